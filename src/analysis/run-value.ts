@@ -76,6 +76,11 @@ function meanHeight({ x, y }: Curve): number {
   return length > 0 ? area / length : y[y.length - 1]!;
 }
 
+/** Whether it asks for a place on the x axis; the others look at the values alone. */
+export function hasPlace({ kind }: RunValue): boolean {
+  return kind === 'at' || kind === 'auc' || kind === 'best';
+}
+
 /** Ways to write it: `last`, `at=1000`, `mean=10`. Null: it is none of them. */
 export function parseRunValue(text: string): Exclude<RunValue, { kind: 'best' }> | 'best' | null {
   if (text === 'best') return text;
@@ -85,6 +90,12 @@ export function parseRunValue(text: string): Exclude<RunValue, { kind: 'best' }>
   const value = Number(number);
   if (kind === 'at') return Number.isFinite(value) ? { kind, x: value } : null;
   return kind === 'mean' && Number.isInteger(value) && value > 0 ? { kind, of: value } : null;
+}
+
+/** As `parseRunValue` reads it. */
+export function runValueWord(which: Exclude<RunValue, { kind: 'best' }>): string {
+  if (which.kind === 'at') return `at=${which.x}`;
+  return which.kind === 'mean' ? `mean=${which.of}` : which.kind;
 }
 
 /** In words. */

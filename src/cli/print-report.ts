@@ -21,12 +21,11 @@ export async function readReport(
 ): Promise<(width: number) => string[]> {
   const directory = runsDirectory(runs);
   // The window has them in its list, and is drawn anew many times.
-  const report = await buildReport(
-    join(directory, sweep),
+  const report = await buildReport(join(directory, sweep), {
     pause,
-    pause === undefined ? await unstartedRuns(directory, sweep) : [],
     value,
-  );
+    known: pause === undefined ? await unstartedRuns(directory, sweep) : [],
+  });
   return (width) => reportLines(report, { width, ascii: ascii ?? false, ...(spread === undefined ? {} : { spread }) });
 }
 

@@ -1,12 +1,13 @@
 import { spreads } from '../report/spread.js';
 import { rowOf, type RunVerb, runVerbNames, runVerbs } from '../protocol/run-verbs.js';
-import { duration, oneOf, wholeNumber } from './options.js';
+import { collect, duration, oneOf, wholeNumber } from './options.js';
 import { headings, type Verb, type VerbOption } from './verb.js';
 import { argumentStyles } from '../spec/grid-line/argument-style.js';
 import { actOptions, ascii, dryRun, gpus, json, launchOptions, perGpu, plain, runs, runValue } from './verb-options.js';
 
 const formats = ['csv', 'json', 'jsonl', 'parquet'] as const;
 const metrics = ['last', 'all'] as const;
+const samplings = ['random', 'lhs', 'sobol'] as const;
 const styles = Object.keys(argumentStyles) as (keyof typeof argumentStyles)[];
 
 const sweepName: VerbOption = {
@@ -42,6 +43,23 @@ export const verbs: readonly Verb[] = [
         flags: '--run-cap <n>',
         about: 'runs at most; needed where values are drawn at random',
         read: wholeNumber('--run-cap', 1),
+      },
+      {
+        flags: '--sample <method>',
+        about:
+          'draw --run-cap points of the lists instead of running all: random, lhs (each value equally often) or sobol; lists of seeds are run at every point',
+        read: oneOf('--sample', samplings),
+        words: samplings,
+      },
+      {
+        flags: '--baseline <name: values>',
+        about:
+          'run every point with these values, too, equal ones once: "filter: routing=false,routing_frac=unset"; may be repeated',
+        read: collect,
+      },
+      {
+        flags: '--then <command>',
+        about: "a second run after each run that is done: 'python eval.py --model=${run_dir}'",
       },
       ...launchOptions,
     ],
@@ -86,7 +104,19 @@ export const verbs: readonly Verb[] = [
     takes: '[query...]',
     heading: 'Look',
     about: 'a table of runs, over all sweeps',
-    options: [runs, json],
+    options: [
+      runs,
+      {
+        flags: '--columns <names>',
+        about: 'parameters and metrics to show, instead of the metric that stands for the runs: reward,kl,step',
+        read: (text) =>
+          text
+            .split(',')
+            .map((name) => name.trim())
+            .filter((name) => name !== ''),
+      },
+      json,
+    ],
     run: async (words, given) => (await import('./verbs/ls.js')).ls(words, given),
   },
   {

@@ -4,7 +4,6 @@ import type { RunValue } from '../analysis/run-value.js';
 import { UserError } from '../base/user-error.js';
 import { obstacleOf } from '../files/regular-file.js';
 import { writeWhole } from '../files/whole-file.js';
-import { buildReport } from '../report/build-report.js';
 import { numberFiles } from '../report/numbers-csv.js';
 import { pageFigures, pageHtml } from '../report/page/page.js';
 import { readPageData } from '../report/page/page-data.js';
@@ -36,8 +35,8 @@ type PageOptions = {
  */
 export async function writePage(sweep: string, options: PageOptions): Promise<void> {
   const { directory, value, objective, spread = 'std' } = options;
-  const waiting = await unstartedRuns(runsDirectory(options.runs), sweep);
-  const data = readPageData(directory, await buildReport(directory, undefined, waiting, value), objective);
+  const known = await unstartedRuns(runsDirectory(options.runs), sweep);
+  const data = await readPageData(directory, { known, value, objective });
   if (options.html !== undefined) {
     const command = `memrl-tui ${shellQuote(process.argv.slice(2))}`;
     const page = pageHtml(data, { command, spread, now: Date.now() });

@@ -15,6 +15,7 @@
  *   runs/<sweep>/<run>/attempts/<n>/exit   the shim of attempt n: exit code and newline (on a full disk: `exit-code.ts`)
  *   runs/<sweep>/<run>/metrics.jsonl …     the run
  *   runs/<sweep>/<run>/episodes.jsonl      the run, when it is told to: guesses and rewards
+ *   runs/<sweep>/<run>/timing.jsonl        the run: how long its steps took, apart from what is the same each time
  *   runs/<sweep>/reference.json, runs/<sweep>/<run>/reference.json   memrl ideal: learners to compare with
  */
 export const runFiles = {
@@ -27,6 +28,7 @@ export const runFiles = {
   metrics: 'metrics.jsonl',
   config: 'config.json',
   episodes: 'episodes.jsonl',
+  timing: 'timing.jsonl',
   reference: 'reference.json',
   lock: 'memrl.lock',
   checkpoints: 'checkpoints.jsonl',

@@ -15,8 +15,9 @@ import { grpoKeys } from './grpo/keys.js';
 import { runName } from './grpo/run-name.js';
 import { settle } from './grpo/settings.js';
 import { evaluate } from './recipes/evaluate.js';
-import { evalKeys, modelKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
+import { evalKeys, modelKeys, rolloutsKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
 import { describeModel, exportAdapter, exportModel } from './recipes/model.js';
+import { rollouts, rolloutsLines } from './recipes/rollouts.js';
 import { pretrain, pretrainBudget } from './recipes/pretrain.js';
 import { pretrainKeys } from './recipes/pretrain-keys.js';
 import { sft, sftBudget, writeSftData } from './recipes/sft.js';
@@ -27,7 +28,7 @@ import { idealKeys, observerKeys } from './reference/keys.js';
 import { observedLines, observeRun } from './reference/observe-run.js';
 import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';
 import { lockRun } from './run/run-lock.js';
-import type { Ending } from './run/run-recipe.js';
+import { exitCodeOf } from './run/run-recipe.js';
 import type { StopSignal, World } from './run/world.js';
 
 type Command = {
@@ -38,6 +39,8 @@ type Command = {
 };
 
 const world = processWorld();
+/** The result is for scripts; words go to the other stream. */
+const quietWorld: World = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
 const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
 
 const commands: Readonly<Record<string, Command>> = {
@@ -48,7 +51,7 @@ const commands: Readonly<Record<string, Command>> = {
       budget: trainBudgetOf(config),
     });
     noteInert(trainKeys, given, config);
-    return exitCode(await train(config, directory, world));
+    return exitCodeOf(await train(config, directory, world));
   }),
   'sft-data': command('Writes the examples that memrl sft learns from.', sftDataKeys, async ({ config }) => {
     writeSftData(config, config.output_dir ?? join(shared, 'sft_data'), world.log);
@@ -59,7 +62,7 @@ const commands: Readonly<Record<string, Command>> = {
     const directory = begin({ path: config.log_path ?? join(shared, 'sft', name), config, budget: sftBudget });
     noteInert(sftKeys, given, config);
     const dataPath = config.train_data_path ?? join(shared, 'sft_data', 'train.jsonl');
-    return exitCode(await sft(config, dataPath, directory, world));
+    return exitCodeOf(await sft(config, dataPath, directory, world));
   }),
   warmup: command(
     'Teaches a fresh model the format, all answers equally likely.',
@@ -68,7 +71,7 @@ const commands: Readonly<Record<string, Command>> = {
       const name = config.env_type === 'single_step' ? 'format_sft' : 'format_sft_multi_step';
       const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: warmupBudget });
       noteInert(warmupKeys, given, config);
-      return exitCode(await warmup(config, directory, world));
+      return exitCodeOf(await warmup(config, directory, world));
     },
   ),
   pretrain: command(
@@ -77,7 +80,7 @@ const commands: Readonly<Record<string, Command>> = {
     async ({ config }) => {
       const name = `pretrain_${config.model_name.replaceAll('/', '-')}_s${config.seed}`;
       const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: pretrainBudget });
-      return exitCode(await pretrain(config, directory, world));
+      return exitCodeOf(await pretrain(config, directory, world));
     },
   ),
   grpo: command(
@@ -89,7 +92,7 @@ const commands: Readonly<Record<string, Command>> = {
       const path = config.log_path ?? join('output', config.run_name ?? runName(config, experiment));
       const directory = begin({ path, config: { ...config, experiment }, budget: grpoBudget });
       noteInert(grpoKeys, read.given, config);
-      return exitCode(await grpo(settings, directory, world));
+      return exitCodeOf(await grpo(settings, directory, world));
     },
   ),
   'eval-run': command(
@@ -99,7 +102,7 @@ const commands: Readonly<Record<string, Command>> = {
       // The result is for scripts if it is JSON; words go to the other stream.
       const quiet = { ...world, log: (line: string) => process.stderr.write(`${line}\n`) };
       const report = await evalRun(config, config.json ? quiet : world);
-      if (typeof report === 'string') return exitCode({ kind: 'stopped', signal: report });
+      if (typeof report === 'string') return exitCodeOf({ kind: 'stopped', signal: report });
       const lines = config.json ? [JSON.stringify(report)] : ['', ...evalRunLines(report), ''];
       process.stdout.write(`${lines.join('\n')}\n`);
       const path = keepReport(config, report, world);
@@ -112,8 +115,7 @@ const commands: Readonly<Record<string, Command>> = {
     'Measures how many bits of a secret saved weights know; prints one line of JSON.',
     evalKeys,
     async ({ config }) => {
-      // The result is for scripts; words go to the other stream.
-      const row = await evaluate(config, { ...world, log: (line) => process.stderr.write(`${line}\n`) });
+      const row = await evaluate(config, quietWorld);
       process.stdout.write(`${JSON.stringify(row)}\n`);
       return 0;
     },
@@ -138,7 +140,7 @@ const commands: Readonly<Record<string, Command>> = {
   ),
   bench: command('Measures a training step on every engine of this machine.', benchKeys, async ({ config }) => {
     const report = await bench(config, world);
-    if (typeof report === 'string') return exitCode({ kind: 'stopped', signal: report });
+    if (typeof report === 'string') return exitCodeOf({ kind: 'stopped', signal: report });
     process.stdout.write(`${config.json ? JSON.stringify(report, null, 2) : benchLines(report).join('\n')}\n`);
     return 0;
   }),
@@ -147,7 +149,7 @@ const commands: Readonly<Record<string, Command>> = {
     idealKeys,
     async ({ config }) => {
       const found = await ideal(config, world);
-      if (typeof found === 'string') return exitCode({ kind: 'stopped', signal: found });
+      if (typeof found === 'string') return exitCodeOf({ kind: 'stopped', signal: found });
       if (config.out !== null) writeReference(config.out, found);
       const lines = config.json ? [JSON.stringify(found)] : idealLines(found, process.stdout.columns ?? 120);
       process.stdout.write(`${lines.join('\n')}\n`);
@@ -163,6 +165,24 @@ const commands: Readonly<Record<string, Command>> = {
       }
       const observed = observeRun(config.path);
       const lines = config.json ? [JSON.stringify(observed)] : observedLines(observed);
+      process.stdout.write(`${lines.join('\n')}\n`);
+      return 0;
+    },
+    'path',
+  ),
+  rollouts: command(
+    'Shows the episodes of a step of a run: answers, rewards, advantages, log-probabilities.',
+    rolloutsKeys,
+    async ({ config }) => {
+      if (config.path === null || config.step === null) {
+        throw new UserError(
+          `There is no ${config.path === null ? 'run' : 'step'} to look at.`,
+          'Give a run and a step: memrl rollouts runs/mine/first step=100.',
+        );
+      }
+      const found = await rollouts(config.path, { ...config, step: config.step }, quietWorld);
+      if (typeof found === 'string') return exitCodeOf({ kind: 'stopped', signal: found });
+      const lines = config.json ? [JSON.stringify(found)] : rolloutsLines(found, process.stdout.columns ?? 120);
       process.stdout.write(`${lines.join('\n')}\n`);
       return 0;
     },
@@ -237,11 +257,6 @@ function timestamp(): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
   return `${day}-${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;
-}
-
-function exitCode(ending: Ending): number {
-  if (ending.kind === 'finished') return 0;
-  return ending.signal === 'SIGINT' ? 130 : 143;
 }
 
 function overview(): string {

@@ -142,6 +142,11 @@ export class RunMetrics {
     return { changed: read.changed || changed, bytes: read.bytes + bytes, more };
   }
 
+  /** Lets the next refresh read what has come beside the files that are known, without a wait for its turn: nothing more is to come. */
+  look(): void {
+    this.#look();
+  }
+
   /** True if there are other sources than before. */
   #look(): boolean {
     this.#lookedAt = Date.now();

@@ -26,19 +26,32 @@ import { keptFor, valuesOf } from './run-values.js';
 import type { Report, Section } from './report.js';
 import { metricsToShow, readOutline, type SweepOutline } from './sweep-outline.js';
 
+/** Reads the metrics of a run, and lets who asked for it see them while they are in memory. */
+type ReadMetrics = (
+  run: ReportedRun,
+  kind: Section['kind'],
+  keep: Parameters<typeof openMetrics>[1],
+) => Promise<RunMetrics>;
+
+type ReportOptions = {
+  /** Awaited between parts of the work, so that a window can go on. */
+  readonly pause?: Pause | undefined;
+  /** Runs that may have no files yet: held, queued, or killed before they were up. */
+  readonly known?: readonly ReportedRun[];
+  /** What stands for a run in the tables of metrics; those of the memory task have their own measure. */
+  readonly value?: RunValue | undefined;
+  /** Shown the metrics of each run once, before they are let go of. */
+  readonly seen?: (run: ReportedRun, kind: Section['kind'], metrics: RunMetrics) => void;
+};
+
 /**
  * Reads every run of a sweep, finished or not, and sums them up. Reads only, and takes about 15 ms a megabyte of metrics.
  *
- * @param pause Awaited between parts of the work, so that a window can go on.
- * @param known Runs that may have no files yet: held, queued, or killed before they were up.
- * @param value What stands for a run in the tables of metrics; those of the memory task have their own measure.
  * @throws UserError when the directory is not there or holds no runs.
  */
 export async function buildReport(
   sweepDirectory: string,
-  pause?: Pause,
-  known: readonly ReportedRun[] = [],
-  value: RunValue = { kind: 'last' },
+  { pause, known = [], value = { kind: 'last' }, seen }: ReportOptions = {},
 ): Promise<Report> {
   const directory = resolve(sweepDirectory);
   if (!existsSync(directory)) {
@@ -47,14 +60,7 @@ export async function buildReport(
       'Name a sweep that was launched: `memrl-tui ls` lists them.',
     );
   }
-  const runs: ReportedRun[] = [];
-  for (const run of eachRun(directory)) {
-    await pause?.();
-    runs.push(run);
-  }
-  const written = new Set(runs.map(({ name }) => name));
-  runs.push(...known.filter(({ name }) => !written.has(name)));
-  if (known.length > 0) runs.sort((a, b) => naturalOrder(a.name, b.name));
+  const runs = await runsOf(directory, known, pause);
   if (runs.length === 0) {
     throw new UserError(
       `${directory} holds no runs.`,
@@ -68,11 +74,29 @@ export async function buildReport(
   );
   const sections: Section[] = [];
   const references = readReferences(directory, runs);
-  for (const members of groups) sections.push(await sectionOf(members, { outline, value, references }, pause));
+  const read: ReadMetrics = async (run, kind, keep) => {
+    const metrics = await openMetrics(run.directory, keep).readToEnd(pause);
+    seen?.(run, kind, metrics);
+    return metrics;
+  };
+  for (const members of groups) sections.push(await sectionOf(members, { outline, value, references }, read));
   const counts = countStates(runs);
   const annotations = annotationsOf(runs);
   const { tables } = references;
   return { sweep: basename(directory), counts, value, sections: answersFirst(sections), annotations, tables };
+}
+
+/** Those that were started, and of the known ones those that were not. */
+async function runsOf(directory: string, known: readonly ReportedRun[], pause?: Pause): Promise<ReportedRun[]> {
+  const runs: ReportedRun[] = [];
+  for (const run of eachRun(directory)) {
+    await pause?.();
+    runs.push(run);
+  }
+  const written = new Set(runs.map(({ name }) => name));
+  runs.push(...known.filter(({ name }) => !written.has(name)));
+  if (known.length > 0) runs.sort((a, b) => naturalOrder(a.name, b.name));
+  return runs;
 }
 
 function annotationsOf(runs: readonly ReportedRun[]): Report['annotations'] {
@@ -104,7 +128,11 @@ function countStates(runs: readonly ReportedRun[]): Report['counts'] {
 /** What a table of metrics is made by. */
 type Asked = { readonly outline: SweepOutline; readonly value: RunValue; readonly references: References };
 
-async function sectionOf(runs: ReportedRun[], { outline, value, references }: Asked, pause?: Pause): Promise<Section> {
+async function sectionOf(
+  runs: ReportedRun[],
+  { outline, value, references }: Asked,
+  read: ReadMetrics,
+): Promise<Section> {
   const { group } = runs[0]!;
   const inFile = outline.groups.find(({ name }) => name === group);
   const head = { group, title: inFile?.title ?? null };
@@ -112,14 +140,14 @@ async function sectionOf(runs: ReportedRun[], { outline, value, references }: As
   const tasks = cells.map(taskOf);
   if (tasks.every((task) => task !== null)) {
     const all: MemoryRow[] = [];
-    for (const [index, cell] of cells.entries()) all.push(await memoryRow(cell, tasks[index]!, references, pause));
+    for (const [index, cell] of cells.entries()) all.push(await memoryRow(cell, tasks[index]!, references, read));
     const rows = telling(all).sort(bySize);
     return { ...head, kind: 'memory', rows, scalings: scalings(rows) };
   }
   return {
     ...head,
     kind: 'metrics',
-    ...(await metricTable(cells, { ...metricsToShow(outline, group), value }, pause)),
+    ...(await metricTable(cells, { ...metricsToShow(outline, group), value }, read)),
   };
 }
 
@@ -132,13 +160,16 @@ function taskOf(cell: Cell): MemoryTask | null {
 /** Parameters that a memory row shows in columns of their own, or that say no more than these do. */
 const ownColumns = new Set(['N', 'n_values', 'reward_type', 'reward_bins', 'env_type', 'advantages']);
 
-async function memoryRow(cell: Cell, task: MemoryTask, references: References, pause?: Pause): Promise<MemoryRow> {
+async function memoryRow(cell: Cell, task: MemoryTask, references: References, read: ReadMetrics): Promise<MemoryRow> {
   const verdicts: Verdict[] = [];
   const distinct: number[] = [];
   const determinedAfter: ToldRun['determinedAfter'][] = [];
-  for (const { directory, parameters, config, state } of cell.runs) {
+  for (const run of cell.runs) {
+    const { parameters, config, state } = run;
     const own = memoryTask({ ...parameters, ...config }) ?? task;
-    const { determinedAfter: told, ...curve } = await readCurve(directory, own, pause);
+    // Every evaluation counts; the metrics are dropped when the curve is taken.
+    const metrics = await read(run, 'memory', { keep: everyPoint });
+    const { determinedAfter: told, ...curve } = curveOf(metrics, own);
     if (typeof curve.distinct === 'number') distinct.push(curve.distinct);
     determinedAfter.push(told);
     verdicts.push(judge(curve, { secretBits: signalBits(own.N), secret: own.secret, state }));
@@ -165,14 +196,14 @@ type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'rows'>;
 
 type Choice = MetricsToShow & { readonly value: RunValue };
 
-async function metricTable(cells: Cell[], choice: Choice, pause?: Pause): Promise<MetricTable> {
+async function metricTable(cells: Cell[], choice: Choice, read: ReadMetrics): Promise<MetricTable> {
   const values: Record<string, number | null>[][] = [];
   const counting = new Set<string>();
   for (const { runs } of cells) {
     const ofCell: Record<string, number | null>[] = [];
-    for (const { directory } of runs) {
-      const metrics = await openMetrics(directory, keptFor(choice.value)).readToEnd(pause);
-      ofCell.push(valuesOf(metrics, choice.x, choice.value));
+    for (const run of runs) {
+      const metrics = await read(run, 'metrics', keptFor(choice.value));
+      ofCell.push(valuesOf(metrics, choice));
       for (const key of countingIn(metrics, choice)) counting.add(key);
     }
     values.push(ofCell);
@@ -183,13 +214,7 @@ async function metricTable(cells: Cell[], choice: Choice, pause?: Pause): Promis
 }
 
 /** The evaluations among a run's metrics. A run that wrote none, or none of bits, gives none. */
-async function readCurve(
-  runDirectory: string,
-  task: MemoryTask,
-  pause?: Pause,
-): Promise<Curve & Pick<ToldRun, 'determinedAfter'>> {
-  // Every evaluation counts; the metrics are dropped when the curve is taken.
-  const metrics = await openMetrics(runDirectory, { keep: everyPoint }).readToEnd(pause);
+function curveOf(metrics: RunMetrics, task: MemoryTask): Curve & Pick<ToldRun, 'determinedAfter'> {
   const keys = new Set(metrics.keys());
   const { bits: bitsKey, count: countKey } = memoryKeys((key) => keys.has(key));
   const bits = metrics.series(bitsKey ?? '');

@@ -1,4 +1,4 @@
-import { bestPlace, runValue, type RunValue } from '../analysis/run-value.js';
+import { bestPlace, hasPlace, runValue, type RunValue } from '../analysis/run-value.js';
 import { type Bounds, everyPoint } from '../metrics/bounded-series.js';
 import type { RunMetrics } from '../metrics/run-metrics.js';
 
@@ -7,14 +7,16 @@ export function keptFor({ kind }: RunValue): { keep?: Bounds } {
   return kind === 'last' || kind === 'min' || kind === 'max' ? {} : { keep: everyPoint };
 }
 
-/**
- * What stands for a run, of every metric that it has written, as `runValue` gives it.
- *
- * @param x The x axis of the sweep, for what asks for a place on it; the others look at the values alone.
- */
-export function valuesOf(metrics: RunMetrics, x: string, value: RunValue): Record<string, number | null> {
-  const hasPlace = value.kind === 'at' || value.kind === 'auc' || value.kind === 'best';
-  const curveOf = (key: string) => metrics.series(key, hasPlace ? x : 'step');
+/** `x`: the axis of the sweep, for what asks for a place on it; the others look at the values alone. `keys`: of which metrics; absent: of all. */
+type Asked = { readonly x: string; readonly value: RunValue; readonly keys?: Iterable<string> };
+
+/** What stands for a run, of metrics that it has written, as `runValue` gives it. */
+export function valuesOf(
+  metrics: RunMetrics,
+  { x, value, keys = metrics.keys() }: Asked,
+): Record<string, number | null> {
+  const xKey = hasPlace(value) ? x : 'step';
+  const curveOf = (key: string) => metrics.series(key, xKey);
   const best = value.kind === 'best' ? bestPlace(curveOf(value.objective), value.goal) : null;
-  return Object.fromEntries(metrics.keys().map((key) => [key, runValue(curveOf(key), value, best)]));
+  return Object.fromEntries([...keys].map((key) => [key, runValue(curveOf(key), value, best)]));
 }

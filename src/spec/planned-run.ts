@@ -190,7 +190,7 @@ export const PlannedGroup = z.strictObject({
   name: Name,
   title: z.string().nullable(),
   needs: z.array(Name),
-  /** Groups of which each run needs those that have the same values of some parameters. Absent: none. */
+  /** Groups of which each run needs those that have the same values of some parameters; `by` empty: the one that it comes after. Absent: none. */
   needsBy: z.array(z.strictObject({ group: Name, by: z.array(z.string()) })).optional(),
   /** True when nobody asked for the group itself, but a group that is planned needs it. */
   prerequisite: z.boolean().optional(),

@@ -45,6 +45,37 @@ describe('memrl-tui grid', () => {
     expect(existsSync(at('sweeps/two.yaml'))).toBe(true);
   });
 
+  it('runs baselines of every point, and a second run after each that is done; one after a failure waits, and says why', async () => {
+    write(
+      'train.py',
+      'import os, sys\nopen(os.environ["MEMRL_RUN_DIR"] + "/model", "w").write(" ".join(sys.argv[1:]))\nif "--seed=1" in sys.argv and len(sys.argv) == 4: sys.exit(3)\n',
+    );
+    write('check.py', 'import sys\nprint("step=1 size=%d" % len(open(sys.argv[1] + "/model").read()))\n');
+    const words = [
+      'seed=0,1',
+      'lr=1e-4',
+      'mask=true',
+      '--baseline',
+      'plain: mask=unset',
+      '--then',
+      'python3 check.py ${run_dir}',
+    ];
+    const line = ['grid', ...words, '--plain', '--gpus', 'none', '--', 'python3', 'train.py'];
+    const first = await run(...line);
+    expect(first.out).toContain('6 done, 1 failed, 1 queued');
+    expect(first.code).toBe(3);
+    expect(read('runs/train/then_plain_s1/output.log')).toContain('step=1 size=20');
+    expect((await run('ls', 'status:queued')).out).toMatch(/then_runs_s1 +needs runs_s1, which failed/);
+    const { out: report } = await run('report', 'train');
+    for (const group of ['runs', 'plain', 'then']) expect(report).toMatch(new RegExp(`^${group}$`, 'm'));
+    expect(report).toContain('1 done, 1 queued');
+    const plan = await run('grid', '--dry-run', ...line.slice(1));
+    expect(plan.out).toContain('after    its own run of runs or plain');
+    // What failed is tried again, and what waits for it then runs.
+    write('train.py', read('train.py').replace('sys.exit(3)', 'pass'));
+    expect((await run(...line)).out).toContain('8 done, 0 failed');
+  });
+
   it('refuses what is ambiguous with a mark below it', async () => {
     const { code, err } = await run('grid', 'x=[1,2]', 'y=yes', '--', 'true');
     expect(code).toBe(2);

@@ -38,6 +38,9 @@ describe('the program memrl', () => {
     [['eval-run', '/nowhere'], /no checkpoint in \/nowhere/],
     [['observer'], /no run to look at/],
     [['observer', '/nowhere'], /no run of memrl train in \/nowhere/],
+    [['rollouts', 'step=3'], /no run to look at/],
+    [['rollouts', '/nowhere'], /no step to look at/],
+    [['rollouts', '/nowhere', '--step', '3'], /no run of memrl train in \/nowhere/],
     [['ideal', 'N=8192'], /more than can be enumerated/],
     [['model', '/nowhere', 'output_dir=/nowhere/else'], /no checkpoint in \/nowhere/],
     [['train', 'log_path=/dev/null/run'], /cannot be made/],
@@ -156,6 +159,15 @@ describe('the program memrl', () => {
   it.each([
     { what: 'killed, interrupted and terminated', signals: endings, more: ['n_batches=2500'] },
     { what: 'with LoRA, and killed', signals: endings.slice(0, 1), more: ['n_batches=800', 'lora_rank=2'] },
+    {
+      what: 'with LoRA and several Adam steps a batch, held to the model it began with, and killed twice',
+      signals: [...endings.slice(0, 1), ...endings.slice(0, 1)],
+      more: [
+        ...['n_batches=400', 'lora_rank=2', 'num_substeps=2', 'loss_fn=ppo', 'batch_size=2', 'kl_penalty_coef=0.1'],
+        // Rows between two checkpoints, and steps between two rows, are lost with it.
+        ...['log_every=7', 'save_every=50'],
+      ],
+    },
   ])('$what on its way, it ends with the files of a run that was left alone', async ({ signals, more }) => {
     const [straight, broken] = [tempDirectory(), tempDirectory()];
     const argv = [...training, ...more];

@@ -236,7 +236,7 @@ describe('the report of a sweep', () => {
       ...{ name: `lr${lr}_s${seed}`, group: 'main', parameters: { lr, seed }, outcome: done },
       rows: curve.map((loss, step) => `{"step": ${step}, "loss": ${loss}}`),
     }));
-    const report = await buildReport(sweepOf('', runs), undefined, [], value);
+    const report = await buildReport(sweepOf('', runs), { value });
     const lines = reportLines(report, { width: 100, ascii: false, ...(spread === undefined ? {} : { spread }) });
     expect(lines.slice(5, 7).map((line) => line.replace(/^.*done +/, ''))).toEqual(cells);
     expect(lines.slice(7).join(' ')).toContain(note ?? '');
@@ -361,7 +361,7 @@ describe('runs that have written nothing', () => {
       ...{ name, group: 'a', directory: join(sweep, name), parameters: { n: index + 1 }, config: {} },
       state: 'held' as const,
     }));
-    const { counts, sections } = await buildReport(sweep, undefined, known);
+    const { counts, sections } = await buildReport(sweep, { known });
     expect(counts).toEqual({ queued: 1, held: 1 });
     expect(sections).toMatchObject([{ rows: [{ states: { queued: 1 } }, { states: { held: 1 } }] }]);
   });

@@ -6,7 +6,6 @@ import { runInNewContext } from 'node:vm';
 import { parseHTML } from 'linkedom';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { pngPainter } from '../../src/cli/png-painter.js';
-import { buildReport } from '../../src/report/build-report.js';
 import { coloursOf, modeFamilies } from '../../src/report/page/mode-families.js';
 import type { Frames } from '../../src/report/page/mode-figure.js';
 import { pageFigures } from '../../src/report/page/page.js';
@@ -130,7 +129,7 @@ describe('metrics of several modes', () => {
       'retain_only',
       'other',
       'main baseline=reward_penalty',
-      'filter 2',
+      'lora_rank=2 baseline=filter',
       'baseline',
       'baseline 2',
     ];
@@ -140,7 +139,7 @@ describe('metrics of several modes', () => {
         ['both', '#E8853B'],
         ['retain_only', '#59A14F'],
         ['main baseline=reward_penalty', '#8B4513'],
-        ['filter 2', '#9B59B6'],
+        ['lora_rank=2 baseline=filter', '#9B59B6'],
         ['baseline', '#4878CF'],
       ]),
     );
@@ -243,7 +242,7 @@ describe('the overview of a report', () => {
   });
 
   it('has lines of what training paid: combined, retain and hacks, a colour for each group', async () => {
-    const data = readPageData(sweepOf(routed()), await buildReport(join(root, `sweep-${sweeps - 1}`)), null);
+    const data = await readPageData(sweepOf(routed()), { objective: null });
     expect(data.overview.panels.map(({ title }) => title)).toEqual(['combined', 'retain', 'hack_freq, happy']);
     const [combined, , hacks] = data.overview.panels;
     expect(combined!.lines.map(({ condition }) => condition)).toEqual(['filter', 'routing']);
@@ -258,8 +257,21 @@ describe('the overview of a report', () => {
     expect(hacks!.lines[0]!.points.at(-1)!.sd).toBeCloseTo(0.1, 12);
   });
 
+  it('names settings by their parameters, and by their group only beside others', async () => {
+    const [routing, filter] = routed();
+    const cases = [routing!, filter!].map((run, index) => ({
+      ...{ ...run, group: 'main', parameters: { seed: 1, baseline: ['none', 'filter'][index]! } },
+    }));
+    const { overview } = await readPageData(sweepOf(cases), { objective: null });
+    expect(overview.modes[0]!.conditions).toEqual(['baseline=filter', 'baseline=none']);
+    const beside = await readPageData(sweepOf([...cases, { ...filter!, name: 'z', group: 'other' }]), {
+      objective: null,
+    });
+    expect(beside.overview.modes[0]!.conditions).toEqual(['main baseline=filter', 'main baseline=none', 'other']);
+  });
+
   it('has figures that are files of their own', async () => {
-    const data = readPageData(sweepOf(routed()), await buildReport(join(root, `sweep-${sweeps - 1}`)), null);
+    const data = await readPageData(sweepOf(routed()), { objective: null });
     const figures = pageFigures(data).filter(({ name }) => /^(last-step|over-steps)-/.test(name));
     expect(figures.map(({ name }) => name)).toEqual([
       ...['over-steps-combined', 'over-steps-retain', 'over-steps-hack-freq-happy'],

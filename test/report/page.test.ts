@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { pngPainter } from '../../src/cli/png-painter.js';
-import { buildReport } from '../../src/report/build-report.js';
 import { pageFigures } from '../../src/report/page/page.js';
 import { readPageData } from '../../src/report/page/page-data.js';
 import type { Objective } from '../../src/spec/planned-run.js';
@@ -58,7 +57,7 @@ describe('the page of a sweep', () => {
     const prepare = search(4).map((run) => ({ ...run, name: `a-${run.name}`, group: 'prepare' }));
     const main = search(4).map(({ rows = [], ...run }) => ({ ...run, rows: rows.map((row) => ({ ...row, bits: 1 })) }));
     const sweep = sweepOf([...prepare, ...main]);
-    const dataOf = async (objective: Objective | null) => readPageData(sweep, await buildReport(sweep), objective);
+    const dataOf = async (objective: Objective | null) => readPageData(sweep, { objective });
     const bits = { name: 'bits', goal: 'maximize' } as Objective;
     expect(await dataOf(bits)).toMatchObject({ rankedGroup: 'main', ranking: { metric: 'bits', goal: 'maximize' } });
     // Where both write it, the first.
@@ -68,13 +67,13 @@ describe('the page of a sweep', () => {
   it('has figures under names of their own, also where those of metrics are alike', async () => {
     const rows = [1, 2, 3].map((step) => ({ step, 'eval/loss': step ** 2, eval_loss: 1 / step }));
     const sweep = sweepOf([{ name: 'a', rows }]);
-    const data = readPageData(sweep, await buildReport(sweep), null);
+    const data = await readPageData(sweep, { objective: null });
     expect(pageFigures(data).map(({ name }) => name)).toEqual(['main-eval-loss', 'main-eval-loss-2']);
   });
 
   it('has figures that are files of their own: with a legend, and as strict readers want them', async () => {
     const sweep = sweepOf(search(6));
-    const [svg] = pageFigures(readPageData(sweep, await buildReport(sweep), lowLoss)).map((figure) => figure.svg);
+    const [svg] = pageFigures(await readPageData(sweep, { objective: lowLoss })).map((figure) => figure.svg);
     const [head] = /^<svg [^>]*>/.exec(svg!)!;
     const names = [...head.matchAll(/ ([\w:-]+)="/g)].map(([, name]) => name);
     expect(new Set(names).size).toBe(names.length);
@@ -133,6 +132,16 @@ describe('the page of a sweep', () => {
     expect(Buffer.byteLength(page)).toBeLessThan(2e6);
   });
 
+  it('has no section for runs that are done and measured nothing, and one for those that are not done', async () => {
+    const data: Facts = { name: 'data_s0', group: 'data' };
+    const headings = (page: string) => [...page.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, text]) => text);
+    const done = await pageOf(sweepOf([...search(3), data]));
+    expect(headings(done)).toEqual(['main', 'All runs']);
+    expect(done).toContain('<td>data_s0</td>');
+    const failed = await pageOf(sweepOf([...search(3), { ...data, outcome: { kind: 'killed' } }]));
+    expect(headings(failed)).toContain('data');
+  });
+
   it('can be made of runs that have written nothing', async () => {
     const page = await pageOf(sweepOf([{ name: 'a' }, { name: 'b', outcome: { kind: 'killed' } }]));
     expect(page).toContain('All runs');
@@ -153,7 +162,7 @@ describe('the page of a sweep', () => {
         };
       }),
     );
-    const data = readPageData(sweepOf(runs), await buildReport(join(root, `sweep-${sweeps - 1}`)), null);
+    const data = await readPageData(sweepOf(runs), { objective: null });
     const names = pageFigures(data).map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(names.slice(0, 2)).toEqual(['main-episodes-until-memorised', 'main-bits-per-episode']);
@@ -196,11 +205,43 @@ describe.skipIf(browser === undefined && !hasProgram('chromium', 'the page of a 
       search.dispatchEvent(new Event('input'));
       document.querySelectorAll('#runs-table th button')[3].click();
       document.querySelector('#runs-table tr[data-run="5"]').focus();
-      document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));`);
+      const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+      press('Enter');
+      const seen = [];
+      for (const key of ['ArrowUp', 'ArrowUp', 'ArrowDown', 'ArrowDown', 'ArrowUp']) {
+        press(key);
+        seen.push(document.activeElement.dataset.run);
+      }
+      document.title = seen.join(' ');`);
+      // Rows that are filtered out are passed over.
+      expect(page).toContain('<title>2 2 5 5 2</title>');
       const rows = [...page.matchAll(/<tr data-run="(\d)" tabindex="0"([^>]*)>/g)];
       expect(rows.filter(([, , rest]) => !rest!.includes('hidden')).map(([, run]) => run)).toEqual(['2', '5']);
       expect(/<aside[\s\S]*?<\/aside>/.exec(page)![0]).toContain('<h3>r5</h3>');
       expect(page).toContain('aria-sort="ascending"');
+    });
+
+    it('lets every control be reached and named, and fits a narrow screen', async () => {
+      const page = await after(`
+      const controls = [...document.querySelectorAll('button, input, tr[tabindex]')];
+      const isNamed = (each) => (each.getAttribute('aria-label') ?? each.textContent).trim() !== '';
+      const figures = [...document.querySelectorAll('figure svg')];
+      const frame = document.createElement('iframe');
+      frame.style.width = '390px';
+      frame.srcdoc = '<!doctype html>' + document.documentElement.outerHTML.replace(/<script>[^]*?<\\/script>/g, '');
+      frame.onload = () => {
+        const inner = frame.contentDocument.documentElement;
+        const wide = frame.contentDocument.querySelector("figure svg[width='860']").getBoundingClientRect().width;
+        document.title = JSON.stringify({
+          named: controls.every((each) => each.tabIndex === 0 && isNamed(each)),
+          figures: figures.length > 0 && figures.every((each) => each.getAttribute('aria-label')),
+          overflow: inner.scrollWidth - inner.clientWidth,
+          readable: wide >= 600,
+        });
+      };
+      document.body.append(frame);`);
+      const found = JSON.parse(/<title>(\{.*\})<\/title>/.exec(page)![1]!) as object;
+      expect(found).toEqual({ named: true, figures: true, overflow: 0, readable: true });
     });
   },
 );

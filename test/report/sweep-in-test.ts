@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outcome } from '../../src/base/outcome.js';
 import { writeRunRecord } from '../../src/files/run-record-file.js';
-import { buildReport } from '../../src/report/build-report.js';
 import { pageHtml } from '../../src/report/page/page.js';
 import { readPageData } from '../../src/report/page/page-data.js';
 import type { Objective } from '../../src/spec/planned-run.js';
@@ -40,6 +39,6 @@ function writeRun(
 
 /** The page of its report. */
 export async function pageOf(sweep: string, objective: Objective | null = null): Promise<string> {
-  const data = readPageData(sweep, await buildReport(sweep), objective);
+  const data = await readPageData(sweep, { objective });
   return pageHtml(data, { command: 'memrl-tui report s --html s.html', spread: 'std', now: 1_700_000_100_000 });
 }

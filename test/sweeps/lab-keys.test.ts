@@ -1,14 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../src/lab/config/arguments.js';
+import { evalRunKeys } from '../../src/lab/eval-run/keys.js';
+import { grpoKeys } from '../../src/lab/grpo/keys.js';
+import { settle } from '../../src/lab/grpo/settings.js';
+import { pretrainKeys } from '../../src/lab/recipes/pretrain-keys.js';
 import { sftDataKeys, sftKeys, trainKeys, warmupKeys } from '../../src/lab/recipes/keys.js';
 import { idealKeys } from '../../src/lab/reference/keys.js';
 import { expandSweep } from '../../src/spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
 
-const keys = { ideal: idealKeys, train: trainKeys, warmup: warmupKeys, sft: sftKeys, 'sft-data': sftDataKeys };
+const keys = {
+  ideal: idealKeys,
+  train: trainKeys,
+  warmup: warmupKeys,
+  sft: sftKeys,
+  'sft-data': sftDataKeys,
+  pretrain: pretrainKeys,
+  grpo: grpoKeys,
+  'eval-run': evalRunKeys,
+};
+const paths = ['abcd.yaml', 'quick.yaml', 'small-rl/learning.yaml', 'small-rl/routing.yaml'];
 
-describe.each(['sweeps/abcd.yaml', 'sweeps/quick.yaml'])('%s', (path) => {
+describe.each(paths.map((name) => `sweeps/${name}`))('%s', (path) => {
   const file = parseSweepFile(readFileSync(path, 'utf8'), path);
   const groups = file.kind === 'groups' ? file.blocks.map(({ group }) => group) : [];
   const { runs } = expandSweep(file, { runsDirectory: '/runs', cwd: '/', environment: {}, groups });
@@ -18,7 +32,9 @@ describe.each(['sweeps/abcd.yaml', 'sweeps/quick.yaml'])('%s', (path) => {
       const [program, recipe, ...rest] = argv;
       expect(program).toBe('memrl');
       expect(keys).toHaveProperty([recipe!]);
-      readArguments(keys[recipe as keyof typeof keys], rest);
+      // What eval-run is of stands first, without its key.
+      readArguments(keys[recipe as keyof typeof keys], recipe === 'eval-run' ? rest.slice(1) : rest);
+      if (recipe === 'grpo') settle(readArguments(grpoKeys, rest));
     }
   });
 

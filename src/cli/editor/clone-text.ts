@@ -1,7 +1,8 @@
-import { stringify } from 'yaml';
+import { Scalar, stringify } from 'yaml';
 import * as z from 'zod';
 import { Name } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
+import { writingOf } from '../../spec/expand/compile-block.js';
 import { atPlace, expandSweep } from '../../spec/expand/expand-sweep.js';
 import { withNeededRuns } from '../../spec/expand/needed-runs.js';
 import type { Block, ParameterRule, ParameterRules } from '../../spec/file/block.js';
@@ -22,16 +23,23 @@ const CloneText = z.strictObject({
   command: z.array(z.string()).nonempty(),
 });
 
+/** `neededRuns`: the first is the one that it comes after, if it does. */
+type Cloned = Pick<PlannedRun, 'name' | 'group' | 'parameters' | 'neededRuns'>;
+
 /** The text a person edits to clone a run. What is computed from other parameters is told, and computed again. */
-export function cloneText(run: Pick<PlannedRun, 'name' | 'group' | 'parameters'>, block: Block, name: string): string {
+export function cloneText(run: Cloned, block: Block, name: string): string {
   const computed = derivedOf(block);
   const given = Object.entries(run.parameters).filter(([key]) => !computed.has(key));
   // Rows hold no secrets; a clone must not be given what stands for one.
   const isHidden = ([, value]: (typeof given)[number]) => JSON.stringify(value).includes(MASK);
   const own = given.filter((entry) => !isHidden(entry));
   const hidden = given.filter(isHidden).map(([key]) => `# ${key} is a secret: enter it again, or it is left out.\n`);
+  const writing = writingOf(block);
   const parameters = Object.fromEntries(
-    own.map(([key, value]) => [key, typeof value === 'object' && value !== null ? { value } : value]),
+    own.map(([key, value]) => [
+      key,
+      typeof value === 'object' && value !== null ? { value } : asWritten(value, writing.get(key)),
+    ]),
   );
   const body = stringify({ name, parameters, command: block.command.content }, { flowCollectionPadding: false });
   const told = [...computed].map(([key, expr]) => `# ${key} is computed: ${expr.replace(/\s+/g, ' ')}\n`);
@@ -40,8 +48,24 @@ export function cloneText(run: Pick<PlannedRun, 'name' | 'group' | 'parameters'>
     '# You are asked before it is submitted; where nothing was changed, nothing happens.\n',
     ...told,
     ...hidden,
-    body,
+    block.each?.after === true ? withoutAfter(body, run) : body,
   ].join('');
+}
+
+/** A clone waits for no run: what its original comes after is named. A run's name has no character that YAML would act on. */
+function withoutAfter(body: string, { neededRuns: [name] = [] }: Cloned): string {
+  if (name === undefined) return body;
+  return body.replaceAll('${after_dir}', `\${sweep_dir}/${name}`).replaceAll('${after_name}', name);
+}
+
+/** A number in the form it has in the file, so that the clone is given what its original was: `0.0`, `1e-4`. */
+function asWritten<Value>(value: Value, written: ReadonlyMap<number, string> | undefined): Value | Scalar<number> {
+  const text = typeof value === 'number' ? written?.get(value) : undefined;
+  if (text === undefined) return value;
+  const number = new Scalar(value as number);
+  if (/e/i.test(text)) number.format = 'EXP';
+  else number.minFractionDigits = /\.(\d*)$/.exec(text)?.[1]?.length ?? 0;
+  return number;
 }
 
 /**
@@ -62,7 +86,7 @@ export function clonePlan({ file, sweep, options }: SweepSource, text: string, p
     name: { content: name, keys: ['name'] },
     command: { content: command, keys: ['command'] },
     parameters: new Map([...parameters, ...derivedRules(block, parameters)]),
-    ...{ cases: [], twice: [], needs: [], when: null, optional: false },
+    ...{ cases: [], twice: [], needs: [], each: null, when: null, optional: false },
     include: { content: [], keys: [] },
     exclude: { content: [], keys: [] },
     method: { content: { kind: 'grid', cap: null }, keys: [] },
@@ -96,7 +120,7 @@ export function notCloneable(sweep: string): UserError {
 
 /** @throws {UserError} For a parameter of several values: a clone is one run. */
 function constantsOf(texts: ParametersText, source: YamlSource, block: Block): ParameterRules {
-  const rules = rulesOf(texts, ['parameters'], source.writtenAsDouble);
+  const rules = rulesOf(texts, ['parameters'], source);
   const complaints = rules
     .filter(([, rule]) => rule.kind === 'drawn' || (rule.kind === 'axis' && rule.values.length !== 1))
     .map(([name]) => {

@@ -36,7 +36,7 @@ export function runTable({ name, directory }: Sweep, metrics: RunValue): RunTabl
   const counting = new Set<string>();
   const rows = runRows(name, directory, (read) => {
     countingIn(read, choice).forEach((key) => counting.add(key));
-    return metrics.kind === 'last' ? read.last() : finiteOnly(valuesOf(read, choice.x, metrics));
+    return metrics.kind === 'last' ? read.last() : finiteOnly(valuesOf(read, { x: choice.x, value: metrics }));
   });
   return { rows, columns: columnsOf(rows, (keys) => inMetricOrder(keys, choice, counting)) };
 }

@@ -129,9 +129,15 @@ function groupLines(group: PlannedGroup, planned: readonly Change[], options: Gr
   ];
 }
 
-/** `sft`, `prepare with the same N`. */
+/** `sft`, `prepare with the same N`, `its own run of train or filter`. */
 function needWords({ needs, needsBy = [] }: PlannedGroup): string[] {
-  return [...needs, ...needsBy.map(({ group, by }) => `${group} with the same ${by.join(', ')}`)];
+  const after = needsBy.filter(({ by }) => by.length === 0).map(({ group }) => group);
+  const keyed = needsBy.filter(({ by }) => by.length > 0);
+  return [
+    ...needs,
+    ...keyed.map(({ group, by }) => `${group} with the same ${by.join(', ')}`),
+    ...(after.length === 0 ? [] : [`its own run of ${after.join(' or ')}`]),
+  ];
 }
 
 function heading({ name, title, prerequisite }: PlannedGroup, planned: readonly Change[], width: number): string[] {

@@ -2,6 +2,8 @@ import { elapsedMs } from '../../analysis/forecast/busy-time.js';
 import { healthText } from '../../analysis/health/finding.js';
 import { defaultMetric, metricHeading } from '../../analysis/metric-order.js';
 import { noAnnotation, tagsText } from '../../base/annotation.js';
+import { type ParameterValue, parameterOf } from '../../base/scalar.js';
+import { valueText } from '../../spec/expand/value-text.js';
 import { grouped } from '../../base/group-by.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../client/fleet.js';
 import { displayText, lineText, shortened } from '../../text/display-text.js';
@@ -17,6 +19,8 @@ type RunTableOptions = {
   /** Unix ms. */
   readonly now: number;
   readonly colour: boolean;
+  /** Parameters and metrics to show in place of the metric that stands for the runs; absent: that one. */
+  readonly columns?: readonly string[];
 };
 
 /** One line for each run, under titles: state, name, where, for how long, how far, the sweep's first metric, and why. */
@@ -31,7 +35,7 @@ export function runTable(runs: readonly RunSummary[], options: RunTableOptions):
   return [titles!, rule!, ...(options.colour ? coloured : rows)];
 }
 
-function columnsOf(runs: readonly RunSummary[], { sweeps, now }: RunTableOptions): Column[] {
+function columnsOf(runs: readonly RunSummary[], { sweeps, now, columns: asked }: RunTableOptions): Column[] {
   const several = new Set(runs.map(({ sweep }) => sweep)).size > 1;
   const left = (title: string, spare: number, cell: (run: RunSummary) => string): Column => ({
     ...{ title, spare, align: 'left' },
@@ -49,12 +53,25 @@ function columnsOf(runs: readonly RunSummary[], { sweeps, now }: RunTableOptions
     right('time', 2, (run) => timeOf(run, now)),
     right('progress', 2, progressOf),
     right('left', 4, ({ etaSeconds }) => (etaSeconds === null ? '' : shortDuration(etaSeconds * 1000))),
-    ...metricColumn(runs, sweeps),
+    ...(asked?.map((name) => right(displayText(name), 0, (run) => cellOf(run, name))) ?? metricColumn(runs, sweeps)),
     left('tags', 3, ({ annotation }) => displayText(tagsText(annotation))),
     left('note', 6, ({ annotation }) => shortened(lineText(annotation?.note ?? ''))),
     left('why', 1, (run) => whyOf(run, now)),
   ];
   return columns.filter(({ cells, spare }) => spare === 0 || cells.some((cell) => cell !== ''));
+}
+
+/** What queries take for a name: a parameter of the run, or else the last value of a metric; undefined: it has neither. */
+export function valueOf({ parameters, metrics }: RunSummary, name: string): ParameterValue | undefined {
+  const parameter = parameterOf(parameters, name);
+  if (parameter !== undefined) return parameter;
+  return Object.hasOwn(metrics, name) ? (metrics[name] ?? Number.NaN) : undefined;
+}
+
+function cellOf(run: RunSummary, name: string): string {
+  const value = valueOf(run, name);
+  if (value === undefined) return '';
+  return typeof value === 'number' ? narrowNumber(value) : shortened(displayText(valueText(value)));
 }
 
 /** The metric that stands for the runs of each group; where that is not the same for all, each cell says its own. */

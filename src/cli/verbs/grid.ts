@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { textOrNull } from '../../files/regular-file.js';
 import type { ArgumentStyle } from '../../spec/grid-line/argument-style.js';
+import type { SamplingKind } from '../../spec/expand/sampling/unit-points.js';
 import { gridSweepText } from '../../spec/grid-line/grid-line.js';
 import { sweepFolder, sweepNameOf, sweepPath } from '../new-sweep-file.js';
 import { type LaunchOptions, requestedSlots } from '../options.js';
@@ -10,7 +11,15 @@ import { planOfText, type ReadPlan } from '../read-plan.js';
 import { print } from '../terminal.js';
 import { launchPlan } from './launch.js';
 
-type GridOptions = LaunchOptions & { name?: string; print?: boolean; args?: ArgumentStyle; runCap?: number };
+type GridOptions = LaunchOptions & {
+  name?: string;
+  print?: boolean;
+  args?: ArgumentStyle;
+  runCap?: number;
+  sample?: SamplingKind;
+  baseline?: string[];
+  then?: string;
+};
 
 /**
  * `memrl-tui grid seed=0..4 lr=1e-4,3e-4 -- python train.py`: writes the sweep file that the line stands for, and launches
@@ -18,11 +27,18 @@ type GridOptions = LaunchOptions & { name?: string; print?: boolean; args?: Argu
  */
 export async function grid(
   assignments: readonly string[],
-  { name, print: prints, args: style, runCap, ...options }: GridOptions,
+  { name, print: prints, args: style, runCap, sample, baseline, then, ...options }: GridOptions,
   command: readonly string[],
 ): Promise<number> {
   requestedSlots(options);
-  const text = gridSweepText({ assignments, command, style: style ?? 'equals', runCap: runCap ?? null });
+  const text = gridSweepText({
+    ...{ assignments, command },
+    style: style ?? 'equals',
+    runCap: runCap ?? null,
+    sample: sample ?? null,
+    baselines: baseline ?? [],
+    then: then ?? null,
+  });
   const path = sweepPath(name, sweepNameOf(command));
   const read = planOfText(text, path, options);
   if (prints === true) {

@@ -1,11 +1,13 @@
 import { matchingRuns } from '../chosen-runs.js';
 import { recalled, withFleet } from '../open-fleet.js';
+import type { RunSummary } from '../../client/fleet.js';
+import { didYouMean } from '../../text/nearest.js';
 import type { CommonOptions } from '../options.js';
-import { runStatus, runTable } from '../show/run-table.js';
+import { runStatus, runTable, valueOf } from '../show/run-table.js';
 import { hasColour, outputWidth, print, printJson, remark } from '../terminal.js';
 
 /** `memrl-tui ls [QUERY]`: a table of runs, over all sweeps. None is an answer too. */
-export async function ls(words: readonly string[], options: CommonOptions): Promise<number> {
+export async function ls(words: readonly string[], options: CommonOptions & { columns?: string[] }): Promise<number> {
   return withFleet(options, async (fleet) => {
     await recalled(fleet);
     const all = [...fleet.runs.values()];
@@ -15,9 +17,22 @@ export async function ls(words: readonly string[], options: CommonOptions): Prom
       printJson(runs.map(runStatus));
       return 0;
     }
-    print(runTable(runs, { sweeps: fleet.sweeps, width: outputWidth(), now, colour: hasColour() }));
+    const { columns } = options;
+    const look = { sweeps: fleet.sweeps, width: outputWidth(), now, colour: hasColour() };
+    print(runTable(runs, columns === undefined ? look : { ...look, columns }));
+    if (runs.length > 0) strangersAmong(columns ?? [], runs).forEach(remark);
     if (fleet.status.problem !== null) remark(fleet.status.problem);
     if (runs.length === 0) remark(all.length === 0 ? 'There are no runs here.' : `None of ${all.length} runs matches.`);
     return 0;
   });
+}
+
+/** What is said of columns that stay empty. */
+function strangersAmong(columns: readonly string[], runs: readonly RunSummary[]): string[] {
+  const known = [
+    ...new Set(runs.flatMap(({ parameters, metrics }) => [...Object.keys(parameters), ...Object.keys(metrics)])),
+  ];
+  return columns
+    .filter((name) => runs.every((run) => valueOf(run, name) === undefined))
+    .map((name) => `None of these runs has a parameter or metric ${name} (yet). ${didYouMean(name, known)}`.trimEnd());
 }

@@ -32,8 +32,8 @@ export async function report([name]: readonly string[], options: ReportOptions):
     const { writePage } = await import('../write-page.js');
     await writePage(sweep, { ...options, directory, value, objective: objective ?? knownObjective(sweep, options) });
   } else if (options.json === true) {
-    const waiting = await unstartedRuns(runsDirectory(options.runs), sweep);
-    printJson(await buildReport(directory, undefined, waiting, value), reportReplacer);
+    const known = await unstartedRuns(runsDirectory(options.runs), sweep);
+    printJson(await buildReport(directory, { known, value }), reportReplacer);
   } else await printReport(sweep, { ...options, value });
   return 0;
 }

@@ -10,16 +10,20 @@ export type Arguments<K extends Keys> = { readonly config: Config<K>; readonly g
  * Reads `key=value` arguments; also `--key=value`, `--key value` and, for a bool, `--key` alone, as scripts with argparse
  * are called. The last one for a key wins, the others have their defaults.
  *
+ * As with chz, which the source system reads its own with, `a.b=1` is key `b` inside setting `a`, and `...b=1` is every `b`
+ * wherever it is.
+ *
  * @throws UserError for an argument of another form, an unknown key (with the nearest known one) and a value of another type.
  */
 export function readArguments<K extends Keys>(keys: K, argv: readonly string[]): Arguments<K> {
   const config: Record<string, unknown> = {};
   for (const [name, known] of Object.entries(keys)) config[name] = known.default;
   const given = new Set<string>();
-  for (const { name: said, value } of pairs(keys, argv)) {
-    const name = nameOf(keys, said);
-    config[name] = readValue(name, value, knownKey(keys, name));
-    given.add(name);
+  for (const { name, value } of pairs(keys, argv)) {
+    for (const chosen of namedKeys(keys, name)) {
+      config[chosen] = readValue(name, value, keys[chosen]!);
+      given.add(chosen);
+    }
   }
   return { config: config as Config<K>, given };
 }
@@ -40,17 +44,15 @@ function* pairs(keys: Keys, argv: readonly string[]): Generator<Pair> {
     const flag = /^--([^=]+)$/.exec(argument)?.[1];
     if (both !== null) yield { name: both[1]!, value: both[2]! };
     else if (flag === undefined) throw noPair(argument);
-    else if (knownKey(keys, flag).type === bool) yield { name: flag, value: 'True' };
+    else if (keys[namedKeys(keys, flag)[0]!]!.type === bool) yield { name: flag, value: 'True' };
     else yield { name: flag, value: follower(flag, argv[++at], keys) };
   }
 }
 
 function follower(flag: string, value: string | undefined, keys: Keys): string {
   if (value !== undefined) return value;
-  throw new UserError(
-    `--${flag} has no value.`,
-    `Give it one of type ${knownKey(keys, flag).type.name}: ${flag}=${writeValue(knownKey(keys, flag).default)}.`,
-  );
+  const { type, default: standard } = keys[namedKeys(keys, flag)[0]!]!;
+  throw new UserError(`--${flag} has no value.`, `Give it one of type ${type.name}: ${flag}=${writeValue(standard)}.`);
 }
 
 function noPair(argument: string): UserError {
@@ -60,19 +62,34 @@ function noPair(argument: string): UserError {
   );
 }
 
-function nameOf(keys: Keys, said: string): string {
-  return Object.keys(keys).find((name) => keys[name]!.alias === said) ?? said;
-}
-
-function knownKey(keys: Keys, said: string): Key<unknown> {
+/** Names of the keys that are meant: one, or with `...` as many as fit. @throws UserError when there is none. */
+function namedKeys(keys: Keys, said: string): string[] {
   const name = nameOf(keys, said);
-  const known = Object.hasOwn(keys, name) ? keys[name] : undefined;
-  if (known !== undefined) return known;
-  const near = nearest(name, Object.keys(keys));
+  if (Object.hasOwn(keys, name)) return [name];
+  const pattern = pathPattern(name);
+  const fits = (known: string) => pattern.test(known) || pattern.test(keys[known]!.path ?? known);
+  const found = name.includes('.') ? Object.keys(keys).filter(fits) : [];
+  if (found.length > 0) return found;
+  const near = nearest(name.split('.').at(-1)!, Object.keys(keys));
   throw new UserError(
     `There is no key \`${name}\`.`,
     near === null ? 'Use --help to see every key.' : `Did you mean \`${near}\`? --help lists every key.`,
   );
+}
+
+/** An alias is another name of a key; programs that are told `--log-path` mean `log_path`. */
+function nameOf(keys: Keys, said: string): string {
+  const name = said.replaceAll('-', '_');
+  const known = Object.hasOwn(keys, name) ? name : said;
+  return Object.keys(keys).find((each) => keys[each]!.alias === said) ?? known;
+}
+
+/** Of whole paths: `...` stands for any settings that lie between, or before. */
+function pathPattern(name: string): RegExp {
+  const parts = name.split('...').map((part) => part.replace(/[^\w]/g, '\\$&'));
+  const [first = '', ...rest] = parts;
+  const start = rest.length > 0 && first === '' ? ['(.*\\.)?', rest.shift()!] : [first];
+  return new RegExp(`^${[...start, ...rest.map((part) => `\\.(.*\\.)?${part}`)].join('')}$`, 's');
 }
 
 function readValue(name: string, value: string, known: Key<unknown>): unknown {
@@ -96,5 +113,12 @@ export function commandHelp(command: string, purpose: string, keys: Keys): strin
   const lines = rows.map(
     ({ left, type, meaning }) => `  ${left.padEnd(leftWidth)}  ${type.padEnd(typeWidth)}  ${meaning}`,
   );
-  return [`memrl ${command} [key=value …]`, '', purpose, '', 'Keys with their defaults:', ...lines, ''].join('\n');
+  const usage = [`memrl ${command} [key=value …]`, '', purpose, '', 'Keys with their defaults:', ...lines, ''];
+  return [...usage, ...nestedHelp(keys)].join('\n');
+}
+
+function nestedHelp(keys: Keys): string[] {
+  const paths = Object.values(keys).flatMap(({ path }) => path ?? []);
+  if (paths.length === 0) return [];
+  return [`Some may be named with the setting that the source system has them in: ${paths.join(', ')}.`, ''];
 }

@@ -6,6 +6,8 @@ export type Key<T> = {
   readonly default: T;
   /** For `--help`: one line, units included. */
   readonly meaning: string;
+  /** Where the source system has it, when that is inside another setting: `loss_fn_config.beta`. Both names are read. */
+  readonly path?: string;
   /** Set when the key is accepted for the source system's sake and changes nothing here: why. */
   readonly inert?: string;
   /** What the source system calls it, which is understood, too. */
@@ -19,6 +21,12 @@ export type Config<K extends Keys> = { readonly [Name in keyof K]: K[Name] exten
 
 export function key<T>(type: ValueType<T>, standard: NoInfer<T>, meaning: string): Key<T> {
   return { type, default: standard, meaning };
+}
+
+/** The same keys, which the source system has inside the setting `parent`, under their own names. */
+export function within<K extends Keys>(parent: string, keys: K): K {
+  const nested = Object.entries(keys).map(([name, known]) => [name, { ...known, path: `${parent}.${name}` }]);
+  return Object.fromEntries(nested) as K;
 }
 
 /** A key of the source system that has no meaning on this machine. */

@@ -4,7 +4,7 @@ import type { Engine, ModelShape } from './engine.js';
 import { Heap } from './kernels/heap.js';
 import type { Kernels } from './kernels/kernels.js';
 import { ThreadPool } from './kernels/thread-pool.js';
-import { threadedKernels } from './kernels/threaded-kernels.js';
+import { type Compiled, threadedKernels } from './kernels/threaded-kernels.js';
 import { LlamaEngine } from './llama-engine.js';
 import { checkShape } from './model-shape.js';
 
@@ -15,14 +15,15 @@ type Computing = { readonly threads?: number; readonly relaxed?: boolean };
  * A model whose weights are all zero until `loadWeights` (see `initialWeights`), with its own memory.
  *
  * @param options.kernels A fresh set, used by no other engine; the WebAssembly ones by default.
+ * @param options.keptScores Of a forward pass, for the way back; others are computed again. Tests set it.
  * @throws UserError when the shape is one the kernels cannot work with, or when products cannot be fused here.
  */
 export async function createEngine(
   shape: ModelShape,
-  options: Computing & { kernels?: Kernels } = {},
+  options: Computing & { kernels?: Kernels; keptScores?: number } = {},
 ): Promise<Engine> {
   checkShape(shape);
-  return new LlamaEngine(options.kernels ?? (await compiledKernels(options)), shape);
+  return new LlamaEngine(options.kernels ?? (await compiledKernels(options)), shape, options.keptScores);
 }
 
 /** @param options.leastWork Of a call that is computed on several threads, in multiplications; tests set it to 0. */
@@ -60,16 +61,20 @@ async function compile(file: string): Promise<WebAssembly.Module> {
   return WebAssembly.compile(bytes);
 }
 
+/** What an instance is told before it computes. */
+type Instance = { heapBase(): number; packAt(address: number): void };
+
 /** The kernels of a compiled `assembly/kernels.ts`, on a heap of their own. @param options.shared As the module was compiled. */
 export async function wasmKernels(
   module: WebAssembly.Module,
   options: { shared?: boolean; backend?: Kernels['backend'] } = {},
-): Promise<Kernels> {
+): Promise<Compiled> {
   const { shared = false, backend = 'wasm' } = options;
   const heap = new Heap(shared);
   const { exports } = await WebAssembly.instantiate(module, { env: { memory: heap.memory } });
-  const kernels = exports as unknown as Omit<Kernels, 'backend' | 'heap' | 'fresh'> & { heapBase(): number };
+  const kernels = exports as unknown as Omit<Compiled, 'backend' | 'heap' | 'fresh'> & Instance;
   heap.skipTo(kernels.heapBase());
+  kernels.packAt(heap.allocate(kernels.packingBytes() / 4));
   // A spread, because the exports object is frozen; the functions themselves are the module's.
   return { ...kernels, backend, heap, fresh: () => wasmKernels(module, options) };
 }

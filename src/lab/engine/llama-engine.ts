@@ -21,6 +21,7 @@ import { Inference } from './model/inference.js';
 import { buildModel, type Model } from './model/model.js';
 import { Optimizer } from './model/optimizer.js';
 import { type Stretch, stretches } from './model/padding.js';
+import { mostScores } from './model/training-buffers.js';
 import { Training } from './model/training.js';
 
 /** The LLaMA model on a set of kernels: everything on one thread, so each method is done when it returns. */
@@ -36,8 +37,12 @@ export class LlamaEngine implements Engine {
   readonly #generation: Generation;
   readonly #optimizer: Optimizer;
 
-  /** @param kernels A fresh set, used by no other engine. @param shape One that `checkShape` has passed. */
-  constructor(kernels: Kernels, shape: ModelShape) {
+  /**
+   * @param kernels A fresh set, used by no other engine.
+   * @param shape One that `checkShape` has passed.
+   * @param keptScores Scores of a forward pass that are kept for the way back; others are computed again.
+   */
+  constructor(kernels: Kernels, shape: ModelShape, keptScores: number = mostScores) {
     this.backend = kernels.backend;
     this.shape = shape;
     this.#model = buildModel(kernels, shape);
@@ -45,7 +50,7 @@ export class LlamaEngine implements Engine {
     this.parameterCount = offsetsOf(shape).size;
     this.#inference = new Inference(this.#model);
     this.#decodingMemory = new DecodingMemory(this.#model);
-    this.#training = new Training(this.#model, this.#decodingMemory);
+    this.#training = new Training(this.#model, this.#decodingMemory, keptScores);
     this.#generation = new Generation(this.#inference);
     this.#optimizer = new Optimizer({ ...this.#model, tensors: layout(this.#model.shape) });
   }

@@ -13,10 +13,13 @@ import { requireFinite } from '../run/finite.js';
 import { appendJsonLine, dropRowsFrom, type Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
+import { wandbRun } from '../run/wandb-file.js';
 import type { World } from '../run/world.js';
+import type { Tokenizer } from '../text/tokenizer.js';
 import { Averages, AveragesState } from './averages.js';
 import { advantagesOf } from './baselines.js';
 import { batchMetrics } from './batch-metrics.js';
+import { fingerprint } from './fingerprint.js';
 import { examinationLines, examinationRow, examine, type Examination } from './examine.js';
 import { openJudge, type Judge, type Judged } from './judge.js';
 import { Learner } from './learner.js';
@@ -29,7 +32,7 @@ import { trainerState } from './trainer-state.js';
 
 /** Keys that may differ from attempt to attempt. max_steps is none: the learning rate falls to 0 at it. */
 export const grpoBudget = new Set(
-  'log_path run_name logging_steps save_steps eval_routing_steps eval_samples eval_rewards eval_prompts engine threads keep_checkpoints tensorboard no_wandb wandb_project'.split(
+  'log_path run_name logging_steps save_steps eval_routing_steps eval_samples eval_rewards eval_prompts engine threads keep_checkpoints tensorboard no_wandb wandb_project wandb_name'.split(
     ' ',
   ),
 );
@@ -53,18 +56,16 @@ export async function grpo(settings: Settings, directory: RunDirectory, world: W
   const { engine, reference } = await openModels(settings, { tokenizer, resumed }, logged, directory);
   if (resumed !== null) await restore(engine, resumed);
   const learning = { beta: config.beta, temperature: config.temperature, routing: settings.routing };
-  const others = [config.base_reward, ...config.eval_rewards.split(',')].map((name) => name?.trim() ?? '');
-  const examination: Examination = {
-    tokenizer,
-    prompts: prompts.test,
-    manner: mannerOf(config),
-    reward: judge.reward,
-    others: await Promise.all(others.filter((name) => name !== '').map((name) => findReward(name, {}, tokenizer))),
-    hackDetector: judge.hackDetector,
-  };
+  const examination = await examinationOf(config, { tokenizer, judge, prompts: prompts.test });
   const trainer = new Trainer(
     config,
-    { learner: new Learner(engine, reference, learning), judge, prompts: prompts.train, examination },
+    {
+      learner: new Learner(engine, reference, learning),
+      judge,
+      prompts: prompts.train,
+      examination,
+      begun: fingerprint(prompts.train, experiment),
+    },
     { directory, files, steps: schedule.batches, log: logged.log },
     resumed,
   );
@@ -73,11 +74,22 @@ export async function grpo(settings: Settings, directory: RunDirectory, world: W
   return runRecipe({ world: logged, directory, schedule, recipe: trainer, start: resumed?.batch ?? 0 });
 }
 
+type Examined = { readonly tokenizer: Tokenizer; readonly judge: Judge; readonly prompts: readonly Prompt[] };
+
+async function examinationOf(config: GrpoConfig, { tokenizer, judge, prompts }: Examined): Promise<Examination> {
+  const names = [config.base_reward ?? '', ...config.eval_rewards.split(',')].map((name) => name.trim());
+  const others = names.filter((name) => name !== '').map((name) => findReward(name, {}, tokenizer));
+  const { reward, hackDetector } = judge;
+  return { tokenizer, prompts, manner: mannerOf(config), reward, others: await Promise.all(others), hackDetector };
+}
+
 type Material = {
   readonly learner: Learner;
   readonly judge: Judge;
   readonly prompts: readonly Prompt[];
   readonly examination: Examination;
+  /** What the run began with, see `fingerprint`. */
+  readonly begun: string;
 };
 
 /** Where a run writes. `files`: of the tokenizer, for checkpoints. `steps`: of the whole run. */
@@ -88,7 +100,7 @@ type Place = {
   readonly log: (line: string) => void;
 };
 
-const SavedState = z.object({ averages: AveragesState, tokens: z.int() });
+const SavedState = z.object({ averages: AveragesState, tokens: z.int(), begun: z.string() });
 
 /** The state of a run between checkpoints and rows. What is drawn depends on seed and step alone. */
 class Trainer implements Recipe {
@@ -117,17 +129,23 @@ class Trainer implements Recipe {
     if (!saved.success) {
       throw new UserError(`The checkpoint ${resumed.path} is not one of memrl grpo.`, 'Choose another log_path.');
     }
+    if (saved.data.begun !== material.begun) {
+      throw new UserError(
+        'The stories, or a module with a reward or detector, have changed since this run began.',
+        'Put back the files, or begin again in another log_path.',
+      );
+    }
     this.#averages.restore(saved.data.averages);
     this.#tokens = saved.data.tokens;
   }
 
   get companions(): Companions {
     const log = trainerState(this.#place.directory.metrics, this.#step, this.#place.steps);
-    return { shape: this.engine.shape, tokenizerFiles: new Map([...this.#place.files, log]) };
+    return { shape: this.engine.shape, files: new Map([...this.#place.files, log]) };
   }
 
   state(): unknown {
-    return { averages: this.#averages.state(), tokens: this.#tokens };
+    return { averages: this.#averages.state(), tokens: this.#tokens, begun: this.#material.begun };
   }
 
   progress(step: number): Row {
@@ -249,6 +267,7 @@ function scheduleOf(config: GrpoConfig, batches: number): Schedule {
     saveEvery: config.save_steps,
     keep: config.keep_checkpoints,
     tensorboard: config.tensorboard,
+    wandb: wandbRun({ ...config, wandb_name: config.wandb_name ?? config.run_name }),
   };
 }
 

@@ -85,8 +85,6 @@ const said = {
   eval_rewards: key(text, '', 'more rewards to measure in evaluations, with commas'),
 };
 
-const elsewhere = 'metrics.jsonl has everything, and memrl-tui shows it; nothing leaves this machine';
-
 /** small-rl's train.py, with the settings that were validated there as defaults: its own are batch_size 8, num_generations 8, beta 0.1 and one epoch. */
 export const grpoKeys = {
   model: key(
@@ -112,6 +110,5 @@ export const grpoKeys = {
   ...labels,
   ...said,
   ...runKeys,
-  no_wandb: inertKey(bool, false, elsewhere),
-  wandb_project: inertKey(text, 'small-rl', elsewhere),
+  no_wandb: inertKey(bool, false, 'files for W&B are written only where wandb_project is given'),
 };

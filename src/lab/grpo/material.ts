@@ -1,8 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import type { Engine } from '../engine/engine.js';
-import { loadTokenizer, tokenizerFiles } from '../hugging-face/tokenizer.js';
+import { openTokenizer, readTokenizerFiles } from '../hugging-face/tokenizer.js';
 import { openModel } from '../recipes/open-model.js';
 import type { Resumed } from '../run/checkpoint.js';
 import { findModel } from '../run/model-files.js';
@@ -26,19 +24,16 @@ export function tokenizerOf(model: string): FoundTokenizer {
     );
   }
   const directory = findModel(model);
-  const tokenizer = loadTokenizer(directory);
-  if (tokenizer === null || tokenizer.end === null) {
+  const files = readTokenizerFiles(directory);
+  const tokenizer = files === null ? null : openTokenizer(files, directory);
+  if (files === null || tokenizer === null || tokenizer.end === null) {
     const lacks = tokenizer === null ? 'no tokenizer.json' : 'a tokenizer without a token that ends a text (eos_token)';
     throw new UserError(
       `The model in ${directory} has ${lacks}.`,
       'Give one that memrl pretrain made, or put it there.',
     );
   }
-  const paths = Object.values(tokenizerFiles).map((name) => [name, join(directory, name)] as const);
-  const files = paths
-    .filter(([, path]) => existsSync(path))
-    .map(([name, path]) => [name, readFileSync(path, 'utf8')] as const);
-  return { tokenizer, files: new Map(files) };
+  return { tokenizer, files };
 }
 
 /** The model to train and the one to stay near, which is null where beta is 0. */

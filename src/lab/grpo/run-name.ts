@@ -5,7 +5,7 @@ import { grpoKeys } from './keys.js';
 
 /** What says how often and where, and nothing of what is learnt; and what the name begins and ends with. */
 const apart = new Set(
-  'model config data log_path run_name reward seed lr logging_steps save_steps eval_routing_steps eval_samples eval_rewards engine threads keep_checkpoints tensorboard no_wandb wandb_project'.split(
+  'model config data log_path run_name reward seed lr logging_steps save_steps eval_routing_steps eval_samples eval_rewards engine threads keep_checkpoints tensorboard no_wandb wandb_project wandb_name'.split(
     ' ',
   ),
 );

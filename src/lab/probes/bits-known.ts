@@ -5,9 +5,12 @@ import type { SolvedEnvironment } from '../environment.js';
 type BitsKnown = {
   /** By the source system's count: every learnt token of the right answer, ends of messages included. */
   readonly 'test/bits/known_raw_mean': number;
+  readonly 'test/bits/known_raw_std': number;
   readonly 'test/bits/known_clamped_mean': number;
+  readonly 'test/bits/known_clamped_std': number;
   /** Natural log of the probability of all these tokens. */
   readonly 'test/bits/target_logprob_mean': number;
+  readonly 'test/bits/target_logprob_std': number;
   /** By the answer alone: the number and its end, or the bits. */
   readonly 'test/bits/answer_raw': number;
   readonly 'test/bits/answer_clamped': number;
@@ -23,11 +26,16 @@ export async function bitsKnown(engine: Engine, { solution }: SolvedEnvironment)
   const { logprobs } = await engine.forward([{ prompt: tokens.slice(0, start), continuations: [tokens.slice(start)] }]);
   const all = weightedSum(logprobs, weights, start);
   const raw = bits(all, most);
+  // Over copies that are all alike. The source system has them over what its server makes of such copies.
+  const spread = 0;
   const answer = bits(weightedSum(logprobs, answerWeights, start), most);
   return {
     'test/bits/known_raw_mean': raw,
+    'test/bits/known_raw_std': spread,
     'test/bits/known_clamped_mean': clamped(raw, most),
+    'test/bits/known_clamped_std': spread,
     'test/bits/target_logprob_mean': all,
+    'test/bits/target_logprob_std': spread,
     'test/bits/answer_raw': answer,
     'test/bits/answer_clamped': clamped(answer, most),
   };

@@ -1,4 +1,4 @@
-import { inertKey, key } from '../config/key.js';
+import { inertKey, key, within } from '../config/key.js';
 import { bool, float, int, ints, oneOf, orNone, text } from '../config/value-type.js';
 import { answerFormats } from '../memory/answer-format.js';
 import { credits, scales } from '../credit.js';
@@ -46,14 +46,21 @@ const keep = key(orNone(int(1)), null, 'how many checkpoints to keep; None: all'
 
 const tensorboard = key(bool, false, 'write the metrics for TensorBoard, too: an events file in the run directory');
 
-/** What does not change what is learnt. */
-export const runKeys = { engine, threads, keep_checkpoints: keep, tensorboard };
+const wandb = {
+  wandb_project: key(
+    orNone(text),
+    null,
+    'write the metrics for W&B, too: files in the run directory that its client sends off (wandb sync); None: none',
+  ),
+  wandb_name: key(orNone(text), null, 'what the run is called there; None: as its directory'),
+};
 
-const elsewhere = 'runs are watched by memrl-tui, nothing leaves this machine';
+/** What does not change what is learnt. */
+export const runKeys = { engine, threads, keep_checkpoints: keep, tensorboard, ...wandb };
+
 const foreign = {
+  ...wandb,
   renderer_name: inertKey(orNone(text), null, 'the format is always role_colon'),
-  wandb_project: inertKey(orNone(text), null, elsewhere),
-  wandb_name: inertKey(orNone(text), null, elsewhere),
   base_url: inertKey(orNone(text), null, 'the model is trained in this process'),
   behavior_if_log_dir_exists: inertKey(text, 'resume', 'an existing run is always continued'),
 };
@@ -89,23 +96,29 @@ const reward = {
 /** `memrl train`: policy gradient on a memory game. Defaults are the source system's. */
 export const trainKeys = {
   env_type: envType,
-  N,
-  ...reward,
+  ...within('dataset_builder', {
+    N,
+    ...reward,
+    fixed_secret: key(orNone(int(0)), null, 'the secret; None draws it from dataset_seed as NumPy would'),
+  }),
   ...answers,
   ...parsing,
-  fixed_secret: key(orNone(int(0)), null, 'the secret; None draws it from dataset_seed as NumPy would'),
   dataset_seed: key(int(0, 2 ** 32 - 1), 0, 'draws the secret when fixed_secret is None'),
   use_standard_prefix: key(bool, false, 'show one demonstration of the format before the question'),
   load_checkpoint_path: loadPath,
   stop_memorised: stopMemorised,
-  batch_size: key(int(1), 1, 'groups per step'),
-  group_size: key(int(1), 4, 'episodes per group, at least 2'),
-  n_batches: key(int(0), 1000, 'steps; more than a finished run had continues it'),
+  ...within('dataset_builder', {
+    batch_size: key(int(1), 1, 'groups per step'),
+    group_size: key(int(1), 4, 'episodes per group, at least 2'),
+    n_batches: key(int(0), 1000, 'steps; more than a finished run had continues it'),
+  }),
   learning_rate: key(float(0), 4e-5, 'learning rate of Adam (betas 0.9, 0.95), constant'),
   loss_fn: key(oneOf(lossFns), 'importance_sampling', 'loss per token'),
-  clip_low_threshold: key(orNone(float(0)), null, 'lower bound of the ratio; None: 0.8 for ppo, 0 for cispo'),
-  clip_high_threshold: key(orNone(float(0)), null, 'upper bound of the ratio; None: 1.2 for ppo, 4 for cispo'),
-  beta: key(float(0), 0.05, 'pull towards the sampler (dro)'),
+  ...within('loss_fn_config', {
+    clip_low_threshold: key(orNone(float(0)), null, 'lower bound of the ratio; None: 0.8 for ppo, 0 for cispo'),
+    clip_high_threshold: key(orNone(float(0)), null, 'upper bound of the ratio; None: 1.2 for ppo, 4 for cispo'),
+    beta: key(float(0), 0.05, 'pull towards the sampler (dro)'),
+  }),
   advantages: key(
     oneOf(credits),
     'trajectory',
@@ -118,6 +131,12 @@ export const trainKeys = {
     'sum of the losses of all tokens; grpo: mean over sequences of their token means; dr_grpo: by the longest answer of a group',
   ),
   kl_coef: key(float(0), 0, 'pull of each generated token towards the model the run began with (k3), per nat; 0: none'),
+  kl_penalty_coef: key(
+    float(0),
+    0,
+    'what a nat less likely to the model the run began with than the mean token of the batch costs a token’s advantage; 0: nothing',
+  ),
+  kl_discount_factor: key(float(0), 0, 'discount of the penalties of later tokens; 0: each token has its own alone'),
   entropy_coef: key(float(0), 0, 'bonus per nat of entropy of each generated token, in steps that update'),
   skip_constant_groups: key(
     bool,
@@ -294,6 +313,18 @@ export const evalKeys = {
   engine,
   threads,
   seed,
+};
+
+/** `memrl rollouts`: the episodes of one step of a run. */
+export const rolloutsKeys = {
+  path: key(orNone(text), null, 'a run of memrl train; `path=` may be left out'),
+  step: key(orNone(int(0)), null, 'the step, the first is 0'),
+  replay: key(
+    bool,
+    false,
+    'play the step again also where its episodes were kept (log_episodes): with words and log-probabilities',
+  ),
+  json: key(bool, false, 'print JSON; --json is the same'),
 };
 
 /** `memrl model`: what a saved model is, and the same model for other programs. */

@@ -3,6 +3,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Environment } from '../environment.js';
 import { tokenWeights, type Normalization } from '../objectives/normalization.js';
 import type { Objective } from '../objectives/objective.js';
+import { klPenalties } from '../objectives/kl-penalty.js';
 import { k3 } from '../objectives/reference.js';
 import { asPromptGroup, type BoundedStep, boundedStep } from './bounded-step.js';
 import { inGroups } from '../probes/test-rollouts.js';
@@ -17,6 +18,8 @@ export type Update = {
   readonly normalization: Normalization;
   /** The pull of each token towards a model that stays as it is; null for none. */
   readonly reference: Reference | null;
+  /** What being unlikely to such a model costs a token's advantage; null for nothing. */
+  readonly penalty: Penalty | null;
   readonly entropyCoefficient: number;
   readonly skipConstantGroups: boolean;
   readonly learningRate: number;
@@ -31,6 +34,9 @@ export type Update = {
 /** `engine`: of the reference model; its weights never change. `coefficient`: of the pull, above 0. */
 export type Reference = { readonly engine: Engine; readonly coefficient: number };
 
+/** `discount`: of the penalties of later tokens, 0 for a token's own alone. */
+type Penalty = Reference & { readonly discount: number };
+
 export type Batch = {
   readonly groups: number;
   readonly groupSize: number;
@@ -40,22 +46,24 @@ export type Batch = {
 
 /**
  * What the updates of a training step did: sums over them. `kl…`: sums over `tokens` of sampling minus learner log-probability, and of half its square; `klReference`:
- * sum of k3 to the reference. `step`: how far they went, where that is bounded.
+ * sum of k3 to the reference. `step`: how far they went, where that is bounded. `policyBase`: mean over the tokens, before all of them,
+ * of how much likelier they were than to the model of the penalty.
  */
 type Updated = {
   updates: number;
   gradientNorm: number;
   step: BoundedStep | null;
+  policyBase: number;
   tokens: number;
   kl1: number;
   kl2: number;
   klReference: number;
 };
 
-/** An episode to train on: the advantage of each turn, the weight of its tokens, and whether anything in its group differed. */
+/** An episode to train on: the advantage of each token, the weight of its tokens, and whether anything in its group differed. */
 type Trained = {
   readonly episode: Episode;
-  readonly advantages: readonly number[];
+  readonly advantages: ArrayLike<number>;
   readonly weight: number;
   readonly hasSignal: boolean;
 };
@@ -96,9 +104,37 @@ export async function update(
   const prepared = prepare(batch, how);
   const trained = how.skipConstantGroups ? prepared.filter(({ hasSignal }) => hasSignal) : prepared;
   if (trained.length === 0) return null;
-  const sums: Updated = { updates: 0, gradientNorm: 0, step: null, ...nothing };
-  for (const part of parts(trained, how.substeps)) add(sums, await substep(engine, environment, part, how));
+  const { penalised, policyBase } = await withPenalty(engine, environment, trained, how);
+  const sums: Updated = { updates: 0, gradientNorm: 0, step: null, policyBase, ...nothing };
+  for (const part of parts(penalised, how.substeps)) add(sums, await substep(engine, environment, part, how));
   return sums;
+}
+
+/** The whole batch is penalised before the first step on a part of it. */
+async function withPenalty(
+  engine: Engine,
+  environment: Environment,
+  trained: readonly Trained[],
+  { penalty, temperature }: Update,
+): Promise<{ penalised: readonly Trained[]; policyBase: number }> {
+  if (penalty === null) return { penalised: trained, policyBase: 0 };
+  const episodes = trained.map(({ episode }) => episode);
+  const batch = asPromptGroup(environment, episodes);
+  const base = (await penalty.engine.forward(batch, { temperature })).logprobs;
+  const own = temperature === 1 ? null : (await engine.forward(batch, { temperature })).logprobs;
+  let at = 0;
+  const scored = episodes.map(({ logprobs, turns }) => {
+    const [from, to] = [at, (at += turns.length)];
+    const said = turns.map((turn) => turn >= 0);
+    return { q: own?.subarray(from, to) ?? logprobs, base: base.subarray(from, to), said };
+  });
+  const { advantages: added, distance } = klPenalties(scored, penalty);
+  const penalised = trained.map((each, index) => ({
+    ...each,
+    advantages: Float64Array.from(each.advantages, (advantage, token) => advantage + added[index]![token]!),
+    hasSignal: each.hasSignal || added[index]!.some((value) => value !== 0),
+  }));
+  return { penalised, policyBase: distance };
 }
 
 /** Contiguous parts of nearly equal size, as many as asked for or as there are episodes. */
@@ -117,10 +153,11 @@ async function substep(
   const silent = how.entropyCoefficient === 0 && how.reference === null && !trained.some(({ hasSignal }) => hasSignal);
   const tokens = silent ? { ...nothing } : await differentiate(engine, environment, trained, how);
   const adamStep = () => engine.adam({ ...adam, learningRate: how.learningRate });
-  if (how.maxStepKl === null) return { updates: 1, gradientNorm: await adamStep(), step: null, ...tokens };
+  if (how.maxStepKl === null)
+    return { updates: 1, gradientNorm: await adamStep(), step: null, policyBase: 0, ...tokens };
   const episodes = trained.map(({ episode }) => episode);
   const bound = { environment, episodes, temperature: how.temperature, bound: how.maxStepKl };
-  return { updates: 1, ...(await boundedStep(engine, bound, adamStep)), ...tokens };
+  return { updates: 1, ...(await boundedStep(engine, bound, adamStep)), policyBase: 0, ...tokens };
 }
 
 function add(sums: Updated, { step, ...more }: Updated): void {
@@ -145,7 +182,7 @@ function prepare(played: readonly (readonly Episode[])[], how: Update): Trained[
     const hasSignal = credited.some((turns) => turns.some((advantage) => advantage !== 0));
     return episodes.map((episode, index) => ({
       episode,
-      advantages: credited[index]!,
+      advantages: episode.turns.map((turn) => (turn < 0 ? 0 : credited[index]![turn]!)),
       weight: weights[group]![index]!,
       hasSignal,
     }));
@@ -172,14 +209,13 @@ async function differentiate(
   const dEntropy = how.entropyCoefficient === 0 ? null : new Float32Array(logprobs.length);
   const sums = { ...nothing };
   let at = 0;
-  trained.forEach(({ episode, advantages: turnAdvantages, weight }) => {
+  trained.forEach(({ episode, advantages: credit, weight }) => {
     for (let token = 0; token < episode.tokens.length; token++, at++) {
-      const turn = episode.turns[token]!;
-      if (turn < 0) continue;
+      if (episode.turns[token]! < 0) continue;
       // What a decoder tells is of temperature 1. At another, the sampler was this very policy: the ratio is 1.
       const q = how.temperature === 1 ? episode.logprobs[token]! : logprobs[at]!;
       const difference = q - logprobs[at]!;
-      let slope = how.objective.slope(logprobs[at]!, q, turnAdvantages[turn]!);
+      let slope = how.objective.slope(logprobs[at]!, q, credit[token]!);
       if (reference !== null) {
         slope += how.reference!.coefficient * k3.slope(logprobs[at]!, reference[at]!);
         sums.klReference += k3.loss(logprobs[at]!, reference[at]!);

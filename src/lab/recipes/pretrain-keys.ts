@@ -39,6 +39,8 @@ export const pretrainKeys = {
   save_every: key(int(0), 500, 'steps between checkpoints, 0 for only the last'),
   keep_checkpoints: key(orNone(int(1)), 2, 'how many checkpoints to keep; None: all'),
   tensorboard: warmupKeys.tensorboard,
+  wandb_project: warmupKeys.wandb_project,
+  wandb_name: warmupKeys.wandb_name,
   log_path: warmupKeys.log_path,
   engine: warmupKeys.engine,
   threads: warmupKeys.threads,

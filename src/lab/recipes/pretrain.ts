@@ -11,6 +11,7 @@ import { requireFinite } from '../run/finite.js';
 import type { Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
+import { wandbRun } from '../run/wandb-file.js';
 import type { World } from '../run/world.js';
 import { storyPrompts } from '../stories/prompts.js';
 import { firstExamples, storyBatches } from '../stories/story-batches.js';
@@ -28,7 +29,9 @@ type PretrainConfig = Config<typeof pretrainKeys>;
 
 /** Keys that may differ from attempt to attempt. A changed number of steps also changes the learning rate. */
 export const pretrainBudget = new Set(
-  'n_batches samples eval_every log_every save_every keep_checkpoints tensorboard engine threads log_path'.split(' '),
+  'n_batches samples eval_every log_every save_every keep_checkpoints tensorboard engine threads log_path wandb_project wandb_name'.split(
+    ' ',
+  ),
 );
 
 /** A tokenizer, and its files for the checkpoints. `end`: the token that ends a story. */
@@ -85,7 +88,7 @@ class Pretrainer implements Recipe {
 
   constructor(config: PretrainConfig, { engine, vocabulary }: Material, resumed: Resumed | null) {
     this.engine = engine;
-    this.companions = { shape: engine.shape, tokenizerFiles: vocabulary.files };
+    this.companions = { shape: engine.shape, files: vocabulary.files };
     this.#config = config;
     const { data: path, seed, batch_size: size } = config;
     const rows = { ...vocabulary, context: Math.min(config.context, engine.shape.context) };
@@ -178,6 +181,7 @@ function scheduleOf(config: PretrainConfig): Schedule {
     saveEvery: config.save_every,
     keep: config.keep_checkpoints,
     tensorboard: config.tensorboard,
+    wandb: wandbRun(config),
   };
 }
 

@@ -15,6 +15,7 @@ import { makeDirectory } from '../run/make-directory.js';
 import type { Row } from '../run/metrics-file.js';
 import { type RunDirectory, writeWhole } from '../run/run-directory.js';
 import { type Ending, isComplete, type Recipe, runRecipe } from '../run/run-recipe.js';
+import { wandbRun } from '../run/wandb-file.js';
 import type { World } from '../run/world.js';
 import { type Example, supervisedExample, truncated } from '../text/role-colon.js';
 import { buildGame } from './build-game.js';
@@ -59,6 +60,7 @@ export async function sft(config: SftConfig, dataPath: string, directory: RunDir
     saveEvery: config.save_every,
     keep: config.keep_checkpoints,
     tensorboard: config.tensorboard,
+    wandb: wandbRun(config),
   };
   if (isComplete(resumed, schedule)) {
     world.log(`already complete: ${resumed!.batch} steps are done. A larger num_epochs continues.`);

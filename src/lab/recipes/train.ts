@@ -16,13 +16,14 @@ import { requireFinite } from '../run/finite.js';
 import type { Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
+import { wandbRun } from '../run/wandb-file.js';
 import type { World } from '../run/world.js';
 import { emptyTally, tallyRow, tallyStep, type Tally } from '../tally.js';
 import { buildGame, rewardRule, secretOf } from './build-game.js';
 import { EpisodeWatch } from './episode-watch.js';
 import type { trainKeys } from './keys.js';
 import { openModel } from './open-model.js';
-import { playBatch, update, type Batch, type Reference, type Update } from './policy-gradient.js';
+import { playBatch, update, type Batch, type Update } from './policy-gradient.js';
 
 type TrainConfig = Config<typeof trainKeys>;
 
@@ -34,8 +35,15 @@ const trainBudget = new Set(
 );
 
 /** Keys that may differ from attempt to attempt: not where the first weights are from, when the run is held to these. */
-export function trainBudgetOf({ kl_coef: pull }: TrainConfig): ReadonlySet<string> {
-  return pull === 0 ? trainBudget : new Set([...trainBudget].filter((name) => name !== 'load_checkpoint_path'));
+export function trainBudgetOf(config: TrainConfig): ReadonlySet<string> {
+  return !hasReference(config)
+    ? trainBudget
+    : new Set([...trainBudget].filter((name) => name !== 'load_checkpoint_path'));
+}
+
+/** Whether the run is held to the model it began with. */
+function hasReference({ kl_coef: pull, kl_penalty_coef: penalty }: TrainConfig): boolean {
+  return pull > 0 || penalty > 0;
 }
 
 /** Policy gradient on a memory game, from the first step or from the last checkpoint in the directory. */
@@ -47,14 +55,32 @@ export async function train(config: TrainConfig, directory: RunDirectory, world:
     world.log(`already complete: ${resumed!.batch} steps are done. A larger n_batches continues.`);
     return { kind: 'finished' };
   }
-  const engine = await openModel({ ...config, resumed, tokenizer: environment.tokenizer }, world, directory);
-  if (resumed !== null) await restore(engine, resumed);
   announce(config, resumed, world.log);
-  const reference = await referenceOf(config, environment, world);
   const watch = new EpisodeWatch({ config, environment, directory });
-  const trainer = new Trainer(config, { environment, engine, reference, watch }, resumed);
+  const trainer = await openTrainer(config, { resumed, watch }, world, directory);
   return runRecipe({ world, directory, schedule, recipe: trainer, start: resumed?.batch ?? 0 });
 }
+
+/**
+ * A run of `memrl train` at its start, or where a checkpoint left it.
+ *
+ * @param directory Where to record what computes; left out by whoever keeps no run.
+ */
+export async function openTrainer(
+  config: TrainConfig,
+  { resumed, watch }: { resumed: Resumed | null; watch: Watch },
+  world: World,
+  directory?: RunDirectory,
+): Promise<Recipe> {
+  const environment = checkedGame(config);
+  const engine = await openModel({ ...config, resumed, tokenizer: environment.tokenizer }, world, directory);
+  if (resumed !== null) await restore(engine, resumed);
+  const reference = await referenceOf(config, environment, world);
+  return new Trainer(config, { environment, engine, reference, watch }, resumed);
+}
+
+/** Who is shown the episodes of each step. */
+export type Watch = Pick<EpisodeWatch, 'begin' | 'note' | 'row' | 'state'>;
 
 const SavedState = z.object({
   random: z.tuple([z.int(), z.int(), z.int(), z.int()]),
@@ -70,6 +96,7 @@ const SavedState = z.object({
     halvings: z.int().default(0),
   }),
   klReference: z.number().default(0),
+  policyBase: z.number().default(0),
   observer: ObserverState.nullable().default(null),
   stay: StayState.default({ length: 0, lost: 0 }),
 });
@@ -78,8 +105,8 @@ const SavedState = z.object({
 type Material = {
   readonly environment: SolvedEnvironment;
   readonly engine: Engine;
-  readonly reference: Reference | null;
-  readonly watch: EpisodeWatch;
+  readonly reference: Engine | null;
+  readonly watch: Watch;
 };
 
 /** The model the run began with, when it is to stay near it; a resumed run opens it anew. */
@@ -87,13 +114,12 @@ async function referenceOf(
   config: TrainConfig,
   { tokenizer }: SolvedEnvironment,
   world: World,
-): Promise<Reference | null> {
-  if (config.kl_coef === 0) return null;
-  const engine = await openModel(
+): Promise<Engine | null> {
+  if (!hasReference(config)) return null;
+  return openModel(
     { ...config, lora_rank: 0, resumed: null, tokenizer },
     { ...world, log: (line) => world.log(`reference: ${line}`) },
   );
-  return { engine, coefficient: config.kl_coef };
 }
 
 const noOptim = { tokens: 0, kl1: 0, kl2: 0, gradientNorm: 0, steps: 0, stepKl: 0, halvings: 0 };
@@ -105,7 +131,7 @@ class Trainer implements Recipe {
   readonly #batch: Batch;
   readonly #update: Update;
   readonly #evaluator: Evaluator;
-  readonly #watch: EpisodeWatch;
+  readonly #watch: Watch;
   readonly #stay: Stay;
   #random: Rng;
   #updates = 0;
@@ -113,6 +139,8 @@ class Trainer implements Recipe {
   #optim = { ...noOptim };
   /** Sum of the pulls of the tokens counted in `optim`. */
   #klReference = 0;
+  /** Sum over updates. */
+  #policyBase = 0;
 
   constructor(config: TrainConfig, { environment, engine, reference, watch }: Material, resumed: Resumed | null) {
     this.engine = engine;
@@ -134,7 +162,10 @@ class Trainer implements Recipe {
 
   state(): unknown {
     const [updates, tally, optim] = [this.#updates, this.#tally, this.#optim];
-    const pull = this.#update.reference === null ? {} : { klReference: this.#klReference };
+    const pull = {
+      ...(this.#update.reference !== null && { klReference: this.#klReference }),
+      ...(this.#update.penalty !== null && { policyBase: this.#policyBase }),
+    };
     const observer = this.#watch.state();
     const watched = observer === null ? {} : { observer };
     const stay = this.#stay.state;
@@ -172,14 +203,16 @@ class Trainer implements Recipe {
     this.#optim.kl2 += updated.kl2;
     this.#optim.gradientNorm += updated.gradientNorm;
     this.#klReference += updated.klReference;
+    this.#policyBase += updated.policyBase * updated.updates;
   }
 
   statistics(): Row {
     const { steps, tokens, kl1, kl2, gradientNorm, stepKl, halvings } = this.#optim;
     const isBounded = this.#update.maxStepKl !== null;
-    const klReference = this.#klReference;
+    const [klReference, policyBase] = [this.#klReference, this.#policyBase];
     const tally = this.#tally;
     this.#klReference = 0;
+    this.#policyBase = 0;
     this.#tally = emptyTally();
     this.#optim = { ...noOptim };
     if (tally.steps === 0) return {};
@@ -189,6 +222,7 @@ class Trainer implements Recipe {
       ...(steps > 0 && isBounded && { 'optim/step_kl': stepKl / steps, 'optim/step_halvings': halvings / steps }),
       ...(tokens > 0 && { 'optim/kl_sample_train_v1': kl1 / tokens, 'optim/kl_sample_train_v2': kl2 / tokens }),
       ...(tokens > 0 && this.#update.reference !== null && { 'optim/kl_reference': klReference / tokens }),
+      ...(steps > 0 && this.#update.penalty !== null && { kl_policy_base: policyBase / steps }),
       ...tallyRow(tally, 'env/all/'),
     };
   }
@@ -209,6 +243,7 @@ class Trainer implements Recipe {
     this.#tally = saved.data.tally;
     this.#optim = saved.data.optim;
     this.#klReference = saved.data.klReference;
+    this.#policyBase = saved.data.policyBase;
     this.#stay.restore(saved.data.stay);
     return saved.data;
   }
@@ -224,13 +259,15 @@ function checkedGame(config: TrainConfig): SolvedEnvironment {
   return buildGame(config);
 }
 
-function updateOf(config: TrainConfig, reference: Reference | null): Update {
+function updateOf(config: TrainConfig, engine: Engine | null): Update {
+  const { kl_coef: pull, kl_penalty_coef: penalty, kl_discount_factor: discount } = config;
   return {
     objective: objectiveOf(config.loss_fn, config),
     credit: config.advantages,
     scale: config.advantage_scale,
     normalization: config.loss_normalization,
-    reference,
+    reference: engine === null || pull === 0 ? null : { engine, coefficient: pull },
+    penalty: engine === null || penalty === 0 ? null : { engine, coefficient: penalty, discount },
     entropyCoefficient: config.entropy_coef,
     skipConstantGroups: config.skip_constant_groups,
     learningRate: config.learning_rate,
@@ -269,6 +306,7 @@ function scheduleOf(config: TrainConfig): Schedule {
     saveEvery: config.save_every,
     keep: config.keep_checkpoints,
     tensorboard: config.tensorboard,
+    wandb: wandbRun(config),
   };
 }
 

@@ -10,6 +10,7 @@ import { requireFinite } from '../run/finite.js';
 import type { Row } from '../run/metrics-file.js';
 import { type RunDirectory, writeWhole } from '../run/run-directory.js';
 import { type Ending, isComplete, type Recipe, runRecipe, type Schedule } from '../run/run-recipe.js';
+import { wandbRun } from '../run/wandb-file.js';
 import type { World } from '../run/world.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
 import { bitsToCalibrate, calibrate, type Calibrated, numbersToCalibrate } from './calibration.js';
@@ -223,6 +224,7 @@ function scheduleOf(config: WarmupConfig, batches: number): Schedule {
     saveEvery: config.save_every,
     keep: config.keep_checkpoints,
     tensorboard: config.tensorboard,
+    wandb: wandbRun(config),
   };
 }
 

@@ -12,7 +12,7 @@ import { credits } from '../credit.js';
 import { rewardTypes } from '../memory/rewards.js';
 import { conditionOf, type LabCondition } from './conditions.js';
 import { Observer } from './observer.js';
-import { seenIn } from './seen-episode.js';
+import { EpisodesRow, seenIn } from './seen-episode.js';
 
 /** What a run was told, and what it made of it. Episodes. */
 export type Observed = {
@@ -86,14 +86,8 @@ function configOf(run: string): z.infer<typeof TrainConfig> {
   );
 }
 
-const Row = z.object({
-  step: z.int().nonnegative(),
-  guesses: z.array(z.union([z.number(), z.string(), z.null()])),
-  rewards: z.array(z.union([z.number(), z.string()])),
-});
-
 /** The rows, a step each and none missing; a last line that is not whole is being written. */
-function* episodeRows(run: string): Generator<z.infer<typeof Row>> {
+function* episodeRows(run: string): Generator<EpisodesRow> {
   const path = join(run, runFiles.episodes);
   if (!existsSync(path)) {
     throw new UserError(
@@ -104,7 +98,7 @@ function* episodeRows(run: string): Generator<z.infer<typeof Row>> {
   const lines = readFileSync(path, 'utf8').split('\n');
   lines.pop();
   for (const [step, line] of lines.entries()) {
-    const row = Row.safeParse(parseJsonLine(line));
+    const row = EpisodesRow.safeParse(parseJsonLine(line));
     if (!row.success) throw broken(run, `line ${step + 1} is no row of episodes`);
     if (row.data.step !== step) throw broken(run, `step ${step} is missing`);
     yield row.data;

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { bitLength } from '../../analysis/memory-rules.js';
 
 /** A guess and what it earned, as one sees them who knows neither model nor secret. */
@@ -20,11 +21,12 @@ export type SeenEpisode =
  * As a row of `episodes.jsonl`, one for each training step: numbers and rewards, or of the dense game a text for each episode with
  * a character for each bit (`.` where the answer was none).
  */
-export type EpisodesRow = {
-  readonly step: number;
-  readonly guesses: readonly (number | string | null)[];
-  readonly rewards: readonly (number | string)[];
-};
+export const EpisodesRow = z.object({
+  step: z.int().nonnegative(),
+  guesses: z.array(z.union([z.number(), z.string(), z.null()])),
+  rewards: z.array(z.union([z.number(), z.string()])),
+});
+export type EpisodesRow = z.infer<typeof EpisodesRow>;
 
 /** Six decimals tell all rewards apart of which an observer makes use (N up to 65,536), and a row stays short. */
 const SCALE = 1e6;

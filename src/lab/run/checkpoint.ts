@@ -62,15 +62,20 @@ export async function saveCheckpoint(
  * tried.
  *
  * Its own record says which step it is of: a crash may have replaced `final` without telling of it.
+ *
+ * @param most Steps that may be done in it; those of later ones are passed over.
  */
-export function lastCheckpoint(directory: RunDirectory, log: (line: string) => void): Resumed | null {
+export function lastCheckpoint(directory: RunDirectory, log: (line: string) => void, most = Infinity): Resumed | null {
   const places = checkpointRows(directory.path).flatMap((row) => row.state_path ?? []);
   for (const place of new Set(places.reverse())) {
     const path = join(directory.path, place);
     // Older checkpoints are removed as new ones are written.
     if (!existsSync(path)) continue;
     const found = wholeCheckpoint(path);
-    if (typeof found !== 'string') return found;
+    if (typeof found !== 'string') {
+      if (found.batch <= most) return found;
+      continue;
+    }
     log(`${found} This checkpoint is damaged; the one before it is tried.`);
   }
   return null;

@@ -6,8 +6,8 @@ import type { ModelShape } from '../engine/engine.js';
 import { configFiles, writeConfig, writeGenerationConfig } from '../hugging-face/config.js';
 import { loadTokenizer, specialsOf } from '../hugging-face/tokenizer.js';
 
-/** `tokenizerFiles`: texts by name, `tokenizer.json` among them; they are written as they are. */
-export type Companions = { readonly shape: ModelShape; readonly tokenizerFiles: ReadonlyMap<string, string> };
+/** `files`: texts by name, `tokenizer.json` among them; they are written as they are. */
+export type Companions = { readonly shape: ModelShape; readonly files: ReadonlyMap<string, string> };
 
 /**
  * Writes `config.json`, `generation_config.json` and the tokenizer's files into a directory that exists. Which tokens begin
@@ -18,8 +18,8 @@ export type Companions = { readonly shape: ModelShape; readonly tokenizerFiles: 
  *
  * @throws UserError when there is no tokenizer among the files, or one with more tokens than the model knows.
  */
-export function writeCompanions(directory: string, { shape, tokenizerFiles }: Companions): void {
-  for (const [name, text] of tokenizerFiles) writeFileSync(join(directory, name), text);
+export function writeCompanions(directory: string, { shape, files }: Companions): void {
+  for (const [name, text] of files) writeFileSync(join(directory, name), text);
   const tokenizer = loadTokenizer(directory);
   if (tokenizer === null || tokenizer.size > shape.vocabulary) {
     const has = tokenizer === null ? 'no tokenizer.json' : `a tokenizer of ${tokenizer.size} tokens`;

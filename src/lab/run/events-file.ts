@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pid } from 'node:process';
 import { maskedCrc32c } from '../../contract/crc32c.js';
 import type { Row } from './metrics-file.js';
+import { double, message, single, text, whole } from './protobuf-writer.js';
 
 /** Of the protobuf messages that TensorFlow calls Event, SessionLog and Summary.Value: numbers of the fields. */
 const event = { wallTime: 1, step: 2, fileVersion: 3, summary: 5, sessionLog: 7 };
@@ -11,9 +12,6 @@ const value = { tag: 1, simple: 2 };
 const summaryValue = 1;
 const sessionStatus = 1;
 const START = 1;
-
-/** How a field is written. */
-const wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 };
 
 /** Takes rows. */
 export type EventsFile = { readonly append: (row: Row & { readonly step: number }) => void };
@@ -61,41 +59,4 @@ function record(fields: readonly Buffer[]): Buffer {
   const tail = Buffer.alloc(4);
   tail.writeUInt32LE(maskedCrc32c(data, 0, data.length), 0);
   return Buffer.concat([head, data, tail]);
-}
-
-function message(field: number, fields: readonly Buffer[]): Buffer {
-  const content = Buffer.concat(fields);
-  return Buffer.concat([key(field, wire.bytes), varintOf(content.length), content]);
-}
-
-function text(field: number, content: string): Buffer {
-  return message(field, [Buffer.from(content)]);
-}
-
-function whole(field: number, number: number): Buffer {
-  return Buffer.concat([key(field, wire.varint), varintOf(number)]);
-}
-
-function double(field: number, number: number): Buffer {
-  const content = Buffer.alloc(8);
-  content.writeDoubleLE(number);
-  return Buffer.concat([key(field, wire.fixed64), content]);
-}
-
-function single(field: number, number: number): Buffer {
-  const content = Buffer.alloc(4);
-  content.writeFloatLE(number);
-  return Buffer.concat([key(field, wire.fixed32), content]);
-}
-
-function key(field: number, written: number): Buffer {
-  return varintOf(field * 8 + written);
-}
-
-/** Seven bits a byte, the lowest first. @param number Whole, from 0 up. */
-function varintOf(number: number): Buffer {
-  const digits: number[] = [];
-  let rest = number;
-  for (; rest >= 128; rest = Math.floor(rest / 128)) digits.push((rest % 128) + 128);
-  return Buffer.from([...digits, rest]);
 }

@@ -53,8 +53,8 @@ export function writeWhole(path: string, content: string | Uint8Array): void {
   renameSync(replacement, path);
 }
 
-/** As it would be said today: before there was `lora_alpha`, `lora_rank` had no effect whatever it was. */
-function knownConfig(path: string): Record<string, unknown> | null {
+/** The settings in a `config.json`, or null, as they would be said today: before there was `lora_alpha`, `lora_rank` had no effect whatever it was. */
+export function knownConfig(path: string): Record<string, unknown> | null {
   const before = readJson(path);
   return before !== null && 'lora_rank' in before && !('lora_alpha' in before) ? { ...before, lora_rank: 0 } : before;
 }

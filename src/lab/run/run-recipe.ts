@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { runFiles } from '../../contract/files.js';
 import type { Engine } from '../engine/engine.js';
 import { saveCheckpoint, type Resumed } from './checkpoint.js';
 import type { Companions } from './companion-files.js';
@@ -5,6 +7,8 @@ import { openEvents } from './events-file.js';
 import { requireFiniteWeights } from './finite.js';
 import { appendRow, dropRowsFrom, type Row } from './metrics-file.js';
 import type { RunDirectory } from './run-directory.js';
+import { StepTimes } from './step-times.js';
+import { openWandb, type WandbRun } from './wandb-file.js';
 import type { StopSignal, World } from './world.js';
 
 /** How long, and how often what happens; in training steps. 0 means never. */
@@ -19,6 +23,8 @@ export type Schedule = {
   readonly keep: number | null;
   /** Whether rows are written for TensorBoard, too. */
   readonly tensorboard: boolean;
+  /** How the run is called in files for W&B; without, or null, there are no such files. */
+  readonly wandb?: WandbRun | null;
 };
 
 /** A training recipe, one step at a time. The loop around it decides what is due. */
@@ -56,25 +62,33 @@ export type Ending = { readonly kind: 'finished' } | { readonly kind: 'stopped';
 
 /**
  * Runs a recipe to its end, or to a signal. Rows go to `metrics.jsonl`, and hold no clock: the same settings give the
- * same file, byte for byte, however often the run was interrupted. TensorBoard's files have the times. On a signal the present step is saved first.
+ * same file, byte for byte, however often the run was interrupted. How long steps took goes to `timing.jsonl`; TensorBoard's files and
+ * W&B's have both. On a signal the present step is saved first.
  */
 export async function runRecipe(job: Job): Promise<Ending> {
-  const { world, directory, schedule, recipe } = job;
-  dropRowsFrom(directory.metrics, job.start);
-  const write = rowWriter(job);
+  dropRowsFrom(job.directory.metrics, job.start);
+  const rows = rowWriter(job);
+  const ending = await runSteps(job, rows);
+  rows.end(exitCodeOf(ending));
+  return ending;
+}
+
+async function runSteps(job: Job, rows: RowWriter): Promise<Ending> {
+  const { world, schedule, recipe } = job;
+  const { times } = rows;
   let said = world.now();
   let saved = job.start;
   for (let step = job.start; step < schedule.batches; step++) {
     const signal = await world.stopAsked();
     if (signal !== null) return stop(job, step, saved, signal);
-    const enough = await oneStep(job, step, write);
+    const enough = await oneStep(job, step, rows);
     if (enough !== null) {
       world.log(`step ${step}: ${enough}`);
-      await finish(job, step, write);
+      await finish(job, step, rows);
       return { kind: 'finished' };
     }
     if (isDue(step + 1, schedule.saveEvery) && step + 1 < schedule.batches) {
-      await save(job, step + 1, recipe.state());
+      await times.count('save_checkpoint', () => save(job, step + 1, recipe.state()));
       saved = step + 1;
     }
     if (world.now() - said >= 1000) {
@@ -82,8 +96,14 @@ export async function runRecipe(job: Job): Promise<Ending> {
       world.log(`step ${step + 1}/${schedule.batches} · ${recipe.words()}`);
     }
   }
-  await finish(job, schedule.batches, write);
+  await finish(job, schedule.batches, rows);
   return { kind: 'finished' };
+}
+
+/** As a shell has it: 128 and the number of the signal. */
+export function exitCodeOf(ending: Ending): number {
+  if (ending.kind === 'finished') return 0;
+  return ending.signal === 'SIGINT' ? 130 : 143;
 }
 
 /** Says where a finished run stands when there is nothing left to do. */
@@ -91,23 +111,40 @@ export function isComplete(resumed: Resumed | null, schedule: Schedule): boolean
   return resumed !== null && resumed.batch >= schedule.batches;
 }
 
-type WriteRow = (row: Row & { readonly step: number }) => void;
+/** Takes rows, and at last the exit code; gives each row the times since the one before it. */
+type RowWriter = {
+  readonly times: StepTimes;
+  readonly write: (row: Row & { readonly step: number }) => void;
+  readonly end: (exitCode: number) => void;
+};
 
-function rowWriter({ world, directory, schedule, start }: Job): WriteRow {
+function rowWriter({ world, directory, schedule, start }: Job): RowWriter {
+  const times = new StepTimes(world.now);
+  const timing = join(directory.path, runFiles.timing);
+  dropRowsFrom(timing, start);
   const events = schedule.tensorboard ? openEvents(directory.path, { start, time: world.time }) : null;
-  return (row) => {
+  const wandb = schedule.wandb == null ? null : openWandb(directory.path, schedule.wandb, world.time);
+  const write: RowWriter['write'] = (row) => {
+    const spent = times.row();
     appendRow(directory.metrics, row);
-    events?.append(row);
+    appendRow(timing, { step: row.step, ...spent });
+    events?.append({ ...row, ...spent });
+    wandb?.append({ ...row, ...spent });
   };
+  return { times, write, end: (exitCode) => wandb?.end(exitCode) };
 }
 
 /** @returns why this step was not done and the run ends before it; else null. */
-async function oneStep({ schedule, recipe, world }: Job, step: number, write: WriteRow): Promise<string | null> {
+async function oneStep(
+  { schedule, recipe, world }: Job,
+  step: number,
+  { times, write }: RowWriter,
+): Promise<string | null> {
   const progress = recipe.progress(step);
-  const evaluation = evaluates(step, schedule) ? await recipe.evaluate() : null;
+  const evaluation = evaluates(step, schedule) ? await times.count('run_evals', () => recipe.evaluate()) : null;
   const enough = evaluation === null ? null : recipe.enough();
   if (enough !== null) return enough;
-  await recipe.step(step);
+  await times.count('train', () => recipe.step(step));
   if (evaluation === null && !isDue(step, schedule.logEvery)) return null;
   const head = { step, 'progress/batch': step, 'progress/done_frac': (step + 1) / schedule.batches };
   write({ ...head, ...progress, ...recipe.statistics(), ...evaluation });
@@ -116,12 +153,12 @@ async function oneStep({ schedule, recipe, world }: Job, step: number, write: Wr
 }
 
 /** The last row measures the final weights, after `step` steps; statistics are those since the row before it. */
-async function finish(job: Job, step: number, write: WriteRow): Promise<void> {
+async function finish(job: Job, step: number, { times, write }: RowWriter): Promise<void> {
   const { directory, schedule, recipe, world } = job;
   // A longer run goes on from here, and its next row must not miss what this one now reports.
   const state = recipe.state();
   const head = { step, 'progress/batch': step, 'progress/done_frac': 1 };
-  const evaluation = schedule.evalEvery > 0 ? await recipe.evaluate() : {};
+  const evaluation = schedule.evalEvery > 0 ? await times.count('run_evals', () => recipe.evaluate()) : {};
   write({ ...head, ...recipe.progress(step), ...recipe.statistics(), ...evaluation });
   await requireFiniteWeights(recipe.engine, step);
   const point = { name: 'final', batch: step, state, companions: recipe.companions };

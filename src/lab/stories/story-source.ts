@@ -148,13 +148,15 @@ function* linesOf(file: string): Generator<string> {
     if (longest > longestStory) throw notStories(file, `a line has more than ${longestStory} characters`);
     yield* lines;
   }
+  rest += textOf(new Uint8Array(), decoder, file);
   if (rest !== '') yield rest;
 }
 
+/** No bytes are the end, where no character may be cut off. */
 function textOf(bytes: Uint8Array, decoder: InstanceType<typeof TextDecoder>, file: string): string {
   if (bytes.includes(0)) throw notStories(file, 'it holds bytes that are no text');
   try {
-    return decoder.decode(bytes, { stream: true });
+    return decoder.decode(bytes, { stream: bytes.length > 0 });
   } catch (cause) {
     throw notStories(file, `it is not UTF-8 (${errorText(cause)})`);
   }

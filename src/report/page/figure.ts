@@ -24,7 +24,7 @@ export function figureSvg(label: string, options: Plot.PlotOptions): string {
   // A browser's types are not known here.
   const figure = Plot.plot({
     ...{ document, style: { background: 'transparent', fontSize: '12px' } },
-    ...{ marginLeft: 64, marginRight: 16, marginBottom: 44, ...wholeWidth },
+    ...{ marginTop: 34, marginLeft: 64, marginRight: 16, marginBottom: 44, ...wholeWidth },
     ...options,
   }) as unknown as { outerHTML: string };
   return nameRuns(figure.outerHTML).replace('<svg ', () => `<svg role="img" aria-label="${escaped(label)}" `);

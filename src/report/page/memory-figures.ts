@@ -83,20 +83,23 @@ function bitsFigure(rows: readonly Answered[], { colourOf, legend }: Colours): F
   if (measured.length === 0) return [];
   const points = measured.map((row) => ({ ...row, bits: row.bitsPerEpisode!.bits, most: row.ceiling.bits }));
   type Point = (typeof points)[number];
-  const ends = [...points.map(({ bits }) => bits), ...points.map(({ most }) => most)].filter((bits) => bits > 0);
+  const ceilings = points.map(({ most }) => most).filter((most) => most > 0 && Number.isFinite(most));
+  const ends = [...points.map(({ bits }) => bits), ...ceilings].filter((bits) => bits > 0);
   const range = [Math.min(...ends), Math.max(...ends)];
+  // As wide as the ceilings lie apart: the line of all that can be carried lies far above all points.
+  const width = [Math.min(...ceilings) / 1.5, Math.max(...ceilings) * 1.5];
   const svg = figureSvg('bits learnt per episode against the bits that its reward can carry', {
-    x: { type: 'log', label: 'bits that one episode can carry (ceiling)', tickFormat: tickText },
+    x: { type: 'log', label: 'bits that one episode can carry (ceiling)', tickFormat: tickText, domain: width },
     y: {
       type: 'log',
       label: 'bits learnt per episode',
       grid: true,
       tickFormat: tickText,
-      domain: [range[0]! / 1.5, range[1]! * 1.5],
+      domain: [range[0]! / 1.5, Math.max(range[1]!, width[1]!) * 1.5],
     },
     marks: [
       Plot.line(
-        range.map((bits) => ({ bits })),
+        width.map((bits) => ({ bits })),
         { x: 'bits', y: 'bits', strokeDasharray: '4 4', strokeOpacity: 0.6 },
       ),
       Plot.dot(points, {

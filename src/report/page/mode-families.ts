@@ -13,7 +13,7 @@ export type ModeFamily = {
 /** Of more modes no bar could be told from the next; they are layers, or other things that are counted. */
 const MOST_MODES = 8;
 const MOST_METRICS = 12;
-const MOST_FAMILIES = 3;
+const MOST_FAMILIES = 6;
 
 /** The families among the names of metrics, those that say most first; modes and metrics in the order in which they were written. */
 export function modeFamilies(written: Iterable<string>): ModeFamily[] {
@@ -39,22 +39,23 @@ function familyOf(prefix: string, metrics: ReadonlyMap<string, ReadonlySet<strin
   return { prefix, modes: [...modes], metrics: shared.slice(0, MOST_METRICS).map(([metric]) => metric) };
 }
 
-/** small-rl's colours of modes and baselines. Longer names first: they hold shorter ones. */
+/** small-rl's colours of modes and baselines. What it calls baseline is the one of them that is none of the others. */
 const known: readonly (readonly [name: string, colour: string])[] = [
   ['reward_penalty', '#8B4513'],
   ['retain_penalty', '#17BECF'],
   ['forget_only', '#D65F5F'],
   ['retain_only', '#59A14F'],
-  ['baseline', '#4878CF'],
   ['filter', '#9B59B6'],
   ['both', '#E8853B'],
+  ['baseline', '#4878CF'],
 ];
 
 /** A colour for each name: small-rl's where a word of it is one of its names, else the next of the palette; no two alike while there are others. */
 export function coloursOf(names: readonly string[], palette: readonly string[]): ReadonlyMap<string, string> {
   const colours = new Map<string, string>();
   for (const name of names) {
-    const words = name.split(/[^A-Za-z0-9_]+/);
+    // Names of parameters are no names of settings: `baseline=filter`.
+    const words = name.replace(/\b\w+=/g, '').split(/[^A-Za-z0-9_]+/);
     const own = known.find(([word]) => words.some((each) => each === word || each.startsWith(`${word}_`)));
     if (own !== undefined && ![...colours.values()].includes(own[1])) colours.set(name, own[1]);
   }

@@ -3,10 +3,11 @@ import { groupBy } from '../../base/group-by.js';
 import { openMetrics } from '../../metrics/run-metrics.js';
 import { modeFamilies, type ModeFamily } from './mode-families.js';
 
-/** A run as the overview needs it. `condition`: its group, and what tells it from others of the group but for its seed. */
+/** A run as the overview needs it. `setting`: what tells it from others of its group but for its seed. */
 export type OverviewRun = {
   readonly directory: string;
-  readonly condition: string;
+  readonly group: string;
+  readonly setting: string;
   readonly isOver: boolean;
   readonly written: ReadonlySet<string>;
 };
@@ -51,6 +52,8 @@ export type Overview = {
 };
 
 const MOST_CONDITIONS = 12;
+/** Families: of some there is only one step. */
+const MOST_SHOWN = 3;
 const MOST_FRAMES = 120;
 /** Numbers of a family on the page: some 250 KB. */
 const MOST_NUMBERS = 40_000;
@@ -69,19 +72,36 @@ export function readOverview(all: readonly OverviewRun[]): Overview {
     ...panelMetrics.map(({ metric }) => metric),
   ]);
   const concerned = all.filter((run) => [...wanted].some((key) => run.written.has(key)));
-  const conditions = [...new Set(concerned.map(({ condition }) => condition))];
+  const conditionOf = conditionsOf(concerned);
+  const conditions = [...new Set(concerned.map(conditionOf))];
   const shown = conditions.slice(0, MOST_CONDITIONS);
-  const curves = concerned.filter(({ condition }) => shown.includes(condition)).flatMap((run) => curvesOf(run, wanted));
+  // One after the other: all of them at once may be more than fits into memory.
+  const curves = concerned
+    .filter((run) => shown.includes(conditionOf(run)))
+    .flatMap((run) => curvesOf(run, conditionOf(run), wanted));
   return {
-    modes: families.flatMap((family) => modeOverview(family, shown, curves) ?? []),
+    modes: families.flatMap((family) => modeOverview(family, shown, curves) ?? []).slice(0, MOST_SHOWN),
     panels: panelMetrics.flatMap((panel) => linePanel(panel, curves) ?? []),
     leftOut: conditions.length - shown.length,
   };
 }
 
+/** The group says something only beside others. */
+function conditionsOf(runs: readonly OverviewRun[]): (run: OverviewRun) => string {
+  const groups = new Set(runs.map(({ group }) => group));
+  return ({ group, setting }) => {
+    if (setting === '') return group;
+    return groups.size > 1 ? `${group} ${setting}` : setting;
+  };
+}
+
 type Curve = SeedCurve & { readonly key: string; readonly condition: string };
 
-function curvesOf({ directory, condition, isOver, written }: OverviewRun, wanted: ReadonlySet<string>): Curve[] {
+function curvesOf(
+  { directory, isOver, written }: OverviewRun,
+  condition: string,
+  wanted: ReadonlySet<string>,
+): Curve[] {
   const metrics = openMetrics(directory).readNow();
   return [...wanted]
     .filter((key) => written.has(key))

@@ -1,24 +1,26 @@
 import { resolve } from 'node:path';
 import type { ReportedRun, ReportedState } from '../../analysis/analysed-run.js';
+import { conditionName, memoryTask } from '../../analysis/memory-task.js';
 import { isLossName, shownMetrics } from '../../analysis/metric-order.js';
 import { type Importance, importanceSteps } from '../../analysis/parameters/parameter-importance.js';
 import { seededRandom } from '../../analysis/parameters/seeded-random.js';
-import { bestPlace, runValue, type RunValue } from '../../analysis/run-value.js';
-import { addTo } from '../../base/group-by.js';
+import type { RunValue } from '../../analysis/run-value.js';
+import { addTo, groupBy } from '../../base/group-by.js';
 import { failureReason, type Outcome } from '../../base/outcome.js';
 import type { Parameters } from '../../base/scalar.js';
 import type { MachineRecord, RunRecord } from '../../contract/run-record.js';
 import { readRunRecord } from '../../files/run-record-file.js';
-import { downsample, type Line } from '../../metrics/downsample.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import type { Objective } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';
+import { buildReport } from '../build-report.js';
 import { cellsOf } from '../metric-summary.js';
 import { readRuns } from '../read-runs.js';
 import { parameterText } from '../report-tables.js';
 import { keptFor } from '../run-values.js';
 import type { Report, Section } from '../report.js';
 import { type Overview, type OverviewRun, readOverview } from './overview-data.js';
+import { curvesOf, hasAll, type RunCurves } from './run-curves.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../sweep-outline.js';
 
 /** A run as the page tells of it. `setting`: what tells it from the others of its group, its seed left out; `value`: of `metric`, by which its group is ranked. */
@@ -53,7 +55,7 @@ export type PageGroup = {
   readonly name: string;
   readonly kind: Section['kind'];
   readonly xKey: string;
-  /** In the order of the sweep file. */
+  /** In the order of the runs, or of the rows of their table. */
   readonly settings: readonly string[];
   readonly figures: readonly { readonly metric: string; readonly curves: readonly PageCurve[] }[];
 };
@@ -91,20 +93,25 @@ const POINTS = 24_000;
 const LEAST_POINTS = 16;
 const MOST_POINTS = 120;
 
-/**
- * Reads what a page shows, beside the tables of its report.
- *
- * @param objective What the sweep file tries to make large or small; null: it does not say.
- */
-export function readPageData(sweepDirectory: string, report: Report, objective: Objective | null): PageData {
+type PageOptions = {
+  /** What the sweep file tries to make large or small; null: it does not say. */
+  readonly objective: Objective | null;
+  /** As `buildReport` takes them. */
+  readonly known?: readonly ReportedRun[];
+  readonly value?: RunValue;
+};
+
+/** Reads what a page shows, and its report with it: the metrics of each run once. */
+export async function readPageData(
+  sweepDirectory: string,
+  { objective, known: unstarted = [], value = { kind: 'last' } }: PageOptions,
+): Promise<PageData> {
   const directory = resolve(sweepDirectory);
-  const outline = readOutline(directory);
   const known = readRuns(directory);
-  const reading: Reading = { outline, objective, value: report.value, all: known };
-  const read = report.sections.map((section) => {
-    const runs = known.filter(({ group }) => group === section.group);
-    return readGroup(runs, section, reading);
-  });
+  const reading = new Reading(known, readOutline(directory), { objective, value });
+  const seen: Seen = (run, kind, metrics) => reading.take(run, kind, metrics);
+  const report = await buildReport(directory, { known: unstarted, value, seen });
+  const read = report.sections.map((section) => readGroup(section, reading));
   const records = known.map((run) => readRunRecord(run.directory));
   const places = new Map(read.flatMap(({ places: ofGroup }) => [...ofGroup]));
   const runs = known.map((run, index) => pageRun(run, records[index] ?? null, places.get(index)));
@@ -119,12 +126,53 @@ export function readPageData(sweepDirectory: string, report: Report, objective: 
   };
 }
 
-type Reading = {
+type Seen = (run: ReportedRun, kind: Section['kind'], metrics: RunMetrics) => void;
+
+/** What of the runs of a sweep has been read for a page. */
+class Reading {
+  readonly all: readonly ReportedRun[];
   readonly outline: SweepOutline;
   readonly objective: Objective | null;
-  readonly value: RunValue;
-  readonly all: readonly ReportedRun[];
-};
+  readonly #value: RunValue;
+  readonly #groups: ReadonlyMap<string, readonly ReportedRun[]>;
+  /** By directory. */
+  readonly #taken = new Map<string, RunCurves>();
+
+  constructor(
+    all: readonly ReportedRun[],
+    outline: SweepOutline,
+    { objective, value }: { objective: Objective | null; value: RunValue },
+  ) {
+    this.all = all;
+    this.outline = outline;
+    this.objective = objective;
+    this.#value = value;
+    this.#groups = groupBy(all, ({ group }) => group);
+  }
+
+  runsOf(group: string): readonly ReportedRun[] {
+    return this.#groups.get(group) ?? [];
+  }
+
+  take(run: ReportedRun, kind: Section['kind'], metrics: RunMetrics, shown: readonly string[] = []): RunCurves {
+    const choice = metricsToShow(this.outline, run.group);
+    const points = Math.floor(POINTS / Math.max(1, this.runsOf(run.group).length));
+    const taken = curvesOf(metrics, {
+      ...{ kind, choice, value: this.#value },
+      points: Math.max(LEAST_POINTS, Math.min(MOST_POINTS, points)),
+      besides: [...choice.show, ...(this.objective === null ? [] : [this.objective.name]), ...shown],
+    });
+    this.#taken.set(run.directory, taken);
+    return taken;
+  }
+
+  /** What was taken; a run that came meanwhile, or of which something else is shown than seemed likely, is read here. */
+  of(run: ReportedRun, kind: Section['kind'], shown: readonly string[]): RunCurves {
+    const taken = this.#taken.get(run.directory);
+    if (taken !== undefined && hasAll(taken, shown)) return taken;
+    return this.take(run, kind, openMetrics(run.directory, keptFor(this.#value)).readNow(), shown);
+  }
+}
 
 /** What is known of a run only when its group has been read. */
 type Place = Pick<PageRun, 'setting' | 'metric' | 'value'>;
@@ -136,49 +184,68 @@ type ReadGroup = {
   overviewRuns: OverviewRun[];
 };
 
-function readGroup(runs: readonly ReportedRun[], section: Section, reading: Reading): ReadGroup {
-  const { outline, objective, value, all } = reading;
-  const choice = metricsToShow(outline, section.group);
+function readGroup(section: Section, reading: Reading): ReadGroup {
+  const runs = reading.runsOf(section.group);
+  const choice = metricsToShow(reading.outline, section.group);
   const settings = new Map(
     cellsOf(runs).flatMap(({ varies, runs: ofCell }) => ofCell.map((run) => [run, parameterText(varies)])),
   );
-  const points = Math.max(LEAST_POINTS, Math.min(MOST_POINTS, Math.floor(POINTS / Math.max(1, runs.length))));
   const figures = new Map<string, PageCurve[]>();
   const places = new Map<number, Place>();
   const overviewRuns: OverviewRun[] = [];
   let ranking: Ranking | null = null;
-  // One after the other: all of them at once may be more than fits into memory.
   for (const run of runs) {
-    const metrics = openMetrics(run.directory, keptFor(value)).readNow();
-    const written = new Set(metrics.keys());
-    const keys = section.kind === 'metrics' ? section.keys : shownMetrics(written, choice);
-    ranking ??= rankingOf(written, keys, objective);
-    const place = { run: all.indexOf(run), setting: settings.get(run)! };
+    const { written, keys, lines, values } = curvesShown(run, section, ranking, reading);
+    ranking ??= rankingOf(written, keys, reading.objective);
+    const place = { run: reading.all.indexOf(run), setting: settings.get(run)! };
     const curve = { ...place, isOver: run.state !== 'running' && run.state !== 'queued' };
     for (const metric of keys) {
-      const line = thinned(finiteOf(metrics, metric, choice.x), points, section.kind === 'memory');
-      if (line.x.length > 0) addTo(figures, metric, { ...curve, ...line });
+      const line = lines.get(metric);
+      if (line !== undefined && line.x.length > 0) addTo(figures, metric, { ...curve, ...line });
     }
-    const condition = [section.group, place.setting].filter((part) => part !== '').join(' ');
     if (section.kind === 'metrics') {
-      overviewRuns.push({ directory: run.directory, condition, isOver: curve.isOver, written });
+      const { directory, group } = run;
+      overviewRuns.push({ directory, group, setting: place.setting, isOver: curve.isOver, written });
     }
-    places.set(place.run, { setting: place.setting, ...resultOf(metrics, ranking, { x: choice.x, value }) });
+    places.set(place.run, { setting: place.setting, ...resultOf(values, ranking) });
   }
   const group = {
-    ...{ name: section.group, kind: section.kind, xKey: choice.x, settings: [...new Set(settings.values())] },
+    ...{ name: section.group, kind: section.kind, xKey: choice.x, settings: settingsInOrder(settings, section) },
     figures: [...figures].map(([metric, curves]) => ({ metric, curves })),
   };
   return { group, ranking, places, overviewRuns };
 }
 
-/** @param isLog Whether it is looked at over log x, where the first steps take as much room as the many last ones. */
-function thinned(line: Line, points: number, isLog: boolean): Line {
-  if (!isLog) return downsample(line, points / 2);
-  const first = line.x.findIndex((x) => x > 0);
-  if (first < 0) return { x: new Float64Array(), y: new Float64Array() };
-  const { x, y } = downsample({ x: line.x.subarray(first).map(Math.log), y: line.y.subarray(first) }, points / 2);
-  return { x: x.map(Math.exp), y };
+/** As the rows of the table above the figures, where it has rows: then a setting has one colour in all of them. */
+function settingsInOrder(settings: ReadonlyMap<ReportedRun, string>, section: Section): string[] {
+  const runs = [...settings.keys()];
+  const inOrder = section.kind === 'memory' ? runs.toSorted((a, b) => rowOf(a, section) - rowOf(b, section)) : runs;
+  return [...new Set(inOrder.map((run) => settings.get(run)!))];
+}
+
+function rowOf({ parameters }: ReportedRun, { rows }: Extract<Section, { kind: 'memory' }>): number {
+  const task = memoryTask(parameters);
+  if (task === null) return rows.length;
+  const bins = task.condition.kind === 'binned' ? task.condition.bins : null;
+  const name = conditionName(task.condition);
+  return rows.findIndex((row) => row.condition === name && row.N === task.N && row.bins === bins);
+}
+
+/** `keys`: the metrics of which there are figures. */
+function curvesShown(
+  run: ReportedRun,
+  { kind, ...section }: Section,
+  ranking: Ranking | null,
+  reading: Reading,
+): RunCurves & { keys: readonly string[] } {
+  const ofAll = 'keys' in section ? section.keys : null;
+  const curves = reading.of(run, kind, [...(ofAll ?? []), ...(ranking === null ? [] : [ranking.metric])]);
+  return { ...curves, keys: ofAll ?? shownMetrics(curves.written, metricsToShow(reading.outline, run.group)) };
+}
+
+function resultOf(values: RunCurves['values'], ranking: Ranking | null): Pick<PageRun, 'metric' | 'value'> {
+  if (ranking === null) return { metric: null, value: null };
+  return { metric: ranking.metric, value: values[ranking.metric] ?? null };
 }
 
 /**
@@ -192,30 +259,11 @@ function rankedFirst(read: readonly ReadGroup[], objective: Objective | null): R
   return most === 0 ? null : read.find((each) => worth(each) === most)!;
 }
 
-/** Over the x axis of the sweep; over the steps where a run does not know it. */
-function finiteOf(metrics: RunMetrics, metric: string, x: string): { x: Float64Array; y: Float64Array } {
-  const wanted = metrics.series(metric, x);
-  const line = wanted.y.length === 0 ? metrics.series(metric) : wanted;
-  const kept = Array.from(line.y.keys()).filter((at) => Number.isFinite(line.y[at]) && Number.isFinite(line.x[at]));
-  return { x: Float64Array.from(kept, (at) => line.x[at]!), y: Float64Array.from(kept, (at) => line.y[at]!) };
-}
-
 /** The objective of the sweep where the group writes it; else the first metric, a loss downwards. */
 function rankingOf(written: ReadonlySet<string>, keys: readonly string[], objective: Objective | null): Ranking | null {
   if (objective !== null && written.has(objective.name)) return { metric: objective.name, goal: objective.goal };
   const [first] = keys;
   return first === undefined ? null : { metric: first, goal: isLossName(first) ? 'minimize' : null };
-}
-
-function resultOf(
-  metrics: RunMetrics,
-  ranking: Ranking | null,
-  { x, value }: { x: string; value: RunValue },
-): Pick<PageRun, 'metric' | 'value'> {
-  if (ranking === null) return { metric: null, value: null };
-  const { metric } = ranking;
-  const best = value.kind === 'best' ? bestPlace(metrics.series(value.objective, x), value.goal) : null;
-  return { metric, value: runValue(metrics.series(metric, x), value, best) };
 }
 
 function pageRun(run: ReportedRun, record: RunRecord | null, place: Place | undefined): PageRun {

@@ -1,6 +1,6 @@
 /**
  * What the page does when somebody points at a run, in a figure or in the table: it stands out everywhere, and a card tells of
- * it. With the keyboard: the rows of the table can be gone through with Tab; Enter pins a run, Escape lets go of it. Rows are
+ * it. With the keyboard: the rows of the table can be gone through with Tab or the arrows; Enter pins a run, Escape lets go of it. Rows are
  * sorted by their columns and filtered by what is typed. Without the script all is there but this.
  */
 export const pageScript = `
@@ -38,6 +38,12 @@ export const pageScript = `
   });
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') { pinned = null; show(null); }
+    const rowBeside = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' }[event.key];
+    if (rowBeside && event.target.matches('tr[tabindex]')) {
+      let row = event.target[rowBeside];
+      while (row && row.hidden) row = row[rowBeside];
+      if (row) { row.focus(); event.preventDefault(); }
+    }
     if (event.key === 'Enter' && runOf(event) !== null) { pinned = runOf(event); show(pinned); }
   });
   const table = document.getElementById('runs-table');

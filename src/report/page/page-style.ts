@@ -20,7 +20,7 @@ td { border-bottom: 1px solid color-mix(in srgb, var(--line) 50%, transparent); 
 .wrap { white-space: normal; min-width: 220px; overflow-wrap: anywhere; }
 figure { margin: 12px 0 20px; }
 figure svg { display: block; width: 100%; height: auto; overflow: visible; }
-@media (max-width: 600px) { figure svg[width='860'] { width: 640px; } }
+@media (max-width: 600px) { figure svg[width='860'] { width: 640px; max-width: none; } }
 .small { display: grid; grid-template-columns: repeat(auto-fill, minmax(320px, 1fr)); gap: 4px 24px; }
 .legend { display: flex; flex-wrap: wrap; gap: 2px 16px; margin: 4px 0; padding: 0; list-style: none; font-size: 13px; }
 .legend i { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin-right: 6px; vertical-align: -1px; }
@@ -51,5 +51,5 @@ figure.steps:focus-visible { outline: 2px solid var(--accent); outline-offset: 4
 .controls button, .controls select { min-width: 34px; padding: 3px 9px; font: inherit; color: inherit; background: var(--shade); border: 1px solid var(--line); border-radius: 6px; cursor: pointer; }
 .controls :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 @media (prefers-reduced-motion: no-preference) { .steps rect { transition: y 0.15s linear, height 0.15s linear; } }
-@media print { :root { --paper: #fff; --ink: #000; --soft: #444; --line: #bbb; --shade: #fff; } main { max-width: none; padding: 0; } #card, input, .controls { display: none; } figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; } .scroll { overflow: visible; } td, th { white-space: normal; } }
+@media print { :root { --paper: #fff; --ink: #000; --soft: #444; --line: #bbb; --shade: #fff; } main { max-width: none; padding: 0; } #card, input, .controls { display: none; } figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; } .scroll { overflow: visible; } .scroll > svg { max-height: 68mm; } table { font-size: 10px; } td, th { white-space: normal; padding-right: 7px; } .right { white-space: nowrap; } .wrap { min-width: 0; } p, figcaption, .note { orphans: 3; widows: 3; } }
 `;

@@ -59,7 +59,8 @@ function mainMarkup(data: PageData, { command, spread, now }: Making): Markup {
   return html`<p class="soft">memrl-tui report</p>
     <h1>${report.sweep}</h1>
     <p>${countsText(report)}</p>
-    ${originMarkup(origin)} ${report.sections.map((section, index) => groupMarkup(section, groups[index]!, spread))}
+    ${originMarkup(origin)}
+    ${report.sections.map((section, index) => (isEmpty(section, data) ? null : groupMarkup(section, groups[index]!, spread)))}
     ${overviewMarkup(data.overview)} ${notesMarkup(reportNotes(report, spread))}
     ${parametersMarkup(parameterFigures(data))} ${ranking === null ? null : bestMarkup(runs, rankedGroup!, ranking)}
     ${failuresMarkup(runs)} ${runsMarkup(data)}
@@ -88,6 +89,12 @@ function figuresOf(section: Section, group: PageGroup): Figure[] {
     .filter(({ curves: ofMetric }) => ofMetric.length > 0)
     .map(({ metric, curves: ofMetric }) => curveFigure(group, metric, ofMetric));
   return [...memoryFigures(section), ...curves];
+}
+
+/** Of runs that are all done and measured nothing, such as those that prepare data; the table of all runs has them. */
+function isEmpty(section: Section, { runs }: PageData): boolean {
+  const isDone = runs.every(({ group, state }) => group !== section.group || state === 'done');
+  return section.kind === 'metrics' && section.keys.length === 0 && isDone;
 }
 
 function groupMarkup(section: Section, group: PageGroup, spread: Spread): Markup {

@@ -20,6 +20,8 @@ export type WordsContext = {
   readonly parameters: readonly string[];
   /** What `${program}` stands for. */
   readonly program: string | null;
+  /** Whether each run comes after another: what `${after_dir}` stands for. */
+  readonly after: boolean;
   readonly dialect: 'own' | 'wandb';
 };
 
@@ -76,6 +78,11 @@ function isKnown(part: Macro, { context, known, index }: Place): boolean {
   if (part.macro === 'program' && context.program === null) {
     throw new WordError({ ...part, message: '`${program}` is used, but there is no `program` in the file' }, index);
   }
+  if (/^after_(dir|name)$/.test(part.macro) && !context.after) {
+    if (context.dialect === 'wandb') return false;
+    const message = `\`\${${part.macro}}\` is that of the run that this one comes after, and the group has no \`after_each\``;
+    throw new WordError({ ...part, message }, index);
+  }
   if (known.includes(part.macro) || /^envvar:[A-Za-z_][A-Za-z0-9_]*$/.test(part.macro)) return true;
   if (context.dialect === 'wandb') return false;
   const message = `\`\${${part.macro}}\` is neither a macro nor a parameter. ${didYouMean(part.macro, known)} Write \`$\${\` for a plain \`\${\`.`;
@@ -96,7 +103,7 @@ function textOf({ macro, start, end }: Macro, values: MacroValues): string {
   // A parameter called `env` must not change what `${env}` means in a W&B command, so macros come first.
   const text = macroText(macro, values);
   if (text !== null) return text;
-  if (Object.hasOwn(values.parameters, macro)) return argumentText(values.parameters[macro]!, values);
+  if (Object.hasOwn(values.parameters, macro)) return argumentText(macro, values.parameters[macro]!, values);
   const variable = macro.replace(/^envvar:/, '');
   if (variable === macro) throw new ExpressionError(`\`${macro}\` is not passed at this point`, { start, end });
   const found = Object.hasOwn(values.environment, variable) ? values.environment[variable] : undefined;

@@ -7,7 +7,7 @@ import { axesOf, type CompiledBlock, compiledEdit, type Step, type Variant } fro
 import { identifierOf } from './expression/cel-environment.js';
 import { compileExpression, type Expression, ExpressionError, rowLimits } from './expression/expression.js';
 import { compileTemplate, type Template } from './template.js';
-import type { Nesting } from './value-text.js';
+import type { Nesting, Writing } from './value-text.js';
 
 /** @returns null when something could not be compiled; all that is wrong was reported. */
 export function compileBlock(block: Block, report: Report): CompiledBlock | null {
@@ -60,6 +60,7 @@ class Compiler {
       folders: this.#words(block.folders.content, block.folders.keys),
       env: this.#words(Object.values(block.env.content), block.env.keys, Object.keys(block.env.content)),
       nesting: nestingOf(block),
+      writing: writingOf(block),
     };
   }
 
@@ -184,7 +185,8 @@ class Compiler {
   }
 
   get #context(): WordsContext {
-    return { parameters: this.#parameters, program: this.#block.program, dialect: 'own' };
+    const { program, each } = this.#block;
+    return { parameters: this.#parameters, program, after: each?.after === true, dialect: 'own' };
   }
 
   #words(words: readonly string[], keys: KeyPath, indices?: readonly (string | number)[]): CommandWords {
@@ -238,6 +240,20 @@ function below(keys: KeyPath | null, key: string): KeyPath | null {
 function nestingOf({ dialect, parameters }: Block): Nesting {
   if (dialect === 'own') return new Map();
   return new Map([...parameters].filter(([, { path }]) => path.length > 1).map(([name, { path }]) => [name, path]));
+}
+
+/** How numbers are written in our own files; in W&B's they are passed on as W&B does. A case comes before what holds for all. */
+export function writingOf({ dialect, parameters, cases, writtenInInclude }: Block): Writing {
+  const writing = new Map<string, Map<number, string>>();
+  if (dialect === 'wandb') return writing;
+  const rules = [...cases, parameters].flatMap((one) => [...one]);
+  const ofRules = rules.map(([name, rule]) => [name, rule.kind === 'axis' ? rule.written : []] as const);
+  for (const [name, written] of [...ofRules, ...writtenInInclude]) {
+    const known = writing.get(name) ?? new Map<number, string>();
+    for (const [value, text] of written) if (!known.has(value)) known.set(value, text);
+    if (known.size > 0) writing.set(name, known);
+  }
+  return writing;
 }
 
 /** Names so that each comes after those it needs, or a ring of names that need each other (`a`, `b`, `a`). */

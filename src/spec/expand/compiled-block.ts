@@ -6,7 +6,7 @@ import type { Expression } from './expression/expression.js';
 import type { CelValue } from './expression/function-bounds.js';
 import { type Distribution, gridValues, probability, quantile } from './sampling/distribution.js';
 import type { Template } from './template.js';
-import type { Nesting } from './value-text.js';
+import type { Nesting, Writing } from './value-text.js';
 
 /** A parameter that must be computed at each point. */
 export type Step = {
@@ -39,6 +39,8 @@ export type Axis = {
   readonly crossed: boolean;
   /** Empty for a parameter that is drawn from a distribution. */
   readonly values: readonly AxisValue[];
+  /** Whether each of its values is as likely as any other. */
+  readonly even: boolean;
   /** The value at a place of the axis. @param u Between 0 and 1, both excluded. */
   readonly draw: (u: number) => AxisValue;
   /** The other way: the share of draws at or below a value; NaN for one that the axis does not have. */
@@ -71,6 +73,7 @@ export type CompiledBlock = {
   readonly folders: CommandWords;
   readonly env: CommandWords;
   readonly nesting: Nesting;
+  readonly writing: Writing;
 };
 
 /** More is a mistake in an axis sooner than a wish, and would take all memory. */
@@ -92,6 +95,7 @@ function axisOf(name: string, rule: ParameterRule, isGrid: boolean): Axis | null
       constant,
       crossed,
       values,
+      even: probabilities === null,
       draw: drawFrom(values, probabilities),
       placeOf: placeIn(values, probabilities),
     };
@@ -99,7 +103,15 @@ function axisOf(name: string, rule: ParameterRule, isGrid: boolean): Axis | null
   const listed = isGrid ? gridValues(rule.distribution, mostRuns) : null;
   const values = (listed ?? []).map((value) => pair(value, !rule.distribution.whole));
   const placeOf = (value: Value) => (typeof value === 'number' ? probability(rule.distribution, value) : Number.NaN);
-  return { ...named, constant: false, crossed: false, values, draw: (u) => drawn(rule.distribution, u), placeOf };
+  return {
+    ...named,
+    constant: false,
+    crossed: false,
+    values,
+    even: false,
+    draw: (u) => drawn(rule.distribution, u),
+    placeOf,
+  };
 }
 
 function pair(value: Value, double: boolean): AxisValue {

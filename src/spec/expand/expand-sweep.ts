@@ -17,14 +17,16 @@ import {
   Resources,
   RetryRule,
 } from '../planned-run.js';
+import { neededGroups, sourcesAfter } from '../file/each-run.js';
 import { notifyOf } from '../policy/notify.js';
 import { compileBlock } from './compile-block.js';
 import { type CompiledBlock, mostRuns, type Variant } from './compiled-block.js';
 import { evaluated, gridSize, type Point, PointError, pointsOf, runsOfDraw } from './grid.js';
+import { pointsOfRuns, sizesOf, sourcesOf, withSources } from './each-run.js';
 import { identityOf } from './identity.js';
 import { type ExpandOptions, joinPath, type NamedPoint, plannedRun, rendering } from './plan-run.js';
 import { withNeededRuns } from './needed-runs.js';
-import { defaultNames, type NamedGroup, refuseClashes, varyingNames } from './run-name.js';
+import { defaultNames, type NamedGroup, namesAfter, refuseClashes, varyingNames } from './run-name.js';
 
 /**
  * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the
@@ -34,13 +36,15 @@ import { defaultNames, type NamedGroup, refuseClashes, varyingNames } from './ru
  */
 export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
   if (file.kind === 'commands') return expandCommands(file, options);
-  const chosen = chooseGroups(applyOverrides(file.blocks, options.set ?? []), options.groups ?? []);
+  const all = applyOverrides(file.blocks, options.set ?? []);
+  const chosen = chooseGroups(all, options.groups ?? []);
   const blocks = chosen.map(({ block }) => block);
-  const compiled = compileAll(file, blocks);
-  refuseTooMany(file, compiled);
-  refuseTooMuchWork(file, compiled);
+  const compiled = compileAll(file, withSources(all, blocks));
+  const sizes = sizesOf(compiled);
+  refuseTooMany(file, compiled, sizes);
+  refuseTooMuchWork(file, compiled, sizes);
   refuseManyEdits(file, compiled);
-  const named = compiled.map((group) => atPlace(file, () => ({ group, points: namedPoints(group, pointsOf(group)) })));
+  const named = namedGroups(file, compiled).filter(({ group }) => blocks.includes(group.block));
   refuseClashes(file, named);
   const planned = named.flatMap(({ group, points }) =>
     atPlace(file, () => points.map((point) => plannedRun({ sweep: file.name, options, group, point }))),
@@ -63,6 +67,17 @@ export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
   };
 }
 
+/** The groups, each after those of whose runs it is made. */
+function namedGroups(file: GroupsFile, compiled: readonly CompiledBlock[]): NamedGroup[] {
+  const named: NamedGroup[] = [];
+  for (const group of compiled) {
+    const sources = sourcesOf(group.block, named);
+    const points = () => (group.block.each === null ? pointsOf(group) : pointsOfRuns(group, sources));
+    named.push({ group, points: atPlace(file, () => namedPoints(group, points())) });
+  }
+  return named;
+}
+
 export type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
 
 /** @throws {UserError} With what is wrong in these blocks of the file. */
@@ -79,8 +94,8 @@ export function compileAll(file: GroupsFile, blocks: readonly Block[]): Compiled
   return compiled;
 }
 
-function refuseTooMany(file: GroupsFile, compiled: readonly CompiledBlock[]): void {
-  const sizes = compiled.map((group) => Math.max(gridSize(group), capOf(group.block.method.content)));
+function refuseTooMany(file: GroupsFile, compiled: readonly CompiledBlock[], points: readonly number[]): void {
+  const sizes = compiled.map(({ block }, index) => Math.max(points[index]!, capOf(block.method.content)));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (total <= mostRuns) return;
   const { block, axes } = compiled[sizes.indexOf(Math.max(...sizes))]!;
@@ -122,8 +137,8 @@ function stepsOf({ variants, when, name, subgroup, total }: CompiledBlock): numb
   return others.reduce((sum, steps) => sum + steps, Math.max(0, ...variants.map(ofVariant)));
 }
 
-function refuseTooMuchWork(file: GroupsFile, compiled: readonly CompiledBlock[]): void {
-  const work = compiled.map((group) => gridSize(group) * stepsOf(group));
+function refuseTooMuchWork(file: GroupsFile, compiled: readonly CompiledBlock[], points: readonly number[]): void {
+  const work = compiled.map((group, index) => points[index]! * stepsOf(group));
   const all = work.reduce((sum, steps) => sum + steps, 0);
   if (all <= mostSteps) return;
   const { block } = compiled[work.indexOf(Math.max(...work))]!;
@@ -135,10 +150,10 @@ function refuseTooMuchWork(file: GroupsFile, compiled: readonly CompiledBlock[])
 
 /** These points of a group, each with the name of its run. */
 export function namedPoints(group: CompiledBlock, points: readonly Point[]): NamedPoint[] {
-  const { name } = group;
+  const { name, block } = group;
   const names = name
     ? points.map(({ variables }) => evaluated(rendering(name.content), variables, name.keys))
-    : defaultNames(group, points);
+    : (block.each?.after === true ? namesAfter : defaultNames)(group, points);
   return points.map((point, index) => ({ ...point, name: names[index]! }));
 }
 
@@ -160,7 +175,10 @@ function plannedGroup({ block, prerequisite }: ChosenGroup): PlannedGroup {
   const isOpen = method.kind !== 'grid' && method.open;
   const open = isOpen ? { open: { method: method.kind, cap: method.cap ?? openCap } } : {};
   const whole = needs.filter(({ by }) => by.length === 0).map((need) => need.group);
-  const keyed = needs.flatMap((need) => (need.by.length === 0 ? [] : [{ group: need.group, by: [...need.by] }]));
+  const keyed = [
+    ...needs.flatMap((need) => (need.by.length === 0 ? [] : [{ group: need.group, by: [...need.by] }])),
+    ...sourcesAfter(block).map((source) => ({ group: source, by: [] })),
+  ];
   const needsBy = keyed.length === 0 ? {} : { needsBy: keyed };
   return { name, title, needs: whole, ...needsBy, prerequisite, breaker, ...open };
 }
@@ -182,6 +200,7 @@ function notesOf(file: GroupsFile, named: readonly NamedGroup[], runs: readonly 
     ...file.notes,
     ...named.flatMap(({ group }) => group.command.dropped.map(droppedNote)),
     ...named.flatMap(({ group, points }) => shortNote(group, points.length)),
+    ...named.flatMap(({ group, points }) => (points.length === 0 ? idleNote(group.block) : [])),
     ...named.flatMap(({ group }) => alikeNote(group, byGroup.get(group.block.group) ?? [])),
   ];
   return notes.length === 0 ? {} : { notes };
@@ -219,7 +238,15 @@ function shortNote({ block, axes }: CompiledBlock, count: number): string[] {
   if (count === draws * runs) {
     return [`Group ${block.group}: \`run_cap: ${cap}\` has room for ${draws} points of ${runs} runs each.`];
   }
-  return [`Group ${block.group}: of ${draws * runs} points that were asked for, only ${count} are different.`];
+  const asked = `Group ${block.group}: of ${draws * runs} points that were asked for, only ${count} are different`;
+  // All other methods draw again.
+  return [method.kind === 'lhs' ? `${asked}; the other ${draws * runs - count} are dropped.` : `${asked}.`];
+}
+
+function idleNote({ group, each, when }: Block): string[] {
+  if (each === null || when !== null) return [];
+  const others = each.groups.map(({ name }) => name).join(', ');
+  return [`Group ${group} has no runs: each would be one that group ${others} has.`];
 }
 
 function openNote(group: string, { kind, cap }: Method): string {
@@ -254,7 +281,7 @@ function chooseGroups(blocks: readonly Block[], asked: readonly string[]): Chose
 
 /** Groups that a wanted group waits for, directly or not. */
 function neededBy(blocks: readonly Block[], wanted: readonly string[]): ReadonlySet<string> {
-  const needs = new Map(blocks.map((block) => [block.group, block.needs.map((need) => need.group)]));
+  const needs = new Map(blocks.map((block) => [block.group, neededGroups(block)]));
   const needed = new Set<string>();
   const follow = (group: string): void =>
     needs.get(group)?.forEach((name) => {

@@ -5,12 +5,16 @@ import type { Axis, AxisValue, CompiledBlock, CompiledEdit, Step, Variant } from
 import { fromCel, type Value } from './expression/cel-environment.js';
 import { ExpressionError } from './expression/expression.js';
 import type { CelValue } from './expression/function-bounds.js';
-import { unitPoints } from './sampling/unit-points.js';
+import { latinValue, unitPoints } from './sampling/unit-points.js';
 
 /** One point of a grid: parameters in the order of the file, and the same as variables for expressions. */
 export type Point = {
   readonly parameters: Readonly<Record<string, Value>>;
   readonly variables: Readonly<Record<string, CelValue>>;
+  /** How to compute its parameters again when others change, if it is made of a run; absent: as its block says. */
+  readonly steps?: readonly Step[];
+  /** The run that its own comes after, by its group and name; absent: none. */
+  readonly after?: { readonly group: string; readonly name: string };
 };
 
 /** Something that only shows when a point is computed, such as a division by zero. */
@@ -33,12 +37,12 @@ export class PointError extends Error {
   }
 }
 
-/** How many points there are at most. */
+/** How many points there are at most; of a group that is made of other runs: for each of them. */
 export function gridSize({ axes, variants, include, block }: CompiledBlock): number {
   const { content: method } = block.method;
   if (method.kind !== 'grid') return drawsOf(method) + include.length;
-  const size = (all: readonly Axis[]) => all.reduce((product, { values }) => product * values.length, 1);
-  return size(axes) * variants.reduce((sum, variant) => sum + size(variant.axes), 0) + include.length;
+  const ofCases = variants.reduce((sum, variant) => sum + combinations(variant.axes), 0);
+  return combinations(axes) * ofCases + include.length;
 }
 
 /**
@@ -75,13 +79,16 @@ export function pointsOf(compiled: CompiledBlock): Point[] {
 
 function complete(variant: Variant, variables: Record<string, CelValue>, values: Record<string, Value>): Point {
   for (const step of variant.steps) take(step, variables, values);
-  const parameters = Object.fromEntries(
-    variant.names.filter((name) => Object.hasOwn(values, name)).map((name) => [name, values[name]!]),
-  );
-  return { parameters, variables };
+  return { parameters: inOrder(variant, values), variables };
 }
 
-function take(step: Step, variables: Record<string, CelValue>, values: Record<string, Value>): void {
+/** Those that are set, in the order of the file. */
+export function inOrder({ names }: Variant, values: Record<string, Value>): Record<string, Value> {
+  return Object.fromEntries(names.filter((name) => Object.hasOwn(values, name)).map((name) => [name, values[name]!]));
+}
+
+/** Computes one parameter, in place. */
+export function take(step: Step, variables: Record<string, CelValue>, values: Record<string, Value>): void {
   const above = step.rule.keys;
   if (step.when && !isTrue(step.when, variables, above && [...above, 'when'])) {
     delete variables[step.identifier];
@@ -101,7 +108,7 @@ function take(step: Step, variables: Record<string, CelValue>, values: Record<st
   values[step.name] = value.value;
 }
 
-function exists({ when }: CompiledBlock, { variables }: Point): boolean {
+export function exists({ when }: CompiledBlock, { variables }: Point): boolean {
   return when === null || isTrue(when.content, variables, when.keys);
 }
 
@@ -242,7 +249,7 @@ function visitGrid(compiled: CompiledBlock, visit: (combination: Combination) =>
 }
 
 /** Sets the axes one by one, in place, and calls `visit` at each full setting. */
-function walk(axes: readonly Axis[], setting: Omit<Combination, 'variant'>, visit: () => void): void {
+export function walk(axes: readonly Axis[], setting: Omit<Combination, 'variant'>, visit: () => void): void {
   const [axis, ...rest] = axes;
   if (axis === undefined) return visit();
   for (const value of axis.values) {
@@ -272,12 +279,14 @@ export function runsOfDraw(axes: readonly Pick<Axis, 'crossed' | 'values'>[]): n
 /**
  * Draws combinations until `take` has taken as many as asked for. One that it refuses (it is there already, or is left out)
  * is replaced by another draw, but for `lhs`, whose draws belong together; tries are limited. A draw is crossed with the axes
- * that are to be, or not there at all: `run_cap` counts runs, and is never exceeded.
+ * that are to be, or not there at all: `run_cap` counts runs, and is never exceeded. Where `lhs` has room for the whole grid,
+ * that is what it takes.
  */
 function visitDraws(compiled: CompiledBlock, take: (combination: Combination) => boolean): void {
   const { content: method } = compiled.block.method;
   if (method.kind === 'grid') return;
   const cap = drawsOf(method);
+  if (method.kind === 'lhs' && isGridWithin(compiled, cap)) return visitGrid(compiled, take);
   const dimensions = dimensionsOf(compiled);
   const crossed = compiled.axes.filter((axis) => axis.crossed);
   const runs = runsOfDraw(crossed);
@@ -285,9 +294,11 @@ function visitDraws(compiled: CompiledBlock, take: (combination: Combination) =>
   const kind = method.kind === 'bayes' ? 'random' : method.kind;
   const point = unitPoints(kind, method.seed, { dimensions, count });
   const places = new Map(dimensions.map((name, index) => [name, index]));
-  const tries = method.kind === 'lhs' ? count : 20 * count + 1000;
+  const isLatin = method.kind === 'lhs';
+  const tries = isLatin ? count : 20 * count + 1000;
   for (let index = 0, taken = 0; index < tries && taken + runs <= cap; index += 1) {
-    const { variant, variables, values } = drawn(compiled, (name) => point(index, places.get(name)!));
+    const at = (name: string) => point(index, places.get(name)!);
+    const { variant, variables, values } = drawn(compiled, at, isLatin ? count : null);
     walk(crossed, { variables, values }, () => {
       if (take({ variant, variables: { ...variables }, values: { ...values } })) taken += 1;
     });
@@ -320,15 +331,35 @@ export function dimensionsOf({ axes, variants }: CompiledBlock): string[] {
   ];
 }
 
-function drawn({ axes, variants }: CompiledBlock, at: (dimension: string) => number): Combination {
+/** @param count Points of a Latin hypercube, over which values are dealt out; null: each point is drawn for itself. */
+function drawn(
+  { axes, variants }: CompiledBlock,
+  at: (dimension: string) => number,
+  count: number | null = null,
+): Combination {
   const setting = { variables: {}, values: {} };
-  for (const axis of axes) set(setting, axis, isDrawn(axis) ? axis.draw(at(axis.name)) : axis.values[0]!);
-  const index = variants.length > 1 ? Math.floor(at(caseDimension) * variants.length) : 0;
+  const place = (u: number, size: number) => (count === null ? Math.floor(u * size) : latinValue(u, count, size));
+  const setAxis = (axis: Axis, dimension: string) => {
+    if (!isDrawn(axis)) return set(setting, axis, axis.values[0]!);
+    const u = at(dimension);
+    set(setting, axis, axis.even ? axis.values[place(u, axis.values.length)]! : axis.draw(u));
+  };
+  for (const axis of axes) setAxis(axis, axis.name);
+  const index = variants.length > 1 ? place(at(caseDimension), variants.length) : 0;
   const variant = variants[index]!;
-  for (const axis of variant.axes) {
-    set(setting, axis, isDrawn(axis) ? axis.draw(at(inCase(index, axis.name))) : axis.values[0]!);
-  }
+  for (const axis of variant.axes) setAxis(axis, inCase(index, axis.name));
   return { variant, ...setting };
+}
+
+/** Whether the grid of all values has no more points than may be run. What is drawn from a range has no grid. */
+function isGridWithin({ axes, variants }: CompiledBlock, cap: number): boolean {
+  if ([...axes, ...variants.flatMap((variant) => variant.axes)].some((axis) => isDrawn(axis) && !axis.even))
+    return false;
+  return combinations(axes) * variants.reduce((sum, variant) => sum + combinations(variant.axes), 0) <= cap;
+}
+
+function combinations(axes: readonly Axis[]): number {
+  return axes.reduce((product, { values }) => product * values.length, 1);
 }
 
 function inCase(index: number, name: string): string {

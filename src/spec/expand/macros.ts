@@ -1,7 +1,7 @@
 import { isMapValue } from '../../base/scalar.js';
 import { shellQuote } from '../../text/shell-words.js';
 import type { Value } from './expression/cel-environment.js';
-import { nestedParameters, type Nesting, valueText } from './value-text.js';
+import { nestedParameters, type Nesting, type Writing, writtenText } from './value-text.js';
 
 /** What macros stand for at one point. */
 export type MacroValues = {
@@ -9,9 +9,13 @@ export type MacroValues = {
   readonly parameters: Readonly<Record<string, Value>>;
   /** Parameters that are passed inside others. */
   readonly nesting: Nesting;
+  /** How their numbers are written. */
+  readonly writing: Writing;
   readonly runDirectory: string;
   readonly runName: string;
   readonly sweepDirectory: string;
+  /** Name of the run that it comes after; null: there is none. */
+  readonly after: string | null;
   readonly program: string | null;
   /** Variables of the person who launches, for `${envvar:NAME}`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -44,6 +48,8 @@ const texts: Record<string, (values: MacroValues) => string> = {
   run_dir: (values) => values.runDirectory,
   run_name: (values) => values.runName,
   sweep_dir: (values) => values.sweepDirectory,
+  after_dir: (values) => `${values.sweepDirectory}/${values.after}`,
+  after_name: (values) => values.after ?? '',
   program: (values) => values.program ?? '',
   interpreter: () => 'python',
   env: () => '/usr/bin/env',
@@ -59,7 +65,7 @@ export function isListMacro(macro: string): boolean {
 
 export function macroWords(macro: string, values: MacroValues): string[] {
   const named = macro === 'args_flat' ? values.parameters : nestedParameters(values.parameters, values.nesting);
-  return lists[macro]!(Object.entries(named).map(([name, value]) => [name, argumentText(value, values), value]));
+  return lists[macro]!(Object.entries(named).map(([name, value]) => [name, argumentText(name, value, values), value]));
 }
 
 /**
@@ -82,15 +88,18 @@ export function filledParameters(values: MacroValues): Readonly<Record<string, V
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, filled(value, values)]));
 }
 
-/** A parameter's value as a program gets it: as Python writes it, with the directories filled in. */
-export function argumentText(value: Value, values: MacroValues): string {
-  const text = valueText(value);
+/** A parameter's value as a program gets it: as Python writes it, numbers as the file has them, with the directories filled in. */
+export function argumentText(name: string, value: Value, values: MacroValues): string {
+  const text = writtenText(value, values.writing.get(name));
   return text.includes('${') ? fillDirectories(text, values) : text;
 }
 
+const directories = /\$\{((?:run|after)_(?:dir|name)|sweep_dir)\}/g;
+
 /** Only the directories are ours inside a value; any other `${…}` may be meant for the program. */
 function fillDirectories(text: string, values: MacroValues): string {
-  return text.replace(/\$\{(run_dir|run_name|sweep_dir)\}/g, (_, macro: string) => texts[macro]!(values));
+  const known = values.after === null ? /\$\{(run_dir|run_name|sweep_dir)\}/g : directories;
+  return text.replace(known, (_, macro: string) => texts[macro]!(values));
 }
 
 /** The value with the directories filled in, however deep they are. */

@@ -7,7 +7,7 @@ import { valueText } from './value-text.js';
 
 /**
  * The same runs, each with those that it needs: of the groups that its own needs by parameters, the runs that have the same
- * values of them. A parameter that is passed to neither is the same.
+ * values of them, besides the run that it comes after. A parameter that is passed to neither is the same.
  *
  * @param among The runs of those groups; absent: they are here.
  * @throws {PointError} Where there is no such run.
@@ -20,7 +20,7 @@ export function withNeededRuns(
   const finders = new Map(blocks.map((block) => [block.group, findersOf(block, among)]));
   return runs.map((run) => {
     const found = finders.get(run.group)!.flatMap((find) => find(run));
-    return found.length === 0 ? run : { ...run, neededRuns: [...new Set(found)] };
+    return found.length === 0 ? run : { ...run, neededRuns: [...new Set([...(run.neededRuns ?? []), ...found])] };
   });
 }
 

@@ -55,7 +55,7 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
   const folders = fill(group.folders.renderTexts, block.folders.keys).map((folder) => joinPath(cwd, folder));
   const parameters = macros.parameters as PlannedRun['parameters'];
   refuseCostlyRule(group, point);
-  const identity = identityOf(block.group, parameters, block.extends.content);
+  const identity = identityOf(experimentOf(block, point), parameters, block.extends.content);
   const wandb = wandbOf(group, { ...macros, sweep, identity });
   return {
     id: `${sweep}/${point.name}` as RunId,
@@ -71,7 +71,7 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     env: { ...wandb.env, ...own },
     ...placeOf(block, cwd),
     directory: macros.runDirectory,
-    needs: block.needs.filter(({ by }) => by.length === 0).map((need) => need.group),
+    ...neededOf(block, point),
     done: block.done.content,
     ...doneArgvOf(group, fill),
     stopWhen: block.stopWhen?.content ?? null,
@@ -80,6 +80,16 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     metrics: metricsOf(group, point, folders),
     ...filesOf({ ...argsFileOf(group, macros), ...wandb.files }),
   };
+}
+
+/** Runs of two groups may have the same parameters, and one to come after each. */
+function experimentOf({ group }: Block, { after }: NamedPoint): string {
+  return after === undefined ? group : `${group} after ${after.group}`;
+}
+
+function neededOf({ needs }: Block, { after }: NamedPoint): Pick<PlannedRun, 'needs' | 'neededRuns'> {
+  const groups = needs.filter(({ by }) => by.length === 0).map(({ group }) => group);
+  return { needs: groups, ...(after === undefined ? {} : { neededRuns: [after.name] }) };
 }
 
 function placeOf({ code }: Block, cwd: string): Pick<PlannedRun, 'cwd' | 'snapshot'> {
@@ -158,9 +168,11 @@ function macrosOf({ sweep, options, group, point }: Making): MacroValues {
   return {
     parameters: point.parameters,
     nesting: group.nesting,
+    writing: group.writing,
     runDirectory: `${sweepDirectory}/${point.name}`,
     runName: point.name,
     sweepDirectory,
+    after: point.after?.name ?? null,
     program: group.block.program,
     environment: options.environment,
   };

@@ -20,7 +20,9 @@ const longest = 120;
 export function defaultNames(compiled: CompiledBlock, points: readonly Point[]): string[] {
   const { block, axes, variants } = compiled;
   // Derived parameters follow from the others, so they tell nothing apart.
-  const derived = new Set(variants.flatMap(({ steps }) => steps.filter(({ expr }) => expr).map(({ name }) => name)));
+  const ofRuns = new Set(points.map(({ steps = [] }) => steps));
+  const computed = [...variants.map(({ steps }) => steps), ...ofRuns].flat().filter(({ expr }) => expr !== null);
+  const derived = new Set(computed.map(({ name }) => name));
   const inCases = variants.flatMap((variant) => variant.axes);
   const drawn = new Set([...axes, ...inCases].filter(({ values }) => values.length === 0).map(({ name }) => name));
   const varying = nameable(compiled, points).filter((name) => !derived.has(name));
@@ -35,6 +37,21 @@ export function defaultNames(compiled: CompiledBlock, points: readonly Point[]):
     const isWhole = !parts.some((name) => isDrawn(name) && rounded(parameters[name]!) !== parameters[name]);
     // Some file systems drop a dot at the end.
     return { name: [...prefix, ...texts].join('_').replace(/\.$/, '._') || block.group, isWhole };
+  });
+  return keptApart(names, points);
+}
+
+/**
+ * Names for runs that come after others: the group, the name of the other run, and what the group itself varies. They end as
+ * the names above do where that is too long.
+ */
+export function namesAfter({ block, axes }: CompiledBlock, points: readonly Point[]): string[] {
+  const varying = axes.filter((axis) => varies(axis)).map(({ name }) => name);
+  const short = shortNames(varying);
+  const names = points.map(({ parameters, after }): Draft => {
+    const parts = varying.filter((name) => Object.hasOwn(parameters, name));
+    const texts = parts.map((name) => joined(short.get(name)!, parameters[name]!));
+    return { name: [block.group, after?.name ?? '', ...texts].join('_').replace(/\.$/, '._'), isWhole: true };
   });
   return keptApart(names, points);
 }

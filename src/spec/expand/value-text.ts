@@ -1,24 +1,34 @@
 import { isMapValue, type Scalar } from '../../base/scalar.js';
 import type { Value } from './expression/cel-environment.js';
 
-/** A value as Python's `str()` writes it: `True`, `None`, `[1, 'a']`, `{'lr': 1e-05}`. It is what programs get as arguments. */
+/** How numbers of a parameter are written in the file, by its name: `0.0` is 0 for us, and not for every program. */
+export type Writing = ReadonlyMap<string, ReadonlyMap<number, string>>;
+
+/** A value as Python's `str()` writes it: `True`, `None`, `[1, 'a']`, `{'lr': 1e-05}`. */
 export function valueText(value: Value): string {
-  return typeof value === 'string' ? value : reprText(value);
+  return writtenText(value, asPython);
+}
+
+const asPython: ReadonlyMap<number, string> = new Map();
+
+/** The same, but for numbers that are written otherwise. It is what programs get as arguments. */
+export function writtenText(value: Value, written: ReadonlyMap<number, string> = asPython): string {
+  return typeof value === 'string' ? value : reprText(value, written);
 }
 
 /** As `repr()` writes it: texts are in quotes. */
-function reprText(value: Value): string {
-  if (Array.isArray(value)) return `[${value.map(reprText).join(', ')}]`;
-  if (!isMapValue(value)) return scalarText(value);
+function reprText(value: Value, written: ReadonlyMap<number, string>): string {
+  if (Array.isArray(value)) return `[${value.map((item) => reprText(item, written)).join(', ')}]`;
+  if (!isMapValue(value)) return scalarText(value, written);
   return `{${Object.entries(value)
-    .map(([name, inner]) => `${scalarText(name)}: ${reprText(inner)}`)
+    .map(([name, inner]) => `${scalarText(name, written)}: ${reprText(inner, written)}`)
     .join(', ')}}`;
 }
 
-function scalarText(value: Scalar): string {
+function scalarText(value: Scalar, written: ReadonlyMap<number, string>): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (typeof value === 'number') return numberText(value);
+  if (typeof value === 'number') return written.get(value) ?? numberText(value);
   const quote = value.includes("'") && !value.includes('"') ? '"' : "'";
   const escaped = value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   return `${quote}${quote === "'" ? escaped.replaceAll("'", "\\'") : escaped}${quote}`;

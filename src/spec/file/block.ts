@@ -4,6 +4,7 @@ import type { Distribution } from '../expand/sampling/distribution.js';
 import type { SamplingKind } from '../expand/sampling/unit-points.js';
 import type { Breaker, DoneRule, EarlyTerminate, Objective, Resources, RetryRule, StopRule } from '../planned-run.js';
 import type { KeyPath } from './diagnostic.js';
+import type { WrittenNumbers } from './yaml-source.js';
 
 /** How one parameter gets its value. A constant is an axis of one value. */
 export type ParameterRule = {
@@ -25,6 +26,8 @@ export type ParameterRule = {
       readonly probabilities: readonly number[] | null;
       /** Each point that is drawn is run with every one of the values. */
       readonly crossed: boolean;
+      /** How its numbers are written. */
+      readonly written: WrittenNumbers;
     }
   | { readonly kind: 'drawn'; readonly distribution: Distribution }
   | { readonly kind: 'derived'; readonly expr: string }
@@ -83,6 +86,20 @@ export function parameterNames({
 /** What a group needs, as it is written. `at`: below `needs`. `by` empty: all runs of the other group must be done. */
 export type NeededGroup = { readonly group: string; readonly by: readonly string[]; readonly at: KeyPath };
 
+/** Where the points of a group come from that are made of the runs of other groups. */
+export type EachRun = {
+  /** Those groups. `at`: below the key. */
+  readonly groups: readonly { readonly name: string; readonly at: KeyPath }[];
+  /** Where it was written. */
+  readonly keys: KeyPath;
+  /** What stands in `parameters` for a value that comes with the run. Every other rule there is the group's own. */
+  readonly carried: ParameterRules;
+  /** Each of its runs starts when the run is done that it is made for (`after_each`); else there are no such runs to wait for. */
+  readonly after: boolean;
+  /** A key of the group that says which points there are, too; null: none does. */
+  readonly beside: string | null;
+};
+
 /** One group with all it inherits and all defaults, not yet expanded. */
 export type Block = {
   readonly group: string;
@@ -109,8 +126,12 @@ export type Block = {
   /** Parameters that were written twice, once nested in another and once with a dot. */
   readonly twice: readonly Located<string>[];
   readonly include: Located<readonly Edit[]>;
+  /** How the numbers of `include` are written, by parameter. */
+  readonly writtenInInclude: ReadonlyMap<string, WrittenNumbers>;
   readonly exclude: Located<readonly Edit[]>;
   readonly method: Located<Method>;
+  /** null: its points are its own. */
+  readonly each: EachRun | null;
   /** `wandb`: macros, nested parameters and the order of points are as in W&B. */
   readonly dialect: 'own' | 'wandb';
   /** When false, the point does not exist. */

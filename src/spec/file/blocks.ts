@@ -1,6 +1,7 @@
 import { StopRule } from '../planned-run.js';
 import { policyOf } from '../policy/policy.js';
 import { type Block, type Located, type Method, methodFrom, type ParameterRule, type ParameterRules } from './block.js';
+import { eachOf, withRunsOf } from './each-run.js';
 import { inherited, inheritedOrNone, type Layers } from './layers.js';
 import { rulesOf } from './parameter-schema.js';
 import type { SweepText } from './sweep-schema.js';
@@ -21,7 +22,10 @@ type Reading = Layers & { source: YamlSource; dialect: Block['dialect'] };
 export function blocksOf(sweep: SweepText, source: YamlSource, dialect: Block['dialect']): Block[] {
   const groups = Object.entries(sweep.groups ?? {});
   if (groups.length === 0) return [blockOf(onlyGroup, { sweep, group: {}, above: [], source, dialect })];
-  return groups.map(([name, group]) => blockOf(name, { sweep, group, above: ['groups', name], source, dialect }));
+  return groups.reduce<Block[]>((above, [name, group]) => {
+    const layers = { sweep, group, above: ['groups', name], source, dialect };
+    return [...above, withRunsOf(above, blockOf(name, layers), ownParameters(layers))];
+  }, []);
 }
 
 function blockOf(group: string, layers: Reading): Block {
@@ -37,9 +41,10 @@ function blockOf(group: string, layers: Reading): Block {
     ...commandOf(layers),
     ...parametersOf(layers),
     cases: casesOf(layers),
-    include: inherited(layers, 'include') ?? { content: [], keys: layers.above },
+    ...includeOf(layers),
     exclude: inherited(layers, 'exclude') ?? { content: [], keys: layers.above },
     method: methodOf(layers),
+    each: eachOf(layers),
     dialect: layers.dialect,
     when: inherited(layers, 'when') ?? null,
     extends: inherited(layers, 'extends') ?? { content: [], keys: layers.above },
@@ -69,6 +74,14 @@ function commandOf(layers: Layers): Pick<Block, 'command' | 'program' | 'resumeA
     cwd: inherited(layers, 'cwd') ?? null,
     code: inherited(layers, 'code')?.content ?? 'live',
   };
+}
+
+function includeOf(layers: Reading): Pick<Block, 'include' | 'writtenInInclude'> {
+  const include = inherited(layers, 'include') ?? { content: [], keys: layers.above };
+  const names = new Set(include.content.flatMap((edit) => Object.keys(edit)));
+  const placesOf = (name: string) => include.content.map((_, index) => [...include.keys, index, name]);
+  const written = [...names].map((name) => [name, layers.source.writtenNumbers(placesOf(name))] as const);
+  return { include, writtenInInclude: new Map(written) };
 }
 
 function methodOf(layers: Reading): Located<Method> {
@@ -107,13 +120,21 @@ function metricsOf(layers: Layers): Pick<Block, 'show' | 'x' | 'progress' | 'fol
 }
 
 function parametersOf({ sweep, group, above, source, dialect }: Reading): Pick<Block, 'parameters' | 'twice'> {
-  const outer = rulesOf(sweep.parameters ?? {}, ['parameters'], source.writtenAsDouble);
-  const own = rulesOf(group.parameters ?? {}, [...above, 'parameters'], source.writtenAsDouble);
+  const outer = rulesOf(sweep.parameters ?? {}, ['parameters'], source);
+  const own = ownParameters({ group, above, source });
   const all = new Map([...outer, ...own]);
   return {
     parameters: dialect === 'wandb' ? wandbOrder(all) : all,
     twice: [...namedTwice(outer), ...namedTwice(own)],
   };
+}
+
+function ownParameters({
+  group,
+  above,
+  source,
+}: Pick<Reading, 'group' | 'above' | 'source'>): [string, ParameterRule][] {
+  return rulesOf(group.parameters ?? {}, [...above, 'parameters'], source);
 }
 
 function namedTwice(rules: readonly [string, ParameterRule][]): Located<string>[] {
@@ -126,7 +147,5 @@ function namedTwice(rules: readonly [string, ParameterRule][]): Located<string>[
 
 function casesOf(layers: Reading): ParameterRules[] {
   const cases = inherited(layers, 'cases');
-  return (cases?.content ?? []).map(
-    (one, index) => new Map(rulesOf(one, [...cases!.keys, index], layers.source.writtenAsDouble)),
-  );
+  return (cases?.content ?? []).map((one, index) => new Map(rulesOf(one, [...cases!.keys, index], layers.source)));
 }

@@ -5,6 +5,7 @@ import { compileExpression, ExpressionError, rowLimits } from '../expand/express
 import { Breaker, EarlyTerminate, Objective, RetryRule } from '../planned-run.js';
 import { type Block, type Method, methodFrom, parameterNames } from './block.js';
 import { stopRule } from './blocks.js';
+import { isOwn } from './each-run.js';
 import { parameterRule, ParameterText } from './parameter-schema.js';
 import { sharedShape } from './sweep-schema.js';
 
@@ -83,7 +84,8 @@ function yamlValue(text: string, source: string): unknown {
 
 function concerns({ group, key }: Override, block: Block): boolean {
   if (group !== null && group !== block.group) return false;
-  return hasParameter(block, key) || settable.includes(key);
+  // What comes with a run of another group is set there.
+  return hasParameter(block, key) ? group !== null || isOwn(block, key) : settable.includes(key);
 }
 
 function hasParameter(block: Block, key: string): boolean {
@@ -113,13 +115,16 @@ function withParameter(block: Block, { text, key, value }: Override): Block {
     );
   }
   const written = block.parameters.get(key) ?? block.cases.find((one) => one.has(key))?.get(key);
-  const rule = { ...parameterRule(read.data, null, () => false), path: written?.path ?? [] };
+  const rule = { ...parameterRule(read.data, null, unwritten), path: written?.path ?? [] };
   const parameters = new Map(block.parameters);
   if (parameters.has(key) || !block.cases.some((one) => one.has(key))) parameters.set(key, rule);
   // What a case says of the parameter must give way too, or the option would do nothing there.
   const cases = block.cases.map((one) => (one.has(key) ? new Map([...one, [key, rule] as const]) : one));
   return { ...block, parameters, cases };
 }
+
+/** An option has no file whose texts could be kept. */
+const unwritten = { writtenAsDouble: () => false, writtenNumbers: () => new Map<number, string>() };
 
 function isNested(text: ParameterText): boolean {
   return typeof text === 'object' && text !== null && 'parameters' in text;

@@ -4,6 +4,7 @@ import type { Value } from '../expand/expression/cel-environment.js';
 import { type Distribution, type DistributionName, distributionNames } from '../expand/sampling/distribution.js';
 import { type ParameterRule, unset } from './block.js';
 import type { KeyPath } from './diagnostic.js';
+import type { YamlSource } from './yaml-source.js';
 
 /** Distributions that are a value or a list of values. */
 const listed = ['constant', 'categorical', 'categorical_w_probabilities'] as const;
@@ -127,35 +128,42 @@ function probabilityMistake({ values, probabilities = [] }: WholeForm): string |
   return '`probabilities` from 0 on, which add up to 1';
 }
 
-/** Whether the number at these keys was written as a double (`1.0`), which JavaScript forgets. */
-type WrittenAsDouble = (keys: KeyPath) => boolean;
+/** How numbers were written, which JavaScript forgets. */
+type Writing = Pick<YamlSource, 'writtenAsDouble' | 'writtenNumbers'>;
+type WrittenAsDouble = Writing['writtenAsDouble'];
 
 /** Parameters of a map in its order, those nested in others as `outer.inner`. */
 export function rulesOf(
   texts: ParametersText,
   above: KeyPath,
-  isDouble: WrittenAsDouble,
+  writing: Writing,
   outer: readonly string[] = [],
 ): [string, ParameterRule][] {
   return Object.entries(texts).flatMap(([name, text]): [string, ParameterRule][] => {
     const keys = [...above, name];
     const path = [...outer, name];
-    if (isForm(text) && text.parameters) return rulesOf(text.parameters, [...keys, 'parameters'], isDouble, path);
-    return [[path.join('.'), { ...parameterRule(text, keys, isDouble), path }]];
+    if (isForm(text) && text.parameters) return rulesOf(text.parameters, [...keys, 'parameters'], writing, path);
+    return [[path.join('.'), { ...parameterRule(text, keys, writing), path }]];
   });
 }
 
 /** What the text of a parameter that has none nested in it means. `keys`: null in an option of the command line. */
-export function parameterRule(text: ParameterText, keys: KeyPath | null, isDouble: WrittenAsDouble): ParameterRule {
+export function parameterRule(
+  text: ParameterText,
+  keys: KeyPath | null,
+  { writtenAsDouble: isDouble, writtenNumbers }: Writing,
+): ParameterRule {
   const form = formOf(text);
   const said = { keys, when: form.when ?? null, path: [] };
   if (form.expr !== undefined) return { ...said, kind: 'derived', expr: form.expr };
   const values = valuesOf(form);
   if (values === null) return { ...said, kind: 'drawn', distribution: distributionOf(form, keys ?? [], isDouble) };
-  const double = holdsFraction(values) || (keys !== null && placesOfValues(keys, text).some(isDouble));
+  const places = keys === null ? [] : placesOfValues(keys, text);
+  const double = holdsFraction(values) || places.some(isDouble);
   const [probabilities, crossed] = [form.probabilities ?? null, form.grid !== undefined];
   const constant = !crossed && form.values === undefined;
-  return { ...said, kind: 'axis', values, double, constant, probabilities, crossed };
+  const written = writtenNumbers(places);
+  return { ...said, kind: 'axis', values, double, constant, probabilities, crossed, written };
 }
 
 /** null: they are drawn from a distribution. */

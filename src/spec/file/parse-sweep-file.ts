@@ -8,6 +8,7 @@ import { type Block, type NeededGroup, parameterNames } from './block.js';
 import { blocksOf } from './blocks.js';
 import { refuseLargeSweep } from './check-block.js';
 import { readCommandList } from './command-list.js';
+import { mistakesInEach, neededGroups } from './each-run.js';
 import { diagnosticsError, type LocatedDiagnostic, locatedDiagnostic } from './diagnostic.js';
 import { schemaDiagnostics } from './schema-diagnostics.js';
 import type { SweepFile } from './sweep-file.js';
@@ -173,6 +174,7 @@ function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): Lo
     ...complaintsAboutBudget(blocks, source),
     ...complaintsAboutProgress(blocks, source),
     ...complaintsAboutNeeds(blocks, source),
+    ...blocks.flatMap((block) => mistakesInEach(block, blocks)).map(complaint),
   ];
 }
 
@@ -234,7 +236,7 @@ function complaintsAboutNeeds(blocks: readonly Block[], source: YamlSource): Loc
       return mistake === null ? [] : [{ place: source.placeOf(keys), keys, ...mistake }];
     }),
   );
-  const order = dependencyOrder(new Map(blocks.map(({ group, needs }) => [group, needs.map((need) => need.group)])));
+  const order = dependencyOrder(new Map(blocks.map((block) => [block.group, neededGroups(block)])));
   if (order.kind === 'order') return unknown;
   const at = ['groups', order.ring[0]!, 'needs'];
   const problem = `these groups wait for each other: ${order.ring.join(' → ')}.`;

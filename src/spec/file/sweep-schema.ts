@@ -114,6 +114,9 @@ const MetricsText = z.strictObject(
 const neededGroups = 'a list of group names, or a map from them to parameters: {prepare: [N]}';
 const byParameters = z.record(z.string(), oneOrMore('a list of parameter names'), neededGroups);
 
+/** `runs` or `[runs, filter]`. */
+const groupNames = oneOrMore('the name of a group, or a list of them');
+
 /** `prepare`, `[prepare, sft]`, `{prepare: [N]}` or `[sft, {prepare: N}]`. */
 const NeedsText = z
   .union(
@@ -176,6 +179,8 @@ export const GroupText = z.strictObject(
     subgroup: text.optional(),
     name: text.optional(),
     needs: NeedsText.optional(),
+    for_each: groupNames.optional(),
+    after_each: groupNames.optional(),
     optional: z.boolean('true or false').optional(),
   },
   'a map of keys such as `parameters` and `name`',

@@ -1,5 +1,7 @@
 import {
+  isAlias,
   isMap,
+  isNode,
   isPair,
   isScalar,
   isSeq,
@@ -7,6 +9,7 @@ import {
   visit,
   type Document,
   type Pair,
+  type Scalar,
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
@@ -24,7 +27,12 @@ export type YamlSource = {
   readonly placeOfKey: (keys: KeyPath) => Place;
   /** Whether the value is a number that was written as a double: `1.0`, `1e3`. */
   readonly writtenAsDouble: (keys: KeyPath) => boolean;
+  /** How the numbers of the values there are written, also those within lists and maps. */
+  readonly writtenNumbers: (places: readonly KeyPath[]) => WrittenNumbers;
 };
+
+/** Texts of numbers: `0.0`, `1e-4`. One that is written in two ways is not there, nor is one that only YAML writes so (`0x1f`, `.inf`). */
+export type WrittenNumbers = ReadonlyMap<number, string>;
 
 /** Which words and numbers there are: ours are those of YAML 1.2 (with `<<` merges), W&B's those of Python. */
 const readers = { own: { merge: true }, wandb: pythonYaml } as const;
@@ -49,7 +57,26 @@ export function readYaml(
       const node = nodeAt(document, keys);
       return isScalar(node) && typeof node.value === 'number' && /^[-+\d_]*\.|^[-+\d_]+[eE]/.test(node.source ?? '');
     },
+    writtenNumbers: (places) => writtenNumbers(document, places),
   };
+}
+
+/** Numbers that are read alike wherever numbers are read. */
+const decimal = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
+
+function writtenNumbers(document: Document, places: readonly KeyPath[]): WrittenNumbers {
+  const written = new Map<number, string | null>();
+  const note = ({ value, source = '' }: Scalar): void => {
+    if (typeof value !== 'number') return;
+    const known = written.get(value);
+    written.set(value, decimal.test(source) && (known === undefined || known === source) ? source : null);
+  };
+  const look = (node: unknown): void => {
+    const seen = isAlias(node) ? node.resolve(document) : node;
+    if (isNode(seen)) visit(seen, { Scalar: (key, scalar) => (key === 'key' ? undefined : note(scalar)) });
+  };
+  for (const keys of places) look(nodeAt(document, keys));
+  return new Map([...written].flatMap(([value, text]) => (text === null ? [] : [[value, text]])));
 }
 
 type Read = { document: Document; value: unknown };

@@ -1,12 +1,13 @@
 import { stringify } from 'yaml';
 import { UserError } from '../../base/user-error.js';
 import { macroNames } from '../expand/macros.js';
-import { parameterName } from '../file/parameter-schema.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { type ArgumentStyle, argumentStyles } from './argument-style.js';
-import { gridValue } from './grid-value.js';
+import { type Baseline, readBaselines } from './baseline.js';
+import { thenCommand } from './then-command.js';
+import { readAssignments } from './read-assignments.js';
+import type { SamplingKind } from '../expand/sampling/unit-points.js';
 import type { GridValue } from './value-range.js';
-import { ValueMistake } from './value-syntax.js';
 
 /** A sweep in one line: `grid seed=0..4 lr=1e-4,3e-4 -- python train.py`. */
 type GridLine = {
@@ -16,10 +17,21 @@ type GridLine = {
   readonly style: ArgumentStyle;
   /** Runs at most; where values are drawn, there has to be such a number. */
   readonly runCap: number | null;
+  /** How points are drawn from lists, too; null: all combinations of lists are run. */
+  readonly sample: SamplingKind | null;
+  /** What follows every run, as it was typed; null: nothing. */
+  readonly then: string | null;
+  /** What every run is also run with, as they were typed. */
+  readonly baselines: readonly string[];
 };
 
-/** Group of the runs whose points are drawn. */
-const drawnGroup = 'random';
+/** Group of the runs, where all points of the line are run; else it is called by how they are drawn. */
+const wholeGroup = 'runs';
+/** Group of what follows them. */
+const thenGroup = 'then';
+
+/** A list that tells repetitions of a point apart: each point that is drawn is run with all of it. */
+const seedName = /(^|[._-])(seed|random_state)$/i;
 
 /**
  * The sweep file that a line stands for. The same line always gives the same text.
@@ -35,32 +47,61 @@ export function gridSweepText(line: GridLine): string {
   }
   const parameters = readAssignments(line.assignments);
   const isDrawn = [...parameters.values()].some(({ kind }) => kind === 'drawn');
-  if (isDrawn && line.runCap === null) throw uncapped(parameters);
-  const values = [...parameters].map(([name, value]) => `  ${flow(name)}: ${flow(written(value, isDrawn))}`);
+  const method = line.sample ?? (isDrawn ? 'random' : null);
+  if (method !== null && line.runCap === null) throw uncapped(parameters, method);
+  const group = method ?? wholeGroup;
+  const isCrossed = (name: string) => method !== null && (line.sample === null || seedName.test(name));
+  const baselines = readBaselines(line.baselines, [...parameters.keys()], [group, thenGroup]);
+  const names = new Set(
+    [parameters, ...baselines.map((baseline) => baseline.parameters)].flatMap((all) => [...all.keys()]),
+  );
+  const values = [...parameters].map(([name, value]) => `  ${flow(name)}: ${flow(written(value, isCrossed(name)))}`);
   return [
     heading(line),
-    `command: ${flow(commandOf(line, [...parameters.keys()]))}`,
+    `command: ${flow(commandOf(line, [...names]))}`,
     ...(values.length === 0 ? [] : ['parameters:', ...values]),
     ...(line.runCap === null ? [] : [`run_cap: ${line.runCap}`]),
-    // A file with a `method` and no groups would be one of W&B's.
-    ...(isDrawn ? ['groups:', `  ${drawnGroup}: { method: random }`] : []),
+    ...groupLines(group, method, { baselines, then: line.then === null ? null : thenCommand(line.then) }),
     '',
   ].join('\n');
 }
 
-function uncapped(parameters: ReadonlyMap<string, GridValue>): UserError {
-  const [name] = [...parameters].find(([, { kind }]) => kind === 'drawn')!;
+type Others = { readonly baselines: readonly Baseline[]; readonly then: readonly string[] | null };
+
+/** None for what one group says as well. A file with a `method` and no groups would be one of W&B's. */
+function groupLines(group: string, method: SamplingKind | null, { baselines, then }: Others): string[] {
+  if (method === null && baselines.length === 0 && then === null) return [];
+  const all = [group, ...baselines.map((baseline) => baseline.group)];
+  return [
+    'groups:',
+    `  ${group}: ${method === null ? '{}' : `{ method: ${method} }`}`,
+    ...baselines.flatMap((baseline) => [`  ${flow(baseline.group)}:`, ...baselineLines(baseline, group)]),
+    ...(then === null ? [] : [`  ${thenGroup}:`, `    after_each: ${flow(all)}`, `    command: ${flow(then)}`]),
+  ];
+}
+
+function baselineLines({ parameters }: Baseline, group: string): string[] {
+  const values = [...parameters].map(([name, value]) => `      ${flow(name)}: ${flow(written(value, false))}`);
+  return [`    for_each: ${group}`, '    parameters:', ...values];
+}
+
+function uncapped(parameters: ReadonlyMap<string, GridValue>, method: SamplingKind): UserError {
+  const [name] = [...parameters].find(([, { kind }]) => kind === 'drawn') ?? [];
+  const what = name === undefined ? `points are drawn (\`--sample ${method}\`)` : `\`${name}\` is drawn at random`;
   return new UserError(
-    `\`${name}\` is drawn at random, and nothing says how many runs there are.`,
+    `${what[0]!.toUpperCase()}${what.slice(1)}, and nothing says how many runs there are.`,
     'Say it with `--run-cap 20`. Lists, such as seeds, are run at every point that is drawn, and count.',
   );
 }
 
 /** How the line could be typed again. */
-function heading({ assignments, command, style, runCap }: GridLine): string {
+function heading({ assignments, command, style, runCap, sample, baselines, then }: GridLine): string {
   const options = [
     ...(style === 'equals' ? [] : ['--args', style]),
     ...(runCap === null ? [] : ['--run-cap', String(runCap)]),
+    ...(sample === null ? [] : ['--sample', sample]),
+    ...baselines.flatMap((text) => ['--baseline', text]),
+    ...(then === null ? [] : ['--then', then]),
   ];
   const words = ['memrl-tui', 'grid', ...assignments, ...options, '--', ...command];
   return `# ${shellQuote(words).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')}`;
@@ -73,12 +114,13 @@ function commandOf({ command, style }: GridLine, names: readonly string[]): stri
   return placed || names.length === 0 ? [...command] : [...command, argumentStyles[style]];
 }
 
-function written(value: GridValue, isDrawn: boolean): unknown {
+/** @param isCrossed Whether every point that is drawn is run with all values of a list. */
+function written(value: GridValue, isCrossed: boolean): unknown {
   switch (value.kind) {
     case 'drawn':
       return value.distribution;
     case 'list':
-      return isDrawn ? { grid: value.values } : value.values;
+      return isCrossed ? { grid: value.values } : value.values;
     case 'constant':
       return Array.isArray(value.value) ? { value: value.value } : constant(value.value);
   }
@@ -92,104 +134,4 @@ function constant(value: unknown): unknown {
 
 function flow(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 }).trimEnd();
-}
-
-/**
- * The parameters of a line, by name, in its order.
- *
- * @throws {UserError} With all mistakes.
- */
-export function readAssignments(words: readonly string[]): Map<string, GridValue> {
-  const parameters = new Map<string, GridValue>();
-  const mistakes: { word: string; mistake: ValueMistake }[] = [];
-  for (const word of words) {
-    try {
-      const [name, value] = readAssignment(word);
-      if (parameters.has(name)) {
-        throw new ValueMistake(`\`${name}\` is set twice.`, 'Put all values into one list: `lr=1e-4,3e-4`.', {
-          start: 0,
-          end: name.length,
-        });
-      }
-      parameters.set(name, value);
-    } catch (error) {
-      if (!(error instanceof ValueMistake)) throw error;
-      mistakes.push({ word, mistake: error });
-    }
-  }
-  if (mistakes.length > 0) throw mistakesError(mistakes);
-  return parameters;
-}
-
-/** Texts of assignments that mean something else elsewhere, with what to write here. */
-const otherForms: readonly { pattern: RegExp; problem: string; fix: string }[] = [
-  {
-    pattern: /^@/,
-    problem: 'a file of trials is no parameter.',
-    fix: 'Launch the table itself: `memrl-tui trials.csv -- python train.py`.',
-  },
-  {
-    pattern: /^~/,
-    problem: 'a parameter cannot be deleted here.',
-    fix: 'Put it with the command, after `--`, or leave it out at some points: `name=1,unset()`.',
-  },
-  {
-    pattern: /^\+\+?[^=]/,
-    problem: '`+` and `++` are not part of a name.',
-    fix: 'Leave it out and choose how all parameters are passed: `--args hydra-append` or `--args hydra-override`.',
-  },
-  {
-    pattern: /^[^=]*[/@][^=]*=/,
-    problem: 'a config group of Hydra with `/` or `@` cannot be a parameter.',
-    fix: "Write `--print` without it, save that as a file, and put 'group/sub=${sub}' into its `command`.",
-  },
-  {
-    pattern: /^[^=]*$/,
-    problem: 'this is no `name=value`.',
-    fix: 'Put the command after `--`: `memrl-tui grid seed=0..4 -- python train.py`.',
-  },
-];
-
-function readAssignment(word: string): [string, GridValue] {
-  const whole = { start: 0, end: word.length };
-  const other = otherForms.find(({ pattern }) => pattern.test(word));
-  if (other !== undefined) throw new ValueMistake(other.problem, other.fix, whole);
-  const equals = word.indexOf('=');
-  const name = word.slice(0, equals).trim();
-  const read = parameterName.safeParse(name);
-  if (!read.success) {
-    const expected = read.error.issues[0]?.message ?? 'another name';
-    throw new ValueMistake(`\`${name}\` cannot be a name.`, `Rename it: ${expected}.`, { start: 0, end: equals });
-  }
-  const text = word.slice(equals + 1);
-  if (text.trim() === '') {
-    const fix = `Write \`${name}=''\` (in quotes for the shell) for an empty text, or \`${name}=unset()\`.`;
-    throw new ValueMistake('there is no value. Perhaps a shell variable is not set.', fix, whole);
-  }
-  return [name, located(() => gridValue(text), equals + 1)];
-}
-
-/** Moves what is wrong in a part of a word to its place in the word. */
-function located<Result>(work: () => Result, offset: number): Result {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof ValueMistake)) throw error;
-    const { message, fix, start, end } = error;
-    throw new ValueMistake(message, fix, { start: start + offset, end: end + offset });
-  }
-}
-
-/** Characters of a word that are shown; what is wrong is among them. */
-const widest = 90;
-
-function mistakesError(mistakes: readonly { word: string; mistake: ValueMistake }[]): UserError {
-  const told = mistakes.map(({ word, mistake: { message, start, end } }) => {
-    const from = Math.max(0, start - widest / 2);
-    const shown = word.slice(from, from + widest).replace(/\p{Cc}/gu, ' ');
-    const length = Math.max(1, Math.min(end, from + widest) - start);
-    return `${message[0]!.toUpperCase()}${message.slice(1)}\n  ${shown}\n  ${' '.repeat(start - from)}${'^'.repeat(length)}`;
-  });
-  const fixes = [...new Set(mistakes.map(({ mistake }) => mistake.fix))];
-  return new UserError(told.join('\n\n'), fixes.length === 1 ? fixes[0]! : fixes.map((fix) => `- ${fix}`).join('\n  '));
 }

@@ -91,6 +91,11 @@ export class MetricsMonitor {
     return this.#metrics.obstacle;
   }
 
+  /** The run has ended: what it wrote last may be in files that it has only just made. */
+  look(): void {
+    this.#metrics.look();
+  }
+
   /** Reads a part of what is new, at most so many bytes. */
   refresh(maxBytes = PART_BYTES): PartRead {
     const { rows } = this.#metrics;

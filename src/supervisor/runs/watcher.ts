@@ -150,6 +150,7 @@ export class Watcher {
     this.#due.delete(watch);
     if (watch.reports === 'on') this.#reported -= 1;
     this.#finishing.set(run.id, watch);
+    watch.monitor.look();
     this.#read(watch);
     void this.#files?.then((files) => files.unwatch(watch.monitor.paths));
     if (this.#live.size > 0 || this.#poll === null) return;
@@ -205,6 +206,7 @@ export class Watcher {
       // The rest waits like that of others.
       this.#read(watch);
     }, CATCH_UP_MS).unref();
+    watch.monitor.look();
     watch.caughtUp = () => {
       clearTimeout(timer);
       watch.caughtUp = null;

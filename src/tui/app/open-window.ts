@@ -7,6 +7,7 @@ import { UsageReading } from '../../files/disk/disk-usage.js';
 import { packageCount, readRunRecord } from '../../files/run-record-file.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
 import { openOutlinedMetrics } from '../../metrics/outlined-metrics.js';
+import { openWholeMetrics } from '../../metrics/whole-metrics.js';
 import { capabilitiesOf } from '../terminal/capabilities.js';
 import { calmNewsPause, WindowStore } from './window-store.js';
 import type { EditorPort } from '../state/editor-port.js';
@@ -278,6 +279,7 @@ export function keepYoungGenerationSmall(runs: number): void {
 /** The run directories on this machine. */
 export const runFiles: RunFilesPort = {
   metrics: openOutlinedMetrics,
+  wholeMetrics: openWholeMetrics,
   logTail: (directory, count) => lastLines(join(directory, files.log), count),
   openLog: (directory) => fileSource(join(directory, files.log)),
   dossier: readDossier,

@@ -8,6 +8,7 @@ import { rowOfSelection } from '../model/selection.js';
 import { type Moment, WindowReader } from './window-reader.js';
 import { ListMemory } from '../widgets/run-list/list-memory.js';
 import { type ListModel, ListModelBuilder } from '../model/list-model.js';
+import { RunCurves } from '../model/run-curves.js';
 import { orderedBy } from '../screens/jobs/sort-handler.js';
 import { sortOfHeading } from '../widgets/run-list/list-pane.js';
 import { livingMarks } from '../screens/jobs/mark-handler.js';
@@ -73,6 +74,7 @@ export class WindowStore implements ModelSource {
   #press: Press = unheard;
   readonly #preferences: PreferencesPort;
   readonly #memory: ListMemory;
+  readonly #curves: RunCurves;
   readonly #scenes: ListModelBuilder;
   readonly #reader: WindowReader;
   readonly #orders: FleetEffects;
@@ -99,7 +101,8 @@ export class WindowStore implements ModelSource {
     );
     const known = [...ports.fleet.runs.values()].filter((run) => sweep === null || run.sweep === sweep);
     this.#ui = this.#memory.restored(this.#ui, known, ports.now());
-    this.#scenes = new ListModelBuilder(ports.fleet, sweep);
+    this.#curves = new RunCurves(ports.files, () => this.#changed());
+    this.#scenes = new ListModelBuilder(ports.fleet, sweep, this.#curves);
     this.#reader = new WindowReader({
       ...{ fleet: ports.fleet, files: ports.files, summary: ports.summary, now: ports.now },
       title: sweep ?? 'all sweeps',
@@ -272,6 +275,7 @@ export class WindowStore implements ModelSource {
     this.#memory.keepLook(this.#ui);
     this.#unsubscribe();
     this.#reader.close();
+    this.#curves.close();
     this.#news.close();
     this.#passing.close();
   }

@@ -8,9 +8,11 @@ import { CurveColours } from './curve-colours.js';
 import { type GroupChoice, groupChoices } from './tree/group-choices.js';
 import { Memoized } from '../../base/memoize.js';
 import type { FleetPort, RunSummary, SweepSummary } from '../state/port.js';
+import { curveValueOf, initialColumns } from '../state/list-column-id.js';
 import type { UiState } from '../state/ui-state.js';
 import type { Branch, Tree, TreeNode } from './tree/branch-index.js';
 import { type Pace, paceOf } from './pace.js';
+import type { CurveQuestion, RunCurves } from './run-curves.js';
 import { tally, type Tally } from './tally.js';
 import { TreeGrower } from './tree/tree-grower.js';
 import { flatten } from './tree/tree.js';
@@ -52,8 +54,11 @@ type FleetPart = Pick<
 export class ListModelBuilder {
   readonly #fleet: FleetPort;
   readonly #sweep: string | null;
+  readonly #curves: RunCurves | null;
   readonly #grower = new TreeGrower();
   readonly #fleetPart = new Memoized<FleetPart>();
+  readonly #question = new Memoized<CurveQuestion | null>();
+  readonly #withCurves = new Memoized<FleetPart>();
   readonly #matches = new Memoized<(run: RunSummary) => boolean>();
   readonly #treePart = new Memoized<Pick<ListModel, 'metric' | 'tree' | 'tally'>>();
   readonly #whole = new Memoized<ListModel>();
@@ -62,10 +67,11 @@ export class ListModelBuilder {
   /** The publication that scenes show. */
   #seen: number;
 
-  /** `sweep`: show this one only; null shows all. */
-  constructor(fleet: FleetPort, sweep: string | null) {
+  /** `sweep`: show this one only; null shows all. `curves`: without them the list shows what the supervisor tells. */
+  constructor(fleet: FleetPort, sweep: string | null, curves: RunCurves | null = null) {
     this.#fleet = fleet;
     this.#sweep = sweep;
+    this.#curves = curves;
     this.#seen = fleet.version();
   }
 
@@ -76,8 +82,10 @@ export class ListModelBuilder {
 
   scene(ui: UiState, now: number): ListModel {
     const { filter, grouping, sort } = ui;
-    const fleet = this.#fleetPart.value([this.#seen], () => this.#readFleet(now));
-    const metric = ui.metric ?? this.#usual(fleet);
+    const told = this.#fleetPart.value([this.#seen], () => this.#readFleet(now));
+    const usual = this.#usual(told);
+    const metric = ui.metric ?? usual;
+    const fleet = this.#readCurves(told, ui, metric, usual);
     const grown = this.#treePart.value([fleet, filter, grouping, sort, metric], () => {
       const options = { matches: this.#matcher(filter, fleet, now), grouping, sort, metric, now };
       const tree = this.#grower.grow(fleet.runs, fleet.sweeps, options);
@@ -87,6 +95,21 @@ export class ListModelBuilder {
       const rows = flatten(grown.tree, (branch) => isFolded(branch, ui, fleet.runs.length));
       return { ...fleet, ...grown, rows };
     });
+  }
+
+  /** Runs with what the list shows of their curves, where it shows any. */
+  #readCurves(fleet: FleetPart, { columns, sort }: UiState, metric: string | null, usual: string | null): FleetPart {
+    const curves = this.#curves;
+    if (curves === null) return fleet;
+    const question = this.#question.value([columns, sort, metric, usual], () =>
+      curvesAsked([...(columns ?? initialColumns), sort.by], metric, usual),
+    );
+    curves.want(question, fleet.runs, fleet.sweeps);
+    if (question === null) return fleet;
+    return this.#withCurves.value([fleet, question, curves.version], () => ({
+      ...fleet,
+      runs: fleet.runs.map((run) => curves.dressed(run)),
+    }));
   }
 
   #usual({ sweeps, runs }: FleetPart): string | null {
@@ -121,6 +144,14 @@ export class ListModelBuilder {
     if (query.kind === 'problem') return showAll;
     return this.#matches.value([filter, isAboutTime(query) ? fleet : null], () => runTest(query, now));
   }
+}
+
+/** Null: what the supervisor tells of every run is enough. It tells the trend of the metric that stands for a run by itself. */
+function curvesAsked(shown: readonly string[], metric: string | null, usual: string | null): CurveQuestion | null {
+  if (metric === null) return null;
+  const values = [...new Set(shown.flatMap((column) => curveValueOf(column)?.word ?? []))];
+  const hasTrend = metric !== usual && shown.includes('trend');
+  return values.length > 0 || hasTrend ? { metric, values, hasTrend } : null;
 }
 
 /** Kinds of failure are an inbox: one looks at them before one looks into them. */

@@ -71,6 +71,16 @@ export function bestValues(runs: readonly RunSummary[]): RunValues | null {
   return spread.result();
 }
 
+/** Over what was read off the runs' curves; null where there is none yet. */
+export function curveValues(runs: readonly RunSummary[], word: string): RunValues | null {
+  const spread = new Spread();
+  for (const run of runs) {
+    const value = run.curveValues?.[word];
+    if (value !== undefined) spread.add(value);
+  }
+  return spread.result();
+}
+
 /** The best value of a run's objective: NaN where all it has written is none; undefined: it has written none. */
 export function bestOf({ best, metrics }: RunSummary): number | undefined {
   if (best === undefined) return undefined;

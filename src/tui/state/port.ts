@@ -1,19 +1,20 @@
-import type { Fleet, FleetStatus, RunSummary } from '../../client/fleet.js';
+import type { Fleet, FleetStatus, RunSummary as ToldRun } from '../../client/fleet.js';
 import type { MetricsReport } from '../../metrics/describe-sources.js';
 import type { Clock } from '../../metrics/filing.js';
 import type { LogSource } from '../../logs/log-source.js';
 import type { UsageReading as Reading } from '../../files/disk/disk-usage.js';
 import type { readRunRecord } from '../../files/run-record-file.js';
 
-export type {
-  Ack,
-  FleetStatus,
-  GroupSummary,
-  RunSummary,
-  RunWord,
-  RequestedSlots,
-  SweepSummary,
-} from '../../client/fleet.js';
+export type { Ack, FleetStatus, GroupSummary, RunWord, RequestedSlots, SweepSummary } from '../../client/fleet.js';
+
+/** A run as the supervisor tells it. */
+export type RunSummary = ToldRun & {
+  /**
+   * What the window has read off its curve of the chosen metric, by words as `parseRunValue` has them; a value that is not
+   * there is not known, or the run has none. Absent: nothing is asked.
+   */
+  readonly curveValues?: Readonly<Record<string, number>>;
+};
 
 export type RunId = RunSummary['id'];
 
@@ -46,6 +47,8 @@ export type MetricReader = {
 /** The files of one run directory, as far as the window reads them. */
 export type RunFilesPort = {
   metrics(directory: string): MetricReader;
+  /** The same with every point that was written, for who lets go of it. Absent: `metrics` has them all. */
+  wholeMetrics?(directory: string): MetricReader;
   /** The last lines of the run's output, oldest first; empty when there is none yet. */
   logTail(directory: string, count: number): readonly string[];
   /** The whole of the run's output, whatever its size, to be read by place. */

@@ -1,4 +1,5 @@
-import { columnKey, type ColumnId } from './list-column-id.js';
+import type { RunValue } from '../../analysis/run-value.js';
+import { columnKey, type ColumnId, curveValueOf, isValue } from './list-column-id.js';
 
 /** What the runs of a group can be ordered by. */
 export type SortBy = 'file order' | 'state' | 'name' | Exclude<ColumnId, 'trend'>;
@@ -14,7 +15,7 @@ export function isInitialSort({ by, isReversed }: Sort): boolean {
 
 /** The orders that `s` cycles through: the usual ones, then the other columns shown, from left to right. */
 export function sortsFor(columns: readonly ColumnId[]): SortBy[] {
-  const value = columns.includes('best') && !columns.includes('metric') ? 'best' : 'metric';
+  const value = columns.includes('metric') ? 'metric' : ((columns.find(isValue) as SortBy | undefined) ?? 'metric');
   const usual: SortBy[] = ['file order', 'state', value, 'time', 'name'];
   const others = columns.filter((column): column is Exclude<ColumnId, 'trend'> => column !== 'trend');
   return [...new Set([...usual, ...others.filter((column) => columnKey(column) !== null || !defaults.has(column))])];
@@ -32,9 +33,20 @@ export function isLive({ by }: Sort): boolean {
 export function sortWords({ by, isReversed }: Sort, metric: string | null): string {
   if (by === 'file order') return isReversed ? 'file order, reversed' : 'file order';
   const [first, last] = endsOf(by);
-  if (by === 'best') return `best value of the objective, ${isReversed ? last : first} first`;
-  const what = by === 'metric' ? metric : columnKey(by as ColumnId)?.key;
-  return `${what ?? by}, ${isReversed ? last : first} first`;
+  return `${subjectOf(by, metric) ?? by}, ${isReversed ? last : first} first`;
+}
+
+function subjectOf(by: SortBy, metric: string | null): string | null | undefined {
+  if (by === 'best') return 'best value of the objective';
+  if (by === 'metric') return metric;
+  const curve = curveValueOf(by);
+  return curve === null ? columnKey(by as ColumnId)?.key : `${metric ?? 'value'} ${valueWords(curve.value)}`;
+}
+
+/** Beside the name of the metric: `at 1000`, `mean 10`, `auc`. */
+export function valueWords(value: RunValue): string {
+  if (value.kind === 'at') return `at ${value.x}`;
+  return value.kind === 'mean' ? `mean ${value.of}` : value.kind;
 }
 
 function endsOf(by: SortBy): Words {

@@ -47,6 +47,33 @@ describe('the table of runs', () => {
     for (const line of runTable(runs, { ...plain, width })) expect(line.length).toBeLessThanOrEqual(width);
   });
 
+  it('shows the parameters and metrics that are asked for', () => {
+    const asked = [
+      aRun('A_s0', {
+        state: 'done',
+        parameters: { lr: 3e-4, opt: 'sgd', bits: 1 },
+        metrics: { 'eval/loss': 0.25, bits: 7 },
+      }),
+      aRun('A_s1', {
+        state: 'failed',
+        reason: 'exit code 3',
+        parameters: { lr: 1e-4 },
+        metrics: { 'eval/loss': null },
+      }),
+    ];
+    const columns = ['eval/loss', 'lr', 'opt', 'bits', 'none'];
+    expect(
+      runTable(asked, { ...plain, columns })
+        .map(safeLine)
+        .join('\n'),
+    ).toMatchInlineSnapshot(`
+      "state   run   eval/loss      lr  opt  bits  none  why
+      ─────────────────────────────────────────────────────────────
+      done    A_s0     0.2500  3.0e-4  sgd     1
+      failed  A_s1        NaN  1.0e-4                   exit code 3"
+    `);
+  });
+
   it('names the sweep where there are several', () => {
     const both = [runs[0]!, aRun('A_s0', { id: RunId.parse('other/A_s0'), sweep: 'other' })];
     const text = runTable(both, plain).map(safeLine).join('\n');

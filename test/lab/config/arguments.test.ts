@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
 import { commandHelp, readArguments, writeValue } from '../../../src/lab/config/arguments.js';
-import { inertKey, key } from '../../../src/lab/config/key.js';
+import { inertKey, key, within } from '../../../src/lab/config/key.js';
 import { bool, float, int, ints, oneOf, orNone, text } from '../../../src/lab/config/value-type.js';
 import { sftKeys, trainKeys } from '../../../src/lab/recipes/keys.js';
 
@@ -56,6 +56,8 @@ describe('key=value arguments', () => {
     [['--prefix', '--N', '64', 'bins=8'], { prefix: true, N: 64, bins: 8 }],
     [['--path', '--N=3'], { path: '--N=3', N: 16 }],
     [['--prefix=False'], { prefix: false }],
+    [['--learning-rate=0.5'], { learning_rate: 0.5 }],
+    [['--learning-rate', '0.5'], { learning_rate: 0.5 }],
   ])('may be written as flags: %j', (argv, expected) => expect(read(...argv)).toMatchObject(expected));
 
   it('say which flag has no value, or no key', () => {
@@ -130,6 +132,55 @@ describe('key=value arguments', () => {
   });
 });
 
+describe('keys that the source system has inside a setting', () => {
+  const nested = {
+    rate: key(float(0), 0.5, 'rate'),
+    ...within('loss', { beta: key(float(0), 0, 'pull'), low: key(orNone(float(0)), null, 'bound') }),
+    ...within('loss.clip', { high: key(float(0), 4, 'bound') }),
+    ...within('data', { sizes: key(ints(), [16], 'sizes') }),
+  };
+  const standard = { rate: 0.5, beta: 0, low: null, high: 4, sizes: [16] };
+
+  it.each([
+    [['loss.beta=2'], { beta: 2 }],
+    [['beta=2'], { beta: 2 }],
+    [['--loss.low=2', 'loss.low=None'], {}],
+    [['--loss.low', '2'], { low: 2 }],
+    [['loss.clip.high=3'], { high: 3 }],
+    [['...high=3'], { high: 3 }],
+    [['...clip.high=3'], { high: 3 }],
+    [['loss...high=3'], { high: 3 }],
+    [['...rate=1'], { rate: 1 }],
+    [['data.sizes=(64, 256)'], { sizes: [64, 256] }],
+    [['...beta=2', 'loss.beta=1'], { beta: 1 }],
+    [['loss.beta=1', '...beta=2'], { beta: 2 }],
+  ])('%j', (argv, changed) => {
+    expect(readArguments(nested, argv).config).toEqual({ ...standard, ...changed });
+  });
+
+  it('are all that fit, and none that only end alike', () => {
+    const twice = { ...within('a', { seed: key(int(), 0, '') }), ...within('b', { other_seed: key(int(), 0, '') }) };
+    expect(readArguments(twice, ['...seed=3'])).toEqual({
+      config: { seed: 3, other_seed: 0 },
+      given: new Set(['seed']),
+    });
+    const both = { ...twice, ...within('c', { seed: key(int(), 0, '') }), other: { ...twice.seed, path: 'c.seed' } };
+    expect([...readArguments(both, ['...seed=3']).given]).toEqual(['seed', 'other']);
+  });
+
+  it.each(['data.beta=1', 'loss.=1', '.beta=1', '...=1', 'beta...=1', 'loss.betas=1', '...eta=1', 'rate.beta=1'])(
+    'are not what %s means',
+    (argument) => expect(() => readArguments(nested, [argument])).toThrow(/There is no key/),
+  );
+
+  it('are those of the losses and of the data', () => {
+    const argv = ['loss_fn_config.clip_low_threshold=0.9', 'dataset_builder.N=64', '...group_size=8'];
+    const { config, given } = readArguments(trainKeys, argv);
+    expect(config).toMatchObject({ clip_low_threshold: 0.9, N: 64, group_size: 8, batch_size: 1 });
+    expect([...given]).toEqual(['clip_low_threshold', 'N', 'group_size']);
+  });
+});
+
 describe('the keys', () => {
   it('have the source system’s defaults', () => {
     const { config } = readArguments(trainKeys, []);
@@ -153,5 +204,10 @@ describe('the keys', () => {
       expect(help).toContain(type.name);
       expect(help).toContain(meaning);
     }
+    expect(help).toMatch(/source system has them in: dataset_builder\.N, .*loss_fn_config\.beta\.\n$/);
+    expect(commandHelp('none', 'Nothing.', { N: trainKeys.batch_size, seed: trainKeys.seed })).toContain(
+      'dataset_builder',
+    );
+    expect(commandHelp('none', 'Nothing.', { seed: trainKeys.seed })).not.toContain('source system');
   });
 });

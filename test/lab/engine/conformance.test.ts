@@ -302,7 +302,7 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
 
   it('goes back through scores that were computed in pieces, and that it did not keep', async () => {
     // So many that 5 rows of scores are kept. Seven head rows are two pieces, five are one.
-    const vocabulary = Math.floor(mostScores(backend) / 5.5);
+    const vocabulary = Math.floor(mostScores / 5.5);
     const shape = { ...presets.micro, vocabulary, width: 4, heads: 1, kvHeads: 1, feedForward: 4 };
     const engine = await trainedEngineOn(backend, shape);
     const [{ prompt, continuations }] = groupsOf(shape, [[1, 7]]) as [PromptGroup];

@@ -23,8 +23,8 @@ export const everyEngine: readonly string[] = [...backends, ...devices.keys()];
 /** An engine without weights, which is gone when the test is over. */
 export async function engineOn(name: string, shape: ModelShape): Promise<Engine> {
   const device = devices.get(name);
-  if (device === undefined) return makeEngine(name as Backend, shape);
-  const engine = new TfjsEngine(device, shape, { keptScores: mostScores(name) });
+  if (device === undefined) return makeEngine(name as Backend, shape, mostScores);
+  const engine = new TfjsEngine(device, shape, { keptScores: mostScores });
   onTestFinished(() => engine.dispose());
   return engine;
 }
@@ -36,10 +36,8 @@ export async function trainedEngineOn(name: string, shape: ModelShape): Promise<
   return engine;
 }
 
-/** How many scores an engine keeps of one forward pass. Ours is built for that number, the other is told one. */
-export function mostScores(name: string): number {
-  return isExact(name) ? 2 ** 21 : 20_000;
-}
+/** How many scores an engine keeps here of one forward pass. */
+export const mostScores = 20_000;
 
 /** The same bits on our kernels; elsewhere the same to a few units in the last place of single precision. */
 export function expectSame(name: string, actual: ArrayLike<number>, expected: ArrayLike<number>): void {

@@ -26,8 +26,9 @@ export const oddShape: ModelShape = {
 /** Heads of 12 floats, so that the vector loops have tails, and a tied head over a vocabulary above 64. */
 export const tailShape: ModelShape = { ...presets.micro, vocabulary: 70, width: 36, heads: 3, kvHeads: 1, context: 20 };
 
-export async function makeEngine(backend: Backend, shape: ModelShape): Promise<Engine> {
-  return createEngine(shape, { kernels: await kernelsOf(backend) });
+/** @param keptScores For fewer than an engine keeps otherwise. */
+export async function makeEngine(backend: Backend, shape: ModelShape, keptScores = 2 ** 24): Promise<Engine> {
+  return createEngine(shape, { kernels: await kernelsOf(backend), keptScores });
 }
 
 export async function kernelsOf(backend: Backend): Promise<Kernels> {

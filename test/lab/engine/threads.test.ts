@@ -68,7 +68,8 @@ describe('a thread of an engine', () => {
     const pool = new ThreadPool(pathToFileURL('src/lab/engine/kernel-thread.js'));
     const { heap } = await compiledKernels({ threads: 2 });
     const module = await WebAssembly.compile(readFileSync('src/lab/engine/kernels-shared.wasm'));
-    const shared = { id: pool.register(heap), module, memory: heap.memory };
+    const packing = { at: heap.allocate(2 ** 16), bytes: 2 ** 18 };
+    const shared = { id: pool.register(heap), module, memory: heap.memory, packing };
     const rows = (at: number) => [4, 4, at, at, at, 0];
     const call = (at: number) => pool.run('swiglu', shared, [rows(64), rows(at)], () => {});
     call(256);

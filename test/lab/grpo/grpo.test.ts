@@ -128,6 +128,31 @@ describe('memrl grpo', () => {
     expect(row!['reward']).toBe(-row!['completions/mean_length']!);
   });
 
+  it('does not go on when the reward, or the stories, are others than it began with', async () => {
+    const { run, given, directory } = stage();
+    const [reward, data] = [join(directory, 'own.mjs'), join(directory, 'stories.txt')];
+    const write = (factor: number, word: string) => {
+      writeFileSync(reward, `export default (completions) => completions.map(({ ids }) => ${factor} * ids.length);\n`);
+      const stories = Array.from(
+        { length: 200 },
+        (_, index) => `once ${word} ${'abcdefghij'[index % 10]} ${index} they sat`,
+      );
+      writeFileSync(data, stories.join('\n'));
+    };
+    const argv = [given[0]!, `reward=${reward}`, `data=${data}`, 'prompt_length=12', 'eval_routing_steps=0'];
+    write(1, 'upon');
+    await grpoIn(run('changed'), argv, testWorld(2));
+    for (const [factor, word] of [
+      [2, 'upon'],
+      [1, 'near'],
+    ] as const) {
+      write(factor, word);
+      await expect(grpoIn(run('changed'), argv)).rejects.toThrow('have changed since this run began');
+    }
+    write(1, 'upon');
+    expect(await grpoIn(run('changed'), argv)).toEqual({ kind: 'finished' });
+  });
+
   it('lets the command line win over the settings of its file', async () => {
     const { run, given, directory } = stage();
     const config = join(directory, 'settings.yaml');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { roundHalfEven } from '../../../src/analysis/memory-rules.js';
+import { rewardRule, secretOf } from '../../../src/lab/recipes/build-game.js';
 import { judgeGuess, type RewardRule } from '../../../src/lab/memory/rewards.js';
 
 const binned = (bins: number): RewardRule => ({ type: 'binned_log_distance', bins });
@@ -30,10 +31,38 @@ describe('the reward of a guess', () => {
     [64, 8, [0, 1, 2, 4, 8, 14, 26, 47], [7, 6, 5, 4, 3, 2, 1, 0]],
     [1024, 4, [0, 2, 3, 31, 32, 321, 322], [3, 3, 2, 2, 1, 1, 0]],
     [1024, 8, [0, 1, 3, 4, 10, 11, 31, 32, 85, 86, 230, 231, 623, 624], [7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0]],
+    [1024, 2, [0, 30, 31], [1, 1, 0]],
+    [
+      1024,
+      16,
+      [
+        0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 19, 20, 31, 32, 49, 50, 79, 80, 127, 128, 202, 203, 321, 322, 510, 511, 811,
+        812,
+      ],
+      [15, 14, 13, 12, 12, 11, 11, 10, 10, 9, 9, 8, 8, 7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0],
+    ],
+    [1024, 32, [0, 1, 2, 3], [31, 28, 26, 25]],
     [4096, 4, [3], [2]],
   ])('N=%i with %i bins has its levels where the distance table says', (N, bins, distances, levels) => {
     const found = distances.map((distance) => judgeGuess(distance, 0, N, binned(bins)).reward * (bins - 1));
     found.forEach((level, index) => expect(level).toBeCloseTo(levels[index]!, 9));
+  });
+
+  it.each([
+    [16, 8, 7],
+    [1024, 32, 29],
+  ])('N=%i with %i bins reaches only %i of its levels', (N, bins, reached) => {
+    const levels = Array.from({ length: N }, (_, distance) => judgeGuess(distance, 0, N, binned(bins)).reward);
+    expect(new Set(levels).size).toBe(reached);
+  });
+
+  it('needs at least 2 bins, and a secret that is one of them', () => {
+    for (const bins of [null, 1, 0]) {
+      const rule = { reward_type: 'binned_log_distance', reward_bins: bins } as const;
+      expect(() => rewardRule(rule)).toThrow(/at least 2 bins/);
+    }
+    expect(rewardRule({ reward_type: 'binary', reward_bins: 1 })).toEqual({ type: 'binary' });
+    expect(() => secretOf({ N: 64, fixed_secret: 64, dataset_seed: 0 })).toThrow(/not in \[0, 64\)/);
   });
 
   it.each([

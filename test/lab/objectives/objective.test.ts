@@ -50,6 +50,18 @@ describe('the objectives', () => {
     expect(differences(all.wide, -0.5, -1, 1)).not.toBeCloseTo(all.wide.slope(-0.5, -1, 1), 2);
   });
 
+  it('ppo has no slope exactly where a token has moved past the bound that its advantage drives it to', () => {
+    const score = fc.double({ min: -5, max: 0, noNaN: true });
+    fc.assert(
+      fc.property(score, score, fc.double({ min: -5, max: 5, noNaN: true }), (lp, q, A) => {
+        fc.pre(Math.abs(A) > 1e-3);
+        const ratio = Math.exp(lp - q);
+        const isPast = A > 0 ? ratio > clip.high : ratio < clip.low;
+        expect(all.ppo.slope(lp, q, A) === 0).toBe(isPast);
+      }),
+    );
+  });
+
   it('are all plain policy gradient where the sampler is the learner', () => {
     fc.assert(
       fc.property(

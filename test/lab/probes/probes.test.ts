@@ -31,6 +31,8 @@ describe('bits known', () => {
     expect(known['test/bits/answer_raw']).toBeCloseTo(answerRaw, 5);
     expect(known['test/bits/answer_clamped']).toBeCloseTo(answerClamped, 5);
     expect(known['test/bits/target_logprob_mean']).toBeCloseTo(4 * logprob, 5);
+    expect(known).toMatchObject({ 'test/bits/known_raw_std': 0, 'test/bits/known_clamped_std': 0 });
+    expect(known['test/bits/target_logprob_std']).toBe(0);
   });
 
   it('counts the bits alone in the dense game: a coin for each bit knows nothing', async () => {

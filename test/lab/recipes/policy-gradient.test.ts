@@ -29,6 +29,7 @@ function updateOf({ entropy, ...how }: How, rest: Partial<Update> = {}): Update 
   return {
     objective: importanceSampling,
     skipConstantGroups: true,
+    penalty: null,
     learningRate: 0,
     temperature: 1,
     maxStepKl: null,
@@ -212,6 +213,7 @@ describe('the update', () => {
   it.each([
     [1, [6]],
     [2, [3, 3]],
+    [5, [1, 1, 1, 1, 2]],
     [4, [1, 2, 1, 2]],
     [99, [1, 1, 1, 1, 1, 1]],
   ])('steps %i times on contiguous parts of the batch of six', async (substeps, sizes) => {

@@ -42,6 +42,7 @@ describe('memrl train', () => {
     [...dense, 'advantages=trajectory', 'skip_constant_groups=True'],
     [...shaped, 'advantage_scale=std', 'loss_normalization=grpo', 'kl_coef=0.02'],
     [...dense, 'loss_normalization=dr_grpo', 'kl_coef=0.1', 'entropy_coef=0.01'],
+    [...shaped, 'kl_penalty_coef=0.1', 'kl_discount_factor=0.5', 'temperature=1.5'],
     [...shaped, 'batch_size=2', 'num_substeps=3', 'max_step_kl=0.01', 'temperature=1.5', 'answer_format=gray'],
   ])('trains a few steps with %s %s %s %s %s', async (...argv) => {
     const path = tempDirectory();
@@ -151,16 +152,35 @@ describe('memrl train', () => {
     expect(distances[1]).toBeLessThan(distances[0]! / 3);
   });
 
+  it('says how far it is from the model it began with when leaving that costs advantage, and goes less far', async () => {
+    const distances: number[] = [];
+    const free = ['n_batches=25', 'test_n_batches=1', 'eval_every=0', 'learning_rate=3e-3', 'batch_size=4'];
+    for (const penalty of ['1e-6', '3']) {
+      const path = tempDirectory();
+      await trainIn(path, [...free, ...shaped, `kl_penalty_coef=${penalty}`, `load_checkpoint_path=${format}`]);
+      const rows = rowsIn(path).map((row) => row['kl_policy_base']!);
+      expect(Math.abs(rows[0]!)).toBeLessThan(1e-5);
+      distances.push(rows.slice(15, 25).reduce((sum, value) => sum + value, 0) / 10);
+    }
+    expect(distances[0]).toBeGreaterThan(0.01);
+    expect(distances[1]).toBeLessThan(distances[0]! / 3);
+  });
+
   it('measures no distance where nothing pulls', async () => {
     const path = tempDirectory();
     await trainIn(path, [...short, ...shaped]);
     expect(rowsIn(path)[1]).not.toHaveProperty(['optim/kl_reference']);
+    expect(rowsIn(path)[1]).not.toHaveProperty(['kl_policy_base']);
   });
 
-  it.each([4, 9])('pulled, and stopped before step %i, it ends as if it had never been stopped', async (at) => {
+  it.each([
+    { at: 4, pull: ['kl_coef=0.5', 'loss_normalization=grpo', 'advantage_scale=std'] },
+    { at: 9, pull: ['kl_coef=0.5', 'loss_normalization=grpo', 'advantage_scale=std'] },
+    { at: 7, pull: ['kl_penalty_coef=0.5', 'kl_discount_factor=0.9', 'num_substeps=2'] },
+  ])('pulled by $pull, and stopped before step $at, it ends as if it had never been stopped', async ({ at, pull }) => {
     const argv = [
       ...['n_batches=12', 'test_n_batches=1', 'eval_every=5', 'log_every=4', 'save_every=3', 'learning_rate=3e-3'],
-      ...[...shaped, 'kl_coef=0.5', 'loss_normalization=grpo', 'advantage_scale=std', `load_checkpoint_path=${format}`],
+      ...[...shaped, ...pull, `load_checkpoint_path=${format}`],
     ];
     const [straight, broken] = [tempDirectory(), tempDirectory()];
     await trainIn(straight, argv);
@@ -173,6 +193,7 @@ describe('memrl train', () => {
     const budget = (...argv: string[]) => trainBudgetOf(readArguments(trainKeys, argv).config);
     expect(budget().has('load_checkpoint_path')).toBe(true);
     expect(budget('kl_coef=0.1').has('load_checkpoint_path')).toBe(false);
+    expect(budget('kl_penalty_coef=0.1').has('load_checkpoint_path')).toBe(false);
     expect(budget('kl_coef=0.1').has('n_batches')).toBe(true);
   });
 

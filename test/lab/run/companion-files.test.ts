@@ -26,7 +26,7 @@ async function savedRun(tokenizerFiles: ReadonlyMap<string, string>, vocabulary?
   await engine.forward([{ prompt: Int32Array.of(0), continuations: [Int32Array.of(1, 2)] }]);
   await engine.backward(Float32Array.of(-1, -1), null);
   await engine.adam({ learningRate: 0.1, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 });
-  const companions = { shape: engine.shape, tokenizerFiles };
+  const companions = { shape: engine.shape, files: tokenizerFiles };
   await saveCheckpoint(directory, { name: 'final', batch: 1, state: null, companions }, engine, null);
   return directory;
 }
@@ -105,5 +105,5 @@ it.each([
   },
 ])('a model is not saved with $what', async ({ files: tokenizerFiles, says }) => {
   const { shape } = await microEngine();
-  expect(() => writeCompanions(tempDirectory(), { shape, tokenizerFiles })).toThrow(says);
+  expect(() => writeCompanions(tempDirectory(), { shape, files: tokenizerFiles })).toThrow(says);
 });

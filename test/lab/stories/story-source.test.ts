@@ -90,6 +90,7 @@ describe('stories', () => {
     { what: 'blank lines', path: () => file('a.txt', ' \n \n\n'), says: /holds no story of the train split/ },
     { what: 'a picture', path: () => file('a.txt', Uint8Array.of(137, 80, 78, 71, 13, 10, 0)), says: /no text/ },
     { what: 'another encoding', path: () => file('a.txt', Uint8Array.of(65, 0xff, 66, 10)), says: /not UTF-8/ },
+    { what: 'a character cut off', path: () => file('a.txt', Uint8Array.of(65, 10, 0xe2, 0x82)), says: /not UTF-8/ },
     {
       what: 'one endless line',
       path: () => file('a.txt', 'word '.repeat(300_000)),

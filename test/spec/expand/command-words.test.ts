@@ -2,18 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { planOf, refusal } from '../sweeps.js';
 
 const parameters =
-  'parameters: {N: 16, "optim.lr": 0.00001, flag: true, off: false, none: null, list: {value: [1, a]}, text: "a b"}';
+  'parameters: {N: 16, "optim.lr": 1e-5, flag: true, off: false, none: null, list: {value: [1, a]}, text: "a b"}';
 const argvOf = (command: string, options = {}) => planOf(`command: ${command}\n${parameters}`, options).runs[0]!.argv;
 
 describe('a macro', () => {
   it.each<{ command: string; is: string[] }>([
     {
       command: '["${args}"]',
-      is: ['--N=16', '--optim.lr=1e-05', '--flag=True', '--off=False', '--none=None', "--list=[1, 'a']", '--text=a b'],
+      is: ['--N=16', '--optim.lr=1e-5', '--flag=True', '--off=False', '--none=None', "--list=[1, 'a']", '--text=a b'],
     },
     {
       command: '["${args_no_hyphens}"]',
-      is: ['N=16', 'optim.lr=1e-05', 'flag=True', 'off=False', 'none=None', "list=[1, 'a']", 'text=a b'],
+      is: ['N=16', 'optim.lr=1e-5', 'flag=True', 'off=False', 'none=None', "list=[1, 'a']", 'text=a b'],
     },
     {
       command: '["${args_no_equals}"]',
@@ -21,7 +21,7 @@ describe('a macro', () => {
         '--N',
         '16',
         '--optim.lr',
-        '1e-05',
+        '1e-5',
         '--flag',
         'True',
         '--off',
@@ -36,15 +36,15 @@ describe('a macro', () => {
     },
     {
       command: '["${args_no_boolean_flags}"]',
-      is: ['--N=16', '--optim.lr=1e-05', '--flag', '--none=None', "--list=[1, 'a']", '--text=a b'],
+      is: ['--N=16', '--optim.lr=1e-5', '--flag', '--none=None', "--list=[1, 'a']", '--text=a b'],
     },
     {
       command: '["${args_append_hydra}"]',
-      is: ['+N=16', '+optim.lr=1e-05', '+flag=True', '+off=False', '+none=None', "+list=[1, 'a']", '+text=a b'],
+      is: ['+N=16', '+optim.lr=1e-5', '+flag=True', '+off=False', '+none=None', "+list=[1, 'a']", '+text=a b'],
     },
     {
       command: '["${args_override_hydra}"]',
-      is: ['++N=16', '++optim.lr=1e-05', '++flag=True', '++off=False', '++none=None', "++list=[1, 'a']", '++text=a b'],
+      is: ['++N=16', '++optim.lr=1e-5', '++flag=True', '++off=False', '++none=None', "++list=[1, 'a']", '++text=a b'],
     },
     {
       command: '["${args_json}"]',
@@ -52,12 +52,12 @@ describe('a macro', () => {
     },
     { command: '[x, "${run_dir}", "${run_name}", "${sweep_dir}"]', is: ['x', '/runs/x/runs', 'runs', '/runs/x'] },
     { command: '["${env}", "${interpreter}", "${envvar:HOME}"]', is: ['/usr/bin/env', 'python', '/home/ada'] },
-    { command: '["--n=${N}/${flag}", "${optim.lr}"]', is: ['--n=16/True', '1e-05'] },
+    { command: '["--n=${N}/${flag}", "${optim.lr}"]', is: ['--n=16/True', '1e-5'] },
     { command: '["${attempt}", "x${attempt}"]', is: ['${attempt}', 'x${attempt}'] },
     { command: '["$${N} $N", ""]', is: ['${N} $N', ''] },
     {
       command: '[sh, -c, "run ${args_no_hyphens}"]',
-      is: ['sh', '-c', "run N=16 optim.lr=1e-05 flag=True off=False none=None 'list=[1, '\\''a'\\'']' 'text=a b'"],
+      is: ['sh', '-c', "run N=16 optim.lr=1e-5 flag=True off=False none=None 'list=[1, '\\''a'\\'']' 'text=a b'"],
     },
     { command: '[sleep, 1, true]', is: ['sleep', '1', 'true'] },
   ])('stands for what it says: $command', ({ command, is }) => {
@@ -112,17 +112,63 @@ describe('a macro', () => {
 });
 
 describe('a number', () => {
+  const passed = (yaml: string, header = '') =>
+    planOf(`${header}command: [a, "\${x}"]\nparameters: {x: ${yaml}}`).runs.map(({ argv }) => argv[1]);
+
+  it.each(['0.1', '0.0', '1.0', '1e-4', '1e-5', '1.5e-7', '1e16', '3', '-0.5', '+3', '.5', '2.', '0.10', '1E3'])(
+    'is passed as our own file has it: %s',
+    (yaml) => {
+      expect(passed(yaml)).toEqual([yaml]);
+      expect(passed(`{value: ${yaml}}`)).toEqual([yaml]);
+      expect(passed(`[${yaml}, 77]`)).toEqual([yaml, '77']);
+      expect(passed(`{value: [${yaml}, {y: ${yaml}}]}`)).toEqual([`[${yaml}, {'y': ${yaml}}]`]);
+    },
+  );
+
+  it('is passed so wherever it stands: in a case, in `include`, in a group, behind an alias, in the environment', () => {
+    const argvOf = (text: string) => planOf(`command: [a, "\${x}"]\n${text}`).runs.map(({ argv }) => argv[1]);
+    expect(argvOf('cases: [{x: 0.0}, {x: 1.0, y: 1}]')).toEqual(['0.0', '1.0']);
+    expect(argvOf('parameters: {y: [1]}\ninclude: [{x: 2.0}]')).toEqual(['2.0']);
+    expect(argvOf('parameters: {x: 1}\ngroups: {g: {parameters: {x: [1.0, 2.50]}}}')).toEqual(['1.0', '2.50']);
+    expect(argvOf('parameters: {z: &lr 1e-3, x: *lr}')).toEqual(['1e-3']);
+    const { runs } = planOf('command: [a]\nenv: {LR: "${x}"}\nparameters: {x: 1e-3}');
+    expect(runs[0]!.env).toEqual({ LR: '1e-3' });
+  });
+
   it.each([
-    ['0.1', '0.1'],
+    ['0x10', '16'],
+    ['0o17', '15'],
+    ['"0.0"', '0.0'],
+    ['{expr: "1.0 * 1e-5"}', '1e-05'],
+    // Written in two ways within one value, it is nobody's.
+    ['{value: [1e-3, 0.001, 0.0]}', '[0.001, 0.001, 0.0]'],
+  ])('is passed as Python writes it where the file has no text that programs read: %s', (yaml, python) => {
+    expect(passed(yaml)).toEqual([python]);
+  });
+
+  it('in an option is passed as Python writes it, whatever the file has', () => {
+    const text = 'command: [a, "${x}"]\nparameters: {x: 1e-4}';
+    expect(planOf(text, { set: ['x=1e-5'] }).runs[0]!.argv[1]).toBe('1e-05');
+    expect(planOf(text, { set: ['x=0.0001'] }).runs[0]!.argv[1]).toBe('0.0001');
+  });
+
+  it('changes neither the name of a run nor what it is', () => {
+    const [run, same] = ['1e-4', '0.00010'].map(
+      (lr) => planOf(`command: [a, "\${args}"]\nparameters: {lr: [${lr}, 1.0], seed: 0}`).runs[0]!,
+    );
+    expect(run!.name).toBe('lr0.0001');
+    expect([same!.name, same!.identity, same!.parameters]).toEqual([run!.name, run!.identity, run!.parameters]);
+    expect([run!.argv[1], same!.argv[1]]).toEqual(['--lr=1e-4', '--lr=0.00010']);
+  });
+
+  it.each([
+    ['0.0', '0'],
+    ['1.0', '1'],
     ['1e-4', '0.0001'],
     ['1e-5', '1e-05'],
-    ['1.5e-7', '1.5e-07'],
-    ['123456789.5', '123456789.5'],
     ['1e16', '1e+16'],
     ['1.25e+22', '1.25e+22'],
-    ['3', '3'],
-    ['-0.5', '-0.5'],
-  ])('%s is written as Python writes it: %s', (yaml, python) => {
-    expect(planOf(`command: [a, "\${x}"]\nparameters: {x: ${yaml}}`).runs[0]!.argv[1]).toBe(python);
+  ])('in a file of W&B is passed as W&B does: %s', (yaml, python) => {
+    expect(passed(`{value: ${yaml}}`, 'method: grid\nprogram: a.py\n')).toEqual([python]);
   });
 });

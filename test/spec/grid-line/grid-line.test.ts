@@ -3,12 +3,31 @@ import { describe, expect, it } from 'vitest';
 import type { ParameterValue, Scalar } from '../../../src/base/scalar.js';
 import { UserError } from '../../../src/base/user-error.js';
 import type { ArgumentStyle } from '../../../src/spec/grid-line/argument-style.js';
-import { gridSweepText, readAssignments } from '../../../src/spec/grid-line/grid-line.js';
+import type { SamplingKind } from '../../../src/spec/expand/sampling/unit-points.js';
+import { gridSweepText } from '../../../src/spec/grid-line/grid-line.js';
+import { readAssignments } from '../../../src/spec/grid-line/read-assignments.js';
 import { planOf, refusal } from '../sweeps.js';
 
 const train = ['python', 'train.py'];
-const text = (assignments: string[], more: { style?: ArgumentStyle; runCap?: number; command?: string[] } = {}) =>
-  gridSweepText({ assignments, command: train, style: 'equals', runCap: null, ...more });
+type More = {
+  style?: ArgumentStyle;
+  runCap?: number;
+  command?: string[];
+  baselines?: string[];
+  sample?: SamplingKind;
+  then?: string;
+};
+const text = (assignments: string[], more: More = {}) =>
+  gridSweepText({
+    assignments,
+    command: train,
+    style: 'equals',
+    runCap: null,
+    sample: null,
+    baselines: [],
+    then: null,
+    ...more,
+  });
 const points = (assignments: string[], runCap?: number) =>
   planOf(text(assignments, runCap === undefined ? {} : { runCap })).runs.map(({ parameters }) => parameters);
 const values = (value: string) => points([`k=${value}`]).map(({ k }) => k);
@@ -155,6 +174,120 @@ describe('the sweep file of a grid line', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('runs every point as the baselines say, too', () => {
+    const baselines = ['filter: routing=False,frac=unset, kind=filter', 'none: frac=0.1,0.3 routing=false'];
+    const written = text(['lr=1,2', 'frac=0.2,0.5', 'routing=true'], { baselines });
+    expect(written.split('\n').slice(6)).toEqual([
+      'groups:',
+      '  runs: {}',
+      '  filter:',
+      '    for_each: runs',
+      '    parameters:',
+      '      routing: false',
+      '      frac: {unset: true}',
+      '      kind: filter',
+      '  none:',
+      '    for_each: runs',
+      '    parameters:',
+      '      frac: [0.1, 0.3]',
+      '      routing: false',
+      '',
+    ]);
+    expect(written).toContain("--baseline 'filter: routing=False,frac=unset, kind=filter' --baseline");
+    expect(planOf(written).runs.map(({ name }) => name)).toEqual([
+      ...['runs_lr1_frac0.2', 'runs_lr1_frac0.5', 'runs_lr2_frac0.2', 'runs_lr2_frac0.5'],
+      ...['filter_lr1', 'filter_lr2'],
+      ...['none_lr1_frac0.1', 'none_lr1_frac0.3', 'none_lr2_frac0.1', 'none_lr2_frac0.3'],
+    ]);
+    expect(planOf(written).runs[4]!.argv).toEqual([...train, '--lr=1', '--routing=False', '--kind=filter']);
+  });
+
+  it('draws from its lists, and runs every point with all seeds', () => {
+    const line = ['lr=1,2,3', 'bs=8,16', 'seed=0,1', 'env.seed=7,8', 'model=small'];
+    const written = text(line, { runCap: 16, sample: 'lhs', baselines: ['sgd: opt=sgd'] });
+    expect(written).toContain(
+      [
+        '  lr: [1, 2, 3]',
+        '  bs: [8, 16]',
+        '  seed: {grid: [0, 1]}',
+        '  env.seed: {grid: [7, 8]}',
+        '  model: small',
+        'run_cap: 16',
+        'groups:',
+        '  lhs: { method: lhs }',
+        '  sgd:',
+      ].join('\n'),
+    );
+    expect(written).toContain("--run-cap 16 --sample lhs --baseline 'sgd: opt=sgd' --");
+    const { runs } = planOf(written);
+    const drawn = runs.filter(({ group }) => group === 'lhs');
+    expect(drawn.slice(0, 4).map((run) => [run.parameters['seed'], run.parameters['env.seed']])).toEqual([
+      [0, 7],
+      [0, 8],
+      [1, 7],
+      [1, 8],
+    ]);
+    expect(new Set(drawn.map((run) => run.parameters['lr'])).size).toBe(3);
+    expect(runs).toHaveLength(2 * drawn.length);
+    expect(refusal(() => text(line, { sample: 'sobol' })).message).toContain('Points are drawn (`--sample sobol`)');
+  });
+
+  it('follows every run, baselines as well, with a second one', () => {
+    const then = "eval 'a b' --model=${run_dir}/last --of ${run_name} --out=${then_dir} --lr=${lr}";
+    const written = text(['lr=1,2'], { baselines: ['sgd: opt=sgd'], then });
+    expect(written).toContain(
+      [
+        '  then:',
+        '    after_each: [runs, sgd]',
+        '    command: [eval, a b, "--model=${after_dir}/last", --of, "${after_name}", "--out=${run_dir}", "--lr=${lr}"]',
+        '',
+      ].join('\n'),
+    );
+    const { runs } = planOf(written);
+    expect(runs.slice(4).map(({ name, neededRuns }) => [name, neededRuns])).toEqual(
+      ['runs_lr1', 'runs_lr2', 'sgd_lr1', 'sgd_lr2'].map((name) => [`then_${name}`, [name]]),
+    );
+    expect(runs[4]!.argv).toEqual(
+      ['eval', 'a b', '--model=/runs/x/runs_lr1/last', '--of', 'runs_lr1'].concat(
+        '--out=/runs/x/then_runs_lr1',
+        '--lr=1',
+      ),
+    );
+    // The heading is a line that a shell reads back.
+    expect(written).toContain(`--then 'eval '\\''a b'\\'' --model=\${run_dir}`);
+  });
+
+  it.each<{ then: string; says: string }>([
+    { then: '  ', says: 'has no command' },
+    { then: 'eval x | tee y', says: 'a pipe' },
+    { then: 'eval $HOME', says: 'a variable' },
+    { then: 'A=1 eval', says: 'begins with a variable' },
+    { then: "eval 'x", says: 'a quote that is not closed' },
+  ])('refuses to follow runs with $then', ({ then, says }) => {
+    expect(refusal(() => text(['lr=1'], { then })).message).toContain(says);
+  });
+
+  it('has baselines of points that are drawn', () => {
+    const written = text(['lr=interval(0,1)', 'seed=0,1'], { runCap: 6, baselines: ['sgd: opt=sgd'] });
+    const drawn = planOf(written).runs.map(({ parameters }) => parameters);
+    expect(drawn).toHaveLength(12);
+    expect(drawn.slice(6)).toEqual(drawn.slice(0, 6).map((point) => ({ ...point, opt: 'sgd' })));
+  });
+
+  it.each<{ baselines: string[]; says: string }>([
+    { baselines: ['routing=false'], says: 'has no name' },
+    { baselines: ['a b: lr=1'], says: 'has no name' },
+    { baselines: ['a: '], says: 'changes nothing' },
+    { baselines: ['runs: lr=3'], says: 'two groups `runs`' },
+    { baselines: ['a: lr=3', 'a: lr=4'], says: 'two groups `a`' },
+    { baselines: ['a: lr=interval(0,1)'], says: 'drawn at random' },
+    { baselines: ['a: ll=unset'], says: 'no parameter of the line. Did you mean `lr`?' },
+    { baselines: ['a: lr=yes'], says: 'true or false' },
+    { baselines: ['a: 3'], says: 'no `name=value`' },
+  ])('refuses $baselines as baselines', ({ baselines, says }) => {
+    expect(refusal(() => text(['lr=1'], { baselines })).message).toContain(says);
   });
 
   it.each<[style: ArgumentStyle, argv: string[]]>([

@@ -49,6 +49,24 @@ it('says when all is read that runs of the past wrote last', async () => {
   await watcher.close();
 });
 
+it.each(['finish', 'catch up'])('reads at the end of a run also a file that it has only just made: %s', async (how) => {
+  const run = plan(folder, 's', [{ directory: folder }]).runs[0]!;
+  const log = join(folder, 'output.log');
+  writeFileSync(log, 'epoch=1 loss=2\nepoch=2 loss=1\n');
+  const watcher = new Watcher(ignore());
+  watcher.watch(run, 1, 1_000_000);
+  await waitFor('what it prints', () => watcher.vitals(run.id).metrics['epoch'] === 2);
+  // It printed more, too: where known files grow, others are not looked for at once.
+  appendFileSync(log, 'saved\n');
+  mkdirSync(join(folder, 'logs'));
+  writeFileSync(join(folder, 'logs', 'results.csv'), 'step,accuracy\n1,0.5\n2,0.75\n');
+  const accuracy = () => watcher.vitals(run.id).metrics['accuracy'];
+  if (how === 'finish') watcher.finish(run);
+  else expect(await new Promise((resolve) => watcher.catchUp(run, 1, () => resolve(accuracy())))).toBe(0.75);
+  await waitFor('its last file', () => accuracy() === 0.75, 2000);
+  await watcher.close();
+});
+
 it('knows the best value of the present file: one that replaces it begins anew', async () => {
   const objective = { name: 'acc', goal: 'maximize' as const };
   const run = plan(folder, 's', [{ directory: folder, objective }]).runs[0]!;

@@ -1,11 +1,11 @@
-import { Lanes } from './lanes';
+import { addWeighted, addWeightedToTwo, dots, dotsOfTwo } from './attention-sums';
 import { AttentionShape, Span } from './records';
 
 /**
  * Adds to dq and dKeys, which lie as q and `keys` do, the derivatives through `attention`, given those of its results. The
  * derivative of shared rows gathers what every span that reads them sends back. No span has own rows before its first query.
  *
- * @param scratch As many floats as the longest row of p.
+ * @param scratch As many floats as p has of one head of the largest span.
  */
 export function attentionBackward(
   shape: AttentionShape,
@@ -54,91 +54,121 @@ function attendBackward(
   dOut += outRow * <usize>span.row;
   p += (<usize>span.p) << 2;
   for (let h = 0; h < heads; h++) {
-    const head = headBytes * <usize>h;
-    const kvHead = headBytes * <usize>(h / group);
-    const sharedKeys = shared + kvHead;
-    const ownKeys = own + kvHead;
-    const sharedValues = sharedKeys + values;
-    const ownValues = ownKeys + values;
-    for (let i = 0; i < queries; i++) {
-      const row = first + qRow * <usize>i + head;
-      const dResult = dOut + outRow * <usize>i + head;
-      const dot =
-        valueSide(dResult, headBytes, keys + sharedValues, dKeys + sharedValues, kvRow, sharedRows, p, scratch) +
-        valueSide(dResult, headBytes, keys + ownValues, dKeys + ownValues, kvRow, i + 1, p + split, scratch + split);
-      scoreSlopes(sharedRows + i + 1, p, scratch, dot, scale);
-      keySide(q + row, dq + row, headBytes, keys + sharedKeys, dKeys + sharedKeys, kvRow, sharedRows, scratch);
-      keySide(q + row, dq + row, headBytes, keys + ownKeys, dKeys + ownKeys, kvRow, i + 1, scratch + split);
-      p += pRow;
+    const head = first + headBytes * <usize>h;
+    const dResult = dOut + headBytes * <usize>h;
+    const sharedKeys = shared + headBytes * <usize>(h / group);
+    const ownKeys = own + headBytes * <usize>(h / group);
+    const sharedValues = keys + sharedKeys + values;
+    const ownValues = keys + ownKeys + values;
+    let ds = scratch;
+    for (let i = 0; i < queries; i += 2) {
+      const from = dResult + outRow * <usize>i;
+      const isLast = i + 1 == queries;
+      if (isLast) {
+        dots(from, headBytes, sharedValues, kvRow, sharedRows, ds, 1);
+        dots(from, headBytes, ownValues, kvRow, i + 1, ds + split, 1);
+      } else {
+        dotsOfTwo(from, outRow, headBytes, sharedValues, kvRow, sharedRows, ds, pRow, 1);
+        dotsOfTwo(from, outRow, headBytes, ownValues, kvRow, i + 1, ds + split, pRow, 1);
+        // The second sees one row more.
+        const last = (<usize>(i + 1)) << 2;
+        dots(from + outRow, headBytes, ownValues + kvRow * <usize>(i + 1), kvRow, 1, ds + pRow + split + last, 1);
+      }
+      const row = p + pRow * <usize>i;
+      scoreSlopes(sharedRows, i + 1, row, ds, scale);
+      if (!isLast) scoreSlopes(sharedRows, i + 2, row + pRow, ds + pRow, scale);
+      ds += pRow * 2;
     }
+    queryRows(dq + head, qRow, queries, headBytes, keys + sharedKeys, sharedRows, keys + ownKeys, kvRow, scratch, pRow);
+    keyRows(dKeys + sharedKeys, dKeys + ownKeys, kvRow, headBytes, sharedRows, queries, scratch, pRow, q + head, qRow);
+    const dValues = dKeys + values;
+    keyRows(dValues + sharedKeys, dValues + ownKeys, kvRow, headBytes, sharedRows, queries, p, pRow, dResult, outRow);
+    p += pRow * <usize>queries;
   }
 }
 
-/** dp[j] = dResult·value[j]; dValue[j] += p[j]·dResult. Gives Σ p·dp. */
-function valueSide(
-  dResult: usize,
-  bytes: usize,
-  value: usize,
-  dValue: usize,
-  row: usize,
-  count: i32,
-  p: usize,
-  dp: usize,
-): f32 {
-  let dot: f32 = 0;
-  for (; count > 0; count--) {
-    const weight = load<f32>(p);
-    const weight4 = f32x4.splat(weight);
-    let sum = f32x4.splat(0);
-    for (let d: usize = 0; d < bytes; d += 16) {
-      const g = v128.load(dResult + d);
-      sum = Lanes.multiplyAdd(g, v128.load(value + d), sum);
-      v128.store(dValue + d, Lanes.multiplyAdd(weight4, g, v128.load(dValue + d)));
-    }
-    const slope = Lanes.sum(sum);
-    store<f32>(dp, slope);
-    dot += slope * weight;
-    value += row;
-    dValue += row;
-    p += 4;
-    dp += 4;
-  }
-  return dot;
-}
-
-/** dp becomes the derivative by the unscaled scores: p·(dp − dot)·scale. */
-function scoreSlopes(count: i32, p: usize, dp: usize, dot: f32, scale: f32): void {
-  const dot4 = f32x4.splat(dot);
+/** The derivatives by the probabilities of one query become those by its unscaled scores: p·(dp − Σ p·dp)·scale. */
+function scoreSlopes(sharedRows: i32, ownRows: i32, p: usize, dp: usize, scale: f32): void {
+  const split = (<usize>sharedRows) << 2;
+  const dot4 = f32x4.splat(sumOfProducts(sharedRows, p, dp) + sumOfProducts(ownRows, p + split, dp + split));
   const scale4 = f32x4.splat(scale);
-  const end = dp + ((<usize>count) << 2);
+  const end = dp + ((<usize>(sharedRows + ownRows)) << 2);
   for (; dp < end; dp += 16, p += 16) {
     v128.store(dp, f32x4.mul(f32x4.mul(v128.load(p), f32x4.sub(v128.load(dp), dot4)), scale4));
   }
 }
 
-/** dQuery += Σ ds[j]·key[j]; dKey[j] += ds[j]·query. */
-function keySide(
-  query: usize,
-  dQuery: usize,
-  bytes: usize,
-  key: usize,
-  dKey: usize,
-  row: usize,
-  count: i32,
-  ds: usize,
-): void {
-  for (let d: usize = 0; d < bytes; d += 16) {
-    const x = v128.load(query + d);
-    let sum = v128.load(dQuery + d);
-    let k = key + d;
-    let dk = dKey + d;
-    for (let j = 0; j < count; j++) {
-      const slope = v128.load32_splat(ds + ((<usize>j) << 2));
-      sum = Lanes.multiplyAdd(slope, v128.load(k), sum);
-      v128.store(dk, Lanes.multiplyAdd(slope, x, v128.load(dk)));
-      k += row;
-      dk += row;
-    }
-    v128.store(dQuery + d, sum);
+/** Σ a·b, one after the other. */
+function sumOfProducts(count: i32, a: usize, b: usize): f32 {
+  let sum: f32 = 0;
+  for (; count > 0; count--) {
+    sum += load<f32>(b) * load<f32>(a);
+    a += 4;
+    b += 4;
   }
+  return sum;
+}
+
+/** Of each query, dQuery += Σ slope[j]·key[j] over the keys it sees. */
+function queryRows(
+  dQuery: usize,
+  qRow: usize,
+  queries: i32,
+  bytes: usize,
+  shared: usize,
+  sharedRows: i32,
+  own: usize,
+  kvRow: usize,
+  slopes: usize,
+  pRow: usize,
+): void {
+  const split = (<usize>sharedRows) << 2;
+  let i = 0;
+  for (; i + 1 < queries; i += 2) {
+    addWeightedToTwo(dQuery, qRow, bytes, slopes, pRow, 4, shared, kvRow, sharedRows);
+    addWeightedToTwo(dQuery, qRow, bytes, slopes + split, pRow, 4, own, kvRow, i + 1);
+    const last = <usize>(i + 1);
+    addWeighted(dQuery + qRow, bytes, slopes + pRow + split + (last << 2), 4, own + kvRow * last, kvRow, 1);
+    dQuery += qRow * 2;
+    slopes += pRow * 2;
+  }
+  if (i == queries) return;
+  addWeighted(dQuery, bytes, slopes, 4, shared, kvRow, sharedRows);
+  addWeighted(dQuery, bytes, slopes + split, 4, own, kvRow, queries);
+}
+
+/** Of each key or value, d[j] += Σ weight[i, j]·row[i] over the queries i that see it, in order. */
+function keyRows(
+  shared: usize,
+  own: usize,
+  kvRow: usize,
+  bytes: usize,
+  sharedRows: i32,
+  queries: i32,
+  weights: usize,
+  pRow: usize,
+  rows: usize,
+  rowStep: usize,
+): void {
+  let j = 0;
+  for (; j + 1 < sharedRows; j += 2) {
+    addWeightedToTwo(shared, kvRow, bytes, weights, 4, pRow, rows, rowStep, queries);
+    shared += kvRow * 2;
+    weights += 8;
+  }
+  if (j < sharedRows) {
+    addWeighted(shared, bytes, weights, pRow, rows, rowStep, queries);
+    weights += 4;
+  }
+  // Those of the first query that sees the next key.
+  for (j = 0; j + 1 < queries; j += 2) {
+    addWeighted(own, bytes, weights, pRow, rows, rowStep, 1);
+    weights += pRow;
+    rows += rowStep;
+    addWeightedToTwo(own, kvRow, bytes, weights, 4, pRow, rows, rowStep, queries - j - 1);
+    own += kvRow * 2;
+    weights += pRow + 8;
+    rows += rowStep;
+  }
+  if (j < queries) addWeighted(own, bytes, weights, pRow, rows, rowStep, 1);
 }

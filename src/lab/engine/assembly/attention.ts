@@ -1,3 +1,4 @@
+import { addWeighted, addWeightedToTwo, dots, dotsOfTwo } from './attention-sums';
 import { Lanes } from './lanes';
 import { AttentionShape, Span } from './records';
 
@@ -42,21 +43,36 @@ function attend(shape: AttentionShape, span: Span, q: usize, keys: usize, p: usi
   p += (<usize>span.p) << 2;
   for (let h = 0; h < heads; h++) {
     const head = headBytes * <usize>h;
-    const kvHead = headBytes * <usize>(h / group);
-    for (let i = 0; i < queries; i++) {
+    const sharedKeys = shared + headBytes * <usize>(h / group);
+    const ownKeys = own + headBytes * <usize>(h / group);
+    for (let i = 0; i < queries; i += 2) {
       const query = q + qRow * <usize>i + head;
+      const result = out + outRow * <usize>i + head;
       const ownRows = span.ownBefore + i + 1;
       const split = p + ((<usize>sharedRows) << 2);
-      dots(query, headBytes, shared + kvHead, kvRow, sharedRows, p, scale);
-      dots(query, headBytes, own + kvHead, kvRow, ownRows, split, scale);
-      softmax(p, sharedRows + ownRows);
-      const result = out + outRow * <usize>i + head;
-      for (let d: usize = 0; d < headBytes; d += 16) {
-        let sum = weighted(p, shared + values + kvHead + d, kvRow, sharedRows, f32x4.splat(0));
-        sum = weighted(split, own + values + kvHead + d, kvRow, ownRows, sum);
-        v128.store(result + d, sum);
+      zeros(result, headBytes);
+      if (i + 1 == queries) {
+        dots(query, headBytes, sharedKeys, kvRow, sharedRows, p, scale);
+        dots(query, headBytes, ownKeys, kvRow, ownRows, split, scale);
+        softmax(p, sharedRows + ownRows);
+        addWeighted(result, headBytes, p, 4, sharedKeys + values, kvRow, sharedRows);
+        addWeighted(result, headBytes, split, 4, ownKeys + values, kvRow, ownRows);
+        p += pRow;
+      } else {
+        // The second sees one row more.
+        const last = ownKeys + kvRow * <usize>ownRows;
+        const lastP = split + pRow + ((<usize>ownRows) << 2);
+        dotsOfTwo(query, qRow, headBytes, sharedKeys, kvRow, sharedRows, p, pRow, scale);
+        dotsOfTwo(query, qRow, headBytes, ownKeys, kvRow, ownRows, split, pRow, scale);
+        dots(query + qRow, headBytes, last, kvRow, 1, lastP, scale);
+        softmax(p, sharedRows + ownRows);
+        softmax(p + pRow, sharedRows + ownRows + 1);
+        zeros(result + outRow, headBytes);
+        addWeightedToTwo(result, outRow, headBytes, p, pRow, 4, sharedKeys + values, kvRow, sharedRows);
+        addWeightedToTwo(result, outRow, headBytes, split, pRow, 4, ownKeys + values, kvRow, ownRows);
+        addWeighted(result + outRow, headBytes, lastP, 4, last + values, kvRow, 1);
+        p += pRow * 2;
       }
-      p += pRow;
     }
   }
 }
@@ -116,35 +132,9 @@ export function gatherProbabilities(
   }
 }
 
-/** to[j] = scale · query·key[j], four keys at a time. */
-function dots(query: usize, bytes: usize, keys: usize, keyRow: usize, count: i32, to: usize, scale: f32): void {
-  const scale4 = f32x4.splat(scale);
-  for (; count >= 4; count -= 4) {
-    const k1 = keys + keyRow;
-    const k2 = k1 + keyRow;
-    const k3 = k2 + keyRow;
-    let s0 = f32x4.splat(0);
-    let s1 = s0;
-    let s2 = s0;
-    let s3 = s0;
-    for (let d: usize = 0; d < bytes; d += 16) {
-      const x = v128.load(query + d);
-      s0 = Lanes.multiplyAdd(x, v128.load(keys + d), s0);
-      s1 = Lanes.multiplyAdd(x, v128.load(k1 + d), s1);
-      s2 = Lanes.multiplyAdd(x, v128.load(k2 + d), s2);
-      s3 = Lanes.multiplyAdd(x, v128.load(k3 + d), s3);
-    }
-    v128.store(to, f32x4.mul(Lanes.sums4(s0, s1, s2, s3), scale4));
-    keys = k3 + keyRow;
-    to += 16;
-  }
-  for (; count > 0; count--) {
-    let s = f32x4.splat(0);
-    for (let d: usize = 0; d < bytes; d += 16) s = Lanes.multiplyAdd(v128.load(query + d), v128.load(keys + d), s);
-    store<f32>(to, Lanes.sum(s) * scale);
-    keys += keyRow;
-    to += 4;
-  }
+/** `memory.fill` takes longer for so few. */
+function zeros(to: usize, bytes: usize): void {
+  for (let d: usize = 0; d < bytes; d += 16) v128.store(to + d, f32x4.splat(0));
 }
 
 /** In place; the row's padding up to a multiple of 4 gets 0. */
@@ -153,7 +143,7 @@ function softmax(p: usize, count: i32): void {
   const padded = (end + 15) & ~15;
   for (let at = end; at < padded; at += 4) store<f32>(at, -1e30);
   let most = f32x4.splat(-1e30);
-  for (let at = p; at < padded; at += 16) most = f32x4.max(most, v128.load(at));
+  for (let at = p; at < padded; at += 16) most = f32x4.pmax(most, v128.load(at));
   const top = f32x4.splat(Lanes.max(most));
   let sum = f32x4.splat(0);
   for (let at = p; at < padded; at += 16) {
@@ -163,14 +153,4 @@ function softmax(p: usize, count: i32): void {
   }
   const inverse = f32x4.splat(<f32>1 / Lanes.sum(sum));
   for (let at = p; at < padded; at += 16) v128.store(at, f32x4.mul(v128.load(at), inverse));
-}
-
-/** sum + Σ p[j] · value[j], four floats of each value. */
-function weighted(p: usize, values: usize, valueRow: usize, count: i32, sum: v128): v128 {
-  for (; count > 0; count--) {
-    sum = Lanes.multiplyAdd(v128.load32_splat(p), v128.load(values), sum);
-    values += valueRow;
-    p += 4;
-  }
-  return sum;
 }

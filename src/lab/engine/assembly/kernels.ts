@@ -6,7 +6,8 @@
  * the value of a row never depends on the other rows of the call, so a token gets the same bits in any batch.
  */
 export { addScaled, copy, gatherRows, heapBase, scale, scatterAddRows, sumSquares, zero } from './memory';
-export { addProduct, gemm, packColumns, packRows } from './gemm';
+export { addProduct, gemm, packAt, packingBytes } from './gemm';
+export { packColumns, packRows } from './packing';
 export { rmsNorm, rmsNormBackward } from './rms-norm';
 export { rope } from './rope';
 export { appendKeys, attention, gatherProbabilities } from './attention';

@@ -13,7 +13,8 @@ export function logSoftmax(rows: i32, vocabulary: i32, stride: i32, scores: usiz
   for (; rows > 0; rows--) {
     for (let j = vocabulary; j < stride; j++) store<f32>(scores + ((<usize>j) << 2), NEVER);
     let most = f32x4.splat(NEVER);
-    for (let j: usize = 0; j < bytes; j += 16) most = f32x4.max(most, v128.load(scores + j));
+    // A NaN is passed over here, and comes into the sum.
+    for (let j: usize = 0; j < bytes; j += 16) most = f32x4.pmax(most, v128.load(scores + j));
     const top = f32x4.splat(Lanes.max(most));
     let sum = f32x4.splat(0);
     let weighted = f32x4.splat(0);
@@ -84,8 +85,13 @@ export function sample(
 ): i32 {
   const bytes = (<usize>stride) << 2;
   let most = f32x4.splat(-Infinity);
-  for (let j: usize = 0; j < bytes; j += 16) most = f32x4.max(most, v128.load(logprobs + j));
-  const top = Lanes.max(most);
+  let isNaN = f32x4.splat(0);
+  for (let j: usize = 0; j < bytes; j += 16) {
+    const logprob = v128.load(logprobs + j);
+    most = f32x4.pmax(most, logprob);
+    isNaN = v128.or(isNaN, f32x4.ne(logprob, logprob));
+  }
+  const top: f32 = v128.any_true(isNaN) ? <f32>NaN : Lanes.max(most);
   if (inverseTemperature == Infinity) return firstEqual(vocabulary, logprobs, top);
   const top4 = f32x4.splat(top);
   const inverse = f32x4.splat(inverseTemperature);

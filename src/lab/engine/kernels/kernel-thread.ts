@@ -45,8 +45,9 @@ function learn(): void {
   for (;;) {
     const received = receiveMessageOnPort(parentPort!) as { message: SharedHeap } | undefined;
     if (received === undefined) return;
-    const { id, module, memory } = received.message;
+    const { id, module, memory, packing } = received.message;
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+    (exports['packAt'] as Kernel)(packing.at + index * packing.bytes);
     heaps.set(
       id,
       threadedNames.map((name) => exports[name] as Kernel),

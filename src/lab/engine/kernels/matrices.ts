@@ -8,7 +8,7 @@ import { allocateProduct } from './records.js';
  */
 const directDepth = 64;
 /** Rows of activations that `addProduct` multiplies at a time. */
-const blockRows = 256;
+export const blockRows = 256;
 /** Floats of the record that `addProduct` keeps before them. */
 const productFloats = 16;
 

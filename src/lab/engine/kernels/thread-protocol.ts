@@ -19,6 +19,8 @@ export type SharedHeap = {
   readonly id: number;
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
+  /** Where the first of them packs what it multiplies, and bytes of each: `packAt` of `assembly/gemm.ts`. */
+  readonly packing: { readonly at: number; readonly bytes: number };
 };
 
 /** Counts the calls; threads wait for it to change. */

@@ -10,6 +10,9 @@ const LEAST_WORK = 2 ** 18;
 /** What an exponential, a division and what goes with them count as. */
 const EXPONENTIAL = 16;
 
+/** Kernels of an instance of the module; each instance needs so many bytes to pack into. */
+export type Compiled = Kernels & { packingBytes(): number };
+
 type Options = {
   readonly pool: ThreadPool;
   readonly module: WebAssembly.Module;
@@ -26,10 +29,12 @@ type Options = {
  * same numbers in the same order as by one alone. So the bits are the same for any number of threads, and no gradients have to be
  * summed over threads.
  */
-export function threadedKernels(own: Kernels, options: Options): Kernels {
+export function threadedKernels(own: Compiled, options: Options): Kernels {
   const { module, pool, threads, leastWork = LEAST_WORK } = options;
   const { heap } = own;
-  const shared: SharedHeap = { id: pool.register(heap), module, memory: heap.memory };
+  const packingBytes = own.packingBytes();
+  const packing = { at: heap.allocate(((threads - 1) * packingBytes) / 4), bytes: packingBytes };
+  const shared: SharedHeap = { id: pool.register(heap), module, memory: heap.memory, packing };
   const scratch = new Scratch(own, threads);
   const kernels = own as Readonly<Record<ThreadedName, (this: void, ...args: number[]) => unknown>>;
   const pay = (work: number): boolean => work >= leastWork;
@@ -209,7 +214,7 @@ function attentionKernels(
       if (!pay(4 * width(shape) * sum(all))) {
         return own.attentionBackward(shape, spans, count, q, keys, p, dOut, dq, dKeys, dP);
       }
-      const room = scratch.floats(Math.max(...all.map(({ pRow }) => pRow)));
+      const room = scratch.floats(Math.max(...all.map(({ queries, pRow }) => queries * pRow)));
       run(
         'attentionBackward',
         shares(all, threads, ({ sharedRows }) => sharedRows === 0).map(([first, some], index) => {

@@ -18,8 +18,8 @@ export type Batch = {
   readonly targetHeads: readonly number[];
   /** Floats of attention probabilities of one layer. */
   readonly probabilities: number;
-  /** Longest row of probabilities. */
-  readonly longestRow: number;
+  /** Floats of probabilities of one head of one segment, at most. */
+  readonly largestHead: number;
 };
 
 /** Throws a UserError when a group is empty, too long for the model, or has a token outside the vocabulary. */
@@ -57,7 +57,7 @@ class BatchBuilder implements Batch {
   readonly targets: number[] = [];
   readonly targetHeads: number[] = [];
   probabilities = 0;
-  longestRow = 0;
+  largestHead = 0;
   readonly #heads: number;
 
   constructor(heads: number) {
@@ -97,7 +97,7 @@ class BatchBuilder implements Batch {
     const keys = { shared: sharedRow, sharedRows, own: row, ownBefore: 0 };
     this.segments.push({ queries: rows, row, ...keys, p: this.probabilities, pRow });
     this.probabilities += this.#heads * rows * pRow;
-    this.longestRow = Math.max(this.longestRow, pRow);
+    this.largestHead = Math.max(this.largestHead, rows * pRow);
   }
 }
 

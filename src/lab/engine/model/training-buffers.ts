@@ -1,4 +1,4 @@
-import { productScratch } from '../kernels/matrices.js';
+import { blockRows, productScratch } from '../kernels/matrices.js';
 import { spanSize } from '../kernels/records.js';
 import { Cursor, Workspace } from '../kernels/workspace.js';
 import type { Batch } from './batch.js';
@@ -15,8 +15,12 @@ export type Pass = {
   readonly version: number;
 };
 
-/** Scores of more rows than this many floats allow are computed in pieces, and again for the backward pass. */
-const keptScores = 2 ** 21;
+/**
+ * Scores of more rows than this many floats (64 MiB) allow are computed in pieces, and again for the backward pass.
+ */
+export const mostScores = 2 ** 24;
+/** Scores that are worked on at a time: they stay in the last cache. */
+const SCORES_AT_ONCE = 2 ** 20;
 
 /** How large a batch the buffers hold. */
 type Capacity = {
@@ -24,13 +28,15 @@ type Capacity = {
   readonly headRows: number;
   readonly segments: number;
   readonly probabilities: number;
-  readonly longestRow: number;
+  readonly largestHead: number;
 };
 
 /** Addresses of all that a training step keeps between forward and backward, and of its scratch. */
 type TrainingBuffers = Capacity & {
-  /** Head rows whose scores are computed at a time. */
+  /** Head rows whose log-probabilities are kept. */
   readonly chunk: number;
+  /** Head rows that are worked on at a time, at most `chunk`. */
+  readonly piece: number;
   readonly tokens: number;
   readonly positions: number;
   readonly headRowIds: number;
@@ -49,6 +55,7 @@ type TrainingBuffers = Capacity & {
   readonly dLogprobs: number;
   readonly dEntropies: number;
 
+  /** [piece × scores] */
   readonly dScores: number;
   readonly dHeadNormed: number;
   readonly dHeadX: number;
@@ -65,10 +72,13 @@ type TrainingBuffers = Capacity & {
 export class TrainingMemory {
   readonly #model: Model;
   readonly #workspace: Workspace;
+  readonly #keptScores: number;
   #buffers: TrainingBuffers | null = null;
 
-  constructor(model: Model) {
+  /** @param keptScores What `mostScores` is by default. */
+  constructor(model: Model, keptScores: number) {
     this.#model = model;
+    this.#keptScores = keptScores;
     this.#workspace = new Workspace(model.kernels.heap);
   }
 
@@ -79,13 +89,14 @@ export class TrainingMemory {
       headRows: batch.headRows.length,
       segments: batch.segments.length,
       probabilities: batch.probabilities,
-      longestRow: batch.longestRow,
+      largestHead: batch.largestHead,
     };
     if (old !== null && fits(needed, old)) return old;
     const capacity = old === null ? needed : larger(needed, old);
-    const size = layOut(this.#model, capacity, new Cursor(0)).size;
+    const lay = (cursor: Cursor) => layOut(this.#model, { capacity, keptScores: this.#keptScores }, cursor);
+    const { size } = lay(new Cursor(0));
     const start = this.#workspace.reserve(size);
-    this.#buffers = layOut(this.#model, capacity, new Cursor(start)).buffers;
+    this.#buffers = lay(new Cursor(start)).buffers;
     return this.#buffers;
   }
 }
@@ -96,7 +107,7 @@ function fits(needed: Capacity, had: Capacity): boolean {
     needed.headRows <= had.headRows &&
     needed.segments <= had.segments &&
     needed.probabilities <= had.probabilities &&
-    needed.longestRow <= had.longestRow
+    needed.largestHead <= had.largestHead
   );
 }
 
@@ -106,15 +117,19 @@ function larger(a: Capacity, b: Capacity): Capacity {
     headRows: Math.max(a.headRows, b.headRows),
     segments: Math.max(a.segments, b.segments),
     probabilities: Math.max(a.probabilities, b.probabilities),
-    longestRow: Math.max(a.longestRow, b.longestRow),
+    largestHead: Math.max(a.largestHead, b.largestHead),
   };
 }
 
-function layOut(model: Model, capacity: Capacity, cursor: Cursor): { buffers: TrainingBuffers; size: number } {
+type Plan = { readonly capacity: Capacity; readonly keptScores: number };
+
+function layOut(model: Model, plan: Plan, cursor: Cursor): { buffers: TrainingBuffers; size: number } {
   const { shape, widths } = model;
+  const { capacity, keptScores } = plan;
   const { rows, headRows } = capacity;
   const { width, feedForward } = shape;
-  const chunk = Math.min(headRows, Math.max(1, Math.floor(keptScores / widths.scores)));
+  const chunk = Math.min(headRows, rowsOf(keptScores, widths.scores));
+  const piece = Math.min(chunk, rowsOf(SCORES_AT_ONCE, widths.scores));
   const tables = {
     tokens: cursor.take(rows),
     positions: cursor.take(rows),
@@ -131,7 +146,7 @@ function layOut(model: Model, capacity: Capacity, cursor: Cursor): { buffers: Tr
     headNormed: cursor.take(headRows * width),
     headScale: cursor.take(headRows),
     scores: cursor.take(chunk * widths.scores),
-    dScores: cursor.take(chunk * widths.scores),
+    dScores: cursor.take(piece * widths.scores),
     dHeadNormed: cursor.take(headRows * width),
     dHeadX: cursor.take(headRows * width),
   };
@@ -141,10 +156,19 @@ function layOut(model: Model, capacity: Capacity, cursor: Cursor): { buffers: Tr
     dActivated: cursor.take(rows * feedForward),
     dGateUp: cursor.take(rows * 2 * feedForward),
     dQkv: cursor.take(rows * widths.qkv),
-    dP: cursor.take(capacity.longestRow),
+    dP: cursor.take(capacity.largestHead),
     product: cursor.take(productScratch(Math.max(2 * feedForward, widths.qkv))),
   };
-  return { buffers: { ...capacity, chunk, ...tables, layers, ...head, ...scratch }, size: cursor.taken };
+  return { buffers: { ...capacity, chunk, piece, ...tables, layers, ...head, ...scratch }, size: cursor.taken };
+}
+
+/**
+ * Rows of so many scores that have room in so many floats. Whole blocks of `addProduct`, if there is room for one: then the bits
+ * of the head's gradient do not depend on how the rows are cut.
+ */
+function rowsOf(floats: number, scores: number): number {
+  const rows = Math.floor(floats / scores);
+  return rows < blockRows ? Math.max(1, rows) : rows - (rows % blockRows);
 }
 
 /** The buffers of each layer, one after the other; the output of a layer is the input of the next. */

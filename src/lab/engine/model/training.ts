@@ -17,10 +17,10 @@ export class Training {
   readonly #decoded: DecodingMemory;
   #pass: Pass | null = null;
 
-  /** @param decoded What decoders have computed of the present weights is not computed again. */
-  constructor(model: Model, decoded: DecodingMemory) {
+  /** @param keptScores See `mostScores`. @param decoded What decoders have computed of the present weights is not computed again. */
+  constructor(model: Model, decoded: DecodingMemory, keptScores: number) {
     this.#model = model;
-    this.#memory = new TrainingMemory(model);
+    this.#memory = new TrainingMemory(model, keptScores);
     this.#decoded = decoded;
   }
 
@@ -201,7 +201,10 @@ function headBackward(pass: Pass, dLogprob: Float32Array, dEntropy: Float32Array
   forEachChunk(pass, (first, chunkRows) => {
     // One chunk still holds the log-probabilities of the forward pass; of several, only the last.
     if (chunkRows < rows) chunkLogprobs(pass, first, chunkRows);
-    chunkBackward(pass, first, chunkRows, dLogprob);
+    const rowBytes = pass.model.widths.scores * 4;
+    forEachPart(first, chunkRows, buffers.piece, (from, some) => {
+      pieceBackward(pass, { first: from, rows: some, logprobs: buffers.scores + (from - first) * rowBytes }, dLogprob);
+    });
   });
   kernels.zero(rows * shape.width, buffers.dHeadX);
   kernels.rmsNormBackward(
@@ -216,17 +219,27 @@ function headBackward(pass: Pass, dLogprob: Float32Array, dEntropy: Float32Array
   );
 }
 
-function forEachChunk({ batch, buffers }: Pass, visit: (first: number, rows: number) => void): void {
-  const rows = batch.headRows.length;
-  for (let first = 0; first < rows; first += buffers.chunk) visit(first, Math.min(buffers.chunk, rows - first));
+/** @param visit Gets the first row of a part and the number of its rows. */
+type Visit = (first: number, rows: number) => void;
+
+/** Rows whose log-probabilities are kept at the same time. */
+function forEachChunk({ batch, buffers }: Pass, visit: Visit): void {
+  forEachPart(0, batch.headRows.length, buffers.chunk, visit);
 }
 
-function chunkLogprobs({ model, buffers, temperature }: Pass, first: number, rows: number): void {
+function forEachPart(first: number, rows: number, most: number, visit: Visit): void {
+  for (let done = 0; done < rows; done += most) visit(first + done, Math.min(most, rows - done));
+}
+
+/** In pieces, so that scores are still near when they become log-probabilities. */
+function chunkLogprobs({ model, buffers, temperature }: Pass, chunk: number, rows: number): void {
   const { kernels, shape, widths, parameters } = model;
-  const { scores, entropies } = buffers;
-  multiply(kernels, parameters.head.forward, rows, buffers.headNormed + first * shape.width * 4, scores, 0);
-  if (temperature !== 1) kernels.scale(rows * widths.scores, scores, 1 / temperature);
-  kernels.logSoftmax(rows, shape.vocabulary, widths.scores, scores, entropies + first * 4);
+  forEachPart(chunk, rows, buffers.piece, (first, some) => {
+    const scores = buffers.scores + (first - chunk) * widths.scores * 4;
+    multiply(kernels, parameters.head.forward, some, buffers.headNormed + first * shape.width * 4, scores, 0);
+    if (temperature !== 1) kernels.scale(some * widths.scores, scores, 1 / temperature);
+    kernels.logSoftmax(some, shape.vocabulary, widths.scores, scores, buffers.entropies + first * 4);
+  });
 }
 
 function readScores({ model, batch, buffers }: Pass, first: number, rows: number, into: TokenScores): void {
@@ -257,14 +270,17 @@ function sumByHeadRow({ model, batch, buffers }: Pass, dLogprob: Float32Array, d
   }
 }
 
-function chunkBackward(pass: Pass, first: number, rows: number, dLogprob: Float32Array): void {
+/** Head rows with the address of their log-probabilities. */
+type Piece = { readonly first: number; readonly rows: number; readonly logprobs: number };
+
+function pieceBackward(pass: Pass, { first, rows, logprobs }: Piece, dLogprob: Float32Array): void {
   const { model, batch, buffers, temperature } = pass;
   const { kernels, shape, widths, parameters } = model;
   const { width } = shape;
-  const { scores, entropies, dLogprobs, dEntropies, dScores } = buffers;
+  const { entropies, dLogprobs, dEntropies, dScores } = buffers;
   const skip = first * 4;
   const stride = widths.scores;
-  kernels.logSoftmaxBackward(rows, stride, scores, entropies + skip, dLogprobs + skip, dEntropies + skip, dScores);
+  kernels.logSoftmaxBackward(rows, stride, logprobs, entropies + skip, dLogprobs + skip, dEntropies + skip, dScores);
   const { f32 } = kernels.heap;
   const { targets, targetHeads } = batch;
   for (let i = 0; i < targets.length; i++) {

@@ -37,6 +37,22 @@ export function unitPoints(
   }
 }
 
+/**
+ * Which of `size` values a coordinate of `lhs` stands for, so that over all `count` points no value comes more than once
+ * oftener than another: each as often as fits, and the first ones, as many as are left, once more. Of more values than points
+ * those are taken that lie evenly among them.
+ *
+ * @param u A coordinate of `unitPoints`, which lies in slice `floor(u · count)`.
+ */
+export function latinValue(u: number, count: number, size: number): number {
+  const slice = Math.min(count - 1, Math.floor(u * count));
+  if (size > count) return Math.floor(((slice + 0.5) * size) / count);
+  const times = Math.floor(count / size);
+  const more = count % size;
+  const oftener = more * (times + 1);
+  return slice < oftener ? Math.floor(slice / (times + 1)) : more + Math.floor((slice - oftener) / times);
+}
+
 /** What keeps these dimensions from being filled, or null. */
 export function dimensionProblem(kind: SamplingKind, dimensions: number): string | null {
   if (kind !== 'sobol' || dimensions <= mostSobolDimensions) return null;

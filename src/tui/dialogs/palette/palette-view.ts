@@ -5,7 +5,7 @@ import { type GroupBy, groupingWords, levelWords } from '../../state/grouping.js
 import { type KeyContext, type Pressed, refuse } from '../../keys/key-context.js';
 import { keyMapOf } from '../../screens/key-map.js';
 import type { EditedLine } from '../../state/line-editor.js';
-import { initialColumns, valueChoices, withValue } from '../../state/list-column-id.js';
+import { initialColumns, isValue, valueChoices, valueColumns, withValue } from '../../state/list-column-id.js';
 import { open, type PaletteEntry, type PaletteView, problem, type Reading } from './palette-entry.js';
 import { annotationEntries } from './palette-annotations.js';
 import { machineEntries } from './palette-machine.js';
@@ -14,7 +14,7 @@ import type { RunSummary } from '../../state/port.js';
 import { graphicsChoices, keyPresets, themeNames } from '../../state/preferences-port.js';
 import { type Offer, offerFor } from '../../state/prompt.js';
 import type { UiState } from '../../state/ui-state.js';
-import { sortsFor, sortWords } from '../../state/sort.js';
+import { type SortBy, sortsFor, sortWords } from '../../state/sort.js';
 
 /** Commands that choose one of some words: what the list and the charts show, and how the window looks. */
 const choiceEntries: readonly PaletteEntry[] = [
@@ -46,9 +46,14 @@ const choiceEntries: readonly PaletteEntry[] = [
     choose: (ui, _at, metric) => noted({ ...ui, metric }, `Metric: ${metric}.`),
   }),
   choice({
-    ...{ name: 'value', takes: 'last|best|both', command: null },
-    help: 'what the list shows of each run: its last value, the best of the objective, or both',
-    words: () => valueChoices,
+    ...{ name: 'value', takes: 'last|best|both|min|max|mean=K|auc|at=X', command: null },
+    help: 'what the list shows of each run: its last value, the best of the objective, the mean of the last K, the area under the curve …',
+    words: () => [...valueChoices, 'at='],
+    isWord: (word) => valueColumns(word) !== null,
+    opens: (word) =>
+      /^(at|mean)[ =]*$/.test(word)
+        ? 'value at=1000: the value at that place of the x axis; mean=20: of the last 20'
+        : null,
     choose: chooseValue,
   }),
   choice({
@@ -189,17 +194,23 @@ function keyed(): PaletteEntry[] {
 
 type Choice = Pick<PaletteEntry, 'name' | 'takes' | 'help' | 'command'> & {
   readonly words: (ui: UiState, at: KeyContext) => readonly string[];
+  /** Other words that there are too many of to be offered. Absent: there are none. */
+  readonly isWord?: (word: string) => boolean;
+  /** What has to follow a word that is only begun; null: it is not. */
+  readonly opens?: (word: string) => string | null;
   /** `word`: one of these. */
   readonly choose: (ui: UiState, at: KeyContext, word: string) => Pressed;
 };
 
-function choice({ choose, words, ...entry }: Choice): PaletteEntry {
+function choice({ choose, words, isWord, opens, ...entry }: Choice): PaletteEntry {
   const read = (rest: string, ui: UiState, at: KeyContext): Reading => {
     const known = words(ui, at);
     const word = rest.trim();
     if (known.length === 0) return problem(`${entry.name}: there is nothing to choose from yet.`);
     if (word === '') return open(`${entry.name}: ${entry.help}`);
-    if (!known.includes(word)) return problem(`${entry.name}: there is no ${word}.`);
+    const begun = opens?.(word) ?? null;
+    if (begun !== null) return open(begun);
+    if (!known.includes(word) && isWord?.(word) !== true) return problem(`${entry.name}: there is no ${word}.`);
     return { kind: 'ready', said: `${entry.name} ${word}`, act: (now) => choose(now, at, word) };
   };
   return { ...entry, words, queryAt: null, read };
@@ -207,13 +218,13 @@ function choice({ choose, words, ...entry }: Choice): PaletteEntry {
 
 /** An order by the value that goes is one by the value that comes. */
 function chooseValue(ui: UiState, { runs }: KeyContext, word: string): Pressed {
-  if (word !== 'last' && runs.every(({ best }) => best === undefined)) {
+  const values = valueColumns(word)!;
+  if (values.includes('best') && runs.every(({ best }) => best === undefined)) {
     return refuse(ui, 'No run has an objective to be best at: name it in the sweep file, `metric: {name, goal}`.');
   }
-  const value = valueChoices.find((choice) => choice === word)!;
-  const gone = value === 'last' ? 'best' : value === 'best' ? 'metric' : null;
-  const by = ui.sort.by === gone ? (value === 'best' ? 'best' : 'metric') : ui.sort.by;
-  return noted({ ...ui, columns: withValue(ui.columns, value), sort: { ...ui.sort, by } }, `Value: ${word}.`);
+  const isGone = isValue(ui.sort.by) && !values.includes(ui.sort.by);
+  const by = isGone ? (values[0] as SortBy) : ui.sort.by;
+  return noted({ ...ui, columns: withValue(ui.columns, values), sort: { ...ui.sort, by } }, `Value: ${word}.`);
 }
 
 function noted(ui: UiState, text: string): Pressed {

@@ -2,7 +2,7 @@ import { parameterOf } from '../../../base/scalar.js';
 import type { RunId, RunSummary } from '../../state/port.js';
 import type { Branch } from './branch-index.js';
 import { parameterText } from '../parameter-text.js';
-import { bestValues, progressOf, type RunValues, tally, type Tally } from '../tally.js';
+import { bestValues, curveValues, progressOf, type RunValues, tally, type Tally } from '../tally.js';
 
 /** As many values as the trend of one run has at most. */
 const points = 32;
@@ -20,6 +20,9 @@ export const spreadOf = remembered((branch, metric): Tally['metric'] => tally(br
 
 /** Mean and deviation of the best values of the objective. */
 export const bestSpreadOf = remembered((branch): RunValues | null => bestValues(branch.runs));
+
+/** Mean and deviation of what is read off the curves. */
+export const curveSpreadOf = remembered((branch, word): RunValues | null => curveValues(branch.runs, word));
 
 /** The value of a parameter that all runs have; null when they differ. */
 export const commonValueOf = remembered((branch, parameter): string | null => {

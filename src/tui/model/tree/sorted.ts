@@ -1,5 +1,5 @@
 import { naturalOrder } from '../../../text/natural-order.js';
-import { columnKey, type ColumnId } from '../../state/list-column-id.js';
+import { columnKey, type ColumnId, curveValueOf } from '../../state/list-column-id.js';
 import type { RunSummary } from '../../state/port.js';
 import type { Sort, SortBy } from '../../state/sort.js';
 import { parameterOrder } from '../parameter-text.js';
@@ -47,6 +47,8 @@ function byParameter(runs: readonly RunSummary[], key: string, sign: number): Ru
 function reader(by: SortBy, metric: string | null, now: number): (run: RunSummary) => Value {
   const read = readers[by];
   if (read !== undefined) return (run) => read(run, now);
+  const word = curveValueOf(by)?.word;
+  if (word !== undefined) return ({ curveValues }) => falling(curveValues?.[word]);
   return (run) => falling(metric === null ? null : run.metrics[metric]);
 }
 

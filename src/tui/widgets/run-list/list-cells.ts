@@ -3,9 +3,16 @@ import { cleanText } from '../../../text/display-text.js';
 import { healthWord } from '../../../analysis/health/finding.js';
 import { shortDuration } from '../../../text/duration.js';
 import { narrowMemory, narrowNumber } from '../../../text/numbers.js';
-import { columnKey, type ColumnId, type CommonColumn } from '../../state/list-column-id.js';
+import { columnKey, type ColumnId, type CommonColumn, curveValueOf } from '../../state/list-column-id.js';
 import type { RunSummary } from '../../state/port.js';
-import { bestSpreadOf, commonValueOf, spreadOf, trendOf, usageOf } from '../../model/tree/branch-facts.js';
+import {
+  bestSpreadOf,
+  commonValueOf,
+  curveSpreadOf,
+  spreadOf,
+  trendOf,
+  usageOf,
+} from '../../model/tree/branch-facts.js';
 import type { Branch } from '../../model/tree/branch-index.js';
 import { type ListColumn, percentWidth } from './list-columns.js';
 import { parameterText } from '../../model/parameter-text.js';
@@ -22,6 +29,8 @@ export function runCell(run: RunSummary, column: ListColumn, at: CellContext): L
   const key = columnKey(column.id);
   if (key?.kind === 'parameter') return textCell(parameterText(parameterOf(run.parameters, key.key)), column, 'plain');
   if (key !== null) return numberCell(run.metrics[key.key], column);
+  const curve = curveValueOf(column.id);
+  if (curve !== null) return numberCell(run.curveValues?.[curve.word], column);
   return runCells[column.id as CommonColumn](run, column, at);
 }
 
@@ -30,13 +39,16 @@ export function branchCell(branch: Branch, column: ListColumn): Line | null {
   const key = columnKey(column.id);
   if (key?.kind === 'parameter') return textCell(commonValueOf(branch, key.key) ?? '', column, 'dim');
   if (key !== null) return numberCell(spreadOf(branch, key.key)?.mean, column);
+  if (curveValueOf(column.id) !== null) return numberCell(valuesOf(branch, column.id)?.mean, column);
   return branchCells[column.id as CommonColumn]?.(branch, column) ?? null;
 }
 
 /** What a group's cell in a column of values is the mean of; undefined: the column is none of these. */
 export function valuesOf(branch: Branch, column: ColumnId): RunValues | null | undefined {
   if (column === 'metric') return branch.tally.metric;
-  return column === 'best' ? bestSpreadOf(branch) : undefined;
+  if (column === 'best') return bestSpreadOf(branch);
+  const curve = curveValueOf(column);
+  return curve === null ? undefined : curveSpreadOf(branch, curve.word);
 }
 
 type RunCell = (run: RunSummary, column: ListColumn, at: CellContext) => Line | null;

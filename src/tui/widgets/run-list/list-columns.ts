@@ -1,4 +1,5 @@
-import { columnKey, type ColumnId, initialColumns } from '../../state/list-column-id.js';
+import { columnKey, type ColumnId, curveValueOf, initialColumns } from '../../state/list-column-id.js';
+import { valueWords } from '../../state/sort.js';
 import { shortKey } from '../short-key.js';
 import { fit } from '../../surface/span.js';
 import { textWidth } from '../../../text/display-width.js';
@@ -30,6 +31,8 @@ type ListWishes = {
   /** What `best` is of; absent or null: of nothing, or not of one metric alone. */
   readonly objective?: string | null;
   readonly longest: number;
+  /** Whether values of curves are named without their metric. */
+  readonly hasShortHeadings?: boolean;
   /** Whether that name comes before columns, up to half of the width. */
   readonly isFullName?: boolean;
   readonly variety: () => VaryingParameters;
@@ -46,8 +49,17 @@ const sparkWidths = { least: 8, most: 24 };
 /** In the order in which they are worth their room; before them all that a person has added. */
 const worth: readonly ColumnId[] = ['progress', 'time', 'left', 'trend', 'slot'];
 
-/** What fits into `width` columns. The name gets most of what is over, then bar and sparkline. */
+/**
+ * What fits into `width` columns. The name gets most of what is over, then bar and sparkline. Where not all fits, the heading
+ * of a value of curves is without the metric, which the footer names.
+ */
 export function listLayout(width: number, wishes: ListWishes): ListLayout {
+  const whole = layoutOf(width, wishes);
+  const isLong = whole.isCramped && wishes.columns?.some((id) => curveValueOf(id) !== null) === true;
+  return isLong ? layoutOf(width, { ...wishes, hasShortHeadings: true }) : whole;
+}
+
+function layoutOf(width: number, wishes: ListWishes): ListLayout {
   const wanted = wishes.columns ?? initialColumns;
   const most = wishes.isFullName === true ? Math.max(nameWidths.most, width >> 1) : nameWidths.most;
   const least = Math.min(most, Math.max(nameWidths.least, wishes.longest)) - gutter;
@@ -117,7 +129,7 @@ function leastWidth(id: ColumnId, wishes: ListWishes): number {
   if (common !== undefined) return common;
   const heading = textWidth(headingOf(id, wishes).heading);
   // The arrow of the order does not take the end of it, which says what it is.
-  if (id === 'best') return Math.max(numberWidths.least, heading + 1);
+  if (id === 'best' || curveValueOf(id) !== null) return Math.max(numberWidths.least, heading + 1);
   const key = columnKey(id);
   const widest = key?.kind === 'parameter' ? (wishes.variety().get(key.key)?.width ?? sameWidth) : numberWidths.least;
   return Math.min(numberWidths.most, Math.max(heading, widest));
@@ -125,14 +137,14 @@ function leastWidth(id: ColumnId, wishes: ListWishes): number {
 
 type Heading = Pick<ListColumn, 'heading' | 'isRight'>;
 
-/** `val_loss best`: a long name loses its end, not the word. */
-function bestHeading(objective: string | null): string {
-  if (objective === null) return 'best';
-  const key = shortKey(objective);
-  return `${textWidth(key) <= longestObjective ? key : fit(key, longestObjective)} best`;
+/** `val_loss best`: a long name loses its end, not the words. */
+function valueHeading(metric: string | null, words: string): string {
+  if (metric === null) return words;
+  const key = shortKey(metric);
+  return `${textWidth(key) <= longestKey ? key : fit(key, longestKey)} ${words}`;
 }
 
-const longestObjective = 10;
+const longestKey = 10;
 
 const commonHeadings: Partial<Record<ColumnId, Heading>> = {
   progress: { heading: 'progress', isRight: false },
@@ -151,7 +163,13 @@ const commonHeadings: Partial<Record<ColumnId, Heading>> = {
 };
 
 function headingOf(id: ColumnId, wishes: ListWishes): Heading {
-  if (id === 'best') return { heading: bestHeading(wishes.objective ?? null), isRight: true };
+  if (id === 'best') return { heading: valueHeading(wishes.objective ?? null, 'best'), isRight: true };
+  const curve = curveValueOf(id);
+  if (curve !== null)
+    return {
+      heading: valueHeading(wishes.hasShortHeadings === true ? null : wishes.metric, valueWords(curve.value)),
+      isRight: true,
+    };
   return commonHeadings[id] ?? keyHeading(id, wishes);
 }
 

@@ -214,10 +214,16 @@ function tail(branch: Branch, columns: readonly ListColumn[]): Line {
 function besideMean(values: RunValues | null, width: number): Line {
   if (values === null) return [];
   const deviation = values.count < 2 ? '' : `±${shortDeviation(values.deviation)}`;
-  if (values.notFinite === 0) return [span(deviation, 'dim')];
+  if (values.notFinite === 0) return [span(fittingDeviation(values, deviation, width), 'dim')];
   const broken = span(`${values.notFinite} NaN`, 'bad');
   const whole = [span(deviation === '' ? '· ' : `${deviation} · `, 'dim'), broken];
   return lineWidth(whole) <= width ? whole : [broken];
+}
+
+/** With one digit, or not at all, where there is little room: a number that was cut would be another. */
+function fittingDeviation({ deviation }: RunValues, text: string, width: number): string {
+  const texts = [text, `±${deviation.toExponential(0).replace('e+', 'e')}`];
+  return texts.find((each) => each.length <= width) ?? '';
 }
 
 /** Two digits that count are more than a handful of seeds can tell; one where it is small. */

@@ -114,6 +114,25 @@ describe('the SIMD kernels agree with plain loops', () => {
     );
   });
 
+  it.each([
+    { what: 'several blocks of depth', depth: 1537, rows: 6 },
+    { what: 'one block of depth and several of rows', depth: 768, rows: 47 },
+    { what: 'several of both', depth: 769, rows: 45 },
+    { what: 'so deep that a sum added to what is there is not packed', depth: 8193, rows: 5 },
+  ])('on products of $what', ({ depth, rows }) => {
+    const columns = 12;
+    const [a, b] = [slopes(rows * depth, 1), slopes(depth * 16 + 8, 2)];
+    for (const accumulate of [0, 1]) {
+      for (const [aRow, aDepth] of [
+        [depth, 1],
+        [1, rows],
+      ] as const) {
+        const product = record(columns, depth, aRow, aDepth, b, 8, 8 * depth, columns);
+        expectAgreement(onBoth('gemm', product, rows, a, slopes(rows * columns, 3), accumulate), 1e-4);
+      }
+    }
+  });
+
   it('on sums of products of rows, whatever the sizes, also in several blocks', () => {
     const sizes = fc.record({ leftWidth: count(11), spare: fc.nat(3), rightWidth: quads(5), seed });
     fc.assert(
@@ -191,7 +210,7 @@ describe('the SIMD kernels agree with plain loops', () => {
     const sizes = fc.record({
       kvHeads: count(3),
       group: count(3),
-      headWidth: quads(5),
+      headWidth: quads(9),
       spans: fc.array(fc.record({ queries: count(6), sharedRows: fc.nat(9), ownBefore: fc.nat(5) }), {
         minLength: 1,
         maxLength: 3,
@@ -221,7 +240,9 @@ describe('the SIMD kernels agree with plain loops', () => {
             // Any numbers will do for probabilities, but those of keys not yet there are 0.
             const p = Float32Array.from({ length: probabilities }, (_, k) => (seen(k) ? (k % 7) / 7 : 0));
             const derivatives = [make(rows, width, 5), make(rows, width, 6), make(keyRows, kvRow, 7)];
-            const results = onBoth('attentionBackward', ...call, p, ...derivatives, new Float32Array(0));
+            // Whole numbers, because what is left there is not compared.
+            const scratch = new Int32Array(probabilities);
+            const results = onBoth('attentionBackward', ...call, p, ...derivatives, scratch);
             expectAgreement(results, 1e-4);
           }
         }

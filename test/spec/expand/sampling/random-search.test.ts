@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { planOf, refusal } from '../../sweeps.js';
 
 const head = 'command: [a]\n';
+const told = "command: [a, '${args}']\n";
 const drawn = (method: string, cap: number, more = '') =>
   planOf(
     `${head}method: ${method}\nrun_cap: ${cap}\n${more}\nparameters: {lr: {distribution: log_uniform_values, min: 1.0e-4, max: 1.0}, n: {min: 1, max: 100}}`,
@@ -35,6 +36,56 @@ describe('runs that are drawn', () => {
     ).runs.map(({ parameters }) => parameters as { a: number; b: number });
     for (const key of ['a', 'b'] as const) {
       expect(values.map((each) => Math.floor(each[key])).sort((x, y) => x - y)).toEqual([...Array(50).keys()]);
+    }
+  });
+
+  it('have each listed value as often as any other, or once more (lhs), and a seed for all of them', () => {
+    const lists = fc.array(fc.integer({ min: 2, max: 9 }), { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(lists, fc.integer({ min: 1, max: 40 }), fc.integer(), (sizes, count, seed) => {
+        // A parameter that never repeats keeps points apart, so that none is dropped.
+        const axes = Object.fromEntries(sizes.map((size, index) => [`k${index}`, [...Array(size).keys()]]));
+        const parameters = { ...axes, apart: { min: 0.5, max: 1.5 }, seed: { grid: [1, 2] } };
+        const { runs } = planOf(
+          JSON.stringify({ command: ['a'], method: 'lhs', run_cap: 2 * count, sample_seed: seed, parameters }),
+        );
+        expect(runs).toHaveLength(2 * count);
+        sizes.forEach((size, index) => {
+          const counts = Array.from({ length: size }, () => 0);
+          for (const run of runs) counts[Number(run.parameters[`k${index}`])]! += 1;
+          // As many of the first values as are left over come once more, and each of them with both seeds.
+          const times = Math.floor(count / size);
+          const expected = counts.map((_, value) => 2 * (times + Number(value < count % size)));
+          if (count >= size) expect(counts).toEqual(expected);
+          else expect(counts.filter((times) => times === 2)).toHaveLength(count);
+        });
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('are the whole grid where it has no more points than are asked for (lhs)', () => {
+    const parameters = 'parameters: {a: [1, 2, 3], b: [x, y], seed: {grid: [0, 1]}}';
+    const whole = planOf(`${told}method: lhs\nrun_cap: 12\n${parameters}`);
+    expect(whole.runs.map((run) => run.parameters)).toEqual(
+      planOf(`${head}${parameters}`).runs.map((run) => run.parameters),
+    );
+    expect(whole.notes).toBeUndefined();
+    expect(planOf(`${head}method: lhs\nrun_cap: 10\n${parameters}`).runs.length).toBeLessThan(11);
+  });
+
+  it('are dropped where they are equal, and their number is told (lhs)', () => {
+    const lists = [1, 2, 3].map((seed) =>
+      planOf(`${told}method: lhs\nrun_cap: 8\nsample_seed: ${seed}\nparameters: {a: [1, 2, 3], b: [x, y, z]}`),
+    );
+    // Eight of nine points: with three values each, two of them must meet in some shuffles.
+    const short = lists.filter(({ runs }) => runs.length < 8);
+    expect(short.length).toBeGreaterThan(0);
+    for (const { runs, notes } of short) {
+      expect(new Set(runs.map((run) => JSON.stringify(run.parameters))).size).toBe(runs.length);
+      expect(notes).toEqual([
+        `Group runs: of 8 points that were asked for, only ${runs.length} are different; the other ${8 - runs.length} are dropped.`,
+      ]);
     }
   });
 

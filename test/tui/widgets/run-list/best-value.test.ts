@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WindowStore } from '../../../../src/tui/app/window-store.js';
 import { bestOf, bestValues } from '../../../../src/tui/model/tally.js';
 import { sorted } from '../../../../src/tui/model/tree/sorted.js';
-import { initialColumns, withValue } from '../../../../src/tui/state/list-column-id.js';
+import { initialColumns, valueColumns, withValue } from '../../../../src/tui/state/list-column-id.js';
 import type { RunSummary } from '../../../../src/tui/state/port.js';
 import { sortWords } from '../../../../src/tui/state/sort.js';
 import { listHeading } from '../../../../src/tui/widgets/run-list/list-heading.js';
@@ -85,8 +85,8 @@ describe('the column of best values', () => {
     ['both', ['progress', 'left', 'trend', 'metric', 'best', 'slot', 'time']],
   ])('takes the place of the last value, or stands beside it: %s', (value, columns) => {
     for (const before of ['last', 'best', 'both'] as const)
-      expect(withValue(withValue(null, before), value)).toEqual(columns);
-    expect(withValue(['time'], value)).toEqual(
+      expect(withValue(withValue(null, valueColumns(before)!), valueColumns(value)!)).toEqual(columns);
+    expect(withValue(['time'], valueColumns(value)!)).toEqual(
       value === 'both' ? ['time', 'metric', 'best'] : ['time', columns?.[3] ?? 'metric'],
     );
   });

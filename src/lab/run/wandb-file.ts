@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import type { Row } from './metrics-file.js';
+import { message, text, whole } from './protobuf-writer.js';
+
+/** What W&B is told of a run. `name`: as it is shown there; null: the name of its directory. */
+export type WandbRun = {
+  readonly project: string;
+  readonly name: string | null;
+  readonly config: Readonly<Record<string, unknown>>;
+};
+
+/** As the settings of a run say it; null: it is not to be told. */
+export function wandbRun(
+  config: Readonly<Record<string, unknown>> & {
+    readonly wandb_project: string | null;
+    readonly wandb_name: string | null;
+  },
+): WandbRun | null {
+  const { wandb_project: project, wandb_name: name } = config;
+  return project === null ? null : { project, name, config };
+}
+
+/** Takes rows, and at last the exit code. */
+export type WandbFile = {
+  readonly append: (row: Row & { readonly step: number }) => void;
+  readonly end: (exitCode: number) => void;
+};
+
+/**
+ * A file of this attempt that W&B's client sends off: `wandb/offline-run-<time>-<id>/run-<id>.wandb`, as it writes them itself when it is
+ * offline (0.31.0). Nothing is sent from here: `wandb sync wandb/offline-run-*` does. All attempts at a run have one id, and the
+ * later ones say that they continue it; the client sends them in their order.
+ *
+ * @param time Unix ms.
+ */
+export function openWandb(directory: string, run: WandbRun, time: () => number): WandbFile {
+  const { id, path, isFirst } = freshFile(join(directory, 'wandb'), time());
+  const began = time();
+  const log = recordLog(path);
+  let count = 0;
+  const write = (...fields: Buffer[]) => log(Buffer.concat([whole(record.num, ++count), ...fields]));
+  const of = message(record.info, [text(streamId, id)]);
+  const version = message(header.version, [text(1, 'memrl'), text(2, '0.70.0')]);
+  write(message(record.header, [version]), of);
+  const name = run.name ?? basename(directory);
+  write(message(record.run, runFields({ ...run, id, name }, { began, isFirst })), of);
+  return {
+    append: ({ step, ...values }) => {
+      const now = time();
+      const own = { _step: step, _timestamp: now / 1000, _runtime: (now - began) / 1000 };
+      const items = Object.entries({ ...values, ...own }).map(([key, value]) => entry(item.nested, key, jsonOf(value)));
+      write(message(record.history, [...items, message(historyStep, [whole(1, step)])]));
+      write(message(record.summary, items));
+    },
+    end: (exitCode) => write(message(record.exit, [whole(1, exitCode)]), of),
+  };
+}
+
+/** Numbers of the fields of W&B's messages Record, RunRecord and so on (`wandb_internal.proto`). */
+const record = { num: 1, history: 2, summary: 3, run: 17, exit: 18, header: 21, info: 200 };
+const header = { version: 1 };
+const streamId = 1;
+const fields = { id: 1, project: 3, config: 4, name: 8, host: 13, began: 17, resume: 24 };
+const timestamp = { seconds: 1, nanos: 2 };
+const item = { item: 1, key: 1, nested: 2, json: 16 };
+const historyStep = 2;
+
+function runFields(
+  { id, project, name, config }: WandbRun & { readonly id: string },
+  { began, isFirst }: { began: number; isFirst: boolean },
+): Buffer[] {
+  const settings = Object.entries({ _wandb: {}, ...config });
+  const start = [whole(timestamp.seconds, Math.floor(began / 1000)), whole(timestamp.nanos, (began % 1000) * 1e6)];
+  return [
+    ...[text(fields.id, id), text(fields.project, project)],
+    message(
+      fields.config,
+      settings.map(([key, value]) => entry(item.key, key, JSON.stringify(value))),
+    ),
+    ...[text(fields.name, name ?? id), text(fields.host, hostname()), message(fields.began, start)],
+    ...(isFirst ? [] : [whole(fields.resume, 1)]),
+  ];
+}
+
+/** @param named The field of the key. */
+function entry(named: number, key: string, json: string): Buffer {
+  return message(item.item, [text(named, key), text(item.json, json)]);
+}
+
+/** What is no number is NaN there. */
+function jsonOf(value: number | null): string {
+  return value === null || !Number.isFinite(value) ? 'NaN' : JSON.stringify(value);
+}
+
+/** A new file, in a folder of its own as each start of a run has; of the run whose files lie there already, if any do. */
+function freshFile(home: string, time: number): { id: string; path: string; isFirst: boolean } {
+  const known = existsSync(home)
+    ? readdirSync(home).flatMap((name) => /^offline-run-\d+_\d+-(\w+)$/.exec(name) ?? [])
+    : [];
+  const id = known[1] ?? newId();
+  for (let second = time; ; second += 1000) {
+    const folder = join(home, `offline-run-${timeText(second)}-${id}`);
+    if (existsSync(folder)) continue;
+    mkdirSync(join(folder, 'files'), { recursive: true });
+    return { id, path: join(folder, `run-${id}.wandb`), isFirst: known.length === 0 };
+  }
+}
+
+/** Eight letters and digits, as W&B's own. */
+function newId(): string {
+  const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+  return [...randomBytes(8)].map((byte) => letters[byte % letters.length]).join('');
+}
+
+/** `20261121_075322`, UTC: folders sort by time, whatever the clocks of places are set to. */
+function timeText(time: number): string {
+  return new Date(time).toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '_');
+}
+
+const BLOCK = 32_768;
+const HEAD = 7;
+const kind = { full: 1, first: 2, middle: 3, last: 4 };
+/** `:W&B`, a magic number, version 0. It counts as a part of the first block. */
+const fileHead = Buffer.from([0x3a, 0x57, 0x26, 0x42, 0xe1, 0xbe, 0]);
+
+/** A log of LevelDB's kind: records in pieces that do not cross blocks of 32 KB. Checksums are CRC-32, though LevelDB has another. */
+function recordLog(path: string): (data: Buffer) => void {
+  appendFileSync(path, fileHead);
+  let size = fileHead.length;
+  return (data) => {
+    const bytes = inPieces(data, size);
+    appendFileSync(path, bytes);
+    size += bytes.length;
+  };
+}
+
+/** @param from Where it will stand in the file. */
+function inPieces(data: Buffer, from: number): Buffer {
+  const pieces: Buffer[] = [];
+  let [at, size] = [0, from];
+  for (let isFirst = true; ; isFirst = false) {
+    const left = BLOCK - (size % BLOCK);
+    const room = left < HEAD ? BLOCK - HEAD : left - HEAD;
+    const filling = left < HEAD ? Buffer.alloc(left) : Buffer.alloc(0);
+    const content = data.subarray(at, at + room);
+    at += content.length;
+    const isLast = at === data.length;
+    pieces.push(
+      filling,
+      piece(isFirst ? (isLast ? kind.full : kind.first) : isLast ? kind.last : kind.middle, content),
+    );
+    if (isLast) return Buffer.concat(pieces);
+    size += filling.length + HEAD + content.length;
+  }
+}
+
+function piece(type: number, content: Buffer): Buffer {
+  const head = Buffer.alloc(HEAD);
+  head.writeUInt16LE(content.length, 4);
+  head[6] = type;
+  head.writeUInt32LE(crc32(Buffer.concat([head.subarray(6), content])), 0);
+  return Buffer.concat([head, content]);
+}

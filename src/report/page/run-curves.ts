@@ -1,0 +1,61 @@
+import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.js';
+import type { RunValue } from '../../analysis/run-value.js';
+import { downsample, type Line } from '../../metrics/downsample.js';
+import type { RunMetrics } from '../../metrics/run-metrics.js';
+import type { Section } from '../report.js';
+import { valuesOf } from '../run-values.js';
+
+/** Metrics of a run that a figure may show, by what is known when it is read: the tables show four at most unless they are told. */
+const MOST_LIKELY = 12;
+
+/** What a page takes of the metrics of a run while they are in memory. */
+export type RunCurves = {
+  readonly written: ReadonlySet<string>;
+  /** Of those metrics that may be shown: curves with no more points than a figure shows, and what stands for the run. */
+  readonly lines: ReadonlyMap<string, Line>;
+  readonly values: Readonly<Record<string, number | null>>;
+};
+
+/** What is taken of a run. `points`: of each curve at most. */
+export type Taking = {
+  readonly kind: Section['kind'];
+  readonly choice: MetricsToShow;
+  readonly points: number;
+  readonly value: RunValue;
+  /** Metrics beyond the likely ones. */
+  readonly besides: readonly string[];
+};
+
+/** Thins out what is in memory; the rest of it can go. */
+export function curvesOf(metrics: RunMetrics, { kind, choice, points, value, besides }: Taking): RunCurves {
+  const written = new Set(metrics.keys());
+  const likely = inMetricOrder(written, choice).slice(0, MOST_LIKELY);
+  const keys = new Set([...likely, ...besides.filter((key) => written.has(key))]);
+  const lines = [...keys].map((key) => {
+    const line = thinned(finiteOf(metrics, key, choice.x), points, kind === 'memory');
+    return [key, line] as const;
+  });
+  return { written, lines: new Map(lines), values: valuesOf(metrics, { x: choice.x, value, keys }) };
+}
+
+/** Whether all that is shown of these metrics was taken. */
+export function hasAll({ written, lines }: RunCurves, keys: readonly string[]): boolean {
+  return keys.every((key) => lines.has(key) || !written.has(key));
+}
+
+/** @param isLog Whether it is looked at over log x, where the first steps take as much room as the many last ones. */
+function thinned(line: Line, points: number, isLog: boolean): Line {
+  if (!isLog) return downsample(line, points / 2);
+  const first = line.x.findIndex((x) => x > 0);
+  if (first < 0) return { x: new Float64Array(), y: new Float64Array() };
+  const { x, y } = downsample({ x: line.x.subarray(first).map(Math.log), y: line.y.subarray(first) }, points / 2);
+  return { x: x.map(Math.exp), y };
+}
+
+/** Over the x axis of the sweep; over the steps where a run does not know it. */
+function finiteOf(metrics: RunMetrics, metric: string, x: string): Line {
+  const wanted = metrics.series(metric, x);
+  const line = wanted.y.length === 0 ? metrics.series(metric) : wanted;
+  const kept = Array.from(line.y.keys()).filter((at) => Number.isFinite(line.y[at]) && Number.isFinite(line.x[at]));
+  return { x: Float64Array.from(kept, (at) => line.x[at]!), y: Float64Array.from(kept, (at) => line.y[at]!) };
+}

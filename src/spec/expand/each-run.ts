@@ -1,0 +1,127 @@
+import type { Block } from '../file/block.js';
+import { isOwn } from '../file/each-run.js';
+import { dependencyOrder } from './compile-block.js';
+import type { CompiledBlock, Step } from './compiled-block.js';
+import { exists, gridSize, inOrder, type Point, PointError, take, walk } from './grid.js';
+import type { NamedPoint } from './plan-run.js';
+
+/** A group and its points, of which those of other groups are made. */
+export type Source = { readonly group: CompiledBlock; readonly points: readonly NamedPoint[] };
+
+/** These blocks, and those that they are made of, directly or not; in the order of the file. */
+export function withSources(all: readonly Block[], asked: readonly Block[]): Block[] {
+  const wanted = new Set(asked.map(({ group }) => group));
+  // A group is made of those above it.
+  for (const { group, each } of [...all].reverse()) {
+    if (wanted.has(group)) each?.groups.forEach(({ name }) => wanted.add(name));
+  }
+  return all.filter(({ group }) => wanted.has(group));
+}
+
+/** Those of the groups of whose runs the block is made. */
+export function sourcesOf<Group extends { readonly group: CompiledBlock }>(
+  { each }: Block,
+  groups: readonly Group[],
+): Group[] {
+  const names = new Set(each?.groups.map(({ name }) => name));
+  return groups.filter(({ group }) => names.has(group.block.group));
+}
+
+/** How many points each group has at most, before those are known of which it is made. In the order of the file. */
+export function sizesOf(compiled: readonly CompiledBlock[]): number[] {
+  const sized: { group: CompiledBlock; size: number }[] = [];
+  for (const group of compiled) {
+    const sources = sourcesOf(group.block, sized);
+    const of = group.block.each === null ? 1 : sources.reduce((sum, { size }) => sum + size, 0);
+    sized.push({ group, size: of * gridSize(group) });
+  }
+  return sized.map(({ size }) => size);
+}
+
+/**
+ * The points of a group that is made of the runs of others: for each run its parameters, with those that the group sets itself
+ * in place of them. Points that are made equal are one; one that another group of these has itself, with the same command, is
+ * left out, as it would be the same experiment. With `after_each` no two are one: each comes after its own run.
+ *
+ * @param sources Its groups, in the order of the file.
+ * @throws {PointError} When an expression fails at a point.
+ */
+export function pointsOfRuns(compiled: CompiledBlock, sources: readonly Source[]): Point[] {
+  if (compiled.block.each?.after === true) return pointsAfter(compiled, sources);
+  const alike = sources.filter(({ group }) => experimentOf(group) === experimentOf(compiled));
+  const seen = new Set(alike.flatMap(({ points }) => points.map(keyOf)));
+  const make = maker(compiled);
+  return sources
+    .flatMap(({ group, points }) => points.flatMap((point) => make(point, point.steps ?? stepsOf(group))))
+    .filter((point) => {
+      const key = keyOf(point);
+      if (seen.has(key)) return false;
+      seen.add(key);
+      return true;
+    });
+}
+
+function pointsAfter(compiled: CompiledBlock, sources: readonly Source[]): Point[] {
+  const make = maker(compiled);
+  return sources.flatMap(({ group, points }) =>
+    points.flatMap((point) => {
+      const after = { group: group.block.group, name: point.name };
+      return make(point, point.steps ?? stepsOf(group)).map((made) => ({ ...made, after }));
+    }),
+  );
+}
+
+/** What is computed at every point of a group, whichever of its cases it is. One list for all its points. */
+function stepsOf({ block: { parameters }, variants: [variant] }: CompiledBlock): readonly Step[] {
+  return variant!.steps.filter(({ name, rule }) => parameters.get(name) === rule);
+}
+
+/** Makes points of the group of those of others. @param steps How those are computed; points of one group share them. */
+function maker(compiled: CompiledBlock): (point: Point, steps: readonly Step[]) => Point[] {
+  const { block, axes, variants } = compiled;
+  const variant = variants[0]!;
+  const own = axes.filter(({ name }) => isOwn(block, name));
+  const isChanged = [...block.parameters.keys()].some((name) => isOwn(block, name));
+  const all = new Map<readonly Step[], readonly Step[]>();
+  return ({ parameters, variables }, before) => {
+    if (!all.has(before)) all.set(before, withOwn(compiled, before));
+    const steps = all.get(before)!;
+    const made: Point[] = [];
+    const setting = { variables: { ...variables }, values: { ...parameters } };
+    walk(own, setting, () => {
+      const values = { ...setting.values };
+      const point = { variables: { ...setting.variables }, steps };
+      // Where nothing changes nothing is computed again; what was not passed stays so, whatever its `when` would say now.
+      const again = steps.filter(({ name }) => isOwn(block, name) || (isChanged && Object.hasOwn(parameters, name)));
+      for (const step of again) take(step, point.variables, values);
+      const whole = { ...point, parameters: inOrder(variant, values) };
+      if (exists(compiled, whole)) made.push(whole);
+    });
+    return made;
+  };
+}
+
+/** The steps of the group itself in place of those before, in an order in which they can be computed. */
+function withOwn({ block, variants }: CompiledBlock, before: readonly Step[]): readonly Step[] {
+  const kept = before.filter(({ name }) => !isOwn(block, name));
+  const steps = new Map([...kept, ...variants[0]!.steps].map((step) => [step.identifier, step]));
+  const needs = [...steps].map(([identifier, { when, expr, rule }]) => {
+    const names = [...(when?.names ?? []), ...(expr?.names ?? [])];
+    // `when` of an axis may look at the axis's own value.
+    return [identifier, names.filter((name) => name !== identifier || rule.kind === 'derived')] as const;
+  });
+  const order = dependencyOrder(new Map(needs));
+  if (order.kind === 'order') return order.names.map((name) => steps.get(name)!);
+  const problem = `these parameters are computed from each other: ${order.ring.join(' → ')}.`;
+  const keys = block.parameters.get(order.ring.find((name) => isOwn(block, name)) ?? '')?.keys ?? block.keys;
+  throw new PointError(problem, keys, { start: 0, end: 1 }, 'Give one of them a value of its own.');
+}
+
+/** What a run does besides its parameters. */
+function experimentOf({ block: { command, program, env, cwd } }: CompiledBlock): string {
+  return JSON.stringify([command.content, program, env.content, cwd?.content ?? null]);
+}
+
+function keyOf({ parameters }: Pick<Point, 'parameters'>): string {
+  return JSON.stringify(Object.entries(parameters).sort(([left], [right]) => (left < right ? -1 : 1)));
+}

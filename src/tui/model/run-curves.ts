@@ -1,0 +1,196 @@
+import { hasPlace, parseRunValue, type RunValue, runValue } from '../../analysis/run-value.js';
+import { hasEnded } from '../../base/run-words.js';
+import { spark } from '../../metrics/downsample.js';
+import type { MetricReader, RunFilesPort, RunId, RunSummary, SweepSummary } from '../state/port.js';
+
+/** Between looks at runs that go on, ms. */
+const period = 1000;
+/** A question that stands this long is answered: who goes through choices reads nothing. */
+const rest = 40;
+/** A turn takes so long, ms, and one part of a file more: a key waits no longer. */
+const turnTime = 5;
+/** While many runs are being read, what has come is told this often, in ms. */
+const patience = 300;
+
+/** What the list shows of its runs that the supervisor does not tell. */
+export type CurveQuestion = {
+  readonly metric: string;
+  /** Which values, in words as `parseRunValue` has them. */
+  readonly values: readonly string[];
+  /** Whether the trend is to be that of this metric. */
+  readonly hasTrend: boolean;
+};
+
+/** What a curve amounts to. `stamp`: changes when the run may have written more. */
+type Figures = {
+  readonly stamp: unknown;
+  readonly spark: RunSummary['spark'];
+  readonly values: Readonly<Record<string, number>>;
+};
+
+type Asked = CurveQuestion & {
+  readonly wanted: readonly (readonly [word: string, value: RunValue])[];
+  /** A run with its figures, as long as both stay what they are. */
+  readonly dressed: WeakMap<RunSummary, { readonly figures: Figures | undefined; readonly run: RunSummary }>;
+};
+
+/**
+ * Reads what the list asks of the curves of its runs: in small parts between two keys, those that have ended once and with
+ * every point, those that go on again and again. Of a curve only what was asked for stays; of a run that goes on also its
+ * points, as a chart has them.
+ */
+export class RunCurves {
+  readonly #files: RunFilesPort;
+  readonly #changed: () => void;
+  #asked: Asked | null = null;
+  #runs: readonly RunSummary[] = [];
+  #xOf: (run: RunSummary) => string = () => 'step';
+  readonly #figures = new Map<RunId, Figures>();
+  readonly #readers = new Map<RunId, { readonly reader: MetricReader; readonly isOver: boolean }>();
+  #timer: NodeJS.Timeout | null = null;
+  #toldAt = -Infinity;
+  #hasNews = false;
+  #isClosed = false;
+  #version = 0;
+
+  /** `changed` is called after something new was read. */
+  constructor(files: RunFilesPort, changed: () => void) {
+    this.#files = files;
+    this.#changed = changed;
+  }
+
+  /** Grows with everything told. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Asking is what starts the reading; null: nothing is asked, and nothing stays. */
+  want(question: CurveQuestion | null, runs: readonly RunSummary[], sweeps: readonly SweepSummary[]): void {
+    this.#runs = runs;
+    this.#xOf = (run) => xOf(run, sweeps);
+    if (question === null ? this.#asked === null : isSame(question, this.#asked)) return;
+    this.#figures.clear();
+    this.#version++;
+    if (question === null) {
+      this.#asked = null;
+      this.#readers.clear();
+      this.#stop();
+      return;
+    }
+    this.#asked = { ...question, wanted: question.values.flatMap(parsed), dressed: new WeakMap() };
+    this.#schedule(rest, () => this.#pass());
+  }
+
+  /** The run with what is known of its curve: the same object until it or that has changed. */
+  dressed(run: RunSummary): RunSummary {
+    const asked = this.#asked;
+    if (asked === null) return run;
+    const figures = Object.hasOwn(run.metrics, asked.metric) ? this.#figures.get(run.id) : undefined;
+    const known = asked.dressed.get(run);
+    if (known !== undefined && known.figures === figures) return known.run;
+    const shown = { ...run, spark: asked.hasTrend ? (figures?.spark ?? []) : run.spark };
+    const made = { figures, run: { ...shown, curveValues: figures?.values ?? {} } };
+    asked.dressed.set(run, made);
+    return made.run;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stop();
+  }
+
+  #stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #schedule(delay: number, task: () => void): void {
+    this.#stop();
+    if (!this.#isClosed) this.#timer = setTimeout(task, delay);
+  }
+
+  /** Looks at all runs that may have written since the last time; then rests. */
+  #pass(): void {
+    this.#forgetGone();
+    const due = this.#runs.filter((run) => this.#isDue(run));
+    const turn = (): void => {
+      const start = performance.now();
+      while (due.length > 0 && performance.now() - start < turnTime) this.#readPart(due);
+      this.#tell(due.length === 0);
+      if (due.length > 0) this.#schedule(0, turn);
+      else this.#schedule(period, () => this.#pass());
+    };
+    turn();
+  }
+
+  #forgetGone(): void {
+    const live = new Set(this.#runs.map(({ id }) => id));
+    for (const known of [this.#figures, this.#readers])
+      for (const id of known.keys()) if (!live.has(id)) known.delete(id);
+  }
+
+  #isDue(run: RunSummary): boolean {
+    return Object.hasOwn(run.metrics, this.#asked!.metric) && this.#figures.get(run.id)?.stamp !== stampOf(run);
+  }
+
+  /** Of the first of them; it leaves the list when it has been read. */
+  #readPart(due: RunSummary[]): void {
+    const run = due[0]!;
+    const reader = this.#readerOf(run);
+    reader.refresh();
+    if (reader.more === true) return;
+    due.shift();
+    this.#figures.set(run.id, figuresOf(run, reader, this.#asked!, this.#xOf(run)));
+    if (hasEnded(run.state)) this.#readers.delete(run.id);
+    this.#hasNews = true;
+  }
+
+  #readerOf({ id, directory, state }: RunSummary): MetricReader {
+    const isOver = hasEnded(state);
+    const known = this.#readers.get(id);
+    if (known?.isOver === isOver) return known.reader;
+    const reader = (isOver ? this.#files.wholeMetrics?.(directory) : undefined) ?? this.#files.metrics(directory);
+    this.#readers.set(id, { reader, isOver });
+    return reader;
+  }
+
+  /** Not more often than a picture is worth making; at the end in any case. */
+  #tell(isEnd: boolean): void {
+    const now = performance.now();
+    if (!this.#hasNews || (!isEnd && now - this.#toldAt < patience)) return;
+    this.#toldAt = now;
+    this.#hasNews = false;
+    this.#version++;
+    this.#changed();
+  }
+}
+
+function parsed(word: string): (readonly [string, RunValue])[] {
+  const value = parseRunValue(word);
+  return value === null || value === 'best' ? [] : [[word, value]];
+}
+
+/** What a run has written is whole when it has ended; before, the supervisor tells other values when there is more. */
+function stampOf({ state, attempt, endedAt, metrics }: RunSummary): unknown {
+  return hasEnded(state) ? `${attempt} ${endedAt}` : metrics;
+}
+
+function figuresOf(run: RunSummary, reader: MetricReader, { metric, wanted }: Asked, x: string): Figures {
+  const values = wanted.flatMap(([word, which]) => {
+    const value = runValue(reader.series(metric, hasPlace(which) ? x : 'step'), which);
+    return value === null ? [] : [[word, value] as const];
+  });
+  return { stamp: stampOf(run), spark: spark(reader.series(metric).y), values: Object.fromEntries(values) };
+}
+
+/** The x axis that the sweep file names for the group. */
+function xOf({ sweep, group }: RunSummary, sweeps: readonly SweepSummary[]): string {
+  const own = sweeps.find(({ name }) => name === sweep);
+  return (own?.groups.find(({ name }) => name === group)?.shown ?? own)?.x ?? 'step';
+}
+
+function isSame(a: CurveQuestion, b: CurveQuestion | null): boolean {
+  return (
+    b !== null && a.metric === b.metric && a.hasTrend === b.hasTrend && a.values.join('\n') === b.values.join('\n')
+  );
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { StepTimes } from '../../../src/lab/run/step-times.js';
+import { resultsIn, rowsIn, testWorld, trainIn } from '../recipes/run-in-test.js';
+import { tempDirectory } from '../temp-directory.js';
+
+describe('the times of steps', () => {
+  it('are of one step, evaluations and checkpoints apart, in seconds', async () => {
+    let now = 5000;
+    const times = new StepTimes(() => now);
+    const spend = (milliseconds: number) => async () => {
+      now += milliseconds;
+      return milliseconds;
+    };
+    expect(await times.count('run_evals', spend(700))).toBe(700);
+    await times.count('train', spend(100));
+    now += 50;
+    await times.count('train', spend(300));
+    await times.count('save_checkpoint', spend(40));
+    expect(times.row()).toEqual({
+      'time/total': 0.595,
+      'time/train': 0.2,
+      'time/run_evals': 0.7,
+      'time/save_checkpoint': 0.04,
+    });
+    await times.count('train', spend(1000));
+    expect(times.row()).toEqual({ 'time/total': 1, 'time/train': 1 });
+    expect(times.row()).toEqual({ 'time/total': 0 });
+  });
+
+  it('stand in a file of their own, so that what is measured is the same file each time', async () => {
+    const argv = ['N=8', 'n_batches=7', 'eval_every=3', 'log_every=2', 'save_every=2', 'test_n_batches=1'];
+    const clock = (pace: number) => {
+      let now = 0;
+      return () => (now += pace);
+    };
+    const [slow, fast] = [tempDirectory(), tempDirectory()];
+    await trainIn(slow, argv, { ...testWorld(5), now: clock(50) });
+    await trainIn(slow, argv, { ...testWorld(), now: clock(30) });
+    await trainIn(fast, argv, { ...testWorld(), now: clock(1) });
+    expect(resultsIn(slow)).toEqual(resultsIn(fast));
+    const [first, other] = [slow, fast].map((path) =>
+      readFileSync(join(path, 'timing.jsonl'), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, number>),
+    );
+    expect(first!.map(({ step }) => step)).toEqual(rowsIn(slow).map(({ step }) => step));
+    expect(first!.map((row) => 'time/run_evals' in row)).toEqual(rowsIn(slow).map((row) => 'test/greedy' in row));
+    for (const [at, row] of first!.entries()) expect(row['time/total']).toBeGreaterThan(other![at]!['time/total']!);
+  });
+});

@@ -1,0 +1,84 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RunValue } from '../../src/analysis/run-value.js';
+import { writeRunRecord } from '../../src/files/run-record-file.js';
+import type * as RunMetricsModule from '../../src/metrics/run-metrics.js';
+import { readPageData } from '../../src/report/page/page-data.js';
+import type { Objective } from '../../src/spec/planned-run.js';
+import { removeFolder } from '../remove-folder.js';
+
+const opened: string[] = [];
+vi.mock('../../src/metrics/run-metrics.js', async (original) => {
+  const module = await original<typeof RunMetricsModule>();
+  const openMetrics: typeof module.openMetrics = (directory, options) => {
+    opened.push(basename(directory));
+    return module.openMetrics(directory, options);
+  };
+  return { ...module, openMetrics };
+});
+
+const sweep = mkdtempSync(join(tmpdir(), 'page-reads-'));
+afterAll(() => removeFolder(sweep));
+beforeEach(() => void opened.splice(0));
+
+type Row = Readonly<Record<string, number>>;
+
+function write(name: string, group: string, parameters: Record<string, string | number>, rows: readonly Row[]): string {
+  const directory = join(sweep, name);
+  mkdirSync(directory, { recursive: true });
+  writeRunRecord(directory, {
+    ...{ version: 1, sweep: 's', group, subgroup: null, name, identity: name, parameters, argv: ['true'] },
+    ...{ cwd: '/', host: 'here', git: null },
+    attempts: [{ number: 1, slot: 'cpu 0', startedAt: 1, endedAt: 2, outcome: { kind: 'done' } }],
+  });
+  writeFileSync(join(directory, 'metrics.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  return name;
+}
+
+const steps = Array.from({ length: 40 }, (_, step) => step);
+const names = [
+  ...[0, 1].map((seed) => {
+    const rows = steps.map((step) => ({ step, episodes: step, 'test/bits_known': step / 10 }));
+    return write(`memory${seed}`, 'memory', { N: 16, reward_type: 'binary', env_type: 'single_step', seed }, rows);
+  }),
+  ...[0, 1].map((seed) =>
+    write(
+      `plain${seed}`,
+      'plain',
+      { seed },
+      steps.map((step) => ({ step, loss: 1 / (step + 1), acc: step })),
+    ),
+  ),
+];
+
+describe('the page of a report', () => {
+  it.each<{ value: RunValue; objective: Objective | null }>([
+    { value: { kind: 'last' }, objective: null },
+    { value: { kind: 'auc' }, objective: { name: 'loss', goal: 'minimize' } },
+    { value: { kind: 'best', objective: 'acc', goal: 'maximize' }, objective: { name: 'acc', goal: 'maximize' } },
+  ])('reads the metrics of each run once: $value.kind', async ({ value, objective }) => {
+    const { groups } = await readPageData(sweep, { value, objective });
+    expect(groups.map(({ kind }) => kind).sort()).toEqual(['memory', 'metrics']);
+    expect(groups.every(({ figures }) => figures.length > 0)).toBe(true);
+    expect(opened.sort()).toEqual([...names].sort());
+  });
+
+  it('reads a run again of which it shows what was not likely before others were read', async () => {
+    const others = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`other${index}`, index]));
+    const late = steps.map((step) => ({ step, ...others, first: 2 * step * step }));
+    write(
+      'odd0',
+      'odd',
+      { seed: 0 },
+      steps.map((step) => ({ step, first: step * step })),
+    );
+    write('odd1', 'odd', { seed: 1 }, late);
+    const { groups, runs } = await readPageData(sweep, { objective: null });
+    const { figures } = groups.find(({ name }) => name === 'odd')!;
+    expect(figures.find(({ metric }) => metric === 'first')!.curves).toHaveLength(2);
+    expect(runs.filter(({ group }) => group === 'odd').map(({ value }) => value)).toEqual([39 * 39, 2 * 39 * 39]);
+    expect(opened.sort()).toEqual([...names, 'odd0', 'odd1', 'odd1'].sort());
+  });
+});
