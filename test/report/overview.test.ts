@@ -169,6 +169,13 @@ describe('the overview of a report', () => {
     expect(figure.querySelector('output')!.textContent).toBe('step 200');
     expect(heightsIn(figure)).toEqual(heightsIn(opened().figure));
     expect(heightsIn(figure).every((height) => height > 0)).toBe(true);
+    const numbersIn = (element: Element) =>
+      [...element.querySelectorAll('g[data-bar] text')].map((text) => [
+        Number(text.getAttribute('y')),
+        text.textContent,
+      ]);
+    expect(numbersIn(figure)).toEqual(numbersIn(opened().figure));
+    expect(numbersIn(figure)).toHaveLength(8);
   });
 
   it('goes from step to step by buttons, arrows and the slider, and no further than its ends', () => {

@@ -205,7 +205,7 @@ function barMarkup({ points, condition, mode }: ModeSeries, { index, x, barWidth
   const number =
     barWidth < LEAST_NUMBERED
       ? null
-      : html`<text x="${middle}" y="${round(scale.y(Math.max(0, most)) - 5)}" text-anchor="middle"
+      : html`<text x="${middle}" y="${round(scale.y(Math.max(0, most, mean + (sd ?? 0))) - 5)}" text-anchor="middle"
           >${tickText(mean)}</text
         >`;
   return html`<g data-bar="${index}" ${point === null ? html` visibility="hidden"` : null}

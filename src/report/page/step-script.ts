@@ -32,7 +32,7 @@ export const stepScript = `
       thin.setAttribute('d', x + ',' + y(least) + 'V' + y(most));
       thick.setAttribute('d', x + ',' + y(mean - (sd ?? 0)) + 'V' + y(mean + (sd ?? 0)));
       const number = mark.querySelector('text');
-      if (number) { number.textContent = text(mean); number.setAttribute('y', (Number(y(Math.max(0, most))) - 5).toFixed(1)); }
+      if (number) { number.textContent = text(mean); number.setAttribute('y', (Number(y(Math.max(0, most, mean + (sd ?? 0)))) - 5).toFixed(1)); }
       title.textContent = name + ': ' + text(mean) + (sd === null ? '' : ' ± ' + text(sd)) + ', ' + seeds + (seeds === 1 ? ' seed' : ' seeds');
     };
     const show = (next) => {
