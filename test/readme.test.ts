@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { verbTableMarkdown } from '../src/cli/verb-table.js';
+import { detectorNames } from '../src/lab/rewards/detectors.js';
+import { rewardNames } from '../src/lab/rewards/registry.js';
 import { expandSweep } from '../src/spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../src/spec/file/parse-sweep-file.js';
 import { keyTableMarkdown } from '../src/tui/screens/key-map.js';
@@ -52,6 +54,11 @@ describe('the pages', () => {
     );
     const paths = [...text.matchAll(/`((?:sweeps|docs|src|test|scripts)\/[\w./-]+)`/g)].map(([, path]) => path!);
     expect([...links, ...paths].filter((path) => !existsSync(path))).toEqual([]);
+  });
+
+  it('name every reward and detector of the lab', () => {
+    const text = readFileSync('docs/small-rl.md', 'utf8');
+    expect([...rewardNames, ...detectorNames].filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
   });
 
   it.each(pages)('name only scripts that package.json has: %s', (page) => {

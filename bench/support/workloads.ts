@@ -16,18 +16,7 @@ export type Workload = {
 export const workloads: Readonly<Record<'W1' | 'W2', Workload>> = {
   W1: { shape: presets.tiny, step: { sequences: 4, prompt: 10, sampled: 5, shared: true } },
   W2: {
-    shape: {
-      vocabulary: 4096,
-      width: 128,
-      layers: 4,
-      heads: 4,
-      kvHeads: 2,
-      feedForward: 341,
-      tied: true,
-      ropeTheta: 10_000,
-      normEpsilon: 1e-5,
-      context: 128,
-    },
+    shape: { ...presets['simplestories-1.25M'], context: 128 },
     step: { sequences: 32, prompt: 16, sampled: 112, shared: false },
   },
 };

@@ -1,21 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { layersOf, type Lora } from '../../../src/lab/engine/adapters/config.js';
 import { adapterLayout } from '../../../src/lab/engine/adapters/layout.js';
-import type { ModelShape } from '../../../src/lab/engine/engine.js';
+import { presets } from '../../../src/lab/engine/model-shape.js';
 import { adapterPresets, dualLora, presetAdapters } from '../../../src/lab/grpo/adapter-presets.js';
 
-const simpleStories: ModelShape = {
-  vocabulary: 4096,
-  width: 128,
-  layers: 4,
-  heads: 4,
-  kvHeads: 2,
-  feedForward: 341,
-  tied: true,
-  ropeTheta: 10_000,
-  normEpsilon: 1e-6,
-  context: 512,
-};
+const simpleStories = presets['simplestories-1.25M'];
 
 describe('presets of two adapters', () => {
   it.each([
