@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ import { storiesFrom } from '../../../src/lab/stories/story-source.js';
 import { removeFolder } from '../../remove-folder.js';
 import { pretrainIn, rowsIn, testWorld } from '../recipes/run-in-test.js';
 import { tempDirectory } from '../temp-directory.js';
-import { evaluated, kept, stageIn } from './stage.js';
+import { copyOfRun, evaluated, kept, stageIn } from './stage.js';
 
 const root = mkdtempSync(join(tmpdir(), 'memrl-eval-run-'));
 afterAll(() => removeFolder(root));
@@ -31,12 +31,7 @@ beforeAll(async () => {
   at = await stageIn(root);
 }, 60_000);
 
-/** A copy of a run, to be changed. */
-function copyOf(name: string): string {
-  const copy = join(tempDirectory(), name);
-  cpSync(at(name), copy, { recursive: true });
-  return copy;
-}
+const copyOf = (name: string): string => copyOfRun(at(name));
 
 /** Two "o" at most, worth a half each, and as many "a": as the file of the runs says it. */
 function lettersIn({ text }: Pick<Completion, 'text'>, letter: string): number {

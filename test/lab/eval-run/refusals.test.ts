@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { openRunDirectory } from '../../../src/lab/run/run-directory.js';
 import { removeFolder } from '../../remove-folder.js';
 import { microEngine } from '../micro-engine.js';
 import { tempDirectory } from '../temp-directory.js';
-import { evaluated, stageIn } from './stage.js';
+import { copyOfRun, evaluated, stageIn } from './stage.js';
 
 const root = mkdtempSync(join(tmpdir(), 'memrl-eval-run-'));
 afterAll(() => removeFolder(root));
@@ -17,12 +17,7 @@ beforeAll(async () => {
   at = await stageIn(root);
 }, 60_000);
 
-/** A copy of a run, to be changed. */
-function copyOf(name: string): string {
-  const copy = join(tempDirectory(), name);
-  cpSync(at(name), copy, { recursive: true });
-  return copy;
-}
+const copyOf = (name: string): string => copyOfRun(at(name));
 
 describe('memrl eval-run', () => {
   it.each<{ what: string; path: () => string | Promise<string>; argv?: string[]; message: RegExp }>([

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { readArguments } from '../../../src/lab/config/arguments.js';
 import { evalRun, keepReport } from '../../../src/lab/eval-run/eval-run.js';
 import { evalRunKeys } from '../../../src/lab/eval-run/keys.js';
@@ -8,6 +8,7 @@ import type { World } from '../../../src/lab/run/world.js';
 import { grpoIn, settingsFor } from '../grpo/grpo-in-test.js';
 import { storyModel } from '../grpo/story-model.js';
 import { testWorld } from '../recipes/run-in-test.js';
+import { tempDirectory } from '../temp-directory.js';
 
 /** Rewards that a model which knows nothing earns often: letters said. */
 const letters = [
@@ -53,4 +54,11 @@ const small = ['n_samples=6', 'prompt_length=4'];
 export async function kept(path: string, argv: readonly string[] = [], world: World = testWorld()): Promise<string> {
   const { config } = readArguments(evalRunKeys, [`path=${path}`, ...small, ...argv]);
   return keepReport(config, await evaluated(path, argv, world), world);
+}
+
+/** A copy of a run, to be changed. */
+export function copyOfRun(path: string): string {
+  const copy = join(tempDirectory(), basename(path));
+  cpSync(path, copy, { recursive: true });
+  return copy;
 }
