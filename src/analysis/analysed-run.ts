@@ -7,6 +7,8 @@ export type ReportedState = 'queued' | 'held' | 'running' | 'done' | 'failed' | 
 export type ReportedRun = {
   name: string;
   group: string;
+  /** What the sweep calls the runs that differ in their seed alone; none, or left out, where it says nothing. */
+  subgroup?: string | null;
   directory: string;
   state: ReportedState;
   /** As the sweep set them. */

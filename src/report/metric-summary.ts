@@ -9,6 +9,8 @@ import { parameterOf } from '../base/scalar.js';
 /** The values of some metrics over the seeds of one cell, for runs that are no memory task. */
 export type MetricRow = {
   group: string;
+  /** What the sweep calls this cell; null where it says nothing, or not the same of all its runs. */
+  title: string | null;
   varies: Record<string, unknown>;
   seeds: number;
   states: Partial<Record<ReportedState, number>>;
@@ -48,7 +50,8 @@ export function summariseMetrics(
   const states: MetricRow['states'] = {};
   for (const { state } of cell.runs) states[state] = (states[state] ?? 0) + 1;
   const metrics = Object.fromEntries(keys.map((key) => [key, summaryOf(values.map((ofRun) => ofRun[key] ?? null))]));
-  return { group: cell.group, varies: cell.varies, seeds: cell.runs.length, states, metrics };
+  const { group, title, varies } = cell;
+  return { group, title, varies, seeds: cell.runs.length, states, metrics };
 }
 
 function summaryOf(values: readonly (number | null)[]): MetricSummary {
@@ -71,7 +74,7 @@ function summaryOf(values: readonly (number | null)[]): MetricSummary {
 }
 
 /** Runs of one group that differ in nothing but their seed. `varies`: the parameters that tell this cell from others. */
-export type Cell = { group: string; varies: Record<string, unknown>; runs: ReportedRun[] };
+export type Cell = Pick<MetricRow, 'group' | 'title' | 'varies'> & { runs: ReportedRun[] };
 
 /** The runs by group and by all parameters but seeds, in the order of the runs. */
 export function cellsOf(runs: readonly ReportedRun[]): Cell[] {
@@ -79,12 +82,23 @@ export function cellsOf(runs: readonly ReportedRun[]): Cell[] {
     const keys = varyingKeys(members);
     const variesOf = (run: ReportedRun) =>
       Object.fromEntries(keys.map((key) => [key, parameterOf(run.parameters, key)]));
-    return grouped(members, (run) => JSON.stringify(variesOf(run))).map((cell) => ({
+    const cells = grouped(members, (run) => JSON.stringify(variesOf(run)));
+    const titles = titlesOf(cells);
+    return cells.map((cell, index) => ({
       group: cell[0]!.group,
+      title: titles[index]!,
       varies: variesOf(cell[0]!),
       runs: cell,
     }));
   });
+}
+
+/** The cells' subgroups, where each has one of its own: else a name would stand for several cells, or for a part of one. */
+function titlesOf(cells: readonly (readonly ReportedRun[])[]): (string | null)[] {
+  const said = cells.map((cell) => new Set(cell.map(({ subgroup = null }) => subgroup)));
+  const names = said.map((all) => (all.size === 1 ? [...all][0]! : null));
+  const isTold = !names.includes(null) && new Set(names).size === names.length;
+  return isTold ? names : names.map(() => null);
 }
 
 function varyingKeys(runs: readonly ReportedRun[]): string[] {

@@ -30,10 +30,11 @@ export function* eachRun(sweepDirectory: string): Generator<ReportedRun> {
 function readRun(directory: string): ReportedRun | null {
   const record = readRunRecord(directory);
   if (record === null) return null;
-  const { name, group } = record;
+  const { name, group, subgroup } = record;
   // An older build kept more of them.
   const parameters = redactedParameters(record.parameters, redactShapes);
-  return { name, group, directory, parameters, state: stateOf(record, directory), config: readConfig(directory) };
+  const found = { parameters, state: stateOf(record, directory), config: readConfig(directory) };
+  return { name, group, subgroup, directory, ...found };
 }
 
 function stateOf(record: RunRecord, directory: string): ReportedState {

@@ -271,8 +271,8 @@ function metricColumns({ rows, keys }: Section & { kind: 'metrics' }, spread: Sp
   ];
 }
 
-function nameOf({ varies }: MetricRow): string {
-  const text = parameterText(varies);
+function nameOf(row: MetricRow): string {
+  const text = settingText(row);
   return text === '' ? 'all' : text;
 }
 
@@ -290,6 +290,11 @@ function summaryText(summary: MetricSummary | undefined, seeds: number, spread: 
   const missing = n > 0 && n + nan + infinite < seeds ? ` (${n + nan + infinite} of ${seeds})` : '';
   const parts = [text === null ? '' : text + missing, notFiniteText({ nan, infinite })].filter((part) => part !== '');
   return parts.length === 0 ? NOTHING : parts.join(' · ');
+}
+
+/** What tells a cell from the others of its group: what the sweep calls it, else its parameters; empty for the only one. */
+export function settingText({ title, varies }: Pick<MetricRow, 'title' | 'varies'>): string {
+  return title ?? parameterText(varies);
 }
 
 /** Parameters in one line: `lr=0.001 depth=4`. */

@@ -32,6 +32,21 @@ describe('cells of runs', () => {
     ]);
   });
 
+  it('are called what the sweep calls them, where that is one name for each', () => {
+    const called = (subgroups: readonly (string | null)[]) =>
+      cellsOf(
+        subgroups.map((subgroup, index) => ({
+          ...run(`r${index}`, 'A', { lr: index >> 1, seed: index % 2 }),
+          subgroup,
+        })),
+      ).map(({ title }) => title);
+    expect(called(['slow', 'slow', 'fast', 'fast'])).toEqual(['slow', 'fast']);
+    // One name of two cells, a cell of two names, and a cell without: their parameters say more.
+    expect(called(['same', 'same', 'same', 'same'])).toEqual([null, null]);
+    expect(called(['slow', 'other', 'fast', 'fast'])).toEqual([null, null]);
+    expect(called(['slow', 'slow', null, null])).toEqual([null, null]);
+  });
+
   it('do not tell runs apart by secrets, paths and other seeds', () => {
     const runs = [0, 1].map((seed) =>
       run(`r${seed}`, 'A', {

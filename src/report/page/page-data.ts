@@ -16,7 +16,7 @@ import { shellQuote } from '../../text/shell-words.js';
 import { buildReport } from '../build-report.js';
 import { cellsOf } from '../metric-summary.js';
 import { readRuns } from '../read-runs.js';
-import { parameterText } from '../report-tables.js';
+import { settingText } from '../report-tables.js';
 import { keptFor } from '../run-values.js';
 import type { Report, Section } from '../report.js';
 import { type Overview, type OverviewRun, readOverview } from './overview-data.js';
@@ -187,9 +187,7 @@ type ReadGroup = {
 function readGroup(section: Section, reading: Reading): ReadGroup {
   const runs = reading.runsOf(section.group);
   const choice = metricsToShow(reading.outline, section.group);
-  const settings = new Map(
-    cellsOf(runs).flatMap(({ varies, runs: ofCell }) => ofCell.map((run) => [run, parameterText(varies)])),
-  );
+  const settings = new Map(cellsOf(runs).flatMap((cell) => cell.runs.map((run) => [run, settingText(cell)])));
   const figures = new Map<string, PageCurve[]>();
   const places = new Map<number, Place>();
   const overviewRuns: OverviewRun[] = [];
