@@ -14,10 +14,12 @@ type Wish = {
   readonly dropShort: boolean;
 };
 
-/** So many stories are shuffled at once for each prompt that is wanted. */
+/** So many stories are shuffled at once for each prompt that is wanted, and at most. */
 const poolPerPrompt = 2;
-/** After so many pools a source that only repeats itself has been tried. */
-const mostPools = 20;
+const largestPool = 20_000;
+/** A pool of which fewer are new has nothing more to give; so many of them in a row, or so many stories, and the source has not. */
+const leastNew = 0.01;
+const mostBarrenPools = 20;
 
 /**
  * The beginnings of stories as texts, no two alike and none with the token that ends a text. Of a source without end no
@@ -28,14 +30,17 @@ const mostPools = 20;
 export function storyPrompts(stories: Iterable<string>, tokenizer: Tokenizer, wish: Wish): string[] {
   const random = rng(wish.seed, 'prompts');
   const prompts = new Set<string>();
-  let pools = 0;
-  for (const pool of pooled(stories, poolPerPrompt * wish.count)) {
+  let barren = { pools: 0, stories: 0 };
+  for (const pool of pooled(stories, Math.min(largestPool, poolPerPrompt * wish.count))) {
+    const before = prompts.size;
     for (const story of shuffle(pool, random)) {
       const prompt = promptOf(story, tokenizer, wish);
       if (prompt !== null) prompts.add(prompt);
       if (prompts.size === wish.count) return [...prompts];
     }
-    if (++pools === mostPools) break;
+    const isBarren = prompts.size - before < leastNew * pool.length;
+    barren = isBarren ? { pools: barren.pools + 1, stories: barren.stories + pool.length } : { pools: 0, stories: 0 };
+    if (barren.pools === mostBarrenPools || barren.stories >= largestPool) break;
   }
   throw new UserError(
     `The stories begin in only ${prompts.size} different ways, and ${wish.count} prompts are wanted.`,

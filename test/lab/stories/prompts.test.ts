@@ -48,10 +48,13 @@ describe('prompts from stories', () => {
   });
 
   it('are an error when there are too few, even of a source that only repeats itself', () => {
-    const same = (function* () {
-      for (;;) yield texts[0]!;
-    })();
+    const same = {
+      *[Symbol.iterator]() {
+        for (;;) yield texts[0]!;
+      },
+    };
     expect(() => storyPrompts(same, tokenizer, wish)).toThrow(/only 1 different ways, and 100 prompts/);
+    expect(() => storyPrompts(same, tokenizer, { ...wish, count: 1e9 })).toThrow(/only 1 different ways/);
     expect(() => storyPrompts([], tokenizer, wish)).toThrow(/only 0 different ways/);
   });
 
