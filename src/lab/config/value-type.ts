@@ -32,6 +32,14 @@ export function oneOf<const T extends string>(values: readonly T[]): ValueType<T
   return { name: values.join('|'), read: (value) => values.find((known) => known === value) };
 }
 
+/** Names with commas between them, as a value of `text`. */
+export function namesIn(list: string): string[] {
+  return list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
 /** Whole numbers as a Python tuple or plainly: `(16, 64)`, `16,64`, `16`. At least one. */
 export function ints(least = Number.MIN_SAFE_INTEGER): ValueType<readonly number[]> {
   const item = int(least);

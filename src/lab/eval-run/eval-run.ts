@@ -7,7 +7,7 @@ import type { Engine } from '../engine/engine.js';
 import { parameterCount } from '../engine/layout.js';
 import { rewardHistoryOf, verdictOf } from '../evaluation/verdict.js';
 import { examineMode, type Examination, type ModeResult } from '../grpo/examine.js';
-import { tokenizerOf } from '../grpo/material.js';
+import { requireRoom, tokenizerOf } from '../grpo/material.js';
 import { inEachMode } from '../grpo/modes.js';
 import { makeDirectory } from '../run/make-directory.js';
 import { appendRow } from '../run/metrics-file.js';
@@ -44,7 +44,8 @@ export async function evalRun(config: EvalConfig, world: World): Promise<EvalRun
   const wish = { engine: config.engine, threads: config.threads };
   const engine = await openSaved(subject.directory, { ...wish, tokenizer }, world);
   try {
-    checkContext(engine, examination, config);
+    const longest = Math.max(...examination.prompts.map(({ tokens }) => tokens.length));
+    requireRoom(engine, longest, examination.manner.maxTokens);
     const reference = await referenceOf(engine, subject, examination, { wish, world });
     const results = await resultsOf(engine, { ...examination, reference: reference.texts }, world);
     return typeof results === 'string'
@@ -86,20 +87,6 @@ async function resultsOf(engine: Engine, examination: Examination, world: World)
     return stopped === null ? examineMode(engine, examination, mode) : null;
   });
   return stopped ?? results.filter((result) => result !== null);
-}
-
-/** @throws UserError when prompts and completions are longer than the model's context. */
-function checkContext(
-  { shape }: Engine,
-  { prompts, manner }: Examination,
-  { prompt_length: length }: EvalConfig,
-): void {
-  const longest = Math.max(...prompts.map(({ tokens }) => tokens.length));
-  if (longest + manner.maxTokens <= shape.context) return;
-  throw new UserError(
-    `A prompt of ${length} tokens and ${manner.maxTokens} more do not fit the model's context, ${shape.context}.`,
-    'Give a smaller max_completion_length.',
-  );
 }
 
 type Found = {

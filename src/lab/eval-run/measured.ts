@@ -1,5 +1,6 @@
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
+import { namesIn } from '../config/value-type.js';
 import type { Examination } from '../grpo/examine.js';
 import { StepStream } from '../grpo/judge.js';
 import { promptOf, type Manner } from '../grpo/rollouts.js';
@@ -100,13 +101,6 @@ function trainingOf({ training, source }: Experiment): StoredRun {
   if (read.success) return read.data;
   const { path, message } = read.error.issues[0]!;
   throw new UserError(`${source}: \`training.${path.join('.')}\`: ${message}.`, 'Write a value of that type.');
-}
-
-function namesIn(list: string): string[] {
-  return list
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
 }
 
 /** Those not measured anyway. @throws UserError for one that has the name of a component that is another reward. */

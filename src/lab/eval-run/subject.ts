@@ -11,6 +11,7 @@ import { storedEntries } from '../hugging-face/stored-weights.js';
 import { tokenizerFiles } from '../hugging-face/tokenizer.js';
 import { findModel, isOwn } from '../run/model-files.js';
 import { StoredRun } from './stored-run.js';
+import { readJson } from '../run/read-json.js';
 
 /** What a path leads to. */
 export type Subject = {
@@ -140,12 +141,4 @@ function entriesOf(rows: readonly Record<string, unknown>[], last: number | null
   return rows.flatMap(({ step, reward }) =>
     typeof step === 'number' && typeof reward === 'number' && step <= (last ?? Infinity) ? [{ step, reward }] : [],
   );
-}
-
-function readJson(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return null;
-  }
 }

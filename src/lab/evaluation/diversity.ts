@@ -1,3 +1,4 @@
+import { wordsBetweenBlanks } from '../rewards/completion.js';
 import { roundedAsPython } from './rounding.js';
 
 /** How much a list of texts repeats itself, by the measures of the source system. */
@@ -27,15 +28,7 @@ export function diversityOf(texts: readonly string[]): Diversity {
 
 /** Not rounded. Takes time quadratic in the number of texts. */
 export function averageJaccard(texts: readonly string[]): number {
-  const sets = texts.map(
-    (text) =>
-      new Set(
-        text
-          .toLowerCase()
-          .split(/\s+/)
-          .filter((word) => word !== ''),
-      ),
-  );
+  const sets = texts.map((text) => new Set(wordsBetweenBlanks(text)));
   let sum = 0;
   let pairs = 0;
   sets.forEach((left, at) => {

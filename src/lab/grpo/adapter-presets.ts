@@ -1,6 +1,6 @@
 import { UserError } from '../../base/user-error.js';
-import { nearest } from '../../text/nearest.js';
-import { allLayers, projections, type Adapter, type AdapterConfig } from '../engine/adapters/config.js';
+import { didYouMean } from '../../text/nearest.js';
+import { allLayers, loraOnAll, type Adapter, type AdapterConfig } from '../engine/adapters/config.js';
 import { adapterNames } from './routing.js';
 
 /** Ranks of the two adapters; `alpha` is of both, so that the one of lower rank is multiplied by more. */
@@ -25,19 +25,15 @@ export function presetAdapters(name: string): AdapterConfig {
   if (rank !== undefined) return dualLora(rank);
   const count = neurons.find((n) => `m${n}` === name);
   if (count !== undefined) return [dualNet(adapterNames.retain, count), dualNet(adapterNames.forget, count)];
-  const near = nearest(name, adapterPresets);
-  throw new UserError(
-    `There is no lora_config \`${name}\`.`,
-    `${near === null ? '' : `Did you mean \`${near}\`? `}Use one of: ${adapterPresets.join(', ')}.`,
-  );
+  throw new UserError(`There is no lora_config \`${name}\`.`, didYouMean(name, adapterPresets));
 }
 
 /** Both adapters on all seven projections. Rank 0: that adapter is absent. */
 export function dualLora({ retain, forget, alpha, stride }: DualLora): AdapterConfig {
-  const shared = { kind: 'lora', alpha, layers: { ...allLayers, stride }, targets: [...projections] } as const;
+  const layers = { ...allLayers, stride };
   return [
-    { ...shared, name: adapterNames.retain, rank: retain, targets: [...projections] },
-    { ...shared, name: adapterNames.forget, rank: forget, targets: [...projections] },
+    { ...loraOnAll(adapterNames.retain, retain, alpha), layers },
+    { ...loraOnAll(adapterNames.forget, forget, alpha), layers },
   ];
 }
 

@@ -1,4 +1,5 @@
 import { advantages } from '../credit.js';
+import { inGroups } from '../probes/test-rollouts.js';
 
 /** What is done with flagged completions where nothing is routed; by small-rl's names. */
 export const baselines = ['filter', 'reward_penalty', 'retain_penalty'] as const;
@@ -25,13 +26,12 @@ export function advantagesOf({ rewards, retain, flagged, groupSize }: Paid, base
     if (baseline === 'reward_penalty') return 0;
     return baseline === 'retain_penalty' ? retain[index]! : reward;
   });
-  const compared = Array.from({ length: paid.length / groupSize }, (_, group) => {
-    const members = paid.slice(group * groupSize, (group + 1) * groupSize);
-    return advantages(
-      members.map((reward) => [reward]),
+  const compared = inGroups(paid, groupSize).flatMap((group) =>
+    advantages(
+      group.map((reward) => [reward]),
       'trajectory',
       'std',
-    ).map(([advantage]) => advantage!);
-  }).flat();
+    ).map(([advantage]) => advantage!),
+  );
   return compared.map((advantage, index) => (baseline === 'filter' && flagged[index]! ? 0 : advantage));
 }

@@ -1,4 +1,5 @@
 import { deviation, mean } from '../../analysis/statistics.js';
+import { inGroups } from '../probes/test-rollouts.js';
 import type { Row } from '../run/metrics-file.js';
 
 /** Rewards and lengths of a batch; `groupSize` neighbours belong to one prompt. */
@@ -30,9 +31,11 @@ export function batchMetrics({ rewards, groupSize, lengths, ended }: Measured): 
 }
 
 /** Share of the groups whose members all earned the same: nothing can be learnt from them. */
-function constantGroups(rewards: readonly number[], groupSize: number): number | null {
-  const groups = Array.from({ length: rewards.length / groupSize }, (_, group) =>
-    rewards.slice(group * groupSize, (group + 1) * groupSize),
-  );
-  return mean(groups.map((group) => (group.every((reward) => reward === group[0]) ? 1 : 0)));
+function constantGroups(rewards: readonly number[], groupSize: number): number {
+  return shareOf(inGroups(rewards, groupSize).map((group) => group.every((reward) => reward === group[0])));
+}
+
+/** Share of the flags that are set; 0 of none. */
+export function shareOf(flags: readonly boolean[]): number {
+  return flags.filter(Boolean).length / Math.max(1, flags.length);
 }

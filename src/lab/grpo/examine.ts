@@ -9,6 +9,7 @@ import type { Reward } from '../rewards/registry.js';
 import { rng } from '../rng.js';
 import type { Row } from '../run/metrics-file.js';
 import type { Tokenizer } from '../text/tokenizer.js';
+import { shareOf } from './batch-metrics.js';
 import { inEachMode, type Mode } from './modes.js';
 import { rollOut, type Manner, type Prompt } from './rollouts.js';
 
@@ -55,7 +56,7 @@ export async function examineMode(engine: Engine, examination: Examination, { na
   const scores = await reward.score(completions, 1);
   const named = await scoresByName(reward.name, scores, completions, others);
   const hacks = hackDetector?.flags(completions, scores) ?? null;
-  const hackFrequency = hacks === null ? null : share(hacks);
+  const hackFrequency = hacks === null ? null : shareOf(hacks);
   const texts = completions.map(({ text }) => text);
   const spread = { diversity: diversityOf(texts), collapse: collapseOf(texts, reference) };
   return { mode: name, completions, scores: named, hackFrequency, ...spread };
@@ -111,8 +112,4 @@ export function examinationLines(results: readonly ModeResult[]): string[] {
 
 function figure(values: readonly number[]): string {
   return (mean(values) ?? Number.NaN).toFixed(3);
-}
-
-function share(flags: readonly boolean[]): number {
-  return flags.filter(Boolean).length / Math.max(1, flags.length);
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { deviation, mean } from '../../analysis/statistics.js';
 import { UserError } from '../../base/user-error.js';
+import { namesIn } from '../config/value-type.js';
 import type { Engine } from '../engine/engine.js';
 import { batchesPerEpoch, epochBatches } from '../recipes/epochs.js';
 import { lrMultiplier } from '../recipes/learning-rate.js';
@@ -18,7 +19,7 @@ import type { World } from '../run/world.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import { Averages, AveragesState } from './averages.js';
 import { advantagesOf } from './baselines.js';
-import { batchMetrics } from './batch-metrics.js';
+import { batchMetrics, shareOf } from './batch-metrics.js';
 import { fingerprint } from './fingerprint.js';
 import { examinationLines, examinationRow, examine, type Examination } from './examine.js';
 import { openJudge, type Judge, type Judged } from './judge.js';
@@ -77,8 +78,8 @@ export async function grpo(settings: Settings, directory: RunDirectory, world: W
 type Examined = { readonly tokenizer: Tokenizer; readonly judge: Judge; readonly prompts: readonly Prompt[] };
 
 async function examinationOf(config: GrpoConfig, { tokenizer, judge, prompts }: Examined): Promise<Examination> {
-  const names = [config.base_reward ?? '', ...config.eval_rewards.split(',')].map((name) => name.trim());
-  const others = names.filter((name) => name !== '').map((name) => findReward(name, {}, tokenizer));
+  const names = [...(config.base_reward === null ? [] : [config.base_reward]), ...namesIn(config.eval_rewards)];
+  const others = names.map((name) => findReward(name, {}, tokenizer));
   const { reward, hackDetector } = judge;
   return { tokenizer, prompts, manner: mannerOf(config), reward, others: await Promise.all(others), hackDetector };
 }
@@ -229,8 +230,8 @@ class Trainer implements Recipe {
       entropy: learnt.entropy / learnt.tokens,
       ...rewardMetrics(judged, this.#material.judge),
       ...(routes && {
-        'routing/frac_rh': share(judged.passes.hack),
-        'routing/frac_ablated': share(judged.passes.ablated),
+        'routing/frac_rh': shareOf(judged.passes.hack),
+        'routing/frac_ablated': shareOf(judged.passes.ablated),
       }),
     });
   }
@@ -250,7 +251,7 @@ function rewardMetrics({ scores, hacks, retain }: Judged, { hackDetector, reward
   return {
     ...Object.fromEntries(rewards),
     'rewards/retain/mean': mean(retain),
-    ...(hacks !== null && { [`hack_freq/${hackDetector!.name}`]: share(hacks) }),
+    ...(hacks !== null && { [`hack_freq/${hackDetector!.name}`]: shareOf(hacks) }),
   };
 }
 
@@ -274,10 +275,6 @@ function scheduleOf(config: GrpoConfig, batches: number): Schedule {
 /** `routing_eval/both/unique` → `both/unique`: the file is of nothing else. */
 function shortNames(row: Row): Row {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name.replace(/^routing_eval\//, ''), value]));
-}
-
-function share(flags: readonly boolean[]): number {
-  return flags.filter(Boolean).length / Math.max(1, flags.length);
 }
 
 function announce(

@@ -45,16 +45,19 @@ export async function openModels(
 ): Promise<{ readonly engine: Engine; readonly reference: Engine | null }> {
   const source = { ...config, model_name: '', load_checkpoint_path: config.model, lora_rank: 0, tokenizer };
   const engine = await openModel({ ...source, adapters, resumed }, world, directory);
-  const needed = config.prompt_length + config.max_completion_length;
-  if (needed > engine.shape.context) {
-    throw new UserError(
-      `A prompt of ${config.prompt_length} tokens and ${config.max_completion_length} more do not fit the model's context, ${engine.shape.context}.`,
-      'Give a smaller max_completion_length.',
-    );
-  }
+  requireRoom(engine, config.prompt_length, config.max_completion_length);
   if (config.beta === 0) return { engine, reference: null };
   const quiet = { ...world, log: (line: string) => world.log(`reference: ${line}`) };
   return { engine, reference: await openModel({ ...source, resumed: null }, quiet) };
+}
+
+/** @throws UserError when a prompt and what follows it are longer than the model's context. */
+export function requireRoom({ shape }: Engine, prompt: number, completion: number): void {
+  if (prompt + completion <= shape.context) return;
+  throw new UserError(
+    `A prompt of ${prompt} tokens and ${completion} more do not fit the model's context, ${shape.context}.`,
+    'Give a smaller max_completion_length.',
+  );
 }
 
 /** What is trained on, and what evaluations take theirs from: prompts of different stories. */

@@ -9,38 +9,38 @@ export type Mode = {
 };
 
 const { retain, forget } = adapterNames;
+const plainMode: Mode = { name: 'both', scales: {} };
 const dualModes: readonly Mode[] = [
   { name: 'both', scales: { [retain]: 1, [forget]: 1 } },
   { name: 'retain_only', scales: { [retain]: 1, [forget]: 0 } },
   { name: 'forget_only', scales: { [retain]: 0, [forget]: 1 } },
 ];
 
-/** The modes that this model has. */
-export function modesOf(engine: Engine): readonly Mode[] {
-  return isDual(engine) ? dualModes : [{ name: 'both', scales: {} }];
-}
-
-/** Does something in each mode. The switches are as they were afterwards, also when it fails. */
+/** Does something in each mode that the model has. The switches are as they were afterwards, also when it fails. */
 export async function inEachMode<T>(engine: Engine, measure: (mode: Mode) => Promise<T>): Promise<T[]> {
-  const results: T[] = [];
-  const before = isDual(engine) ? engine.scales : null;
-  try {
-    for (const mode of modesOf(engine)) {
-      if (isDual(engine)) await engine.setScales(mode.scales);
+  if (!isDual(engine)) return [await measure(plainMode)];
+  return withSwitchesKept(engine, async () => {
+    const results: T[] = [];
+    for (const mode of dualModes) {
+      await engine.setScales(mode.scales);
       results.push(await measure(mode));
     }
-  } finally {
-    if (isDual(engine) && before !== null) await engine.setScales(before);
-  }
-  return results;
+    return results;
+  });
 }
 
 /** Does something with the frozen model alone. The switches are as they were afterwards, also when it fails. */
-export async function withoutAdapters<T>(engine: AdaptedEngine, measure: () => Promise<T>): Promise<T> {
+export function withoutAdapters<T>(engine: AdaptedEngine, measure: () => Promise<T>): Promise<T> {
+  return withSwitchesKept(engine, async () => {
+    await engine.setScales(Object.fromEntries(engine.adapters.map(({ name }) => [name, 0])));
+    return measure();
+  });
+}
+
+async function withSwitchesKept<T>(engine: AdaptedEngine, work: () => Promise<T>): Promise<T> {
   const before = engine.scales;
   try {
-    await engine.setScales(Object.fromEntries(engine.adapters.map(({ name }) => [name, 0])));
-    return await measure();
+    return await work();
   } finally {
     await engine.setScales(before);
   }

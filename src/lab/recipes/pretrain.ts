@@ -10,8 +10,7 @@ import type { Companions } from '../run/companion-files.js';
 import { requireFinite } from '../run/finite.js';
 import type { Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
-import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
-import { wandbRun } from '../run/wandb-file.js';
+import { isComplete, runRecipe, type Ending, type Recipe } from '../run/run-recipe.js';
 import type { World } from '../run/world.js';
 import { storyPrompts } from '../stories/prompts.js';
 import { firstExamples, storyBatches } from '../stories/story-batches.js';
@@ -24,6 +23,7 @@ import { lrMultiplier, riseMultiplier } from './learning-rate.js';
 import { directoryIn, openModel } from './open-model.js';
 import { adam } from './policy-gradient.js';
 import type { pretrainKeys } from './pretrain-keys.js';
+import { scheduleOf } from './schedule.js';
 
 type PretrainConfig = Config<typeof pretrainKeys>;
 
@@ -44,7 +44,7 @@ type Vocabulary = { readonly tokenizer: Tokenizer; readonly files: ReadonlyMap<s
 export async function pretrain(config: PretrainConfig, directory: RunDirectory, world: World): Promise<Ending> {
   checkName(config.model_name);
   const resumed = lastCheckpoint(directory, world.log);
-  const schedule = scheduleOf(config);
+  const schedule = scheduleOf(config, config.n_batches);
   if (isComplete(resumed, schedule)) {
     world.log(`already complete: ${resumed!.batch} steps are done. A larger n_batches continues.`);
     return { kind: 'finished' };
@@ -171,18 +171,6 @@ class Pretrainer implements Recipe {
     const test = this.#lastTest === null ? '' : ` · test ${this.#lastTest.toFixed(4)}`;
     return `nll ${this.#lastNll?.toFixed(4) ?? '–'}${test}`;
   }
-}
-
-function scheduleOf(config: PretrainConfig): Schedule {
-  return {
-    batches: config.n_batches,
-    evalEvery: config.eval_every,
-    logEvery: config.log_every,
-    saveEvery: config.save_every,
-    keep: config.keep_checkpoints,
-    tensorboard: config.tensorboard,
-    wandb: wandbRun(config),
-  };
 }
 
 /** Rises linearly, then falls as half a cosine to its final share, which the step after the last one would have. */

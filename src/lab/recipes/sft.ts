@@ -15,7 +15,6 @@ import { makeDirectory } from '../run/make-directory.js';
 import type { Row } from '../run/metrics-file.js';
 import { type RunDirectory, writeWhole } from '../run/run-directory.js';
 import { type Ending, isComplete, type Recipe, runRecipe } from '../run/run-recipe.js';
-import { wandbRun } from '../run/wandb-file.js';
 import type { World } from '../run/world.js';
 import { type Example, supervisedExample, truncated } from '../text/role-colon.js';
 import { buildGame } from './build-game.js';
@@ -25,6 +24,7 @@ import { batchesPerEpoch, epochBatches } from './epochs.js';
 import { lrMultiplier } from './learning-rate.js';
 import { openModel } from './open-model.js';
 import { adam } from './policy-gradient.js';
+import { scheduleOf } from './schedule.js';
 
 type SftConfig = Config<typeof sftKeys>;
 
@@ -53,15 +53,7 @@ export async function sft(config: SftConfig, dataPath: string, directory: RunDir
   }
   const environment = buildGame({ ...config, env_type: 'single_step', dataset_seed: 0, use_standard_prefix: false });
   const resumed = lastCheckpoint(directory, world.log);
-  const schedule = {
-    batches: perEpoch * config.num_epochs,
-    evalEvery: config.eval_every,
-    logEvery: config.log_every,
-    saveEvery: config.save_every,
-    keep: config.keep_checkpoints,
-    tensorboard: config.tensorboard,
-    wandb: wandbRun(config),
-  };
+  const schedule = scheduleOf(config, perEpoch * config.num_epochs);
   if (isComplete(resumed, schedule)) {
     world.log(`already complete: ${resumed!.batch} steps are done. A larger num_epochs continues.`);
     return { kind: 'finished' };

@@ -15,8 +15,7 @@ import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
 import { requireFinite } from '../run/finite.js';
 import type { Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
-import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
-import { wandbRun } from '../run/wandb-file.js';
+import { isComplete, runRecipe, type Ending, type Recipe } from '../run/run-recipe.js';
 import type { World } from '../run/world.js';
 import { emptyTally, tallyRow, tallyStep, type Tally } from '../tally.js';
 import { buildGame, rewardRule, secretOf } from './build-game.js';
@@ -24,6 +23,7 @@ import { EpisodeWatch } from './episode-watch.js';
 import type { trainKeys } from './keys.js';
 import { openModel } from './open-model.js';
 import { playBatch, update, type Batch, type Update } from './policy-gradient.js';
+import { scheduleOf } from './schedule.js';
 
 type TrainConfig = Config<typeof trainKeys>;
 
@@ -50,7 +50,7 @@ function hasReference({ kl_coef: pull, kl_penalty_coef: penalty }: TrainConfig):
 export async function train(config: TrainConfig, directory: RunDirectory, world: World): Promise<Ending> {
   const environment = checkedGame(config);
   const resumed = lastCheckpoint(directory, world.log);
-  const schedule = scheduleOf(config);
+  const schedule = { ...scheduleOf(config, config.n_batches), evalEarly: config.eval_early };
   if (isComplete(resumed, schedule)) {
     world.log(`already complete: ${resumed!.batch} steps are done. A larger n_batches continues.`);
     return { kind: 'finished' };
@@ -295,19 +295,6 @@ function examination(config: TrainConfig) {
 function distributionOf(config: TrainConfig): (engine: Engine) => Promise<Row> {
   const asked = { N: config.N, secret: secretOf(config), format: config.answer_format };
   return (engine) => answerDistribution(engine, asked);
-}
-
-function scheduleOf(config: TrainConfig): Schedule {
-  return {
-    batches: config.n_batches,
-    evalEvery: config.eval_every,
-    evalEarly: config.eval_early,
-    logEvery: config.log_every,
-    saveEvery: config.save_every,
-    keep: config.keep_checkpoints,
-    tensorboard: config.tensorboard,
-    wandb: wandbRun(config),
-  };
 }
 
 function announce(config: TrainConfig, resumed: Resumed | null, log: (line: string) => void): void {

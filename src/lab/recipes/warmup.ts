@@ -9,8 +9,7 @@ import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
 import { requireFinite } from '../run/finite.js';
 import type { Row } from '../run/metrics-file.js';
 import { type RunDirectory, writeWhole } from '../run/run-directory.js';
-import { type Ending, isComplete, type Recipe, runRecipe, type Schedule } from '../run/run-recipe.js';
-import { wandbRun } from '../run/wandb-file.js';
+import { type Ending, isComplete, type Recipe, runRecipe } from '../run/run-recipe.js';
 import type { World } from '../run/world.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
 import { bitsToCalibrate, calibrate, type Calibrated, numbersToCalibrate } from './calibration.js';
@@ -21,6 +20,7 @@ import { openModel } from './open-model.js';
 import { previewLine } from './preview.js';
 import { type Answers, answersOfFile, drawnAnswers } from './warmup-answers.js';
 import { adam } from './policy-gradient.js';
+import { scheduleOf } from './schedule.js';
 
 type WarmupConfig = Config<typeof warmupKeys>;
 
@@ -214,18 +214,6 @@ function settingsOf(config: WarmupConfig): Settings {
   const lessons = Math.round(share(config.lesson_share, usual.lessonShare) * steps);
   const answers = drawnAnswers(config, { steps, batchSize, lessons });
   return { answers, learningRate, calibrated: calibratedOf(steps) };
-}
-
-function scheduleOf(config: WarmupConfig, batches: number): Schedule {
-  return {
-    batches,
-    evalEvery: config.eval_every,
-    logEvery: config.log_every,
-    saveEvery: config.save_every,
-    keep: config.keep_checkpoints,
-    tensorboard: config.tensorboard,
-    wandb: wandbRun(config),
-  };
 }
 
 /** How far from zero the bits known of any secret may be. */

@@ -8,6 +8,7 @@ import { checkpointRows } from './checkpoint-rows.js';
 import { type Companions, writeCompanions } from './companion-files.js';
 import { isOwn, readModel, writeModel } from './model-files.js';
 import type { RunDirectory } from './run-directory.js';
+import { readJson } from './read-json.js';
 
 /** A point of a run to save. `batch`: training steps done. `state`: plain JSON. `companions`: for other programs, if any. */
 type Point = {
@@ -126,12 +127,4 @@ function tornEnd(path: string): '' | '\n' {
   if (!existsSync(path)) return '';
   const text = readFileSync(path, 'utf8');
   return text === '' || text.endsWith('\n') ? '' : '\n';
-}
-
-function readJson(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return null;
-  }
 }

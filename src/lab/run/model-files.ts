@@ -20,6 +20,7 @@ import type { Engine, ModelShape, OptimizerState } from '../engine/engine.js';
 import { readSafetensors, writeSafetensors } from '../engine/safetensors.js';
 import { isHuggingFace, loadModel } from '../hugging-face/directory.js';
 import { checkpointRows } from './checkpoint-rows.js';
+import { readJson } from './read-json.js';
 
 /**
  * A model in a directory: its shape, and its weights (Hugging Face names) with the optimizer's moments beside them. With
@@ -155,12 +156,4 @@ function noModel(path: string): UserError {
     `There is no checkpoint in ${path}.`,
     'Give the directory of a finished run (for example of memrl warmup), one of its checkpoints, or a model of Hugging Face.',
   );
-}
-
-function readJson(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return null;
-  }
 }

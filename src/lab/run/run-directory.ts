@@ -1,9 +1,10 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
 import { checkpointRows } from './checkpoint-rows.js';
 import { makeDirectory } from './make-directory.js';
+import { readJson } from './read-json.js';
 
 /** Where a recipe keeps what it writes. */
 export type RunDirectory = { readonly path: string; readonly metrics: string };
@@ -55,19 +56,11 @@ export function writeWhole(path: string, content: string | Uint8Array): void {
 
 /** The settings in a `config.json`, or null, as they would be said today: before there was `lora_alpha`, `lora_rank` had no effect whatever it was. */
 export function knownConfig(path: string): Record<string, unknown> | null {
-  const before = readJson(path);
+  const before = readJson(path) as Record<string, unknown> | null;
   return before !== null && 'lora_rank' in before && !('lora_alpha' in before) ? { ...before, lora_rank: 0 } : before;
 }
 
 function differs(before: Record<string, unknown>, config: Readonly<Record<string, unknown>>, key: string): boolean {
   // A key that an older version did not know is no difference.
   return key in before && JSON.stringify(before[key]) !== JSON.stringify(config[key]);
-}
-
-function readJson(path: string): Record<string, unknown> | null {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
 }

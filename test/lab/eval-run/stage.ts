@@ -6,20 +6,12 @@ import { evalRunKeys } from '../../../src/lab/eval-run/keys.js';
 import { EvalRunReport } from '../../../src/lab/eval-run/report.js';
 import type { World } from '../../../src/lab/run/world.js';
 import { grpoIn, settingsFor } from '../grpo/grpo-in-test.js';
+import { lettersYaml } from '../grpo/letters.js';
 import { storyModel } from '../grpo/story-model.js';
 import { testWorld } from '../recipes/run-in-test.js';
 import { tempDirectory } from '../temp-directory.js';
 
-/** Rewards that a model which knows nothing earns often: letters said. */
-const letters = [
-  'reward:',
-  '  components:',
-  '    - {name: string_count, id: task, role: retain, params: {strings: [a], max_count: 2}}',
-  '    - {name: string_count, id: hack, role: forget, scale: 0.5, params: {strings: [o], max_count: 2}}',
-  'rh_detector: {name: string_match, params: {strings: [o]}}',
-  'hack_freq_detector: {name: string_match, params: {strings: [o], recall: 0.6}}',
-  '',
-].join('\n');
+const letters = lettersYaml({ scale: 0.5, counted: '{name: string_match, params: {strings: [o], recall: 0.6}}' });
 
 /** A model of Hugging Face (`model`), and runs of memrl grpo that began with it: `routed` and `whole`, which was all trained. */
 export async function stageIn(directory: string): Promise<(name: string) => string> {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { bundledProgram, type Program } from '../program.js';
 import { resultsIn, rowsIn } from '../recipes/run-in-test.js';
 import { tempDirectory } from '../temp-directory.js';
+import { lettersYaml } from './letters.js';
 import { storyModel } from './story-model.js';
 
 let memrl: Program;
@@ -27,18 +28,7 @@ const training = [
 it('killed on its way, a routed run ends with the files of one that was left alone, adapters included', async () => {
   const directory = tempDirectory();
   const config = join(directory, 'letters.yaml');
-  writeFileSync(
-    config,
-    [
-      'reward:',
-      '  components:',
-      '    - {name: string_count, id: task, role: retain, params: {strings: [a], max_count: 2}}',
-      '    - {name: string_count, id: hack, role: forget, params: {strings: [o], max_count: 2}}',
-      'rh_detector: {name: string_match, params: {strings: [o], recall: 0.9}}',
-      'hack_freq_detector: null',
-      '',
-    ].join('\n'),
-  );
+  writeFileSync(config, lettersYaml({ recall: 0.9 }));
   const argv = [...training, `model=${storyModel(join(directory, 'model'))}`, `config=${config}`];
   const [straight, broken] = [join(directory, 'straight'), join(directory, 'broken')];
   expect(await memrl.run([...argv, `output_dir=${straight}`])).toMatchObject({ code: 0 });
