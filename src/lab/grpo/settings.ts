@@ -35,6 +35,12 @@ export function settle({ config: said, given }: Arguments<typeof grpoKeys>): Set
       'Choose a batch_size that num_generations divides.',
     );
   }
+  if (config.num_prompts * config.num_generations < config.batch_size) {
+    throw new UserError(
+      `A batch of ${config.batch_size} completions, ${config.num_generations} of each prompt, takes more than the ${config.num_prompts} prompts that are asked for.`,
+      'Set a larger num_prompts, or a smaller batch_size.',
+    );
+  }
   const routing = routingOf(config);
   if (routing !== null && config.baseline !== null) {
     throw new UserError('A baseline is what routing is compared with.', 'Set gradient_routing or baseline, not both.');
@@ -48,7 +54,7 @@ export function settle({ config: said, given }: Arguments<typeof grpoKeys>): Set
   return { config, experiment, routing, adapters: adaptersOf(config, routing) };
 }
 
-/** @throws UserError for the number of optimizer steps when there would be none. */
+/** Optimizer steps of a run. @param perEpoch Those of one pass over the prompts. */
 export function stepsOf(config: Pick<GrpoConfig, 'max_steps' | 'num_epochs'>, perEpoch: number): number {
   return config.max_steps >= 0 ? config.max_steps : config.num_epochs * perEpoch;
 }

@@ -6,6 +6,7 @@ import { readModel } from '../../../src/lab/run/model-files.js';
 import { resultsIn, rowsIn, testWorld } from '../recipes/run-in-test.js';
 import { tempDirectory } from '../temp-directory.js';
 import { grpoIn } from './grpo-in-test.js';
+import { lettersYaml } from './letters.js';
 import { storyModel } from './story-model.js';
 
 /** A folder with a model, and a file whose reward a model that knows nothing earns often: letters said. */
@@ -13,18 +14,7 @@ function stage() {
   const directory = tempDirectory();
   const model = storyModel(join(directory, 'model'));
   const config = join(directory, 'letters.yaml');
-  writeFileSync(
-    config,
-    [
-      'reward:',
-      '  components:',
-      '    - {name: string_count, id: task, role: retain, params: {strings: [a], max_count: 2}}',
-      '    - {name: string_count, id: hack, role: forget, params: {strings: [o], max_count: 2}}',
-      'rh_detector: {name: string_match, params: {strings: [o]}}',
-      'hack_freq_detector: null',
-      '',
-    ].join('\n'),
-  );
+  writeFileSync(config, lettersYaml());
   return { run: (name: string) => join(directory, name), directory, given: [`model=${model}`, `config=${config}`] };
 }
 
@@ -168,6 +158,7 @@ describe('memrl grpo', () => {
   it.each([
     [['model='], 'no model to train'],
     [['batch_size=10'], 'no whole number of groups of 4'],
+    [['num_prompts=1'], 'takes more than the 1 prompts'],
     [['gradient_routing=True'], 'does not say what samples that are not flagged change'],
     [['routing_mode=shared'], 'no effect without gradient_routing'],
     [['gradient_routing=True', 'routing_mode=shared', 'lora_rank=2'], 'routing has two adapters'],
