@@ -38,6 +38,8 @@ const results: readonly RegExp[] = [
   /\bbits\b/,
   /loss|perplexity|\b(ppl|nll|bpb|mse|mae|rmse|wer|cer|err|error)\b/,
 ];
+/** A code length is a loss, unlike the bits that a model has learnt. */
+const bitsPerSymbol = /\bbits per (byte|char|character|dim|dimension|token|word|pixel)\b/;
 /** What describes a result, or has its name for another reason, is none itself: `reward_std`, `loss_scale`. */
 const besides = /\b(std|stddev|var|variance|scale|coef|coeff|coefficient|weight|norm|threshold|baseline|target)s?\b/;
 const ofEvaluation = /\b(eval|evaluation|val|valid|validation|test|dev|heldout)\b/;
@@ -92,16 +94,32 @@ export function defaultMetric(
   return choice.show[0] ?? shownMetrics(written, choice, counting)[0] ?? null;
 }
 
+/** Of metrics in their order the one that stands for a run: the first that does more than count, if there is one. */
+export function standingAmong(
+  inOrder: readonly string[],
+  choice: MetricsToShow,
+  counting: ReadonlySet<string>,
+): string | null {
+  return inOrder.find((key) => !isCounter(key, choice, counting)) ?? inOrder[0] ?? null;
+}
+
 /** Whether a metric says how far or how fast a run is, or how it was set, and not how well it does. Never of what a sweep asks for. */
 export function isCounter(key: string, choice: MetricsToShow, counting: ReadonlySet<string> = nothingCounts): boolean {
   return !choice.show.includes(key) && placeOf(key, choice, counting) >= Place.setting;
 }
 
+/** Which direction of a metric is better, by its name: less of a loss or an error, more of any other result; null: it names no result. */
+export function goalByName(key: string): 'minimize' | 'maximize' | null {
+  const words = inWords(key);
+  if (besides.test(words) || isCountByName(key.toLowerCase())) return null;
+  const kind = results.findIndex((result) => result.test(words));
+  if (kind < 0) return null;
+  return kind === results.length - 1 || bitsPerSymbol.test(words) ? 'minimize' : 'maximize';
+}
+
 /** Whether a metric is a loss or an error by its name: less of it is better. */
 export function isLossName(key: string): boolean {
-  const words = inWords(key);
-  const isResult = !besides.test(words) && !isCountByName(key.toLowerCase());
-  return isResult && results.findIndex((result) => result.test(words)) === results.length - 1;
+  return goalByName(key) === 'minimize';
 }
 
 /** A metric as a heading names it: one that only counts stands there for want of a better one, and says so. */

@@ -17,14 +17,27 @@ export type RunWord = (typeof runStates)[number];
 export const exitClasses = ['done', 'failed', 'signal', 'oom', 'timeout', 'killed', 'lost'] as const;
 
 /**
- * How a run does that goes on, as far as that can be seen from outside. Where several hold, the first of them is its word: what
- * cannot be made good comes first, and a cause before its effects.
+ * How a run does, as far as that can be seen from outside. Where several words hold, the first of them is the run's: what cannot
+ * be made good comes first, and a cause before its effects. `diverging` and what follows `collapsed` are said of runs that are up,
+ * `diverged` and `collapsed` of runs that have ended.
  */
-export const runHealths = ['ok', 'nan', 'diverging', 'disk', 'silent', 'idle', 'slow'] as const;
+export const runHealths = [
+  'ok',
+  'nan',
+  'diverging',
+  'diverged',
+  'collapsed',
+  'disk',
+  'silent',
+  'idle',
+  'slow',
+] as const;
 export type RunHealth = (typeof runHealths)[number];
 /** What may be wrong with it. */
-export const ailments = ['nan', 'diverging', 'disk', 'silent', 'idle', 'slow'] as const satisfies readonly RunHealth[];
-export type Ailment = (typeof ailments)[number];
+export const ailments = runHealths.filter((word) => word !== 'ok');
+export type Ailment = Exclude<RunHealth, 'ok'>;
+/** The words that a run keeps when it has ended: its state alone would hide them. */
+const lastingHealths: readonly RunHealth[] = ['nan', 'diverged', 'collapsed'];
 
 /** Words of older versions, and what is meant now. Sweep files, queries, saved views and supervisors may still have them. */
 export const formerHealths = { stalled: 'silent' } as const satisfies Readonly<Record<string, Ailment>>;
@@ -36,6 +49,15 @@ type EndState = (typeof endStates)[number];
 /** Whether a run in this state is over, well or not: nothing of it runs, and nothing is waited for. */
 export function hasEnded(state: RunWord): state is EndState {
   return endStates.some((each) => each === state);
+}
+
+/**
+ * Whether the word for how a run does is to be told beside its state: while it runs, and when it ended so that its state hides
+ * what lasts. How a run failed says more.
+ */
+export function isUnhealthy({ state, health }: { readonly state: RunWord; readonly health: RunHealth }): boolean {
+  if (state === 'running') return health !== 'ok';
+  return (state === 'done' || state === 'killed') && lastingHealths.includes(health);
 }
 
 /** What a run said when it failed; null: it has not failed, or nobody knows. `reason`: why it is in its state. */

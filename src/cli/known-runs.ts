@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { groupBy } from '../base/group-by.js';
 import { RunId } from '../base/ids.js';
 import { connect } from '../client/ensure-supervisor.js';
 import type { RunSummary } from '../client/fleet.js';
@@ -7,6 +8,8 @@ import { readAnnotation } from '../files/annotation-file.js';
 import { readRunRecord } from '../files/run-record-file.js';
 import { openMetrics } from '../metrics/run-metrics.js';
 import { readRuns } from '../report/read-runs.js';
+import { RunMarks } from '../report/run-marks.js';
+import { readOutline } from '../report/sweep-outline.js';
 import { chosenRuns, isAboutMetrics } from './chosen-runs.js';
 
 /** What can be named in a runs directory. */
@@ -35,11 +38,25 @@ export async function chooseKnownRuns(
   const { runs } = await knownRuns(directory, patienceMs);
   if (words.length === 0) return [...runs];
   const isUnread = isAboutMetrics(words, runs) && runs.every(({ metrics }) => Object.keys(metrics).length === 0);
-  return chosenRuns(words, isUnread ? runs.map(withMetrics) : runs, Date.now());
+  const read = isUnread ? [...groupBy(runs, ({ sweep }) => sweep).values()].flatMap(withMetrics) : runs;
+  return chosenRuns(words, read, Date.now());
 }
 
-function withMetrics(run: RunSummary): RunSummary {
-  return { ...run, metrics: openMetrics(run.directory).readNow().last() };
+/** The runs of one sweep with what their files say of their metrics, and of how they ended. */
+function withMetrics(runs: readonly RunSummary[]): RunSummary[] {
+  const marks = new RunMarks(readOutline(dirname(runs[0]!.directory)));
+  const read = runs.map((run) => {
+    const metrics = openMetrics(run.directory).readNow();
+    marks.take(run, metrics);
+    return { ...run, metrics: metrics.last() };
+  });
+  return [...groupBy(read, ({ group }) => group)].flatMap(([group, members]) => {
+    const marked = marks.in(group);
+    return members.map((run) => {
+      const { word: health = run.health, reason: healthReason = null } = marked.get(run.name) ?? {};
+      return { ...run, health, healthReason };
+    });
+  });
 }
 
 async function bySupervisor(directory: string, patienceMs: number): Promise<KnownRuns | null> {

@@ -8,6 +8,7 @@ import { LazyEditor } from './editor/lazy-editor.js';
 import type { Launched } from './editor/sweep-source.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
+import { recalled } from './open-fleet.js';
 import { isGrowing, isOver } from './plain/watched-run.js';
 import { hasPerson, hasScreen, print, remark } from './terminal.js';
 
@@ -86,6 +87,8 @@ async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOpti
     sayGoodbye(sweep);
     return 130;
   }
+  // Whether a run diverged is known once its last rows have been read.
+  await recalled(fleet);
   tell();
   print([plainEnd(said, runsOf(fleet, sweep), Date.now()).line]);
   return end(runsOf(fleet, sweep), sweep, options);

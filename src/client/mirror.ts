@@ -49,7 +49,7 @@ export class Mirror {
     for (const patch of message.patches) {
       const run = this.runs.get(patch.id);
       if (run === undefined) continue;
-      this.runs.set(patch.id, withPresentWords({ ...run, ...patch }));
+      this.runs.set(patch.id, understood({ ...asSent(run), ...patch }));
       if (patch.place !== undefined && patch.place !== run.place) this.#unordered.add(run.sweep);
     }
     return true;
@@ -57,7 +57,7 @@ export class Mirror {
 
   #add(run: RunSummary): void {
     const { id, sweep, place } = run;
-    this.runs.set(id, withPresentWords(run));
+    this.runs.set(id, understood(run));
     if (place === undefined) return;
     const last = this.#lastPlaces.get(sweep) ?? -1;
     if (place < last) this.#unordered.add(sweep);
@@ -82,8 +82,21 @@ export class Mirror {
   }
 }
 
-/** A supervisor of an older version may have other words for how a run does. */
-function withPresentWords(run: RunSummary): RunSummary {
+/** As it is meant: a supervisor of an older version may have other words for how a run does, and JSON none for an infinity. */
+function understood(run: RunSummary): RunSummary {
   const health = (formerHealths as Readonly<Partial<Record<string, RunSummary['health']>>>)[run.health];
-  return health === undefined ? run : { ...run, health };
+  const known = health === undefined ? run : { ...run, health };
+  return known.infinite ? { ...known, metrics: withInfinities(known.metrics, known.infinite) } : known;
+}
+
+/** With null for its infinities: a patch that changes which they are need not name their metrics again. */
+function asSent(run: RunSummary): RunSummary {
+  if (!run.infinite) return run;
+  const nulls = Object.fromEntries(Object.keys(run.infinite).map((key) => [key, null]));
+  return { ...run, metrics: { ...run.metrics, ...nulls } };
+}
+
+function withInfinities(metrics: RunSummary['metrics'], infinite: NonNullable<RunSummary['infinite']>) {
+  const values = Object.entries(infinite).map(([key, word]) => [key, word === 'inf' ? Infinity : -Infinity] as const);
+  return { ...metrics, ...Object.fromEntries(values) };
 }

@@ -95,12 +95,12 @@ export class MetricTable implements Filing {
     return this.#lines.get(key, xKey, () => this.#line(key, xKey));
   }
 
-  /** The last value of every metric; null where it is not a finite number. */
+  /** The last value of every metric; null where it is NaN. */
   last(): Record<string, number | null> {
     const known = this.#series.flatMap((series, id) => {
       if (series.length === 0) return [];
       const value = series.values[series.length - 1]!;
-      return [[this.#numbers.keys[id]!, Number.isFinite(value) ? value : null] as const];
+      return [[this.#numbers.keys[id]!, Number.isNaN(value) ? null : value] as const];
     });
     return Object.fromEntries(known);
   }

@@ -103,7 +103,7 @@ export class PointTable implements Filing {
       const points = this.#partsOf(key)!.at(-1)!;
       const series = key === STEP ? points.steps : points.values;
       const value = series.values[series.length - 1]!;
-      return [key, Number.isFinite(value) ? value : null] as const;
+      return [key, Number.isNaN(value) ? null : value] as const;
     });
     return Object.fromEntries(known);
   }

@@ -222,7 +222,7 @@ export class RunMetrics {
     return others.find((other) => other.found.format.isSnapshot !== true && count(other) > count(first)) ?? first;
   }
 
-  /** The last value of every metric; null where it is not a finite number. */
+  /** The last value of every metric; null where it is NaN. */
   last(): Record<string, number | null> {
     const tables = this.told.filter(({ table }) => table.rows > 0);
     const known = tables.map((source) => ({ source, last: source.last() }));

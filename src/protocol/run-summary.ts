@@ -77,8 +77,13 @@ export const RunSummary = z.object({
   /** 0..1 */
   progress: z.number().nullable(),
   etaSeconds: z.number().nullable(),
-  /** Last value of every numeric metric. */
+  /** Last value of every numeric metric. On the wire null stands for all that is not finite, in a client's copy for NaN alone. */
   metrics: z.record(z.string(), z.number().nullable()),
+  /** Those metrics whose last value is an infinity; null: there are none. A supervisor of an older build does not say. */
+  infinite: z
+    .record(z.string(), z.enum(['inf', '-inf']))
+    .nullable()
+    .optional(),
   /**
    * The best value its objective has had in any row of the present file of metrics; null: none was finite. Absent: it has no
    * objective, or the build is older.

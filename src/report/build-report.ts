@@ -7,6 +7,7 @@ import { type MemoryRow, summarise } from '../analysis/memory-summary.js';
 import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
 import { type MetricsToShow, shownMetrics } from '../analysis/metric-order.js';
 import { scalings } from '../analysis/scaling.js';
+import type { Finding } from '../analysis/health/finding.js';
 import type { References } from '../analysis/compared.js';
 import type { ToldRun } from '../analysis/told.js';
 import { mean } from '../analysis/statistics.js';
@@ -23,7 +24,8 @@ import { type Cell, cellsOf, summariseMetrics } from './metric-summary.js';
 import { readReferences } from './read-references.js';
 import { eachRun } from './read-runs.js';
 import { keptFor, valuesOf } from './run-values.js';
-import type { Report, Section } from './report.js';
+import type { Report, RunMark, Section } from './report.js';
+import { countWords, RunMarks } from './run-marks.js';
 import { metricsToShow, readOutline, type SweepOutline } from './sweep-outline.js';
 
 /** Reads the metrics of a run, and lets who asked for it see them while they are in memory. */
@@ -73,17 +75,24 @@ export async function buildReport(
     outline,
   );
   const sections: Section[] = [];
+  const marks = new RunMarks(outline);
   const references = readReferences(directory, runs);
   const read: ReadMetrics = async (run, kind, keep) => {
     const metrics = await openMetrics(run.directory, keep).readToEnd(pause);
+    marks.take(run, metrics);
     seen?.(run, kind, metrics);
     return metrics;
   };
-  for (const members of groups) sections.push(await sectionOf(members, { outline, value, references }, read));
-  const counts = countStates(runs);
-  const annotations = annotationsOf(runs);
-  const { tables } = references;
-  return { sweep: basename(directory), counts, value, sections: answersFirst(sections), annotations, tables };
+  for (const members of groups) sections.push(await sectionOf(members, { outline, value, references, marks }, read));
+  return {
+    ...{ sweep: basename(directory), counts: countStates(runs), value, sections: answersFirst(sections) },
+    ...{ marks: groups.flatMap(([run]) => marksIn(run!.group, marks)), annotations: annotationsOf(runs) },
+    tables: references.tables,
+  };
+}
+
+function marksIn(group: string, marks: RunMarks): RunMark[] {
+  return [...marks.in(group)].map(([run, finding]) => ({ run, ...finding }));
 }
 
 /** Those that were started, and of the known ones those that were not. */
@@ -126,11 +135,16 @@ function countStates(runs: readonly ReportedRun[]): Report['counts'] {
 }
 
 /** What a table of metrics is made by. */
-type Asked = { readonly outline: SweepOutline; readonly value: RunValue; readonly references: References };
+type Asked = {
+  readonly outline: SweepOutline;
+  readonly value: RunValue;
+  readonly references: References;
+  readonly marks: RunMarks;
+};
 
 async function sectionOf(
   runs: ReportedRun[],
-  { outline, value, references }: Asked,
+  { outline, value, references, marks }: Asked,
   read: ReadMetrics,
 ): Promise<Section> {
   const { group } = runs[0]!;
@@ -147,7 +161,7 @@ async function sectionOf(
   return {
     ...head,
     kind: 'metrics',
-    ...(await metricTable(cells, { ...metricsToShow(outline, group), value }, read)),
+    ...(await metricTable(cells, { ...metricsToShow(outline, group), value, marksIn: () => marks.in(group) }, read)),
   };
 }
 
@@ -194,7 +208,8 @@ function bySize(a: MemoryRow, b: MemoryRow): number {
 
 type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'rows'>;
 
-type Choice = MetricsToShow & { readonly value: RunValue };
+/** `marksIn`: of the group, once its runs have been read. */
+type Choice = MetricsToShow & { readonly value: RunValue; readonly marksIn: () => ReadonlyMap<string, Finding> };
 
 async function metricTable(cells: Cell[], choice: Choice, read: ReadMetrics): Promise<MetricTable> {
   const values: Record<string, number | null>[][] = [];
@@ -210,7 +225,12 @@ async function metricTable(cells: Cell[], choice: Choice, read: ReadMetrics): Pr
   }
   const written = new Set(values.flat().flatMap((ofRun) => Object.keys(ofRun)));
   const keys = shownMetrics(written, choice, counting);
-  return { keys, rows: cells.map((cell, index) => summariseMetrics(cell, values[index]!, keys)) };
+  const marks = choice.marksIn();
+  const rows = cells.map((cell, index) => ({
+    ...summariseMetrics(cell, values[index]!, keys),
+    marks: countWords(cell.runs.flatMap(({ name }) => marks.get(name) ?? [])),
+  }));
+  return { keys, rows };
 }
 
 /** The evaluations among a run's metrics. A run that wrote none, or none of bits, gives none. */

@@ -4,6 +4,7 @@ import { bootstrap95 } from '../analysis/bootstrap.js';
 import { centreOf, interquartileMean, resultsOf } from '../analysis/seed-statistics.js';
 import { deviation, mean, median, quantile } from '../analysis/statistics.js';
 import { grouped } from '../base/group-by.js';
+import type { Ailment } from '../base/run-words.js';
 import { parameterOf } from '../base/scalar.js';
 
 /** The values of some metrics over the seeds of one cell, for runs that are no memory task. */
@@ -14,6 +15,8 @@ export type MetricRow = {
   varies: Record<string, unknown>;
   seeds: number;
   states: Partial<Record<ReportedState, number>>;
+  /** Ended runs with which something is wrong that their state does not tell. */
+  marks: Partial<Record<Ailment, number>>;
   /** By metric key. */
   metrics: Record<string, MetricSummary>;
 };
@@ -46,7 +49,7 @@ export function summariseMetrics(
   cell: Cell,
   values: readonly Readonly<Record<string, number | null>>[],
   keys: readonly string[],
-): MetricRow {
+): Omit<MetricRow, 'marks'> {
   const states: MetricRow['states'] = {};
   for (const { state } of cell.runs) states[state] = (states[state] ?? 0) + 1;
   const metrics = Object.fromEntries(keys.map((key) => [key, summaryOf(values.map((ofRun) => ofRun[key] ?? null))]));

@@ -1,3 +1,4 @@
+import { healthWord } from '../analysis/health/finding.js';
 import { tagsText } from '../base/annotation.js';
 import { plainAscii } from '../text/ascii.js';
 import { lineText } from '../text/display-text.js';
@@ -25,6 +26,7 @@ export function reportLines(report: Report, { width, ascii, spread = 'std' }: Pa
       ...sectionLines(section, paper),
     ]),
     ...(notes.length > 0 ? ['', ...notes.flatMap((note) => wrap(spell(note), width))] : []),
+    ...markLines(report, paper),
     ...annotationLines(report, paper),
   ];
   // What is left are rules and ellipses, of one column each.
@@ -42,6 +44,18 @@ function annotationLines({ annotations }: Report, { width, spell }: Paper): stri
     return note === null ? head : `${head}: ${note}`;
   });
   return ['', 'starred, tagged and noted', ...lines.flatMap((line) => wrap(spell(line), width))];
+}
+
+/** Lines for marked runs; the rest is counted. */
+const MOST_MARKED = 12;
+
+/** A line for each ended run with which something is wrong: `A_s0 diverged: loss 8.0e78, at its best 2.3`. */
+function markLines({ marks }: Report, { width, spell }: Paper): string[] {
+  if (marks.length === 0) return [];
+  const lines = marks.slice(0, MOST_MARKED).map(({ run, word, reason }) => `${run} ${healthWord(word)}: ${reason}`);
+  const rest = marks.length - lines.length;
+  const more = rest > 0 ? [`and ${rest} more`] : [];
+  return ['', 'ended, but not well', ...[...lines, ...more].flatMap((line) => wrap(spell(line), width))];
 }
 
 function sectionLines(section: Section, paper: Paper): string[] {

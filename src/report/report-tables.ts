@@ -1,12 +1,15 @@
+import { healthWord } from '../analysis/health/finding.js';
 import type { MemoryRow } from '../analysis/memory-summary.js';
 import { runValueText } from '../analysis/run-value.js';
 import type { Scaling } from '../analysis/scaling.js';
 import { notFiniteText } from '../analysis/seed-statistics.js';
 import { COLLAPSED_BITS, MEMORISED_SHARE, PLATEAU_SHARE, STUCK_PROBABILITY } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
+import type { Ailment } from '../base/run-words.js';
 import { countText, NOTHING, shortNumber } from '../text/numbers.js';
 import { type Column, columnsOf } from '../text/table.js';
 import type { MetricRow, MetricSummary } from './metric-summary.js';
+import { countWords } from './run-marks.js';
 import type { Report, Section } from './report.js';
 import { type Spread, spreadText, spreadWords } from './spread.js';
 
@@ -25,12 +28,16 @@ export function reportNotes(report: Report, spread: Spread): string[] {
   ];
 }
 
-/** `12 done · 1 failed`. */
-export function countsText({ counts }: Pick<Report, 'counts'>): string {
+/** `12 done · 1 failed · 3 diverged`. */
+export function countsText({ counts, marks }: Pick<Report, 'counts' | 'marks'>): string {
   const words = (['done', 'running', 'queued', 'held', 'failed', 'killed', 'lost'] as const).filter(
     (state) => counts[state],
   );
-  return words.map((state) => `${counts[state]} ${state}`).join(' · ');
+  return [...words.map((state) => `${counts[state]} ${state}`), ...markWords(countWords(marks))].join(' · ');
+}
+
+function markWords(marks: MetricRow['marks']): string[] {
+  return (Object.keys(marks) as Ailment[]).map((word) => `${marks[word]} ${healthWord(word)}`);
 }
 
 export function titleOf({ group, title }: Section): string {
@@ -276,10 +283,8 @@ function nameOf(row: MetricRow): string {
   return text === '' ? 'all' : text;
 }
 
-function statesText({ states }: MetricRow): string {
-  return Object.entries(states)
-    .map(([state, count]) => `${count} ${state}`)
-    .join(', ');
+function statesText({ states, marks }: MetricRow): string {
+  return [...Object.entries(states).map(([state, count]) => `${count} ${state}`), ...markWords(marks)].join(', ');
 }
 
 /** `0.31 ± 0.02 (3 of 5)`, `0.31 ± 0.02 · 2 NaN`: what is no number is counted, and what is missing, too. */

@@ -1,4 +1,5 @@
 import type { ReportedState } from '../analysis/analysed-run.js';
+import type { Finding } from '../analysis/health/finding.js';
 import type { Annotation } from '../base/annotation.js';
 import type { MemoryRow } from '../analysis/memory-summary.js';
 import type { RunValue } from '../analysis/run-value.js';
@@ -10,10 +11,15 @@ export type Section = { group: string; title: string | null } & (
   { kind: 'memory'; rows: MemoryRow[]; scalings: Scaling[] } | { kind: 'metrics'; keys: string[]; rows: MetricRow[] }
 );
 
+/** `word`: `diverged`, `collapsed` or `nan`; `reason`: how that is seen, in words. */
+export type RunMark = Finding & { readonly run: string };
+
 /** The results of the runs of a sweep, so far. Everything in it is computed from the files of the runs. */
 export type Report = {
   sweep: string;
   counts: Partial<Record<ReportedState, number>>;
+  /** Ended runs with which something is wrong that their state does not tell, group by group. */
+  marks: readonly RunMark[];
   /** What stands for a run in the tables of metrics. */
   value: RunValue;
   sections: Section[];

@@ -5,12 +5,16 @@ import { type MetricsToShow, namesIn } from '../analysis/metric-order.js';
 import { sweepFiles } from '../contract/files.js';
 import { readIfThere } from '../files/run-record-file.js';
 
-/** What reports and exports take from the sweep file: the order of the groups, their titles, and what to show. */
-export type SweepOutline = {
-  groups: { name: string; title: string | null; metrics: SaidOfMetrics; judgedBy: readonly string[] }[];
+/** What reports and exports take from the sweep file: the order of the groups, their titles, what to show and what to judge by. */
+export type SweepOutline = SaidOfRuns & { groups: (SaidOfRuns & { name: string; title: string | null })[] };
+
+/** `judgedBy`: names in the objective and in the stop rule. */
+type SaidOfRuns = {
   metrics: SaidOfMetrics;
+  objective: OutlinedObjective | null;
   judgedBy: readonly string[];
 };
+type OutlinedObjective = { name: string; goal: 'minimize' | 'maximize' };
 
 /** `x`: null where nothing is said. */
 type SaidOfMetrics = { show: readonly string[]; x: string | null };
@@ -21,11 +25,10 @@ const Metrics = z
     x: z.string().nullable().catch(null),
   })
   .catch({ show: [], x: null });
-/** The objective's name, and the names in the stop rule; null of either: a group takes back what the sweep says. */
+/** The objective, and the names in the stop rule; null of either: a group takes back what the sweep says. */
 const judges = {
   metric: z
-    .looseObject({ name: z.string() })
-    .transform(({ name }) => [name])
+    .looseObject({ name: z.string(), goal: z.enum(['minimize', 'maximize']).catch('minimize') })
     .nullish()
     .catch(undefined),
   stop_when: z
@@ -47,30 +50,38 @@ export function metricsToShow({ groups, metrics, judgedBy }: SweepOutline, group
   return { show, x: own?.x ?? metrics.x ?? 'step', judgedBy: inFile?.judgedBy ?? judgedBy };
 }
 
+/** What says how good a run of the group is; null: the sweep file does not say. */
+export function objectiveOf({ groups, objective }: SweepOutline, group: string): OutlinedObjective | null {
+  const inFile = groups.find(({ name }) => name === group);
+  return inFile === undefined ? objective : inFile.objective;
+}
+
 /**
  * Reads the sweep file kept beside the runs, as far as it goes: it was checked when it was submitted, and a report of
  * finished runs must not fail over it. A sweep of plain commands, or none, gives an empty outline.
  */
 export function readOutline(sweepDirectory: string): SweepOutline {
   const parsed = SweepText.safeParse(parseYaml(readIfThere(join(sweepDirectory, sweepFiles.text)) ?? ''));
-  if (!parsed.success) return { groups: [], metrics: { show: [], x: null }, judgedBy: [] };
+  if (!parsed.success) return { groups: [], metrics: { show: [], x: null }, objective: null, judgedBy: [] };
   const { groups, ...sweep } = parsed.data;
   return {
     groups: Object.entries(groups).map(([name, group]) => {
       const { title, metrics } = group;
-      return { name, title, metrics, judgedBy: judgesOf(group, sweep) };
+      return { name, title, metrics, ...judgesOf(group, sweep) };
     }),
     metrics: sweep.metrics,
-    judgedBy: judgesOf(sweep, {}),
+    ...judgesOf(sweep, {}),
   };
 }
 
-type Judges = { metric?: string[] | null | undefined; stop_when?: string[] | null | undefined };
+type Judges = { metric?: OutlinedObjective | null | undefined; stop_when?: string[] | null | undefined };
 
 /** What a group says of each takes the place of what the sweep says. */
-function judgesOf(own: Judges, sweep: Judges): string[] {
-  const said = (key: keyof Judges) => (own[key] === undefined ? sweep[key] : own[key]) ?? [];
-  return [...new Set([...said('metric'), ...said('stop_when')])];
+function judgesOf(own: Judges, sweep: Judges): Pick<SaidOfRuns, 'objective' | 'judgedBy'> {
+  const metric = (own.metric === undefined ? sweep.metric : own.metric) ?? null;
+  const stop = (own.stop_when === undefined ? sweep.stop_when : own.stop_when) ?? [];
+  const objective = metric === null ? null : { name: metric.name, goal: metric.goal };
+  return { objective, judgedBy: [...new Set([...(metric === null ? [] : [metric.name]), ...stop])] };
 }
 
 function parseYaml(text: string): unknown {

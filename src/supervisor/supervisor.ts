@@ -188,6 +188,7 @@ function healthWatch({
       ...{ state, loop, now },
       planned: (id) => plannedRuns.of(id),
       monitored: (id) => watcher.vitals(id),
+      endingOf: (id) => watcher.endingOf(id),
       monitorOf: (id, attempt) => watcher.monitorOf(id, attempt),
       gauges: () => gpus.gauges,
       disks: new DiskWatch(),

@@ -155,6 +155,18 @@ describe('what a client sees', () => {
     expect(mirror.runs.get(row.id)).toMatchObject({ health: 'silent', progress: 0.5 });
   });
 
+  it('has the infinities that JSON does not, for as long as they are there', () => {
+    const { line, take, publish, measure } = newPair(1);
+    take(slots(0));
+    take(submitted(['r0']));
+    const valueAfter = (loss: number): number | null | undefined => {
+      measure(id('r0'), loss);
+      publish();
+      return mirrorOf(line.sent).runs.get(id('r0'))?.metrics['loss'];
+    };
+    expect([1, Infinity, 2, -Infinity, Number.NaN].map(valueAfter)).toEqual([1, Infinity, 2, -Infinity, null]);
+  });
+
   it('comes in launch order, in pages, and then only what has changed', () => {
     const { line, take, publish, measure, names } = newPair(450);
     take(slots(0));

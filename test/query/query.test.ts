@@ -28,6 +28,7 @@ const runs = [
     attempt: 3,
     startedAt: now - HOUR,
     exit: { class: 'oom', code: null, signal: null },
+    health: 'diverged',
     parameters: { N: 1024, lr: 4e-5, env: 'single_step', layers: [1, 2], age: 7 },
   }),
   aRun('B_B8_s2', {
@@ -98,9 +99,12 @@ describe('a query', () => {
     ['health:silent', 'B_B8_s2'],
     ['health:nan,s', 'B_B8_s2'],
     ['health:slow', ''],
+    ['health:diverged', 'A_B8_s1'],
+    ['health:diverging', ''],
+    ['health:diverg', 'A_B8_s1'],
     // What older versions called it, also in views that were saved.
     ['health:stalled', 'B_B8_s2'],
-    ['health:ok,STALL', all],
+    ['health:ok,diverged,STALL', all],
     ['error:"shapes cannot"', 'A_B8_s1'],
     ['error:runtimeerror', 'A_B8_s1'],
     ['error:oom,"mat1*(32x128"', 'A_B8_s1'],

@@ -238,8 +238,33 @@ describe('the report of a sweep', () => {
     }));
     const report = await buildReport(sweepOf('', runs), { value });
     const lines = reportLines(report, { width: 100, ascii: false, ...(spread === undefined ? {} : { spread }) });
-    expect(lines.slice(5, 7).map((line) => line.replace(/^.*done +/, ''))).toEqual(cells);
+    expect(lines.slice(5, 7).map((line) => line.replace(/^.*(done|NaN|diverged)  +/, ''))).toEqual(cells);
     expect(lines.slice(7).join(' ')).toContain(note ?? '');
+  });
+
+  it('says which runs ended, but not well: of each setting, of all, and why', async () => {
+    const curves: [number, (number | string)[], Outcome][] = [
+      [0.1, [3, 2, 1], done],
+      [1, [3, 4e8, 1.8e20], done],
+      [2, [3, 2, 'NaN'], done],
+      [3, [3, 2, '-Infinity'], { kind: 'killed' }],
+      [4, [3, 4e8, 1.8e20], { kind: 'failed', code: 1 }],
+    ];
+    const runs = curves.map(([lr, curve, outcome]) => ({
+      ...{ name: `lr${lr}`, group: 'main', parameters: { lr, seed: 0 }, outcome },
+      rows: curve.map((loss, step) => `{"step": ${step}, "loss": ${loss}}`),
+    }));
+    const report = await buildReport(sweepOf('metric: {name: loss}', runs));
+    expect(report.marks.map(({ run, word }) => [run, word])).toEqual([
+      ['lr1', 'diverged'],
+      ['lr2', 'nan'],
+      ['lr3', 'diverged'],
+    ]);
+    const text = reportLines(report, { width: 100, ascii: false }).join('\n');
+    expect(text).toMatch(/ · 3 done · 1 failed · 1 killed · 2 diverged · 1 NaN\n/);
+    expect(text).toMatch(/lr=1 +1 +1 done, 1 diverged/);
+    expect(text).toContain('\nlr1 diverged: loss 1.80e20, at its best 3\n');
+    expect(text).toContain('\nlr3 diverged: loss is infinite');
   });
 
   it('reads on where a file is torn or missing', async () => {

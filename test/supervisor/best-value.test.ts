@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runTest } from '../../src/query/match.js';
+import { parseRunQuery } from '../../src/query/parser.js';
 import type { PlannedRun } from '../../src/spec/planned-run.js';
 import { run, Testbed, untilSettled, waitFor } from './testbed.js';
 
@@ -48,5 +50,31 @@ describe('the best value of a run', () => {
     await waitFor('the connection', () => fleet.connection === 'connected');
     await waitFor('what was written to be read', () => fleet.status.recalled);
     expect(told()).toEqual(best);
+  });
+});
+
+describe('a run that diverged', () => {
+  it('is told from one that is done, also by the next supervisor, and queries find it', async () => {
+    const fleet = await bed.fleet();
+    const runs = [writing('low', '3 2 1'), writing('wild', '3 4e8 8e78'), writing('endless', '3 2 Infinity')];
+    await fleet.submit(bed.plan('s', runs), { PATH: process.env['PATH']! }, { slots: 2, gpus: 'none' });
+    await untilSettled(fleet);
+    const has = runTest(parseRunQuery('health:diverged'), 0);
+    const told = () => runs.map(({ name }) => run(fleet, `s/${name}`)).map((each) => [each.state, has(each)]);
+    const marked = [
+      ['done', false],
+      ['done', true],
+      ['done', true],
+    ];
+    await waitFor('the last rows', () => fleet.status.recalled);
+    expect(told()).toEqual(marked);
+    expect(run(fleet, 's/wild').healthReason).toBe('loss 8.00e78, at its best 3');
+    expect(run(fleet, 's/endless').metrics['loss']).toBe(Infinity);
+    await bed.killSupervisor();
+    await waitFor('another supervisor', () => fleet.connection === 'reconnecting');
+    await waitFor('the connection', () => fleet.connection === 'connected');
+    await waitFor('what was written to be read', () => fleet.status.recalled);
+    expect(told()).toEqual(marked);
+    expect(run(fleet, 's/endless').metrics['loss']).toBe(Infinity);
   });
 });

@@ -88,21 +88,61 @@ export function divergenceOf(
   siblings: () => readonly Levels[],
   wasDiverging: boolean,
 ): string | null {
-  const { level, better } = own;
-  const bad = level.map((value) => -better * value);
-  const [start, best] = [bad[0]!, Math.min(...bad)];
-  const now = Math.min(...bad.slice(-2));
+  const { better, level, noise } = own;
+  const course = courseOf(level, { better, noise, last: 2 });
+  const { start, best, end } = course;
   const ease = wasDiverging ? STILL : 1;
-  const lost = now - best;
-  const earlier = largestLoss(bad.slice(0, bad.indexOf(best)));
-  const much = Math.max(NOISES * own.noise, EARLIER_LOSSES * earlier, SHARE * Math.abs(start), SHARE * Math.abs(best));
-  if (!(lost > ease * much)) return null;
+  if (!hasLost(course, ease)) return null;
   const others = levelAmong(siblings(), own.x.at(-1)!);
+  if (others === null && better === -1 && !isLarge(course)) return null;
   const share = others === null ? ALONE : WITH_SIBLINGS;
-  if (lost < ease * share * (start - best)) return null;
-  if (others !== null && now - -better * others < (ease * lost) / 2) return null;
+  if (end - best < ease * share * (start - best)) return null;
+  if (others !== null && end - -better * others < (ease * (end - best)) / 2) return null;
+  return courseWords(name, { now: -better * end, best: -better * best, others });
+}
+
+/**
+ * How a series went: the levels of its start, of its best and of its end, and the most that was lost on the way to its best, and
+ * gained again. Levels are negated where more is better: here less is always better. `noise`: as of `Levels`.
+ */
+export type Course = {
+  readonly start: number;
+  readonly best: number;
+  readonly end: number;
+  readonly earlier: number;
+  readonly noise: number;
+};
+
+/** @param last The end is the best of so many last levels. */
+export function courseOf(
+  levels: readonly number[],
+  { better, noise, last }: Pick<Levels, 'better' | 'noise'> & { readonly last: number },
+): Course {
+  const bad = levels.map((value) => -better * value);
+  const best = Math.min(...bad);
+  const earlier = largestLoss(bad.slice(0, bad.indexOf(best)));
+  return { start: bad[0]!, best, end: Math.min(...bad.slice(-last)), earlier, noise };
+}
+
+/** Whether what was lost since the best is much. */
+export function hasLost({ start, best, end, earlier, noise }: Course, ease = 1): boolean {
+  const much = Math.max(NOISES * noise, EARLIER_LOSSES * earlier, SHARE * Math.abs(start), SHARE * Math.abs(best));
+  return end - best > ease * much;
+}
+
+/** Whether what a loss has lost is so much that it is no overfitting: half of its own size. To be asked where no siblings tell. */
+export function isLarge({ start, best, end }: Course): boolean {
+  return end - best >= Math.max(Math.abs(start), Math.abs(best)) / 2;
+}
+
+/** `loss 7, at its best 2, others 2`; its best is left out where it ended there. `others`: null: nobody is known. */
+export function courseWords(
+  name: string,
+  { now, best, others }: { readonly now: number; readonly best: number; readonly others: number | null },
+): string {
+  const before = best === now ? '' : `, at its best ${shortNumber(best)}`;
   const beside = others === null ? '' : `, others ${shortNumber(others)}`;
-  return `${name} ${shortNumber(-better * now)}, at its best ${shortNumber(-better * best)}${beside}`;
+  return `${name} ${shortNumber(now)}${before}${beside}`;
 }
 
 /** The most that was lost of what had been reached before. */

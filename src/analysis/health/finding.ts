@@ -8,12 +8,56 @@ export type Health = { readonly word: RunHealth; readonly reason: string | null 
 
 export const wellHealth: Health = { word: 'ok', reason: null };
 
+/** As `healthOf`. What is found in last values and in the course of a metric alike is said once. */
+export function joinedHealth(ofLastValues: readonly Finding[], others: readonly Finding[]): Health {
+  return healthOf([
+    ...ofLastValues,
+    ...others.filter(({ word }) => ofLastValues.every((finding) => finding.word !== word)),
+  ]);
+}
+
 /** The first of what was found, in the order of `ailments`; what else holds stands behind its reason, each with its word. */
 export function healthOf(findings: readonly Finding[]): Health {
   if (findings.length === 0) return wellHealth;
   const [first, ...others] = findings.toSorted((a, b) => ailments.indexOf(a.word) - ailments.indexOf(b.word));
   const { word, reason } = first!;
   return { word, reason: [reason, ...others.map((other) => `${other.word}: ${other.reason}`)].join('; ') };
+}
+
+/** Of the metrics those whose last value matters and is not finite: of what is shown or judged, and of losses. */
+export function notFiniteAmong(
+  metrics: Readonly<Record<string, number | null>>,
+  { show, judged }: { readonly show: readonly string[]; readonly judged: string | undefined },
+): string[] {
+  const matters = (key: string) => key === judged || show.includes(key) || /loss/i.test(key);
+  return Object.keys(metrics).filter((key) => !Number.isFinite(metrics[key]) && matters(key));
+}
+
+/** Metrics named in a reason before the rest is only counted. */
+const NAMED = 3;
+
+/** What is wrong with a run some of whose metrics have no finite last value. @param metrics Their last values; null: NaN. */
+export function notFiniteFindings(
+  names: readonly string[],
+  metrics: Readonly<Record<string, number | null>>,
+  isOver: boolean,
+): Finding[] {
+  const [nan, infinite] = [true, false].map((isNan) =>
+    names.filter((name) => Number.isNaN(metrics[name] ?? Number.NaN) === isNan),
+  ) as [string[], string[]];
+  const diverges = isOver ? 'diverged' : 'diverging';
+  return [
+    ...(nan.length === 0 ? [] : [{ word: 'nan' as const, reason: said(nan, ['is not a number', 'are not numbers']) }]),
+    ...(infinite.length === 0
+      ? []
+      : [{ word: diverges, reason: said(infinite, ['is infinite', 'are infinite']) } as const]),
+  ];
+}
+
+function said(names: readonly string[], [one, several]: readonly [string, string]): string {
+  const rest = names.length - NAMED;
+  const list = `${names.slice(0, NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  return `${list} ${names.length === 1 ? one : several}`;
 }
 
 /** The word as a person reads it. */

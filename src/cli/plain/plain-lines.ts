@@ -1,5 +1,5 @@
 import { healthText, healthWord } from '../../analysis/health/finding.js';
-import { hasEnded } from '../../base/run-words.js';
+import { hasEnded, isUnhealthy } from '../../base/run-words.js';
 import { displayText } from '../../text/display-text.js';
 import { durationWords, timeStamp } from '../../text/duration.js';
 import { finalLine, progressLine } from './progress-line.js';
@@ -70,12 +70,10 @@ function runEventLines(before: Seen | undefined, run: WatchedRun, now: number): 
 
 /** Null: nothing is wrong with the run that was not before. */
 function healthLine(before: Seen | undefined, run: WatchedRun): string | null {
-  const known = before?.state === 'running' && before.attempt === run.attempt ? before.health : 'ok';
-  if (run.state !== 'running' || run.health === known) return null;
-  const text = healthText(run);
-  return text === null
-    ? `well     ${run.name}: no longer ${healthWord(known)}`
-    : `WARNING  ${run.name}: ${displayText(text)}`;
+  const known = before?.attempt === run.attempt && isUnhealthy(before) ? before.health : 'ok';
+  const text = isUnhealthy(run) ? healthText(run) : null;
+  if (text !== null) return run.health === known ? null : `WARNING  ${run.name}: ${displayText(text)}`;
+  return run.state === 'running' && known !== 'ok' ? `well     ${run.name}: no longer ${healthWord(known)}` : null;
 }
 
 /** Null: nothing worth a line. */

@@ -1,7 +1,7 @@
 import { healthWord } from '../../analysis/health/finding.js';
 import { groupBy } from '../../base/group-by.js';
 import { displayText } from '../../text/display-text.js';
-import { hasEnded } from '../../base/run-words.js';
+import { hasEnded, isUnhealthy } from '../../base/run-words.js';
 import type { WatchedRun } from './watched-run.js';
 
 /** How far all runs are, and what the queued ones wait for: `12 of 48 done, 2 running, 34 queued · 31 % · 34 × …`. */
@@ -12,13 +12,13 @@ export function progressLine(runs: readonly WatchedRun[]): string {
   return parts.filter((part) => part !== '').join(' · ');
 }
 
-/** The last line: `48 done, 0 failed`, and what else there is. */
+/** The last line: `48 done, 0 failed, 3 diverged`, and what else there is. */
 export function finalLine(runs: readonly WatchedRun[]): string {
   const count = counter(runs);
   const others = (['killed', 'lost', 'stopping', 'starting', 'running', 'paused', 'queued', 'held'] as const)
     .filter((state) => count(state) > 0)
     .map((state) => `${count(state)} ${state}`);
-  return [`${count('done')} done`, `${count('failed')} failed`, ...others].join(', ');
+  return [`${count('done')} done`, `${count('failed')} failed`, ...others, ...unhealthyWords(runs)].join(', ');
 }
 
 /** `12 of 48 done, 2 running, 34 queued`. */
@@ -30,10 +30,11 @@ export function countsLine(runs: readonly WatchedRun[]): string {
   return [`${count('done')} of ${runs.length} done`, ...others, ...unhealthyWords(runs)].join(', ');
 }
 
-/** `2 silent`: of the runs that are running. */
+/** `2 silent`, `3 diverged`: what is wrong with runs that their states do not tell. */
 function unhealthyWords(runs: readonly WatchedRun[]): string[] {
-  const running = runs.filter(({ state, health }) => state === 'running' && health !== 'ok');
-  return [...groupBy(running, ({ health }) => health)].map(([word, each]) => `${each.length} ${healthWord(word)}`);
+  return [...groupBy(runs.filter(isUnhealthy), ({ health }) => health)].map(
+    ([word, each]) => `${each.length} ${healthWord(word)}`,
+  );
 }
 
 /** The reasons of the queued runs, the commonest first, at most three. */

@@ -2,6 +2,7 @@ import { elapsedMs } from '../../analysis/forecast/busy-time.js';
 import { healthText } from '../../analysis/health/finding.js';
 import { defaultMetric, metricHeading } from '../../analysis/metric-order.js';
 import { noAnnotation, tagsText } from '../../base/annotation.js';
+import { hasEnded, isUnhealthy } from '../../base/run-words.js';
 import { type ParameterValue, parameterOf } from '../../base/scalar.js';
 import { valueText } from '../../spec/expand/value-text.js';
 import { grouped } from '../../base/group-by.js';
@@ -114,12 +115,12 @@ function progressOf({ progress, state }: RunSummary): string {
 
 function whyOf(run: RunSummary, now: number): string {
   const { reason, warning, retryAt, killAt, state } = run;
-  const isLive = state === 'running' || state === 'paused';
+  const isTold = hasEnded(state) ? isUnhealthy(run) : state === 'running' || state === 'paused';
   const parts = [
     reason === null ? null : displayText(reason),
     retryAt === null ? null : `again in ${shortDuration(retryAt - now)}`,
     killAt === null ? null : `SIGKILL in ${shortDuration(killAt - now)}`,
-    isLive ? displayText(healthText(run) ?? '') : null,
+    isTold ? displayText(healthText(run) ?? '') : null,
     warning === null ? null : displayText(warning),
   ];
   return parts.filter((part) => part !== null && part !== '').join('; ');
@@ -159,6 +160,7 @@ export function runStatus(run: RunSummary): object {
       progress,
       etaSeconds,
       metrics,
+      infinite: more.infinite ?? null,
       ...(best === undefined ? {} : { best }),
       health,
       healthReason: healthReason ?? null,

@@ -47,10 +47,9 @@ function waitForEnd(words: readonly string[], options: WaitOptions, seen: Seen):
     const runs = () => [...fleet.runs.values()].filter(isMeant);
     seen.runs = runs;
     await fleet.until(() => isOver(fleet, runs()) && !sweeps.some((sweep) => isGrowing(fleet, sweep)));
-    if (options.json === true) {
-      await recalled(fleet);
-      printJson({ timedOut: false, runs: runs().map(runStatus) });
-    } else print([finalLine(runs())]);
+    await recalled(fleet);
+    if (options.json === true) printJson({ timedOut: false, runs: runs().map(runStatus) });
+    else print([finalLine(runs())]);
     return runs().every(({ state }) => state === 'done') ? 0 : 3;
   });
 }

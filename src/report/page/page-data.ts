@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { ReportedRun, ReportedState } from '../../analysis/analysed-run.js';
 import { conditionName, memoryTask } from '../../analysis/memory-task.js';
+import type { Finding } from '../../analysis/health/finding.js';
 import { isLossName, shownMetrics } from '../../analysis/metric-order.js';
 import { type Importance, importanceSteps } from '../../analysis/parameters/parameter-importance.js';
 import { seededRandom } from '../../analysis/parameters/seeded-random.js';
@@ -29,6 +30,8 @@ export type PageRun = {
   readonly group: string;
   readonly setting: string;
   readonly state: ReportedState;
+  /** What is wrong with an ended run that its state does not tell; null: nothing. */
+  readonly mark: Finding | null;
   readonly parameters: Parameters;
   /** As a shell takes it; null: it was never started. */
   readonly command: string | null;
@@ -114,7 +117,11 @@ export async function readPageData(
   const read = report.sections.map((section) => readGroup(section, reading));
   const records = known.map((run) => readRunRecord(run.directory));
   const places = new Map(read.flatMap(({ places: ofGroup }) => [...ofGroup]));
-  const runs = known.map((run, index) => pageRun(run, records[index] ?? null, places.get(index)));
+  const marks = new Map(report.marks.map((mark) => [mark.run, mark]));
+  const runs = known.map((run, index) => ({
+    ...pageRun(run, records[index] ?? null, places.get(index)),
+    mark: marks.get(run.name) ?? null,
+  }));
   const ranked = rankedFirst(read, objective);
   return {
     ...{ report, runs, groups: read.map(({ group }) => group) },
@@ -264,7 +271,7 @@ function rankingOf(written: ReadonlySet<string>, keys: readonly string[], object
   return first === undefined ? null : { metric: first, goal: isLossName(first) ? 'minimize' : null };
 }
 
-function pageRun(run: ReportedRun, record: RunRecord | null, place: Place | undefined): PageRun {
+function pageRun(run: ReportedRun, record: RunRecord | null, place: Place | undefined): Omit<PageRun, 'mark'> {
   const { attempts, argv } = record ?? { attempts: [], argv: null };
   return {
     ...{ name: run.name, group: run.group, state: run.state, parameters: run.parameters },

@@ -1,3 +1,4 @@
+import { healthWord } from '../../analysis/health/finding.js';
 import { durationText } from '../../text/duration.js';
 import { shortNumber } from '../../text/numbers.js';
 import { parameterText } from '../report-tables.js';
@@ -64,7 +65,7 @@ export function runsMarkup({ runs }: PageData): Markup {
       html`<tr data-run="${index}" tabindex="0">
         <td>${run.name}</td>
         <td>${run.group}</td>
-        <td>${run.state}</td>
+        <td class="${run.mark === null ? '' : 'bad'}">${stateText(run)}</td>
         <td class="right" data-value="${run.value ?? ''}">${resultText(run)}</td>
         <td class="right" data-value="${run.seconds ?? ''}">
           ${run.seconds === null ? '' : durationText(Math.round(run.seconds))}
@@ -83,6 +84,11 @@ function headMarkup(text: string): Markup {
   return html`<th scope="col">${text}</th>`;
 }
 
+/** `done, diverged`. */
+function stateText({ state, mark }: PageRun): string {
+  return mark === null ? state : `${state}, ${healthWord(mark.word)}`;
+}
+
 /** `loss 0.2264`. */
 function resultText({ metric, value }: PageRun): string {
   return value === null ? '' : `${metric} ${shortNumber(value, 4)}`;
@@ -92,7 +98,7 @@ function resultText({ metric, value }: PageRun): string {
 export function cardOf(run: PageRun): object {
   const facts = [
     run.group,
-    run.state,
+    run.mark === null ? run.state : `${stateText(run)} (${run.mark.reason})`,
     ...(run.value === null ? [] : [resultText(run)]),
     ...(run.seconds === null ? [] : [durationText(Math.round(run.seconds))]),
     ...(run.failure === null ? [] : [run.failure]),

@@ -1,5 +1,12 @@
 import { divergenceOf } from '../../analysis/health/divergence.js';
-import { type Finding, type Health, healthOf, wellHealth } from '../../analysis/health/finding.js';
+import type { Ending } from '../../analysis/health/ending.js';
+import {
+  type Finding,
+  type Health,
+  joinedHealth,
+  notFiniteFindings,
+  wellHealth,
+} from '../../analysis/health/finding.js';
 import { slownessOf } from '../../analysis/health/pace.js';
 import { GpuIdleness, scarcityOf } from '../../analysis/health/resources.js';
 import { silenceOf } from '../../analysis/health/silence.js';
@@ -16,6 +23,7 @@ import { passTurn } from '../../processes/turn.js';
 import type { MonitoredMetrics } from '../publish/run-view.js';
 import type { MetricsMonitor } from '../runs/metrics-monitor.js';
 import type { DiskWatch } from './disk-watch.js';
+import { LastingMarks } from './lasting-marks.js';
 import { ObservedRun } from './observed-run.js';
 import { Siblings } from './siblings.js';
 
@@ -27,11 +35,13 @@ type HealthWatchTools = {
   loop: Pick<EventLoop, 'changed'>;
   planned: (id: RunId) => PlannedRun | null;
   monitored: (id: RunId) => MonitoredMetrics;
+  /** How an ended run ended; null: it is not known, or nothing can be judged of it. */
+  endingOf: (id: RunId) => Ending | null;
   monitorOf: (id: RunId, attempt: number) => MetricsMonitor | null;
   /** As the driver says now; none where it says nothing. */
   gauges: () => readonly { readonly index: number; readonly utilization: number | null }[];
   disks: Pick<DiskWatch, 'of' | 'lookAt'>;
-  /** A run that is up has got this word. */
+  /** A run that is up, or has just ended, has got this word. */
   unhealthy: (run: PlannedRun, finding: Finding) => void;
   /** On the scheduler's line, ms. */
   now: () => number;
@@ -43,8 +53,6 @@ const LOOK_MS = 10_000;
 const RETELL_MS = 600_000;
 /** Runs that are done, of each group, which those that are up are still compared with. */
 const REMEMBERED = 32;
-/** Metrics named in a reason before the rest is only counted. */
-const NAMED = 3;
 
 type Running = Extract<RunState, { phase: 'running' }>;
 
@@ -59,6 +67,7 @@ export class HealthWatch {
   readonly #observed = new Map<RunId, ObservedRun>();
   readonly #done = new Map<GroupId, ObservedRun[]>();
   readonly #gpus = new GpuIdleness();
+  readonly #marks = new LastingMarks();
   #timer: NodeJS.Timeout | null = null;
   #isLooking = false;
   #isClosed = false;
@@ -69,13 +78,15 @@ export class HealthWatch {
     this.#bornAt = tools.now();
   }
 
-  /** Of a run that has ended, only what its metrics say last. */
+  /** Of a run that has ended, what its metrics tell; of one that is not running now, only what its metrics said last. */
   of(id: RunId): Health {
-    const { notFinite } = this.#tools.monitored(id);
-    const findings = this.#observed.get(id)?.findings ?? [];
-    if (notFinite.length === 0 && findings.length === 0) return wellHealth;
-    const nan = notFinite.length === 0 ? [] : [{ word: 'nan' as const, reason: notFiniteWords(notFinite) }];
-    return healthOf(runningState(this.#tools.state.runs.get(id)) === null ? nan : [...nan, ...findings]);
+    const run = this.#tools.state.runs.get(id);
+    const isOver = run?.state.phase === 'ended';
+    const mark = isOver ? this.#marks.of(id) : null;
+    const findings = runningState(run) === null ? [] : (this.#observed.get(id)?.findings ?? []);
+    const { notFinite, metrics } = this.#tools.monitored(id);
+    if (notFinite.length === 0 && findings.length === 0 && mark === null) return wellHealth;
+    return joinedHealth(notFiniteFindings(notFinite, metrics, isOver), mark === null ? findings : [mark]);
   }
 
   follow(touched: ReadonlySet<RunId>): void {
@@ -83,6 +94,8 @@ export class HealthWatch {
     for (const id of touched) {
       const observed = this.#observed.get(id);
       const run = runs.get(id);
+      if (run?.state.phase === 'ended') this.#mark(run, observed);
+      else this.#marks.forget(id);
       if (observed === undefined || (run !== undefined && 'pid' in run.state && run.attempt === observed.attempt))
         continue;
       this.#observed.delete(id);
@@ -95,9 +108,30 @@ export class HealthWatch {
   changed(ids: Iterable<RunId>): void {
     for (const id of ids) {
       const observed = this.#observed.get(id);
+      const run = this.#tools.state.runs.get(id);
+      if (run?.state.phase === 'ended') this.#mark(run, observed);
       if (observed === undefined) continue;
       if (this.#tools.monitored(id).notFinite.length > 0 || observed.word === 'nan') this.#settle(id, observed);
     }
+  }
+
+  /** The run has ended, and perhaps all that it wrote has been read now. */
+  #mark({ id, group }: Run, observed: ObservedRun | undefined): void {
+    const ending = this.#tools.endingOf(id);
+    if (ending === null) return;
+    const others = this.#marks.note(id, group, ending);
+    const mark = this.#marks.of(id);
+    // Whoever heard that it was diverging need not hear it again, nor of a run that ended before this supervisor was there.
+    if (
+      observed !== undefined &&
+      mark !== null &&
+      !observed.heldAt.has('diverging') &&
+      !observed.heldAt.has(mark.word)
+    ) {
+      observed.heldAt.set(mark.word, this.#tools.now());
+      this.#tools.unhealthy(observed.planned, mark);
+    }
+    if (others.length > 0) this.#tools.loop.changed(others);
   }
 
   close(): void {
@@ -177,7 +211,7 @@ export class HealthWatch {
     const { judged, rhythm, pace, planned, steadyFrom } = observed;
     const had = (word: Ailment) => observed.findings.some((finding) => finding.word === word);
     const room = this.#tools.disks.of(planned.directory);
-    const found: Record<Exclude<Ailment, 'nan'>, string | null> = {
+    const found: Record<Exclude<Ailment, 'nan' | 'diverged' | 'collapsed'>, string | null> = {
       diverging: judged?.levels
         ? divergenceOf(judged.name, judged.levels, () => siblings.levelsOf(observed), had('diverging'))
         : null,
@@ -225,10 +259,4 @@ function isSame(some: readonly Finding[], others: readonly Finding[]): boolean {
     some.length === others.length &&
     some.every(({ word, reason }, place) => word === others[place]!.word && reason === others[place]!.reason)
   );
-}
-
-function notFiniteWords(names: readonly string[]): string {
-  const rest = names.length - NAMED;
-  const list = `${names.slice(0, NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-  return `${list} ${names.length === 1 ? 'is not a number' : 'are not numbers'}`;
 }

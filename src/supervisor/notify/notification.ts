@@ -35,6 +35,8 @@ const verbs: Record<NotificationKind, string> = {
   held: 'held',
   nan: 'NaN in the metrics',
   diverging: 'diverging',
+  diverged: 'diverged',
+  collapsed: 'collapsed',
   disk: 'disk almost full',
   silent: 'silent',
   idle: 'idle GPU',

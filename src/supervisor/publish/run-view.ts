@@ -19,7 +19,7 @@ import type { SubmissionStore } from '../runs/submission-store.js';
 /**
  * What the run's metrics say. `toBudget`: seconds it took at `at`, on the scheduler's line, to the end of its budget, at its
  * pace; null: nothing tells. `movement`: on that line, too; null: there has been none. `step`: of the last value of the metric
- * that stands for the run. `best`: the finite value of the objective that is best; null: there is none. `notFinite`: metrics that matter whose last value is no number.
+ * that stands for the run. `best`: the finite value of the objective that is best; null: there is none. `notFinite`: metrics that matter whose last value is NaN (null in `metrics`) or infinite.
  */
 export type MonitoredMetrics = Pick<RunSummary, 'progress' | 'metrics' | 'spark'> & {
   best: number | null;
@@ -91,12 +91,22 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : monitored.progress,
     etaSeconds: context.etaSeconds,
     metrics: monitored.metrics,
-    counting: monitored.counting,
-    spark: monitored.spark,
+    infinite: infiniteOf(monitored),
+    ...{ counting: monitored.counting, spark: monitored.spark },
     health: context.health.word,
     healthReason: context.health.reason,
     annotation: context.annotation,
   };
+}
+
+/** JSON has no word for an infinity. */
+function infiniteOf({ metrics }: MonitoredMetrics): RunSummary['infinite'] {
+  let infinite: Record<string, 'inf' | '-inf'> | null = null;
+  for (const key in metrics) {
+    const value = metrics[key];
+    if (value === Infinity || value === -Infinity) (infinite ??= {})[key] = value > 0 ? 'inf' : '-inf';
+  }
+  return infinite;
 }
 
 /** Where nothing is finite it says so: a field that is left out would stay as it was in a client's copy. */

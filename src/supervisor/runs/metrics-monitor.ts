@@ -1,11 +1,7 @@
 import { type Levels, levelsOf } from '../../analysis/health/divergence.js';
-import {
-  countingAmong,
-  inMetricOrder,
-  isCounter,
-  isLossName,
-  type MetricsToShow,
-} from '../../analysis/metric-order.js';
+import { type Ending, endingOf, type Judged, judgedMetric } from '../../analysis/health/ending.js';
+import { notFiniteAmong } from '../../analysis/health/finding.js';
+import { countingAmong, inMetricOrder, type MetricsToShow, standingAmong } from '../../analysis/metric-order.js';
 import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { compileStopRule } from '../../spec/policy/stop-rule.js';
@@ -115,12 +111,20 @@ export class MetricsMonitor {
     return !this.#metrics.more && !this.#metrics.isInPast;
   }
 
-  /** The metric by which it is seen whether the run diverges: its objective, or a loss where that stands for it; null: none. */
+  /** The metric by which it is seen whether the run diverges, and its levels so far; null: there is none. */
   judged(): { name: string; levels: Levels | null } | null {
-    const { objective } = this.#run;
-    const standing = this.#standingMetric;
-    if (objective !== null) return this.#levelsOf(objective.name, objective.goal === 'maximize' ? 1 : -1);
-    return standing !== null && isLossName(standing) ? this.#levelsOf(standing, -1) : null;
+    const judged = this.#judged;
+    return judged === null ? null : this.#levelsOf(judged.metric, judged.better);
+  }
+
+  /** How that metric ended, if this is all of it; null: there is none, or it ended as NaN. */
+  ending(): Ending | null {
+    const judged = this.#judged;
+    return judged === null ? null : endingOf(judged, this.#metrics.series(judged.metric).y);
+  }
+
+  get #judged(): Judged | null {
+    return judgedMetric(this.#run.objective, this.#standingMetric);
   }
 
   /** What it says, beside what whoever is told of its rows makes of them. */
@@ -140,7 +144,7 @@ export class MetricsMonitor {
       counting,
       spark: standing === null ? [] : this.#metrics.spark(standing),
       step: standing === null ? null : (this.#metrics.series(standing).x.at(-1) ?? null),
-      notFinite: this.#notFinite(metrics),
+      notFinite: notFiniteAmong(metrics, { show: this.#run.metrics.show, judged: this.#judged?.metric }),
     };
   }
 
@@ -218,9 +222,7 @@ export class MetricsMonitor {
   #standing(): { standing: string | null; counting: string[] } {
     const written = this.#inOrder();
     const counting = countingAmong(written, this.#shown, (key) => this.#metrics.series(key).y);
-    const known = new Set(counting);
-    const standing = written.find((key) => !isCounter(key, this.#shown, known)) ?? written[0] ?? null;
-    return { standing, counting };
+    return { standing: standingAmong(written, this.#shown, new Set(counting)), counting };
   }
 
   /** Ordered anew when there are more metrics than before. */
@@ -230,12 +232,6 @@ export class MetricsMonitor {
       this.#ranked = { keys: keys.length, inOrder: inMetricOrder(keys, this.#shown) };
     }
     return this.#ranked.inOrder;
-  }
-
-  /** A metric that is not a number matters where it is shown, or is a loss. */
-  #notFinite(metrics: MonitoredMetrics['metrics']): string[] {
-    const matters = (key: string) => this.#run.metrics.show.includes(key) || /loss/i.test(key);
-    return Object.entries(metrics).flatMap(([key, value]) => (value === null && matters(key) ? [key] : []));
   }
 }
 

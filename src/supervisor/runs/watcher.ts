@@ -1,4 +1,5 @@
 import type { FSWatcher } from 'chokidar';
+import type { Ending } from '../../analysis/health/ending.js';
 import type { RunId } from '../../base/ids.js';
 import { untilWholeSecond } from '../../base/lazy.js';
 import { statRegular } from '../../files/regular-file.js';
@@ -13,7 +14,7 @@ import { type Reading, ReadingQueue } from './reading-queue.js';
 /** Told of what the metrics say. */
 export type WatchListener = {
   changed: (id: RunId) => void;
-  /** All that `recall` was asked for has been read. */
+  /** Fewer ended runs are `unread`. */
   recalled: () => void;
   ruleMet: (id: RunId, attempt: number, rule: string) => void;
   /** The first run of a group is good enough; how, in words. */
@@ -66,6 +67,8 @@ export class Watcher {
   readonly #live = new Map<RunId, Watch>();
   readonly #byPath = new Map<string, Watch>();
   readonly #vitals = new Map<RunId, MonitoredMetrics>();
+  /** Of ended runs of which all has been read. */
+  readonly #endings = new Map<RunId, Ending>();
   readonly #due = new Set<Watch>();
   readonly #queue: ReadingQueue;
   /** Ended runs whose last rows are still being read. */
@@ -99,6 +102,11 @@ export class Watcher {
     return this.#vitals.get(id) ?? nothingMonitored;
   }
 
+  /** How the judged metric of an ended run ended; null: it is not known, or the run has none. */
+  endingOf(id: RunId): Ending | null {
+    return this.#endings.get(id) ?? null;
+  }
+
   /** What follows the live run of this attempt, once all that it had written is read; null: nothing does, or it is behind. */
   monitorOf(id: RunId, attempt: number): MetricsMonitor | null {
     const watch = this.#live.get(id);
@@ -110,14 +118,20 @@ export class Watcher {
     return this.#objectives.of(id);
   }
 
-  /** Of how many runs that `recall` was asked for something is left to be read. */
+  /** Of how many ended runs something is left to be read. */
   get unread(): number {
+    return this.#unrecalled + this.#finishing.size;
+  }
+
+  /** Of how many runs that `recall` was asked for something is left to be read. */
+  get #unrecalled(): number {
     return this.#past.length - this.#pastAt + this.#recalling.size;
   }
 
   /** Begins to follow an attempt that is up since `since`. */
   watch(run: PlannedRun, attempt: number, since: number): void {
     this.#letGo(run.id);
+    this.#endings.delete(run.id);
     const early = this.#early.get(run.id);
     const watch = early?.attempt === attempt ? early : this.#watchOf(run, attempt, since);
     this.#live.set(run.id, watch);
@@ -170,6 +184,7 @@ export class Watcher {
   forget(id: RunId): void {
     this.#letGo(id);
     this.#vitals.delete(id);
+    this.#endings.delete(id);
     this.#earlyStops.forget(id);
     this.#objectives.forget(id);
   }
@@ -353,11 +368,23 @@ export class Watcher {
   #caughtUp(watch: Watch): void {
     watch.caughtUp?.();
     const { id } = watch.run;
-    if (this.#finishing.get(id) === watch) this.#finishing.delete(id);
+    const isRecalled = this.#recalling.get(id) === watch;
+    if (isRecalled || this.#finishing.get(id) === watch) this.#noteEnding(watch);
+    if (this.#finishing.get(id) === watch) {
+      this.#finishing.delete(id);
+      this.#listener.recalled();
+    }
     if (this.#early.get(id) === watch) this.#early.delete(id);
-    if (this.#recalling.get(id) !== watch) return;
+    if (!isRecalled) return;
     this.#recalling.delete(id);
     this.#recallMore();
+  }
+
+  #noteEnding({ run: { id }, monitor }: Watch): void {
+    const ending = monitor.ending();
+    if (ending === null) return;
+    this.#endings.set(id, ending);
+    this.#listener.changed(id);
   }
 
   /** As many as are read side by side: who has said little does not wait for who has said much. */
@@ -372,7 +399,7 @@ export class Watcher {
       this.#recalling.set(id, watch);
       this.#queue.add(watch, 'past');
     }
-    if (this.unread > 0 || !this.#isRecalling) return;
+    if (this.#unrecalled > 0 || !this.#isRecalling) return;
     this.#isRecalling = false;
     this.#past.length = this.#pastAt = 0;
     this.#listener.recalled();

@@ -94,7 +94,7 @@ function Counts({ tally, isLong }: CountsProps) {
   );
 }
 
-/** The states, and what is wrong with those that run. */
+/** The states, and what is wrong with runs that these do not tell. */
 function countWords({ counts, unhealthy }: Tally, isLong: boolean) {
   const words = (name: string) => (isLong ? ` ${name}   ` : ' ');
   const sign = (glyph: string, count: number) => `${glyph}${isLong ? ' ' : ''}${count}`;
@@ -150,10 +150,20 @@ function Ended({ tally }: { readonly tally: Tally }) {
   const keys = useModel((model) => model.ui.keys);
   const { done } = tally.counts;
   const failed = tally.total - done;
-  const words = failed === 0 ? `✓ all ${tally.total} runs done` : `${done} of ${tally.total} runs done, ${failed} not`;
+  const marks = ailments.flatMap((word) => {
+    const count = tally.unhealthy.get(word) ?? 0;
+    return count === 0 ? [] : [`, ${count} ${healthWord(word)}`];
+  });
+  const sign = failed + marks.length === 0 ? '✓ ' : '';
+  const words = failed === 0 ? `all ${tally.total} runs done` : `${done} of ${tally.total} runs done, ${failed} not`;
   return (
     <Text>
-      <Text tone={failed === 0 ? 'good' : 'warn'}> {words}</Text>
+      <Text tone={sign === '' ? 'warn' : 'good'}>
+        {' '}
+        {sign}
+        {words}
+        {marks.join('')}
+      </Text>
       <Text tone="dim">
         {hasTable ? ` · ${keyOf('table', keys)} shows the table` : ''} · {keyOf('leave', keys)} detaches
       </Text>

@@ -1,5 +1,6 @@
 import { cleanText } from '../../text/display-text.js';
 import { healthText } from '../../analysis/health/finding.js';
+import { isUnhealthy } from '../../base/run-words.js';
 import type { RunSummary, RunWord } from '../state/port.js';
 import { shortDuration } from '../../text/duration.js';
 import type { Tone } from '../surface/span.js';
@@ -21,15 +22,15 @@ const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: nu
   running: (run) => unhealthy(run),
   paused: (_, reason) => ({ text: joined('paused', reason), tone: 'warn' }),
   stopping: (run, _, now) => ({ text: `stopping${countdown(run.killAt, now)}`, tone: 'warn' }),
-  done: null,
+  done: (run) => unhealthy(run),
   failed: (run, reason) => ({ text: joined(exitWords(run), reason), tone: 'bad' }),
-  killed: (_, reason) => ({ text: joined('killed', reason), tone: 'warn' }),
+  killed: (run, reason) => ({ text: joined('killed', unhealthy(run)?.text ?? reason), tone: 'warn' }),
   lost: (_, reason) => ({ text: joined('lost', reason), tone: 'bad' }),
   held: (_, reason) => ({ text: joined('held', reason), tone: 'warn' }),
 };
 
 function unhealthy(run: RunSummary): Reason | null {
-  const text = healthText(run);
+  const text = isUnhealthy(run) ? healthText(run) : null;
   return text === null ? null : { text: cleanText(text), tone: healthTone(run.health) };
 }
 

@@ -1,4 +1,4 @@
-import type { RunHealth } from '../../base/run-words.js';
+import { isUnhealthy, type RunHealth } from '../../base/run-words.js';
 import type { RunSummary, RunWord } from '../state/port.js';
 import type { Tone } from '../surface/span.js';
 
@@ -16,18 +16,20 @@ export const stateLook: Record<RunWord, { glyph: string; tone: Tone }> = {
   held: { glyph: '‖', tone: 'warn' },
 };
 
-/** The sign of a run that is up, and with which something is wrong. */
+/** The sign of a run with which something is wrong that its state does not tell. */
 export const unhealthyGlyph = '!';
+
+const lostForGood: ReadonlySet<RunHealth> = new Set(['nan', 'diverging', 'diverged', 'collapsed']);
 
 /** What is lost for good is worse than what may come right. */
 export function healthTone(health: RunHealth): Tone {
-  return health === 'nan' || health === 'diverging' ? 'bad' : 'warn';
+  return lostForGood.has(health) ? 'bad' : 'warn';
 }
 
 /** The sign of a run: that of its state, or that something is wrong with it. */
-export function runLook({ state, health }: Pick<RunSummary, 'state' | 'health'>): { glyph: string; tone: Tone } {
-  const isUnhealthy = state === 'running' && health !== 'ok';
-  return isUnhealthy ? { glyph: unhealthyGlyph, tone: healthTone(health) } : stateLook[state];
+export function runLook(run: Pick<RunSummary, 'state' | 'health'>): { glyph: string; tone: Tone } {
+  const isSignOfState = !isUnhealthy(run) || (run.state !== 'running' && run.state !== 'done');
+  return isSignOfState ? stateLook[run.state] : { glyph: unhealthyGlyph, tone: healthTone(run.health) };
 }
 
 /** What wants a person's eye first comes first. */

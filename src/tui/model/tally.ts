@@ -1,5 +1,5 @@
 import { withoutNoise } from '../../analysis/statistics.js';
-import { endStates, type RunHealth } from '../../base/run-words.js';
+import { endStates, isUnhealthy, type RunHealth } from '../../base/run-words.js';
 import type { RunSummary, RunWord } from '../state/port.js';
 import { statesInOrder } from './state-look.js';
 
@@ -7,7 +7,7 @@ import { statesInOrder } from './state-look.js';
 export type Tally = {
   readonly total: number;
   readonly counts: Readonly<Record<RunWord, number>>;
-  /** Of the runs that are running: with how many what is wrong. */
+  /** With how many runs what is wrong: running ones, and ended ones that keep a word. */
   readonly unhealthy: ReadonlyMap<RunHealth, number>;
   /** 0..1, the mean over the runs; a done run counts as whole. */
   readonly progress: number;
@@ -39,7 +39,7 @@ export function tally(runs: readonly RunSummary[], metric: string | null): Tally
   const spread = new Spread();
   for (const run of runs) {
     counts[run.state]++;
-    if (run.state === 'running' && run.health !== 'ok') {
+    if (isUnhealthy(run)) {
       unhealthy = unhealthy === allWell ? new Map<RunHealth, number>() : unhealthy;
       unhealthy.set(run.health, (unhealthy.get(run.health) ?? 0) + 1);
     }

@@ -2,7 +2,7 @@ import { type Line, span } from '../surface/span.js';
 import { stateLook, statesInOrder, unhealthyGlyph } from '../model/state-look.js';
 import type { Tally } from '../model/tally.js';
 
-/** `●2 ✓14 ✗1 !1`, states without runs left out; `!`: those of the running ones with which something is wrong. */
+/** `●2 ✓14 ✗1 !1`, states without runs left out; `!`: runs with which something is wrong that their state does not tell. */
 export function countsLine({ counts, unhealthy }: Tally): Line {
   const present = statesInOrder.filter((state) => counts[state] > 0);
   const states = present.map((state, index) =>

@@ -75,6 +75,18 @@ describe('plain mode', () => {
       line: 'well     a: no longer NaN',
     },
     {
+      what: 'that a run which is done has diverged',
+      before: running('a', { state: 'done' }),
+      after: running('a', { state: 'done', health: 'diverged', healthReason: 'loss 8.0e78, at its best 2' }),
+      line: 'WARNING  a: diverged: loss 8.0e78, at its best 2',
+    },
+    {
+      what: 'no recovery of a run that ended',
+      before: running('a', { health: 'silent' }),
+      after: running('a', { state: 'done', endedAt: 1000 }),
+      line: 'done     a after 1.0 s',
+    },
+    {
       what: 'no recovery of a run that is paused or begins anew',
       before: running('a', { health: 'silent' }),
       after: running('a', { state: 'queued', attempt: 1 }),
@@ -168,6 +180,11 @@ describe('plain mode', () => {
   it.each([
     { runs: [run('a', { state: 'done' }), run('b', { state: 'done' })], line: '2 done, 0 failed', exitCode: 0 },
     { runs: [run('a', { state: 'done' }), run('b', { state: 'failed' })], line: '1 done, 1 failed', exitCode: 3 },
+    {
+      runs: [run('a', { state: 'done', health: 'diverged' }), run('b', { state: 'done' })],
+      line: '2 done, 0 failed, 1 diverged',
+      exitCode: 0,
+    },
     { runs: [run('a', { state: 'killed' }), run('b')], line: '0 done, 0 failed, 1 killed, 1 queued', exitCode: 3 },
   ] as const)('ends with a count: $line', ({ runs, line, exitCode }) => {
     expect(plainEnd(beginPlain(0), byName(...runs), 3_600_000)).toEqual({ line: `+1:00:00  ${line}`, exitCode });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunId } from '../../../src/base/ids.js';
 import type { SchedulerEvent } from '../../../src/scheduler/event.js';
+import type { Ending } from '../../../src/analysis/health/ending.js';
 import type { DiskRoom } from '../../../src/analysis/health/resources.js';
 import { emptyState } from '../../../src/scheduler/state.js';
 import { step } from '../../../src/scheduler/step.js';
@@ -31,6 +32,7 @@ class World {
   readonly #planned = new Map(planned().map((run) => [run.id, run]));
   readonly #monitors = new Map<RunId, MetricsMonitor>();
   readonly #vitals = new Map<RunId, MonitoredMetrics>();
+  readonly #endings = new Map<RunId, Ending>();
 
   /** @param before What happened before the watch was there. */
   constructor(before: SchedulerEvent[] = [], now = 0) {
@@ -41,6 +43,7 @@ class World {
       ...{ state: this.#state, loop: { changed: (ids) => this.watch.changed(ids) }, now: () => this.now },
       planned: (run) => this.#planned.get(run) ?? null,
       monitored: (run) => this.#vitals.get(run) ?? nothingMonitored,
+      endingOf: (run) => this.#endings.get(run) ?? null,
       monitorOf: (run) => this.#monitors.get(run) ?? null,
       disks: { of: () => this.room, lookAt: () => undefined },
       gauges: () => [{ index: 0, utilization: this.utilization }],
@@ -72,6 +75,18 @@ class World {
       this.#vitals.set(run, { ...nothingMonitored, ...monitor.vitals(this.now) });
     }
     await this.watch.look();
+  }
+
+  /** The runs end, and what they wrote last is read. */
+  ends(...names: string[]): void {
+    for (const name of names) {
+      const monitor = this.#monitors.get(id(name))!;
+      monitor.refresh();
+      this.#vitals.set(id(name), { ...nothingMonitored, ...monitor.vitals(this.now) });
+      const ending = monitor.ending();
+      if (ending !== null) this.#endings.set(id(name), ending);
+    }
+    this.happens(...names.map((name) => endedAs(name, { kind: 'done' }, { at: this.now })));
   }
 
   prints(name: string): void {
@@ -248,5 +263,50 @@ describe('the health of a run', () => {
     world.happens(endedAs('a', { kind: 'failed', code: 1 }), endedAs('b', { kind: 'failed', code: 1 }));
     expect(world.watch.of(id('a'))).toEqual({ word: 'ok', reason: null });
     expect(world.watch.of(id('b'))).toEqual({ word: 'nan', reason: 'loss is not a number' });
+  });
+});
+
+describe('a run that has ended', () => {
+  const exploding = ['{"loss": 2}', '{"loss": 900}', '{"loss": 1e12}', '{"loss": 8e78}'];
+
+  it('keeps that it diverged, however few values it wrote, and is told of once', async () => {
+    const world = await withUp('a', 'b');
+    for (const row of exploding) world.writes('a', row);
+    world.writes('b', '{"loss": 2}');
+    world.ends('a', 'b');
+    expect(world.watch.of(id('a'))).toEqual({ word: 'diverged', reason: 'loss 8.00e78, at its best 2' });
+    expect(world.word('b')).toBe('ok');
+    world.watch.changed([id('a')]);
+    expect(world.told).toEqual(['a diverged']);
+  });
+
+  it('is compared with those that end after it: they may tell that it was far off from the first', async () => {
+    const world = await withUp('a', 'b', 'c');
+    world.writes('a', '{"loss": 1e20}');
+    world.ends('a');
+    expect(world.word('a')).toBe('ok');
+    for (const name of ['b', 'c']) world.writes(name, '{"loss": 2}');
+    world.ends('b', 'c');
+    expect(world.watch.of(id('a'))).toEqual({ word: 'diverged', reason: 'loss 1.00e20, others 2' });
+  });
+
+  it('says that a loss is infinite, and that it is no number, in different words', async () => {
+    const world = await withUp('a', 'b');
+    world.writes('a', '{"loss": Infinity}');
+    world.writes('b', '{"loss": NaN}');
+    await world.look();
+    expect(world.watch.of(id('a'))).toEqual({ word: 'diverging', reason: 'loss is infinite' });
+    world.ends('a', 'b');
+    expect(world.watch.of(id('a'))).toEqual({ word: 'diverged', reason: 'loss is infinite' });
+    expect(world.watch.of(id('b'))).toEqual({ word: 'nan', reason: 'loss is not a number' });
+  });
+
+  it('has no word any more once it goes on', async () => {
+    const world = await withUp('a');
+    for (const row of exploding) world.writes('a', row);
+    world.ends('a');
+    expect(world.word('a')).toBe('diverged');
+    world.happens(asked('resume', 'a', world.now), started('a', 2, world.now));
+    expect(world.word('a')).toBe('ok');
   });
 });

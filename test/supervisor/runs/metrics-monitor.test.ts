@@ -141,7 +141,7 @@ describe('the vital signs of a run', () => {
     expect(at(signsOf(), 1000).notFinite).toEqual(notFinite);
   });
 
-  it('tell its step, and the levels of its objective, or else of a loss that stands for it', () => {
+  it('tell its step, and the levels of its objective, or else of a result that stands for it', () => {
     const rows = (key: string) => Array.from({ length: 40 }, (_, step) => `{"step": ${step}, "${key}": ${step}}`);
     add(...rows('loss'));
     const signs = signsOf();
@@ -154,10 +154,16 @@ describe('the vital signs of a run', () => {
     add(...rows('reward'));
     at(judgedByReward, 2000);
     expect(judgedByReward.judged()).toMatchObject({ name: 'reward', levels: { better: 1 } });
-    // A reward stands for the run before a loss, and nobody has said which way is better.
-    const unjudged = signsOf();
-    at(unjudged, 3000);
+    // A reward stands for the run before a loss, and its name says which way is better.
+    const byName = signsOf();
+    at(byName, 3000);
+    expect(byName.judged()).toMatchObject({ name: 'reward', levels: { better: 1 } });
+    expect(byName.ending()).toMatchObject({ metric: 'reward', last: 39 });
+    const unjudged = signsOf({ metrics: { ...plan('/', 's', [{}]).runs[0]!.metrics, show: ['entropy'] } });
+    add(...rows('entropy'));
+    at(unjudged, 4000);
     expect(unjudged.judged()).toBeNull();
+    expect(unjudged.ending()).toBeNull();
   });
 
   it('count the rows that meet the rule, from the first again when the file is replaced', () => {

@@ -1,3 +1,4 @@
+import { isUnhealthy } from '../../../base/run-words.js';
 import { parameterOf } from '../../../base/scalar.js';
 import { cleanText } from '../../../text/display-text.js';
 import { healthWord } from '../../../analysis/health/finding.js';
@@ -100,11 +101,11 @@ export function percentOf(fraction: number): string {
   return `${Math.floor(fraction * 100)}%`;
 }
 
-/** Time left; or what is wrong with a run that goes on. */
-function remaining({ state, health, etaSeconds }: RunSummary, column: ListColumn): Line | null {
-  if (state !== 'running') return null;
-  if (health !== 'ok') return textCell(healthWord(health), column, healthTone(health));
-  return etaSeconds === null ? null : textCell(shortDuration(etaSeconds * 1000), column, 'dim');
+/** What is wrong with the run; or the time it has left. */
+function remaining(run: RunSummary, column: ListColumn): Line | null {
+  const { state, health, etaSeconds } = run;
+  if (isUnhealthy(run)) return textCell(healthWord(health), column, healthTone(health));
+  return state !== 'running' || etaSeconds === null ? null : textCell(shortDuration(etaSeconds * 1000), column, 'dim');
 }
 
 /** A value that is not finite travels as null. */

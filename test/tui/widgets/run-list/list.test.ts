@@ -126,6 +126,14 @@ describe('a row of the list', () => {
       text: '   ! A_4             ━━━━────  50% diver…                 9        1m00s',
     },
     {
+      of: 'a run that is done, and diverged',
+      run: aRun('A_5', {
+        ...{ state: 'done', startedAt: 0, endedAt: 9000, health: 'diverged', metrics: { loss: 8e78 } },
+        healthReason: 'loss 8e78, at its best 2',
+      }),
+      text: '   ! A_5             diverged: loss 8e78, at its …   8.0e78           9s',
+    },
+    {
       of: 'a silent run where there is no room for the word',
       run: aRun('A_3', { state: 'running', startedAt: 0, progress: 0.5, health: 'silent', metrics: { loss: 2 } }),
       width: 40,
@@ -142,16 +150,17 @@ describe('a row of the list', () => {
 });
 
 describe('the counts of a group', () => {
-  it('say with how many running runs something is wrong', () => {
+  it('say with how many runs something is wrong that their states do not tell', () => {
     const runs = [
       aRun('a', { state: 'running', health: 'silent' }),
       aRun('b', { state: 'running', health: 'nan' }),
       aRun('c', { state: 'running' }),
       // How it ended says more.
       aRun('d', { state: 'failed', health: 'nan' }),
+      aRun('e', { state: 'done', health: 'diverged' }),
     ];
-    expect(plainText(countsLine(tally(runs, null)))).toBe('●3 ✗1 !2');
-    expect(plainText(countsLine(tally(runs.slice(2), null)))).toBe('●1 ✗1');
+    expect(plainText(countsLine(tally(runs, null)))).toBe('●3 ✓1 ✗1 !3');
+    expect(plainText(countsLine(tally(runs.slice(2, 4), null)))).toBe('●1 ✗1');
   });
 });
 

@@ -1,0 +1,60 @@
+import { EndedSiblings, type Ending, endingOf, judgedMetric } from '../analysis/health/ending.js';
+import { type Finding, joinedHealth, notFiniteAmong, notFiniteFindings } from '../analysis/health/finding.js';
+import { inMetricOrder, type MetricsToShow, standingAmong } from '../analysis/metric-order.js';
+import type { Ailment, RunWord } from '../base/run-words.js';
+import type { RunMetrics } from '../metrics/run-metrics.js';
+import { countingIn } from './counting-metrics.js';
+import { metricsToShow, objectiveOf, type SweepOutline } from './sweep-outline.js';
+
+type EndedRun = { readonly name: string; readonly group: string; readonly state: RunWord };
+
+/** How many findings there are of each word. */
+export function countWords(findings: readonly Finding[]): Partial<Record<Ailment, number>> {
+  const counts: Partial<Record<Ailment, number>> = {};
+  for (const { word } of findings) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}
+
+/** The words that ended runs keep (`diverged`, `collapsed`, `nan`), found as the supervisor finds them, from their files alone. */
+export class RunMarks {
+  readonly #outline: SweepOutline;
+  /** By group, then by name. */
+  readonly #endings = new Map<string, Map<string, Ended>>();
+
+  constructor(outline: SweepOutline) {
+    this.#outline = outline;
+  }
+
+  /** Looks at the metrics of a run, all of which have been read. */
+  take({ name, group, state }: EndedRun, metrics: RunMetrics): void {
+    // Others have not ended, or their failure says more.
+    if (state !== 'done' && state !== 'killed') return;
+    const choice = metricsToShow(this.#outline, group);
+    const judged = judgedMetric(objectiveOf(this.#outline, group), standingIn(metrics, choice));
+    const last = metrics.last();
+    const names = notFiniteAmong(last, { show: choice.show, judged: judged?.metric });
+    const known = this.#endings.get(group) ?? new Map<string, Ended>();
+    const ending = judged === null ? null : endingOf(judged, metrics.series(judged.metric).y);
+    this.#endings.set(group, known.set(name, { ending, notFinite: notFiniteFindings(names, last, true) }));
+  }
+
+  /** Of the runs of a group, by name. To be asked for once all of them have been taken. */
+  in(group: string): ReadonlyMap<string, Finding> {
+    const ended = this.#endings.get(group) ?? new Map<string, Ended>();
+    const siblings = new EndedSiblings([...ended.values()].flatMap(({ ending }) => ending ?? []));
+    const marks = new Map<string, Finding>();
+    for (const [name, { ending, notFinite }] of ended) {
+      const mark = ending === null ? null : siblings.markOf(ending);
+      const { word, reason } = joinedHealth(notFinite, mark === null ? [] : [mark]);
+      if (word !== 'ok') marks.set(name, { word, reason: reason ?? '' });
+    }
+    return marks;
+  }
+}
+
+/** How a run ended. `ending`: null: nothing can be judged. */
+type Ended = { readonly ending: Ending | null; readonly notFinite: readonly Finding[] };
+
+function standingIn(metrics: RunMetrics, choice: MetricsToShow): string | null {
+  return standingAmong(inMetricOrder(metrics.keys(), choice), choice, new Set(countingIn(metrics, choice)));
+}
