@@ -1,13 +1,15 @@
 import { attemptRule } from '../../../contract/attempt-separator.js';
 import { parseJsonLine } from '../../../contract/json-line.js';
 import { stepKeyOf } from '../../row-numbers.js';
+import { valueOf } from '../csv.js';
 import type { StatedProgress, WrittenRow } from '../format.js';
-import { describedIn, headedRowIn } from './headed-line.js';
-import { assignmentsIn, pairsIn, partsOf, toNumber } from './pairs.js';
+import { type Place, type PrintedLine, readLine } from './printed-line.js';
+import { toNumber } from './printed-number.js';
 import { PrintedSettings } from './printed-settings.js';
-import { BoxTable, IterationBlock } from './printed-table.js';
-import { type Bar, barIn, epochIn, kerasBarIn } from './progress-bar.js';
+import { BoxTable, ColumnTable } from './printed-table.js';
+import { type Bar, barIn, kerasBarIn, secondsOf } from './progress-bar.js';
 import { parsePythonDict } from './python-dict.js';
+import { TrainingClock } from './training-clock.js';
 
 /** Own patterns: a metric by name, and the regular expression whose first group is its number. */
 export type LogPatterns = Readonly<Record<string, string>>;
@@ -17,17 +19,27 @@ const LONGEST = 8192;
 /** Of a record of the log itself, not of the training. */
 const clerical = new Set([
   ...['ts', 'time', 'timestamp', 'asctime', 'created', 'msecs', 'relativeCreated', 'level', 'levelno', 'severity'],
-  ...['line', 'lineno', 'pid', 'process', 'thread', 'tid', 'rank', 'v'],
+  ...['line', 'lineno', 'pid', 'process', 'thread', 'tid', 'rank', 'v', 'v_num'],
 ]);
 const escapes = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[()].|[A-Za-z78=>])/g;
+const noRows: readonly WrittenRow[] = [];
 
 /** Finds the rows of metrics, and how far the run is, in the lines that a program prints. One reads one log from its start. */
 export class LogRows {
   readonly #patterns: readonly (readonly [string, RegExp])[];
   #box = new BoxTable();
-  #block = new IterationBlock();
-  #bars = new BarSteps();
+  #columns = new ColumnTable();
+  readonly #clock = new TrainingClock();
   readonly #settings = new PrintedSettings();
+  /** Whether a bar has just been wiped away, for a line to be written in its place: it is drawn again behind that. */
+  #isWiped = false;
+  /** A row whose step the next bar shows. */
+  #waiting: WrittenRow | null = null;
+  /** Running means of an evaluation; they are a row once it is over. */
+  #evaluation: WrittenRow | null = null;
+  /** The set that was evaluated last, and whether the lines are arguments of a call. */
+  #set = '';
+  #isInCall = false;
 
   /** @param patterns When there are any, nothing else makes a row. One that is no regular expression finds nothing. */
   constructor(patterns: LogPatterns = {}) {
@@ -38,7 +50,7 @@ export class LogRows {
   }
 
   get progress(): StatedProgress | null {
-    return this.#block.progress ?? this.#bars.progress;
+    return this.#clock.progress;
   }
 
   /** Keys of values that are settings of the program, as far as is known. */
@@ -46,64 +58,148 @@ export class LogRows {
     return this.#settings.names;
   }
 
-  /** The row that a line is, or ends; null: none. */
-  take(written: string): WrittenRow | null {
-    const row = this.#read(written);
+  /** The rows that a line is, or ends. */
+  take(written: string): readonly WrittenRow[] {
+    const rows = this.#read(written);
     // Who says what to look for has looked.
-    if (row !== null && this.#patterns.length === 0) this.#settings.take(row);
-    return row;
+    if (this.#patterns.length === 0) for (const row of rows) this.#settings.take(row);
+    return rows;
   }
 
-  #read(written: string): WrittenRow | null {
-    const line = plain(written);
-    if (line === '') return null;
-    if (attemptRule.test(line)) {
-      this.#begin();
-      return null;
-    }
-    const keras = kerasBarIn(line);
-    const bar = keras ?? barIn(line);
-    this.#advance(line, bar);
-    if (this.#patterns.length > 0) return this.#matched(line);
-    if (keras !== null) return this.#ofEpoch(keras);
-    return bar === null ? this.#rowOf(line) : this.#withStep(withBar(bar));
-  }
-
-  #advance(line: string, bar: Bar | null): void {
-    if (bar !== null) this.#bars.take(bar);
-    const epoch = bar === null || /epoch/i.test(line) ? epochIn(line) : null;
-    if (epoch !== null) this.#bars.takeEpoch(epoch);
-  }
-
-  /** Looks at a line that is not whole for nothing but a bar. */
-  peek(written: string): void {
+  /** Looks at a line that is not whole for nothing but a bar: the row that waited for it. */
+  peek(written: string): readonly WrittenRow[] {
     const line = plain(written);
     const bar = kerasBarIn(line) ?? barIn(line);
-    if (bar !== null) this.#bars.take(bar);
+    const rows = bar !== null && this.#advance(bar) ? this.#placed() : noRows;
+    for (const row of rows) this.#settings.take(row);
+    return rows;
+  }
+
+  #read(written: string): readonly WrittenRow[] {
+    const line = plain(written);
+    if (line === '') {
+      this.#isWiped ||= written !== '' && this.#clock.step !== null;
+      return noRows;
+    }
+    if (attemptRule.test(line)) return this.#begin();
+    const isWiped = this.#isWiped;
+    this.#isWiped = false;
+    const keras = kerasBarIn(line);
+    const bar = keras ?? barIn(line);
+    const isTraining = bar !== null && this.#advance(bar);
+    const before = bar !== null && !isTraining ? noRows : this.#placed();
+    const row = this.#rowOf(line, keras, bar, isTraining, isWiped);
+    return row === null ? before : before.length === 0 ? [row] : [...before, row];
+  }
+
+  #rowOf(line: string, keras: Bar | null, bar: Bar | null, isTraining: boolean, isWiped: boolean): WrittenRow | null {
+    if (this.#patterns.length > 0) return this.#withStep(this.#matched(line), isWiped);
+    if (keras !== null) return this.#ofEpoch(keras);
+    if (bar !== null) return this.#ofBar(bar, isTraining);
+    const table = this.#ofTable(line);
+    if (table !== undefined) return table;
+    const dict = objectIn(line);
+    if (dict !== null) return this.#withStep(this.#ofDict(line, dict), isWiped);
+    if (!mayHaveMetric.test(line)) return this.#callBegins(line);
+    return this.#isInCall && line !== ')' ? null : this.#ofLine(line, isWiped);
+  }
+
+  /** `TrainingArguments(`, with an argument on each line. */
+  #callBegins(line: string): null {
+    this.#isInCall = line.endsWith('(') && line.length < 80;
+    return null;
+  }
+
+  #ofTable(line: string): WrittenRow | null | undefined {
+    for (const table of [this.#box.take(line), this.#columns.take(line)]) {
+      if (table.is === 'row') return this.#withStep(withAxis(table.row), false);
+      if (table.is === 'part') return null;
+    }
+    return undefined;
+  }
+
+  #ofLine(line: string, isWiped: boolean): WrittenRow | null {
+    const eta = /^ETA: +([\d:]+)$/.exec(line)?.[1];
+    if (eta !== undefined) {
+      this.#clock.takeEta(secondsOf(eta));
+      return null;
+    }
+    const printed = readLine(line);
+    if (printed === null) return null;
+    const isEmpty = Object.keys(printed.metrics).length === 0;
+    if (isEmpty && printed.isPure) this.#clock.announce(printed.places);
+    return isEmpty ? null : this.#ofPrinted(printed, isWiped);
+  }
+
+  #ofPrinted({ places, metrics, averages, set, isSummary }: PrintedLine, isWiped: boolean): WrittenRow | null {
+    const about = isSummary ? this.#set : set;
+    const row = about === '' || set === about ? metrics : underSet(about, metrics);
+    const isOfEvaluation = Object.keys(metrics).every((name) => ofEvaluation.test(name));
+    const inner = set === '' ? undefined : places.find(({ name, of }) => (name === '' || name === 'step') && of !== undefined);
+    const named = isOfEvaluation && this.#clock.isBehind(places) ? places.filter(({ name }) => name !== 'step') : places;
+    if (inner === undefined) return this.#withStep({ ...this.#clock.place(named), ...row }, isWiped);
+    this.#set = set;
+    const axis = this.#clock.place(places.filter((place) => place !== inner));
+    this.#evaluation = this.#withStep({ ...axis, ...row, ...averages }, false);
+    if (inner.at < inner.of! && inner.at + 1 < inner.of!) return null;
+    const evaluated = this.#evaluation;
+    this.#evaluation = null;
+    return evaluated;
+  }
+
+  /** A dict behind a place: `epoch 1: {…}`. */
+  #ofDict(line: string, dict: WrittenRow): WrittenRow {
+    const head = readLine(line.slice(0, line.indexOf('{')).trim() || ' ');
+    const axis = head === null || head.places.length === 0 ? {} : this.#clock.place(head.places);
+    return { ...axis, ...dict };
+  }
+
+  /** What a program writes before and behind its bar. */
+  #ofBar(bar: Bar, isTraining: boolean): WrittenRow | null {
+    const table = bar.before.trim() === '' ? undefined : this.#columns.take(bar.before.replace(/:\s*$/, '').trim());
+    if (table?.is === 'row') return bar.done === bar.total ? withAxis(table.row) : null;
+    if (table?.is === 'part') return null;
+    const described = bar.before === '' ? null : readLine(bar.before.replace(/:?\s*$/, ''));
+    const added = bar.rest === '' ? null : readLine(bar.rest);
+    const row = without({ ...described?.metrics, ...added?.metrics }, 'v_num');
+    if (Object.keys(row).length === 0 || (!isTraining && this.#clock.step === null)) return null;
+    return isTraining ? this.#withStep(row, false) : null;
+  }
+
+  /** Takes a bar to be that of the training, unless it is inside it. */
+  #advance(bar: Bar): boolean {
+    const head = /epoch|\bep\b/i.test(bar.before) ? readLine(bar.before.replace(/:?\s*$/, '')) : null;
+    this.#clock.takeBar(bar, head?.places ?? []);
+    return this.#clock.isAt(bar);
   }
 
   /** A bar of Keras has the metrics of an epoch once it is full; another one than that of the training has those of something else. */
   #ofEpoch(bar: Bar): WrittenRow | null {
-    return bar.done === bar.total && this.#bars.isAt(bar) ? this.#withStep(partsOf(bar.rest)) : null;
+    if (bar.done !== bar.total || !this.#clock.isAt(bar) || bar.rest === '') return null;
+    return this.#withStep(readLine(bar.rest)?.metrics ?? null, false);
+  }
+
+  /** Rows that waited for the line that comes now. */
+  #placed(): readonly WrittenRow[] {
+    const rows: WrittenRow[] = [];
+    if (this.#waiting !== null) rows.push(this.#withBarStep(this.#waiting));
+    if (this.#evaluation !== null) rows.push(this.#evaluation);
+    this.#waiting = null;
+    this.#evaluation = null;
+    return rows.length === 0 ? noRows : rows;
   }
 
   /** What another attempt left open is over. */
-  #begin(): void {
+  #begin(): readonly WrittenRow[] {
+    const rows = this.#placed();
     this.#box = new BoxTable();
-    this.#block = new IterationBlock();
-    this.#bars = new BarSteps();
+    this.#columns = new ColumnTable();
+    this.#clock.begin();
     this.#settings.begin();
-  }
-
-  #rowOf(line: string): WrittenRow | null {
-    const boxed = this.#box.take(line);
-    if (boxed !== undefined) return boxed;
-    const block = this.#block.take(line);
-    if (block !== undefined) return block;
-    const dict = objectIn(line);
-    if (dict !== null) return this.#withStep(dict);
-    if (!/\d/.test(line) && !/nan|inf/i.test(line)) return null;
-    return this.#withStep(headedRowIn(line) ?? pairsIn(line));
+    this.#isWiped = false;
+    this.#isInCall = false;
+    this.#set = '';
+    return rows;
   }
 
   #matched(line: string): WrittenRow | null {
@@ -112,23 +208,52 @@ export class LogRows {
       const number = text === undefined ? NaN : toNumber(text);
       return text === undefined || (Number.isNaN(number) && !/^[-+]?nan$/i.test(text)) ? [] : [[key, number] as const];
     });
-    return found.length === 0 ? null : this.#withStep(Object.fromEntries(found));
+    return found.length === 0 ? null : Object.fromEntries(found);
   }
 
-  /** A row that counts no steps was printed at the step that the bar shows. */
-  #withStep(row: WrittenRow | null): WrittenRow | null {
-    if (row === null || Object.keys(row).every((key) => clerical.has(key))) return null;
-    const step = this.#bars.step;
-    if (step === null || stepKeyOf(Object.keys(row))?.counts === true) return row;
-    this.#bars.hasRows();
-    return { step, ...row };
+  /** A row that counts no steps was printed at the step that the bar shows, or where the last heading says. */
+  #withStep(row: WrittenRow | null, isWiped: boolean): WrittenRow | null {
+    if (row === null || Object.keys(row).every((key) => clerical.has(key) || axisKeys.has(key))) return null;
+    const counted = stepKeyOf(Object.keys(row));
+    if (counted?.counts === true) return row;
+    if (this.#clock.step === null) {
+      const placed = counted === null || counted.key === 'time' ? { ...this.#clock.axis, ...row } : row;
+      return stepKeyOf(Object.keys(placed))?.key === 'time' ? without(placed, 'time') : placed;
+    }
+    if (!isWiped) return this.#withBarStep(row);
+    this.#waiting = row;
+    return null;
+  }
+
+  #withBarStep(row: WrittenRow): WrittenRow {
+    this.#clock.hasRows();
+    return { step: this.#clock.step, ...row };
   }
 }
 
-/** What a program writes before and behind its bar. */
-function withBar({ before, rest }: Bar): WrittenRow | null {
-  const [described, added] = [describedIn(before), assignmentsIn(rest)];
-  return described === null || added === null ? (added ?? described) : { ...described, ...added };
+/** Metrics that name the set that was evaluated. */
+const ofEvaluation = /^(?:val|valid|validation|test|eval|dev)\b/i;
+const axisKeys = new Set(['step', 'epoch', 'episode', 'trial']);
+const mayHaveMetric = /\d|nan|inf/i;
+
+/** Counters of a table that are no keys that order rows. */
+const aliases = ['num_updates', 'Epoch', 'steps', 'Step', 'Iteration'];
+
+/** Steps under a name of the program are those of its row. */
+function withAxis(row: WrittenRow): WrittenRow {
+  if (stepKeyOf(Object.keys(row)) !== null && !('epoch' in row && 'num_updates' in row)) return row;
+  const alias = aliases.find((name) => typeof row[name] === 'number');
+  if (alias === undefined) return row;
+  return { [alias === 'Epoch' ? 'epoch' : 'step']: row[alias], ...without(row, alias) };
+}
+
+function without(row: WrittenRow, key: string): WrittenRow {
+  const { [key]: _, ...rest } = row;
+  return rest;
+}
+
+function underSet(set: string, metrics: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`${set}/${name}`, value]));
 }
 
 /** Without escape sequences, and what a cursor did. */
@@ -158,83 +283,34 @@ const ofSettings = /(?:config\w*|args|arguments|\w*params|\w*parameters|settings
 function objectIn(line: string): WrittenRow | null {
   const from = line.indexOf('{');
   const to = line.lastIndexOf('}') + 1;
+  if (from >= 0 && line.includes('Trial ')) return trialIn(line);
   if (from < 0 || to === 0 || ofSettings.test(line.slice(0, from))) return null;
   const behind = line.slice(to).trim();
-  const after = behind === '' ? {} : assignmentsIn(behind);
-  if (
-    after === null ||
-    line
-      .slice(to)
-      .replace(/[\w.]+ ?= ?[\w.+-]+/g, '')
-      .trim() !== ''
-  )
-    return null;
+  const after = behind === '' ? null : readLine(behind);
+  if (behind !== '' && (after === null || !/^[\w.]+ ?=/.test(behind))) return null;
   const text = line.slice(from, to);
   const row = parseJsonLine(text) ?? parsePythonDict(text);
-  return row === null || behind === '' ? row : { ...after, ...row };
+  if (row === null) return null;
+  const places = (after?.places ?? []).map(({ name, at }: Place) => [name, at] as const);
+  return { ...Object.fromEntries(places), ...after?.metrics, ...withAxis(withNumbers(row)) };
 }
 
-/**
- * The step a run is at, from its progress bars. One that is open is the training; others meanwhile are inside it (an
- * evaluation). Where a bar of as many steps begins again (each epoch has its own), steps go on being counted.
- */
-class BarSteps {
-  #bar: Bar | null = null;
-  #base = 0;
-  #step: number | null = null;
-  #hasRows = false;
-  #epoch: { epoch: number; of: number } | null = null;
-
-  get step(): number | null {
-    return this.#step;
-  }
-
-  get progress(): StatedProgress | null {
-    const bar = this.#bar;
-    const share = bar === null ? 0 : bar.done / bar.total;
-    if (this.#epoch !== null) return inEpochs(this.#epoch, share, bar);
-    return bar === null ? null : { share: Math.min(1, share), etaSeconds: bar.etaSeconds, rate: bar.rate };
-  }
-
-  /** Whether this bar is that of the training. */
-  isAt({ done, total }: Bar): boolean {
-    return this.#bar?.total === total && this.#bar.done === done;
-  }
-
-  hasRows(): void {
-    this.#hasRows = true;
-  }
-
-  take(bar: Bar): void {
-    const before = this.#bar;
-    const isOpen = before !== null && before.done < before.total;
-    if (before !== null && bar.total !== before.total) {
-      if (isOpen || this.#hasRows) return;
-      this.#base = 0;
-      this.#step = null;
-    } else if (before !== null && bar.done < before.done) {
-      this.#base = this.#step ?? 0;
-    }
-    this.#bar = bar;
-    this.#step = Math.max(this.#step ?? 0, this.#base + bar.done);
-  }
-
-  takeEpoch(epoch: { epoch: number; of: number }): void {
-    const before = this.#epoch?.epoch;
-    if (before !== undefined && before !== epoch.epoch && this.#bar?.done === this.#bar?.total) this.#openEpoch();
-    this.#epoch = epoch;
-  }
-
-  /** The bar of the epoch before says nothing of this one. */
-  #openEpoch(): void {
-    if (this.#bar !== null) this.#bar = { ...this.#bar, done: 0 };
-    this.#base = this.#step ?? 0;
-  }
+/** Numbers that were written as texts (fairseq). */
+function withNumbers(row: WrittenRow): WrittenRow {
+  if (!Object.values(row).some((value) => typeof value === 'string')) return row;
+  return Object.fromEntries(
+    Object.entries(row).map(([key, value]) => {
+      const number = typeof value === 'string' ? valueOf(value) : value;
+      return [key, typeof number === 'number' ? number : value];
+    }),
+  );
 }
 
-/** Epochs are counted from 1; the last one is over when its bar is full. */
-function inEpochs({ epoch, of }: { epoch: number; of: number }, share: number, bar: Bar | null): StatedProgress {
-  const total = Math.min(1, Math.max(0, (epoch - 1 + Math.min(1, share)) / of));
-  const left = bar?.etaSeconds ?? null;
-  return { share: total, etaSeconds: of === epoch ? left : null, rate: bar?.rate ?? null };
+const trial = /\bTrial (\d+) finished with value: (\S+) .*\bBest is trial \d+ with value: (\S+)\.$/;
+
+function trialIn(line: string): WrittenRow | null {
+  const [, number, value, best] = trial.exec(line) ?? [];
+  return number === undefined
+    ? null
+    : { trial: Number(number), value: toNumber(value!), 'best value': toNumber(best!) };
 }

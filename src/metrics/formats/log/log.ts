@@ -14,7 +14,7 @@ export function logFormat(patterns: LogPatterns = {}): MetricFormat {
     name: NAME,
     looksFor: own
       ? `${runFiles.log}: your patterns`
-      : `${runFiles.log}: key=value, JSON and Python dicts, tqdm, Epoch n/N, tables of stable-baselines3 and rsl_rl`,
+      : `${runFiles.log}: names and values, JSON and Python dicts, progress bars, tables`,
     filing: 'rows',
     recognise: ({ place }) =>
       place === runFiles.log ? { is: 'yes', why: own ? 'metrics.patterns' : 'it is what the run prints' } : isNot,
@@ -67,7 +67,7 @@ class LogReader extends FollowedSource<FollowedBytes> implements SourceReader {
     const end = Math.max(bytes.lastIndexOf(NEWLINE), bytes.lastIndexOf(RETURN)) + 1;
     if (end === 0) {
       if (bytes.length < LONGEST_LINE) {
-        this.#rows.peek(bytes.toString('utf8'));
+        this.#peek(bytes.toString('utf8'), sink);
         return { done: 0, needs: LONGEST_LINE };
       }
       this.#isInLongLine = true;
@@ -77,10 +77,13 @@ class LogReader extends FollowedSource<FollowedBytes> implements SourceReader {
     if (this.#isInLongLine) lines.shift();
     this.#isInLongLine = false;
     for (const line of lines) {
-      const row = this.#rows.take(line);
-      if (row !== null) sink.row(row);
+      for (const row of this.#rows.take(line)) sink.row(row);
     }
-    if (bytes.length - end < LONGEST_LINE) this.#rows.peek(bytes.toString('utf8', end));
+    if (bytes.length - end < LONGEST_LINE) this.#peek(bytes.toString('utf8', end), sink);
     return { done: end, needs: 0 };
+  }
+
+  #peek(line: string, sink: RowSink): void {
+    for (const row of this.#rows.peek(line)) sink.row(row);
   }
 }

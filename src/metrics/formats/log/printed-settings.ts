@@ -1,14 +1,14 @@
+import { inWords, isResultName, isSettingName } from '../../../contract/metric-names.js';
 import type { WrittenRow } from '../format.js';
-
-const nothing: ReadonlySet<string> = new Set();
 
 /**
  * Tells settings from metrics in what a program prints: what came once in each attempt, before the first value that came again
- * later (`batch_size = 64`), is a setting. Until a value comes again, nothing tells them apart.
+ * later (`batch_size = 64`), is a setting. Until a value comes again, only names tell them apart.
  */
 export class PrintedSettings {
-  /** Of all attempts. */
+  /** Of all attempts; those with the name of a setting are known at once. */
   readonly #settings = new Set<string>();
+  readonly #byName = new Set<string>();
   readonly #metrics = new Set<string>();
   /** Of this attempt: in which row a key came first, and the first row of one that came again. */
   #firstOf = new Map<string, number>();
@@ -16,7 +16,7 @@ export class PrintedSettings {
   #row = 0;
 
   get names(): ReadonlySet<string> {
-    return this.#metrics.size === 0 ? nothing : this.#settings;
+    return this.#metrics.size === 0 ? this.#byName : this.#settings;
   }
 
   /** Another attempt prints its settings again. */
@@ -39,7 +39,7 @@ export class PrintedSettings {
       else {
         this.#firstOf.set(key, at);
         if (at >= this.#begun) this.#isMetric(key);
-        else this.#settings.add(key);
+        else this.#isSetting(key);
       }
     }
   }
@@ -49,8 +49,17 @@ export class PrintedSettings {
     for (const [key, at] of this.#firstOf) if (at >= this.#begun) this.#isMetric(key);
   }
 
+  /** The result of an evaluation may be long in coming again. */
+  #isSetting(key: string): void {
+    const words = inWords(key);
+    const isNamed = isSettingName(words);
+    if (isNamed || !isResultName(words)) this.#settings.add(key);
+    if (isNamed) this.#byName.add(key);
+  }
+
   #isMetric(key: string): void {
     this.#metrics.add(key);
     this.#settings.delete(key);
+    this.#byName.delete(key);
   }
 }

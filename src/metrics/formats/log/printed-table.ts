@@ -1,81 +1,104 @@
-import type { StatedProgress, WrittenRow } from '../format.js';
-import { toNumber } from './pairs.js';
-import { secondsOf } from './progress-bar.js';
+import { numberText, toNumber, unitText } from './printed-number.js';
 
 /** The most rows of a table; a longer one is none. */
 const MOST = 500;
+type Row = Record<string, number>;
+
+/** What a line is to a table: `row`: ends or is one; `part`: belongs to one; `none`: has nothing to do with tables. */
+export type TableLine = { is: 'row'; row: Row } | { is: 'part' } | { is: 'none' };
+const part: TableLine = { is: 'part' };
+const none: TableLine = { is: 'none' };
+
+const numeric = new RegExp(`^(${numberText})(${unitText})?$`);
+
+/** NaN as a text is a number, too; undefined: it is none. */
+function numberIn(text: string): number | undefined {
+  const [, number, unit = ''] = numeric.exec(text) ?? [];
+  return number === undefined ? undefined : toNumber(number, unit.trim());
+}
 
 /**
- * The tables of stable-baselines3: `| rollout/ | |` begins a section, `|    ep_rew_mean | 123 |` is a value in it, a line of
- * dashes ends the table. Names that it cuts to 36 characters stay cut.
+ * The tables of stable-baselines3, Baselines and Spinning Up: `| rollout/ | |` begins a section, `|    ep_rew_mean | 123 |` is a
+ * value in it, a line of dashes ends the table. Names that are cut to 36 characters stay cut.
  */
 export class BoxTable {
   #section = '';
-  #row: Record<string, number> | null = null;
+  #row: Row | null = null;
 
-  /** The table that ends with this line; null: it belongs to one; undefined: it has nothing to do with tables. */
-  take(line: string): WrittenRow | null | undefined {
-    if (/^-{10,}$/.test(line)) return this.#end();
-    const [, key, value] = /^\| *([^|]+?) *\| *([^|]*?) *\|$/.exec(line) ?? [];
+  take(line: string): TableLine {
+    if (line.startsWith('-')) return /^-{10,}$/.test(line) ? this.#end() : none;
+    const [, key, value] = line.startsWith('|') ? (/^\| *([^|]+?) *\| *([^|]*?) *\|$/.exec(line) ?? []) : [];
     if (key === undefined) {
       this.#end();
-      return undefined;
+      return none;
     }
     this.#row ??= {};
-    const isInside = /^\| {2,}/.test(line);
+    const number = numberIn(value!);
     if (value === '' && key.endsWith('/')) this.#section = key;
-    else put(this.#row, isInside ? this.#section + key : key, value!);
-    return null;
+    else if (number !== undefined && Object.keys(this.#row).length < MOST) {
+      this.#row[/^\| {2,}/.test(line) ? this.#section + key : key] = number;
+    }
+    return part;
   }
 
-  #end(): WrittenRow | null {
+  #end(): TableLine {
     const row = this.#row;
     this.#section = '';
     this.#row = null;
-    return row !== null && Object.keys(row).length > 0 ? row : null;
+    return row !== null && Object.keys(row).length > 0 ? { is: 'row', row } : none;
   }
 }
 
-/** Puts a number into a row, if the text is one. */
-function put(row: Record<string, number>, key: string, text: string): void {
-  const number = toNumber(text);
-  const isNumber = text !== '' && (!Number.isNaN(number) || /^[-+]?nan$/i.test(text));
-  if (isNumber && Object.keys(row).length < MOST) row[key] = number;
+/** First columns of tables of metrics, and the key of their numbers. YOLO's evaluations begin with a class. */
+const counters: Readonly<Record<string, string>> = {
+  ...{ epoch: 'epoch', e: 'epoch', iter: 'step', iteration: 'step', step: 'step', '#': 'step', class: '' },
+};
+const rule = /^[-=─━+|\s]+$/;
+
+/**
+ * Tables with a line of names and then lines of numbers: fastai, spaCy, skorch, YOLO, `verbose` of scikit-learn. Columns are parted
+ * by bars or by two spaces.
+ */
+export class ColumnTable {
+  #names: readonly string[] = [];
+
+  take(line: string): TableLine {
+    const isOpen = this.#names.length > 0;
+    const mayBegin = /^[|\s]*(?:e|epoch|iter|iteration|step|class)\b/i.test(line);
+    if (!isOpen && !mayBegin) return none;
+    if (isOpen && rule.test(line)) return part;
+    const cells = cellsOf(line);
+    if (mayBegin && isHeading(cells)) {
+      this.#names = cells;
+      return part;
+    }
+    if (isOpen && cells.length === this.#names.length) return this.#rowOf(cells);
+    // A bar may be drawn between the rows.
+    if (!/^(?:Epoch \d|.*%)/.test(line)) this.#names = [];
+    return none;
+  }
+
+  #rowOf(cells: readonly string[]): TableLine {
+    const names = this.#names;
+    const isClass = names[0]!.toLowerCase() === 'class';
+    if (isClass ? cells[0] !== 'all' : !/^\d+(?:\/\d+)?$/.test(cells[0]!)) return part;
+    const row: Row = {};
+    cells.forEach((cell, index) => {
+      const name = names[index]!;
+      const key = index < 2 ? (counters[name.toLowerCase()] ?? name) : name;
+      const number = numberIn(index === 0 ? cell.split('/', 1)[0]! : cell);
+      if (number !== undefined && key !== '') row[key] = number;
+    });
+    return { is: 'row', row };
+  }
 }
 
-/** The blocks of rsl_rl: `Learning iteration 12/1500`, then `Mean reward: 3.5` and the like, and `ETA: 1:02:03` at the end. */
-export class IterationBlock {
-  #row: Record<string, number> | null = null;
-  #progress: StatedProgress | null = null;
-  #total = 0;
+function cellsOf(line: string): string[] {
+  const text = line.replace(/^[|\s]+|[|\s]+$/g, '');
+  return text.split(text.includes('|') ? /\s*\|\s*/ : /\s{2,}|\t/);
+}
 
-  get progress(): StatedProgress | null {
-    return this.#progress;
-  }
-
-  /** As `BoxTable.take`. */
-  take(line: string): WrittenRow | null | undefined {
-    const [, iteration, total] = /^\s*Learning iteration (\d+)\/(\d+)\s*$/.exec(line) ?? [];
-    if (iteration !== undefined) return this.#begin(Number(iteration), Number(total));
-    if (this.#row === null) return undefined;
-    const [, key, value] = /^\s*([^:]{1,80}): +([^ ].*?)\s*$/.exec(line) ?? [];
-    if (key === 'ETA') return this.#end(secondsOf(value!));
-    if (key !== undefined) put(this.#row, key, value!.replace(/(?<=\d)(?:s| steps\/s.*)$/, ''));
-    return null;
-  }
-
-  #begin(iteration: number, total: number): WrittenRow | null {
-    const before = this.#row;
-    this.#total = total;
-    this.#row = { step: iteration };
-    return before;
-  }
-
-  #end(etaSeconds: number | null): WrittenRow | null {
-    const row = this.#row;
-    this.#row = null;
-    const share = Math.min(1, ((row?.['step'] ?? 0) + 1) / Math.max(1, this.#total));
-    this.#progress = { share, etaSeconds, rate: null };
-    return row;
-  }
+function isHeading(cells: readonly string[]): boolean {
+  const isName = (cell: string): boolean => /^[A-Za-z#][\w#@%/(). -]{0,40}$/.test(cell);
+  return cells.length > 2 && cells[0]!.toLowerCase() in counters && cells.every(isName) && cells.every((cell) => !/ \d/.test(cell)); // prettier-ignore
 }

@@ -36,7 +36,12 @@ const kerasBar =
 export function kerasBarIn(line: string): Bar | null {
   if (line.charCodeAt(0) > NINE || !line.includes('/')) return null;
   const found = kerasBar.exec(line);
-  return found === null ? null : barOf(found);
+  return found === null || isDate(line, found) ? null : barOf(found);
+}
+
+/** `04/09 12:00:00 - …`: a date and a time, no bar. */
+function isDate(line: string, [, , , time, rate]: RegExpExecArray): boolean {
+  return rate === undefined && time?.includes(':') === true && !/━|\[[=>.]+\]/.test(line);
 }
 
 function barOf([, done, total, time, rate, rest = '']: RegExpExecArray): Bar | null {
@@ -44,14 +49,6 @@ function barOf([, done, total, time, rate, rest = '']: RegExpExecArray): Bar | n
   // Once it is full, the time is that it took.
   const etaSeconds = done === total || time === undefined ? null : secondsOf(time.replace(/s$/, ''));
   return { done: Number(done), total: Number(total), etaSeconds, rate: rate ?? null, rest, before: '' };
-}
-
-const epoch = /(?:^|[\s[(])epoch[ :#]*(\d+)\s*(?:\/|of)\s*(\d+)/i;
-
-/** `Epoch 3/10`: the one it is in, and of how many; null: the line says nothing of the kind. */
-export function epochIn(line: string): { epoch: number; of: number } | null {
-  const [, at, of] = epoch.exec(line) ?? [];
-  return at === undefined || Number(of) === 0 ? null : { epoch: Number(at), of: Number(of) };
 }
 
 /** `1:02:03`, `02:03`, `1 day, 2:03:04`; null: it is unknown. */

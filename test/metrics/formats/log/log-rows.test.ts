@@ -5,14 +5,14 @@ import { LogRows } from '../../../../src/metrics/formats/log/log-rows.js';
 
 const rowsIn = (...lines: string[]) => {
   const rows = new LogRows();
-  return lines.map((line) => rows.take(line)).filter((row) => row !== null);
+  return lines.flatMap((line) => rows.take(line));
 };
 const bar = (done: number, total: number, rest = '') =>
   `train: ${Math.floor((100 * done) / total)}%|███  | ${done}/${total} [00:10<01:30, 2.50it/s${rest}]`;
 
 describe('a line of a log', () => {
   it.each<{ line: string; row: Record<string, unknown> | null }>([
-    { line: 'global_step=100, episodic_return=12.5', row: { global_step: 100, episodic_return: 12.5 } },
+    { line: 'global_step=100, episodic_return=12.5', row: { step: 100, global_step: 100, episodic_return: 12.5 } },
     { line: 'INFO done: loss=1e-3 acc=.5 | x=-2', row: { loss: 0.001, acc: 0.5, x: -2 } },
     { line: '2026-01-01 12:00:00,123 - trainer - INFO - loss = nan', row: { loss: NaN } },
     { line: 'python train.py --lr=0.1 --seed=3', row: null },
@@ -36,22 +36,22 @@ describe('a line of a log', () => {
     { line: "[20]\tvalid_0's l1: 0.431129\tvalid_0's l2: 0.198063", row: { step: 20, "valid_0's l1": 0.431129, "valid_0's l2": 0.198063 } }, // prettier-ignore
     { line: '[12:30:05] WARNING: src/learner.cc:790: rounds 3', row: null },
     // pytorch/examples: mnist, word_language_model, reinforce
-    { line: 'Train Epoch: 2 [640/6000 (11%)]\tLoss: 2.300039', row: { epoch: 1 + 640 / 6000, Loss: 2.300039 } },
+    { line: 'Train Epoch: 2 [640/6000 (11%)]\tLoss: 2.300039', row: { step: 6640, epoch: 2, Loss: 2.300039 } },
     { line: 'Test set: Average loss: 0.0523, Accuracy: 983/1000 (98%)', row: { 'test/Average loss': 0.0523, 'test/Accuracy': 98.3 } }, // prettier-ignore
-    { line: '| epoch   1 |   200/ 2983 batches | lr 20.00 | ms/batch 12.34 | loss  7.60 | ppl  2000.00', row: { epoch: 200 / 2983, lr: 20, 'ms/batch': 12.34, loss: 7.6, ppl: 2000 } }, // prettier-ignore
+    { line: '| epoch   1 |   200/ 2983 batches | lr 20.00 | ms/batch 12.34 | loss  7.60 | ppl  2000.00', row: { step: 200, epoch: 1, lr: 20, 'ms/batch': 12.34, loss: 7.6, ppl: 2000 } }, // prettier-ignore
     { line: '| end of epoch   1 | time: 12.34s | valid loss  5.21 | valid ppl   183.09', row: { epoch: 1, time: 12.34, 'valid loss': 5.21, 'valid ppl': 183.09 } }, // prettier-ignore
     { line: 'Episode 10\tLast reward: 26.00\tAverage reward: 16.00', row: { episode: 10, 'Last reward': 26, 'Average reward': 16 } }, // prettier-ignore
     // nanoGPT
     { line: 'iter 30: loss 4.2874, time 25.34ms, mfu -100.00%', row: { step: 30, loss: 4.2874, time: 25.34, mfu: -100 } }, // prettier-ignore
     { line: 'step 50: train loss 3.1, val loss 3.25', row: { step: 50, 'train loss': 3.1, 'val loss': 3.25 } },
     { line: 'step 20: loading shard 3', row: null },
-    { line: 'number of parameters: 10.65M', row: null },
+    { line: 'number of parameters: 10.65M', row: { 'number of parameters': 10_650_000 } },
     // ignite 0.5.5, optuna 5.0.0, d3rlpy 2.8.1
     { line: 'Validation Results - Epoch: 2 Avg accuracy: 0.28 Avg loss: 2.27', row: { epoch: 2, 'validation/Avg accuracy': 0.28, 'validation/Avg loss': 2.27 } }, // prettier-ignore
     { line: 'ITERATION - loss: 2.27:  96%|█████████▌| 90/94 [00:14<00:00, 19.84it/s]', row: { step: 90, loss: 2.27 } },
     { line: 'Epoch 3:  96%|█████████▌| 90/94 [00:14<00:00, 19.84it/s]', row: null },
     { line: "[I 2026-11-23 01:05:14,123] Trial 3 finished with value: 0.96 and parameters: {'c': 'SVC', 'x': 1e-05}. Best is trial 0 with value: 0.97.", row: { trial: 3, value: 0.96, 'best value': 0.97 } }, // prettier-ignore
-    { line: "01:05 [info ] epoch=1 metrics={'time_step': 0.03, 'critic_loss': 0.5} step=10000", row: { time_step: 0.03, critic_loss: 0.5, step: 10000 } }, // prettier-ignore
+    { line: "01:05 [info ] epoch=1 metrics={'time_step': 0.03, 'critic_loss': 0.5} step=10000", row: { time_step: 0.03, critic_loss: 0.5, epoch: 1, step: 10000 } }, // prettier-ignore
     { line: "01:05 [info ] Parameters params={'gamma': 0.99, 'scaler': {'type': 'none'}}", row: null },
     { line: "{'a': 'none', 'loss': '0.5', 'b': 'nan'}", row: { a: 'none', loss: 0.5, b: NaN } },
     { line: '', row: null },
@@ -69,7 +69,7 @@ describe('a line of a log', () => {
   it('is one for each epoch of Keras, whose bars are progress', () => {
     const keras = (done: number, metrics: string) => `\u001b[1m${done}/1250\u001b[0m \u001b[32m━━━━\u001b[0m\u001b[37m━━\u001b[0m \u001b[1m9s\u001b[0m 10ms/step - ${metrics}${'\b'.repeat(80)}`; // prettier-ignore
     const rows = new LogRows();
-    const take = (...lines: string[]) => lines.flatMap((line) => rows.take(line) ?? []);
+    const take = (...lines: string[]) => lines.flatMap((line) => rows.take(line));
     expect(take('Epoch 1/2', keras(255, 'acc: 0.07 - loss: 0.08'))).toEqual([]);
     expect(rows.progress).toEqual({ share: 255 / 2500, etaSeconds: null, rate: '10ms/step' });
     expect(take(keras(1250, 'acc: 0.1 - loss: 0.2'), keras(1250, 'acc: 0.1 - loss: 0.2 - val_loss: 0.3'))).toEqual([
@@ -126,7 +126,7 @@ describe('how far a run says that it is', () => {
     { what: 'a bar in an epoch', lines: ['Epoch 2/4', bar(50, 100)], progress: { share: 0.375, etaSeconds: null, rate: '2.50it/s' } }, // prettier-ignore
     { what: 'the next epoch', lines: ['Epoch 1/4', bar(100, 100), 'Epoch 2/4'], progress: { share: 0.25, etaSeconds: null, rate: '2.50it/s' } }, // prettier-ignore
     { what: 'bytes that are fetched', lines: ['model: 45%|██ | 1.2G/2.7G [00:10<00:12, 120MB/s]'], progress: null },
-    { what: 'rsl_rl', lines: ['     Learning iteration 11/100     ', '   Mean reward: 2.50', '   ETA: 1:02:03'], progress: { share: 0.12, etaSeconds: 3723, rate: null } }, // prettier-ignore
+    { what: 'rsl_rl', lines: ['     Learning iteration 11/100     ', '   Mean reward: 2.50', '   ETA: 1:02:03'], progress: { share: 0.11, etaSeconds: 3723, rate: null } }, // prettier-ignore
     { what: 'nothing', lines: ['loss=1'], progress: null },
   ])('$what', ({ lines, progress }) => {
     expect(progressOf(...lines)).toEqual(progress);
@@ -137,7 +137,7 @@ describe('own patterns', () => {
   it('make the rows, and nothing else does', () => {
     const rows = new LogRows({ loss: 'Loss is (\\S+)', 'eval/acc': 'accuracy of (\\d+)%', bad: '(' });
     const lines = ['x=5', 'Loss is 0.25 with an accuracy of 90%', 'Loss is unknown', 'Loss is nan'];
-    expect(lines.map((line) => rows.take(line))).toEqual([null, { loss: 0.25, 'eval/acc': 90 }, null, { loss: NaN }]);
+    expect(lines.flatMap((line) => rows.take(line))).toEqual([{ loss: 0.25, 'eval/acc': 90 }, { loss: NaN }]);
   });
 });
 

@@ -15,7 +15,7 @@ const keysThatCount = ['epoch', 'step', 'episode', 'trial'];
 describe('what a public example prints', () => {
   it.each([
     { file: 'pytorch-mnist', chosen: 'test/Accuracy', keys: ['Loss', 'test/Average loss', 'test/Accuracy'], of: 'Loss', points: 20 }, // prettier-ignore
-    { file: 'pytorch-word-language-model', chosen: 'valid loss', keys: ['time', 'valid loss', 'valid ppl'], of: 'valid loss', points: 2 }, // prettier-ignore
+    { file: 'pytorch-word-language-model', chosen: 'valid loss', keys: ['time', 'valid loss', 'valid ppl', 'test loss', 'test ppl'], of: 'valid loss', points: 2 }, // prettier-ignore
     { file: 'pytorch-reinforce', chosen: 'Last reward', keys: ['Last reward', 'Average reward'], of: 'Average reward', points: 20 }, // prettier-ignore
     { file: 'nanogpt', chosen: 'val loss', keys: ['train loss', 'val loss', 'loss', 'time', 'mfu'], of: 'loss', points: 21 }, // prettier-ignore
     { file: 'ignite', chosen: 'validation/Avg accuracy', keys: ['loss', 'training/Avg accuracy', 'training/Avg loss', 'validation/Avg accuracy', 'validation/Avg loss'], of: 'validation/Avg accuracy', points: 2 }, // prettier-ignore

@@ -20,13 +20,21 @@ describe('what a program prints once before its metrics', () => {
   it('is no metric once something has come again, and that is said', () => {
     print(...settings, 'step=0 loss=3');
     const metrics = open();
-    // One value of each: nothing tells them apart yet.
-    expect(metrics.keys()).toEqual(['batch_size', 'lr', 'step', 'loss']);
+    // One value of each: only their names tell them apart yet.
+    expect(metrics.keys()).toEqual(['step', 'loss']);
     print('step=1 loss=2');
     expect(metrics.readNow().keys()).toEqual(['step', 'loss']);
     expect(metrics.last()).toEqual({ step: 1, loss: 2 });
     const lines = reportLines(describeSources(metrics)).map(({ text }) => text);
     expect(lines).toContain('settings, printed once before them: batch_size, lr');
+  });
+
+  it('is taken for a metric until something comes again, where its name says nothing else', () => {
+    print('alpha = 2', 'step=0 loss=3');
+    const metrics = open();
+    expect(metrics.keys()).toEqual(['alpha', 'step', 'loss']);
+    print('step=1 loss=2');
+    expect(metrics.readNow().keys()).toEqual(['step', 'loss']);
   });
 
   it('still has its value for who asks for it', () => {

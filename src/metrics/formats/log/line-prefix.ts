@@ -1,0 +1,69 @@
+/** A line without what loggers and launchers put before it. `logger`: the name of the logger; `isSummary`: a star was before it. */
+export type Unprefixed = { text: string; logger: string; isSummary: boolean };
+
+const level = '(?:TRACE|DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL|SUCCESS)';
+const clock = String.raw`\d{1,2}:\d\d[:.]\d\d(?:[.,]\d+)?`;
+const zone = String.raw`(?: ?(?:Z|UTC|[-+]\d\d:?\d\d))?`;
+const date = String.raw`(?:\d\d/\d\d/\d{4}|\d{2,4}[-/]\d\d[-/]\d\d|\d\d/\d\d)`;
+const gap = String.raw`[\s|:,-]*`;
+
+/** In brackets, but no label: where the training is, or the set that is evaluated. */
+const position =
+  /^\s*(?:\d[\d.,/\s]*(?:\(.*\))?$|(?:epoch|step|iter|ep|episode|batch|update|eval |wd|lr|mem|loss)|(?:train|val|valid|test|eval|dev)$)/i;
+
+/** What may stand before a line: taken off as long as one of them fits. */
+const elements: readonly { pattern: RegExp; isLogger?: true; isStamp?: true }[] = [
+  { pattern: /\[\d+,\d+\]<std\w+>:\s*/y },
+  { pattern: /[IWEF]\d{4,8} \d\d:\d\d:\d\d[^\]]{0,160}\]\s*/y, isStamp: true },
+  { pattern: new RegExp(`${date}[ T,]${clock}${zone}${gap}`, 'y'), isStamp: true },
+  { pattern: new RegExp(String.raw`${clock}(?=[\s\]])${gap}`, 'y'), isStamp: true },
+  { pattern: new RegExp(String.raw`${level}(?::[\w.]+:|\b(?=[\s:|\-]))${gap}`, 'y'), isStamp: true },
+  { pattern: /\((?:[\w.]+[ :]\d+|\w* ?pid=[^()]{0,80})\):?\s*/y },
+  { pattern: /\d{1,4}: (?=\S)/y },
+  { pattern: /[-=*#>|][-=*#>| ]* /y },
+];
+/** Behind a time or a level: whose words these are. */
+const loggers: readonly RegExp[] = [
+  new RegExp(String.raw`([A-Za-z_][\w.$<>/-]*)(?::[\w.$<>-]+)*(?: -(?=\s)|\s+\||\s(?=${level}\b))\s*`, 'y'),
+  new RegExp(String.raw`\d:\d\d:\d\d - `, 'y'),
+  new RegExp(String.raw`[\w.-]+:\d+\t[\w.]+:\d+\t(?=${level}\b)`, 'y'),
+];
+const label = /\[([^[\]]{1,120})\]:?[ \t]*/y;
+const dated = new RegExp(`${date}|${clock}|\\b${level}\\b`, 'i');
+const mayBegin = /[\d[(\-=*#>|A-Z]/;
+
+export function unprefixed(line: string): Unprefixed {
+  if (!mayBegin.test(line[0]!)) return { text: line, logger: '', isSummary: false };
+  const found = { at: 0, logger: '', isStamped: false };
+  for (let count = 0; count < 16 && found.at < line.length; count++) if (!takesElement(line, found)) break;
+  const isSummary = /^[\s\S]*\*\s*$/.test(line.slice(Math.max(0, found.at - 4), found.at));
+  return { text: line.slice(found.at), logger: found.logger, isSummary };
+}
+
+type Found = { at: number; logger: string; isStamped: boolean };
+
+function takesElement(line: string, found: Found): boolean {
+  for (const { pattern, isStamp } of elements) {
+    if (matchAt(pattern, line, found.at) === null) continue;
+    found.at = pattern.lastIndex;
+    found.isStamped ||= isStamp === true;
+    return true;
+  }
+  const inside = matchAt(label, line, found.at)?.[1];
+  if (inside !== undefined && !position.test(inside)) {
+    found.at = label.lastIndex;
+    found.isStamped ||= dated.test(inside);
+    return true;
+  }
+  if (!found.isStamped || found.logger !== '') return false;
+  const pattern = loggers.find((each) => matchAt(each, line, found.at) !== null);
+  if (pattern === undefined) return false;
+  found.logger = matchAt(pattern, line, found.at)?.[1] ?? found.logger;
+  found.at = pattern.lastIndex;
+  return true;
+}
+
+function matchAt(pattern: RegExp, line: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(line);
+}
