@@ -1,3 +1,5 @@
+import { inWords, isSettingName } from '../contract/metric-names.js';
+
 /**
  * Which metric stands for a run where nobody has chosen one, and in which order metrics stand beside each other: the same in
  * the window, in `ls`, in reports and in exports. In this order:
@@ -6,8 +8,8 @@
  * 2. what it judges runs by: the objective (`metric`), then the metrics of `stop_when`;
  * 3. results by their names: rewards, returns, scores, accuracies, bits, losses; of each kind those of an evaluation first,
  *    then those that do not say of what they are, then those of training;
- * 4. other numbers;
- * 5. settings that are written down again and again (the learning rate), then what only counts or tells the time.
+ * 4. other numbers, then those that describe how training goes (entropies, norms, lengths, shares of what was clipped);
+ * 5. settings and sizes (the learning rate, a count of parameters), then what only counts or tells the time.
  *
  * Metrics that are alike stay in the order in which they were written.
  */
@@ -31,25 +33,27 @@ const MOST_COUNTING = 8;
 
 /** Kinds of results, the most telling first. Short words stand alone; long ones may be part of a word (`valloss`). */
 const results: readonly RegExp[] = [
-  /reward/,
-  /\breturns?\b|episode_?return/,
-  /score|success|solved|\bwin\b|\bpass\b|\b(f1|auc|auroc|bleu|rouge|iou|map|elo|reward)\b/,
-  /accuracy|correct|\bacc\b|acc$|top_?[15]\b/,
+  /reward|\b(ep)?rew(mean)?\b|\beprewmean\b/,
+  /\breturns?\b|episode_?return|\b(ep)?ret\b/,
+  /score|success|solved|\bwin\b|\bpass\b|\b(f1|auc|auroc|bleu|rouge|iou|map\d*|elo|reward|dice|psnr|ssim|r2)\b/,
+  /accuracy|correct|\bacc\b|acc$|top_?[15]\b|\bacc@\d/,
   /\bbits\b/,
-  /loss|perplexity|\b(ppl|nll|bpb|mse|mae|rmse|wer|cer|err|error)\b/,
+  /loss|perplexity|\b(ppl|nll|bpb|bpc|mse|mae|rmse|wer|cer|err|error|cost|xent|cross entropy|objective|fid|l[12])\b/,
 ];
 /** A code length is a loss, unlike the bits that a model has learnt. */
 const bitsPerSymbol = /\bbits per (byte|char|character|dim|dimension|token|word|pixel)\b/;
 /** What describes a result, or has its name for another reason, is none itself: `reward_std`, `loss_scale`. */
 const besides = /\b(std|stddev|var|variance|scale|coef|coeff|coefficient|weight|norm|threshold|baseline|target)s?\b/;
-const ofEvaluation = /\b(eval|evaluation|val|valid|validation|test|dev|heldout)\b/;
+/** How the training goes, not how well: `entropy_loss`, `grad_norm`. */
+const descriptions =
+  /\bentropy\b(?<!cross entropy)|\b(norms?|gnorm|grads?|gradient|kl|clip\w*|mem|memory|\w*mem|len|length|mfu|t?flops|gpu|cpu|utilization|power|weights?|size)\b/;
+const ofEvaluation = /\b(eval|evaluation|val|valid|validate|validation|test|dev|heldout)\b/;
 const ofTraining = /\b(train|training|optim)\b/;
-const settings = /\b(lr|learning rate|momentum|weight decay|beta[12]?|temperature)\b/;
 /** Counters and clocks: they say how far a run is, or how fast, not how well it did. */
 const counters =
   /(^|[/_.-])(_?(global_?|env_?|train_?|num_?|n_?|total_?)*(steps?|iter|iters|iterations?|batch|batch_idx|batches|epochs?|updates?|episodes?|trials?|examples?|samples?|tokens?|frames?|timesteps?|rows?)|count|counter|index|idx|done_frac|progress)(_?(seen|done|total|count|processed))?$/;
 const clocks =
-  /(^|[/_.-])(_?runtime|_?timestamp|time|wall_?time|elapsed|duration|seconds?|secs?|ms|eta|fps|sps|throughput|it_per_s|[a-z]+_per_(sec|second|s))(_?(s|ms|sec|seconds|elapsed|total))?$|^(time|timing|progress|theory|perf)\//;
+  /(^|[/_.-])(_?runtime|_?timestamp|time|wall_?time|elapsed|duration|seconds?|secs?|ms|eta|fps|sps|wps|tps|dt|throughput|it_per_s|(tok|tokens|it|samples|steps|words|images|img)\/s(ec)?|ms\/batch|[a-z]+_per_(sec|second|s))(_?(s|ms|sec|seconds|elapsed|total))?$|^(time|timing|progress|theory|perf)\//;
 
 const nothingCounts: ReadonlySet<string> = new Set();
 
@@ -111,7 +115,7 @@ export function isCounter(key: string, choice: MetricsToShow, counting: Readonly
 /** Which direction of a metric is better, by its name: less of a loss or an error, more of any other result; null: it names no result. */
 export function goalByName(key: string): 'minimize' | 'maximize' | null {
   const words = inWords(key);
-  if (besides.test(words) || isCountByName(key.toLowerCase())) return null;
+  if (besides.test(words) || descriptions.test(words) || isCountByName(key.toLowerCase())) return null;
   const kind = results.findIndex((result) => result.test(words));
   if (kind < 0) return null;
   return kind === results.length - 1 || bitsPerSymbol.test(words) ? 'minimize' : 'maximize';
@@ -171,6 +175,7 @@ const Place = {
   judged: 0,
   result: 100,
   other: 200,
+  description: 250,
   setting: 300,
   counter: 301,
 } as const;
@@ -192,9 +197,11 @@ function isCountByName(name: string): boolean {
 }
 
 function placeByName(words: string): number {
-  if (settings.test(words)) return Place.setting;
-  const kind = besides.test(words) ? -1 : results.findIndex((result) => result.test(words));
-  return kind < 0 ? Place.other : Place.result + 3 * kind + splitOf(words);
+  const isDescription = descriptions.test(words);
+  const kind = besides.test(words) || isDescription ? -1 : results.findIndex((result) => result.test(words));
+  if (kind >= 0) return Place.result + 3 * kind + splitOf(words);
+  if (isSettingName(words)) return Place.setting;
+  return isDescription ? Place.description : Place.other;
 }
 
 function splitOf(words: string): number {
@@ -204,12 +211,4 @@ function splitOf(words: string): number {
 /** As an expression has to write the name of a metric. */
 function identifier(key: string): string {
   return key.replace(/[^A-Za-z0-9_]/g, '_');
-}
-
-/** `train/episodeReward_mean` as `train episode reward mean`. */
-function inWords(key: string): string {
-  return key
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replace(/[^A-Za-z0-9@]+/g, ' ')
-    .toLowerCase();
 }

@@ -67,6 +67,30 @@ describe('the metrics of a run', () => {
     { of: 'an evaluation before training', written: ['train/loss', 'loss', 'eval/loss'], key: 'eval/loss' },
     { of: 'what does not say before training', written: ['train_loss', 'loss'], key: 'loss' },
     { of: 'a result before what describes it', written: ['reward_std', 'loss_scale', 'train/loss'], key: 'train/loss' },
+    { of: 'what stable-baselines3 has', written: ['rollout/ep_len_mean', 'train/entropy_loss', 'train/loss', 'time/fps', 'rollout/ep_rew_mean'], key: 'rollout/ep_rew_mean' }, // prettier-ignore
+    { of: 'what Baselines has', written: ['eplenmean', 'fps', 'eprewmean', 'loss/policy_entropy'], key: 'eprewmean' },
+    { of: 'what Spinning Up has', written: ['Entropy', 'EpLen', 'AverageEpRet', 'LossPi'], key: 'AverageEpRet' },
+    { of: 'a return before a loss and an entropy', written: ['SPS', 'entropy', 'v_loss', 'return'], key: 'return' },
+    { of: 'a score before frames', written: ['frames seen', 'score', 'loss'], key: 'score' },
+    {
+      of: 'a loss before sizes',
+      written: ['n_params', 'hidden_size', 'vocab_size', 'batch size', 'loss'],
+      key: 'loss',
+    },
+    { of: 'a number before a size', written: ['num_parameters', 'hidden_size', 'total params', 'tau'], key: 'tau' },
+    {
+      of: 'a number before a norm',
+      written: ['grad_norm', 'entropy', 'memory', 'mfu', 'dt', 'tok/sec', 'q'],
+      key: 'q',
+    },
+    { of: 'bits per byte', written: ['lrm', 'tok/sec', 'dt', 'Validation bpb'], key: 'Validation bpb' },
+    { of: 'a perplexity', written: ['lr', 'ms/batch', 'tok/s', 'ppl'], key: 'ppl' },
+    { of: 'an accuracy before a loss', written: ['loss', 'acc', 'lr'], key: 'acc' },
+    {
+      of: 'a cross-entropy, which is a loss',
+      written: ['gNorm', 'Time', 'valid/cross-entropy'],
+      key: 'valid/cross-entropy',
+    },
     { of: 'words of one piece', written: ['step', 'valloss'], key: 'valloss' },
   ])('are chosen by their names: $of', ({ written, key }) => {
     expect(defaultMetric(written, { show: [], x: 'step' })).toBe(key);

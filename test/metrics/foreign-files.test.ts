@@ -126,12 +126,12 @@ describe('several sources', () => {
   });
 
   it('leave out what is printed once a file has metrics, unless there are patterns for it', () => {
-    write('output.log', 'noise=1\nreward is 5\n');
+    write('output.log', 'noise=1\nit has 5 points\n');
     const metrics = open().readNow();
     expect(metrics.keys()).toEqual(['noise']);
     write('metrics.jsonl', '{"step":0,"loss":1}\n');
     expect(metrics.readNow().keys()).toEqual(['step', 'loss']);
-    const patterns = { reward: 'reward is (\\d+)' };
+    const patterns = { reward: 'has (\\d+) points' };
     expect(
       openMetrics(run, { places: { folders: [], patterns } })
         .readNow()

@@ -31,34 +31,41 @@ const loggers: readonly RegExp[] = [
 const label = /\[([^[\]]{1,120})\]:?[ \t]*/y;
 const dated = new RegExp(`${date}|${clock}|\\b${level}\\b`, 'i');
 const mayBegin = /[\d[(\-=*#>|A-Z]/;
+/** Most that is taken off one line. */
+const MOST = 16;
 
 export function unprefixed(line: string): Unprefixed {
-  if (!mayBegin.test(line[0]!)) return { text: line, logger: '', isSummary: false };
-  const found = { at: 0, logger: '', isStamped: false };
-  for (let count = 0; count < 16 && found.at < line.length; count++) if (!takesElement(line, found)) break;
-  const isSummary = /^[\s\S]*\*\s*$/.test(line.slice(Math.max(0, found.at - 4), found.at));
+  const found: Found = { at: 0, logger: '', isStamped: false };
+  if (mayBegin.test(line[0] ?? '')) for (let count = 0; count < MOST && takesElement(line, found); count++);
+  const isSummary = line.slice(0, found.at).trimEnd().endsWith('*');
   return { text: line.slice(found.at), logger: found.logger, isSummary };
 }
 
 type Found = { at: number; logger: string; isStamped: boolean };
 
 function takesElement(line: string, found: Found): boolean {
-  for (const { pattern, isStamp } of elements) {
-    if (matchAt(pattern, line, found.at) === null) continue;
-    found.at = pattern.lastIndex;
-    found.isStamped ||= isStamp === true;
+  const element = elements.find(({ pattern }) => matchAt(pattern, line, found.at) !== null);
+  if (element !== undefined) {
+    found.at = element.pattern.lastIndex;
+    found.isStamped ||= element.isStamp === true;
     return true;
   }
+  return takesLabel(line, found) || takesLogger(line, found);
+}
+
+function takesLabel(line: string, found: Found): boolean {
   const inside = matchAt(label, line, found.at)?.[1];
-  if (inside !== undefined && !position.test(inside)) {
-    found.at = label.lastIndex;
-    found.isStamped ||= dated.test(inside);
-    return true;
-  }
+  if (inside === undefined || position.test(inside)) return false;
+  found.at = label.lastIndex;
+  found.isStamped ||= dated.test(inside);
+  return true;
+}
+
+function takesLogger(line: string, found: Found): boolean {
   if (!found.isStamped || found.logger !== '') return false;
   const pattern = loggers.find((each) => matchAt(each, line, found.at) !== null);
   if (pattern === undefined) return false;
-  found.logger = matchAt(pattern, line, found.at)?.[1] ?? found.logger;
+  found.logger = matchAt(pattern, line, found.at)?.[1] ?? '';
   found.at = pattern.lastIndex;
   return true;
 }

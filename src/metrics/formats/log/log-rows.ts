@@ -3,7 +3,7 @@ import { parseJsonLine } from '../../../contract/json-line.js';
 import { stepKeyOf } from '../../row-numbers.js';
 import { valueOf } from '../csv.js';
 import type { StatedProgress, WrittenRow } from '../format.js';
-import { type Place, type PrintedLine, readLine } from './printed-line.js';
+import { type PrintedLine, readLine } from './printed-line.js';
 import { toNumber } from './printed-number.js';
 import { PrintedSettings } from './printed-settings.js';
 import { BoxTable, ColumnTable } from './printed-table.js';
@@ -82,26 +82,23 @@ export class LogRows {
       return noRows;
     }
     if (attemptRule.test(line)) return this.#begin();
-    const isWiped = this.#isWiped;
+    const bar = kerasBarIn(line) ?? barIn(line);
+    const isInside = bar !== null && !this.#advance(bar);
+    const rows = isInside ? noRows : this.#placed();
+    const row = isInside ? this.#ofInnerBar(line, bar) : this.#rowOf(line, bar);
     this.#isWiped = false;
-    const keras = kerasBarIn(line);
-    const bar = keras ?? barIn(line);
-    const isTraining = bar !== null && this.#advance(bar);
-    const before = bar !== null && !isTraining ? noRows : this.#placed();
-    const row = this.#rowOf(line, keras, bar, isTraining, isWiped);
-    return row === null ? before : before.length === 0 ? [row] : [...before, row];
+    return row === null ? rows : [...rows, row];
   }
 
-  #rowOf(line: string, keras: Bar | null, bar: Bar | null, isTraining: boolean, isWiped: boolean): WrittenRow | null {
-    if (this.#patterns.length > 0) return this.#withStep(this.#matched(line), isWiped);
-    if (keras !== null) return this.#ofEpoch(keras);
-    if (bar !== null) return this.#ofBar(bar, isTraining);
+  #rowOf(line: string, bar: Bar | null): WrittenRow | null {
+    if (this.#patterns.length > 0) return this.#withStep(this.#matched(line));
+    if (bar !== null) return this.#ofBar(bar);
     const table = this.#ofTable(line);
     if (table !== undefined) return table;
     const dict = objectIn(line);
-    if (dict !== null) return this.#withStep(this.#ofDict(line, dict), isWiped);
+    if (dict !== null) return this.#withStep(this.#ofDict(line, dict));
     if (!mayHaveMetric.test(line)) return this.#callBegins(line);
-    return this.#isInCall && line !== ')' ? null : this.#ofLine(line, isWiped);
+    return this.#isInCall && line !== ')' ? null : this.#ofLine(line);
   }
 
   /** `TrainingArguments(`, with an argument on each line. */
@@ -112,13 +109,13 @@ export class LogRows {
 
   #ofTable(line: string): WrittenRow | null | undefined {
     for (const table of [this.#box.take(line), this.#columns.take(line)]) {
-      if (table.is === 'row') return this.#withStep(withAxis(table.row), false);
+      if (table.is === 'row') return this.#withStep(withAxis(table.row));
       if (table.is === 'part') return null;
     }
     return undefined;
   }
 
-  #ofLine(line: string, isWiped: boolean): WrittenRow | null {
+  #ofLine(line: string): WrittenRow | null {
     const eta = /^ETA: +([\d:]+)$/.exec(line)?.[1];
     if (eta !== undefined) {
       this.#clock.takeEta(secondsOf(eta));
@@ -128,19 +125,21 @@ export class LogRows {
     if (printed === null) return null;
     const isEmpty = Object.keys(printed.metrics).length === 0;
     if (isEmpty && printed.isPure) this.#clock.announce(printed.places);
-    return isEmpty ? null : this.#ofPrinted(printed, isWiped);
+    return isEmpty ? null : this.#ofPrinted(printed);
   }
 
-  #ofPrinted({ places, metrics, averages, set, isSummary }: PrintedLine, isWiped: boolean): WrittenRow | null {
+  #ofPrinted({ places, metrics, averages, set, isSummary }: PrintedLine): WrittenRow | null {
     const about = isSummary ? this.#set : set;
     const row = about === '' || set === about ? metrics : underSet(about, metrics);
     const isOfEvaluation = Object.keys(metrics).every((name) => ofEvaluation.test(name));
-    const inner = set === '' ? undefined : places.find(({ name, of }) => (name === '' || name === 'step') && of !== undefined);
-    const named = isOfEvaluation && this.#clock.isBehind(places) ? places.filter(({ name }) => name !== 'step') : places;
-    if (inner === undefined) return this.#withStep({ ...this.#clock.place(named), ...row }, isWiped);
+    const inner =
+      set === '' ? undefined : places.find(({ name, of }) => (name === '' || name === 'step') && of !== undefined);
+    const named =
+      isOfEvaluation && this.#clock.isBehind(places) ? places.filter(({ name }) => name !== 'step') : places;
+    if (inner === undefined) return this.#withStep({ ...this.#clock.place(named), ...row });
     this.#set = set;
     const axis = this.#clock.place(places.filter((place) => place !== inner));
-    this.#evaluation = this.#withStep({ ...axis, ...row, ...averages }, false);
+    this.#evaluation = this.#withStep({ ...axis, ...row, ...averages });
     if (inner.at < inner.of! && inner.at + 1 < inner.of!) return null;
     const evaluated = this.#evaluation;
     this.#evaluation = null;
@@ -154,29 +153,34 @@ export class LogRows {
     return { ...axis, ...dict };
   }
 
-  /** What a program writes before and behind its bar. */
-  #ofBar(bar: Bar, isTraining: boolean): WrittenRow | null {
-    const table = bar.before.trim() === '' ? undefined : this.#columns.take(bar.before.replace(/:\s*$/, '').trim());
-    if (table?.is === 'row') return bar.done === bar.total ? withAxis(table.row) : null;
-    if (table?.is === 'part') return null;
-    const described = bar.before === '' ? null : readLine(bar.before.replace(/:?\s*$/, ''));
-    const added = bar.rest === '' ? null : readLine(bar.rest);
-    const row = without({ ...described?.metrics, ...added?.metrics }, 'v_num');
-    if (Object.keys(row).length === 0 || (!isTraining && this.#clock.step === null)) return null;
-    return isTraining ? this.#withStep(row, false) : null;
+  /** What a program writes before and behind its bar; one of Keras has the metrics of an epoch once it is full. */
+  #ofBar(bar: Bar): WrittenRow | null {
+    const table = this.#ofColumns(bar);
+    if (table !== undefined || (bar.isKeras && bar.done !== bar.total)) return table ?? null;
+    const before = bar.before === '' ? null : readLine(bar.before);
+    const row = { ...before?.metrics, ...(bar.rest === '' ? null : readLine(bar.rest)?.metrics) };
+    return Object.keys(row).length === 0 ? null : this.#withStep(without(row, 'v_num'));
+  }
+
+  /** Of an evaluation: of YOLO's, the names of the columns are before its bar. */
+  #ofInnerBar(line: string, bar: Bar): WrittenRow | null {
+    if (this.#patterns.length > 0) return this.#rowOf(line, bar);
+    this.#ofColumns(bar);
+    return null;
+  }
+
+  /** The row of a table that is before a bar. */
+  #ofColumns({ before, done, total }: Bar): WrittenRow | null | undefined {
+    const line = this.#columns.take(before);
+    if (line.is === 'none') return undefined;
+    return line.is === 'row' && done === total ? withAxis(line.row) : null;
   }
 
   /** Takes a bar to be that of the training, unless it is inside it. */
   #advance(bar: Bar): boolean {
-    const head = /epoch|\bep\b/i.test(bar.before) ? readLine(bar.before.replace(/:?\s*$/, '')) : null;
+    const head = /epoch|\bep\b/i.test(bar.before) ? readLine(bar.before) : null;
     this.#clock.takeBar(bar, head?.places ?? []);
     return this.#clock.isAt(bar);
-  }
-
-  /** A bar of Keras has the metrics of an epoch once it is full; another one than that of the training has those of something else. */
-  #ofEpoch(bar: Bar): WrittenRow | null {
-    if (bar.done !== bar.total || !this.#clock.isAt(bar) || bar.rest === '') return null;
-    return this.#withStep(readLine(bar.rest)?.metrics ?? null, false);
   }
 
   /** Rows that waited for the line that comes now. */
@@ -212,17 +216,20 @@ export class LogRows {
   }
 
   /** A row that counts no steps was printed at the step that the bar shows, or where the last heading says. */
-  #withStep(row: WrittenRow | null, isWiped: boolean): WrittenRow | null {
+  #withStep(row: WrittenRow | null): WrittenRow | null {
     if (row === null || Object.keys(row).every((key) => clerical.has(key) || axisKeys.has(key))) return null;
     const counted = stepKeyOf(Object.keys(row));
     if (counted?.counts === true) return row;
-    if (this.#clock.step === null) {
-      const placed = counted === null || counted.key === 'time' ? { ...this.#clock.axis, ...row } : row;
-      return stepKeyOf(Object.keys(placed))?.key === 'time' ? without(placed, 'time') : placed;
-    }
-    if (!isWiped) return this.#withBarStep(row);
+    if (this.#clock.step === null) return counted === null || counted.key === 'time' ? this.#withAxis(row) : row;
+    if (!this.#isWiped) return this.#withBarStep(row);
     this.#waiting = row;
     return null;
+  }
+
+  /** A time by itself is how long something took: it orders no rows. */
+  #withAxis(row: WrittenRow): WrittenRow {
+    const placed = { ...this.#clock.axis, ...row };
+    return stepKeyOf(Object.keys(placed))?.key === 'time' ? without(placed, 'time') : placed;
   }
 
   #withBarStep(row: WrittenRow): WrittenRow {
@@ -248,8 +255,7 @@ function withAxis(row: WrittenRow): WrittenRow {
 }
 
 function without(row: WrittenRow, key: string): WrittenRow {
-  const { [key]: _, ...rest } = row;
-  return rest;
+  return Object.fromEntries(Object.entries(row).filter(([name]) => name !== key));
 }
 
 function underSet(set: string, metrics: Readonly<Record<string, number>>): Record<string, number> {
@@ -274,7 +280,7 @@ function compiled(text: string): RegExp | null {
 }
 
 /** Before a dict: what it holds is no metric. */
-const ofSettings = /(?:config\w*|args|arguments|\w*params|\w*parameters|settings|options)\W*$/i;
+const ofSettings = /(?:config\w{0,40}|args|arguments|params|parameters|settings|options)\W{0,8}$/i;
 
 /**
  * The dict or the JSON object in a line, with what a logger puts before it, and pairs behind it: `epoch=1 metrics={'loss': 0.5}
@@ -283,16 +289,20 @@ const ofSettings = /(?:config\w*|args|arguments|\w*params|\w*parameters|settings
 function objectIn(line: string): WrittenRow | null {
   const from = line.indexOf('{');
   const to = line.lastIndexOf('}') + 1;
-  if (from >= 0 && line.includes('Trial ')) return trialIn(line);
-  if (from < 0 || to === 0 || ofSettings.test(line.slice(0, from))) return null;
-  const behind = line.slice(to).trim();
-  const after = behind === '' ? null : readLine(behind);
-  if (behind !== '' && (after === null || !/^[\w.]+ ?=/.test(behind))) return null;
+  if (from < 0 || to === 0) return null;
+  if (line.includes('Trial ')) return trialIn(line);
+  const after = pairsIn(line.slice(to).trim());
+  if (after === null || ofSettings.test(line.slice(Math.max(0, from - 80), from))) return null;
   const text = line.slice(from, to);
   const row = parseJsonLine(text) ?? parsePythonDict(text);
-  if (row === null) return null;
-  const places = (after?.places ?? []).map(({ name, at }: Place) => [name, at] as const);
-  return { ...Object.fromEntries(places), ...after?.metrics, ...withAxis(withNumbers(row)) };
+  return row === null ? null : { ...after, ...withAxis(withNumbers(row)) };
+}
+
+/** Behind a dict; null: something else is there. */
+function pairsIn(text: string): WrittenRow | null {
+  if (text === '') return {};
+  const printed = /^[\w.]{1,80} ?=/.test(text) ? readLine(text) : null;
+  return printed && { ...Object.fromEntries(printed.places.map(({ name, at }) => [name, at])), ...printed.metrics };
 }
 
 /** Numbers that were written as texts (fairseq). */

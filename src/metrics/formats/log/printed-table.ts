@@ -27,18 +27,23 @@ export class BoxTable {
 
   take(line: string): TableLine {
     if (line.startsWith('-')) return /^-{10,}$/.test(line) ? this.#end() : none;
-    const [, key, value] = line.startsWith('|') ? (/^\| *([^|]+?) *\| *([^|]*?) *\|$/.exec(line) ?? []) : [];
-    if (key === undefined) {
+    const cells = line.startsWith('|') && line.endsWith('|') ? line.split('|') : [];
+    const key = cells[1]?.trim() ?? '';
+    if (cells.length !== 4 || key === '') {
       this.#end();
       return none;
     }
+    this.#take(key, cells[2]!.trim(), cells[1]!.startsWith('  '));
+    return part;
+  }
+
+  #take(key: string, value: string, isInside: boolean): void {
     this.#row ??= {};
-    const number = numberIn(value!);
+    const number = numberIn(value);
     if (value === '' && key.endsWith('/')) this.#section = key;
     else if (number !== undefined && Object.keys(this.#row).length < MOST) {
-      this.#row[/^\| {2,}/.test(line) ? this.#section + key : key] = number;
+      this.#row[isInside ? this.#section + key : key] = number;
     }
-    return part;
   }
 
   #end(): TableLine {
@@ -94,8 +99,8 @@ export class ColumnTable {
 }
 
 function cellsOf(line: string): string[] {
-  const text = line.replace(/^[|\s]+|[|\s]+$/g, '');
-  return text.split(text.includes('|') ? /\s*\|\s*/ : /\s{2,}|\t/);
+  if (!line.includes('|')) return line.split(/\s{2,}|\t/);
+  return line.split('|').map((cell) => cell.trim()).filter((cell, index, all) => cell !== '' || (index > 0 && index < all.length - 1)); // prettier-ignore
 }
 
 function isHeading(cells: readonly string[]): boolean {

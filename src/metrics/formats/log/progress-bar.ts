@@ -9,10 +9,11 @@ export type Bar = {
   rate: string | null;
   rest: string;
   before: string;
+  isKeras: boolean;
 };
 
 const bar =
-  /\d+%\|[^|]*\| ?(\d+)\/(\d+) \[[\d:]+<([\d:?]+|\d+ days?, [\d:]+)(?:, *(\?|[\d.]+)?((?:[a-zA-Z]+\/s|s\/[a-zA-Z]+)))?(?:, (.*))?\]/;
+  /\d{1,3}%\|[^|]*\| ?(\d+)\/(\d+) \[[\d:]+<([\d:?]+|\d+ days?, [\d:]+)(?:, *(\?|[\d.]+)?((?:[a-zA-Z]+\/s|s\/[a-zA-Z]+)))?(?:, (.*))?\]/;
 
 /** The bar in a line; null: none, or one that counts bytes. */
 export function barIn(line: string): Bar | null {
@@ -21,14 +22,22 @@ export function barIn(line: string): Bar | null {
   const [, done, total, eta, number, unit, rest] = found ?? [];
   if (total === undefined || Number(total) === 0) return null;
   const rate = number === undefined || number === '?' ? null : `${number}${unit}`;
-  const before = line.slice(0, found!.index);
-  return { done: Number(done), total: Number(total), etaSeconds: secondsOf(eta!), rate, rest: rest ?? '', before };
+  const before = line.slice(0, found!.index).trim().replace(/:$/, '');
+  return {
+    done: Number(done),
+    total: Number(total),
+    etaSeconds: secondsOf(eta!),
+    rate,
+    rest: rest ?? '',
+    before,
+    isKeras: false,
+  };
 }
 
 /** Code of the last digit. */
 const NINE = 57;
 const kerasBar =
-  /^(\d+)\/(\d+) (?:[━ ]*|\[[=>.]*\] -|-) *(?:ETA: )?(\d+s|\d+(?::\d+)+)? ?(?:- )?(\d+(?:m|u)?s\/(?:step|epoch))?(?: - (.*))?$/;
+  /^(\d+)\/(\d+) (?:━[━ ]*|\[[=>.]*\] - *|- *| *)(?:ETA: )?(\d+s|\d+(?::\d+)+)? ?(?:- )?(\d+(?:m|u)?s\/(?:step|epoch))?(?: - (.*))?$/;
 
 /**
  * What a bar of Keras says: `255/1250 ━━━━ 9s 10ms/step - acc: 0.07 - loss: 0.08`. What it adds is the mean of the epoch so far.
@@ -48,7 +57,7 @@ function barOf([, done, total, time, rate, rest = '']: RegExpExecArray): Bar | n
   if (Number(total) === 0 || (time ?? rate) === undefined) return null;
   // Once it is full, the time is that it took.
   const etaSeconds = done === total || time === undefined ? null : secondsOf(time.replace(/s$/, ''));
-  return { done: Number(done), total: Number(total), etaSeconds, rate: rate ?? null, rest, before: '' };
+  return { done: Number(done), total: Number(total), etaSeconds, rate: rate ?? null, rest, before: '', isKeras: true };
 }
 
 /** `1:02:03`, `02:03`, `1 day, 2:03:04`; null: it is unknown. */

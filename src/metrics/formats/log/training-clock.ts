@@ -21,6 +21,7 @@ export class TrainingClock {
   #epochLength: number | null = null;
   #countsFrom = 1;
   #share: number | null = null;
+  #shareWhenDone: number | null = null;
   #etaSeconds: number | null = null;
   #bar: Bar | null = null;
   #barBase = 0;
@@ -43,15 +44,17 @@ export class TrainingClock {
 
   get progress(): StatedProgress | null {
     const bar = this.#bar;
-    const inBar = bar === null ? 0 : Math.min(1, bar.done / bar.total);
-    const { at, of } = this.#epoch ?? {};
-    if (bar !== null && (of === undefined || this.#isWithinEpoch === false)) {
-      return { share: inBar, etaSeconds: bar.etaSeconds, rate: bar.rate };
-    }
     if (bar === null && this.#share !== null) return { share: this.#share, etaSeconds: this.#etaSeconds, rate: null };
-    if (at === undefined || of === undefined) return null;
-    const share = Math.min(1, Math.max(0, (at - this.#firstEpoch + inBar) / of));
-    return { share, etaSeconds: of === at ? (bar?.etaSeconds ?? null) : null, rate: bar?.rate ?? null };
+    const inBar = bar === null ? 0 : Math.min(1, bar.done / bar.total);
+    return this.#progressInEpochs(inBar) ?? (bar && { share: inBar, etaSeconds: bar.etaSeconds, rate: bar.rate });
+  }
+
+  /** Null: it is not known of how many epochs this is one, or the bar is of all of them. */
+  #progressInEpochs(inBar: number): StatedProgress | null {
+    if (this.#epoch?.of === undefined || this.#isWithinEpoch === false) return null;
+    const { at, of } = this.#epoch;
+    const share = partOf(at - this.#firstEpoch + inBar, of);
+    return { share, etaSeconds: of === at ? (this.#bar?.etaSeconds ?? null) : null, rate: this.#bar?.rate ?? null };
   }
 
   /** Another attempt counts as the one before did. */
@@ -75,25 +78,21 @@ export class TrainingClock {
   announce(places: readonly Place[]): void {
     const axis = this.place(places);
     this.#announced = axis;
-    if (this.#bar !== null && this.#bar.done >= this.#bar.total && 'epoch' in axis) this.#bar = { ...this.#bar, done: 0 };
+    if (this.#bar !== null && this.#bar.done >= this.#bar.total && 'epoch' in axis)
+      this.#bar = { ...this.#bar, done: 0 };
   }
 
   /** The axis of a row that names its place; empty: it says none. */
   place(places: readonly Place[]): Axis {
-    const unnamed = places.filter(({ name }) => name === '');
-    const named = places.find(({ name }) => name === 'epoch');
-    const epoch = named ?? (unnamed.length > 1 ? unnamed.shift() : undefined);
-    const global = places.find(({ name }) => name === 'global_step');
-    const inner = global ?? places.find((place) => unnamed.includes(place) || /^(?:step|batch)$/.test(place.name));
+    const { epoch, inner, within } = this.#partsOf(places);
     const axis: Axis = {};
     for (const { name, at } of places) if (ownKeys.has(name)) axis[name] = at;
     if (epoch !== undefined) axis['epoch'] = this.#takeEpoch(epoch);
-    const within = inner === undefined || inner === global ? undefined : epochOf(places, epoch, inner);
-    if (inner === global && inner !== undefined) axis['step'] = inner.at;
-    else if (inner !== undefined) axis['step'] = this.#stepOf(inner, within ?? this.#announcedEpoch(epoch));
+    if (inner !== undefined) axis['step'] = this.#stepOf(inner, within);
     const share = this.#shareOf(epoch, inner);
-    if (share !== null) this.#etaSeconds = null;
-    this.#share = share ?? this.#share;
+    if (share === null) return axis;
+    this.#share = share;
+    this.#etaSeconds = null;
     return axis;
   }
 
@@ -105,14 +104,7 @@ export class TrainingClock {
   }
 
   takeBar(bar: Bar, places: readonly Place[]): void {
-    const before = this.#bar;
-    const isOpen = before !== null && before.done < before.total;
-    if (before !== null && bar.total !== before.total) {
-      if (isOpen || this.#hasRows) return;
-      this.#barBase = 0;
-      this.#step = null;
-    } else if (before !== null && bar.done < before.done) this.#barBase = this.#step ?? 0;
-    this.#bar = bar;
+    if (!this.#takesBar(bar)) return;
     const epoch = places.find(({ name }) => name === 'epoch');
     const at = epoch === undefined ? this.#epoch?.at : this.#takeEpoch(epoch);
     const place = { name: 'step', at: bar.done, of: bar.total, isBracketed: false };
@@ -125,9 +117,38 @@ export class TrainingClock {
     return this.#bar?.total === total && this.#bar.done === done;
   }
 
-  /** What the program says is left. */
+  /** What the program says is left, at the end of what it says of a step: that is done then. */
   takeEta(etaSeconds: number | null): void {
+    this.#share = this.#shareWhenDone ?? this.#share;
     this.#etaSeconds = etaSeconds;
+  }
+
+  /** False: the bar is of something inside the training. */
+  #takesBar(bar: Bar): boolean {
+    const before = this.#bar;
+    if (before !== null && bar.total !== before.total) {
+      if (before.done < before.total || this.#hasRows) return false;
+      this.#barBase = 0;
+      this.#step = null;
+    } else if (before !== null && bar.done < before.done) this.#barBase = this.#step ?? 0;
+    this.#bar = bar;
+    return true;
+  }
+
+  /** The places that count; `within`: the epoch that the steps are in. One that is named behind them is only told. */
+  #partsOf(places: readonly Place[]): { epoch?: Place; inner?: Place; within?: number } {
+    const unnamed = places.filter(({ name }) => name === '');
+    const epoch = places.find(({ name }) => name === 'epoch') ?? (unnamed.length > 1 ? unnamed.shift() : undefined);
+    const global = places.find(({ name }) => name === 'global_step');
+    const inner = global ?? places.find((place) => unnamed.includes(place) || /^(?:step|batch)$/.test(place.name));
+    if (inner === undefined) return epoch === undefined ? {} : { epoch };
+    const within = inner === global ? undefined : this.#epochAround(places, epoch, inner);
+    return { inner, ...(epoch && { epoch }), ...(within !== undefined && { within }) };
+  }
+
+  #epochAround(places: readonly Place[], epoch: Place | undefined, inner: Place): number | undefined {
+    if (epoch === undefined) return this.#announced['epoch'];
+    return places.indexOf(epoch) < places.indexOf(inner) ? epoch.at : undefined;
   }
 
   #takeEpoch({ at, of }: Place): number {
@@ -136,35 +157,37 @@ export class TrainingClock {
     return at;
   }
 
-  #announcedEpoch(epoch: Place | undefined): number | undefined {
-    return epoch === undefined ? this.#announced['epoch'] : undefined;
-  }
-
-  #stepOf({ name, at, of, isBracketed }: Place, epoch: number | undefined): number {
+  #stepOf(place: Place, epoch: number | undefined): number {
+    const { name, at, of, isBracketed } = place;
     if (epoch === undefined) return at;
     const isSurelyWithin = name !== 'step' || (isBracketed && of !== undefined);
-    const before = this.#counted;
-    if (before !== null && epoch > before.epoch) {
-      if (!isSurelyWithin) this.#isWithinEpoch ??= at <= before.at;
-      if (of === undefined) this.#epochLength ??= before.at + (this.#countsFrom === 0 ? 1 : 0);
-    }
-    if (at === 0) this.#countsFrom = 0;
-    this.#counted = { epoch, at };
+    this.#count(place, epoch, isSurelyWithin);
     const isWithin = isSurelyWithin || (this.#isWithinEpoch ?? of !== undefined);
     return isWithin ? Math.max(0, epoch - this.#firstEpoch) * (of ?? this.#epochLength ?? 0) + at : at;
   }
 
+  /** Learns of the first change of epoch whether steps begin again, and how many there were. */
+  #count({ at, of }: Place, epoch: number, isSurelyWithin: boolean): void {
+    const before = this.#counted;
+    if (before !== null && epoch > before.epoch) {
+      if (!isSurelyWithin) this.#isWithinEpoch ??= at <= before.at;
+      if (of === undefined) this.#epochLength ??= before.at + 1 - this.#countsFrom;
+    }
+    if (at === 0) this.#countsFrom = 0;
+    this.#counted = { epoch, at };
+  }
+
   #shareOf(epoch: Place | undefined, inner: Place | undefined): number | null {
     const within = inner?.of === undefined ? 0 : inner.at / inner.of;
-    if (epoch?.of !== undefined) return Math.min(1, Math.max(0, (epoch.at - this.#firstEpoch + within) / epoch.of));
-    return epoch === undefined && inner?.of !== undefined ? Math.min(1, within) : null;
+    if (inner?.of !== undefined) this.#shareWhenDone = partOf(inner.at + 1, inner.of);
+    if (epoch?.of !== undefined) return partOf(epoch.at - this.#firstEpoch + within, epoch.of);
+    return epoch === undefined && inner?.of !== undefined ? partOf(inner.at, inner.of) : null;
   }
 }
 
 /** Counters that a row has under their own names. */
 const ownKeys = new Set(['episode', 'trial', 'global_step']);
 
-/** The epoch that a step is in: one that is named behind it is only told. */
-function epochOf(places: readonly Place[], epoch: Place | undefined, inner: Place): number | undefined {
-  return epoch !== undefined && places.indexOf(epoch) < places.indexOf(inner) ? epoch.at : undefined;
+function partOf(done: number, total: number): number {
+  return Math.min(1, Math.max(0, done / total));
 }

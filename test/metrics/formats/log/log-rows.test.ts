@@ -126,7 +126,7 @@ describe('how far a run says that it is', () => {
     { what: 'a bar in an epoch', lines: ['Epoch 2/4', bar(50, 100)], progress: { share: 0.375, etaSeconds: null, rate: '2.50it/s' } }, // prettier-ignore
     { what: 'the next epoch', lines: ['Epoch 1/4', bar(100, 100), 'Epoch 2/4'], progress: { share: 0.25, etaSeconds: null, rate: '2.50it/s' } }, // prettier-ignore
     { what: 'bytes that are fetched', lines: ['model: 45%|██ | 1.2G/2.7G [00:10<00:12, 120MB/s]'], progress: null },
-    { what: 'rsl_rl', lines: ['     Learning iteration 11/100     ', '   Mean reward: 2.50', '   ETA: 1:02:03'], progress: { share: 0.11, etaSeconds: 3723, rate: null } }, // prettier-ignore
+    { what: 'rsl_rl', lines: ['     Learning iteration 11/100     ', '   Mean reward: 2.50', '   ETA: 1:02:03'], progress: { share: 0.12, etaSeconds: 3723, rate: null } }, // prettier-ignore
     { what: 'nothing', lines: ['loss=1'], progress: null },
   ])('$what', ({ lines, progress }) => {
     expect(progressOf(...lines)).toEqual(progress);

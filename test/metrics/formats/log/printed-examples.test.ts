@@ -21,7 +21,13 @@ describe('what a public example prints', () => {
     { file: 'ignite', chosen: 'validation/Avg accuracy', keys: ['loss', 'training/Avg accuracy', 'training/Avg loss', 'validation/Avg accuracy', 'validation/Avg loss'], of: 'validation/Avg accuracy', points: 2 }, // prettier-ignore
     { file: 'keras', chosen: 'val_acc', keys: ['acc', 'loss', 'mse', 'val_acc', 'val_loss', 'val_mse'], of: 'val_loss', points: 3 }, // prettier-ignore
     { file: 'xgboost', chosen: 'eval-logloss', keys: ['eval-logloss', 'train-logloss', 'error'], of: 'eval-logloss', points: 2 }, // prettier-ignore
-    { file: 'lightgbm', chosen: "valid_0's l1", keys: ["valid_0's l1", "valid_0's l2"], of: "valid_0's l2", points: 1 },
+    {
+      file: 'lightgbm',
+      chosen: "valid_0's l1",
+      keys: ["valid_0's l1", "valid_0's l2", 'The RMSE of prediction'],
+      of: "valid_0's l2",
+      points: 1,
+    },
     { file: 'optuna', chosen: 'value', keys: ['value', 'best value'], of: 'value', points: 11 },
   ])('has curves: $file', ({ file, chosen, keys, of, points }) => {
     copyFileSync(join(fixtures, `${file}.log`), join(directory, 'output.log'));
