@@ -93,18 +93,18 @@ export class LogRows {
   #rowOf(line: string, bar: Bar | null): WrittenRow | null {
     if (this.#patterns.length > 0) return this.#withStep(this.#matched(line));
     if (bar !== null) return this.#ofBar(bar);
+    if (!hasNumber.test(line)) return this.#ofWords(line);
     const table = this.#ofTable(line);
     if (table !== undefined) return table;
     const dict = objectIn(line);
     if (dict !== null) return this.#withStep(this.#ofDict(line, dict));
-    if (!mayHaveMetric.test(line)) return this.#callBegins(line);
     return this.#isInCall && line !== ')' ? null : this.#ofLine(line);
   }
 
-  /** `TrainingArguments(`, with an argument on each line. */
-  #callBegins(line: string): null {
+  /** A line without a number may be one of a table, or `TrainingArguments(`, with an argument on each line behind it. */
+  #ofWords(line: string): WrittenRow | null {
     this.#isInCall = line.endsWith('(') && line.length < 80;
-    return null;
+    return mayBeOfTable.test(line) ? (this.#ofTable(line) ?? null) : null;
   }
 
   #ofTable(line: string): WrittenRow | null | undefined {
@@ -241,7 +241,8 @@ export class LogRows {
 /** Metrics that name the set that was evaluated. */
 const ofEvaluation = /^(?:val|valid|validation|test|eval|dev)\b/i;
 const axisKeys = new Set(['step', 'epoch', 'episode', 'trial']);
-const mayHaveMetric = /\d|nan|inf/i;
+const hasNumber = /\d|\b(?:nan|inf)\b/i;
+const mayBeOfTable = /^[|-]|  |\t/;
 
 /** Counters of a table that are no keys that order rows. */
 const aliases = ['num_updates', 'Epoch', 'steps', 'Step', 'Iteration'];

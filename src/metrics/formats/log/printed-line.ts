@@ -1,5 +1,5 @@
-import { inWords, isResultName } from '../../../contract/metric-names.js';
 import { unprefixed } from './line-prefix.js';
+import { type PrintedName, printedName } from './printed-name.js';
 import { numberText, toNumber, unitText } from './printed-number.js';
 
 /** A place in the training that a line names: `Step [10/600]` is `{ name: 'step', at: 10, of: 600 }`. Without a name: ''. */
@@ -17,31 +17,6 @@ export type PrintedLine = {
   isSummary: boolean;
   isPure: boolean;
 };
-
-/** Names of counters of the training, and the key under which a row has them. */
-const counters = new Map<string, string>([
-  ...['step', 'iter', 'iteration', 'it', 'itr', 'update', 'updates', 'up.', 'round', 'tick', 'generation', 'gen', 'num_updates', 'timestep', 'timesteps', 'num_timesteps', 'total_timesteps'].map((name) => [name, 'step'] as const), // prettier-ignore
-  ...['epoch', 'ep', 'ep.'].map((name) => [name, 'epoch'] as const),
-  ...['batch', 'batches', 'minibatch', 'steps'].map((name) => [name, 'batch'] as const),
-  ...[['episode', 'episode'], ['i_episode', 'episode'], ['trial', 'trial'], ['global_step', 'global_step']] as const, // prettier-ignore
-]);
-const setWords = 'train training test testing val valid validate validation eval evaluation dev'.split(' ');
-const sets: ReadonlySet<string> = new Set(setWords);
-/** Words that may stand before or behind the word of a counter. */
-const besideCounter: ReadonlySet<string> = new Set([
-  ...setWords,
-  ...'loss results completed finished starting beginning learning running learner global current end'.split(' '),
-  ...'of at in on after data num number inner'.split(' '),
-]);
-/** What a text has between a word and a number that is no value of it. */
-const prose: ReadonlySet<string> = new Set(
-  'from to for than with by after took takes using rank gpu version file line port saving loading be at on in over and has have had improved'.split(' '), // prettier-ignore
-);
-const ofSettings =
-  /(?:^|[\s_])(?:config\w*|args|arguments|\w*params|\w*parameters|settings|options|command|python\d?)$/i;
-/** Names without a sign between them and their numbers are taken for metrics only where one of them is one. */
-const isMetric = (name: string): boolean =>
-  isResultName(inWords(name)) || /\b(?:lr|norm|cost|entropy|kl)\b/i.test(name);
 
 const word = String.raw`(?:[A-Za-z_%]|#(?=[A-Za-z]))[\w./@%'()&^*-]{0,79}`;
 const nameAt = new RegExp(String.raw`${word}(?: {1,3}(?:${word}|\([A-Za-z][\w/ ]{0,20}\))){0,9}`, 'y');
@@ -75,28 +50,34 @@ const sentence = new RegExp(
 const junkAt = /[^\s,;|()[\]]+/y;
 /** Passed over where names and values are expected: clocks, days, percent, spreads, numbers with units. */
 const noise = new RegExp(
-  String.raw`^(?:[-+]?\d+(?::\d\d)+s?|(?:\d+[dhms])+|\d+%|[-–—/+]+|(?:${numberText})(?:${unitText})?)$`,
+  String.raw`^(?:[-+]?\d+(?::\d\d)+s?|(?:\d+(?:ms|[dhms]))+|\d+%|[-–—/+]+|(?:${numberText})(?:${unitText})?)$`,
 );
+
+/** Most lines are neither metrics nor places: they are told at once. */
+const mayBeRead =
+  /^[\d[(]|\[ *\d|loss|acc|rew|return|ppl|perp|err|score|auc|f1|mae|mse|bleu|dice|epoch|step|iter|ep\b|round|trial/i;
+const hasNumber = /\d|nan|inf/i;
 
 /** Reads a line without the codes of a terminal. Null: it has neither a place nor a metric. */
 export function readLine(line: string): PrintedLine | null {
   const { text, logger, isSummary } = unprefixed(line);
   // W&B says again at the end what was written before.
-  if (text === '' || line.startsWith('wandb:')) return null;
-  const scan = new LineScan(text, evaluatedIn(logger));
+  if ((text.length < line.length && !hasNumber.test(text)) || line.startsWith('wandb:')) return null;
+  if (!text.includes(':') && !text.includes('=') && !mayBeRead.test(text)) return null;
+  const scan = new LineScan(text, logger === '' ? '' : printedName(logger).set);
   scan.run();
   return scan.result(isSummary);
 }
 
-/** A name and what stands between it and its value. `counter`: the key of the counter that it names. */
-type Named = { name: string; sign: string; counter: string | null };
-type Item = { name: string; value: number; sign: string; average: number | null; set: string };
+/** A number with its name, and the sign between them: `:`, `=`, or ''. `set`: what it is about, as the line says. */
+type Item = { name: PrintedName; sign: string; value: number; average: number | null; set: string };
 
 /** Goes through a line once, from name to name. */
 class LineScan {
   readonly #text: string;
   /** Whether signs have spaces around them: names may then be of several words. */
   readonly #isSpaced: boolean;
+  readonly #hasEquals: boolean;
   #at = 0;
   #set: string;
   readonly #places: Place[] = [];
@@ -104,11 +85,13 @@ class LineScan {
   #junk = 0;
   /** The set in a heading, until it is known that there is something below it. */
   #heading = '';
+  #isText = false;
   #isVoid = false;
 
   constructor(text: string, set: string) {
     this.#text = text;
-    this.#isSpaced = text.includes(' = ');
+    this.#hasEquals = text.includes('=');
+    this.#isSpaced = this.#hasEquals && text.includes(' = ');
     this.#set = set;
   }
 
@@ -141,15 +124,17 @@ class LineScan {
 
   /** Of a line with other text in it, only what is certain. */
   #accepted(): Item[] {
-    const isBareMetric = this.#items.some(({ sign, name }) => sign === '' && isMetric(name));
+    const isBareMetric = this.#items.some(({ sign, name }) => sign === '' && name.isMetric);
     const items = isBareMetric ? this.#items : this.#items.filter(({ sign }) => sign !== '');
-    const isCertain = this.#places.length > 0 || (this.#junk === 0 && items.length === this.#items.length);
+    const isCertain = this.#places.length > 0 ? !this.#isText : this.#junk === 0 && items.length === this.#items.length;
     return isCertain ? items : items.filter(({ sign }) => sign === '=');
   }
 
   #takeSentence(): void {
-    const [whole, name, value] = sentence.exec(this.#text) ?? [];
-    if (name === undefined || !isMetric(name) || counterOf(firstWord(name)) !== null) return;
+    const [whole, written, value] = /[\d%]$/.test(this.#text) ? (sentence.exec(this.#text) ?? []) : [];
+    if (written === undefined) return;
+    const name = printedName(written);
+    if (!name.isMetric || printedName(name.first).counter !== null) return;
     this.#items.push({ name, value: toNumber(value!), sign: ':', average: null, set: '' });
     this.#at = whole!.length;
   }
@@ -184,75 +169,74 @@ class LineScan {
     const isInWord = this.#at > 0 && /[\w.=?&-]/.test(this.#text[this.#at - 1]!);
     const written = this.#match(nameAt)?.[0];
     if (written === undefined) return false;
-    const open = countOf(written, '(') - countOf(written, ')');
+    const open = written.includes('(') || written.includes(')') ? openIn(written) : 0;
     // The text of a call: what is in it are arguments.
     if (open > 0) this.#isVoid = true;
-    const name = open < 0 ? written.slice(0, written.indexOf(')')) : written;
-    this.#at -= written.length - name.length;
+    const text = open < 0 ? written.slice(0, written.indexOf(')')) : written;
+    this.#at -= written.length - text.length;
     const end = this.#at;
     if (isInWord) this.#addJunk();
-    else if (!this.#takesValue(name)) {
+    else if (!this.#takesValue(printedName(text))) {
       this.#at = end;
-      this.#takeLabel(name);
+      this.#takeLabel(printedName(text));
     }
     return true;
   }
 
-  #takesValue(name: string): boolean {
+  #takesValue(name: PrintedName): boolean {
     const sign = this.#match(signAt)?.[0].trim();
     if (sign === undefined) return false;
-    const named = { name, sign, counter: counterOf(name) };
-    return this.#takesCounts(named) || this.#match(clockAt) !== null || this.#takesNumber(named);
+    return this.#takesCounts(name, sign) || this.#match(clockAt) !== null || this.#takesNumber(name, sign);
   }
 
-  #takesNumber(named: Named): boolean {
+  #takesNumber(name: PrintedName, sign: string): boolean {
     // Only of counters: `Epoch [3]`; else it is a list.
-    if (named.sign === '' && named.counter === null && this.#text[this.#at] === '[') return false;
+    if (sign === '' && name.counter === null && this.#text[this.#at] === '[') return false;
     const found = this.#match(valueAt);
     if (found === null) return false;
     const unit = found[2]?.trim() ?? '';
     const value = toNumber(found[1]!, unit);
-    if (this.#takesCount(named, value, unit)) return true;
-    if (named.sign !== '=' && this.#peeks(nextNumberAt)) return false;
-    this.#add(named, value, this.#averageOf(unit));
+    if (this.#takesCount(name, value, unit)) return true;
+    if (sign !== '=' && this.#peeks(nextNumberAt)) return false;
+    this.#add(name, sign, value, this.#averageOf(unit));
     return true;
   }
 
   /** A place, if the name is that of a counter, or of a set before its steps: `Train: 0 [10/600]`. */
-  #takesCount(named: Named, at: number, unit: string): boolean {
+  #takesCount(name: PrintedName, at: number, unit: string): boolean {
     // A counter with a unit is the time of one: `Step: 25ms`.
-    if (unit !== '' || !Number.isInteger(at)) return unit !== '' && named.counter !== null;
-    if (named.counter !== null) this.#addCounter(named, { at, isBracketed: false });
-    else if (isSet(named.name) && this.#peeks(/\s*\[/y)) {
-      this.#addSet(named.name);
+    if (unit !== '' || !Number.isInteger(at)) return unit !== '' && name.counter !== null;
+    if (name.counter !== null) this.#addCounter(name, { at, isBracketed: false });
+    else if (name.isSet && this.#peeks(/\s*\[/y)) {
+      this.#set = name.set || this.#set;
       this.#addPlace('epoch', { at, isBracketed: true });
     } else return false;
     return true;
   }
 
   /** `10/600` behind a name: where a counter is, or a share. */
-  #takesCounts(named: Named): boolean {
+  #takesCounts(name: PrintedName, sign: string): boolean {
     const found = this.#match(countsAt);
     if (found === null) return false;
     const [, bracket, at, of, percent, exact] = found;
     const place = { at: toNumber(at!), of: toNumber(of!), isBracketed: bracket !== '' };
-    if (exact !== undefined) this.#add(named, toNumber(exact), null);
-    else if (named.counter !== null || named.name === 'T') this.#addCounter(named, place);
-    else if (isSet(named.name)) {
-      this.#addSet(named.name);
+    if (exact !== undefined) this.#add(name, sign, toNumber(exact), null);
+    else if (name.counter !== null || name.name === 'T') this.#addCounter(name, place);
+    else if (name.isSet) {
+      this.#set = name.set || this.#set;
       this.#addPlace('', { ...place, isBracketed: true });
-    } else if (percent !== '') this.#add(named, (100 * place.at) / place.of, null);
+    } else if (percent !== '') this.#add(name, sign, (100 * place.at) / place.of, null);
     // Two numbers for one name: neither is its value.
     else this.#addJunk();
     return true;
   }
 
   /** A counter that is named again is passed over. */
-  #addCounter({ name, counter }: Named, place: Omit<Place, 'name'>): void {
+  #addCounter({ counter, set }: PrintedName, place: Omit<Place, 'name'>): void {
     const key = counter ?? 'step';
     const isNamed = this.#places.some((each) => each.name === key || (key === 'batch' && each.name.endsWith('step')));
     if (isNamed) return;
-    this.#addSet(name);
+    this.#set = set || this.#set;
     this.#addPlace(key, place);
   }
 
@@ -266,22 +250,21 @@ class LineScan {
     return average?.[1] === undefined || (average[2] ?? '').trim() !== unit ? null : toNumber(average[1], unit);
   }
 
-  #add({ name: written, sign }: Named, value: number, average: number | null): void {
-    const words = written.replace(/\s+/g, ' ').replace(/ (?:is|was|are)$/, '').split(' '); // prettier-ignore
-    const isTight = sign === '=' && words.length > 1 && !this.#isSpaced && !words.at(-1)!.startsWith('(');
-    if (isTight) this.#addSet(words.slice(0, -1).join(' '));
-    const name = isTight ? words.at(-1)! : words.join(' ');
-    if (isTight ? prose.has(name) : isProse(words, sign)) return this.#addJunk();
+  #add(written: PrintedName, sign: string, value: number, average: number | null): void {
+    const isTight = sign === '=' && written.first !== written.last && !this.#isSpaced && !written.last.startsWith('(');
+    if (isTight) this.#set = written.set || this.#set;
+    const name = isTight ? printedName(written.last) : written;
+    if (sign === '' ? name.isText : name.isTextBeforeSign) return this.#addJunk();
     this.#takeHeading();
     this.#items.push({ name, value, sign, average, set: this.#set });
   }
 
   /** Words without a value: a heading of the rest, or text. */
-  #takeLabel(name: string): void {
-    if (ofSettings.test(name)) this.#isVoid = true;
+  #takeLabel({ isOfSettings, ownSet }: PrintedName): void {
+    if (isOfSettings) this.#isVoid = true;
     const isHeading = this.#match(headingAt) !== null;
     if (!isHeading) this.#addJunk();
-    this.#heading = isHeading ? (name.toLowerCase().split(' ').find(isSet) ?? '') : ''; // prettier-ignore
+    this.#heading = isHeading ? ownSet.toLowerCase() : '';
   }
 
   #takeHeading(): void {
@@ -289,14 +272,13 @@ class LineScan {
     this.#heading = '';
   }
 
+  /** Text before any place makes all that is not `name=value` text. */
   #addJunk(): void {
     this.#heading = '';
     this.#junk += 1;
-  }
-
-  /** A set that is evaluated, in the words before a counter. */
-  #addSet(name: string): void {
-    this.#set = evaluatedIn(name) || this.#set;
+    if (this.#places.length > 0) return;
+    this.#isText = true;
+    this.#isVoid ||= !this.#hasEquals;
   }
 
   #match(pattern: RegExp): RegExpExecArray | null {
@@ -312,54 +294,20 @@ class LineScan {
   }
 }
 
-/** The key of a counter that a name is: `Episode Num`, `completed step`, `Epoch(train)`. Null: it is none. */
-function counterOf(name: string): string | null {
-  let known: string | null = null;
-  for (const each of name.toLowerCase().split(/[\s()]+/)) {
-    if (each === '' || besideCounter.has(each)) continue;
-    const key = counters.get(each);
-    if (key === undefined || known !== null) return null;
-    known = key;
-  }
-  return known;
-}
-
-function isSet(name: string): boolean {
-  return sets.has(name.toLowerCase());
-}
-
-/** The set in a name that is not that of the training; '': there is none. */
-function evaluatedIn(name: string): string {
-  return inWords(name).split(' ').find((each) => sets.has(each) && !each.startsWith('train')) ?? ''; // prettier-ignore
-}
-
 function keyOf({ name, set }: Item, shared: string): string {
-  if (isSet(firstWord(name))) return name;
-  return set !== '' ? `${set}/${name}` : shared !== '' ? `${shared} ${name}` : name;
-}
-
-/** Whether words before a number are text. `Resuming from step: 1000` counts nothing. */
-function isProse(words: readonly string[], sign: string): boolean {
-  const isText = words.some((each) => prose.has(each));
-  if (sign === '') return isText || words.length > 4;
-  const last = words.at(-1)!;
-  return prose.has(last) || (isText && counters.has(last)) || (words.length > 6 && !isMetric(words.join(' ')));
+  if (printedName(name.first).isSet) return name.name;
+  return set !== '' ? `${set}/${name.name}` : shared !== '' ? `${shared} ${name.name}` : name.name;
 }
 
 /** `train Loss: 0.6 Acc: 0.5`: the set of the first is that of all, where no other names one. */
 function sharedSet(items: readonly Item[]): string {
   const [first, ...others] = items;
-  if (first === undefined || others.length === 0 || first.set !== '') return '';
-  const set = firstWord(first.name);
-  const isShared = isSet(set) && first.name.length > set.length;
-  const areResults = others.every(({ name }) => isResultName(inWords(name)) && !inWords(name).split(' ').some(isSet)); // prettier-ignore
-  return isShared && areResults ? set : '';
+  if (first === undefined || others.length === 0 || first.set !== '' || first.name.first === first.name.name) return '';
+  const isShared = printedName(first.name.first).isSet;
+  return isShared && others.every(({ name }) => name.isResult && !name.namesSet) ? first.name.first : '';
 }
 
-function firstWord(name: string): string {
-  return name.split(' ', 1)[0]!;
-}
-
-function countOf(text: string, sign: string): number {
-  return text.split(sign).length - 1;
+/** Brackets that are opened and not closed; negative: closed and not opened. */
+function openIn(text: string): number {
+  return text.split('(').length - text.split(')').length;
 }

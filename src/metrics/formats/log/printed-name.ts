@@ -1,0 +1,96 @@
+import { inWords, isResultName } from '../../../contract/metric-names.js';
+
+/** Names of counters of the training, and the key under which a row has them. */
+const counters = new Map<string, string>([
+  ...['step', 'iter', 'iteration', 'it', 'itr', 'update', 'updates', 'up.', 'round', 'tick', 'generation', 'gen', 'num_updates', 'timestep', 'timesteps', 'num_timesteps', 'total_timesteps'].map((name) => [name, 'step'] as const), // prettier-ignore
+  ...['epoch', 'ep', 'ep.'].map((name) => [name, 'epoch'] as const),
+  ...['batch', 'batches', 'minibatch', 'steps'].map((name) => [name, 'batch'] as const),
+  ...[['episode', 'episode'], ['i_episode', 'episode'], ['trial', 'trial'], ['global_step', 'global_step']] as const, // prettier-ignore
+]);
+const setWords = 'train training test testing val valid validate validation eval evaluation dev'.split(' ');
+const sets: ReadonlySet<string> = new Set(setWords);
+/** Words that may stand before or behind the word of a counter. */
+const besideCounter: ReadonlySet<string> = new Set([
+  ...setWords,
+  ...'loss results completed finished starting beginning learning running learner global current end'.split(' '),
+  ...'of at in on after data num number inner'.split(' '),
+]);
+/** What a text has between a word and a number that is no value of it. */
+const prose: ReadonlySet<string> = new Set(
+  'from to for than with by after took takes using rank gpu version file line port saving loading be at on in over and has have had improved'.split(' '), // prettier-ignore
+);
+const ofSettings =
+  /(?:^|[\s_])(?:config\w*|args|arguments|\w*params|\w*parameters|settings|options|command|python\d?)$/i;
+/**
+ * What the words before a number say. `counter`: the key of the counter that they name. `set`: the set that is evaluated, where
+ * they name one; `ownSet`: of the training, too; `namesSet`: also within a word (`loss_val`). `isText`: they are text where no sign is behind
+ * them; `isTextBeforeSign`: also before one.
+ */
+export type PrintedName = {
+  name: string;
+  first: string;
+  last: string;
+  counter: string | null;
+  isSet: boolean;
+  set: string;
+  ownSet: string;
+  isMetric: boolean;
+  isResult: boolean;
+  namesSet: boolean;
+  isOfSettings: boolean;
+  isText: boolean;
+  isTextBeforeSign: boolean;
+};
+
+/** Programs print few names, again and again. */
+const known = new Map<string, PrintedName>();
+const MOST_KNOWN = 4096;
+
+export function printedName(written: string): PrintedName {
+  const before = known.get(written);
+  if (before !== undefined) return before;
+  if (known.size >= MOST_KNOWN) known.clear();
+  const found = namedBy(written);
+  known.set(written, found);
+  return found;
+}
+
+function namedBy(written: string): PrintedName {
+  const name = written.replace(/\s+/g, ' ').replace(/ (?:is|was|are)$/, '');
+  const words = name.split(' ');
+  const [first, last] = [words[0]!, words.at(-1)!];
+  const isMetric = isResultName(inWords(name)) || /\b(?:lr|norm|cost|entropy|kl)\b/i.test(name);
+  const isText = words.some((each) => prose.has(each));
+  return {
+    name,
+    first,
+    last,
+    counter: counterOf(name),
+    isSet: isSet(name),
+    set: inWords(name).split(' ').find((each) => sets.has(each) && !each.startsWith('train')) ?? '', // prettier-ignore
+    ownSet: words.find(isSet) ?? '',
+    isMetric,
+    isResult: isResultName(inWords(name)),
+    namesSet: inWords(name).split(' ').some(isSet), // prettier-ignore
+    isOfSettings: ofSettings.test(name),
+    isText: isText || words.length > 4,
+    // `Resuming from step: 1000` counts nothing.
+    isTextBeforeSign: prose.has(last) || (isText && counters.has(last)) || (words.length > 6 && !isMetric),
+  };
+}
+
+/** The key of a counter that a name is: `Episode Num`, `completed step`, `Epoch(train)`. Null: it is none. */
+function counterOf(name: string): string | null {
+  let found: string | null = null;
+  for (const each of name.toLowerCase().split(/[\s()]+/)) {
+    if (each === '' || besideCounter.has(each)) continue;
+    const key = counters.get(each);
+    if (key === undefined || found !== null) return null;
+    found = key;
+  }
+  return found;
+}
+
+function isSet(word: string): boolean {
+  return sets.has(word.toLowerCase());
+}
