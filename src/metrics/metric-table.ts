@@ -23,6 +23,7 @@ export class MetricTable implements Filing {
   #hasOwnTimes = false;
   #stepId: number | null = null;
   #stepCounts = false;
+  #keysSeen = 0;
   #rows = 0;
   readonly #lines = new LineCache();
 
@@ -108,7 +109,8 @@ export class MetricTable implements Filing {
   /** Files the row whose numbers were read last. */
   #takeRow(): void {
     const { ids, values, count } = this.#numbers;
-    if (this.#stepId === null) this.#findStep();
+    // A counter of steps may come later than the number of the first epoch: it orders the rows from then on.
+    if (!this.#stepCounts && this.#numbers.keys.length > this.#keysSeen) this.#findStep();
     const row = this.#rowFor(this.#stepOfRow());
     this.#rows = row + 1;
     for (let index = 0; index < count; index++) {
@@ -119,8 +121,10 @@ export class MetricTable implements Filing {
 
   #findStep(): void {
     const { ids, count, keys } = this.#numbers;
+    this.#keysSeen = keys.length;
     const step = stepKeyOf(Array.from(ids.subarray(0, count), (id) => keys[id]!));
-    if (step === null) return;
+    if (step === null || (this.#stepId !== null && !step.counts)) return;
+    if (this.#stepId !== null) this.#steps.truncate(0);
     this.#stepId = keys.indexOf(step.key);
     this.#stepCounts = step.counts;
   }

@@ -155,6 +155,20 @@ describe('several sources', () => {
   });
 });
 
+describe('the x axis', () => {
+  it('is that of the steps, also where the number of an epoch came before the first of them', () => {
+    write('output.log', 'epoch 0: val_loss 3\nstep 10: loss 2\nstep 20: loss 1\nepoch 1: val_loss 2\n');
+    const metrics = open().readNow();
+    expect(points(metrics, 'loss')).toEqual([[10, 2], [20, 1]]); // prettier-ignore
+    expect(points(metrics, 'val_loss')).toEqual([[10, 3], [20, 2]]); // prettier-ignore
+  });
+
+  it('is not how long something took', () => {
+    write('output.log', 'loss: 3, time: 25ms\nloss: 2, time: 24ms\n');
+    expect(points(open().readNow(), 'loss')).toEqual([[0, 3], [1, 2]]); // prettier-ignore
+  });
+});
+
 describe('the time of a row', () => {
   it('is what the row says', () => {
     write(

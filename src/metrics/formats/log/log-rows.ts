@@ -173,7 +173,7 @@ export class LogRows {
   #ofColumns({ before, done, total }: Bar): WrittenRow | null | undefined {
     const line = this.#columns.take(before);
     if (line.is === 'none') return undefined;
-    return line.is === 'row' && done === total ? withAxis(line.row) : null;
+    return line.is === 'row' && done === total ? this.#withStep(withAxis(line.row)) : null;
   }
 
   /** Takes a bar to be that of the training, unless it is inside it. */

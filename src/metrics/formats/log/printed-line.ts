@@ -21,9 +21,9 @@ export type PrintedLine = {
 const word = String.raw`(?:[A-Za-z_%]|#(?=[A-Za-z]))[\w./@%'()&^*-]{0,79}`;
 const nameAt = new RegExp(String.raw`${word}(?: {1,3}(?:${word}|\([A-Za-z][\w/ ]{0,20}\))){0,9}`, 'y');
 const signAt = /\s*[:=#]\s*|\s+|(?=[[(])/y;
-const share = String.raw`(?:\s*\(\s*[\d.]+\s*%\s*\))?`;
+const share = String.raw`(?:\s?\(\s{0,9}[\d.]{1,9}\s?%\s?\))?`;
 const countsAt = new RegExp(
-  String.raw`([[(]?)\s*(\d[\d,]*)\s*(?:/|of)\s*(\d[\d,]*)(${share})\s*[\])]?(?![\w./:-]|\.\d)(?:=(${numberText}))?`,
+  String.raw`([[(]?)\s*(\d[\d,]{0,18})\s{0,9}(?:/|of)\s{0,9}(\d[\d,]{0,18})(${share})\s*[\])]?(?![\w./:-]|\.\d)(?:=(${numberText}))?`,
   'y',
 );
 const valueAt = new RegExp(

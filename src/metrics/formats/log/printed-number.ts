@@ -1,4 +1,4 @@
-const digits = String.raw`(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)`;
+const digits = String.raw`(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)`;
 /** A number as programs print it: the source of a regular expression. */
 export const numberText = String.raw`[-+]?(?:${digits}|(?:nan|NaN|NAN|[Ii]nf(?:inity)?)(?!\w))`;
 

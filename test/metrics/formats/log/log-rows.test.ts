@@ -82,6 +82,39 @@ describe('a line of a log', () => {
     expect(take('Epoch 1/2', '100/200 [====>.....] - ETA: 9s - loss: 0.5')).toEqual([]);
   });
 
+  it('is a row of the step that the bar shows when it is drawn again, where it was wiped away for the line', () => {
+    const wiped = ' '.repeat(60);
+    const lines = [bar(2, 16), wiped, "{'loss': 5, 'epoch': 0.5}", '', bar(4, 16), wiped, "{'loss': 4, 'epoch': 1}", '', bar(8, 16)]; // prettier-ignore
+    expect(rowsIn(...lines)).toEqual([
+      { step: 4, loss: 5, epoch: 0.5 },
+      { step: 8, loss: 4, epoch: 1 },
+    ]);
+  });
+
+  it('waits for that bar, and for no other', () => {
+    const rows = new LogRows();
+    const take = (line: string) => rows.take(line).map((row) => row['step']);
+    expect([bar(2, 16), '   ', "{'loss': 5}", bar(0, 3)].flatMap(take)).toEqual([]);
+    expect(rows.peek(bar(4, 16).slice(0, -1))).toEqual([]);
+    expect(rows.peek(bar(4, 16))).toEqual([{ step: 4, loss: 5 }]);
+    expect(take(bar(4, 16))).toEqual([]);
+    expect(['   ', 'loss: 4', 'Saving.'].flatMap(take)).toEqual([4]);
+  });
+
+  it('counts on over epochs, also of an attempt that begins with a later one', () => {
+    const lines = ['[1, 10] loss: 3', '[1, 20] loss: 2', '[2, 10] loss: 1', attemptSeparator(2, new Date(0)), '[3, 10] loss: 0']; // prettier-ignore
+    expect(rowsIn(...lines).map((row) => row['step'])).toEqual([10, 20, 30, 50]);
+  });
+
+  it.each([
+    { what: 'within an epoch', lines: ['epoch 1 step 50 loss 2', 'epoch 2 step 50 loss 1', 'epoch 2 step 60 loss 1'], steps: [50, 100, 110] }, // prettier-ignore
+    { what: 'of all epochs', lines: ['epoch 1 step 50 loss 2', 'epoch 2 step 60 loss 1', 'epoch 3 step 70 loss 1'], steps: [50, 60, 70] }, // prettier-ignore
+    { what: 'of all epochs, with their number', lines: ['epoch 1 step 50/90 loss 2', 'epoch 2 step 60/90 loss 1'], steps: [50, 60] }, // prettier-ignore
+    { what: 'that begin with 0', lines: ['Epoch: [0][90/100] Loss 2', 'Epoch: [1][0/100] Loss 1'], steps: [90, 100] },
+  ])('tells steps $what', ({ lines, steps }) => {
+    expect(rowsIn(...lines).map((row) => row['step'])).toEqual(steps);
+  });
+
   it('keeps the step of the training while a bar of an evaluation runs inside it', () => {
     const rows = rowsIn(
       bar(10, 100),
@@ -141,7 +174,24 @@ describe('own patterns', () => {
   });
 });
 
-it('takes any line without fail, and in no time', () => {
+/** What a pattern that looks at a text again and again would need minutes for, in lines of 8 KB. */
+const units = [
+  ...['1', '1 ', 'a ', 'a1 ', '[', '(', ']', '{', "{'", ' ', '\t', '|', '| ', '-', '=', 'a=', 'a=1 ', 'a:', 'a:1 ', '1:', '1/', '1/2 '],
+  ...['[1/', '%', '1%|', '.', '1.', '1,', '1,000', '1e', 'inf', 'epoch 1 ', 'epoch [1/', 'loss 1 (', 'a (', 'a(', 'a)', '#', '*', '_'],
+  ...['INFO ', '12:00:00 ', '2023-01-01 ', '[INFO] ', '0: ', 'params', 'args ', '━', '━ ', '1/2 [', ' - ', 'tensor([', '± ', '"', '\\', '\u001b['],
+]; // prettier-ignore
+const heads = ['', '1/1 ', '| ', '{', 'epoch 1: ', 'loss 1 (', '[2023-01-01 12:00:00] '];
+
+it.each(heads)('takes long lines of one kind of sign in no time: %j', { timeout: 60_000 }, (head) => {
+  for (const unit of units) {
+    for (const tail of ['', '|', '}', ']', '=1', '%']) {
+      const line = head + unit.repeat(Math.ceil(8190 / unit.length)).slice(0, 8190 - head.length - tail.length) + tail;
+      expect(rowsIn(line).length).toBeLessThan(2);
+    }
+  }
+});
+
+it('takes any line without fail', () => {
   const hostile = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 300 }),
     fc.stringMatching(/^[{}'":,=|%\[\]()0-9a-z \-]{0,200}$/),

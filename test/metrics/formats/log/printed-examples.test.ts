@@ -39,6 +39,15 @@ describe('what a public example prints', () => {
     expect([...x].every((at, index) => index === 0 || at > x[index - 1]!)).toBe(true);
   });
 
+  it('has the steps of the trainer itself: transformers', () => {
+    copyFileSync(join(fixtures, 'transformers.log'), join(directory, 'output.log'));
+    const metrics = read();
+    expect([...metrics.series('loss').x]).toEqual([4, 8, 12, 16]);
+    expect([...metrics.series('loss').y]).toEqual([5.23, 3.875, 3.196, 2.848]);
+    expect([...metrics.series('eval_loss').x]).toEqual([8, 16]);
+    expect([...metrics.series('train_loss').x]).toEqual([16]);
+  });
+
   it('has as many points when it is cut off anywhere as were printed by then', { timeout: 30_000 }, () => {
     for (const file of readdirSync(fixtures).filter((name) => name.endsWith('.log'))) {
       const whole = readFileSync(join(fixtures, file));
