@@ -19,7 +19,10 @@ export type PrintedLine = {
 };
 
 const word = String.raw`(?:[A-Za-z_%]|#(?=[A-Za-z]))[\w./@%'()&^*-]{0,79}`;
-const nameAt = new RegExp(String.raw`${word}(?: {1,3}(?:${word}|\([A-Za-z][\w/ ]{0,20}\))){0,9}`, 'y');
+const nameAt = new RegExp(
+  String.raw`${word}(?: {1,3}(?!(?<!of )(?:[Nn]a[Nn]|[Ii]nf)\b)(?:${word}|\([A-Za-z][\w/ ]{0,20}\))){0,9}`,
+  'y',
+);
 const signAt = /\s*[:=#]\s*|\s+|(?=[[(])/y;
 const share = String.raw`(?:\s?\(\s{0,9}[\d.]{1,9}\s?%\s?\))?`;
 const countsAt = new RegExp(
@@ -39,6 +42,7 @@ const spreadAt = new RegExp(String.raw`\s*(?:\+/-|±|\+)\s*[\d.]+(?:e[-+]?\d+)?`
 const headAt =
   /\[\s*(?<epoch>\d+)\s*,\s+(?<batch>\d+)\s*\]|(?<epoch2>\d+)epoch\b|(?:\[(?=\d+\](?:\s|$)))?(?<step>\d+)(?:\]|:(?=\t)|(?=\s+[A-Za-z_]\w*=))/y;
 const aloneAt = /\s*(?:$|(?=\|)|(?:batches|iters|steps)\b)/y;
+const wordsAt = /[\s:,-]+(?=[A-Za-z])/y;
 const nextNumberAt = /(?: +|[:=] *)[-+]?\d/y;
 const headingAt = /\s*(?:: ?|- |\]|(?=\s*\|))/y;
 const separatorAt = /[\s|,;:)\]•·*]+|[([]|- |\/(?=[A-Za-z])/y;
@@ -149,14 +153,15 @@ class LineScan {
     }
   }
 
-  /** `[10/600]`, `(10/600)`, and `10/600` where nothing else is beside it. */
+  /** `[10/600]`, `(10/600)`, and `10/600` at the beginning of a line, or where nothing else is beside it. */
   #takesPlace(): boolean {
     const from = this.#at;
     if (!/[\d[(]/.test(this.#text[from]!)) return false;
     const found = this.#match(countsAt);
     if (found === null) return false;
     const [, bracket, at, of] = found;
-    if ((bracket === '' && this.#match(aloneAt) === null) || toNumber(of!) === 0) {
+    const isAlone = bracket !== '' || this.#match(aloneAt) !== null || (from === 0 && this.#match(wordsAt) !== null);
+    if (!isAlone || toNumber(of!) === 0) {
       this.#at = from;
       return false;
     }
@@ -221,7 +226,7 @@ class LineScan {
     const [, bracket, at, of, percent, exact] = found;
     const place = { at: toNumber(at!), of: toNumber(of!), isBracketed: bracket !== '' };
     if (exact !== undefined) this.#add(name, sign, toNumber(exact), null);
-    else if (name.counter !== null || name.name === 'T') this.#addCounter(name, place);
+    else if (name.counter !== null || /^(?:T|steps)$/i.test(name.name)) this.#addCounter(name, place);
     else if (name.isSet) {
       this.#set = name.set || this.#set;
       this.#addPlace('', { ...place, isBracketed: true });

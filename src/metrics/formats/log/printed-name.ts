@@ -88,7 +88,8 @@ function counterOf(name: string): string | null {
     if (key === undefined || found !== null) return null;
     found = key;
   }
-  return found;
+  // `Reward: 12, Steps: 30` is how long an episode was.
+  return name.toLowerCase() === 'steps' ? null : found;
 }
 
 function isSet(word: string): boolean {

@@ -45,6 +45,17 @@ describe('a line of a log', () => {
     { line: 'iter 30: loss 4.2874, time 25.34ms, mfu -100.00%', row: { step: 30, loss: 4.2874, time: 25.34, mfu: -100 } }, // prettier-ignore
     { line: 'step 50: train loss 3.1, val loss 3.25', row: { step: 50, 'train loss': 3.1, 'val loss': 3.25 } },
     { line: 'step 20: loading shard 3', row: null },
+    // However the step and the values are written
+    { line: 'Step 3: loss = 1.25', row: { step: 3, loss: 1.25 } },
+    { line: 'step 1,000: loss 2.5', row: { step: 1000, loss: 2.5 } },
+    { line: 'step 3/60 | loss 1.2 | lr 1e-3', row: { step: 3, loss: 1.2, lr: 0.001 } },
+    { line: '100/1000 loss=0.5', row: { step: 100, loss: 0.5 } },
+    { line: '(1/5) loss: 0.3', row: { step: 1, loss: 0.3 } },
+    { line: 'Episode 7: reward = 10.5', row: { episode: 7, reward: 10.5 } },
+    { line: 'Iter 10 loss nan acc -inf', row: { step: 10, loss: NaN, acc: -Infinity } },
+    { line: 'Reward: 12.5, Steps: 30', row: { Reward: 12.5, Steps: 30 } },
+    { line: '[Eval] Epoch 1 loss: 0.4 acc: 45.2%', row: { epoch: 1, 'eval/loss': 0.4, 'eval/acc': 45.2 } },
+    { line: 'Time 12:30:11 step 5 loss 0.3', row: { step: 5, loss: 0.3 } },
     { line: 'number of parameters: 10.65M', row: { 'number of parameters': 10_650_000 } },
     // ignite 0.5.5, optuna 5.0.0, d3rlpy 2.8.1
     { line: 'Validation Results - Epoch: 2 Avg accuracy: 0.28 Avg loss: 2.27', row: { epoch: 2, 'validation/Avg accuracy': 0.28, 'validation/Avg loss': 2.27 } }, // prettier-ignore
