@@ -60,18 +60,19 @@ export class LogRows {
 
   /** The rows that a line is, or ends. */
   take(written: string): readonly WrittenRow[] {
-    const rows = this.#read(written);
-    // Who says what to look for has looked.
-    if (this.#patterns.length === 0) for (const row of rows) this.#settings.take(row);
-    return rows;
+    return this.#told(this.#read(written));
   }
 
   /** Looks at a line that is not whole for nothing but a bar: the row that waited for it. */
   peek(written: string): readonly WrittenRow[] {
     const line = plain(written);
     const bar = kerasBarIn(line) ?? barIn(line);
-    const rows = bar !== null && this.#advance(bar) ? this.#placed() : noRows;
-    for (const row of rows) this.#settings.take(row);
+    return this.#told(bar !== null && this.#advance(bar) ? this.#placed() : noRows);
+  }
+
+  #told(rows: readonly WrittenRow[]): readonly WrittenRow[] {
+    // Who says what to look for has looked.
+    if (this.#patterns.length === 0) for (const row of rows) this.#settings.take(row);
     return rows;
   }
 
@@ -98,7 +99,8 @@ export class LogRows {
     if (table !== undefined) return table;
     const dict = objectIn(line);
     if (dict !== null) return this.#withStep(this.#ofDict(line, dict));
-    return this.#isInCall && line !== ')' ? null : this.#ofLine(line);
+    this.#isInCall &&= line.endsWith(',');
+    return this.#isInCall ? null : this.#ofLine(line);
   }
 
   /** A line without a number may be one of a table, or `TrainingArguments(`, with an argument on each line behind it. */

@@ -38,10 +38,6 @@ export class TrainingClock {
     return this.#step;
   }
 
-  get hasOpenBar(): boolean {
-    return this.#bar !== null;
-  }
-
   get progress(): StatedProgress | null {
     const bar = this.#bar;
     if (bar === null && this.#share !== null) return { share: this.#share, etaSeconds: this.#etaSeconds, rate: null };

@@ -112,6 +112,11 @@ describe('a line of a log', () => {
     expect(['   ', 'loss: 4', 'Saving.'].flatMap(take)).toEqual([4]);
   });
 
+  it('is none among the arguments of a call, but is behind what looks like one', () => {
+    expect(rowsIn('TrainingArguments(', 'lr=5e-05,', 'max_steps=-1,', ')', 'loss=1')).toEqual([{ loss: 1 }]);
+    expect(rowsIn('x.py:3: UserWarning: old', '  warnings.warn(', 'loss=1')).toEqual([{ loss: 1 }]);
+  });
+
   it('counts on over epochs, also of an attempt that begins with a later one', () => {
     const lines = ['[1, 10] loss: 3', '[1, 20] loss: 2', '[2, 10] loss: 1', attemptSeparator(2, new Date(0)), '[3, 10] loss: 0']; // prettier-ignore
     expect(rowsIn(...lines).map((row) => row['step'])).toEqual([10, 20, 30, 50]);
