@@ -1,7 +1,9 @@
 import { UserError } from '../base/user-error.js';
+import type { RunSummary } from '../client/fleet.js';
 import { readRunFacts } from '../files/completion-facts.js';
 import { readRegular } from '../files/regular-file.js';
-import { expandSweep } from '../spec/expand/expand-sweep.js';
+import { expandBeside } from '../spec/expand/expand-sweep.js';
+import type { NameChanges } from '../spec/expand/kept-names.js';
 import { parseSweepFile } from '../spec/file/parse-sweep-file.js';
 import { isTable, tableSweepText } from '../spec/file/table-file.js';
 import type { SweepFile } from '../spec/file/sweep-file.js';
@@ -10,6 +12,7 @@ import { completionOf } from '../spec/policy/completion.js';
 import { doneTest } from '../spec/policy/done-rule.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
 import type { Planned } from './plan/difference.js';
+import { type ExistingRun, existingRuns } from './plan/existing-runs.js';
 
 /** A sweep file as it would run here and now. */
 export type ReadPlan = {
@@ -18,6 +21,11 @@ export type ReadPlan = {
   readonly planned: readonly Planned[];
   /** Groups of the file that are not planned: optional ones, or those that were not asked for. */
   readonly leftOut: readonly string[];
+  readonly names: NameChanges;
+  /** The runs of the sweep before the launch. */
+  readonly existing: readonly ExistingRun[];
+  /** What it was read by, to read it again. */
+  readonly from: { readonly path: string; readonly options: LaunchOptions };
   /** The text was made of a table, and stands in no file of the person's. */
   readonly fromTable?: true;
 };
@@ -41,17 +49,37 @@ export function readPlan(path: string, options: LaunchOptions, command: readonly
   );
 }
 
-/** The same of a text that is not in its file yet. */
-export function planOfText(text: string, path: string, { runs, set, sweep }: LaunchOptions): ReadPlan {
+/** The same of a text that is not in its file yet. @param rows All that a supervisor knows; none where it is not asked. */
+export function planOfText(
+  text: string,
+  path: string,
+  options: LaunchOptions,
+  rows: Iterable<RunSummary> = [],
+): ReadPlan {
+  const { runs, set, sweep } = options;
   const file = parseSweepFile(text, path);
-  const plan = expandSweep(file, {
-    runsDirectory: runsDirectory(runs),
+  const directory = runsDirectory(runs);
+  const expandOptions = {
+    runsDirectory: directory,
     cwd: process.cwd(),
     environment: process.env,
     ...(set === undefined ? {} : { set }),
     ...(sweep === undefined ? {} : { groups: sweep }),
-  });
-  return { text, plan, planned: plannedRuns(plan), leftOut: leftOutOf(file, plan) };
+  };
+  const existing = existingRuns(directory, file.name, rows);
+  const { plan, names } = expandBeside(file, expandOptions, existing);
+  const from = { path, options };
+  return { text, plan, names, existing, from, planned: plannedRuns(plan), leftOut: leftOutOf(file, plan) };
+}
+
+/** The plan beside what a supervisor knows: runs that wait for their first start have a name and no directory. */
+export function besideRows(read: ReadPlan, rows: ReadonlyMap<string, RunSummary>): ReadPlan {
+  const planned = new Set<string>(read.plan.runs.map(({ id }) => id));
+  const isNews = ({ id, sweep, startedAt }: RunSummary) =>
+    sweep === read.plan.sweep && startedAt === null && !planned.has(id);
+  if (![...rows.values()].some(isNews)) return read;
+  const { path, options } = read.from;
+  return { ...read, ...planOfText(read.text, path, options, rows.values()) };
 }
 
 /** What is left to do of each run of a plan, as its directory says. */

@@ -256,7 +256,7 @@ export const verbs: readonly Verb[] = [
     takes: '<query...>',
     heading: 'Act',
     about:
-      'delete checkpoints, logs or failed runs: shows what would go, and asks; runs that have not ended or are starred stay',
+      'delete checkpoints, logs or whole runs: shows what would go, and asks; runs that have not ended or are starred stay',
     options: [
       { flags: '--checkpoints', about: 'checkpoints that checkpoints.jsonl names, but for the last ones' },
       { flags: '--keep <n>', about: 'checkpoints to keep of each run (default: 1)', read: wholeNumber('--keep', 1) },
@@ -270,6 +270,7 @@ export const verbs: readonly Verb[] = [
         flags: '--failed',
         about: 'whole directories of runs that failed, were killed or lost; resume starts them anew',
       },
+      { flags: '--done', about: 'whole directories of runs that are done; another launch starts them anew' },
       {
         flags: '--snapshots',
         about: 'copies of the code (`code: snapshot`) of their sweeps that no run needs any more',

@@ -76,6 +76,8 @@ export const RunRecord = z.looseObject({
   packages: z.string().nullable().optional(),
   /** File with its environment, below `.supervisor`, for the owner alone (`environments/ab12….json`). */
   environment: z.string().optional(),
+  /** Digest of what the sweep file adds to that environment, at the last start. Absent: an older build wrote the record. */
+  environmentDigest: z.string().optional(),
   /** Where its metrics are, beside its directory, and what to look for in what it prints; absent: nothing was said of that. */
   metrics: z
     .looseObject({ folders: z.array(z.string()).optional(), patterns: z.record(z.string(), z.string()).optional() })

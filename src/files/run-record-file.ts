@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../contract/files.js';
 import { RunRecord } from '../contract/run-record.js';
@@ -20,6 +20,36 @@ export function readRunRecord(directory: string): RunRecord | null {
   } catch {
     // No JSON: torn, or written by another program.
     return null;
+  }
+}
+
+/**
+ * The records of the runs below a sweep's directory, each read when it is asked for. A directory under another name than that of
+ * its record is a copy that somebody made, and no run.
+ *
+ * @param isWanted By the name of the run.
+ */
+export function* eachRunRecord(
+  sweepDirectory: string,
+  isWanted: (name: string) => boolean = () => true,
+): Generator<RunRecord> {
+  for (const name of foldersIn(sweepDirectory)) {
+    if (!isWanted(name)) continue;
+    const record = readRunRecord(join(sweepDirectory, name));
+    if (record?.name === name) yield record;
+  }
+}
+
+/**
+ * Names of the folders below a directory, without those of ours that begin with a dot. None where it is not there yet, or closed
+ * to us: what stands in the way of a run is said when its own directory is read.
+ */
+export function foldersIn(directory: string): string[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
+  } catch {
+    return [];
   }
 }
 

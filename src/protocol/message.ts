@@ -43,12 +43,15 @@ export const Command = z.discriminatedUnion('verb', [
   z.object({ verb: z.literal('stop-sweep'), sweep: Name }),
   z.object({ verb: z.literal('forget-sweep'), sweep: Name }),
   z.object({ verb: z.literal('set-slots'), slots: RequestedSlots }),
-  /** `mark`: chosen at random; the names that things get are made of it. */
+  /**
+   * `mark`: chosen at random; the names that things get are made of it. `what`: the whole of a run that is not done (`all`) or that
+   * is (`done`), or parts of it.
+   */
   z.object({
     verb: z.literal('discard'),
     id: RunId,
     mark: z.string().regex(/^[0-9a-f]{16}$/),
-    what: z.union([z.literal('all'), z.array(Discard)]),
+    what: z.union([z.enum(['all', 'done']), z.array(Discard)]),
   }),
   /** A copy of the code: the name of its folder. `mark`: as of `discard`. */
   z.object({

@@ -33,7 +33,8 @@ export async function carryOut(plan: RunPlan, fleet: Fleet): Promise<string | nu
 
 async function deleteRun({ run }: RunPlan, fleet: Fleet): Promise<string | null> {
   const mark = newMark();
-  const ack = await fleet.request({ verb: 'discard', id: run.id, mark, what: 'all' });
+  const what = run.state === 'done' ? 'done' : 'all';
+  const ack = await fleet.request({ verb: 'discard', id: run.id, mark, what });
   if (!ack.ok) return ack.message;
   await rm(runAside(run.directory, mark), { recursive: true, force: true });
   return null;

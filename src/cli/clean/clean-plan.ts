@@ -11,12 +11,13 @@ import { openMetrics } from '../../metrics/run-metrics.js';
 import { lastAttemptAt } from './log-cut.js';
 import { type Checkpoints, checkpointsOf, type Pruning } from './prunable.js';
 
-/** What is to be deleted of runs. `failed`: all of those that failed, were killed or lost. */
+/** What is to be deleted of runs. `failed`: all of those that failed, were killed or lost; `done`: all of those that are done. */
 export type CleanWish = {
   readonly checkpoints: Pruning | null;
   readonly attempts: boolean;
   readonly logs: boolean;
   readonly failed: boolean;
+  readonly done: boolean;
 };
 
 /** `cutAt`: the file is replaced by what follows there, bytes. */
@@ -43,7 +44,7 @@ export type RunPlan = {
 export function planOf(run: RunSummary, wish: CleanWish, doneFile: string | null): RunPlan {
   const { directory, state } = run;
   const isThere = lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (wish.failed && state !== 'done' && isThere) {
+  if ((state === 'done' ? wish.done : wish.failed) && isThere) {
     const left = leftOver(directory, []);
     return { run, all: true, items: [], left, bytes: sizeOf([directory, ...left]), remarks: [] };
   }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { Name } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import { writingOf } from '../../spec/expand/compile-block.js';
-import { atPlace, expandSweep } from '../../spec/expand/expand-sweep.js';
+import { atPlace, expandBeside, expandSweep } from '../../spec/expand/expand-sweep.js';
 import { withNeededRuns } from '../../spec/expand/needed-runs.js';
 import type { Block, ParameterRule, ParameterRules } from '../../spec/file/block.js';
 import { diagnosticsError } from '../../spec/file/diagnostic.js';
@@ -73,7 +73,8 @@ function asWritten<Value>(value: Value, written: ReadonlyMap<number, string> | u
  *
  * @throws {UserError} When the text does not say what it should, with the place.
  */
-export function clonePlan({ file, sweep, options }: SweepSource, text: string, path: string, block: Block): Plan {
+export function clonePlan(original: SweepSource, text: string, path: string, block: Block): Plan {
+  const { file, sweep, options } = original;
   if (file.kind !== 'groups') throw notCloneable(sweep);
   const source = readYaml(text, path);
   if (!('value' in source)) throw diagnosticsError(path, text, source);
@@ -98,7 +99,7 @@ export function clonePlan({ file, sweep, options }: SweepSource, text: string, p
   return {
     ...plan,
     groups: plan.groups.map((group) => ({ ...group, needs })),
-    runs: atPlace(file, () => withNeededRuns([block], plan.runs, neededBy(block, file, options))).map((run) => ({
+    runs: atPlace(file, () => withNeededRuns([block], plan.runs, neededBy(block, original))).map((run) => ({
       ...run,
       needs,
     })),
@@ -106,9 +107,9 @@ export function clonePlan({ file, sweep, options }: SweepSource, text: string, p
 }
 
 /** All runs of the groups of which the clone may need some. */
-function neededBy({ needs }: Block, file: GroupsFile, options: SweepSource['options']): readonly PlannedRun[] {
+function neededBy({ needs }: Block, { file, options, existing }: SweepSource): readonly PlannedRun[] {
   const groups = needs.filter(({ by }) => by.length > 0).map(({ group }) => group);
-  return groups.length === 0 ? [] : expandSweep(file, { ...options, groups }).runs;
+  return groups.length === 0 ? [] : expandBeside(file, { ...options, groups }, existing).plan.runs;
 }
 
 export function notCloneable(sweep: string): UserError {

@@ -5,13 +5,13 @@ import { sweepFiles } from '../../contract/files.js';
 import { textOrNull } from '../../files/regular-file.js';
 import { readRunRecord } from '../../files/run-record-file.js';
 import { saidAtLaunch, sweepOrigin } from '../../files/sweep-text.js';
-import { expandSweep } from '../../spec/expand/expand-sweep.js';
+import { expandBeside, type Expansion } from '../../spec/expand/expand-sweep.js';
 import type { ExpandOptions } from '../../spec/expand/plan-run.js';
 import { parseSweepFile } from '../../spec/file/parse-sweep-file.js';
 import type { SweepFile } from '../../spec/file/sweep-file.js';
 import { isTable } from '../../spec/file/table-file.js';
-import type { Plan } from '../../spec/planned-run.js';
 import { type LaunchOptions, runsDirectory } from '../options.js';
+import { type ExistingRun, existingRuns } from '../plan/existing-runs.js';
 import { leftOutOf } from '../read-plan.js';
 
 /** What a sweep was launched from, as far as it is known here. */
@@ -30,6 +30,8 @@ export type SweepSource = {
   readonly file: SweepFile;
   /** Where and how its runs were planned. */
   readonly options: ExpandOptions;
+  /** Its runs that exist. */
+  readonly existing: readonly ExistingRun[];
 };
 
 /** Bytes of a sweep file. */
@@ -57,7 +59,9 @@ export function sweepSource(fleet: Fleet, sweep: string, { options, path }: Laun
   const where = { kept, ownPath: path ?? ownPathOf(directory), isSubmitted: submitted === null || text === submitted };
   // What the launch set is a part of what runs, though it stands in no file.
   const { set = saidAtLaunch(directory).set } = options;
-  return { sweep, text, ...where, ending, file, options: optionsOf(file, runs, { ...options, set: [...set] }) };
+  const existing = existingRuns(runsDirectory(options.runs), sweep, runs);
+  const expandOptions = optionsOf({ file, existing }, runs, { ...options, set: [...set] });
+  return { sweep, text, ...where, ending, file, existing, options: expandOptions };
 }
 
 function endingOf(path: string | null, text: string, sweep: string): string {
@@ -79,13 +83,14 @@ export function planOf(
   text: string,
   path: string,
   launched: ReadonlySet<string>,
-): { plan: Plan; leftOut: string[] } {
+): Expansion & { leftOut: string[] } {
   const file = parseSweepFile(text, path);
   const left = groupsOf(source.file).filter((group) => !launched.has(group));
   const wanted = groupsOf(file).filter((group) => !left.includes(group));
   const isPart = left.length > 0 && wanted.length > 0 && wanted.length < groupsOf(file).length;
-  const plan = expandSweep(file, { ...source.options, ...(isPart ? { groups: wanted } : {}) });
-  return { plan, leftOut: leftOutOf(file, plan) };
+  const options = { ...source.options, ...(isPart ? { groups: wanted } : {}) };
+  const expansion = expandBeside(file, options, source.existing);
+  return { ...expansion, leftOut: leftOutOf(file, expansion.plan) };
 }
 
 function groupsOf(file: SweepFile): string[] {
@@ -103,7 +108,11 @@ function isYaml(text: string, sweep: string): boolean {
 }
 
 /** `cwd` starts where the person was at the launch, which may not be here: the runs' records tell. */
-function optionsOf(file: SweepFile, runs: readonly RunSummary[], { runs: given, set }: LaunchOptions): ExpandOptions {
+function optionsOf(
+  source: Pick<SweepSource, 'file' | 'existing'>,
+  runs: readonly RunSummary[],
+  { runs: given, set }: LaunchOptions,
+): ExpandOptions {
   const options: ExpandOptions = {
     runsDirectory: runsDirectory(given),
     cwd: process.cwd(),
@@ -114,7 +123,7 @@ function optionsOf(file: SweepFile, runs: readonly RunSummary[], { runs: given, 
     const record = readRunRecord(run.directory);
     const cwd = record?.snapshot?.cwd ?? record?.cwd;
     if (cwd === undefined) continue;
-    const isRight = (from: string) => cwdOf(file, run, { ...options, cwd: from }) === cwd;
+    const isRight = (from: string) => cwdOf(source, run, { ...options, cwd: from }) === cwd;
     return isRight(options.cwd) || !isRight(cwd) ? options : { ...options, cwd };
   }
   return options;
@@ -122,9 +131,13 @@ function optionsOf(file: SweepFile, runs: readonly RunSummary[], { runs: given, 
 
 const mostAsked = 20;
 
-function cwdOf(file: SweepFile, { name }: RunSummary, options: ExpandOptions): string | undefined {
+function cwdOf(
+  { file, existing }: Pick<SweepSource, 'file' | 'existing'>,
+  { name }: RunSummary,
+  options: ExpandOptions,
+): string | undefined {
   try {
-    return expandSweep(file, options).runs.find((run) => run.name === name)?.cwd;
+    return expandBeside(file, options, existing).plan.runs.find((run) => run.name === name)?.cwd;
   } catch (error) {
     if (error instanceof UserError) return undefined;
     throw error;

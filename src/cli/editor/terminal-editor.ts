@@ -7,7 +7,7 @@ import { errorText, UserError } from '../../base/user-error.js';
 import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
 import { readIfThere, readRunRecord } from '../../files/run-record-file.js';
 import { type SaidAtLaunch, saidAtLaunch, writeSweepText } from '../../files/sweep-text.js';
-import { expandSweep } from '../../spec/expand/expand-sweep.js';
+import { expandBeside } from '../../spec/expand/expand-sweep.js';
 import type { Plan } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';
 import type { Draft, EditorPort, OwnFile, Verdict } from '../../tui/state/editor-port.js';
@@ -78,7 +78,8 @@ export class TerminalEditor implements EditorPort {
     const source = sweepSource(this.#fleet, run.sweep, this.#launched);
     if (source.file.kind !== 'groups') throw notCloneable(run.sweep);
     const block = source.file.blocks.find(({ group }) => group === run.group);
-    const planned = expandSweep(source.file, source.options).runs.find(({ name }) => name === run.name);
+    const { plan } = expandBeside(source.file, source.options, source.existing);
+    const planned = plan.runs.find(({ name }) => name === run.name);
     if (block === undefined) throw goneFrom(run);
     const text = cloneText(planned ?? run, block, this.#freshName(run));
     const path = draftPath(`${run.name}.yaml`, text);
@@ -156,8 +157,8 @@ export class TerminalEditor implements EditorPort {
 
   #extension(source: SweepSource, text: string, path: string): Proposal {
     const groups = this.#fleet.sweeps.get(source.sweep)?.groups ?? [];
-    const { plan, leftOut } = planOf(source, text, path, new Set(groups.map(({ name }) => name)));
-    if (plan.sweep === source.sweep) return this.#proposed({ ...shown(plan), leftOut });
+    const { plan, names, leftOut } = planOf(source, text, path, new Set(groups.map(({ name }) => name)));
+    if (plan.sweep === source.sweep) return this.#proposed({ ...shown(plan), names, leftOut });
     throw new UserError(
       `The file now calls the sweep \`${plan.sweep}\`; what is extended is \`${source.sweep}\`.`,
       `Write \`name: ${source.sweep}\` again, or launch the file as a sweep of its own.`,

@@ -2,6 +2,9 @@ import { groupBy } from '../../base/group-by.js';
 import { hasEnded, type RunWord } from '../../base/run-words.js';
 import { quote } from '../../query/text.js';
 import { counted } from '../../text/numbers.js';
+import { wrap } from '../../text/wrap.js';
+import { identityOf } from '../../spec/expand/identity.js';
+import { changesBetween, differingParameters } from '../../spec/policy/completion.js';
 import { compactNames } from './compact-names.js';
 import { type Change, type Difference, isQueued, isUp, type Setting } from './difference.js';
 
@@ -17,37 +20,88 @@ export function differenceSummary({ changes }: Difference): string {
   const count = (test: (change: Change) => boolean) => changes.filter(test).length;
   const [fresh, longer] = [count(({ kind }) => kind === 'new'), count(({ kind }) => kind === 'longer')];
   const other = count(({ kind, settings, state }) => kind === 'same' && settings.length > 0 && isQueued(state));
+  const changed = count((change) => change.changedSince.length > 0);
   return [
     ...(fresh === 0 ? [] : [`${fresh} new ${fresh === 1 ? 'run' : 'runs'}`]),
     ...(longer === 0 ? [] : [`${longer} with a larger budget`]),
     ...(other === 0 ? [] : [`${other} with other settings`]),
+    ...(changed === 0 ? [] : [`${changed} done before a change`]),
   ].join(', ');
 }
 
 /** What a launch would change, group by group, and what it would leave alone. Plain text. */
 export function differenceLines(difference: Difference, options: LineOptions): string[] {
-  const { changes } = difference;
+  const { changes, absent } = difference;
   const groups = groupBy(changes, ({ run }) => run.group);
   const lines = [...groups].flatMap(([group, own]) => {
     const indent = ' '.repeat(group.length + 2);
-    const texts = groupTexts(own, { ...options, width: options.width - indent.length });
+    const isWhole = absent.every((run) => run.group !== group);
+    const texts = groupTexts(own, { ...options, isWhole, width: options.width - indent.length });
     return texts.map((text, index) => `${index === 0 ? `${group}  ` : indent}${text}`);
   });
   return [...lines, ...absentLines(difference, options.width)];
 }
 
-function groupTexts(changes: readonly Change[], { width, leavesBroken }: LineOptions): string[] {
+/** `isWhole`: the group has no other runs. */
+type GroupOptions = LineOptions & { readonly isWhole: boolean };
+
+function groupTexts(changes: readonly Change[], { width, leavesBroken, isWhole }: GroupOptions): string[] {
   const of = (kind: Change['kind']) => changes.filter((change) => change.kind === kind);
-  const [fresh, again, same] = [of('new'), of('again'), of('same')];
+  const [fresh, again] = [of('new'), of('again')];
+  const same = of('same').filter((change) => change.changedSince.length === 0);
   return [
     ...(fresh.length === 0 ? [] : [named(fresh, `${fresh.length} new: `, width)]),
+    ...distinctTexts(fresh, width),
+    ...keptTexts(changes, width),
     ...[...groupBy(of('longer'), ({ growth }) => growth!)].map(
       ([growth, runs]) => `${growth}: ${longerWords(runs, leavesBroken)}`,
     ),
     ...settingTexts(changes),
     ...(again.length === 0 ? [] : [againText(again, leavesBroken)]),
+    ...changedTexts(changes, isWhole),
     ...(same.length === 0 ? [] : [`${same.length} unchanged: ${stateCounts(same)}`]),
   ];
+}
+
+/** New runs that are not those whose names they would have; most often a budget that the file does not call so. */
+function distinctTexts(fresh: readonly Change[], width: number): string[] {
+  const told = fresh.flatMap(({ run, distinctFrom }) => (distinctFrom === null ? [] : [{ run, ...distinctFrom }]));
+  const other = told.find(({ parameters }) => parameters !== null);
+  if (other === undefined) return [];
+  const { run, taken, parameters } = other;
+  const head = `${counted(told.length, 'name')} ${told.length === 1 ? 'is' : 'are'} taken`;
+  const why = changesBetween(parameters!, run.parameters).join(', ');
+  const names = differingParameters(parameters!, run.parameters);
+  return [
+    ...wrap(`${head}: ${taken} exists with other parameters (${why})`, width, '  '),
+    `  to continue those instead: extends: [${names.join(', ')}]`,
+  ];
+}
+
+/** Runs that the file would now call otherwise. */
+function keptTexts(changes: readonly Change[], width: number): string[] {
+  const kept = changes.filter(({ nameByFile }) => nameByFile !== null);
+  const [first] = kept;
+  if (first === undefined) return [];
+  const head = `${kept.length} ${kept.length === 1 ? 'keeps its name' : 'keep their names'}: `;
+  const tail = ` (${first.nameByFile!} by the file)`;
+  return [named(kept, head, width - tail.length) + tail];
+}
+
+/** Runs that are done, and would do something else today. */
+function changedTexts(changes: readonly Change[], isWhole: boolean): string[] {
+  const changed = changes.filter(({ changedSince }) => changedSince.length > 0);
+  const isAll = isWhole && changes.every(({ state, changedSince }) => state !== 'done' || changedSince.length > 0);
+  return [...groupBy(changed, ({ changedSince }) => changedSince.join(' and '))].flatMap(([what, runs]) => {
+    const [they, them] = runs.length === 1 ? ['it', 'it'] : ['they', 'them'];
+    const { sweep, group } = runs[0]!.run;
+    const ofGroup = isAll && runs.length === changed.length ? `group:${choices([group])} status:done` : null;
+    const query = ofGroup ?? `name:${choices(runs.map(({ run }) => run.name))}`;
+    return [
+      `${runs.length} done and not run again: ${what} changed since ${they} ran`,
+      `  to delete what ${they} wrote and run ${them} again: memrl-tui clean --done 'sweep:${choices([sweep])} ${query}', then launch the file`,
+    ];
+  });
 }
 
 function named(changes: readonly Change[], head: string, width: number): string {
@@ -112,28 +166,50 @@ function absentLines({ sweep, changes, absent }: Difference, width: number): str
   if (absent.length === 0) return [];
   const head = `not in the file: ${counted(absent.length, 'run')} (`;
   const names = absent.map(({ name }) => name);
-  const up = absent.filter(({ state }) => !hasEnded(state));
+  const up = absent.filter(({ state }) => state !== null && !hasEnded(state));
   const query = (runs: typeof absent) => queryOf(sweep, runs, new Set(changes.map(({ run }) => run.group)));
   const states = up.length === 0 ? '' : `, ${stateCounts(up)}`;
   return [
     `${head}${compactNames(names, width - head.length - 2)})${states}; they stay.`,
     ...(up.length === 0 ? [] : [`  to end them: memrl-tui kill '${query(up)}'`]),
     `  to hide them: filter by not (${query(absent)})`,
-    ...renamedLines(absent),
+    ...otherTexts(changes, absent),
   ];
 }
 
-/** What is there already is run again under another name, which is seldom meant. */
-function renamedLines(absent: Difference['absent']): string[] {
-  const renamed = absent.filter(({ isNow }) => isNow !== null);
-  const [first] = renamed;
-  if (first === undefined) return [];
-  const others = renamed.length === 1 ? '' : ` and ${renamed.length - 1} more`;
+/** Why runs that look alike are others. */
+function otherTexts(changes: readonly Change[], absent: Difference['absent']): string[] {
+  const fresh = changes.filter(({ kind }) => kind === 'new').map(({ run }) => run);
+  return [...groupBy(absent, ({ group }) => group)].flatMap(([group, runs]) => {
+    const own = fresh.filter((run) => run.group === group);
+    return own.length > 0 ? parameterTexts(own, runs) : groupTextsOf(group, fresh, runs);
+  });
+}
+
+/** A parameter that all runs of the file have and those before had not, or the other way round. */
+function parameterTexts(fresh: readonly Parameterized[], before: readonly Parameterized[]): string[] {
+  const [now, then] = [fresh, before].map((runs) => new Set(runs.flatMap(({ parameters }) => Object.keys(parameters))));
+  const added = [...now!].filter((name) => !then!.has(name));
+  const gone = [...then!].filter((name) => !now!.has(name));
+  const words = [
+    ...(added.length === 0 ? [] : [`${added.join(', ')} is new in the file`]),
+    ...(gone.length === 0 ? [] : [`${gone.join(', ')} is no longer in it`]),
+  ];
+  return words.length === 0 ? [] : [`  other parameters make other runs: ${words.join(', ')}`];
+}
+
+/** A group that may have been given another name. */
+function groupTextsOf(group: string, fresh: readonly Change['run'][], before: readonly Parameterized[]): string[] {
+  const keys = new Set(before.map(({ parameters }) => identityOf('', parameters, [])));
+  const same = fresh.find((run) => keys.has(identityOf('', run.parameters, [])));
+  if (same === undefined) return [];
   return [
-    `  ${first.name}${others}: the file has a run with the same parameters, named ${first.isNow!}, which is started as a new one.`,
-    '  Names hold what varies; `name` in the group chooses them.',
+    `  another group makes other runs: those of ${same.group} have parameters of ${group}, and are started as new ones`,
+    `  to keep them: call the group ${group} again; its \`title\` is what is shown`,
   ];
 }
+
+type Parameterized = Pick<Change['run'], 'parameters'>;
 
 /** Chooses these runs and no others: by their group, where the file has nothing of it, else by name. */
 function queryOf(sweep: string, runs: Difference['absent'], named: ReadonlySet<string>): string {

@@ -1,19 +1,25 @@
-import { hasEnded, type RunWord } from '../../base/run-words.js';
+import { endStateOf, hasEnded, type RunWord } from '../../base/run-words.js';
 import type { Parameters } from '../../base/scalar.js';
 import type { RunSummary } from '../../client/fleet.js';
-import { identityOf } from '../../spec/expand/identity.js';
+import type { RunRecord } from '../../contract/run-record.js';
+import type { NameChanges } from '../../spec/expand/kept-names.js';
 import { valueText } from '../../spec/expand/value-text.js';
 import type { Completion, Plan, PlannedRun } from '../../spec/planned-run.js';
 import { growth } from '../../spec/policy/completion.js';
 import { policyOf } from '../../spec/policy/policy-words.js';
-import { startDigests } from '../../spec/policy/start-digests.js';
+import { environmentDigest, startDigests } from '../../spec/policy/start-digests.js';
 import { MASK } from '../../text/redaction.js';
+import { changedSince, type ExistingRun } from './existing-runs.js';
 
-/** A run and what is left to do of it. `started`: digests of what it is started with, where the run is shown without secrets. */
+/**
+ * A run and what is left to do of it. `started`, `environment`: digests of what it is started with, where the run is shown without
+ * secrets.
+ */
 export type Planned = {
   readonly run: PlannedRun;
   readonly standing: Completion;
   readonly started?: ReturnType<typeof startDigests>;
+  readonly environment?: string;
 };
 
 /** Something that the file says of a run otherwise than before; null: as usual, or not at all. */
@@ -33,13 +39,16 @@ export type Change = Planned & {
   readonly growth: string | null;
   /** Only of runs that have not ended: others are treated by the file when they start again. */
   readonly settings: readonly Setting[];
+  /** Only of done runs, which are not run again: what has changed since they ran, by key of the file. */
+  readonly changedSince: readonly string[];
+  /** The name that the file would give it now; null: that which it has. */
+  readonly nameByFile: string | null;
+  /** Only of a new run whose name by the file is taken: that name, and the parameters of the run that has it. */
+  readonly distinctFrom: { readonly taken: string; readonly parameters: Parameters | null } | null;
 };
 
-/**
- * A run of the sweep that the file does not name (any more), or never did, as a clone. `isNow`: the new run that has its
- * parameters under another name; null: none has.
- */
-type AbsentRun = Pick<RunSummary, 'name' | 'group' | 'state'> & { readonly isNow: string | null };
+/** A run of the sweep that the file does not name (any more), or never did, as a clone. `state` null: nobody knows it now. */
+type AbsentRun = Pick<RunSummary, 'name' | 'group' | 'parameters'> & { readonly state: RunWord | null };
 
 /** A plan against what is there. `absent`: runs that the plan does not name, and that stay. */
 export type Difference = {
@@ -48,44 +57,62 @@ export type Difference = {
   readonly absent: readonly AbsentRun[];
 };
 
-/** @param planned Without secrets, as rows are. @param leftOut Groups of the file that are not planned. */
+/**
+ * `planned`: without secrets, as rows are. `leftOut`: groups of the file that are not planned. `names`, `existing`: absent for a plan
+ * that does not regard other runs.
+ */
 export type Compared = {
   readonly plan: Plan;
   readonly planned: readonly Planned[];
   readonly leftOut: readonly string[];
+  readonly names?: NameChanges;
+  readonly existing?: readonly ExistingRun[];
 };
 
 /** @param rows All that the supervisor knows; none where it is not there. */
-export function differenceOf({ plan, planned, leftOut }: Compared, rows: Iterable<RunSummary>): Difference {
-  const own = new Map([...rows].filter(({ sweep }) => sweep === plan.sweep).map((row) => [row.id, row]));
+export function differenceOf(compared: Compared, rows: Iterable<RunSummary>): Difference {
+  const { plan, planned, leftOut, names, existing = [] } = compared;
+  const own = new Map([...rows].filter(({ sweep }) => sweep === plan.sweep).map((row) => [row.name, row]));
+  const records = new Map(existing.map(({ name, record }) => [name, record]));
   const changes = planned.map((one): Change => {
-    const row = own.get(one.run.id) ?? null;
-    own.delete(one.run.id);
-    return { ...one, row, ...(row === null ? changeByDirectory(one) : changeByRow(one, row)) };
+    const { name } = one.run;
+    const row = own.get(name) ?? null;
+    const change = row === null ? changeByDirectory(one) : changeByRow(one, row);
+    return {
+      ...{ ...one, row, ...change },
+      changedSince: outdatedBy(one, change, records.get(name) ?? null),
+      nameByFile: names?.kept.get(name) ?? null,
+      distinctFrom: names?.distinct.get(name) ?? null,
+    };
   });
+  const wanted = new Set<string>(planned.map(({ run }) => run.name));
+  const there = [...own.values(), ...existing.filter(({ name }) => !own.has(name)).map(absentRun)];
   // No file names the runs of an open group.
-  const open = plan.groups.filter((group) => group.open !== undefined).map(({ name }) => name);
-  const others = new Set([...leftOut, ...open]);
-  const left = [...own.values()].filter(({ group }) => !others.has(group));
-  return { sweep: plan.sweep, changes, absent: left.length === 0 ? [] : absentRuns(left, changes) };
+  const open = plan.groups.filter((group) => group.open !== undefined).map((group) => group.name);
+  const others = new Set<string>([...leftOut, ...open]);
+  const absent = there.filter(({ name, group }) => !wanted.has(name) && !others.has(group));
+  const facts = absent.map(({ name, group, parameters, state }) => ({ name, group, parameters, state }));
+  return { sweep: plan.sweep, changes, absent: facts };
 }
 
-/** Names hold what varies: an axis that is added, or taken away, gives other names to the same runs. */
-function absentRuns(rows: readonly RunSummary[], changes: readonly Change[]): AbsentRun[] {
-  const fresh = changes.filter(({ kind }) => kind === 'new').map(({ run }) => run);
-  const budgets = new Map(fresh.map(({ group, budget = [] }) => [group, budget]));
-  const keyOf = ({ group, parameters }: Pick<RunSummary, 'group' | 'parameters'>) =>
-    identityOf(group, parameters, budgets.get(group) ?? []);
-  const names = new Map(fresh.map((run) => [keyOf(run), run.name]));
-  return rows.map((row) => {
-    const { name, group, state } = row;
-    return { name, group, state, isNow: names.get(keyOf(row)) ?? null };
-  });
+function outdatedBy({ run, environment }: Planned, { kind, state }: Facts, record: RunRecord | null): string[] {
+  if (kind !== 'same' || state !== 'done' || record === null) return [];
+  return changedSince(run, environment ?? environmentDigest(run), record);
+}
+
+function absentRun({ name, group, parameters, attempts }: ExistingRun): AbsentRun {
+  const outcome = attempts.at(-1)?.outcome ?? null;
+  return { name, group, parameters, state: outcome === null ? null : endStateOf(outcome.kind) };
 }
 
 /** Whether there is anything of the sweep yet. */
 export function isKnown({ changes, absent }: Difference): boolean {
   return absent.length > 0 || changes.some(({ row, standing }) => row !== null || standing.state !== 'new');
+}
+
+/** Whether there are done runs that the file would run otherwise today. */
+export function isOutdated({ changes }: Difference): boolean {
+  return changes.some(({ changedSince }) => changedSince.length > 0);
 }
 
 /** Whether the file itself says something else than before, so that runs come, go on or are treated otherwise. */
@@ -109,7 +136,7 @@ export function isUp(state: RunWord | null): boolean {
   return state === 'starting' || state === 'running' || state === 'paused';
 }
 
-type Facts = Omit<Change, keyof Planned | 'row'>;
+type Facts = Pick<Change, 'kind' | 'state' | 'growth' | 'settings'>;
 
 /** Where no supervisor knows the run. */
 function changeByDirectory({ standing: { state, reason, grown } }: Planned): Facts {

@@ -1,5 +1,5 @@
 import type { PlannedRun } from '../../spec/planned-run.js';
-import { startDigests } from '../../spec/policy/start-digests.js';
+import { environmentDigest, startDigests } from '../../spec/policy/start-digests.js';
 import { isSecretName, MASK, type Redact, redactedParameters, redactor, redactWords } from '../../text/redaction.js';
 import { compactNames } from './compact-names.js';
 import type { Planned } from './difference.js';
@@ -22,7 +22,7 @@ export function withoutSecrets(
   return planned.map(({ run, standing }) => {
     const redact = of(run.env);
     const shown = { run: hidden(run, redact), standing: { ...standing, reason: redact(standing.reason) } };
-    return { ...shown, started: startDigests(run) };
+    return { ...shown, started: startDigests(run), environment: environmentDigest(run) };
   });
 }
 

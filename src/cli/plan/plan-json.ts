@@ -17,10 +17,11 @@ export function planJson({ difference, estimate }: Outlook, plan: Plan, slots: r
     notes: plan.notes ?? [],
     groups: plan.groups,
     changes: countsOf(difference),
-    absent: difference.absent,
+    absent: difference.absent.map(({ name, group, state }) => ({ name, group, state })),
     estimate: estimate === null ? null : { totalSeconds: estimate.total, addedSeconds: estimate.added },
     runs: difference.changes.map(({ run, standing, row, kind, settings, ...change }) => ({
       name: run.name,
+      nameByFile: change.nameByFile ?? run.name,
       group: run.group,
       subgroup: run.subgroup,
       parameters: run.parameters,
@@ -37,6 +38,7 @@ export function planJson({ difference, estimate }: Outlook, plan: Plan, slots: r
       change: kind,
       growth: change.growth,
       settings,
+      changedSince: change.changedSince,
       resumeArgs: resumes({ kind, row, standing }) ? run.resumeArgs : [],
     })),
   };

@@ -8,7 +8,7 @@ import { counted } from '../../text/numbers.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { wrap, wrapCommand } from '../../text/wrap.js';
 import { compactNames } from './compact-names.js';
-import { type Change, type Difference, isEdited, isKnown, isQueued, resumes } from './difference.js';
+import { type Change, type Difference, isEdited, isKnown, isOutdated, isQueued, resumes } from './difference.js';
 import { differenceLines, differenceSummary } from './difference-lines.js';
 
 type PlanOptions = {
@@ -59,7 +59,9 @@ export function planLines(difference: Difference, plan: Plan, options: PlanOptio
 
 /** What a launch changes of what is there; nothing where the file says what it said before. */
 function edit(difference: Difference, width: number): string[] {
-  if (!isKnown(difference) || (!isEdited(difference) && difference.absent.length === 0)) return [];
+  const isRenamed = difference.changes.some(({ nameByFile }) => nameByFile !== null);
+  const isNews = isEdited(difference) || isOutdated(difference) || isRenamed || difference.absent.length > 0;
+  if (!isKnown(difference) || !isNews) return [];
   const summary = differenceSummary(difference);
   const lines = differenceLines(difference, { width: width - 2, leavesBroken: false });
   return ['', `changes${summary === '' ? '' : `: ${summary}`}`, ...lines.map((line) => `  ${line}`)];

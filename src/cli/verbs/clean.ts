@@ -18,6 +18,7 @@ type CleanOptions = Omit<ActOptions, 'wait'> & {
   attempts?: boolean;
   logs?: boolean;
   failed?: boolean;
+  done?: boolean;
   snapshots?: boolean;
   olderThan?: number;
 };
@@ -48,13 +49,14 @@ export async function clean(words: readonly string[], options: CleanOptions): Pr
 }
 
 /** @throws {UserError} When there is nothing in it. */
-function wishOf({ attempts = false, logs = false, failed = false, ...options }: CleanOptions): CleanWish {
+function wishOf({ attempts = false, logs = false, failed = false, done = false, ...options }: CleanOptions): CleanWish {
   const checkpoints = pruningOf(options);
-  if (checkpoints === null && !attempts && !logs && !failed && options.snapshots !== true) {
-    const fix = 'Add --checkpoints, --attempts, --logs, --failed or --snapshots.';
+  const isSaid = [attempts, logs, failed, done, options.snapshots].includes(true);
+  if (checkpoints === null && !isSaid) {
+    const fix = 'Add --checkpoints, --attempts, --logs, --failed, --done or --snapshots.';
     throw new UserError('It is not said what to delete.', fix);
   }
-  return { checkpoints, attempts, logs, failed };
+  return { checkpoints, attempts, logs, failed, done };
 }
 
 function pruningOf({ checkpoints, keep, pattern }: CleanOptions): CleanWish['checkpoints'] {

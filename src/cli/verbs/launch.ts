@@ -14,14 +14,15 @@ import { chooseSlots, refuseTooManyCores, type SlotChoice, visibleOf } from '../
 import { supervisorPrograms } from '../open-fleet.js';
 import { definedEnvironment, type LaunchOptions, requestedSlots, runsDirectory } from '../options.js';
 import { snapshotNotes, type Surveys, surveysOf, withSnapshots } from '../plan/code-snapshots.js';
-import { isEdited, isKnown } from '../plan/difference.js';
+import { isEdited, isKnown, isOutdated } from '../plan/difference.js';
+import { differenceLines } from '../plan/difference-lines.js';
 import { exposedSecrets } from '../plan/hidden-secrets.js';
 import { differenceFrom, editLines, estimateOf, fleetIfUp, timeOf } from '../plan/known-sweep.js';
 import { planJson } from '../plan/plan-json.js';
 import { planLines } from '../plan/plan-lines.js';
 import { leftOutNow, optionWords, saidBy, withLeftOut } from '../plan/said-at-launch.js';
 import { printReport } from '../print-report.js';
-import { readPlan, type ReadPlan } from '../read-plan.js';
+import { besideRows, readPlan, type ReadPlan } from '../read-plan.js';
 import { hasPerson, hasScreen, outputWidth, print, printJson, remark } from '../terminal.js';
 import { prepareWindow, watch } from '../watch.js';
 
@@ -53,24 +54,25 @@ function leftOutNote(read: ReadPlan, file: string, options: LaunchOptions): stri
 }
 
 /** The same for a plan that was read. @param file Where its text is from. */
-export async function launchPlan(read: ReadPlan, file: string, options: LaunchOptions): Promise<number> {
+export async function launchPlan(asRead: ReadPlan, file: string, options: LaunchOptions): Promise<number> {
   // Refused at once, also where there is nothing left to do.
   requestedSlots(options);
-  const warning = originWarning(read, file, options);
-  const surveys = await surveysOf(read.plan, runsDirectory(options.runs), definedEnvironment());
+  const warning = originWarning(asRead, file, options);
+  const surveys = await surveysOf(asRead.plan, runsDirectory(options.runs), definedEnvironment());
   if (options.dryRun === true) {
-    const notes = [warning, leftOutNote(read, file, options), ...snapshotNotes(read.plan, surveys)];
-    return showPlan(withNotes(read, notes), options);
+    const notes = [warning, leftOutNote(asRead, file, options), ...snapshotNotes(asRead.plan, surveys)];
+    return showPlan(asRead, notes, options);
   }
   if (options.json === true) {
     throw new UserError('--json goes with --dry-run here.', 'For where the runs are, use `memrl-tui status --json`.');
   }
   const showsScreen = hasScreen() && options.plain !== true;
-  if (!showsScreen && isAllDone(read)) return nothingToDo(read, options);
+  if (!showsScreen && isAllDone(asRead)) return nothingToDo(asRead, options);
   if (options.detach !== true) prepareWindow(options);
   const fleet = await ensureSupervisor(runsDirectory(options.runs), supervisorPrograms(), { takesOver: true });
   try {
     await fleet.ready();
+    const read = besideRows(asRead, fleet.runs);
     if (!(await isEditAgreed(read, fleet, options))) return 2;
     const leftOut = leftOutNote(read, file, options);
     await submit(fleet, read, surveys, options);
@@ -92,9 +94,10 @@ async function isEditAgreed(read: ReadPlan, fleet: Fleet, options: LaunchOptions
   const isNew = !fleet.sweeps.has(plan.sweep) && planned.every(({ standing }) => standing.state === 'new');
   if (isNew) return true;
   const difference = differenceFrom(read, fleet);
-  if (!isKnown(difference) || !isEdited(difference)) return true;
+  const isAsked = isEdited(difference);
+  if (!isKnown(difference) || (!isAsked && !isOutdated(difference))) return true;
   print(editLines(difference, read, fleet, { width: outputWidth(), slots: options }));
-  return options.yes === true || !hasPerson() || (await confirm('Proceed?'));
+  return !isAsked || options.yes === true || !hasPerson() || (await confirm('Proceed?'));
 }
 
 /** The runs are on their own, with the person looking on or not. */
@@ -111,12 +114,18 @@ function isAllDone({ plan, planned }: ReadPlan): boolean {
   return plan.source === undefined && planned.every(({ standing }) => standing.state === 'done');
 }
 
-async function showPlan(read: ReadPlan, options: LaunchOptions): Promise<number> {
+async function showPlan(
+  asRead: ReadPlan,
+  notesOfLaunch: readonly (string | null)[],
+  options: LaunchOptions,
+): Promise<number> {
   const directory = runsDirectory(options.runs);
   const fleet = await fleetIfUp(directory);
+  const read = fleet === null ? asRead : besideRows(asRead, fleet.runs);
   const secrets = exposedSecrets(read.plan.runs, definedEnvironment());
   const silence = fleet === null && lockOf(directory) !== null ? silentNote : null;
-  const notes = [...(read.plan.notes ?? []), secrets, silence].filter((note) => note !== null);
+  const all = [...(read.plan.notes ?? []), ...notesOfLaunch, secrets, silence];
+  const notes = all.filter((note) => note !== null);
   const plan = { ...read.plan, notes };
   try {
     const slots = await slotsOf(read.plan, options, fleet);
@@ -133,8 +142,13 @@ async function showPlan(read: ReadPlan, options: LaunchOptions): Promise<number>
   return 0;
 }
 
-async function nothingToDo({ plan }: ReadPlan, options: LaunchOptions): Promise<number> {
-  print([`${plan.sweep}: nothing to do, all ${plan.runs.length} runs are done.`, '']);
+async function nothingToDo(read: ReadPlan, options: LaunchOptions): Promise<number> {
+  const { plan } = read;
+  const difference = differenceFrom(read, null);
+  const lines = isOutdated(difference)
+    ? differenceLines(difference, { width: outputWidth(), leavesBroken: false })
+    : [];
+  print([`${plan.sweep}: nothing to do, all ${plan.runs.length} runs are done.`, ...lines, '']);
   await printReport(plan.sweep, options);
   return 0;
 }
@@ -164,11 +178,6 @@ function originWarning(read: ReadPlan, file: string, options: LaunchOptions): st
   if (other === null) return null;
   const { sweep } = read.plan;
   return `${sweep} was launched from another file before: ${other}. Its runs and those of ${file} are in one sweep, ${directory}, which keeps the text of both; give one of the files another \`name\` if they are two sweeps.`;
-}
-
-function withNotes(read: ReadPlan, further: readonly (string | null)[]): ReadPlan {
-  const notes = [...(read.plan.notes ?? []), ...further.filter((note) => note !== null)];
-  return notes.length === 0 ? read : { ...read, plan: { ...read.plan, notes } };
 }
 
 const silentNote =

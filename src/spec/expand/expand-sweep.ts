@@ -24,6 +24,7 @@ import { type CompiledBlock, mostRuns, type Variant } from './compiled-block.js'
 import { evaluated, gridSize, type Point, PointError, pointsOf, runsOfDraw } from './grid.js';
 import { pointsOfRuns, sizesOf, sourcesOf, withSources } from './each-run.js';
 import { identityOf } from './identity.js';
+import { KeptNames, type KnownRun, type NameChanges } from './kept-names.js';
 import { type ExpandOptions, joinPath, type NamedPoint, plannedRun, rendering } from './plan-run.js';
 import { withNeededRuns } from './needed-runs.js';
 import { defaultNames, type NamedGroup, namesAfter, refuseClashes, varyingNames } from './run-name.js';
@@ -35,7 +36,20 @@ import { defaultNames, type NamedGroup, namesAfter, refuseClashes, varyingNames 
  * @throws {UserError} When an option does not fit the file, an expression fails at a point, or two runs have one name.
  */
 export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
-  if (file.kind === 'commands') return expandCommands(file, options);
+  return expandBeside(file, options, []).plan;
+}
+
+/** A plan, and how the names of its runs differ from those that the file alone would give. */
+export type Expansion = { readonly plan: Plan; readonly names: NameChanges };
+
+/** The same beside the runs of the sweep that exist: these keep their names. */
+export function expandBeside(file: SweepFile, options: ExpandOptions, known: readonly KnownRun[]): Expansion {
+  const kept = new KeptNames(known);
+  const plan = file.kind === 'commands' ? expandCommands(file, options, kept) : expandGroups(file, options, kept);
+  return { plan, names: kept.changes };
+}
+
+function expandGroups(file: GroupsFile, options: ExpandOptions, kept: KeptNames): Plan {
   const all = applyOverrides(file.blocks, options.set ?? []);
   const chosen = chooseGroups(all, options.groups ?? []);
   const blocks = chosen.map(({ block }) => block);
@@ -44,8 +58,11 @@ export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
   refuseTooMany(file, compiled, sizes);
   refuseTooMuchWork(file, compiled, sizes);
   refuseManyEdits(file, compiled);
-  const named = namedGroups(file, compiled).filter(({ group }) => blocks.includes(group.block));
-  refuseClashes(file, named);
+  const named = namedGroups(file, compiled, kept).filter(({ group }) => blocks.includes(group.block));
+  refuseClashes(
+    file,
+    named.map(({ group, byFile }) => ({ group, points: byFile })),
+  );
   const planned = named.flatMap(({ group, points }) =>
     atPlace(file, () => points.map((point) => plannedRun({ sweep: file.name, options, group, point }))),
   );
@@ -67,15 +84,29 @@ export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
   };
 }
 
-/** The groups, each after those of whose runs it is made. */
-function namedGroups(file: GroupsFile, compiled: readonly CompiledBlock[]): NamedGroup[] {
-  const named: NamedGroup[] = [];
+/** The groups, each after those of whose runs it is made. `byFile`: the points under the names that the file gives them. */
+function namedGroups(
+  file: GroupsFile,
+  compiled: readonly CompiledBlock[],
+  kept: KeptNames,
+): (NamedGroup & { readonly byFile: readonly NamedPoint[] })[] {
+  const named: (NamedGroup & { readonly byFile: readonly NamedPoint[] })[] = [];
   for (const group of compiled) {
     const sources = sourcesOf(group.block, named);
     const points = () => (group.block.each === null ? pointsOf(group) : pointsOfRuns(group, sources));
-    named.push({ group, points: atPlace(file, () => namedPoints(group, points())) });
+    const byFile = atPlace(file, () => namedPoints(group, points()));
+    named.push({ group, byFile, points: withKeptNames(group, byFile, kept) });
   }
   return named;
+}
+
+/** The points under the names of the runs that they are already. */
+export function withKeptNames(group: CompiledBlock, points: readonly NamedPoint[], kept: KeptNames): NamedPoint[] {
+  const { block, variants } = group;
+  const steps = [...variants, ...points].flatMap((each) => each.steps ?? []);
+  const derived = new Set(steps.filter(({ expr }) => expr !== null).map(({ name }) => name));
+  const names = kept.namesOf({ group: block.group, budget: block.extends.content, derived }, points);
+  return points.map((point, index) => (point.name === names[index] ? point : { ...point, name: names[index]! }));
 }
 
 export type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
@@ -301,7 +332,7 @@ const group = 'commands';
  *
  * @throws {UserError} For `--set` and `--sweep`, which a list of commands has nothing for.
  */
-function expandCommands(file: CommandsFile, options: ExpandOptions): Plan {
+function expandCommands(file: CommandsFile, options: ExpandOptions, kept: KeptNames): Plan {
   const [option] = options.set?.length ? ['--set'] : options.groups?.length ? ['--sweep'] : [];
   if (option !== undefined) {
     throw new UserError(
@@ -316,17 +347,20 @@ function expandCommands(file: CommandsFile, options: ExpandOptions): Plan {
     );
   }
   const digits = Math.max(3, String(file.lines.at(-1)!.line).length);
+  const wanted = file.lines.map(({ line, argv, text }) => {
+    return { name: `${String(line).padStart(digits, '0')}_${programName(argv)}`, parameters: { command: text } };
+  });
+  const names = kept.namesOf({ group, budget: [], derived: new Set(['command']) }, wanted);
   return {
     sweep: file.name,
     description: file.description,
     notify: null,
     groups: [{ name: group, title: null, needs: [], prerequisite: false, breaker: Breaker.parse({}) }],
-    runs: file.lines.map((line) => plannedLine(file, options, line, digits)),
+    runs: file.lines.map((line, index) => plannedLine(file, options, line, names[index]!)),
   };
 }
 
-function plannedLine(file: CommandsFile, options: ExpandOptions, line: CommandLine, digits: number): PlannedRun {
-  const name = `${String(line.line).padStart(digits, '0')}_${programName(line.argv)}`;
+function plannedLine(file: CommandsFile, options: ExpandOptions, line: CommandLine, name: string): PlannedRun {
   return {
     id: `${file.name}/${name}` as RunId,
     sweep: file.name,

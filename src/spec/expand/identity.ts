@@ -1,14 +1,33 @@
-import type { Parameters } from '../../base/scalar.js';
+import { isMapValue, type ParameterValue, type Parameters } from '../../base/scalar.js';
 
 /**
  * Names what a run is: its group and its parameters, whatever their order, without those that are only budget.
  * 16 hexadecimal digits (FNV-1a, 64 bits). Two runs of one identity are the same experiment and share a directory.
+ * A group is a part of it, as two groups may give the same parameters to different commands.
  */
 export function identityOf(group: string, parameters: Parameters, budget: readonly string[]): string {
   const entries = Object.entries(parameters)
     .filter(([name]) => !budget.includes(name))
-    .sort(([left], [right]) => (left < right ? -1 : 1));
+    .map(([name, value]): [string, ParameterValue] => [name, inOrder(value)])
+    .sort(byName);
   return fnv1a64(JSON.stringify([group, entries]));
+}
+
+/** The same text for equal values, however their maps are written. */
+export function canonicalText(value: ParameterValue | undefined): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(inOrder(value));
+}
+
+/** The value with the keys of its maps sorted. */
+function inOrder(value: ParameterValue): ParameterValue {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (!isMapValue(value)) return value;
+  const entries = Object.entries(value).map(([name, inner]): [string, ParameterValue] => [name, inOrder(inner)]);
+  return Object.fromEntries(entries.sort(byName));
+}
+
+function byName([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {
+  return left < right ? -1 : 1;
 }
 
 /**

@@ -112,6 +112,34 @@ export function marked(name: string, { parameters }: Pick<Point, 'parameters'>):
   return `${name}_${fnv1a64(JSON.stringify(parameters)).slice(0, 8)}`;
 }
 
+type Taken = {
+  /** Whether a parameter may stand in the name. */
+  readonly isTold: (parameter: string) => boolean;
+  readonly isTaken: (name: string) => boolean;
+};
+
+/** Parameters that tell a run apart from the one whose name it would have; more make no name that a person reads. */
+const MOST_TOLD = 3;
+
+/**
+ * A free name for a run whose own name is taken: with the parameters in which it differs from that run, as `lr0.1_bs64`; with a
+ * number where that says too much or nothing. `other` null: they are the same.
+ */
+export function distinctName(
+  run: Pick<NamedPoint, 'name' | 'parameters'>,
+  other: Pick<Point, 'parameters'> | null,
+  { isTold, isTaken }: Taken,
+): string {
+  const differing = other === null ? [] : varyingNames([other, run]).filter(isTold);
+  const own = differing.filter((name) => Object.hasOwn(run.parameters, name));
+  const short = shortNames(own);
+  const texts = own.map((name) => joined(short.get(name)!, run.parameters[name]!));
+  const told = [run.name, ...texts].join('_').replace(/\.$/, '._');
+  if (own.length > 0 && own.length <= MOST_TOLD && told.length <= longest && !isTaken(told)) return told;
+  const stem = run.name.slice(0, longest);
+  for (let number = 2; ; number += 1) if (!isTaken(`${stem}_${number}`)) return `${stem}_${number}`;
+}
+
 /** What people call these parameters. */
 const usual: Readonly<Record<string, string>> = {
   learning_rate: 'lr',

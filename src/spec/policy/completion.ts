@@ -1,7 +1,7 @@
 import type { RunFacts } from '../../base/outcome.js';
 import type { Parameters } from '../../base/scalar.js';
 import { UserError } from '../../base/user-error.js';
-import { identityOf } from '../expand/identity.js';
+import { canonicalText, identityOf } from '../expand/identity.js';
 import { valueText } from '../expand/value-text.js';
 import type { Completion, DoneRule, PlannedRun } from '../planned-run.js';
 import { holdsForRow } from './done-rule.js';
@@ -70,7 +70,7 @@ function stoppedWithoutRows(done: DoneRule, { stoppedBy }: RunFacts): boolean {
 export function growth(before: Parameters, now: Parameters): string | null {
   for (const [name, value] of Object.entries(now)) {
     const old = ownValue(before, name);
-    if (old === undefined || JSON.stringify(old) === JSON.stringify(value)) continue;
+    if (old === undefined || canonicalText(old) === canonicalText(value)) continue;
     if (typeof old !== 'number' || typeof value !== 'number')
       return `${name} changed from ${valueText(old)} to ${valueText(value)}`;
     if (value > old) return `${name} grew from ${valueText(old)} to ${valueText(value)}`;
@@ -83,13 +83,18 @@ function ownValue(parameters: Parameters, name: string): Parameters[string] | un
   return Object.hasOwn(parameters, name) ? parameters[name] : undefined;
 }
 
-function changesBetween(before: Parameters, now: Parameters): string[] {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
+/** The first parameters that differ, in words, as `lr was 0.1 and would be 0.2`. */
+export function changesBetween(before: Parameters, now: Parameters): string[] {
   const text = (value: Parameters[string] | undefined) => (value === undefined ? 'unset' : valueText(value));
-  return names
-    .filter((name) => JSON.stringify(ownValue(before, name)) !== JSON.stringify(ownValue(now, name)))
+  return differingParameters(before, now)
     .slice(0, 4)
     .map((name) => `${name} was ${text(ownValue(before, name))} and would be ${text(ownValue(now, name))}`);
+}
+
+/** Names of the parameters that one of them has alone, or with another value. */
+export function differingParameters(before: Parameters, now: Parameters): string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
+  return names.filter((name) => canonicalText(ownValue(before, name)) !== canonicalText(ownValue(now, name)));
 }
 
 function doneEvidence({ done, parameters }: PlannedRun, facts: RunFacts): string | null {

@@ -16,6 +16,15 @@ export function startDigests(run: PlannedRun): Readonly<Record<string, string>> 
   return found;
 }
 
+/** Variables that say where results are sent to, and not what is run. */
+const ofLogging = /^(WANDB_|TRACKIO_DIR$)/;
+
+/** Digest of what the sweep file adds to the environment of a run, as far as that may change what it does. */
+export function environmentDigest({ env }: PlannedRun): string {
+  const own = Object.entries(env).filter(([name]) => !ofLogging.test(name));
+  return fnv1a64(JSON.stringify(own.sort(byName))).slice(-8);
+}
+
 /** A row is drawn often; what its run is started with never changes. */
 const digests = new WeakMap<PlannedRun, Readonly<Record<string, string>>>();
 

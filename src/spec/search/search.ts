@@ -1,8 +1,9 @@
 import { UserError } from '../../base/user-error.js';
 import type { CompiledBlock } from '../expand/compiled-block.js';
-import { atPlace, compileAll, type GroupsFile, namedPoints } from '../expand/expand-sweep.js';
+import { atPlace, compileAll, type GroupsFile, namedPoints, withKeptNames } from '../expand/expand-sweep.js';
 import { dimensionsOf, type Point, pointAt, varies } from '../expand/grid.js';
 import { identityOf } from '../expand/identity.js';
+import { KeptNames, type KnownRun } from '../expand/kept-names.js';
 import { type ExpandOptions, type NamedPoint, plannedRun } from '../expand/plan-run.js';
 import { marked, refuseClashes } from '../expand/run-name.js';
 import { unitPoints } from '../expand/sampling/unit-points.js';
@@ -37,14 +38,23 @@ export class Search {
   readonly #options: ExpandOptions;
   readonly #snapshots: readonly CodeSnapshot[];
   readonly #groups: ReadonlyMap<string, CompiledBlock>;
+  readonly #recorded: readonly KnownRun[];
 
-  /** @throws {UserError} When the file cannot be read (any more). */
-  constructor({ path, text, snapshots = [], ...options }: PlanSource, environment: ExpandOptions['environment']) {
+  /**
+   * @param recorded Runs of the sweep that have a directory.
+   * @throws {UserError} When the file cannot be read (any more).
+   */
+  constructor(
+    { path, text, snapshots = [], ...options }: PlanSource,
+    environment: ExpandOptions['environment'],
+    recorded: readonly KnownRun[] = [],
+  ) {
     const file = parseSweepFile(text, path);
     if (file.kind === 'commands') throw new UserError(`${path} has no groups.`, 'Launch the sweep again.');
     this.#file = file;
     this.#options = { ...options, environment };
     this.#snapshots = snapshots;
+    this.#recorded = recorded;
     const compiled = compileAll(file, applyOverrides(file.blocks, options.set));
     this.#groups = new Map(compiled.map((group) => [group.block.group, group]));
   }
@@ -77,9 +87,11 @@ export class Search {
     return null;
   }
 
-  /** A name that is not said by the file, and is taken, gets a mark. */
+  /** A run that has a directory keeps its name. A name that is not said by the file, and is taken, gets a mark. */
   #named(group: CompiledBlock, point: Point, { names }: Known): NamedPoint {
-    const [named] = atPlace(this.#file, () => namedPoints(group, [point])) as [NamedPoint];
+    const byFile = atPlace(this.#file, () => namedPoints(group, [point]));
+    const others = this.#recorded.filter(({ name }) => !names.has(name.toLowerCase()));
+    const [named] = withKeptNames(group, byFile, new KeptNames(others)) as [NamedPoint];
     const isTaken = names.has(named.name.toLowerCase());
     const own = isTaken && group.name === null ? { ...named, name: marked(named.name, point) } : named;
     if (!names.has(own.name.toLowerCase())) return own;

@@ -18,18 +18,24 @@ export const discard: CommandHandler<'discard'> = async ({ id, mark, what }, too
   const orphan = await tools.orphanedAttemptOf(run.directory, tools.state.runs.get(id)!.attempt + 1);
   if (orphan !== null) return refusal(`${id}: attempt ${orphan} may still be running`);
   try {
-    return what === 'all' ? discardRun(run, mark, tools) : await discardParts(run, mark, what, tools);
+    if (Array.isArray(what)) return await discardParts(run, mark, what, tools);
+    return discardRun(run, { mark, isDone: what === 'done' }, tools);
   } catch (error) {
     const obstacle = obstacleOf(error);
     return refusal(`${id}: ${obstacle.kind === 'unreadable' ? obstacle.reason : 'it is gone already'}`);
   }
 };
 
-/** A run that is done stays: others may need it, and what it found would be lost. */
-function discardRun({ id, directory }: PlannedRun, mark: string, { state, discarded }: RequestTools): Ack {
+type Whole = { readonly mark: string; readonly isDone: boolean };
+
+/**
+ * A run that is done stays unless just that is meant: others may need it, and what it found is lost. It may have come to its end
+ * since a person looked.
+ */
+function discardRun({ id, directory }: PlannedRun, { mark, isDone }: Whole, { state, discarded }: RequestTools): Ack {
   const run = state.runs.get(id);
   if (run?.state.phase !== 'ended') return refusal(notEnded(id));
-  if (run.state.outcome.kind === 'done') return refusal(`${id} is done`);
+  if ((run.state.outcome.kind === 'done') !== isDone) return refusal(`${id} is ${isDone ? 'not ' : ''}done`);
   discarded(id);
   return setRunAside(directory, mark) ? { ok: true, message: `${id} set aside` } : refusal(`${id} has no directory`);
 }

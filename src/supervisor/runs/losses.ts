@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { runFiles, supervisorFiles } from '../../contract/files.js';
 import { textOrNull } from '../../files/regular-file.js';
+import { foldersIn } from '../../files/run-record-file.js';
 
 /** What was lost, in words, and the sweeps that were lost with it: their directories are there, and nobody knows of them. */
 const Loss = z.object({ words: z.string(), sweeps: z.array(z.string()) });
@@ -90,15 +91,6 @@ export function sweepsOnDisk(runsDirectory: string): string[] {
 
 function wasStarted(directory: string): boolean {
   return existsSync(join(directory, runFiles.record)) || existsSync(join(directory, runFiles.attempts));
-}
-
-function foldersIn(directory: string): string[] {
-  try {
-    const entries = readdirSync(directory, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
-  } catch {
-    return [];
-  }
 }
 
 function read(path: string): Loss[] {

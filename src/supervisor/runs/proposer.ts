@@ -1,14 +1,17 @@
+import { join } from 'node:path';
 import type { GroupId, RunId } from '../../base/ids.js';
 import { errorText } from '../../base/user-error.js';
 import type { SchedulerEvent, SubmittedRun } from '../../scheduler/event.js';
+import { eachRunRecord } from '../../files/run-record-file.js';
 import { isOpen } from '../../scheduler/queue/groups.js';
 import { groupInNeed } from '../../scheduler/queue/open-groups.js';
 import type { Run } from '../../scheduler/run-state.js';
 import type { Group, SchedulerState } from '../../scheduler/state.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import type { KnownRun } from '../../spec/expand/kept-names.js';
 import type { Known, Search } from '../../spec/search/search.js';
 import type { Trial } from '../../spec/search/trials.js';
-import { passTurn } from '../../processes/turn.js';
+import { isTurnOver, nextTurn, passTurn } from '../../processes/turn.js';
 import type { PlannedRuns } from './planned-runs.js';
 import type { Environment, Submission, SubmissionStore } from './submission-store.js';
 import type { Watcher } from './watcher.js';
@@ -135,10 +138,22 @@ export class Proposer {
   #searchOf(key: string, { plan, environment }: Submission): Promise<Search> {
     const known = this.#searches.get(key);
     if (known !== undefined) return known;
-    const search = import('../../spec/search/search.js').then(({ Search }) => new Search(plan.source!, environment));
+    const search = this.#begun(plan, environment);
     this.#searches.set(key, search);
     search.catch(() => this.#searches.delete(key));
     return search;
+  }
+
+  async #begun({ source, sweep }: Plan, environment: Environment): Promise<Search> {
+    const { Search } = await import('../../spec/search/search.js');
+    const recorded: KnownRun[] = [];
+    // Those that nobody here knows of, because what was known of them was lost.
+    const isUnknown = (name: string) => this.#tools.state.sweeps.get(sweep)?.has(`${sweep}/${name}` as RunId) !== true;
+    for (const record of eachRunRecord(join(source!.runsDirectory, sweep), isUnknown)) {
+      recorded.push({ ...record, isStarted: true });
+      if (isTurnOver()) await nextTurn();
+    }
+    return new Search(source!, environment, recorded);
   }
 
   #known({ id, runs }: Group): Known {

@@ -10,6 +10,7 @@ import { readRunRecord, recordObstacle, writeRunRecord } from '../../files/run-r
 import { codeKey, CodeReader } from '../../provenance/code-state.js';
 import { machineRecord, type Provenance, readProvenance, writeProvenance } from '../../provenance/provenance.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import { environmentDigest } from '../../spec/policy/start-digests.js';
 import { policyWords } from '../../spec/policy/policy-words.js';
 import { type Redact, redactedParameters, redactShapes, redactWords } from '../../text/redaction.js';
 import { isTurnOver, nextTurn } from '../../processes/turn.js';
@@ -176,6 +177,7 @@ export class Records {
       argv: redactWords(argv, redact),
       ...{ cwd, snapshot: snapshotOf(run), host: hostname(), machine, git, packages },
       ...(environment === undefined ? {} : { environment }),
+      environmentDigest: environmentDigest(run),
       ...(folders === undefined && patterns === undefined ? {} : { metrics: { folders, patterns } }),
       policy: policy.length === 0 ? undefined : policy,
     };

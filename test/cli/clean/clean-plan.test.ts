@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => removeFolder(dirname(directory)));
 
-const nothing: CleanWish = { checkpoints: null, attempts: false, logs: false, failed: false };
+const nothing: CleanWish = { checkpoints: null, attempts: false, logs: false, failed: false, done: false };
 const pruning = (keep = 1, pattern: string | null = null): CleanWish => ({
   ...nothing,
   checkpoints: { keep, pattern },
@@ -148,6 +148,13 @@ describe('cleaning attempts and logs', () => {
     expect({ items, remarks }).toEqual({ items: [], remarks: ["output.log stays: the run's metrics are in it"] });
     write('metrics.jsonl', '{"step":1,"loss":1}\n');
     expect(paths({ ...nothing, logs: true })).toEqual(['output.log']);
+  });
+});
+
+describe('cleaning done runs', () => {
+  it('takes their whole directories, and nothing of the others', () => {
+    expect(plan({ ...nothing, done: true })).toMatchObject({ all: true, items: [] });
+    expect(isNothing(plan({ ...nothing, done: true }, null, 'failed'))).toBe(true);
   });
 });
 

@@ -2,18 +2,29 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import type { RunWord } from '../../../src/base/run-words.js';
-import { type Difference, differenceOf, isEdited, isKnown, type Planned } from '../../../src/cli/plan/difference.js';
+import {
+  type Difference,
+  differenceOf,
+  isEdited,
+  isKnown,
+  isOutdated,
+  type Planned,
+} from '../../../src/cli/plan/difference.js';
+import { type ExistingRun, existingRuns } from '../../../src/cli/plan/existing-runs.js';
 import { differenceLines, differenceSummary } from '../../../src/cli/plan/difference-lines.js';
 import { withoutSecrets } from '../../../src/cli/plan/hidden-secrets.js';
 import { planJson } from '../../../src/cli/plan/plan-json.js';
 import { planLines } from '../../../src/cli/plan/plan-lines.js';
 import type { RunSummary } from '../../../src/client/fleet.js';
+import type { RunRecord } from '../../../src/contract/run-record.js';
 import { runTest } from '../../../src/query/match.js';
 import { parseRunQuery } from '../../../src/query/parser.js';
+import { expandBeside } from '../../../src/spec/expand/expand-sweep.js';
+import { parseSweepFile } from '../../../src/spec/file/parse-sweep-file.js';
 import type { Plan } from '../../../src/spec/planned-run.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import { policyOf } from '../../../src/spec/policy/policy-words.js';
-import { startDigests } from '../../../src/spec/policy/start-digests.js';
+import { environmentDigest, startDigests } from '../../../src/spec/policy/start-digests.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';
 import { aRun } from '../../tui/simulated-fleet.js';
 
@@ -44,7 +55,9 @@ function rowsOf(plan: Plan, states: Record<string, RunWord> = {}): RunSummary[] 
 /** A file against the runs of an earlier one, in their states. */
 function difference(before: string, now: string, states: Record<string, RunWord> = {}): Difference {
   const rows = rowsOf(planOf(before), states);
-  const plan = planOf(now);
+  const existing = existingRuns('/nowhere', 's', rows);
+  const options = { runsDirectory: '/runs', cwd: '/home/ada', environment: {} };
+  const { plan, names } = expandBeside(parseSweepFile(now, 'x.yaml'), options, existing);
   const known = new Map(rows.map((row) => [row.id, row]));
   const planned = plan.runs.map((run): Planned => {
     const row = known.get(run.id);
@@ -54,9 +67,34 @@ function difference(before: string, now: string, states: Record<string, RunWord>
     const facts = { ...noFacts, known: true, identity, group, parameters: row.parameters, attempts: 1, exitCode };
     return { run, standing: completionOf(run, facts) };
   });
-  return differenceOf({ plan, planned, leftOut: [] }, rows);
+  return differenceOf({ plan, planned, names, existing, leftOut: [] }, rows);
 }
 
+/** A file against the directories of an earlier one, of which all runs are done; no supervisor is there. */
+function recorded(before: string, now: string, said: Partial<RunRecord> = {}): Difference {
+  const existing = planOf(before).runs.map((run): ExistingRun => {
+    const { name, group, identity, parameters, argv, cwd } = run;
+    const attempts = [{ number: 1, slot: 'cpu 0', startedAt: 0, endedAt: 1, outcome: { kind: 'done' as const } }];
+    const facts = { version: 1 as const, sweep: 's', subgroup: null, host: 'here', git: null };
+    const digests = { environmentDigest: environmentDigest(run) };
+    const record = { ...facts, name, group, identity, parameters, argv, cwd, attempts, ...digests, ...said };
+    return { name, group, identity, parameters, attempts, isStarted: true, record };
+  });
+  const options = { runsDirectory: '/runs', cwd: '/home/ada', environment: {} };
+  const { plan, names } = expandBeside(parseSweepFile(now, 'x.yaml'), options, existing);
+  const planned = plan.runs.map((run): Planned => {
+    const known = existing.find(({ name }) => name === run.name);
+    if (known === undefined) return { run, standing: completionOf(run, noFacts) };
+    const { identity, group, parameters } = known;
+    const facts = { ...noFacts, known: true, identity, group, parameters, attempts: 1, exitCode: 0 };
+    return { run, standing: completionOf(run, facts) };
+  });
+  return differenceOf({ plan, planned, names, existing, leftOut: [] }, []);
+}
+
+const planOptions = { width: 100, verbose: false, slots: [], time: null };
+const jsonOf = (found: Difference, plan: Plan) =>
+  (planJson({ difference: found, estimate: null }, plan, []) as { runs: object[] }).runs;
 const lines = (found: Difference, leavesBroken = false) => differenceLines(found, { width: 100, leavesBroken });
 
 describe('what a launch changes of a sweep that is known', () => {
@@ -186,10 +224,73 @@ describe('what a launch changes of a sweep that is known', () => {
     expect(chosen(ends!, /kill '(.*)'/).every((name) => name.startsWith('B'))).toBe(true);
   });
 
-  it('says so where an axis gives runs that are there other names', () => {
-    const unnamed = (seeds: string) => text({ seeds }).replace('  A: { name: "A_s{seed}" }', '  A: {}');
-    const found = difference(unnamed('0'), unnamed('0, 1'));
-    expect(lines(found).join('\n')).toContain('the file has a run with the same parameters, named A_s0');
+  const unnamed = (seeds: string, more = '') => text({ seeds, more }).replace('  A: { name: "A_s{seed}" }', '  A: {}');
+
+  it('says which runs keep a name that the file gives no more', () => {
+    const found = difference(unnamed('0'), unnamed('0, 1'), { A: 'done' });
+    expect(lines(found)).toEqual([
+      'A  1 new: A_s1',
+      '   1 keeps its name: A (A_s0 by the file)',
+      '   1 unchanged: 1 done',
+    ]);
+    expect(planLines(found, planOf(unnamed('0, 1')), planOptions).join('\n')).toContain('1 keeps its name');
+    const [kept, fresh] = jsonOf(found, planOf(unnamed('0, 1')));
+    expect(kept).toMatchObject({ name: 'A', nameByFile: 'A_s0', change: 'same' });
+    expect(fresh).toMatchObject({ name: 'A_s1', nameByFile: 'A_s1', change: 'new' });
+  });
+
+  it('says why a run is another one whose name is taken, and how that one would be continued', () => {
+    const [before, now] = [100, 200].map((steps) => unnamed('0, 1').replace('{ n: 10,', `{ n: 10, steps: ${steps},`));
+    const found = recorded(before!, now!);
+    expect(lines(found).slice(0, 3)).toEqual([
+      'A  2 new: A_s{0,1}_steps200',
+      '   2 names are taken: A_s0 exists with other parameters (steps was 100 and would be 200)',
+      '     to continue those instead: extends: [steps]',
+    ]);
+  });
+
+  it('says that a parameter more, or another group, makes other runs', () => {
+    const named = (rest: string) => text({ seeds: '0', groups: rest });
+    const more = recorded(named(''), named('').replace('{ n: 10,', '{ n: 10, wd: 0,'));
+    expect(lines(more).join('\n')).toContain('other parameters make other runs: wd is new in the file');
+    const less = recorded(named('').replace('{ n: 10,', '{ n: 10, wd: 0,'), named(''));
+    expect(lines(less).join('\n')).toContain('other parameters make other runs: wd is no longer in it');
+    const moved = recorded(named(''), named('').replace('  A:', '  B:'));
+    expect(lines(moved).join('\n')).toContain(
+      'another group makes other runs: those of B have parameters of A, and are started as new ones',
+    );
+  });
+
+  it.each([
+    { what: 'command', now: text().replace('[train,', '[train, --fast,') },
+    { what: 'env', now: text({ more: 'env: { A: y }' }) },
+    { what: 'cwd', now: text({ more: 'cwd: sub' }) },
+    { what: 'command and env', now: text({ more: 'env: { A: y }' }).replace('[train,', '[train2,') },
+  ])('says of done runs that they were done before a change: $what', ({ what, now }) => {
+    const found = recorded(text(), now);
+    expect([isOutdated(found), isEdited(found), differenceSummary(found)]).toEqual([
+      true,
+      false,
+      '2 done before a change',
+    ]);
+    expect(lines(found)).toEqual([
+      `A  2 done and not run again: ${what} changed since they ran`,
+      "     to delete what they wrote and run them again: memrl-tui clean --done 'sweep:s group:A status:done', then launch the file",
+    ]);
+    expect(planLines(found, planOf(now), planOptions).join('\n')).not.toContain('unchanged');
+  });
+
+  it('names done runs one by one where a query of their group would choose others too', () => {
+    const found = recorded(text({ seeds: four }), text().replace('[train,', '[train, --fast,'));
+    expect(lines(found).join('\n')).toContain("clean --done 'sweep:s name:A_s0,A_s1'");
+  });
+
+  it('claims nothing of done runs where nothing changed, the budget is another one, or an older build said less', () => {
+    expect(isOutdated(recorded(text(), text()))).toBe(false);
+    expect(isOutdated(recorded(text({ n: 20 }), text()))).toBe(false);
+    expect(isOutdated(recorded(text({ more: 'env: { A: x }' }), text(), { environmentDigest: undefined }))).toBe(false);
+    const logged = text({ more: 'env: { WANDB_PROJECT: p }' });
+    expect(isOutdated(recorded(logged, text()))).toBe(false);
   });
 
   it('leaves alone groups that were not asked for, and the runs of open ones', () => {

@@ -43,6 +43,17 @@ describe('a search', () => {
     expect(next(searchOf(text), [], [name])!.name).toMatch(new RegExp(`^${name}_[0-9a-f]{8}$`));
   });
 
+  it('keeps the name of a run that has a directory, and takes no name of a run with other parameters', () => {
+    const text = 'command: [a, "${k}"]\nmethod: random\nparameters: {k: {values: [1, 2, 3]}}';
+    const { name, parameters } = next(searchOf(text), [])!;
+    const source = { path: 'x.yaml', text, runsDirectory: '/runs', cwd: '/home', set: [] };
+    const known = { group: 'runs', identity: null, attempts: [], isStarted: true };
+    const renamed = new Search(source, {}, [{ ...known, name: 'older', parameters }]);
+    expect(next(renamed, [])).toMatchObject({ name: 'older', parameters });
+    const taken = new Search(source, {}, [{ ...known, name, parameters: { k: 7 } }]);
+    expect(next(taken, [])!.name).toMatch(new RegExp(`^${name}_`));
+  });
+
   it('starts a run from the copy of the code that its siblings are started from', () => {
     const text = 'code: snapshot\ncommand: [a, "${k}"]\nmethod: random\nparameters: {k: {values: [1, 2, 3]}}';
     const source = { path: 'x.yaml', text, runsDirectory: '/runs', cwd: '/home', set: [] };

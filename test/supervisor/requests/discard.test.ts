@@ -35,7 +35,7 @@ function write(path: string, text = path): void {
 
 const ended = (kind: string) => ({ phase: 'ended', outcome: { kind } });
 
-type World = { state?: object; done?: object; orphan?: number | null; what?: 'all' | Discard[] };
+type World = { state?: object; done?: object; orphan?: number | null; what?: 'all' | 'done' | Discard[] };
 
 async function ask({ state = ended('failed'), done = { exit: 0 }, orphan = null, what = [seen('old')] }: World) {
   const forgotten: string[] = [];
@@ -109,11 +109,14 @@ describe('setting a whole run aside', () => {
     expect((await ask({ what: 'all' })).ack.ok).toBe(false);
   });
 
-  it('is refused of a run that is done', async () => {
+  it('is refused of a run that is done, unless just that is asked for', async () => {
     expect((await ask({ what: 'all', state: ended('done') })).ack).toMatchObject({
       ok: false,
       message: 's/run is done',
     });
+    expect((await ask({ what: 'done' })).ack).toMatchObject({ ok: false, message: 's/run is not done' });
     expect(isThere('run.json')).toBe(true);
+    expect((await ask({ what: 'done', state: ended('done') })).ack.ok).toBe(true);
+    expect(isThere('run.json')).toBe(false);
   });
 });

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { hasEnded } from '../../base/run-words.js';
+import type { RunSummary } from '../../client/fleet.js';
+import type { RunRecord } from '../../contract/run-record.js';
+import { eachRunRecord } from '../../files/run-record-file.js';
+import { identityOf } from '../../spec/expand/identity.js';
+import type { KnownRun } from '../../spec/expand/kept-names.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+
+/** A run of the sweep before a launch. `record`: what its directory says; null: it has none. */
+export type ExistingRun = KnownRun & { readonly record: RunRecord | null };
+
+/** The runs of a sweep that exist: those that have a directory, and those that only the supervisor knows. */
+export function existingRuns(runsDirectory: string, sweep: string, rows: Iterable<RunSummary>): ExistingRun[] {
+  const runs = new Map<string, ExistingRun>();
+  for (const record of eachRunRecord(join(runsDirectory, sweep))) {
+    const { name, group, identity, parameters, attempts } = record;
+    runs.set(name, { name, group, identity, parameters, attempts, isStarted: true, record });
+  }
+  for (const { name, group, parameters, attempt, state, ...row } of rows) {
+    if (row.sweep !== sweep || runs.has(name)) continue;
+    const isStarted = attempt > 0 && !hasEnded(state);
+    runs.set(name, { name, group, parameters, identity: null, attempts: [], isStarted, record: null });
+  }
+  return [...runs.values()];
+}
+
+/**
+ * What a run would be started with now and was not at its last attempt, by key of the sweep file. Nothing where its budget is
+ * another one, as the command holds that.
+ *
+ * @param run Without secrets, as records are. @param environment Digest of its environment; the record of an older build has none.
+ */
+export function changedSince(run: PlannedRun, environment: string, record: RunRecord): string[] {
+  if (identityOf('', run.parameters, []) !== identityOf('', record.parameters, [])) return [];
+  const cwd = (place: { cwd: string; snapshot?: { cwd: string } | undefined }) => place.snapshot?.cwd ?? place.cwd;
+  const isSnapshot = run.snapshot !== undefined || record.snapshot !== undefined;
+  return [
+    ...(JSON.stringify(run.argv) === JSON.stringify(record.argv) ? [] : ['command']),
+    // A copy of the code has paths of its own in it.
+    ...(isSnapshot || (record.environmentDigest ?? environment) === environment ? [] : ['env']),
+    ...(cwd(run) === cwd(record) ? [] : ['cwd']),
+  ];
+}
