@@ -63,6 +63,8 @@ export type RunFacts = {
   stoppedBy: string | null;
   /** Rows of the done rule's file that may tell that the run is done, if it has one and the file exists. */
   doneRows: readonly Record<string, unknown>[];
+  /** Where the done rule's file has a line that is no row, as `line 3 of checkpoints.jsonl`; absent: nowhere. */
+  malformed?: string;
   /** Why the command of the done rule says that it is not done, in words; absent: it was not asked, or says that it is. */
   doneWords?: string;
   /** What of all this is there and could not be read, in words; absent: nothing. */

@@ -58,8 +58,9 @@ export class FactsReading {
   /** As far as they are known. */
   get facts(): RunFacts {
     if (this.#search === null) return this.#facts;
-    const { rows, obstacle } = this.#search;
-    const facts = { ...this.#facts, doneRows: rows };
+    const { rows, obstacle, malformed } = this.#search;
+    const damage = malformed === null ? {} : { malformed: `${malformed} of ${this.#file}` };
+    const facts = { ...this.#facts, doneRows: rows, ...damage };
     return obstacle === null ? facts : { ...facts, obstacle: `${this.#file} cannot be read: ${obstacle}` };
   }
 }
@@ -208,11 +209,20 @@ type RowOf = (line: string) => Row | null;
 
 /** Read in one step, bytes; some 2 ms of work. A file that is no longer is read in the first step. */
 const STEP = 128 << 10;
+/** A file that is no longer is read to its end whatever is found, bytes: every line of it must be a row. */
+const WHOLE = 4 * STEP;
 const NEWLINE = 10;
+/** Said of a line until its number is known. */
+const somewhere = 'a line at the end';
+/** The beginning of a row that its writer has not ended, or never will. */
+const tornRow = /^\s*(\{|$)/;
 
 /**
  * Looks for the rows of a JSON-lines file that say that a run is done, in steps: the file may be a gigabyte long. It begins
  * with the end of the file, where that row mostly is, and then goes through all of it.
+ *
+ * A line that is no row means that the file is damaged; of a long file that is known only as far as it was read. Blank lines are
+ * passed over, and so is a row at the end that has no newline: its writer may be in the middle of it.
  *
  * `wanted` absent: all rows are wanted, and held.
  */
@@ -224,6 +234,10 @@ export class DoneSearch {
   #rows: Row[] = [];
   #isOver = false;
   #obstacle: string | null = null;
+  #malformed: string | null = null;
+  /** Lines before the next one; null: that is not known, as it begins somewhere in the file. */
+  #line: number | null = 0;
+  #isLong = false;
 
   constructor(path: string, wanted: ((row: Row) => boolean) | null, rowOf: RowOf = parseJsonLine) {
     this.#path = path;
@@ -245,6 +259,11 @@ export class DoneSearch {
     return this.#obstacle;
   }
 
+  /** The first line that was found to be no row of JSON, as `line 3`; null: none was. */
+  get malformed(): string | null {
+    return this.#malformed;
+  }
+
   /** Looks through a further part. */
   step(): void {
     if (this.#rest === null) this.#begin();
@@ -261,10 +280,11 @@ export class DoneSearch {
       const end = bytes.subarray(0, readSync(opened.descriptor, bytes, 0, bytes.length, from));
       // A line that is cut is none; one without a newline may be complete all the same.
       const cut = from === 0 ? 0 : end.indexOf(NEWLINE) + 1;
+      this.#line = from === 0 ? 0 : null;
+      this.#isLong = size > WHOLE;
       if (from === 0 || cut > 0) this.#take(end.subarray(cut));
-      if (from === 0 || (this.#wanted !== null && this.#rows.length > 0)) this.#isOver = true;
-      else this.#rest = new FollowedFile(this.#path);
-      if (!this.#isOver) this.#rows = [];
+      if (from === 0 || this.#isEnough()) this.#isOver = true;
+      else this.#readOn();
     } catch (error) {
       this.#fail(obstacleOf(error));
     } finally {
@@ -275,20 +295,45 @@ export class DoneSearch {
   #goOn(rest: FollowedFile): void {
     const { bytes, more } = rest.read(STEP);
     this.#take(bytes);
+    if (rest.skipped > 0) this.#malformed ??= 'a line that is too long';
     this.#obstacle = rest.obstacle;
-    this.#isOver = !more || (this.#wanted !== null && this.#rows.length > 0);
+    this.#isOver = !more || this.#isEnough();
+  }
+
+  /** From the beginning. A row that was found stays: a last line without a newline is not read again. */
+  #readOn(): void {
+    this.#rest = new FollowedFile(this.#path);
+    if (this.#wanted === null) this.#rows = [];
+    this.#line = 0;
+  }
+
+  #isEnough(): boolean {
+    return this.#isLong && this.#wanted !== null && this.#rows.length > 0;
   }
 
   #take(bytes: Buffer): void {
     for (let from = 0; from < bytes.length;) {
       const newline = bytes.indexOf(NEWLINE, from);
       const end = newline < 0 ? bytes.length : newline;
-      const row = end === from ? null : this.#rowOf(bytes.toString('utf8', from, end));
+      this.#takeLine(bytes.toString('utf8', from, end), newline < 0);
       from = end + 1;
-      if (row === null || this.#wanted?.(row) === false) continue;
-      this.#rows.push(row);
-      if (this.#wanted !== null) return;
     }
+  }
+
+  /** @param isOpen No newline has come after it. */
+  #takeLine(line: string, isOpen: boolean): void {
+    if (this.#line !== null) this.#line += 1;
+    const row = line === '' ? null : this.#rowOf(line);
+    if (row === null) this.#complain(line, isOpen);
+    else if (this.#wanted === null) this.#rows.push(row);
+    else if (this.#rows.length === 0 && this.#wanted(row)) this.#rows.push(row);
+  }
+
+  /** Lines of other files may be anything. */
+  #complain(line: string, isOpen: boolean): void {
+    if (this.#rowOf !== parseJsonLine || (this.#malformed ?? somewhere) !== somewhere) return;
+    if (line.trim() === '' || (isOpen && tornRow.test(line))) return;
+    this.#malformed = this.#line === null ? somewhere : `line ${this.#line}`;
   }
 
   #fail(obstacle: ReturnType<typeof obstacleOf>): void {

@@ -26,7 +26,7 @@ import { warmup, warmupBudget } from './recipes/warmup.js';
 import { ideal, idealLines, writeReference } from './reference/ideal.js';
 import { idealKeys, observerKeys } from './reference/keys.js';
 import { observedLines, observeRun } from './reference/observe-run.js';
-import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';
+import { keepConfig, openRunDirectory, rememberDirectory, type RunDirectory } from './run/run-directory.js';
 import { lockRun } from './run/run-lock.js';
 import { exitCodeOf } from './run/run-recipe.js';
 import type { StopSignal, World } from './run/world.js';
@@ -221,9 +221,19 @@ function command<K extends Keys>(
   return { purpose, keys, run: async (argv) => run(readArguments(keys, named(argv))) };
 }
 
+/** Takes back what `begin` has made. */
+let undoBegin: () => void = () => undefined;
+
 function begin(run: { path: string; config: Config<Keys>; budget: ReadonlySet<string> }): RunDirectory {
+  const restore = rememberDirectory(run.path);
+  let unlock = (): void => undefined;
+  undoBegin = () => {
+    unlock();
+    restore();
+  };
   const directory = openRunDirectory(run.path);
-  process.on('exit', lockRun(run.path, { own: process.pid, answers }));
+  unlock = lockRun(run.path, { own: process.pid, answers });
+  process.on('exit', unlock);
   keepConfig(directory, { ...run.config, log_path: run.path }, run.budget);
   world.log(`log: ${run.path}`);
   return directory;
@@ -293,6 +303,7 @@ function processWorld(): World {
 /** Prints what went wrong, and how to mend it if it can be. @returns 2 when it can, 1 when it is our bug. */
 function report(error: unknown): 1 | 2 {
   if (error instanceof UserError) {
+    undoBegin();
     process.stderr.write(`${error.message}\n\n→ ${error.fix}\n`);
     return 2;
   }

@@ -55,3 +55,13 @@ describe('what is left to do of a run whose checkpoints are a long file', () => 
     expect(bytesRead()! - before).toBeLessThan(checkpoints.length / 2);
   });
 });
+
+describe('what is left to do of a run whose checkpoints are damaged', () => {
+  it('is said with the line, and is all of it', () => {
+    const path = sweepWith('garbage\n{"name": "final", "batch": 8}\n');
+    expect(standingIn(path)).toEqual({
+      state: 'resume',
+      reason: 'line 1 of checkpoints.jsonl is not a row of JSON: correct or remove it',
+    });
+  });
+});

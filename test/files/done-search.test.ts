@@ -22,6 +22,48 @@ function searched(wanted = isFinal) {
   return { found: search.rows.length > 0, steps, obstacle: search.obstacle };
 }
 
+describe('a line that is no row', () => {
+  const malformed = () => {
+    const search = new DoneSearch(path, isFinal);
+    while (!search.isOver) search.step();
+    return search.malformed;
+  };
+
+  it.each<{ where: string; text: string; is: string | null }>([
+    { where: 'before the row', text: `garbage\n${final}`, is: 'line 1' },
+    { where: 'after it', text: `${final}{"name": "fin\n{"name": "x"}\n`, is: 'line 2' },
+    { where: 'cut off by a crash, in the middle', text: `{"name": "0001"}\n{"na\n${final}`, is: 'line 2' },
+    { where: 'merged with the row', text: `{"name": "0001", "ba${final}`, is: 'line 1' },
+    { where: 'a number', text: `1\n${final}`, is: 'line 1' },
+    { where: 'at the end, without a newline', text: `${final}garbage`, is: 'line 2' },
+    {
+      where: 'in the middle of a file of several parts',
+      text: `${others.slice(0, 320_000)}oops\n${final}`,
+      is: 'line 10001',
+    },
+    { where: 'at the end of a long file', text: `${others}oops\n${final}`, is: 'a line at the end' },
+    { where: 'too long to be one', text: `${'x'.repeat(300_000)}\n${final}`, is: 'a line that is too long' },
+    { where: 'nowhere, but its writer is in the middle of one', text: `${final}{"name": "00`, is: null },
+    { where: 'nowhere, as blank lines are none', text: `\n  \n\r\n${final}\n`, is: null },
+    { where: 'nowhere, though Python writes NaN', text: `{"name": "1", "loss": NaN}\n${final}`, is: null },
+  ])('is found: $where', ({ text, is }) => {
+    writeFileSync(path, text);
+    expect(malformed()).toBe(is);
+  });
+
+  it('is no matter of a file of output', () => {
+    writeFileSync(path, 'anything\nfinished\n');
+    const search = new DoneSearch(path, null, (line) => (line === 'finished' ? {} : null));
+    expect([search.step(), search.malformed, search.rows.length]).toEqual([undefined, null, 1]);
+  });
+
+  it('does not hide a last row that has no newline', () => {
+    writeFileSync(path, `${others.slice(0, 320_000)}${final.trimEnd()}`);
+    expect(searched()).toMatchObject({ found: true });
+    expect(malformed()).toBeNull();
+  });
+});
+
 describe('the row that says that a run is done', () => {
   it.each([
     { where: 'at the end of a short file', text: `{"name": "1"}\n${final}`, found: true, steps: 1 },

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { storyModel } from './grpo/story-model.js';
@@ -52,6 +52,28 @@ describe('the program memrl', () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(words);
     expect(stderr).not.toMatch(/ at .*\.m?js/);
+  });
+
+  it.each([
+    ['train', 'model_name=micro', 'group_size=1'],
+    ['train', 'model_name=micro', 'load_checkpoint_path=/nowhere'],
+    ['train', 'N=16', 'learning_rate=banana'],
+    ['sft', 'train_data_path=/nowhere'],
+    ['grpo', 'model_name=/nowhere'],
+  ])('%j leaves nothing behind when it is refused', async (...argv) => {
+    const base = tempDirectory();
+    const { code } = await memrl.run([...argv, `log_path=${join(base, 'runs/first')}`]);
+    expect([code, readdirSync(base)]).toEqual([2, []]);
+  });
+
+  it('leaves a run as it was that would have been continued with other settings', async () => {
+    const path = join(tempDirectory(), 'run');
+    const first = ['train', 'model_name=micro', 'n_batches=1', `log_path=${path}`];
+    expect((await memrl.run(first)).code).toBe(0);
+    const files = () => readdirSync(path).map((name) => [name, statSync(join(path, name)).size]);
+    const before = files();
+    expect((await memrl.run([...first, 'n_batches=2', 'load_checkpoint_path=/nowhere', 'N=64'])).code).toBe(2);
+    expect(files()).toEqual(before);
   });
 
   it.skipIf(!existsSync('/dev/full'))('says that the disk is full in two lines', async () => {

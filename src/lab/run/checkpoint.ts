@@ -1,8 +1,18 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
+import { parseJsonLine } from '../../contract/json-line.js';
 import type { Engine } from '../engine/engine.js';
 import { checkpointRows } from './checkpoint-rows.js';
 import { type Companions, writeCompanions } from './companion-files.js';
@@ -53,7 +63,8 @@ export async function saveCheckpoint(
     state_path: place,
   };
   const rows = join(directory.path, runFiles.checkpoints);
-  appendFileSync(rows, `${tornEnd(rows)}${JSON.stringify(row)}\n`);
+  endLastRow(rows);
+  appendFileSync(rows, `${JSON.stringify(row)}\n`);
   if (keep !== null) removeOld(directory, keep);
   return place;
 }
@@ -122,9 +133,12 @@ function removeOld(directory: RunDirectory, keep: number): void {
   }
 }
 
-/** A newline, if a crash left the file's last line without one. */
-function tornEnd(path: string): '' | '\n' {
-  if (!existsSync(path)) return '';
-  const text = readFileSync(path, 'utf8');
-  return text === '' || text.endsWith('\n') ? '' : '\n';
+/** Where a crash left the last row without its newline: adds that, or removes the half of a row, which would damage the file. */
+function endLastRow(path: string): void {
+  if (!existsSync(path)) return;
+  const bytes = readFileSync(path);
+  const start = bytes.lastIndexOf(10) + 1;
+  if (start === bytes.length) return;
+  if (parseJsonLine(bytes.toString('utf8', start)) === null) truncateSync(path, start);
+  else appendFileSync(path, '\n');
 }

@@ -1,10 +1,12 @@
-import { renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
 import { checkpointRows } from './checkpoint-rows.js';
 import { makeDirectory } from './make-directory.js';
 import { readJson } from './read-json.js';
+
+const engineFile = 'engine.json';
 
 /** Where a recipe keeps what it writes. */
 export type RunDirectory = { readonly path: string; readonly metrics: string };
@@ -13,6 +15,64 @@ export type RunDirectory = { readonly path: string; readonly metrics: string };
 export function openRunDirectory(path: string): RunDirectory {
   makeDirectory(path, 'log_path');
   return { path, metrics: join(path, runFiles.metrics) };
+}
+
+/** What a command writes before its first step. */
+const firstFiles = [runFiles.config, engineFile] as const;
+
+/**
+ * Notes how a directory is before a run begins in it.
+ *
+ * @returns makes it so again where the run was refused: removes the files of its beginning, and the folders that were made for it.
+ * A run that has written a row or a checkpoint was not refused, and all of it stays.
+ */
+export function rememberDirectory(path: string): () => void {
+  const made = missingFolders(path);
+  const before = firstFiles.map((name) => textOf(join(path, name)));
+  const begun = () => [runFiles.metrics, runFiles.checkpoints].map((name) => sizeOf(join(path, name))).join();
+  const asFound = begun();
+  return () => {
+    if (begun() !== asFound) return;
+    for (const [index, name] of firstFiles.entries()) {
+      const text = before[index]!;
+      if (textOf(join(path, name)) === text) continue;
+      if (text === null) rmSync(join(path, name));
+      else writeWhole(join(path, name), text);
+    }
+    for (const folder of made) if (!isRemoved(folder)) return;
+  };
+}
+
+/** The folder and those above it that are not there, the innermost first. */
+function missingFolders(path: string): string[] {
+  const whole = resolve(path);
+  return existsSync(whole) || dirname(whole) === whole ? [] : [whole, ...missingFolders(dirname(whole))];
+}
+
+/** False: somebody has put something there. */
+function isRemoved(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function sizeOf(path: string): number | null {
+  try {
+    return statSync(path).size;
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -44,7 +104,7 @@ export function recordEngine(
   directory: RunDirectory,
   used: { engine: string; on: string; why: string; threads: number | null },
 ): void {
-  writeWhole(join(directory.path, 'engine.json'), `${JSON.stringify(used, null, 2)}\n`);
+  writeWhole(join(directory.path, engineFile), `${JSON.stringify(used, null, 2)}\n`);
 }
 
 /** Replaces a file in one move, so that no reader and no crash ever sees half of it. */

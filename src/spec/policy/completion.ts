@@ -99,7 +99,7 @@ export function differingParameters(before: Parameters, now: Parameters): string
 
 function doneEvidence({ done, parameters }: PlannedRun, facts: RunFacts): string | null {
   if ('exit' in done) return facts.exitCode === 0 ? 'exit code 0' : null;
-  if (!holdsForRow(done, facts.doneRows, parameters)) return null;
+  if (facts.malformed !== undefined || !holdsForRow(done, facts.doneRows, parameters)) return null;
   if ('output' in done) return `its output has a line with ${done.output}`;
   if ('command' in done) return 'its done command says so';
   if (done.where === undefined) return `${done.file} is there`;
@@ -118,6 +118,7 @@ function unfinished({ done, stopWhen }: PlannedRun, facts: RunFacts): string {
         : `which is now ${stopWhen.when}`;
     return `stopped by rule ${facts.stoppedBy}, ${now}`;
   }
+  if (facts.malformed !== undefined) return `${facts.malformed} is not a row of JSON: correct or remove it`;
   const attempt = `attempt ${facts.attempts}`;
   if (facts.exitCode !== null && facts.exitCode !== 0) return `${attempt} ended with exit code ${facts.exitCode}`;
   const missing = missingWords(done, facts);

@@ -91,6 +91,12 @@ describe('where a run stands', () => {
       is: 'done: final checkpoint found',
     },
     {
+      when: 'its file is damaged, whatever a row of it says',
+      rest: byCheckpoint,
+      facts: { exitCode: 0, doneRows: final, malformed: 'line 1 of checkpoints.jsonl' },
+      is: 'resume: line 1 of checkpoints.jsonl is not a row of JSON: correct or remove it',
+    },
+    {
       when: 'it failed after its final checkpoint',
       rest: byCheckpoint,
       facts: { exitCode: 1, doneRows: final },
