@@ -1,7 +1,8 @@
+import type { RunWord } from '../base/run-words.js';
 import type { Parameters } from '../base/scalar.js';
 
-/** Where a run is, as far as its files tell. `running`: it was started, and no end of it is recorded. */
-export type ReportedState = 'queued' | 'held' | 'running' | 'done' | 'failed' | 'killed' | 'lost';
+/** Where a run is, by the word of its supervisor; else as far as its files tell: `running` if no end of it is recorded. */
+export type ReportedState = RunWord;
 
 /** What a run's directory says, before its metrics are read. */
 export type ReportedRun = {

@@ -64,8 +64,12 @@ export function judge(curve: Curve, judged: Judged): Verdict {
   switch (judged.state) {
     case 'queued':
     case 'held':
-      return { kind: 'queued' };
+      // One that ran before waits for its retry, or to be released.
+      return last === undefined ? { kind: 'queued' } : judgeEnded(curve, last, judged);
+    case 'starting':
     case 'running':
+    case 'paused':
+    case 'stopping':
       return { kind: 'running', bits: last?.bits ?? null, episodes: last?.episodes ?? null };
     default:
       return last === undefined ? { kind: 'unmeasured', state: judged.state } : judgeEnded(curve, last, judged);

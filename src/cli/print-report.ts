@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
 import type { RunValue } from '../analysis/run-value.js';
 import { connect } from '../client/ensure-supervisor.js';
-import type { Fleet, RunSummary } from '../client/fleet.js';
+import type { Fleet } from '../client/fleet.js';
 import { buildReport } from '../report/build-report.js';
 import type { Pause } from '../metrics/run-metrics.js';
 import { reportLines } from '../report/report-lines.js';
@@ -17,15 +17,11 @@ type ReportChoice = Pick<LaunchOptions, 'runs' | 'ascii'> & { value?: RunValue; 
 export async function readReport(
   sweep: string,
   { runs, ascii, value, spread }: ReportChoice,
-  pause?: Pause,
+  live?: { readonly fleet: Pick<Fleet, 'runs'>; readonly pause: Pause },
 ): Promise<(width: number) => string[]> {
   const directory = runsDirectory(runs);
-  // The window has them in its list, and is drawn anew many times.
-  const report = await buildReport(join(directory, sweep), {
-    pause,
-    value,
-    known: pause === undefined ? await unstartedRuns(directory, sweep) : [],
-  });
+  const known = live === undefined ? await supervisedRuns(directory, sweep) : reportedRuns(live.fleet, sweep);
+  const report = await buildReport(join(directory, sweep), { pause: live?.pause, value, known });
   return (width) => reportLines(report, { width, ascii: ascii ?? false, ...(spread === undefined ? {} : { spread }) });
 }
 
@@ -39,10 +35,10 @@ export async function printReport(sweep: string, options: ReportChoice): Promise
 const PATIENCE_MS = 1000;
 
 /**
- * The runs of a sweep that have not written anything, by the word of its supervisor: held, queued, killed while they waited.
- * None where no supervisor answers; starts nothing.
+ * The runs of a sweep as its supervisor knows them: where each is, also those that have not written anything. None where no
+ * supervisor answers; starts nothing.
  */
-export async function unstartedRuns(runsDirectory: string, sweep: string): Promise<ReportedRun[]> {
+export async function supervisedRuns(runsDirectory: string, sweep: string): Promise<ReportedRun[]> {
   const end = performance.now() + PATIENCE_MS;
   try {
     const fleet = await connect(runsDirectory, PATIENCE_MS);
@@ -58,15 +54,16 @@ async function ask(fleet: Fleet, sweep: string, patienceMs: number): Promise<Rep
   const timeIsUp = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), patienceMs)));
   try {
     const isReady = await Promise.race([fleet.ready().then(() => true), timeIsUp]);
-    if (!isReady) return [];
-    return [...fleet.runs.values()].filter((run) => run.sweep === sweep && run.startedAt === null).map(reported);
+    return isReady ? reportedRuns(fleet, sweep) : [];
   } finally {
     clearTimeout(timer);
     fleet.close();
   }
 }
 
-function reported({ name, group, directory, parameters, state }: RunSummary): ReportedRun {
-  const isWaiting = state !== 'held' && state !== 'killed' && state !== 'failed' && state !== 'lost';
-  return { name, group, directory, parameters, state: isWaiting ? 'queued' : state, config: {} };
+function reportedRuns({ runs }: Pick<Fleet, 'runs'>, sweep: string): ReportedRun[] {
+  const own = [...runs.values()].filter((run) => run.sweep === sweep);
+  return own.map(({ name, group, subgroup, directory, parameters, state }) => {
+    return { name, group, subgroup, directory, parameters, state, config: {} };
+  });
 }

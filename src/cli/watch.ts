@@ -59,7 +59,7 @@ async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched
     environment: process.env,
     ascii: options.ascii,
     preferences: preferencesIn(new PreferencesFile(preferencesPath(process.env))),
-    ...(sweep === null ? {} : { sweep, summary: new SweepSummary(sweep, options) }),
+    ...(sweep === null ? {} : { sweep, summary: new SweepSummary(sweep, options, fleet) }),
   });
   if (outcome === 'detached') {
     sayGoodbye(sweep);
@@ -129,12 +129,14 @@ function runsOf(fleet: Fleet, sweep: string | null): ReadonlyMap<RunSummary['id'
 class SweepSummary implements SummaryPort {
   readonly #sweep: string;
   readonly #options: LaunchOptions;
+  readonly #fleet: Fleet;
   #lines: SummaryPort['lines'] = null;
   #refreshing: Promise<void> | null = null;
 
-  constructor(sweep: string, options: LaunchOptions) {
+  constructor(sweep: string, options: LaunchOptions, fleet: Fleet) {
     this.#sweep = sweep;
     this.#options = options;
+    this.#fleet = fleet;
   }
 
   get lines(): SummaryPort['lines'] {
@@ -148,6 +150,6 @@ class SweepSummary implements SummaryPort {
 
   async #read(): Promise<void> {
     const { readReport } = await import('./print-report.js');
-    this.#lines = await readReport(this.#sweep, this.#options, () => turn());
+    this.#lines = await readReport(this.#sweep, this.#options, { fleet: this.#fleet, pause: () => turn() });
   }
 }

@@ -12,7 +12,7 @@ import type { Objective } from '../spec/planned-run.js';
 import { counted, sizeText } from '../text/numbers.js';
 import { shellQuote } from '../text/shell-words.js';
 import { runsDirectory } from './options.js';
-import { unstartedRuns } from './print-report.js';
+import { supervisedRuns } from './print-report.js';
 import { pngPainter } from './png-painter.js';
 import { print, remark } from './terminal.js';
 
@@ -35,7 +35,7 @@ type PageOptions = {
  */
 export async function writePage(sweep: string, options: PageOptions): Promise<void> {
   const { directory, value, objective, spread = 'std' } = options;
-  const known = await unstartedRuns(runsDirectory(options.runs), sweep);
+  const known = await supervisedRuns(runsDirectory(options.runs), sweep);
   const data = await readPageData(directory, { known, value, objective });
   if (options.html !== undefined) {
     const command = `memrl-tui ${shellQuote(process.argv.slice(2))}`;

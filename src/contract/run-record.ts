@@ -85,6 +85,8 @@ export const RunRecord = z.looseObject({
   /** How it is treated where that is not the usual way, each in a few words: `4 cores`, `nice 10`. Absent: all as usual. */
   policy: z.array(z.string()).optional(),
   attempts: z.array(AttemptRecord),
+  /** Where it is, if that is not how its last attempt ended: it waits for a retry or a release, or was killed while it waited. */
+  state: z.enum(['queued', 'held', 'killed']).optional(),
 });
 export type RunRecord = z.infer<typeof RunRecord>;
 

@@ -22,7 +22,7 @@ import { naturalOrder } from '../text/natural-order.js';
 import { countingIn } from './counting-metrics.js';
 import { type Cell, cellsOf, summariseMetrics } from './metric-summary.js';
 import { readReferences } from './read-references.js';
-import { eachRun } from './read-runs.js';
+import { eachRun, statesOf } from './read-runs.js';
 import { keptFor, valuesOf } from './run-values.js';
 import type { Report, RunMark, Section } from './report.js';
 import { countWords, RunMarks } from './run-marks.js';
@@ -38,7 +38,7 @@ type ReadMetrics = (
 type ReportOptions = {
   /** Awaited between parts of the work, so that a window can go on. */
   readonly pause?: Pause | undefined;
-  /** Runs that may have no files yet: held, queued, or killed before they were up. */
+  /** Runs as the supervisor knows them, also those that have no files yet. */
   readonly known?: readonly ReportedRun[];
   /** What stands for a run in the tables of metrics; those of the memory task have their own measure. */
   readonly value?: RunValue | undefined;
@@ -95,10 +95,10 @@ function marksIn(group: string, marks: RunMarks): RunMark[] {
   return [...marks.in(group)].map(([run, finding]) => ({ run, ...finding }));
 }
 
-/** Those that were started, and of the known ones those that were not. */
+/** Those that were started, and of the known ones those that were not; in the states that the supervisor knows. */
 async function runsOf(directory: string, known: readonly ReportedRun[], pause?: Pause): Promise<ReportedRun[]> {
   const runs: ReportedRun[] = [];
-  for (const run of eachRun(directory)) {
+  for (const run of eachRun(directory, statesOf(known))) {
     await pause?.();
     runs.push(run);
   }

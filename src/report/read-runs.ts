@@ -10,12 +10,19 @@ import { readIfThere, readRunRecord } from '../files/run-record-file.js';
 import type { ReportedRun, ReportedState } from '../analysis/analysed-run.js';
 
 /** All runs below a sweep's directory that hold a `run.json`, in natural order of name (N16 before N256). */
-export function readRuns(sweepDirectory: string): ReportedRun[] {
-  return [...eachRun(sweepDirectory)];
+export function readRuns(sweepDirectory: string, known?: KnownStates): ReportedRun[] {
+  return [...eachRun(sweepDirectory, known)];
+}
+
+/** Where runs are by the word of their supervisor, by name; it says more than their files. */
+export type KnownStates = ReadonlyMap<string, ReportedState>;
+
+export function statesOf(runs: readonly Pick<ReportedRun, 'name' | 'state'>[]): KnownStates {
+  return new Map(runs.map(({ name, state }) => [name, state]));
 }
 
 /** The same, one by one: each is read when it is asked for. */
-export function* eachRun(sweepDirectory: string): Generator<ReportedRun> {
+export function* eachRun(sweepDirectory: string, known?: KnownStates): Generator<ReportedRun> {
   const names = readdirSync(sweepDirectory, { withFileTypes: true })
     // Nothing of ours begins so but what is being deleted.
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
@@ -23,7 +30,7 @@ export function* eachRun(sweepDirectory: string): Generator<ReportedRun> {
     .sort(naturalOrder);
   for (const name of names) {
     const run = readRun(join(sweepDirectory, name));
-    if (run !== null) yield run;
+    if (run !== null) yield { ...run, state: known?.get(run.name) ?? run.state };
   }
 }
 
@@ -40,7 +47,7 @@ function readRun(directory: string): ReportedRun | null {
 function stateOf(record: RunRecord, directory: string): ReportedState {
   const last = record.attempts.at(-1);
   if (last === undefined) return 'queued';
-  if (last.outcome !== null) return endStateOf(last.outcome.kind);
+  if (last.outcome !== null) return record.state ?? endStateOf(last.outcome.kind);
   // The supervisor may have died before it could note how the run ended; the run's own shim noted it.
   const code = exitCode(directory, last.number);
   if (code === null) return 'running';

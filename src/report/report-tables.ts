@@ -28,11 +28,15 @@ export function reportNotes(report: Report, spread: Spread): string[] {
   ];
 }
 
+/** As a line of counts has them. */
+const statesInOrder = [
+  ...(['done', 'running', 'paused', 'starting', 'stopping', 'queued', 'held'] as const),
+  ...(['failed', 'killed', 'lost'] as const),
+];
+
 /** `12 done · 1 failed · 3 diverged`. */
 export function countsText({ counts, marks }: Pick<Report, 'counts' | 'marks'>): string {
-  const words = (['done', 'running', 'queued', 'held', 'failed', 'killed', 'lost'] as const).filter(
-    (state) => counts[state],
-  );
+  const words = statesInOrder.filter((state) => counts[state]);
   return [...words.map((state) => `${counts[state]} ${state}`), ...markWords(countWords(marks))].join(' · ');
 }
 

@@ -79,7 +79,9 @@ const GroupRecord = z.object({
   id: GroupId,
   needs: z.array(GroupId),
   breaker: Breaker.nullable(),
+  /** How many of them there are; older versions counted attempts, and knew no more. */
   quickFailures: z.int().nonnegative(),
+  quickFailed: z.array(RunId).default([]),
   peakMemory: z.number().nullable(),
   /** Absent: all its runs are known. */
   open: OpenGroup.optional(),
@@ -174,8 +176,9 @@ export function restored({
   state.nextOrder = nextOrder;
   state.boots.push(...boots);
   for (const device of devices) state.gpu.devices.set(device.index, device);
-  for (const { id, breaker, quickFailures, peakMemory, open = null } of groups) {
-    Object.assign(groupOf(state, id), { breaker, quickFailures, peakMemory, open });
+  for (const { id, breaker, quickFailed, peakMemory, open = null } of groups) {
+    const group = Object.assign(groupOf(state, id), { breaker, peakMemory, open });
+    for (const run of quickFailed) group.quickFailures.add(run);
   }
   state.intakes.push(...intakes.map(intakeOf));
   for (const record of runs) restoreRun(state, runOf(record, terms));
@@ -235,7 +238,11 @@ function isSame(a: Common, b: Common): boolean {
 
 function groupRecord(group: Group): z.infer<typeof GroupRecord> {
   const { id, needs, breaker, quickFailures, peakMemory, open } = group;
-  return { id, needs: [...needs], breaker, quickFailures, peakMemory, ...(open === null ? {} : { open }) };
+  return {
+    ...{ id, needs: [...needs], breaker, peakMemory },
+    ...{ quickFailures: quickFailures.size, quickFailed: [...quickFailures] },
+    ...(open === null ? {} : { open }),
+  };
 }
 
 function nextOf({ plan, need, graceMs, priority, timeoutMs, retry }: Common): Terms {

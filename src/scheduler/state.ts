@@ -36,8 +36,8 @@ export type Group = {
   ready: boolean;
   /** When it stops starting runs; null: never. */
   breaker: Breaker | null;
-  /** Failures in a row, each soon after its start. */
-  quickFailures: number;
+  /** Runs that failed in a row, each soon after its start; one that was retried and failed again is there once. */
+  readonly quickFailures: Set<RunId>;
   /** The most that an ended run of it held on one GPU, MiB; null: not known. */
   peakMemory: number | null;
   /** Null: all its runs are known. */

@@ -9,13 +9,14 @@ import { everyPoint } from '../../metrics/bounded-series.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import { countingIn } from '../../report/counting-metrics.js';
 import { valuesOf } from '../../report/run-values.js';
-import { readRuns } from '../../report/read-runs.js';
+import { type KnownStates, readRuns } from '../../report/read-runs.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../../report/sweep-outline.js';
 import { csvLine, type CsvValue } from '../../text/csv.js';
 import { terminalJson } from '../../text/display-text.js';
 
 export type TextFormat = 'csv' | 'json' | 'jsonl';
-type Sweep = { name: string; directory: string };
+/** `known`: where its runs are by the word of their supervisor; absent: as far as their files tell. */
+type Sweep = { name: string; directory: string; known?: KnownStates };
 
 /**
  * A sweep as lines of text. `metrics`: what stands for a run, which has a row; `all`: a row for each value of each metric, made
@@ -31,10 +32,10 @@ export function exportLines(sweep: Sweep, format: TextFormat, metrics: RunValue 
 export type RunTable = { readonly rows: readonly RunRow[]; readonly columns: readonly RunColumn[] };
 
 /** @param metrics What stands for a run. */
-export function runTable({ name, directory }: Sweep, metrics: RunValue): RunTable {
-  const choice = shownFirst(readOutline(directory));
+export function runTable(sweep: Sweep, metrics: RunValue): RunTable {
+  const choice = shownFirst(readOutline(sweep.directory));
   const counting = new Set<string>();
-  const rows = runRows(name, directory, (read) => {
+  const rows = runRows(sweep, (read) => {
     countingIn(read, choice).forEach((key) => counting.add(key));
     return metrics.kind === 'last' ? read.last() : finiteOnly(valuesOf(read, { x: choice.x, value: metrics }));
   });
@@ -161,8 +162,11 @@ export type ValueRow = {
 };
 
 /** A row for each run below the directory, in natural order of name. `valuesIn`: asked for each while its metrics are there. */
-function runRows(sweep: string, sweepDirectory: string, valuesIn: (read: RunMetrics) => RunRow['metrics']): RunRow[] {
-  return readRuns(sweepDirectory).map((run) => {
+function runRows(
+  { name: sweep, directory, known }: Sweep,
+  valuesIn: (read: RunMetrics) => RunRow['metrics'],
+): RunRow[] {
+  return readRuns(directory, known).map((run) => {
     const metrics = valuesIn(metricsOf(run));
     const { name, group, state, parameters } = run;
     const annotation = readAnnotation(run.directory) ?? noAnnotation;

@@ -3,6 +3,8 @@ import { UserError } from '../../base/user-error.js';
 import { exportLines, type TextFormat } from '../export/export-lines.js';
 import type { RunValue } from '../../analysis/run-value.js';
 import { runsDirectory, type CommonOptions } from '../options.js';
+import { statesOf } from '../../report/read-runs.js';
+import { supervisedRuns } from '../print-report.js';
 import { runValueOf } from '../run-value.js';
 import { sweepDirectory } from '../sweep-directory.js';
 import { printData, remark } from '../terminal.js';
@@ -19,13 +21,14 @@ type ExportOptions = Pick<CommonOptions, 'runs'> & {
 /** Characters written at once. */
 const BATCH = 1 << 16;
 
-/** `memrl-tui export SWEEP`: its runs as a table for other programs. Reads files only; needs no supervisor. */
+/** `memrl-tui export SWEEP`: its runs as a table for other programs. Needs no supervisor, which only knows better where runs are. */
 export async function exportSweep([name]: readonly string[], options: ExportOptions): Promise<number> {
   const directory = sweepDirectory(runsDirectory(options.runs), name!);
   if (options.metrics === 'all' && options.value !== undefined)
     throw new UserError('--metrics all has every value.', 'Leave out --value.');
   const metrics = options.metrics === 'all' ? 'all' : runValueOf(options.value, name!, options);
-  const sweep = { name: name!, directory };
+  const known = statesOf(await supervisedRuns(runsDirectory(options.runs), name!));
+  const sweep = { name: name!, directory, known };
   const format = options.format ?? formatOf(options.output);
   if (format === 'parquet') return toParquet(sweep, metrics, options);
   const lines = exportLines(sweep, format, metrics);
@@ -42,7 +45,7 @@ function formatOf(output: string | undefined): ExportFormat {
 
 /** Its writer is loaded by those who need it. */
 async function toParquet(
-  sweep: { name: string; directory: string },
+  sweep: Parameters<typeof exportLines>[0],
   metrics: RunValue | 'all',
   { output }: ExportOptions,
 ): Promise<number> {

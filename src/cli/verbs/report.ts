@@ -4,7 +4,7 @@ import { parseObjective, parseRule, wouldStop, wouldStopLines } from '../../repo
 import { reportReplacer } from '../../report/report.js';
 import type { Spread } from '../../report/spread.js';
 import { type CommonOptions, runsDirectory } from '../options.js';
-import { printReport, unstartedRuns } from '../print-report.js';
+import { printReport, supervisedRuns } from '../print-report.js';
 import { knownObjective, runValueOf, sweepObjective } from '../run-value.js';
 import { sweepDirectory } from '../sweep-directory.js';
 import { outputWidth, print, printJson } from '../terminal.js';
@@ -32,7 +32,7 @@ export async function report([name]: readonly string[], options: ReportOptions):
     const { writePage } = await import('../write-page.js');
     await writePage(sweep, { ...options, directory, value, objective: objective ?? knownObjective(sweep, options) });
   } else if (options.json === true) {
-    const known = await unstartedRuns(runsDirectory(options.runs), sweep);
+    const known = await supervisedRuns(runsDirectory(options.runs), sweep);
     printJson(await buildReport(directory, { known, value }), reportReplacer);
   } else await printReport(sweep, { ...options, value });
   return 0;

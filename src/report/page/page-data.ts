@@ -8,6 +8,7 @@ import { seededRandom } from '../../analysis/parameters/seeded-random.js';
 import type { RunValue } from '../../analysis/run-value.js';
 import { addTo, groupBy } from '../../base/group-by.js';
 import { failureReason, type Outcome } from '../../base/outcome.js';
+import { hasEnded } from '../../base/run-words.js';
 import type { Parameters } from '../../base/scalar.js';
 import type { MachineRecord, RunRecord } from '../../contract/run-record.js';
 import { readRunRecord } from '../../files/run-record-file.js';
@@ -16,7 +17,7 @@ import type { Objective } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { buildReport } from '../build-report.js';
 import { cellsOf } from '../metric-summary.js';
-import { readRuns } from '../read-runs.js';
+import { readRuns, statesOf } from '../read-runs.js';
 import { settingText } from '../report-tables.js';
 import { keptFor } from '../run-values.js';
 import type { Report, Section } from '../report.js';
@@ -107,13 +108,13 @@ type PageOptions = {
 /** Reads what a page shows, and its report with it: the metrics of each run once. */
 export async function readPageData(
   sweepDirectory: string,
-  { objective, known: unstarted = [], value = { kind: 'last' } }: PageOptions,
+  { objective, known: supervised = [], value = { kind: 'last' } }: PageOptions,
 ): Promise<PageData> {
   const directory = resolve(sweepDirectory);
-  const known = readRuns(directory);
+  const known = readRuns(directory, statesOf(supervised));
   const reading = new Reading(known, readOutline(directory), { objective, value });
   const seen: Seen = (run, kind, metrics) => reading.take(run, kind, metrics);
-  const report = await buildReport(directory, { known: unstarted, value, seen });
+  const report = await buildReport(directory, { known: supervised, value, seen });
   const read = report.sections.map((section) => readGroup(section, reading));
   const records = known.map((run) => readRunRecord(run.directory));
   const places = new Map(read.flatMap(({ places: ofGroup }) => [...ofGroup]));
@@ -203,7 +204,7 @@ function readGroup(section: Section, reading: Reading): ReadGroup {
     const { written, keys, lines, values } = curvesShown(run, section, ranking, reading);
     ranking ??= rankingOf(written, keys, reading.objective);
     const place = { run: reading.all.indexOf(run), setting: settings.get(run)! };
-    const curve = { ...place, isOver: run.state !== 'running' && run.state !== 'queued' };
+    const curve = { ...place, isOver: hasEnded(run.state) || run.state === 'held' };
     for (const metric of keys) {
       const line = lines.get(metric);
       if (line !== undefined && line.x.length > 0) addTo(figures, metric, { ...curve, ...line });

@@ -91,16 +91,18 @@ function likelySlot({ state }: StepContext, run: Run): Slot {
 }
 
 /**
- * Counts the ending of a run of the group; when too many in a row failed too soon, everything of the group that waits,
- * retries included, is held: what is broken for all of them would only be broken again.
+ * Counts the runs of the group that fail; when too many in a row failed too soon, everything of the group that waits, retries
+ * included, is held: what is broken for all of them would only be broken again. A run that fails again when it is retried says
+ * nothing of the others.
  */
 function watchForBreakage(turn: StepContext, run: Run, ending: Ending): void {
   const group = groupOf(turn.state, run.group);
   const { breaker } = group;
   if (breaker === null || ending.outcome.kind === 'killed') return;
-  group.quickFailures = isQuickFailure(ending, breaker) ? group.quickFailures + 1 : 0;
-  if (group.quickFailures < breaker.failures) return;
-  const reason = reasonOf(group.quickFailures, breaker);
+  if (isQuickFailure(ending, breaker)) group.quickFailures.add(run.id);
+  else group.quickFailures.clear();
+  if (group.quickFailures.size < breaker.failures) return;
+  const reason = reasonOf(group.quickFailures.size, breaker);
   if (group.open !== null) group.open = { ...group.open, closed: group.open.closed ?? { by: 'breaker', reason } };
   for (const id of group.waiting) {
     const other = turn.state.runs.get(id)!;

@@ -28,7 +28,7 @@ export function liftBreaker(turn: StepContext, run: Run): void {
 /** A person has had a look at the group: its failures are counted anew, and it may get further runs again. */
 export function trustAgain({ state }: StepContext, run: Run): void {
   const group = groupOf(state, run.group);
-  group.quickFailures = 0;
+  group.quickFailures.clear();
   if (group.open?.closed?.by === 'breaker') group.open = { ...group.open, closed: null };
 }
 

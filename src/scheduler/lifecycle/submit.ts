@@ -167,7 +167,7 @@ function known({ state }: StepContext, sweep: string, plan: string, submitted: S
 function inGroup(state: SchedulerState, run: Run, group: GroupId): Run {
   if (run.group === group) return run;
   const old = groupOf(state, run.group);
-  for (const members of [old.runs, old.waiting, old.done, old.broken]) members.delete(run.id);
+  for (const members of [old.runs, old.waiting, old.done, old.broken, old.quickFailures]) members.delete(run.id);
   run.group = group;
   groupOf(state, group).runs.add(run.id);
   file(state, run, groupOf(state, group));

@@ -98,7 +98,7 @@ export class Records {
     const others = (old?.attempts ?? []).filter(({ number }) => number !== start.number);
     const facts = this.#facts(run);
     const attempt: AttemptRecord = { ...start, endedAt: null, outcome: null, ...codeOfAttempt(facts) };
-    this.#keep(run, { ...old, ...facts, attempts: [...others, attempt] });
+    this.#keep(run, { ...old, ...facts, attempts: [...others, attempt], state: undefined });
     this.#underWay.get(dirname(run.directory))?.started.add(run);
   }
 
@@ -110,7 +110,13 @@ export class Records {
     const attempts = record.attempts.map((attempt): AttemptRecord =>
       attempt.number === number ? { ...attempt, ...times, outcome: safe } : attempt,
     );
-    this.#keep(run, { ...record, attempts });
+    this.#keep(run, { ...record, attempts, state: undefined });
+  }
+
+  /** Where the run is that has had attempts and is not up; written for those who read when no supervisor is there. */
+  standsAt(run: PlannedRun, state: RunRecord['state']): void {
+    const record = this.#recordOf(run);
+    if (record !== null && record.state !== state) this.#keep(run, { ...record, state });
   }
 
   /** It has turned out that there was no such attempt. */

@@ -1,5 +1,6 @@
 import type { RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
+import type { RunRecord } from '../../contract/run-record.js';
 import type { Executor } from '../../executors/executor.js';
 import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
 import { isActive, type Run } from '../../scheduler/run-state.js';
@@ -61,6 +62,8 @@ export class RunObserver {
     const end = endOf(run);
     if (end !== null) this.#conclude(planned, end);
     else if (!('pid' in state)) this.#retract(planned);
+    const waits = waitingWord(run);
+    if (waits !== null) this.#tools.records.standsAt(planned, waits);
   }
 
   #tellGpus({ id, state }: Run, { directory }: PlannedRun): void {
@@ -98,6 +101,13 @@ export class RunObserver {
     const startedAt = since === null ? {} : { startedAt: clock.wallTime(since) };
     records.ended(planned, { number, ...startedAt, endedAt: clock.wallTime(at), outcome });
   }
+}
+
+/** Where a run is that was up before and is not told by its last attempt; null: that tells it. */
+function waitingWord({ state, hold, starts }: Run): RunRecord['state'] | null {
+  if (starts === 0) return null;
+  if (state.phase === 'waiting') return hold === null ? 'queued' : 'held';
+  return state.phase === 'ended' && state.since === null && state.outcome.kind === 'killed' ? 'killed' : null;
 }
 
 function endOf({ state }: Run): End | null {

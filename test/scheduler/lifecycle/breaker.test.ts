@@ -65,6 +65,19 @@ describe('the circuit breaker', () => {
     expect(waitingReason(state, id('f'))).toBe(isHeld ? HELD : 'waiting for a slot (1 of 1 busy)');
   });
 
+  it('counts a run once that is retried and fails again, and says how many runs there were', () => {
+    const retry = { retry: { max: 5, backoffMs: 1, on: ['crash' as const] } };
+    const again = (attempt: number): SchedulerEvent[] => [
+      { type: 'time-passed', at: 1e6 * attempt },
+      { type: 'run-started', at: 1e6 * attempt, id: id('a'), attempt, pid: 1 },
+      { type: 'run-ended', at: 1e6 * attempt + 5, id: id('a'), attempt, outcome: crash },
+    ];
+    const two = submitted([{ name: 'a', ...retry }, 'b', 'c', 'd'], {}, breaker);
+    const twice = [slots(1), two, ...lived('a'), ...lived('b'), ...again(2), ...again(3)];
+    expect(waitingReason(play(...twice).state, id('d'))).not.toContain('held');
+    expect(waitingReason(play(...twice, ...lived('c')).state, id('d'))).toBe(HELD);
+  });
+
   it('holds retries as well, and what fails soon after', () => {
     const retry = { retry: { max: 5, backoffMs: 50_000, on: ['crash' as const] } };
     const { state, actions } = play(
