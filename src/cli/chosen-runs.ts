@@ -1,7 +1,6 @@
 import { UserError } from '../base/user-error.js';
 import type { Fleet, RunSummary } from '../client/fleet.js';
-import { checkRunQuery } from '../query/check.js';
-import { runTest } from '../query/match.js';
+import { runsAllNamed, runsChosenBy } from '../query/bare-words.js';
 import { parseRunQuery } from '../query/parser.js';
 import { hasTerm, type Term } from '../query/query.js';
 import { everyRun } from '../query/words.js';
@@ -10,30 +9,14 @@ import { didYouMean } from '../text/nearest.js';
 import { recalled } from './open-fleet.js';
 
 /**
- * The runs that the words of a command line choose, in launch order. Words that are all exact names (of a run, `sweep/run`,
- * or a sweep) choose these; else they are one query together. No words: all runs.
- *
- * @param now Unix ms.
- * @returns Perhaps none.
- * @throws {UserError} When the query cannot be read, names what no run has, or a name is that of runs of several sweeps.
- */
-export function matchingRuns(words: readonly string[], runs: readonly RunSummary[], now: number): RunSummary[] {
-  const named = runsAllNamed(words, runs);
-  if (named !== null) return runs.filter((run) => named.has(run));
-  const query = parseRunQuery(words.join(' '));
-  checkRunQuery(query, runs);
-  return runs.filter(runTest(query, now));
-}
-
-/**
- * As `matchingRuns`, for verbs that need one at least, and words that say which.
+ * As `runsChosenBy`, for verbs that need one at least, and words that say which.
  *
  * @throws {UserError} Also when a word is empty, which may be a variable that was never set, or when there is no such run, with
  *   the nearest name.
  */
 export function chosenRuns(words: readonly string[], runs: readonly RunSummary[], now: number): RunSummary[] {
   refuseEmpty(words);
-  const chosen = matchingRuns(words, runs, now);
+  const chosen = runsChosenBy(words, runs, now);
   if (chosen.length > 0) return chosen;
   if (runs.length === 0) {
     throw new UserError(
@@ -66,24 +49,6 @@ export function isAboutMetrics(words: readonly string[], runs: readonly RunSumma
 function isMetricTerm(term: Term): boolean {
   if (term.kind === 'fact') return term.fact === 'progress';
   return term.kind === 'value' || (term.kind === 'field' && term.field === 'health');
-}
-
-/** The runs that the words name, each of them; null where one is no name, or there are none. */
-function runsAllNamed(words: readonly string[], runs: readonly RunSummary[]): ReadonlySet<RunSummary> | null {
-  const named = words.map((word) => runsNamed(word, runs));
-  return words.length > 0 && named.every((each) => each.length > 0) ? new Set(named.flat()) : null;
-}
-
-function runsNamed(word: string, runs: readonly RunSummary[]): RunSummary[] {
-  const byName = runs.filter(({ id, name }) => name === word || id === word);
-  if (byName.length > 1) {
-    const ids = byName.map(({ id }) => id);
-    throw new UserError(
-      `${byName.length} sweeps have a run \`${word}\`.`,
-      `Choose one: ${ids.slice(0, 6).join(', ')}.`,
-    );
-  }
-  return byName.length === 1 ? byName : runs.filter(({ sweep }) => sweep === word);
 }
 
 /** What a single word may have been meant for: a run, by name or with its sweep, or a sweep. */

@@ -10,7 +10,7 @@ export type Completion = { readonly from: number; readonly candidates: readonly 
 const MOST = 200;
 
 /**
- * What the word at the cursor can become: a field, a key, the name of a run; after `group:` or `N=` one of the values there
+ * What the word at the cursor can become: a field, a key, the name of a sweep, a group or a run; after `group:` or `N=` one of the values there
  * are. In the order in which a person would try them.
  *
  * @param cursor Number of characters before it.
@@ -41,7 +41,7 @@ function words(runs: readonly QueriedRun[]): string[] {
     everyRun,
     'not',
     'or',
-    ...new Set(runs.map(({ name }) => name)),
+    ...new Set([...runs.map(({ sweep }) => sweep), ...runs.map(({ group }) => group), ...runs.map(({ name }) => name)]),
   ];
 }
 

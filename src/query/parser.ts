@@ -94,7 +94,8 @@ const termExample =
 /**
  * The language in which runs are chosen, the same in the window and on the command line.
  *
- *   dense                    "dense" is a part of the name, or of the error of a failed run (`*` stands for anything)
+ *   abcd                     the sweep or the group of that name, if there is one; `bare-words.ts` has the whole rule
+ *   dense                    else "dense" is a part of the name, or of the error of a failed run (`*` stands for anything)
  *   status:failed,lost       one of these, or a word that begins so; also group: subgroup: sweep: name: slot: gpu: class: health:
  *   error:"shape mismatch"   a part of what a failed run said last
  *   tag:good  is:starred     what a person has noted of the run; note:"too high" is a part of the note
@@ -106,7 +107,7 @@ const termExample =
  *   all                      every run
  *   "two words"              quotes keep blanks and signs: subgroup:"two words", "my key">3, "or", "all"
  *
- * Pure: text in, a tree out. `run-query-match.ts` asks it about runs, `run-query-check.ts` compares it with what there is.
+ * Pure: text in, a tree out. `match.ts` asks it about runs, `check.ts` compares it with what there is.
  */
 
 /** Longer than anyone types; a program that knows so many runs by name gives the names as words of the command line. */

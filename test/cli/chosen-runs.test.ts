@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
 import type { UserError } from '../../src/base/user-error.js';
-import { chosenRuns, isAboutMetrics, matchingRuns } from '../../src/cli/chosen-runs.js';
+import { chosenRuns, isAboutMetrics } from '../../src/cli/chosen-runs.js';
+import { runsChosenBy } from '../../src/query/bare-words.js';
 import { aRun } from '../tui/simulated-fleet.js';
 
 const other = (name: string) => aRun(name, { id: RunId.parse(`other/${name}`), sweep: 'other' });
@@ -14,7 +15,7 @@ const runs = [
 ];
 
 function names(...words: string[]): string {
-  return matchingRuns(words, runs, 0)
+  return runsChosenBy(words, runs, 0)
     .map(({ id }) => id)
     .join(' ');
 }
@@ -45,6 +46,16 @@ describe('the words of a command line', () => {
     [['A_', 'or', 'sweep:other'], 'abcd/A_s0 abcd/A_s1 other/both'],
     [['A_s0 or A_s1'], 'abcd/A_s0 abcd/A_s1'],
     [['A_s0', 'status:failed'], ''],
+    [['abcd', 'status:done'], 'abcd/A_s0'],
+    [['abcd', 'lr=0.2'], 'abcd/A_s1'],
+    [['other', 'status:done'], ''],
+    [['not', 'abcd'], 'other/both'],
+    [['B'], 'abcd/lr=0.1_s2 abcd/both other/both'],
+    [['abcd', 'B', 'both'], 'abcd/both'],
+    [['abcd/B'], 'abcd/lr=0.1_s2 abcd/both'],
+    [['abcd/both or A_s0'], 'abcd/A_s0 abcd/both'],
+    [['abcd/A_*', 'status:failed'], 'abcd/A_s1'],
+    [['name:other'], ''],
     [['status:running'], ''],
   ])('%j choose %j', (words, ids) => {
     expect(names(...words)).toBe(ids);
@@ -69,6 +80,12 @@ describe('the words of a command line', () => {
       message: expect.stringContaining(problem) as string,
       said: expect.stringContaining(fix) as string,
     });
+  });
+
+  it('are the sweep first, where a run has its name', () => {
+    const own = [aRun('train', { sweep: 'train', id: RunId.parse('train/train') }), aRun('b', { sweep: 'train' })];
+    expect(runsChosenBy(['train'], own, 0)).toHaveLength(2);
+    expect(runsChosenBy(['train/train'], own, 0)).toHaveLength(1);
   });
 
   it('are refused at once when they are as long as a command line can be', () => {

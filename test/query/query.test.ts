@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../src/base/user-error.js';
+import { resolved } from '../../src/query/bare-words.js';
 import { checkRunQuery } from '../../src/query/check.js';
 import { completions } from '../../src/query/completions.js';
 import { runTest } from '../../src/query/match.js';
@@ -53,6 +54,28 @@ function found(query: RunQuery): string {
     .map(({ name }) => name)
     .join(' ');
 }
+
+describe('a bare word', () => {
+  const names = { sweeps: new Set(['abcd', 'A']), groups: new Set(['A', 'B', 'abcd']) };
+  const printed = (text: string) => printRunQuery(resolved(parseRunQuery(text), names));
+
+  it.each<[string, string]>([
+    ['abcd', 'sweep:abcd'],
+    ['A', 'sweep:A'],
+    ['B', 'group:B'],
+    ['B8', 'B8'],
+    ['b', 'b'],
+    ['abcd/B', 'sweep:abcd (group:B or name:B)'],
+    ['abcd/B_s0', 'sweep:abcd name:B_s0'],
+    ['no/B', 'no/B'],
+    ['abcd/', 'abcd/'],
+    ['abcd seed=0', 'sweep:abcd seed=0'],
+    ['not (B or x) abcd', 'not (group:B or x) sweep:abcd'],
+    ['name:abcd', 'name:abcd'],
+  ])('%s means %s', (text, meaning) => {
+    expect(printed(text)).toBe(meaning);
+  });
+});
 
 describe('a query', () => {
   it.each<[string, string]>([

@@ -43,7 +43,9 @@ async function argumentsOf(
   const isQuery = takes.includes('query') && (!takes.startsWith('<n>') || before.length > 0);
   if (!isQuery) return [];
   const { sweeps, runs } = await look();
-  return [...queryWords(query, current, runs), ...(query.length === 0 ? starting(current, sweeps) : [])];
+  // A sweep may have no runs that are known.
+  const names = query.length === 0 ? starting(current, sweeps) : [];
+  return [...new Set([...queryWords(query, current, runs), ...names])];
 }
 
 function isSigned(current: string, verb: Verb | undefined): boolean {

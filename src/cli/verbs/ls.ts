@@ -1,4 +1,4 @@
-import { matchingRuns } from '../chosen-runs.js';
+import { runsChosenBy } from '../../query/bare-words.js';
 import { recalled, withFleet } from '../open-fleet.js';
 import type { RunSummary } from '../../client/fleet.js';
 import { didYouMean } from '../../text/nearest.js';
@@ -12,7 +12,7 @@ export async function ls(words: readonly string[], options: CommonOptions & { co
     await recalled(fleet);
     const all = [...fleet.runs.values()];
     const now = Date.now();
-    const runs = matchingRuns(words, all, now);
+    const runs = runsChosenBy(words, all, now);
     if (options.json === true) {
       printJson(runs.map(runStatus));
       return 0;

@@ -1,8 +1,10 @@
 import { type Forecast, forecastOf, forecastSetting } from '../../analysis/forecast/forecast.js';
 import { defaultMetric } from '../../analysis/metric-order.js';
 import { lazy } from '../../base/lazy.js';
+import { resolved } from '../../query/bare-words.js';
 import { runTest } from '../../query/match.js';
 import { readRunQuery } from '../../query/parser.js';
+import { printRunQuery } from '../../query/print.js';
 import { hasTerm, type RunQuery } from '../../query/query.js';
 import { CurveColours } from './curve-colours.js';
 import { type GroupChoice, groupChoices } from './tree/group-choices.js';
@@ -140,9 +142,14 @@ export class ListModelBuilder {
 
   /** The same function for as long as the filter lets the same runs through: one about ages does not. */
   #matcher(filter: string, fleet: FleetPart, now: number): (run: RunSummary) => boolean {
-    const query = readRunQuery(filter);
-    if (query.kind === 'problem') return showAll;
-    return this.#matches.value([filter, isAboutTime(query) ? fleet : null], () => runTest(query, now));
+    const read = readRunQuery(filter);
+    if (read.kind === 'problem') return showAll;
+    const query = resolved(read, {
+      sweeps: new Set(fleet.sweeps.map(({ name }) => name)),
+      groups: new Set(fleet.sweeps.flatMap(({ groups }) => groups.map(({ name }) => name))),
+    });
+    const key = [printRunQuery(query), isAboutTime(query) ? fleet : null];
+    return this.#matches.value(key, () => runTest(query, now));
   }
 }
 

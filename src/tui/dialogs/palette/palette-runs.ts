@@ -9,8 +9,8 @@ import {
   runVerbNames,
 } from '../../../protocol/run-verbs.js';
 import { counted } from '../../../text/numbers.js';
-import { runTest } from '../../../query/match.js';
-import { readRunQuery } from '../../../query/parser.js';
+import { UserError } from '../../../base/user-error.js';
+import { runsChosenBy } from '../../../query/bare-words.js';
 import type { RunEffect } from '../../state/effect.js';
 import { queryProblem } from '../query-problem.js';
 import { graceWords } from '../../model/grace.js';
@@ -81,14 +81,16 @@ export function chosenBy(query: string, ui: UiState, at: KeyContext): Chosen {
 
 function queried(query: string, at: KeyContext): Chosen {
   const by = `(${query.trim()})`;
-  const words = query.trim().split(/\s+/);
-  const named = words.map((word) => at.runs.filter(({ id, name }) => name === word || id === word));
-  if (named.every(({ length }) => length > 0)) return { kind: 'runs', runs: [...new Set(named.flat())], by };
-  const wrong = queryProblem(query, at.runs);
-  if (wrong !== null) return { kind: 'problem', said: `${wrong.problem} ${wrong.fix}` };
-  const read = readRunQuery(query);
-  const runs = read.kind === 'problem' ? [] : at.runs.filter(runTest(read, at.now));
-  return runs.length === 0 ? { kind: 'problem', said: `No run matches ${query.trim()}.` } : { kind: 'runs', runs, by };
+  try {
+    const runs = runsChosenBy(query.trim().split(/\s+/), at.runs, at.now);
+    return runs.length === 0
+      ? { kind: 'problem', said: `No run matches ${query.trim()}.` }
+      : { kind: 'runs', runs, by };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const wrong = queryProblem(query, at.runs) ?? { problem: error.message, fix: error.fix };
+    return { kind: 'problem', said: `${wrong.problem} ${wrong.fix}` };
+  }
 }
 
 /** Why there is nothing to do: `A_x_s1 is done; …`, `none of 15 runs of A is queued or running`. */

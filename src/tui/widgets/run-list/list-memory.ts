@@ -1,3 +1,4 @@
+import { namesOf, resolved } from '../../../query/bare-words.js';
 import { runTest } from '../../../query/match.js';
 import { readRunQuery } from '../../../query/parser.js';
 import { fittingLook, isSameLook, type ListLook, lookOf, plainLook, withLook } from '../../state/list-look.js';
@@ -60,5 +61,5 @@ export class ListMemory {
 
 function showsAny(filter: string, runs: readonly RunSummary[], now: number): boolean {
   const query = readRunQuery(filter);
-  return query.kind !== 'problem' && runs.some(runTest(query, now));
+  return query.kind !== 'problem' && runs.some(runTest(resolved(query, namesOf(runs)), now));
 }
