@@ -18,6 +18,7 @@ export type LaunchOptions = CommonOptions &
     verbose?: boolean;
     sweep?: string[];
     set?: string[];
+    wandbProject?: string;
     detach?: boolean;
     plain?: boolean;
     ascii?: boolean;
@@ -85,6 +86,29 @@ export function duration(option: string): (text: string) => number {
 /** Gathers the values of an option that may be repeated. */
 export function collect(value: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), value];
+}
+
+/** Overrides of the sweep file: those of `--set`, and what other options stand for. */
+export function requestedSets({ set, wandbProject }: Pick<LaunchOptions, 'set' | 'wandbProject'>): string[] {
+  return [...(set ?? []), ...(wandbProject === undefined ? [] : [projectSet + wandbProject])];
+}
+
+const projectSet = 'env.WANDB_PROJECT=';
+
+/** The option that an override stands for; null: it is one of `--set`. */
+export function projectOf(set: string): string | null {
+  return set.startsWith(projectSet) ? set.slice(projectSet.length) : null;
+}
+
+/** Reads a name that a shell variable may have left empty. */
+export function nameFor(option: string): (text: string) => string {
+  return (text) => {
+    if (text.trim() !== '') return text;
+    throw new UserError(
+      `${option} is empty. Perhaps a shell variable is not set.`,
+      `Name one, or leave ${option} out.`,
+    );
+  };
 }
 
 export function requestedSlots({ slots, gpus, perGpu }: SlotOptions): SlotFlags {

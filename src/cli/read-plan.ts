@@ -10,7 +10,7 @@ import type { SweepFile } from '../spec/file/sweep-file.js';
 import type { Plan } from '../spec/planned-run.js';
 import { completionOf } from '../spec/policy/completion.js';
 import { doneTest } from '../spec/policy/done-rule.js';
-import { type LaunchOptions, runsDirectory } from './options.js';
+import { type LaunchOptions, requestedSets, runsDirectory } from './options.js';
 import type { Planned } from './plan/difference.js';
 import { type ExistingRun, existingRuns } from './plan/existing-runs.js';
 
@@ -56,14 +56,15 @@ export function planOfText(
   options: LaunchOptions,
   rows: Iterable<RunSummary> = [],
 ): ReadPlan {
-  const { runs, set, sweep } = options;
+  const { runs, sweep } = options;
+  const set = requestedSets(options);
   const file = parseSweepFile(text, path);
   const directory = runsDirectory(runs);
   const expandOptions = {
     runsDirectory: directory,
     cwd: process.cwd(),
     environment: process.env,
-    ...(set === undefined ? {} : { set }),
+    ...(set.length === 0 ? {} : { set }),
     ...(sweep === undefined ? {} : { groups: sweep }),
   };
   const existing = existingRuns(directory, file.name, rows);

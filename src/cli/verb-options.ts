@@ -1,6 +1,6 @@
 import { parseRunValue } from '../analysis/run-value.js';
 import { UserError } from '../base/user-error.js';
-import { collect, wholeNumber } from './options.js';
+import { collect, nameFor, wholeNumber } from './options.js';
 import type { VerbOption } from './verb.js';
 
 /** Options that several verbs take, each once, so that a flag means the same wherever it stands. A verb's own stand with it. */
@@ -54,6 +54,11 @@ export const launchOptions: readonly VerbOption[] = [
     flags: '--slots <n>',
     about: 'CPU slots, that is runs at the same time (default: one per core)',
     read: wholeNumber('--slots', 1),
+  },
+  {
+    flags: '--wandb-project <name>',
+    about: 'WANDB_PROJECT of the runs, whatever the file says',
+    read: nameFor('--wandb-project'),
   },
   runs,
   { flags: '--detach', about: 'launch and return at once' },

@@ -218,7 +218,14 @@ function command<K extends Keys>(
     first === undefined || argv[0] === undefined || /^--|=/.test(argv[0])
       ? argv
       : [`${first}=${argv[0]}`, ...argv.slice(1)];
-  return { purpose, keys, run: async (argv) => run(readArguments(keys, named(argv))) };
+  return { purpose, keys, run: async (argv) => run(inProject(readArguments(keys, named(argv)))) };
+}
+
+/** A project that is not named is that of W&B's own variable, for commands that write files for W&B. */
+function inProject<K extends Keys>(read: Arguments<K>): Arguments<K> {
+  const project = process.env['WANDB_PROJECT'];
+  if (!project || !('wandb_project' in read.config) || read.config['wandb_project'] !== null) return read;
+  return { ...read, config: { ...read.config, wandb_project: project } };
 }
 
 /** Takes back what `begin` has made. */

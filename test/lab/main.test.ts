@@ -66,6 +66,15 @@ describe('the program memrl', () => {
     expect([code, readdirSync(base)]).toEqual([2, []]);
   });
 
+  it('writes for the W&B project of the environment where no other is named', async () => {
+    const path = join(tempDirectory(), 'run');
+    vi.stubEnv('WANDB_PROJECT', 'bits');
+    await memrl.run(['train', 'model_name=micro', 'n_batches=1', `log_path=${path}`]);
+    vi.unstubAllEnvs();
+    expect(JSON.parse(readFileSync(join(path, 'config.json'), 'utf8'))).toMatchObject({ wandb_project: 'bits' });
+    expect(readdirSync(join(path, 'wandb'))).toHaveLength(1);
+  });
+
   it('leaves a run as it was that would have been continued with other settings', async () => {
     const path = join(tempDirectory(), 'run');
     const first = ['train', 'model_name=micro', 'n_batches=1', `log_path=${path}`];

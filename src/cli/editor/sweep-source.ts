@@ -10,7 +10,7 @@ import type { ExpandOptions } from '../../spec/expand/plan-run.js';
 import { parseSweepFile } from '../../spec/file/parse-sweep-file.js';
 import type { SweepFile } from '../../spec/file/sweep-file.js';
 import { isTable } from '../../spec/file/table-file.js';
-import { type LaunchOptions, runsDirectory } from '../options.js';
+import { type LaunchOptions, requestedSets, runsDirectory } from '../options.js';
 import { type ExistingRun, existingRuns } from '../plan/existing-runs.js';
 import { leftOutOf } from '../read-plan.js';
 
@@ -58,7 +58,8 @@ export function sweepSource(fleet: Fleet, sweep: string, { options, path }: Laun
   const runs = [...fleet.runs.values()].filter((run) => run.sweep === sweep);
   const where = { kept, ownPath: path ?? ownPathOf(directory), isSubmitted: submitted === null || text === submitted };
   // What the launch set is a part of what runs, though it stands in no file.
-  const { set = saidAtLaunch(directory).set } = options;
+  const requested = requestedSets(options);
+  const set = requested.length > 0 ? requested : saidAtLaunch(directory).set;
   const existing = existingRuns(runsDirectory(options.runs), sweep, runs);
   const expandOptions = optionsOf({ file, existing }, runs, { ...options, set: [...set] });
   return { sweep, text, ...where, ending, file, existing, options: expandOptions };

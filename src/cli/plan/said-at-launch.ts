@@ -1,12 +1,12 @@
 import { type SaidAtLaunch, saidAtLaunch } from '../../files/sweep-text.js';
 import { shellQuote } from '../../text/shell-words.js';
-import type { LaunchOptions } from '../options.js';
+import { type LaunchOptions, projectOf, requestedSets } from '../options.js';
 
-type Options = Pick<LaunchOptions, 'set' | 'perGpu'>;
+type Options = Pick<LaunchOptions, 'set' | 'wandbProject' | 'perGpu'>;
 
 /** What of the options says what runs, and how many at once; slots and GPUs are kept by the supervisor. */
-export function saidBy({ set = [], perGpu }: Options): SaidAtLaunch {
-  return { set, ...(perGpu === undefined ? {} : { perGpu }) };
+export function saidBy({ perGpu, ...options }: Options): SaidAtLaunch {
+  return { set: requestedSets(options), ...(perGpu === undefined ? {} : { perGpu }) };
 }
 
 /**
@@ -24,7 +24,10 @@ export function leftOutNow(sweepDirectory: string, options: Options): SaidAtLaun
 /** `--set n_batches=500 --per-gpu 2`. */
 export function optionWords({ set, perGpu }: SaidAtLaunch): string {
   const words = [
-    ...set.map((word) => `--set ${shellQuote([word])}`),
+    ...set.map((word) => {
+      const project = projectOf(word);
+      return project === null ? `--set ${shellQuote([word])}` : `--wandb-project ${shellQuote([project])}`;
+    }),
     ...(perGpu === undefined ? [] : [`--per-gpu ${perGpu}`]),
   ];
   return words.join(' ');

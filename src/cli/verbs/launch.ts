@@ -12,7 +12,14 @@ import { usableCores } from '../../processes/usable-cores.js';
 import { refuseNiceness } from '../../supervisor/requests/niceness.js';
 import { chooseSlots, refuseTooManyCores, type SlotChoice, visibleOf } from '../../supervisor/requests/slot-choice.js';
 import { supervisorPrograms } from '../open-fleet.js';
-import { definedEnvironment, type LaunchOptions, requestedSlots, runsDirectory } from '../options.js';
+import {
+  definedEnvironment,
+  type LaunchOptions,
+  projectOf,
+  requestedSets,
+  requestedSlots,
+  runsDirectory,
+} from '../options.js';
 import { snapshotNotes, type Surveys, surveysOf, withSnapshots } from '../plan/code-snapshots.js';
 import { isEdited, isKnown, isOutdated } from '../plan/difference.js';
 import { differenceLines } from '../plan/difference-lines.js';
@@ -53,6 +60,13 @@ function leftOutNote(read: ReadPlan, file: string, options: LaunchOptions): stri
   return `${read.plan.sweep} was launched with ${words} last, and now is without. To keep it: memrl-tui ${file} ${words}`;
 }
 
+/** What becomes of what the runs log with W&B. */
+function projectNote(options: LaunchOptions): string | null {
+  const [project] = requestedSets(options).flatMap((set) => projectOf(set) ?? []);
+  if (project === undefined) return null;
+  return `The runs have WANDB_PROJECT=${project}. Where a key of W&B is configured and WANDB_MODE is not offline, wandb sends what they log to that project; else it is kept in the directory of each run, and \`wandb sync\` sends it there later.`;
+}
+
 /** The same for a plan that was read. @param file Where its text is from. */
 export async function launchPlan(asRead: ReadPlan, file: string, options: LaunchOptions): Promise<number> {
   // Refused at once, also where there is nothing left to do.
@@ -60,8 +74,8 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
   const warning = originWarning(asRead, file, options);
   const surveys = await surveysOf(asRead.plan, runsDirectory(options.runs), definedEnvironment());
   if (options.dryRun === true) {
-    const notes = [warning, leftOutNote(asRead, file, options), ...snapshotNotes(asRead.plan, surveys)];
-    return showPlan(asRead, notes, options);
+    const notes = [warning, leftOutNote(asRead, file, options), projectNote(options)];
+    return showPlan(asRead, [...notes, ...snapshotNotes(asRead.plan, surveys)], options);
   }
   if (options.json === true) {
     throw new UserError('--json goes with --dry-run here.', 'For where the runs are, use `memrl-tui status --json`.');

@@ -50,7 +50,7 @@ const wandb = {
   wandb_project: key(
     orNone(text),
     null,
-    'write the metrics for W&B, too: files in the run directory that its client sends off (wandb sync); None: none',
+    'write the metrics for W&B, too: files in the run directory that its client sends off (wandb sync); None: as WANDB_PROJECT says, or none',
   ),
   wandb_name: key(orNone(text), null, 'what the run is called there; None: as its directory'),
 };

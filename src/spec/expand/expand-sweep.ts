@@ -6,7 +6,7 @@ import { type Block, type Method, openCap } from '../file/block.js';
 import type { CommandLine } from '../file/command-list.js';
 import { checkSearch } from '../file/check-block.js';
 import { diagnosticsError, type LocatedDiagnostic, locatedDiagnostic, type Report } from '../file/diagnostic.js';
-import { applyOverrides } from '../file/overrides.js';
+import { applyOverrides, variableIn } from '../file/overrides.js';
 import type { SweepFile } from '../file/sweep-file.js';
 import {
   Breaker,
@@ -333,7 +333,10 @@ const group = 'commands';
  * @throws {UserError} For `--set` and `--sweep`, which a list of commands has nothing for.
  */
 function expandCommands(file: CommandsFile, options: ExpandOptions, kept: KeptNames): Plan {
-  const [option] = options.set?.length ? ['--set'] : options.groups?.length ? ['--sweep'] : [];
+  const sets = options.set ?? [];
+  const env = Object.assign({}, ...sets.map((text) => variableIn(text, []))) as Record<string, string>;
+  const isOther = sets.some((text) => variableIn(text, []) === null);
+  const [option] = isOther ? ['--set'] : options.groups?.length ? ['--sweep'] : [];
   if (option !== undefined) {
     throw new UserError(
       `${file.path} is a list of commands: it has no parameters and no groups for \`${option}\`.`,
@@ -356,7 +359,9 @@ function expandCommands(file: CommandsFile, options: ExpandOptions, kept: KeptNa
     description: file.description,
     notify: null,
     groups: [{ name: group, title: null, needs: [], prerequisite: false, breaker: Breaker.parse({}) }],
-    runs: file.lines.map((line, index) => plannedLine(file, options, line, names[index]!)),
+    runs: file.lines.map((line, index) =>
+      plannedLine(file, options, { ...line, env: { ...line.env, ...env } }, names[index]!),
+    ),
   };
 }
 

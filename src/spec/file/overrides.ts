@@ -14,13 +14,16 @@ type Override = { readonly text: string; readonly group: string | null; readonly
 
 /**
  * Blocks with `--set` applied. A value is read as YAML and may be whatever a parameter may be in the file: a constant,
- * a list (an axis), `{expr: …}`. Without a group it counts for every group that has the parameter.
+ * a list (an axis), `{expr: …}`. Without a group it counts for every group that has the parameter. `env.NAME=text` sets a
+ * variable of all runs.
  *
  * @throws {UserError} When nothing has that name, or the value cannot be one.
  */
 export function applyOverrides(blocks: readonly Block[], sets: readonly string[]): Block[] {
   return sets.reduce<Block[]>(
     (current, text) => {
+      const variable = variableIn(text, current);
+      if (variable !== null) return current.map((block) => withVariables(block, variable));
       const override = readOverride(text, current);
       const touched = current.filter((block) => concerns(override, block));
       if (touched.length === 0) throw unknownKey(override, current);
@@ -28,6 +31,18 @@ export function applyOverrides(blocks: readonly Block[], sets: readonly string[]
     },
     [...blocks],
   );
+}
+
+/** `env.WANDB_MODE=online`; null: it is something else. A parameter may be called so, and `env.sed` be meant for one. */
+export function variableIn(text: string, blocks: readonly Block[]): Record<string, string> | null {
+  const [, name, value] = /^env\.([A-Z_][A-Z0-9_]*)=([^]*)$/.exec(text) ?? [];
+  if (name === undefined || blocks.some((block) => hasParameter(block, `env.${name}`))) return null;
+  return { [name]: value! };
+}
+
+/** Besides those of the file, or in the place of one. */
+function withVariables(block: Block, variables: Record<string, string>): Block {
+  return { ...block, env: { content: { ...block.env.content, ...variables }, keys: block.env.keys } };
 }
 
 /** Keys of a group that can be set besides its parameters: what each makes of a value that its schema has read. */

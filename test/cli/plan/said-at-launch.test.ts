@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { requestedSets } from '../../../src/cli/options.js';
 import { leftOutNow, optionWords, saidBy, withLeftOut } from '../../../src/cli/plan/said-at-launch.js';
 import { saidAtLaunch, writeSaidAtLaunch } from '../../../src/files/sweep-text.js';
 import { removeFolder } from '../../remove-folder.js';
@@ -31,6 +32,14 @@ describe('what a launch says beside its file', () => {
     writeSaidAtLaunch(sweep, saidBy({ set: ['n=5', 'A.N=[16, 64]'], perGpu: 2 }));
     const missed = leftOutNow(sweep, now);
     expect(missed === null ? null : optionWords(missed)).toBe(left);
+  });
+
+  it('is a W&B project, in the words in which it was said', () => {
+    writeSaidAtLaunch(sweep, saidBy({ wandbProject: 'my runs', set: ['n=5'] }));
+    const missed = leftOutNow(sweep, { set: ['n=5'] })!;
+    expect(optionWords(missed)).toBe("--wandb-project 'my runs'");
+    expect(requestedSets(withLeftOut({ set: ['n=5'] }, missed))).toEqual(['env.WANDB_PROJECT=my runs', 'n=5']);
+    expect(leftOutNow(sweep, { set: ['n=5'], wandbProject: 'other' })).toBeNull();
   });
 
   it('is added to what the next one says, which counts where both say it', () => {

@@ -388,6 +388,19 @@ describe('--set', () => {
     expect(set('n="007"').runs[0]!.parameters['n']).toBe('007');
   });
 
+  it('sets a variable of all runs beside those of the file, or in place of one', () => {
+    const of = (more: string, ...sets: string[]) =>
+      planOf(`command: [a]\n${more}`, { set: sets }).runs.map(({ env }) => env);
+    expect(of('env: { A: x, B: y }', 'env.B=z', 'env.C=a=b')).toEqual([{ A: 'x', B: 'z', C: 'a=b' }]);
+    expect(of('groups: { g: { env: { B: y } }, h: {} }', 'env.B=z')).toEqual([{ B: 'z' }, { B: 'z' }]);
+    // A parameter may be called so.
+    expect(of('parameters: { env.B: 1 }', 'env.B=2')).toEqual([{}]);
+    expect(planOf('B=y true\nfalse', { path: 'x.txt', set: ['env.B=z'] }).runs.map(({ env }) => env)).toEqual([
+      { B: 'z' },
+      { B: 'z' },
+    ]);
+  });
+
   it('switches the stop rule off, or replaces it', () => {
     expect(set('stop_when=null').runs.map(({ stopWhen }) => stopWhen)).not.toContainEqual(expect.anything());
     expect(set('A.stop_when="y < 2"').runs[0]!.stopWhen).toEqual({ when: 'y < 2', for: 1 });
