@@ -80,7 +80,9 @@ export function besideRows(read: ReadPlan, rows: ReadonlyMap<string, RunSummary>
     sweep === read.plan.sweep && startedAt === null && !planned.has(id);
   if (![...rows.values()].some(isNews)) return read;
   const { path, options } = read.from;
-  return { ...read, ...planOfText(read.text, path, options, rows.values()) };
+  const again = planOfText(read.text, path, options, rows.values());
+  const notes = [...new Set([...(read.plan.notes ?? []), ...(again.plan.notes ?? [])])];
+  return { ...read, ...again, plan: notes.length === 0 ? again.plan : { ...again.plan, notes } };
 }
 
 /** What is left to do of each run of a plan, as its directory says. */

@@ -30,9 +30,27 @@ describe('memrl-tui grid', () => {
     expect(readdirSync(folder())).toEqual(['train.py']);
   });
 
+  it('goes on with the sweep of a line that is typed again with more values', async () => {
+    write('train.py', script);
+    await run('grid', 'seed=0', 'lr=1e-3', '--plain', '--', 'python3', 'train.py');
+    const plan = await run('grid', 'seed=0,1', 'lr=0.001', '--dry-run', '--', 'python3', 'train.py');
+    expect(plan.out.replace(/\s+/g, ' ')).toContain('it was: memrl-tui grid seed=0 lr=1e-3 -- python3 train.py');
+    expect(plan.out).toContain('1 to start, 1 already done');
+    const again = await run('grid', 'seed=0,1', 'lr=0.001', '--plain', '--', 'python3', 'train.py');
+    expect(again.out).toContain('sweeps/train.yaml is of the same line with other values, and is replaced');
+    expect(again.out).toContain('2 done');
+    expect(
+      readdirSync(at('runs/train'))
+        .filter((name) => existsSync(at(`runs/train/${name}/run.json`)))
+        .toSorted(),
+    ).toEqual(['runs', 's1']);
+    expect(existsSync(at('runs/train/runs/attempts/2'))).toBe(false);
+  });
+
   it('never writes over a file that says something else', async () => {
     write('train.py', script);
     await run('grid', 'seed=0', '--plain', '--', 'python3', 'train.py');
+    write('sweeps/train.yaml', `${read('sweeps/train.yaml')}retry: 1\n`);
     const before = read('sweeps/train.yaml');
     const other = await run('grid', 'seed=0,1', '--plain', '--', 'python3', 'train.py');
     expect(other.code).toBe(2);

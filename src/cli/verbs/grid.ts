@@ -2,9 +2,11 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { textOrNull } from '../../files/regular-file.js';
+import { writeWhole } from '../../files/whole-file.js';
 import type { ArgumentStyle } from '../../spec/grid-line/argument-style.js';
 import type { SamplingKind } from '../../spec/expand/sampling/unit-points.js';
-import { gridSweepText } from '../../spec/grid-line/grid-line.js';
+import { type GridLine, gridSweepText } from '../../spec/grid-line/grid-line.js';
+import { isOfSameSweep, lineBefore } from '../../spec/grid-line/line-before.js';
 import { sweepFolder, sweepNameOf, sweepPath } from '../new-sweep-file.js';
 import { type LaunchOptions, requestedSlots } from '../options.js';
 import { planOfText, type ReadPlan } from '../read-plan.js';
@@ -31,33 +33,62 @@ export async function grid(
   command: readonly string[],
 ): Promise<number> {
   requestedSlots(options);
-  const text = gridSweepText({
+  const line: GridLine = {
     ...{ assignments, command },
     style: style ?? 'equals',
     runCap: runCap ?? null,
     sample: sample ?? null,
     baselines: baseline ?? [],
     then: then ?? null,
-  });
+  };
+  const text = gridSweepText(line);
   const path = sweepPath(name, sweepNameOf(command));
   const read = planOfText(text, path, options);
   if (prints === true) {
     print(text.trimEnd().split('\n'));
     return 0;
   }
-  const other = otherFileAt(path, text);
-  if (options.dryRun === true) return launchPlan(other === null ? read : withNote(read, other), path, options);
-  if (other !== null) throw other;
-  write(path, text);
-  return launchPlan(read, path, options);
+  const there = fileAt(path, text, line);
+  const note = there === null ? null : there.kind === 'before' ? replacedWords(path, there.text) : otherWords(path);
+  if (options.dryRun === true) return launchPlan(note === null ? read : withNote(read, note), path, options);
+  if (there?.kind === 'other') throw otherFile(path);
+  if (there === null) {
+    write(path, text);
+    return launchPlan(read, path, options);
+  }
+  print([replacedWords(path, there.text)]);
+  writeWhole(path, text);
+  const code = await launchPlan(read, path, options);
+  // The person did not agree.
+  if (code === 2) writeWhole(path, there.text);
+  return code;
+}
+
+/** What stands at the path that is not the text: the same sweep with other values, as `grid` wrote it, or something else. */
+type Found = { readonly kind: 'before'; readonly text: string } | { readonly kind: 'other' };
+
+/** Null: nothing, or the text itself. */
+function fileAt(path: string, text: string, line: GridLine): Found | null {
+  if (!existsSync(path)) return null;
+  const present = textOrNull(path, MOST);
+  if (present === text) return null;
+  const before = present === null ? null : lineBefore(present);
+  return before !== null && isOfSameSweep(line, before) ? { kind: 'before', text: present! } : { kind: 'other' };
+}
+
+function replacedWords(path: string, text: string): string {
+  return `${path} is of the same line with other values, and is replaced; it was: ${text.slice(2, text.indexOf('\n'))}`;
 }
 
 /** Bytes: more than a sweep file may have. */
 const MOST = 2 ** 26;
 
-/** Why the text cannot be written there; null: it can, or is there already. */
-function otherFileAt(path: string, text: string): UserError | null {
-  if (!existsSync(path) || textOrNull(path, MOST) === text) return null;
+function otherWords(path: string): string {
+  const { message, fix } = otherFile(path);
+  return `${message} ${fix}`;
+}
+
+function otherFile(path: string): UserError {
   return new UserError(
     `${path} exists and says something else; it is not overwritten.`,
     `Choose another name (\`--name ${freeName(path)}\`), launch what is there (\`memrl-tui ${path}\`), or remove it.`,
@@ -71,8 +102,8 @@ function freeName(path: string): string {
   }
 }
 
-function withNote(read: ReadPlan, { message, fix }: UserError): ReadPlan {
-  return { ...read, plan: { ...read.plan, notes: [...(read.plan.notes ?? []), `${message} ${fix}`] } };
+function withNote(read: ReadPlan, note: string): ReadPlan {
+  return { ...read, plan: { ...read.plan, notes: [...(read.plan.notes ?? []), note] } };
 }
 
 function write(path: string, text: string): void {

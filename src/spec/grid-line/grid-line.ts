@@ -10,7 +10,7 @@ import type { SamplingKind } from '../expand/sampling/unit-points.js';
 import type { GridValue } from './value-range.js';
 
 /** A sweep in one line: `grid seed=0..4 lr=1e-4,3e-4 -- python train.py`. */
-type GridLine = {
+export type GridLine = {
   /** `name=value`, as the shell gave them. */
   readonly assignments: readonly string[];
   readonly command: readonly string[];

@@ -1,0 +1,69 @@
+import { UserError } from '../../base/user-error.js';
+import { shellWords } from '../../text/shell-words.js';
+import { canonicalText } from '../expand/identity.js';
+import type { SamplingKind } from '../expand/sampling/unit-points.js';
+import { type ArgumentStyle, argumentStyles } from './argument-style.js';
+import { type GridLine, gridSweepText } from './grid-line.js';
+import { readAssignments } from './read-assignments.js';
+import type { GridValue } from './value-range.js';
+
+/** The line that a sweep file was written for; null: the file was written, or changed, by hand. */
+export function lineBefore(text: string): GridLine | null {
+  const [, typed] = /^# memrl-tui grid (.*)$/m.exec(text.slice(0, text.indexOf('\n'))) ?? [];
+  const read = typed === undefined ? null : shellWords(typed);
+  const line = read?.kind === 'words' ? lineOf(read.words.map((word) => word.text)) : null;
+  return line !== null && textOf(line) === text ? line : null;
+}
+
+/** As the heading of the file has it: assignments, options with their values, and the command. */
+function lineOf(words: readonly string[]): GridLine | null {
+  const end = words.indexOf('--');
+  if (end < 0) return null;
+  const assignments: string[] = [];
+  const given = new Map<string, string[]>();
+  for (let at = 0; at < end; at += 1) {
+    const word = words[at]!;
+    if (word.startsWith('--')) given.set(word, [...(given.get(word) ?? []), words[(at += 1)]!]);
+    else assignments.push(word);
+  }
+  const [style = 'equals'] = given.get('--args') ?? [];
+  if (!Object.hasOwn(argumentStyles, style)) return null;
+  const cap = given.get('--run-cap')?.[0];
+  return {
+    assignments,
+    command: words.slice(end + 1),
+    style: style as ArgumentStyle,
+    runCap: cap === undefined ? null : Number(cap),
+    sample: (given.get('--sample')?.[0] ?? null) as SamplingKind | null,
+    baselines: given.get('--baseline') ?? [],
+    then: given.get('--then')?.[0] ?? null,
+  };
+}
+
+function textOf(line: GridLine): string | null {
+  try {
+    return gridSweepText(line);
+  } catch (error) {
+    if (error instanceof UserError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Whether a line says of the same sweep that it has other values: the same command with the same parameters, each of which has
+ * a value of before. One that has none of them is meant to be told from the runs before.
+ */
+export function isOfSameSweep(now: GridLine, before: GridLine): boolean {
+  if (JSON.stringify([now.command, now.style]) !== JSON.stringify([before.command, before.style])) return false;
+  const [values, others] = [readAssignments(now.assignments), readAssignments(before.assignments)];
+  const isShared = ([name, value]: [string, GridValue]) => {
+    const other = others.get(name);
+    return other !== undefined && textsOf(other).some((text) => textsOf(value).includes(text));
+  };
+  return values.size === others.size && [...values].every(isShared);
+}
+
+function textsOf(value: GridValue): (string | undefined)[] {
+  if (value.kind === 'drawn') return [canonicalText(value.distribution)];
+  return (value.kind === 'list' ? value.values : [value.value]).map((each) => canonicalText(each));
+}
