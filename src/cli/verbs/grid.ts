@@ -29,18 +29,19 @@ type GridOptions = LaunchOptions & {
  */
 export async function grid(
   assignments: readonly string[],
-  { name, print: prints, args: style, runCap, sample, baseline, then, ...options }: GridOptions,
+  { name, print: prints, ...given }: GridOptions,
   command: readonly string[],
 ): Promise<number> {
+  const {
+    args: style = 'equals',
+    runCap = null,
+    sample = null,
+    baseline: baselines = [],
+    then = null,
+    ...options
+  } = given;
   requestedSlots(options);
-  const line: GridLine = {
-    ...{ assignments, command },
-    style: style ?? 'equals',
-    runCap: runCap ?? null,
-    sample: sample ?? null,
-    baselines: baseline ?? [],
-    then: then ?? null,
-  };
+  const line: GridLine = { assignments, command, style, runCap, sample, baselines, then };
   const text = gridSweepText(line);
   const path = sweepPath(name, sweepNameOf(command));
   const read = planOfText(text, path, options);
@@ -48,9 +49,21 @@ export async function grid(
     print(text.trimEnd().split('\n'));
     return 0;
   }
-  const there = fileAt(path, text, line);
-  const note = there === null ? null : there.kind === 'before' ? replacedWords(path, there.text) : otherWords(path);
-  if (options.dryRun === true) return launchPlan(note === null ? read : withNote(read, note), path, options);
+  return launchLine({ path, text, read, there: fileAt(path, text, line) }, options);
+}
+
+type Launching = {
+  readonly path: string;
+  readonly text: string;
+  readonly read: ReadPlan;
+  readonly there: Found | null;
+};
+
+async function launchLine({ path, text, read, there }: Launching, options: LaunchOptions): Promise<number> {
+  if (options.dryRun === true) {
+    const note = there === null ? null : there.kind === 'before' ? replacedWords(path, there.text) : otherWords(path);
+    return launchPlan(note === null ? read : withNote(read, note), path, options);
+  }
   if (there?.kind === 'other') throw otherFile(path);
   if (there === null) {
     write(path, text);

@@ -20,23 +20,21 @@ function lineOf(words: readonly string[]): GridLine | null {
   const end = words.indexOf('--');
   if (end < 0) return null;
   const assignments: string[] = [];
-  const given = new Map<string, string[]>();
+  const options: [name: string, value: string][] = [];
   for (let at = 0; at < end; at += 1) {
     const word = words[at]!;
-    if (word.startsWith('--')) given.set(word, [...(given.get(word) ?? []), words[(at += 1)]!]);
+    if (word.startsWith('--')) options.push([word, words[(at += 1)]!]);
     else assignments.push(word);
   }
-  const [style = 'equals'] = given.get('--args') ?? [];
+  const valuesOf = (name: string) => options.flatMap(([option, value]) => (option === name ? [value] : []));
+  const [[style = 'equals'], [cap]] = [valuesOf('--args'), valuesOf('--run-cap')];
   if (!Object.hasOwn(argumentStyles, style)) return null;
-  const cap = given.get('--run-cap')?.[0];
   return {
-    assignments,
-    command: words.slice(end + 1),
-    style: style as ArgumentStyle,
+    ...{ assignments, command: words.slice(end + 1), style: style as ArgumentStyle },
     runCap: cap === undefined ? null : Number(cap),
-    sample: (given.get('--sample')?.[0] ?? null) as SamplingKind | null,
-    baselines: given.get('--baseline') ?? [],
-    then: given.get('--then')?.[0] ?? null,
+    sample: (valuesOf('--sample')[0] as SamplingKind | undefined) ?? null,
+    baselines: valuesOf('--baseline'),
+    then: valuesOf('--then')[0] ?? null,
   };
 }
 
