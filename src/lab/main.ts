@@ -43,6 +43,9 @@ const world = processWorld();
 const quietWorld: World = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
 const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
 
+/** Takes back what `begin` has made. */
+let undoBegin: () => void = () => undefined;
+
 const commands: Readonly<Record<string, Command>> = {
   train: command('Learns a secret by policy gradient on a memory game.', trainKeys, async ({ config, given }) => {
     const directory = begin({
@@ -227,9 +230,6 @@ function inProject<K extends Keys>(read: Arguments<K>): Arguments<K> {
   if (!project || !('wandb_project' in read.config) || read.config['wandb_project'] !== null) return read;
   return { ...read, config: { ...read.config, wandb_project: project } };
 }
-
-/** Takes back what `begin` has made. */
-let undoBegin: () => void = () => undefined;
 
 function begin(run: { path: string; config: Config<Keys>; budget: ReadonlySet<string> }): RunDirectory {
   const restore = rememberDirectory(run.path);

@@ -1,10 +1,13 @@
+import { type Parameters, parameterOf } from '../../base/scalar.js';
 import { isUnset } from '../file/block.js';
 import type { Method } from '../file/block.js';
 import type { KeyPath } from '../file/diagnostic.js';
-import type { Axis, AxisValue, CompiledBlock, CompiledEdit, Step, Variant } from './compiled-block.js';
-import { fromCel, type Value } from './expression/cel-environment.js';
+import type { Axis, AxisValue, CompiledBlock, Step, Variant } from './compiled-block.js';
+import { fromCel, toCel, type Value } from './expression/cel-environment.js';
 import { ExpressionError } from './expression/expression.js';
 import type { CelValue } from './expression/function-bounds.js';
+import { canonicalText, identityOf } from './identity.js';
+import { type Combination, MatrixEdits } from './matrix-edits.js';
 import { latinValue, unitPoints } from './sampling/unit-points.js';
 
 /** One point of a grid: parameters in the order of the file, and the same as variables for expressions. */
@@ -163,78 +166,6 @@ function at(variables: Readonly<Record<string, CelValue>>): string {
   return ` at ${shown.slice(0, 6).join(', ')}${shown.length > 6 ? ', …' : ''}`;
 }
 
-/**
- * `exclude` and `include` as in the matrix of GitHub Actions. The matrix is what lists and cases give; constants are not
- * part of it. An entry of `exclude` leaves out the combinations that have all its values. An entry of `include` is added to
- * every combination of whose matrix it changes nothing; if there is none, it is a combination of its own.
- */
-class MatrixEdits {
-  readonly #exclude: readonly CompiledEdit[];
-  readonly #include: readonly CompiledEdit[];
-  readonly #matrix: ReadonlySet<string>;
-  readonly #used = new Set<CompiledEdit>();
-  readonly #compiled: CompiledBlock;
-
-  constructor(compiled: CompiledBlock) {
-    this.#compiled = compiled;
-    this.#exclude = compiled.exclude;
-    this.#include = compiled.include;
-    const ofCases = compiled.variants.flatMap(({ axes }) => axes);
-    this.#matrix = new Set([...compiled.axes.filter(({ constant }) => !constant), ...ofCases].map(({ name }) => name));
-  }
-
-  excludes({ values }: Combination): boolean {
-    return this.#exclude.some((entry) =>
-      entry.every(({ name, value: [value] }) => Object.hasOwn(values, name) && same(values[name], value)),
-    );
-  }
-
-  /** Adds to the combination, in place, what belongs to it. */
-  include({ values, variables }: Combination): void {
-    const original = this.#include.length === 0 ? values : { ...values };
-    for (const entry of this.#include) {
-      const changes = ({ name, value: [value] }: CompiledEdit[number]) =>
-        this.#matrix.has(name) && Object.hasOwn(original, name) && !same(original[name], value);
-      if (entry.some(changes)) continue;
-      this.#used.add(entry);
-      put(entry, { values, variables });
-    }
-  }
-
-  /** Those that no combination had a place for, each on top of the constants. After all others were seen. */
-  own(): Combination[] {
-    const { axes, bare } = this.#compiled;
-    return this.#include
-      .filter((entry) => !this.#used.has(entry))
-      .map((entry) => {
-        const combination: Combination = { variant: bare, variables: {}, values: {} };
-        for (const { name, identifier, constant, values } of axes) {
-          if (constant && !isUnset(values[0]![0])) put([{ name, identifier, value: values[0]! }], combination);
-        }
-        put(entry, combination);
-        return combination;
-      });
-  }
-}
-
-function put(entry: CompiledEdit, { values, variables }: Omit<Combination, 'variant'>): void {
-  for (const { name, identifier, value } of entry) {
-    values[name] = value[0];
-    variables[identifier] = value[1];
-  }
-}
-
-function same(left: unknown, right: unknown): boolean {
-  return left === right || (typeof left === 'object' && JSON.stringify(left) === JSON.stringify(right));
-}
-
-/** A setting of all axes, before anything is computed from it. Its own: whoever gets it may change it. */
-type Combination = {
-  readonly variant: Variant;
-  readonly variables: Record<string, CelValue>;
-  readonly values: Record<string, Value>;
-};
-
 /** The block's axes in order, then the cases, then a case's own axes; the last varies fastest. */
 function visitGrid(compiled: CompiledBlock, visit: (combination: Combination) => void): void {
   const outer: Omit<Combination, 'variant'> = { variables: {}, values: {} };
@@ -320,6 +251,38 @@ export function pointAt(compiled: CompiledBlock, at: (dimension: string) => numb
   if (new MatrixEdits(compiled).excludes(combination)) return null;
   const point = complete(combination.variant, combination.variables, combination.values);
   return exists(compiled, point) ? point : null;
+}
+
+/** The point that has these parameters but for the budget, which is that of the block; null: it has none. */
+export function pointOf(compiled: CompiledBlock, parameters: Parameters): Point | null {
+  const { content: budget } = compiled.block.extends;
+  const keyOf = (all: Parameters) => identityOf('', all, budget);
+  const valueOf = (axis: Axis) => (budget.includes(axis.name) ? undefined : parameterOf(parameters, axis.name));
+  for (const variant of compiled.variants) {
+    const setting = { variables: {}, values: {} };
+    const axes = [...compiled.axes, ...variant.axes];
+    if (!axes.every((axis) => setTo(setting, axis, valueOf(axis)))) continue;
+    if (new MatrixEdits(compiled).excludes({ variant, ...setting })) continue;
+    const point = complete(variant, setting.variables, setting.values);
+    if (exists(compiled, point) && keyOf(point.parameters) === keyOf(parameters)) return point;
+  }
+  return null;
+}
+
+/** False: the axis has no such value. One that is not passed is set all the same; `when` takes it away. */
+function setTo(setting: Omit<Combination, 'variant'>, axis: Axis, value: Value | undefined): boolean {
+  const text = canonicalText(value);
+  const listed = axis.values.find(([each]) => (value === undefined ? isUnset(each) : canonicalText(each) === text));
+  const other = value === undefined ? (axis.values[0] ?? axis.draw(0.5)) : drawnAs(axis, value);
+  const found = listed ?? other;
+  if (found === null) return false;
+  set(setting, axis, found);
+  return true;
+}
+
+function drawnAs(axis: Axis, value: Value): AxisValue | null {
+  if (axis.values.length > 0 || typeof value !== 'number') return null;
+  return [value, toCel(value, typeof axis.draw(0.5)[1] === 'number')];
 }
 
 /** Names of what varies: the block's axes, the case, and the axes of each case. */

@@ -13,7 +13,8 @@ export type KnownRun = {
   /** Identity as it was written down; null: unknown. */
   readonly identity: string | null;
   readonly parameters: Parameters;
-  readonly attempts: readonly { readonly outcome: Outcome | null }[];
+  /** Unix ms. */
+  readonly attempts: readonly { readonly startedAt: number; readonly outcome: Outcome | null }[];
   /** Whether the run has a directory, so that no other run may take its name. */
   readonly isStarted: boolean;
 };
@@ -61,6 +62,12 @@ export class KeptNames {
 
   get changes(): NameChanges {
     return { kept: this.#kept, distinct: this.#distinct };
+  }
+
+  /** The runs of a group that exist, the earliest first. */
+  ofGroup(group: string): KnownRun[] {
+    const startOf = ({ attempts }: KnownRun) => attempts[0]?.startedAt ?? Infinity;
+    return [...(this.#known.get(group) ?? [])].sort((a, b) => startOf(a) - startOf(b));
   }
 
   /** Names of the runs of one group, in their order. */

@@ -22,7 +22,7 @@ function expand(text: string, place: Place | readonly KnownRun[] = [], path = 'x
 }
 
 function recordOf({ name, group, identity, parameters }: PlannedRun, outcome: Outcome | null = done): KnownRun {
-  return { name, group, identity, parameters, attempts: [{ outcome }], isStarted: true };
+  return { name, group, identity, parameters, attempts: [{ startedAt: 0, outcome }], isStarted: true };
 }
 
 /** The place after a launch of the text alone, as versions did it that gave names by the file. */
@@ -133,6 +133,32 @@ describe('a run that exists', () => {
     expect(startedIn(expand(text(5), known), known)).toHaveLength(2);
   });
 
+  it.each([
+    ['drawn values', 'lr: { min: 0.0, max: 1.0 }, n: { min: 1, max: 9 }', { lr: 0.123456789, n: 4 }],
+    [
+      'lists, constants and what is computed',
+      'opt: { values: [sgd, adam] }, c: 3, d: { expr: "c * 2" }',
+      { opt: 'adam', c: 3, d: 6 },
+    ],
+    ['a larger budget', 'lr: { min: 0.0, max: 1.0 }, steps: 200', { lr: 0.5, steps: 100 }],
+  ])('is a run of an open search, which nobody else knows, by its directory: %s', (_, parameters, of) => {
+    const budget = 'steps' in of ? 'extends: steps\n' : '';
+    const text = `name: x\nmethod: bayes\nrun_cap: 3\nmetric: { name: loss }\n${budget}${head}parameters: { ${parameters} }`;
+    const run = { name: 'lost', group: 'runs', identity: null, isStarted: true, parameters: of };
+    const other = { ...run, name: 'other', parameters: { ...of, more: 1 } };
+    const attempts = [{ startedAt: 0, outcome: done }];
+    const { plan } = expand(text, [
+      { ...other, attempts },
+      { ...run, attempts },
+    ]);
+    expect(plan.runs.map(({ name }) => name)).toContain('lost');
+    expect(plan.runs.map(({ name }) => name)).not.toContain('other');
+    expect(plan.runs.find(({ name }) => name === 'lost')!.parameters).toEqual({
+      ...of,
+      ...('steps' in of ? { steps: 200 } : {}),
+    });
+  });
+
   it('is the one that is done, where an older version started it again under another name', () => {
     const [first, ...others] = launched(two.replace('[0]', '[0, 1]'), failed);
     const known = [...launched(two), first!, ...others];
@@ -229,7 +255,7 @@ function launch(edit: Edit, place: Place, endings: readonly Outcome[]) {
     if (standing(run, known).state === 'done') continue;
     const outcome = endings[started.length % endings.length]!;
     started.push(run);
-    place.set(run.name, { ...recordOf(run), attempts: [...(known?.attempts ?? []), { outcome }] });
+    place.set(run.name, { ...recordOf(run), attempts: [...(known?.attempts ?? []), { startedAt: 0, outcome }] });
   }
   return { runs: plan.runs, started };
 }
@@ -277,7 +303,7 @@ describe('a sweep that is edited and launched again and again', () => {
         for (const [index, run] of planOf(textOf(first)).runs.entries()) {
           // They hashed the parameters as they were written, and kept nothing else.
           const identity = index % 2 === 0 ? identityOf(run.group, run.parameters, run.budget ?? []) : null;
-          const attempts = [{ outcome: outcomes[index % outcomes.length]! }];
+          const attempts = [{ startedAt: 0, outcome: outcomes[index % outcomes.length]! }];
           place.set(run.name, { ...recordOf(run), identity, attempts });
         }
         const before = new Map(place);

@@ -1,0 +1,76 @@
+import { isUnset } from '../file/block.js';
+import type { CompiledBlock, CompiledEdit, Variant } from './compiled-block.js';
+import type { Value } from './expression/cel-environment.js';
+import type { CelValue } from './expression/function-bounds.js';
+
+/** A setting of all axes, before anything is computed from it. Its own: whoever gets it may change it. */
+export type Combination = {
+  readonly variant: Variant;
+  readonly variables: Record<string, CelValue>;
+  readonly values: Record<string, Value>;
+};
+
+/**
+ * `exclude` and `include` as in the matrix of GitHub Actions. The matrix is what lists and cases give; constants are not
+ * part of it. An entry of `exclude` leaves out the combinations that have all its values. An entry of `include` is added to
+ * every combination of whose matrix it changes nothing; if there is none, it is a combination of its own.
+ */
+export class MatrixEdits {
+  readonly #exclude: readonly CompiledEdit[];
+  readonly #include: readonly CompiledEdit[];
+  readonly #matrix: ReadonlySet<string>;
+  readonly #used = new Set<CompiledEdit>();
+  readonly #compiled: CompiledBlock;
+
+  constructor(compiled: CompiledBlock) {
+    this.#compiled = compiled;
+    this.#exclude = compiled.exclude;
+    this.#include = compiled.include;
+    const ofCases = compiled.variants.flatMap(({ axes }) => axes);
+    this.#matrix = new Set([...compiled.axes.filter(({ constant }) => !constant), ...ofCases].map(({ name }) => name));
+  }
+
+  excludes({ values }: Combination): boolean {
+    return this.#exclude.some((entry) =>
+      entry.every(({ name, value: [value] }) => Object.hasOwn(values, name) && same(values[name], value)),
+    );
+  }
+
+  /** Adds to the combination, in place, what belongs to it. */
+  include({ values, variables }: Combination): void {
+    const original = this.#include.length === 0 ? values : { ...values };
+    for (const entry of this.#include) {
+      const changes = ({ name, value: [value] }: CompiledEdit[number]) =>
+        this.#matrix.has(name) && Object.hasOwn(original, name) && !same(original[name], value);
+      if (entry.some(changes)) continue;
+      this.#used.add(entry);
+      put(entry, { values, variables });
+    }
+  }
+
+  /** Those that no combination had a place for, each on top of the constants. After all others were seen. */
+  own(): Combination[] {
+    const { axes, bare } = this.#compiled;
+    return this.#include
+      .filter((entry) => !this.#used.has(entry))
+      .map((entry) => {
+        const combination: Combination = { variant: bare, variables: {}, values: {} };
+        for (const { name, identifier, constant, values } of axes) {
+          if (constant && !isUnset(values[0]![0])) put([{ name, identifier, value: values[0]! }], combination);
+        }
+        put(entry, combination);
+        return combination;
+      });
+  }
+}
+
+function put(entry: CompiledEdit, { values, variables }: Omit<Combination, 'variant'>): void {
+  for (const { name, identifier, value } of entry) {
+    values[name] = value[0];
+    variables[identifier] = value[1];
+  }
+}
+
+function same(left: unknown, right: unknown): boolean {
+  return left === right || (typeof left === 'object' && JSON.stringify(left) === JSON.stringify(right));
+}
