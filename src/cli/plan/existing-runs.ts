@@ -25,6 +25,11 @@ export function existingRuns(runsDirectory: string, sweep: string, rows: Iterabl
   return [...runs.values()];
 }
 
+/** A word whose number is written in one way: `--lr=1e-3` as `--lr=0.001`. */
+function plainly(word: string): string {
+  return word.replace(/(?<=^|=)[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i, (number) => String(Number(number)));
+}
+
 /**
  * What a run would be started with now and was not at its last attempt, by key of the sweep file. Nothing where its budget is
  * another one, as the command holds that.
@@ -36,7 +41,7 @@ export function changedSince(run: PlannedRun, environment: string, record: RunRe
   const cwd = (place: { cwd: string; snapshot?: { cwd: string } | undefined }) => place.snapshot?.cwd ?? place.cwd;
   const isSnapshot = run.snapshot !== undefined || record.snapshot !== undefined;
   return [
-    ...(JSON.stringify(run.argv) === JSON.stringify(record.argv) ? [] : ['command']),
+    ...(JSON.stringify(run.argv.map(plainly)) === JSON.stringify(record.argv.map(plainly)) ? [] : ['command']),
     // A copy of the code has paths of its own in it.
     ...(isSnapshot || (record.environmentDigest ?? environment) === environment ? [] : ['env']),
     ...(cwd(run) === cwd(record) ? [] : ['cwd']),

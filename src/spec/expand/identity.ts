@@ -18,9 +18,13 @@ export function canonicalText(value: ParameterValue | undefined): string | undef
   return value === undefined ? undefined : JSON.stringify(inOrder(value));
 }
 
+/** Numbers that are texts for Python's reader of YAML, which W&B's files are read by. */
+const exponential = /^[+-]?\d+(\.\d*)?e[+-]?\d+$/i;
+
 /** The value with the keys of its maps sorted. */
 function inOrder(value: ParameterValue): ParameterValue {
   if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value === 'string') return exponential.test(value) ? Number(value) : value;
   if (!isMapValue(value)) return value;
   const entries = Object.entries(value).map(([name, inner]): [string, ParameterValue] => [name, inOrder(inner)]);
   return Object.fromEntries(entries.sort(byName));

@@ -287,6 +287,8 @@ describe('what a launch changes of a sweep that is known', () => {
 
   it('claims nothing of done runs where nothing changed, the budget is another one, or an older build said less', () => {
     expect(isOutdated(recorded(text(), text()))).toBe(false);
+    const written = text({ seeds: '1, 100' });
+    expect(isOutdated(recorded(written, text({ seeds: '1.0, 1e2' })))).toBe(false);
     expect(isOutdated(recorded(text({ n: 20 }), text()))).toBe(false);
     expect(isOutdated(recorded(text({ more: 'env: { A: x }' }), text(), { environmentDigest: undefined }))).toBe(false);
     const logged = text({ more: 'env: { WANDB_PROJECT: p }' });

@@ -5,6 +5,7 @@ import { type Expansion, expandBeside } from '../../../src/spec/expand/expand-sw
 import { identityOf } from '../../../src/spec/expand/identity.js';
 import type { KnownRun } from '../../../src/spec/expand/kept-names.js';
 import { parseSweepFile } from '../../../src/spec/file/parse-sweep-file.js';
+import { tableSweepText } from '../../../src/spec/file/table-file.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import { noFacts, planOf } from '../sweeps.js';
@@ -100,6 +101,19 @@ describe('a run that exists', () => {
     const after = expand(`${head}parameters: { ${now} }`, known);
     expect(startedIn(after, known)).toEqual([]);
     expect(namesIn(after).toSorted()).toEqual(known.map(({ name }) => name).toSorted());
+  });
+
+  it('is the same run where W&B reads a number as a text', () => {
+    const text = (lr: string) => `program: t.py\nmethod: grid\nparameters: { lr: { values: [${lr}] } }`;
+    const known = launched(text('1e-3, 2e-3'));
+    expect(startedIn(expand(text('0.001, 0.002, 0.003'), known), known)).toHaveLength(1);
+  });
+
+  it('is the same run in a table with rows more', () => {
+    const table = (rows: string) => tableSweepText(`lr,opt\n${rows}`, 't.csv', ['train']);
+    const known = launched(table('0.1,sgd\n'));
+    const grown = expand(table('0.5,sgd\n1e-1,sgd\n0.1,adam\n'), known);
+    expect(startedIn(grown, known)).toHaveLength(2);
   });
 
   it('keeps its name when the template is another', () => {
