@@ -1,9 +1,11 @@
 import { groupBy } from '../../base/group-by.js';
 import { hasEnded, type RunWord } from '../../base/run-words.js';
+import { parameterOf } from '../../base/scalar.js';
 import { quote } from '../../query/text.js';
 import { counted } from '../../text/numbers.js';
 import { wrap } from '../../text/wrap.js';
 import { identityOf } from '../../spec/expand/identity.js';
+import { isRepetition } from '../../spec/expand/run-name.js';
 import { changesBetween, differingParameters } from '../../spec/policy/completion.js';
 import { compactNames } from './compact-names.js';
 import { type Change, type Difference, isQueued, isUp, type Setting } from './difference.js';
@@ -72,9 +74,12 @@ function distinctTexts(fresh: readonly Change[], width: number): string[] {
   const head = `${counted(told.length, 'name')} ${told.length === 1 ? 'is' : 'are'} taken`;
   const why = changesBetween(parameters!, run.parameters).join(', ');
   const names = differingParameters(parameters!, run.parameters);
+  const isGrown = names.every((name) =>
+    isBudget(name, parameterOf(parameters!, name), parameterOf(run.parameters, name)),
+  );
   return [
     ...wrap(`${head}: ${taken} exists with other parameters (${why})`, width, '  '),
-    `  to continue those instead: extends: [${names.join(', ')}]`,
+    ...(isGrown ? [`  to continue those runs instead: extends: [${names.join(', ')}]`] : []),
   ];
 }
 
@@ -179,11 +184,41 @@ function absentLines({ sweep, changes, absent }: Difference, width: number): str
 
 /** Why runs that look alike are others. */
 function otherTexts(changes: readonly Change[], absent: Difference['absent']): string[] {
-  const fresh = changes.filter(({ kind }) => kind === 'new').map(({ run }) => run);
+  const fresh = changes.filter(({ kind }) => kind === 'new');
   return [...groupBy(absent, ({ group }) => group)].flatMap(([group, runs]) => {
-    const own = fresh.filter((run) => run.group === group);
-    return own.length > 0 ? parameterTexts(own, runs) : groupTextsOf(group, fresh, runs);
+    const own = fresh.filter(({ run }) => run.group === group);
+    const planned = own.map(({ run }) => run);
+    if (own.length === 0)
+      return groupTextsOf(
+        group,
+        fresh.map(({ run }) => run),
+        runs,
+      );
+    const isSaid = own.some(({ distinctFrom }) => distinctFrom !== null);
+    return [...parameterTexts(planned, runs), ...(isSaid ? [] : budgetTexts(planned, runs))];
   });
+}
+
+/** Whether a parameter may be one that belongs into `extends`. */
+function isBudget(name: string, was: unknown, is: unknown): boolean {
+  return typeof was === 'number' && typeof is === 'number' && is > was && !isRepetition(name);
+}
+
+/** One number that all runs had and that is larger now: most often how long they train. */
+function budgetTexts(fresh: readonly Parameterized[], before: readonly Parameterized[]): string[] {
+  const onlyNumber = (runs: readonly Parameterized[], name: string): number | null => {
+    const values = new Set(runs.map(({ parameters }) => parameterOf(parameters, name)));
+    const [value] = values;
+    return values.size === 1 && typeof value === 'number' ? value : null;
+  };
+  const grown = Object.keys(fresh[0]!.parameters).flatMap((name) => {
+    const [was, is] = [onlyNumber(before, name), onlyNumber(fresh, name)];
+    return isBudget(name, was, is) ? [{ name, was, is }] : [];
+  });
+  if (grown.length === 0) return [];
+  const words = grown.map(({ name, was, is }) => `${name} was ${was} and is ${is}`);
+  const names = grown.map(({ name }) => name);
+  return [`  ${words.join(', ')}; to continue those runs instead: extends: [${names.join(', ')}]`];
 }
 
 /** A parameter that all runs of the file have and those before had not, or the other way round. */

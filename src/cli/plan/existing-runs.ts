@@ -25,6 +25,13 @@ export function existingRuns(runsDirectory: string, sweep: string, rows: Iterabl
   return [...runs.values()];
 }
 
+/** The same for commands that differ in nothing but how numbers are written, and in the order of options: of keys in the file. */
+function commandKey(argv: readonly string[]): string {
+  const words = argv.map(plainly);
+  const isOption = (word: string) => /^-|=/.test(word);
+  return JSON.stringify([words.filter((word) => !isOption(word)), words.filter(isOption).sort()]);
+}
+
 /** A word whose number is written in one way: `--lr=1e-3` as `--lr=0.001`. */
 function plainly(word: string): string {
   return word.replace(/(?<=^|=)[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i, (number) => String(Number(number)));
@@ -41,7 +48,7 @@ export function changedSince(run: PlannedRun, environment: string, record: RunRe
   const cwd = (place: { cwd: string; snapshot?: { cwd: string } | undefined }) => place.snapshot?.cwd ?? place.cwd;
   const isSnapshot = run.snapshot !== undefined || record.snapshot !== undefined;
   return [
-    ...(JSON.stringify(run.argv.map(plainly)) === JSON.stringify(record.argv.map(plainly)) ? [] : ['command']),
+    ...(commandKey(run.argv) === commandKey(record.argv) ? [] : ['command']),
     // A copy of the code has paths of its own in it.
     ...(isSnapshot || (record.environmentDigest ?? environment) === environment ? [] : ['env']),
     ...(cwd(run) === cwd(record) ? [] : ['cwd']),

@@ -18,7 +18,7 @@ import { identityOf } from './identity.js';
 import { KeptNames, type KnownRun, type NameChanges } from './kept-names.js';
 import { type ExpandOptions, type NamedPoint, plannedRun, rendering } from './plan-run.js';
 import { withNeededRuns } from './needed-runs.js';
-import { defaultNames, type NamedGroup, namesAfter, refuseClashes, varyingNames } from './run-name.js';
+import { defaultNames, isRepetition, type NamedGroup, namesAfter, refuseClashes, varyingNames } from './run-name.js';
 
 /**
  * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the
@@ -239,15 +239,12 @@ function notesOf(file: GroupsFile, named: readonly NamedGroup[], runs: readonly 
   return notes.length === 0 ? {} : { notes };
 }
 
-/** Parameters that say which repetition a run is; alike commands are what they are for. */
-const repetition = /(^|[._-])(seed|repeat|repetition|trial)$/i;
-
 /** Runs that differ in what their program is not told. What `wandb.init()` reads differs from run to run, but few read it. */
 function alikeNote({ block }: CompiledBlock, runs: readonly PlannedRun[]): string[] {
   const own = ({ argv, env, cwd }: PlannedRun) =>
     JSON.stringify([argv, Object.keys(block.env.content).map((name) => env[name]), cwd]);
   if (runs.length < 2 || new Set(runs.map(own)).size > 1) return [];
-  if (varyingNames(runs).every((name) => repetition.test(name))) return [];
+  if (varyingNames(runs).every(isRepetition)) return [];
   const count = `The ${runs.length} commands of group ${block.group} are all alike`;
   return [
     block.dialect === 'wandb'

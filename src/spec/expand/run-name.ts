@@ -140,6 +140,13 @@ export function distinctName(
   for (let number = 2; ; number += 1) if (!isTaken(`${stem}_${number}`)) return `${stem}_${number}`;
 }
 
+const repetition = /(^|[._-])(seed|repeat|repetition|trial)$/i;
+
+/** Whether a parameter says which repetition a run is; alike commands are what such parameters are for. */
+export function isRepetition(parameter: string): boolean {
+  return repetition.test(parameter);
+}
+
 /** What people call these parameters. */
 const usual: Readonly<Record<string, string>> = {
   learning_rate: 'lr',

@@ -245,8 +245,16 @@ describe('what a launch changes of a sweep that is known', () => {
     expect(lines(found).slice(0, 3)).toEqual([
       'A  2 new: A_s{0,1}_steps200',
       '   2 names are taken: A_s0 exists with other parameters (steps was 100 and would be 200)',
-      '     to continue those instead: extends: [steps]',
+      '     to continue those runs instead: extends: [steps]',
     ]);
+  });
+
+  it('says how runs would be continued whose one number is larger now, where names do not tell', () => {
+    const of = (seeds: string, steps: number) => unnamed(seeds).replace('{ n: 10,', `{ n: 10, steps: ${steps},`);
+    expect(lines(recorded(of('0', 100), of('0, 1', 200))).at(-1)).toBe(
+      '  steps was 100 and is 200; to continue those runs instead: extends: [steps]',
+    );
+    expect(lines(recorded(unnamed('0'), unnamed('1'))).join('\n')).not.toContain('extends');
   });
 
   it('says that a parameter more, or another group, makes other runs', () => {
@@ -289,6 +297,11 @@ describe('what a launch changes of a sweep that is known', () => {
     expect(isOutdated(recorded(text(), text()))).toBe(false);
     const written = text({ seeds: '1, 100' });
     expect(isOutdated(recorded(written, text({ seeds: '1.0, 1e2' })))).toBe(false);
+    const turned = text().replace('{ n: 10, seed: [0, 1] }', '{ seed: [0, 1], n: 10 }');
+    expect(isOutdated(recorded(text(), turned))).toBe(false);
+    expect(isOutdated(recorded(text().replace('train,', 'cp, a, b,'), text().replace('train,', 'cp, b, a,')))).toBe(
+      true,
+    );
     expect(isOutdated(recorded(text({ n: 20 }), text()))).toBe(false);
     expect(isOutdated(recorded(text({ more: 'env: { A: x }' }), text(), { environmentDigest: undefined }))).toBe(false);
     const logged = text({ more: 'env: { WANDB_PROJECT: p }' });
