@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { type Dirent, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../contract/files.js';
 import { RunRecord } from '../contract/run-record.js';
@@ -47,7 +47,9 @@ export function* eachRunRecord(
 export function foldersIn(directory: string): string[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
+    // A run may have been moved to another disk, and linked.
+    const isFolder = (entry: Dirent) => entry.isDirectory() || entry.isSymbolicLink();
+    return entries.filter((entry) => isFolder(entry) && !entry.name.startsWith('.')).map(({ name }) => name);
   } catch {
     return [];
   }
