@@ -128,19 +128,20 @@ function match(wanted: readonly WantedRun[], known: readonly KnownRun[], matches
   const [only, ...others] = wanted;
   if (others.length === 0) return void matches.set(only!, bestOf(only!, known));
   const left = new Set(known);
-  const take = (isSame: (run: WantedRun, other: KnownRun) => boolean) => {
+  const pairBy = (keyOf: (run: Pick<KnownRun, 'name' | 'parameters'>) => string) => {
+    const there = groupBy([...left].reverse(), keyOf);
     for (const run of wanted) {
-      const found = matches.has(run) ? undefined : [...left].find((other) => isSame(run, other));
+      const found = matches.has(run) ? undefined : there.get(keyOf(run))?.pop();
       if (found === undefined) continue;
       matches.set(run, found);
       left.delete(found);
     }
   };
-  take(({ name }, other) => other.name === name);
+  pairBy(({ name }) => name);
   // Each comes after its own run, which only the name tells.
   if (wanted.some(({ after }) => after !== undefined)) return;
-  take(({ parameters }, other) => isAlike(parameters, other.parameters));
-  take(() => true);
+  pairBy(({ parameters }) => identityOf('', parameters, []));
+  pairBy(() => '');
 }
 
 /** What is done with this budget, else what the file calls so, else the run that came furthest. */
@@ -156,8 +157,4 @@ function bestOf(run: WantedRun, known: readonly KnownRun[]): KnownRun {
 function isAbove(a: readonly number[], b: readonly number[]): boolean {
   const index = a.findIndex((value, place) => value !== b[place]);
   return index >= 0 && a[index]! > b[index]!;
-}
-
-function isAlike(a: Parameters, b: Parameters): boolean {
-  return identityOf('', a, []) === identityOf('', b, []);
 }
