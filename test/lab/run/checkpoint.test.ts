@@ -52,7 +52,8 @@ describe('a checkpoint', () => {
     await saveCheckpoint(directory, point('000004', 4), engine, null);
     expect(checkpointRows(directory.path).map((row) => row.name)).toEqual(['000001', 'final', 'final', '000004']);
     // A line that is no row would make the manager doubt the whole file.
-    for (const line of readFileSync(rows, 'utf8').trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('name');
+    for (const line of readFileSync(rows, 'utf8').trimEnd().split('\n'))
+      expect(JSON.parse(line)).toHaveProperty('name');
     writeFileSync(join(directory.path, 'checkpoints/000004/state.json'), '{"vers');
     const lines: string[] = [];
     expect(lastCheckpoint(directory, (line) => lines.push(line))!.batch).toBe(3);
