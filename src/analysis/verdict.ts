@@ -60,21 +60,16 @@ export type Judged = { secretBits: number; secret: number | null; state: Reporte
 
 /** A run that still goes on is not judged: it may forget what it knows. */
 export function judge(curve: Curve, judged: Judged): Verdict {
+  const { state } = judged;
   const last = curve.evaluations.at(-1);
-  switch (judged.state) {
-    case 'queued':
-    case 'held':
-      // One that ran before waits for its retry, or to be released.
-      return last === undefined ? { kind: 'queued' } : judgeEnded(curve, last, judged);
-    case 'starting':
-    case 'running':
-    case 'paused':
-    case 'stopping':
-      return { kind: 'running', bits: last?.bits ?? null, episodes: last?.episodes ?? null };
-    default:
-      return last === undefined ? { kind: 'unmeasured', state: judged.state } : judgeEnded(curve, last, judged);
-  }
+  // One that ran before and waits, for its retry or to be released, is judged by that.
+  if (waiting.includes(state) && last === undefined) return { kind: 'queued' };
+  if (up.includes(state)) return { kind: 'running', bits: last?.bits ?? null, episodes: last?.episodes ?? null };
+  return last === undefined ? { kind: 'unmeasured', state } : judgeEnded(curve, last, judged);
 }
+
+const waiting: readonly ReportedState[] = ['queued', 'held'];
+const up: readonly ReportedState[] = ['starting', 'running', 'paused', 'stopping'];
 
 function judgeEnded(curve: Curve, { bits, episodes }: Evaluation, { secretBits, secret, state }: Judged): Verdict {
   const memorised = firstOfStay(curve.evaluations, MEMORISED_SHARE * secretBits);
