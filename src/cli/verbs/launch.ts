@@ -20,6 +20,7 @@ import { differenceFrom, editLines, estimateOf, fleetIfUp, timeOf } from '../pla
 import { planJson } from '../plan/plan-json.js';
 import { planLines } from '../plan/plan-lines.js';
 import { leftOutNow, optionWords, saidBy, withLeftOut } from '../plan/said-at-launch.js';
+import { wandbNote } from '../plan/wandb-note.js';
 import { printReport } from '../print-report.js';
 import { readPlan, type ReadPlan } from '../read-plan.js';
 import { hasPerson, hasScreen, outputWidth, print, printJson, remark } from '../terminal.js';
@@ -59,7 +60,8 @@ export async function launchPlan(read: ReadPlan, file: string, options: LaunchOp
   const warning = originWarning(read, file, options);
   const surveys = await surveysOf(read.plan, runsDirectory(options.runs), definedEnvironment());
   if (options.dryRun === true) {
-    const notes = [warning, leftOutNote(read, file, options), ...snapshotNotes(read.plan, surveys)];
+    const logging = wandbNote(read.plan.runs, definedEnvironment());
+    const notes = [warning, leftOutNote(read, file, options), logging, ...snapshotNotes(read.plan, surveys)];
     return showPlan(withNotes(read, notes), options);
   }
   if (options.json === true) {

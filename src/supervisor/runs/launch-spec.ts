@@ -1,7 +1,9 @@
 import { runMarks } from '../../contract/files.js';
 import type { LaunchSpec } from '../../executors/executor.js';
+import { hasWandbAccount } from '../../files/wandb-account.js';
 import type { SchedulerAction } from '../../scheduler/action.js';
 import { gpusOf, type Slot } from '../../scheduler/placement/slot.js';
+import { loggerEnvironment } from '../../spec/expand/wandb-run.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { Environment } from './submission-store.js';
 
@@ -25,13 +27,16 @@ export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetti
   const { gpus, gpu_memory: gpuMemory, cpus = 1, nice } = run.resources;
   const place = devices === null ? null : { gpus: gpusOf(slot), threads, devices };
   const argv = [...run.argv, ...(resumed ? run.resumeArgs : [])];
+  const given = atHome(environment, run.cwd);
+  const said = { ...given, ...run.env };
+  const loggers = loggerEnvironment(run.directory, said, hasWandbAccount(said, run.cwd));
   return {
     directory: run.directory,
     attempt,
     argv: argv.map((word) => word.replaceAll('${attempt}', String(attempt))),
     cwd: run.cwd,
     environment: withProgramFolder(
-      runEnvironment(atHome(environment, run.cwd), run.env, place, { id, directory: run.directory, attempt }),
+      runEnvironment({ ...given, ...loggers }, run.env, place, { id, directory: run.directory, attempt }),
       bin,
     ),
     needs: { gpus, gpuMemory, cpus },
