@@ -3,6 +3,7 @@ import { naturalOrder } from '../text/natural-order.js';
 import type { FoundFile, MetricFormat, Recognition } from './formats/format.js';
 import { whyUnread } from './formats/registry.js';
 import { expectedFiles, RunFolders } from './run-folders.js';
+import { OutsidePlaces } from './run-places.js';
 
 /** One source of a run: the files of one format that are read as one. `why`: what it was told by. */
 export type FoundSource = {
@@ -28,6 +29,7 @@ const MOST_MAYBE = 32;
  */
 export class Detection {
   readonly #folders: RunFolders;
+  readonly #outside: OutsidePlaces;
   /** In order of precedence. */
   readonly formats: readonly MetricFormat[];
   readonly #expected: readonly FoundFile[];
@@ -41,7 +43,9 @@ export class Detection {
   #maybe: readonly FoundFile[] = [];
 
   constructor(directory: string, folders: readonly string[], formats: readonly MetricFormat[]) {
-    this.#folders = new RunFolders(directory, folders);
+    this.#folders = new RunFolders(directory);
+    this.#outside = new OutsidePlaces(directory, folders);
+    this.#folders.place(this.#outside.folders, this.#outside.files);
     this.formats = formats;
     this.#besides = formats.flatMap(({ besides = [] }) => besides);
     this.#expected = expectedFiles(directory);
@@ -59,6 +63,11 @@ export class Detection {
     return { folders: this.#folders.folders, isCut: this.#folders.isCut };
   }
 
+  /** Where the run writes beside its directory, as of the last look. */
+  get outside(): OutsidePlaces {
+    return this.#outside;
+  }
+
   get passedOver(): PassedOver[] {
     return this.#folders.files.flatMap(({ path, place }) => {
       const recognition = this.#verdicts.get(path)?.recognition;
@@ -72,15 +81,34 @@ export class Detection {
     return others.length === 0 && this.#absent.has(path!);
   }
 
-  /** Looks for new files; true if there are sources or files that were not there before. */
+  /** Looks for new files; true if there are sources or files that were not there before, or some are not the run's any more. */
   look(): boolean {
+    const isMoved = this.#outside.look();
+    if (isMoved) this.#folders.place(this.#outside.folders, this.#outside.files);
     const isChanged = this.#folders.look();
-    const files = isChanged ? this.#folders.files : this.#maybe;
+    const isLost = isMoved && this.#dropOthers();
+    const isFound = this.#judgeAll(isChanged) || isLost;
+    if (isChanged || isFound) this.#maybe = this.#undecided();
+    if (isFound) this.#sort();
+    return isFound;
+  }
+
+  /** True if some belong to a source, which was not known before. */
+  #judgeAll(isChanged: boolean): boolean {
     let found = isChanged && this.#hasCome();
-    for (const file of files) found = this.#judge(file) || found;
-    if (isChanged || found) this.#maybe = this.#undecided();
-    if (found) this.#sort();
+    for (const file of isChanged ? this.#folders.files : this.#maybe) found = this.#judge(file) || found;
     return found;
+  }
+
+  /** Forgets sources that have a file which is another run's now; what is left of them is found anew. True if there were some. */
+  #dropOthers(): boolean {
+    const own = new Set([...this.#expected, ...this.#folders.files].map(({ path }) => path));
+    const lost = [...this.#sources.values()].filter(({ paths }) => paths.some((path) => !own.has(path)));
+    for (const { id, paths } of lost) {
+      this.#sources.delete(id);
+      for (const path of paths) this.#verdicts.delete(path);
+    }
+    return lost.length > 0;
   }
 
   /** True if an expected file is there that was not. */
