@@ -1,3 +1,4 @@
+import { runFiles } from '../contract/files.js';
 import { statRegular } from '../files/regular-file.js';
 import { naturalOrder } from '../text/natural-order.js';
 import type { FoundFile, MetricFormat, Recognition } from './formats/format.js';
@@ -83,9 +84,14 @@ export class Detection {
 
   /** Looks for new files; true if there are sources or files that were not there before, or some are not the run's any more. */
   look(): boolean {
-    const isMoved = this.#outside.look();
-    if (isMoved) this.#folders.place(this.#outside.folders, this.#outside.files);
-    const isChanged = this.#folders.look();
+    let isChanged = this.#folders.look();
+    // To ask for each of a thousand runs whether it is there costs more than to read those that are.
+    const mayBeThere = !this.#folders.isAbsent(runFiles.written) || this.#outside.files.length > 0;
+    const isMoved = mayBeThere && this.#outside.look();
+    if (isMoved) {
+      this.#folders.place(this.#outside.folders, this.#outside.files);
+      isChanged = this.#folders.look() || isChanged;
+    }
     const isLost = isMoved && this.#dropOthers();
     const isFound = this.#judgeAll(isChanged) || isLost;
     if (isChanged || isFound) this.#maybe = this.#undecided();
@@ -141,7 +147,7 @@ export class Detection {
   #recognise(file: FoundFile): Omit<Verdict, 'size'> {
     const why = whyUnread(file.name);
     let best: Recognition = why === undefined ? { is: 'no' } : { is: 'no', why };
-    for (const format of this.formats) {
+    for (const format of this.formats.filter(({ isNamed }) => isNamed?.(file.name) !== false)) {
       const recognition = format.recognise(file);
       if (recognition.is === 'yes') return { recognition, format };
       if (recognition.is === 'maybe' || (recognition.why !== undefined && best.is === 'no')) best = recognition;

@@ -74,9 +74,11 @@ export type MetricFormat = {
   readonly filing: 'rows' | 'points';
   /** Written whole now and then: of a metric that another source has more values of, that one counts. */
   readonly isSnapshot?: boolean;
+  /** Whether a file of this name may be one, wherever it lies; absent: one is known by its place in the run's directory. */
+  readonly isNamed?: (name: string) => boolean;
   /** Endings of files that may lie beside one of that name and belong to it: while it cannot be told yet, they may tell. */
   readonly besides?: (name: string) => readonly string[];
-  /** Asked of a file until it says yes or no, at each look at the run: it must be cheap. */
+  /** Asked of a file of such a name until it says yes or no, at each look at the run: it must be cheap. */
   recognise: (file: FoundFile) => Recognition;
   /** Begins to follow one. */
   open: (files: SourceFiles) => SourceReader;

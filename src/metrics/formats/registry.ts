@@ -19,6 +19,11 @@ export function metricFormats(patterns: LogPatterns = {}): readonly MetricFormat
   return [...fileFormats, logFormat(patterns)];
 }
 
+/** Whether a file of this name may hold metrics, wherever it lies. */
+export function isMetricsName(name: string): boolean {
+  return fileFormats.some(({ isNamed }) => isNamed?.(name) === true);
+}
+
 /** Files in which programs write metrics too, and that are not read: what to say of them. By name. */
 const unreadFiles: readonly { pattern: RegExp; why: string }[] = [
   {
