@@ -130,7 +130,7 @@ export class Detection {
     if (known !== undefined && known.recognition.is !== 'maybe') return false;
     const size = this.#sizeOf(file);
     if (known?.size === size) return false;
-    const { recognition, format } = this.#recognise(file);
+    const { recognition, format } = recognised(file, this.formats);
     const isPassing = recognition.is === 'maybe' && recognition.isPassing === true;
     this.#verdicts.set(file.path, { recognition, format, size: isPassing ? NaN : size });
     if (recognition.is !== 'yes') return false;
@@ -142,17 +142,6 @@ export class Detection {
   #sizeOf({ path, name }: FoundFile): number {
     const endings = this.#besides.flatMap((endingsOf) => endingsOf(name));
     return endings.reduce((sum, ending) => sum + Math.max(0, sizeOf(path + ending)), sizeOf(path));
-  }
-
-  #recognise(file: FoundFile): Omit<Verdict, 'size'> {
-    const why = whyUnread(file.name);
-    let best: Recognition = why === undefined ? { is: 'no' } : { is: 'no', why };
-    for (const format of this.formats.filter(({ isNamed }) => isNamed?.(file.name) !== false)) {
-      const recognition = format.recognise(file);
-      if (recognition.is === 'yes') return { recognition, format };
-      if (recognition.is === 'maybe' || (recognition.why !== undefined && best.is === 'no')) best = recognition;
-    }
-    return { recognition: best, format: null };
   }
 
   #add({ path, place }: FoundFile, format: MetricFormat, { why, source }: { why: string; source?: string }): void {
@@ -180,6 +169,18 @@ export class Detection {
       return a[0] - b[0] || a[1] - b[1] || naturalOrder(one.paths[0]!, other.paths[0]!);
     });
   }
+}
+
+/** Of which format a file is, as far as it can be told. */
+export function recognised(file: FoundFile, formats: readonly MetricFormat[]): Omit<Verdict, 'size'> {
+  const why = whyUnread(file.name);
+  let best: Recognition = why === undefined ? { is: 'no' } : { is: 'no', why };
+  for (const format of formats.filter(({ isNamed }) => isNamed?.(file.name) !== false)) {
+    const recognition = format.recognise(file);
+    if (recognition.is === 'yes') return { recognition, format };
+    if (recognition.is === 'maybe' || (recognition.why !== undefined && best.is === 'no')) best = recognition;
+  }
+  return { recognition: best, format: null };
 }
 
 function depthOf(place: string): number {

@@ -38,7 +38,7 @@ const noEntries: Entries = { files: [], folders: [], others: [], isWhole: false 
  * runs looked into, which lie below the working directory where the runs directory does.
  */
 export class RunFolders {
-  readonly #directory: string;
+  readonly #directory: string | null;
   readonly #most: number;
   #roots: readonly { path: string; place: string }[] = [];
   /** Files of the run elsewhere. */
@@ -49,8 +49,8 @@ export class RunFolders {
   #isPlaced = true;
   #files: readonly FoundFile[] = [];
 
-  /** @param most Folders that are looked into. */
-  constructor(directory: string, most = MOST_FOLDERS) {
+  /** @param directory Of the run; null: there are only others. @param most Folders that are looked into. */
+  constructor(directory: string | null, most = MOST_FOLDERS) {
     this.#directory = directory;
     this.#most = most;
     this.place([], []);
@@ -59,7 +59,8 @@ export class RunFolders {
   /** From the next look on: these folders, and these files, beside the run's own folder. */
   place(folders: readonly string[], files: readonly string[]): void {
     const outside = [...new Set(folders)].filter((path) => path !== this.#directory);
-    this.#roots = [{ path: this.#directory, place: '' }, ...outside.map((path) => ({ path, place: path }))];
+    const own = this.#directory === null ? [] : [{ path: this.#directory, place: '' }];
+    this.#roots = [...own, ...outside.map((path) => ({ path, place: path }))];
     this.#outside = files;
     this.#isPlaced = true;
   }
@@ -80,7 +81,7 @@ export class RunFolders {
 
   /** Whether it is known that nothing had this name in the run's own folder at the last look. */
   isAbsent(name: string): boolean {
-    const { isWhole, files, folders, others } = this.#folders.get(this.#roots[0]!.path)?.entries ?? noEntries;
+    const { isWhole, files, folders, others } = this.#folders.get(this.#directory ?? '')?.entries ?? noEntries;
     return isWhole && ![files, folders, others].some((names) => names.includes(name));
   }
 
@@ -161,7 +162,7 @@ export class RunFolders {
     );
     const known = new Set(this.#outside.length === 0 ? [] : found.map(({ path }) => path));
     const outside = this.#outside.filter((path) => !known.has(path));
-    return [...found, ...outside.map((path) => foundFile(path, basename(path), path))];
+    return [...found, ...outside.map((path) => foundFile(path))];
   }
 }
 
@@ -238,7 +239,7 @@ function statOf(path: string): Stats | null {
 
 const HEAD = 64 << 10;
 
-function foundFile(path: string, name: string, place: string): FoundFile {
+export function foundFile(path: string, name = basename(path), place = path): FoundFile {
   return { path, name, place, head: () => headLines(path) };
 }
 

@@ -16,6 +16,7 @@ import type { ClockWatch, SteadyClock } from './core/steady-clock.js';
 import { passTurn } from '../processes/turn.js';
 import type { GpuWatch } from './gpus/gpu-watch.js';
 import type { NotificationCentre } from './notify/notifications.js';
+import type { Ownership } from './ownership/ownership.js';
 import { type Losses, sweepsOnDisk } from './runs/losses.js';
 import type { PlannedRuns } from './runs/planned-runs.js';
 import type { Records } from './runs/records.js';
@@ -42,6 +43,7 @@ type ResumeTools = ReconcileTools & {
   losses: Losses;
   gpus: Pick<GpuWatch, 'lookIn'>;
   records: Pick<Records, 'confirm'>;
+  ownership: Pick<Ownership, 'wereUp'>;
   notifications: Pick<NotificationCentre, 'countRuns'>;
   loop: Pick<EventLoop, 'follow'>;
 };
@@ -76,6 +78,7 @@ export async function resumeRuns(parts: ResumeTools, { past, recent }: OpenedRun
   replay(state, found);
   submissions.forgetOthers(plannedRuns.keys());
   findGpus(parts);
+  parts.ownership.wereUp(state.active);
   await reconcile(state, parts);
   confirmRecords(parts, recent);
   notifications.countRuns();

@@ -18,7 +18,7 @@ const write = (name: string, text: string) => {
 };
 const told = (written: Partial<WrittenFiles>) =>
   writeWrittenFiles(join(root, 'runs/a'), { ...nothingWritten, ...written });
-const file = (name: string) => ({ path: join(root, name), attempt: 1, why: 'a process of the run has it open' });
+const file = (name: string) => ({ path: join(root, name), attempt: 1, by: 'open' as const, why: 'it was seen' });
 const open = (folders: string[] = [], options = {}): RunMetrics =>
   openMetrics(join(root, 'runs/a'), {
     places: { folders: folders.map((each) => join(root, each)), patterns: {} },
