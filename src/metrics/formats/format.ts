@@ -77,6 +77,8 @@ export type MetricFormat = {
   readonly filing: 'rows' | 'points';
   /** Written whole now and then: of a metric that another source has more values of, that one counts. */
   readonly isSnapshot?: boolean;
+  /** Its `step` is how often the program has logged, unless that says otherwise. */
+  readonly countsCalls?: true;
   /** Whether a file of this name may be one, wherever it lies; absent: one is known by its place in the run's directory. */
   readonly isNamed?: (name: string) => boolean;
   /** The process that writes a file, as its name has it; null: it has none. Absent: no name has. */

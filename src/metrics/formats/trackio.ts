@@ -20,6 +20,7 @@ export const trackio: MetricFormat = {
   looksFor: '*.db of trackio (SQLite)',
   filing: 'points',
   besides: (name) => (isDatabase(name) ? [besides.log] : []),
+  countsCalls: true,
   isNamed: isDatabase,
   recognise: ({ path }) => recogniseDatabase(path),
   open: ({ paths: [path] }) => new TrackioDatabase(path!),

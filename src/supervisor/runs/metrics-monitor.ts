@@ -6,6 +6,7 @@ import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-m
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { compileStopRule } from '../../spec/policy/stop-rule.js';
 import { judgesOf, type MonitoredMetrics } from '../publish/run-view.js';
+import { countedProgress } from './counted-progress.js';
 
 /** Read in one part, bytes; some 2.5 ms of work. */
 const PART_BYTES = 128 << 10;
@@ -170,9 +171,12 @@ export class MetricsMonitor {
     this.#verdict ??= this.#callbacks.judge(row);
   }
 
-  /** How far it is: as a metric says, or else a progress bar, which may know what is left. */
+  /**
+   * How far it is: as a metric says that is made for it, else by a counter that a parameter limits, else by a progress bar, which
+   * may know what is left.
+   */
   #position(metrics: MonitoredMetrics['metrics'], now: number) {
-    const counted = this.#progress(metrics);
+    const counted = this.#progress(metrics) ?? countedProgress(this.#metrics, this.#run.parameters);
     if (counted !== null) return { progress: counted, stated: null };
     const { share = null, etaSeconds = null } = this.#metrics.progress ?? {};
     return { progress: share, stated: etaSeconds === null ? null : { seconds: etaSeconds, at: now } };
