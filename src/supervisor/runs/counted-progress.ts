@@ -29,15 +29,25 @@ const ALIKE = 0.1;
 /** A rollout may lead a little beyond its budget of steps; a counter that goes further counts something else. */
 const BEYOND = 1.1;
 
+/** A pair of which the parameter is known. */
+export type Limit = { readonly pair: Pair; readonly total: number };
+
+/** The parameters that say how far something goes. */
+export function limitsOf(parameters: Parameters): Limit[] {
+  return pairs.flatMap((pair) => {
+    const total = totalOf(parameters, pair.totals);
+    return total === null ? [] : [{ pair, total }];
+  });
+}
+
 /**
  * How far a run is by a counter that it logs and the parameter that says how far it goes (`epoch` and `epochs`), 0 to 1; null
  * where there is no such pair, or in doubt: nothing is better than something wrong.
  */
-export function countedProgress(metrics: Read, parameters: Parameters): number | null {
-  const shares = pairs.flatMap((pair) => {
-    const total = totalOf(parameters, pair.totals);
-    const key = total === null ? undefined : counterAmong(metrics, pair.counter);
-    return key === undefined ? [] : [pair.shareOf(metrics, key, total!)];
+export function countedProgress(metrics: Read, limits: readonly Limit[]): number | null {
+  const shares = limits.flatMap(({ pair, total }) => {
+    const key = counterAmong(metrics, pair.counter);
+    return key === undefined ? [] : [pair.shareOf(metrics, key, total)];
   });
   const [first = null, second = first] = shares;
   if (first === null || second === null || Math.abs(first - second) > ALIKE) return null;

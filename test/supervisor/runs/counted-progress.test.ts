@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openMetrics } from '../../../src/metrics/run-metrics.js';
-import { countedProgress } from '../../../src/supervisor/runs/counted-progress.js';
+import { countedProgress, limitsOf } from '../../../src/supervisor/runs/counted-progress.js';
 import { removeFolder } from '../../remove-folder.js';
 
 let run: string;
@@ -47,7 +47,7 @@ it.each<{ when: string; parameters: Record<string, unknown>; rows: object[]; sha
 ])('$when: $share', ({ parameters, rows, share }) => {
   writeFileSync(join(run, 'metrics.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   const metrics = openMetrics(run, { places: { folders: [], patterns: {} } }).readNow();
-  const found = countedProgress(metrics, parameters as never);
+  const found = countedProgress(metrics, limitsOf(parameters as never));
   if (share === null) expect(found).toBeNull();
   else expect(found).toBeCloseTo(share, 10);
 });
