@@ -24,7 +24,7 @@ type Tracked = {
 };
 
 /** What is still to be found out of a file. */
-export type Circumstances = Pick<FileFacts, 'writer' | 'named' | 'inFolderOf' | 'lives'> & {
+export type Circumstances = Pick<FileFacts, 'writer' | 'named' | 'inFolderOf' | 'withTheirOwn' | 'lives'> & {
   attemptOf: (id: RunId) => number;
 };
 

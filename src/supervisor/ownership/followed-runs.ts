@@ -16,8 +16,11 @@ export type Followed = {
 /** `since`, `next`: when it began, and when it is looked at again, on the line of `performance.now()`. */
 type Entry = { -readonly [Key in keyof Followed]: Followed[Key] } & { since: number; next: number };
 
-/** After the start of a run, ms: when its processes are looked at. Programs that import PyTorch take ten seconds to open a file. */
-const looksAt = [500, 1500, 3000, 5000, 8000, 12_000, 18_000, 25_000, 35_000, 60_000, 120_000, 300_000];
+/** When the processes of a run are looked at after its start, ms. Programs that import PyTorch take ten seconds to open a file. */
+const looksAt = [
+  ...[500, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10_000, 12_000, 14_000, 16_000, 18_000, 20_000],
+  ...[25_000, 30_000, 40_000, 60_000, 120_000, 300_000],
+];
 /** Then so often, ms. */
 const EVERY_MS = 300_000;
 /** A file that was seen open for the first time is looked for once more after so long, ms. */

@@ -22,6 +22,8 @@ export type FileFacts = {
   /** The only run whose command leads to it. */
   readonly named: RunId | null;
   readonly inFolderOf: RunId | null;
+  /** Runs that were seen with a file of their own of such a name. */
+  readonly withTheirOwn: readonly RunId[];
   /** Of the runs that work in a folder above it. */
   readonly lives: readonly Life[];
   /** Whose it was found to be before. */
@@ -80,7 +82,7 @@ function ofOpener(facts: FileFacts, id: RunId): Verdict {
   const { born, owner, named, openers } = facts;
   const isKnown = owner?.id === id || named === id;
   if (!isKnown && born !== null && !isSince(born, lifeOf(facts, id))) return { kind: 'older', ids: [id] };
-  const isAlone = present(facts).every((life) => life.id === id);
+  const isAlone = present(facts).every((life) => life.id === id || facts.withTheirOwn.includes(life.id));
   return isKnown || isAlone || openers.get(id)! >= KEPT_OPEN ? { kind: 'own', id, by: 'open' } : unknown;
 }
 

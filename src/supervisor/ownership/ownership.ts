@@ -15,7 +15,7 @@ import type { Warnings } from '../runs/warnings.js';
 import { FileBook } from './file-book.js';
 import { FollowedRuns, type Followed } from './followed-runs.js';
 import { NamedPaths } from './named-paths.js';
-import { OpenFolders } from './open-folders.js';
+import { OpenFiles } from './open-files.js';
 import { Place, seenFile } from './place.js';
 import { SharedFolders } from './shared-folders.js';
 import { writtenFiles } from './written-words.js';
@@ -36,6 +36,8 @@ const SHARE = 0.005;
 const SOON_MS = 300;
 /** But no longer between two looks than this, ms. */
 const LONGEST_MS = 5000;
+/** Records of runs of the past are read at once for so long, ms. */
+const AT_ONCE_MS = 20;
 /** Runs of the past whose records are read in one go. */
 const PAST_AT_ONCE = 64;
 
@@ -49,7 +51,7 @@ const PAST_AT_ONCE = 64;
 export class Ownership {
   readonly #tools: OwnershipTools;
   readonly #book = new FileBook();
-  readonly #open = new OpenFolders();
+  readonly #open = new OpenFiles();
   readonly #runs = new FollowedRuns();
   readonly #places = new Map<string, Place>();
   /** By sweep, with how many runs it had then. */
@@ -61,6 +63,7 @@ export class Ownership {
   /** Files that were seen open at this look, and by whom. */
   readonly #met = new Map<string, RunId>();
   readonly #past: PlannedRun[] = [];
+  #pastMs = 0;
   readonly #wereUp = new Set<RunId>();
   #timer: NodeJS.Timeout | null = null;
   #isLooking = false;
@@ -106,12 +109,20 @@ export class Ownership {
   /** One that ended before this supervisor was there. */
   recall({ id, attempt, past }: Run, planned: PlannedRun): void {
     const [first, last] = [past[0], past.at(-1)];
-    if (first === undefined || last === undefined || !this.#wereUp.delete(id)) this.#past.push(planned);
+    if (first === undefined || last === undefined || !this.#wereUp.delete(id)) this.#remember(planned);
     else {
       this.started(planned, attempt, { since: last[0], first: first[0] });
       this.#runs.end(id, this.#fileTime(last[1]));
     }
     this.#later();
+  }
+
+  /** At once while that is quick: there may be ten thousand of them. */
+  #remember(run: PlannedRun): void {
+    if (this.#pastMs > AT_ONCE_MS) return void this.#past.push(run);
+    const begun = performance.now();
+    this.#loadPast(run);
+    this.#pastMs += performance.now() - begun;
   }
 
   /** Its directory goes, or has gone. */
@@ -243,6 +254,7 @@ export class Ownership {
       named,
       lives: [...above, ...[...new Set(others)].flatMap((id) => this.#runs.livesOf(id))],
       inFolderOf: this.#open.ownerOf(path, there, this.#runs.roots),
+      withTheirOwn: this.#open.holdersBeside(path, there),
       attemptOf: (id) => this.#runs.livesOf(id).at(-1)?.attempt ?? 0,
     });
   }
@@ -303,10 +315,14 @@ export class Ownership {
   /** Whose files are known, so that no other run gets them, and those of old runs that shared a folder are nobody's. */
   async #readPast(): Promise<void> {
     for (let run = this.#past.pop(); run !== undefined && !this.#isClosed; run = this.#past.pop()) {
-      this.#load(run);
-      if (run.metrics.folders !== undefined) this.#record(run);
+      this.#loadPast(run);
       if (this.#past.length % PAST_AT_ONCE === 0) await passTurn();
     }
+  }
+
+  #loadPast(run: PlannedRun): void {
+    this.#load(run);
+    if (run.metrics.folders !== undefined) this.#record(run);
   }
 
   /** @param begun How long the event loop had been busy then. */

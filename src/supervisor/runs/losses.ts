@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { runFiles, supervisorFiles } from '../../contract/files.js';
+import { supervisorFiles } from '../../contract/files.js';
 import { textOrNull } from '../../files/regular-file.js';
 
 /** What was lost, in words, and the sweeps that were lost with it: their directories are there, and nobody knows of them. */
@@ -11,9 +11,6 @@ const Lost = z.object({ lost: z.array(Loss) });
 
 const FILE = 'lost.json';
 const LIMIT = 1 << 20;
-/** Directories looked into, and what is looked at in each: one run that was started is enough. */
-const SWEEPS = 500;
-const RUNS = 50;
 
 /**
  * What became of the supervisor's own memory, and what to do about it. Kept in a file, because the supervisor that finds it
@@ -76,28 +73,6 @@ export class Losses {
     } catch {
       // A full disk: this supervisor says it all the same.
     }
-  }
-}
-
-/** The sweeps of which there are runs that were started, by the directories alone. */
-export function sweepsOnDisk(runsDirectory: string): string[] {
-  const sweeps = foldersIn(runsDirectory).slice(0, SWEEPS);
-  return sweeps.filter((sweep) => {
-    const runs = foldersIn(join(runsDirectory, sweep)).slice(0, RUNS);
-    return runs.some((run) => wasStarted(join(runsDirectory, sweep, run)));
-  });
-}
-
-function wasStarted(directory: string): boolean {
-  return existsSync(join(directory, runFiles.record)) || existsSync(join(directory, runFiles.attempts));
-}
-
-function foldersIn(directory: string): string[] {
-  try {
-    const entries = readdirSync(directory, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
-  } catch {
-    return [];
   }
 }
 

@@ -1,17 +1,27 @@
 import { basename, dirname } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 
-/** In which folders runs keep files open for writing, by the names of the files: a log, a file of events. */
-export class OpenFolders {
+/** The files that runs keep open for writing where they work: logs, files of events and of metrics. */
+export class OpenFiles {
   readonly #ofRun = new Map<RunId, Map<string, string>>();
+  readonly #paths = new Map<RunId, Set<string>>();
 
   note(id: RunId, path: string): void {
     const known = this.#ofRun.get(id) ?? new Map<string, string>();
     this.#ofRun.set(id, known.set(basename(path), dirname(path)));
+    this.#paths.set(id, (this.#paths.get(id) ?? new Set()).add(path));
+  }
+
+  /** Of these runs, those that had another file open whose name differs from this one's in numbers alone: theirs is that one. */
+  holdersBeside(path: string, ids: readonly RunId[]): RunId[] {
+    const name = withoutNumbers(path);
+    const isLike = (each: string) => each !== path && withoutNumbers(each) === name;
+    return ids.filter((id) => [...(this.#paths.get(id) ?? [])].some(isLike));
   }
 
   forget(id: RunId): void {
     this.#ofRun.delete(id);
+    this.#paths.delete(id);
   }
 
   /**
@@ -36,4 +46,8 @@ export class OpenFolders {
   #namesIn(id: RunId, folder: string): string[] {
     return [...(this.#ofRun.get(id) ?? [])].filter(([, each]) => each === folder).map(([name]) => name);
   }
+}
+
+function withoutNumbers(path: string): string {
+  return basename(path).replace(/\d+/g, '0');
 }
