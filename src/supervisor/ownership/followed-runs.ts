@@ -61,8 +61,8 @@ export class FollowedRuns {
     this.#entries.delete(id);
   }
 
-  get isEmpty(): boolean {
-    return this.#entries.size === 0;
+  get size(): number {
+    return this.#entries.size;
   }
 
   get hasEnded(): boolean {

@@ -39,8 +39,10 @@ export type Verdict =
   | { kind: 'several' | 'either' | 'older'; ids: readonly RunId[] }
   | { kind: 'unknown' };
 
-/** Files have the time of the kernel's last tick, and a run begins a moment before its start is noted, ms. */
+/** Files have the time of the kernel's last tick, and a run begins a moment before its start is noted: at most so long, ms. */
 const EARLY_MS = 50;
+/** And hardly longer than this: one that ended so shortly before another began may be told from it, ms. */
+const TICK_MS = 10;
 /** What is written by then was still on its way when the run ended, ms. */
 const LATE_MS = 1000;
 /** Seen open so often, a file is kept open: one that is opened for each row by several runs is hardly met twice. */
@@ -83,7 +85,8 @@ function ofOpener(facts: FileFacts, id: RunId): Verdict {
   const isKnown = owner?.id === id || named === id;
   if (!isKnown && born !== null && !isSince(born, lifeOf(facts, id))) return { kind: 'older', ids: [id] };
   const isAlone = present(facts).every((life) => life.id === id || facts.withTheirOwn.includes(life.id));
-  return isKnown || isAlone || openers.get(id)! >= KEPT_OPEN ? { kind: 'own', id, by: 'open' } : unknown;
+  if (isKnown || isAlone || openers.get(id)! >= KEPT_OPEN) return { kind: 'own', id, by: 'open' };
+  return endOf(facts, id) < Infinity ? { kind: 'either', ids: idsOf(id, present(facts)) } : unknown;
 }
 
 /** Until another run may have written to it. */
@@ -91,7 +94,7 @@ function stillOf(facts: FileFacts, owner: NonNullable<FileFacts['owner']>): Verd
   const { id, by } = owner;
   const end = endOf(facts, id);
   const isLater = ({ from, to }: Life) =>
-    facts.changed > end + LATE_MS && from - EARLY_MS <= facts.changed && (to ?? Infinity) >= facts.changed;
+    facts.changed > end + LATE_MS && from - TICK_MS <= facts.changed && (to ?? Infinity) >= facts.changed;
   const others = present(facts).filter((life) => life.id !== id && (by === 'alone' || isLater(life)));
   return others.length === 0 ? { kind: 'own', id, by } : { kind: 'either', ids: idsOf(id, others) };
 }
@@ -108,7 +111,7 @@ function ofThosePresent(facts: FileFacts): Verdict {
 
 /** Those that were up at some time while it was written. */
 function present({ born, changed, lives }: FileFacts): Life[] {
-  return lives.filter(({ from, to }) => from - EARLY_MS <= changed && (to ?? Infinity) >= (born ?? -Infinity));
+  return lives.filter(({ from, to }) => from - TICK_MS <= changed && (to ?? Infinity) >= (born ?? -Infinity));
 }
 
 function lifeOf({ lives }: FileFacts, id: RunId): Life | undefined {

@@ -30,8 +30,9 @@ type OwnershipTools = {
   now: () => number;
 };
 
-/** Of its time, a core may be busy with this for so long. */
-const SHARE = 0.005;
+/** Of its time, a core may be busy with this for so long, where runs are few, and where they are many. */
+const shares = { few: 0.02, many: 0.005 };
+const FEW_RUNS = 16;
 /** Between the end of a run and a look at what it left, where that is not looked at in the moment it ends, ms. */
 const SOON_MS = 300;
 /** But no longer between two looks than this, ms. */
@@ -282,7 +283,7 @@ export class Ownership {
       if (run !== null) this.#record(run);
     }
     for (const id of this.#runs.takeLeft()) this.#open.forget(id);
-    if (!this.#runs.isEmpty) return;
+    if (this.#runs.size > 0) return;
     this.#book.tidy();
     for (const known of [this.#places, this.#named, this.#writers]) known.clear();
   }
@@ -327,7 +328,8 @@ export class Ownership {
 
   /** @param begun How long the event loop had been busy then. */
   #spent(begun: number): void {
-    this.#notBefore = performance.now() + Math.min(LONGEST_MS, (activeMs() - begun) / SHARE);
+    const share = this.#runs.size <= FEW_RUNS ? shares.few : shares.many;
+    this.#notBefore = performance.now() + Math.min(LONGEST_MS, (activeMs() - begun) / share);
   }
 
   /** A time of the scheduler's line on the clock that files have their times of. Unix ms. */
