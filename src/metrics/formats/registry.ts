@@ -1,6 +1,6 @@
 import { csv } from './csv.js';
 import { d3rlpyCsv } from './d3rlpy-csv.js';
-import type { MetricFormat, NamedWriter } from './format.js';
+import type { MetricFormat } from './format.js';
 import { jsonLines, ownJsonLines } from './json-lines.js';
 import { logFormat } from './log/log.js';
 import type { LogPatterns } from './log/log-rows.js';
@@ -19,15 +19,9 @@ export function metricFormats(patterns: LogPatterns = {}): readonly MetricFormat
   return [...fileFormats, logFormat(patterns)];
 }
 
-/** Whether a file of this name may hold metrics, wherever it lies. */
-export function isMetricsName(name: string): boolean {
-  return fileFormats.some(({ isNamed }) => isNamed?.(name) === true);
-}
-
-/** The process that writes a file of this name; null: the name does not say. */
-export function writerIn(name: string): NamedWriter | null {
-  const format = fileFormats.find(({ isNamed }) => isNamed?.(name) === true);
-  return format?.writerIn?.(name) ?? null;
+/** The first format that has files of such a name, wherever they lie; null: none has. */
+export function formatNamed(name: string): MetricFormat | null {
+  return fileFormats.find(({ isNamed }) => isNamed?.(name) === true) ?? null;
 }
 
 /** Files in which programs write metrics too, and that are not read: what to say of them. By name. */

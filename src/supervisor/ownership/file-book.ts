@@ -1,8 +1,6 @@
 import type { RunId } from '../../base/ids.js';
 import type { Evidence, WrittenFiles } from '../../contract/written-files.js';
-import { recognised } from '../../metrics/detection.js';
-import { metricFormats } from '../../metrics/formats/registry.js';
-import { foundFile } from '../../metrics/run-folders.js';
+import { sourceOf } from '../../metrics/metrics-file.js';
 import { type FileFacts, ownerOf, type Verdict } from './owner-of-file.js';
 import type { SeenFile } from './place.js';
 
@@ -28,7 +26,6 @@ export type Circumstances = Pick<FileFacts, 'writer' | 'named' | 'inFolderOf' | 
   attemptOf: (id: RunId) => number;
 };
 
-const formats = metricFormats();
 /** A file that nobody is seen to have open is told to be anybody's after so many looks. */
 const PATIENCE = 2;
 
@@ -169,11 +166,6 @@ export class FileBook {
     runs.add(owner.id);
     return isNew ? [...runs] : [];
   }
-}
-
-function sourceOf(path: string): string | null | undefined {
-  const { recognition } = recognised(foundFile(path), formats);
-  return recognition.is === 'yes' ? (recognition.source ?? null) : undefined;
 }
 
 function concernedBy({ owner, refusal }: Pick<Tracked, 'owner' | 'refusal'>): readonly RunId[] {

@@ -1,10 +1,9 @@
 import { hostname } from 'node:os';
-import { basename } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import { nothingWritten, type WrittenFiles } from '../../contract/written-files.js';
 import type { Executor } from '../../executors/executor.js';
 import { readWrittenFiles, writeWrittenFiles } from '../../files/written-files-file.js';
-import { isMetricsName, writerIn } from '../../metrics/formats/registry.js';
+import { isMetricsName, writerIn } from '../../metrics/metrics-file.js';
 import { passTurn } from '../../processes/turn.js';
 import { runsAtWork } from '../../processes/written-files.js';
 import type { Run } from '../../scheduler/run-state.js';
@@ -189,15 +188,14 @@ export class Ownership {
     if (local.length === 0) return;
     const roots = new Map(local.map(({ run: { directory }, root }) => [directory, root]));
     const isOutside = (path: string, directory: string) =>
-      !path.startsWith(`${directory}/`) &&
-      (isMetricsName(basename(path)) || path.startsWith(`${roots.get(directory)}/`));
+      !path.startsWith(`${directory}/`) && (isMetricsName(path) || path.startsWith(`${roots.get(directory)}/`));
     const atWork = await runsAtWork(new Set(roots.keys()), isOutside);
     for (const { run } of local) {
       const { pids, files } = atWork.get(run.directory) ?? { pids: [], files: [] };
       for (const pid of pids) this.#writers.set(pid, run.id);
       for (const path of files) {
         this.#open.note(run.id, path);
-        const seen = isMetricsName(basename(path)) ? seenFile(path) : null;
+        const seen = isMetricsName(path) ? seenFile(path) : null;
         if (seen === null) continue;
         this.#book.opened(run.id, seen);
         this.#met.set(path, run.id);
@@ -261,7 +259,7 @@ export class Ownership {
   }
 
   #writerOf(path: string): RunId | 'other' | null {
-    const writer = writerIn(basename(path));
+    const writer = writerIn(path);
     // Numbers of another machine, or of a container, mean nothing here.
     if (writer?.host !== hostname()) return null;
     return this.#writers.get(writer.pid) ?? 'other';

@@ -1,6 +1,5 @@
-import { basename } from 'node:path';
 import { statRegular } from '../../files/regular-file.js';
-import { isMetricsName } from '../../metrics/formats/registry.js';
+import { isMetricsName } from '../../metrics/metrics-file.js';
 import { RunFolders } from '../../metrics/run-folders.js';
 
 /** A file that may hold metrics. `born` null: the file system does not know. Unix ms. */
@@ -41,7 +40,7 @@ export class Place {
     this.#looks += 1;
     for (const steps = this.#folders.lookInSteps(); steps.next().done !== true;) yield null;
     const files = this.#folders.files.slice(0, MOST_FILES).map(({ path }) => path);
-    for (const path of [...named, ...files]) if (isMetricsName(basename(path))) yield this.#fileAt(path, since);
+    for (const path of [...named, ...files]) if (isMetricsName(path)) yield this.#fileAt(path, since);
   }
 
   #fileAt(path: string, since: number): SeenFile | null {
