@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await bed.close();
-  await removeFolder(work);
+  removeFolder(work);
 });
 
 const place = (name: string) => join(work, name);
