@@ -26,7 +26,8 @@ const MOST_MAYBE = 32;
 
 /**
  * Finds the sources of a run, and keeps finding those that come later. The first format that knows a file has it; where two
- * sources say something of the same metric, the format that stands first counts, then the file that is less deep, then by name.
+ * sources say something of the same metric, the format that stands first counts, then what the last attempt wrote elsewhere, then
+ * the file that is less deep, then by name.
  */
 export class Detection {
   readonly #folders: RunFolders;
@@ -163,10 +164,13 @@ export class Detection {
   }
 
   #sort(): void {
-    const rank = ({ format, places }: FoundSource) => [this.formats.indexOf(format), depthOf(places[0]!)] as const;
+    const attempts = new Map(this.#outside.written.files.map(({ path, attempt }) => [path, attempt]));
+    // Of files elsewhere, what an attempt wrote that failed must not stand for the one that goes on.
+    const rank = ({ format, paths, places }: FoundSource) =>
+      [this.formats.indexOf(format), -(attempts.get(paths.at(-1)!) ?? 0), depthOf(places[0]!)] as const;
     this.#order = [...this.#sources.values()].sort((one, other) => {
       const [a, b] = [rank(one), rank(other)];
-      return a[0] - b[0] || a[1] - b[1] || naturalOrder(one.paths[0]!, other.paths[0]!);
+      return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || naturalOrder(one.paths[0]!, other.paths[0]!);
     });
   }
 }

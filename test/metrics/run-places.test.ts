@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { nothingWritten, type WrittenFiles } from '../../src/contract/written-files.js';
 import { writeWrittenFiles } from '../../src/files/written-files-file.js';
 import { describeSources } from '../../src/metrics/describe-sources.js';
+import { reportLines } from '../../src/metrics/report-lines.js';
 import { openMetrics, type RunMetrics } from '../../src/metrics/run-metrics.js';
 import { removeFolder } from '../remove-folder.js';
 
@@ -72,4 +73,22 @@ it('does not look into the directories of other runs below a declared folder', (
   expect(losses(metrics)).toEqual([2]);
   expect([...metrics.series('acc').y]).toEqual([0.5, 0.6]);
   expect(describeSources(metrics).sources.flatMap(({ files }) => files)).toContain(join(root, 'tables/eval.csv'));
+});
+
+it('lets what the last attempt wrote stand for the run, where each writes to a folder of its own', () => {
+  write('logs/version_0/metrics.csv', 'step,loss\n0,2\n1,1\n');
+  write('logs/version_1/metrics.csv', 'step,loss\n0,20\n1,10\n');
+  told({ files: [file('logs/version_0/metrics.csv'), { ...file('logs/version_1/metrics.csv'), attempt: 2 }] });
+  expect(losses(open().readNow())).toEqual([20, 10]);
+});
+
+it('says whose each file is, which are not taken for its own, and what settles it', () => {
+  mkdirSync(join(root, 'runs/a'), { recursive: true });
+  write('logs/0.csv', 'step,loss\n0,2\n1,1\n');
+  const refused = [{ path: join(root, 'logs/1.csv'), why: 'b wrote to it, too' }];
+  told({ files: [file('logs/0.csv')], refused, fix: "`cwd: '${run_dir}'` gives each run its own" });
+  const text = reportLines(describeSources(open().readNow())).map((line) => line.text);
+  expect(text).toContain('of this run because: it was seen');
+  expect(text).toContain(`${join(root, 'logs/1.csv')}: b wrote to it, too`);
+  expect(text).toContain("In the sweep file, `cwd: '${run_dir}'` gives each run its own.");
 });
