@@ -40,7 +40,7 @@ export type Verdict =
   | { kind: 'unknown' };
 
 /** Files have the time of the kernel's last tick, and a run begins a moment before its start is noted: at most so long, ms. */
-const EARLY_MS = 50;
+export const EARLY_MS = 50;
 /** And hardly longer than this: one that ended so shortly before another began may be told from it, ms. */
 const TICK_MS = 10;
 /** What is written by then was still on its way when the run ended, ms. */

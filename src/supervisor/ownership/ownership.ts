@@ -15,6 +15,7 @@ import { FileBook } from './file-book.js';
 import { FollowedRuns, type Followed } from './followed-runs.js';
 import { NamedPaths } from './named-paths.js';
 import { OpenFiles } from './open-files.js';
+import { EARLY_MS } from './owner-of-file.js';
 import { Place, seenFile } from './place.js';
 import { SharedFolders } from './shared-folders.js';
 import { writtenFiles } from './written-words.js';
@@ -34,8 +35,8 @@ const shares = { few: 0.02, many: 0.005 };
 const FEW_RUNS = 16;
 /** Between the end of a run and a look at what it left, where that is not looked at in the moment it ends, ms. */
 const SOON_MS = 300;
-/** But no longer between two looks than this, ms. */
-const LONGEST_MS = 5000;
+/** But no longer between two looks than this, ms: where runs are only up, and where one has ended, whose curves somebody may wait for. */
+const longest = { up: 60_000, ended: 5000 };
 /** Records of runs of the past are read at once for so long, ms. */
 const AT_ONCE_MS = 20;
 /** Runs of the past whose records are read in one go. */
@@ -66,6 +67,8 @@ export class Ownership {
   #pastMs = 0;
   readonly #wereUp = new Set<RunId>();
   #timer: NodeJS.Timeout | null = null;
+  /** On the line of `performance.now()`: when the timer is due. */
+  #lookAt = Infinity;
   #isLooking = false;
   #isClosed = false;
   /** On the line of `performance.now()`: when the next look may be. */
@@ -92,11 +95,11 @@ export class Ownership {
     const isQuick = !this.#isLooking && performance.now() >= this.#notBefore;
     if (!isQuick || this.#named.get(run.sweep)?.size !== this.#sizeOf(run.sweep)) return this.#later();
     const begun = activeMs();
-    this.#lookNow([followed]);
+    this.#lookAtOnce([followed]);
     this.#spent(begun);
   }
 
-  #lookNow(runs: readonly Followed[]): void {
+  #lookAtOnce(runs: readonly Followed[]): void {
     for (const steps = this.#survey(new Set(runs.map(({ root }) => root))); steps.next().done !== true;);
     this.#conclude(runs);
   }
@@ -141,28 +144,36 @@ export class Ownership {
   /** Looks at what runs wrote that have just ended: nobody will later. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    if (!this.#isLooking) this.#lookNow(this.#runs.ended());
+    if (!this.#isLooking) this.#lookAtOnce(this.#runs.ended());
     this.#isClosed = true;
   }
 
+  /** Sees to it that the next look is in time. */
   #later(): void {
-    if (this.#timer !== null || this.#isLooking || this.#isClosed) return;
-    const wait = this.#past.length > 0 || this.#runs.hasEnded ? SOON_MS : this.#runs.nextLook - performance.now();
-    if (wait === Infinity) return;
-    const rest = this.#notBefore - performance.now();
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = null;
-        this.#isLooking = true;
-        void this.#look()
-          .catch((error: unknown) => this.#tools.log(`what runs write could not be looked at: ${String(error)}`))
-          .finally(() => {
-            this.#isLooking = false;
-            this.#later();
-          });
-      },
-      Math.max(wait, rest, 0),
-    ).unref();
+    if (this.#isLooking || this.#isClosed) return;
+    const now = performance.now();
+    const hasNews = this.#past.length > 0 || this.#runs.hasEnded;
+    const rest = Math.min(this.#notBefore - now, this.#runs.hasEnded ? longest.ended : longest.up);
+    const at = now + Math.max(hasNews ? SOON_MS : this.#runs.nextLook - now, rest, 0);
+    if (at >= this.#lookAt || at === Infinity) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#lookAt = at;
+    this.#timer = setTimeout(() => void this.#lookNow(), at - now).unref();
+  }
+
+  async #lookNow(): Promise<void> {
+    this.#timer = null;
+    this.#lookAt = Infinity;
+    this.#isLooking = true;
+    try {
+      await this.#look();
+    } catch (error) {
+      this.#tools.log(`what runs write could not be looked at: ${String(error)}`);
+      // The supervisor leaves when nothing is left to be looked at.
+      for (const { run } of this.#runs.ended()) this.#runs.forget(run.id);
+    }
+    this.#isLooking = false;
+    this.#later();
   }
 
   async #look(): Promise<void> {
@@ -223,7 +234,7 @@ export class Ownership {
     for (const root of roots) {
       const place = this.#places.get(root) ?? new Place(root);
       this.#places.set(root, place);
-      for (const seen of place.look(this.#namedIn(root), this.#runs.oldest)) {
+      for (const seen of place.look(this.#namedIn(root), this.#runs.oldest - EARLY_MS)) {
         if (seen !== null && this.#book.note(seen)) this.#decide(seen.path);
         yield;
       }
@@ -327,7 +338,7 @@ export class Ownership {
   /** @param begun How long the event loop had been busy then. */
   #spent(begun: number): void {
     const share = this.#runs.size <= FEW_RUNS ? shares.few : shares.many;
-    this.#notBefore = performance.now() + Math.min(LONGEST_MS, (activeMs() - begun) / share);
+    this.#notBefore = performance.now() + (activeMs() - begun) / share;
   }
 
   /** A time of the scheduler's line on the clock that files have their times of. Unix ms. */
