@@ -54,7 +54,8 @@ const unknown: Verdict = { kind: 'unknown' };
 export function ownerOf(facts: FileFacts): Verdict {
   const writers = writersOf(facts);
   if (writers.length > 1) return { kind: 'several', ids: writers };
-  const { openers, owner, named, writer, inFolderOf } = facts;
+  const { openers, owner, named, inFolderOf } = facts;
+  const writer = writerOf(facts);
   const [opener] = openers.keys();
   if (isRun(writer)) return { kind: 'own', id: writer, by: 'name' };
   if (opener !== undefined) return ofOpener(facts, opener);
@@ -66,10 +67,18 @@ export function ownerOf(facts: FileFacts): Verdict {
 }
 
 /** Those of whom it is known. */
-function writersOf({ openers, owner, named, writer }: FileFacts): RunId[] {
+function writersOf(facts: FileFacts): RunId[] {
+  const { openers, owner, named } = facts;
+  const writer = writerOf(facts);
   const seen = [...openers.keys(), ...(isRun(writer) ? [writer] : [])];
   const known = owner === null ? seen : [...seen, owner.id];
   return [...new Set(seen.length > 0 && named !== null ? [...known, named] : known)];
+}
+
+/** Numbers of processes come again: one of a run that was not up while the file was written is somebody else's. */
+function writerOf(facts: FileFacts): FileFacts['writer'] {
+  const { writer } = facts;
+  return isRun(writer) && !present(facts).some(({ id }) => id === writer) ? 'other' : writer;
 }
 
 function isRun(writer: FileFacts['writer']): writer is RunId {

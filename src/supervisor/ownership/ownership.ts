@@ -254,26 +254,25 @@ export class Ownership {
 
   #decide(path: string): void {
     const above = this.#runs.livesAbove(path);
-    const there = [...new Set(above.map(({ id }) => id))];
-    const named = this.#namedRun(path);
-    const others = [...this.#book.openersOf(path), ...(named === null ? [] : [named])].filter(
-      (id) => !there.includes(id),
-    );
+    const there = new Set(above.map(({ id }) => id));
+    const [writer, named] = [this.#writerOf(path), this.#namedRun(path)];
+    const known = [...this.#book.openersOf(path), ...(named === null ? [] : [named])];
+    const all = writer === null || writer === 'other' ? known : [...known, writer];
+    const others = new Set(all.filter((id) => !there.has(id)));
     this.#book.decide(path, {
-      writer: this.#writerOf(path),
-      named,
-      lives: [...above, ...[...new Set(others)].flatMap((id) => this.#runs.livesOf(id))],
-      inFolderOf: this.#open.ownerOf(path, there, this.#runs.roots),
-      withTheirOwn: this.#open.holdersBeside(path, there),
+      ...{ writer, named },
+      lives: [...above, ...[...others].flatMap((id) => this.#runs.livesOf(id))],
+      inFolderOf: this.#open.ownerOf(path, [...there], this.#runs.roots),
+      withTheirOwn: this.#open.holdersBeside(path, [...there]),
       attemptOf: (id) => this.#runs.livesOf(id).at(-1)?.attempt ?? 0,
     });
   }
 
   #writerOf(path: string): RunId | 'other' | null {
     const writer = writerIn(path);
-    // Numbers of another machine, or of a container, mean nothing here.
+    // Numbers of another machine, or of a container, mean nothing here; nor do any where no process can be seen.
     if (writer?.host !== hostname()) return null;
-    return this.#writers.get(writer.pid) ?? 'other';
+    return this.#writers.get(writer.pid) ?? (this.#writers.size === 0 ? null : 'other');
   }
 
   /** The only run of all sweeps whose argument leads to the file. */

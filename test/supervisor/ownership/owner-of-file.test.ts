@@ -64,6 +64,11 @@ it.each<{ when: string; known: Partial<FileFacts>; verdict: object }>([
     known: { lives: both, writer: b },
     verdict: { kind: 'own', id: b, by: 'name' },
   },
+  {
+    when: 'its name has a number that a run had long before',
+    known: { lives: [life(b, 100, 1500), life(a, 1600, null)], writer: b },
+    verdict: { kind: 'unknown' },
+  },
   { when: 'its name has a number of nobody', known: { writer: 'other' }, verdict: { kind: 'unknown' } },
   { when: 'one alone names it', known: { lives: both, named: b }, verdict: { kind: 'own', id: b, by: 'argument' } },
   {
