@@ -98,12 +98,16 @@ const threadCaps = [
   'RAYON_NUM_THREADS',
 ];
 
+/** Python holds back up to 8 KB of what it prints to a file: curves of printed lines would come minutes late. */
+const livePrinting = { PYTHONUNBUFFERED: '1' };
+
 /**
  * The environment of one attempt.
  *
  * On GPUs it sees only its own, numbered as nvidia-smi numbers them; on a CPU slot it sees none. Pools of threads are capped,
  * since eight runs with eight threads each are slower than one, unless the person's environment or the sweep file says how many
- * threads there should be. What the sweep file sets wins over all else.
+ * threads there should be. Python prints without a buffer, unless the person's environment says otherwise. What the sweep file sets
+ * wins over all else.
  *
  * @param inherited The person's environment at submit. @param own `env` of the sweep file. @param place Null: whoever runs it
  * finds it one, and says so to it.
@@ -115,6 +119,7 @@ export function runEnvironment(
   marks: Marks,
 ): Record<string, string> {
   return {
+    ...livePrinting,
     ...inherited,
     ...(place === null ? {} : { ...shownAt(place), ...threadVariables(place.threads, { ...inherited, ...own }) }),
     ...own,

@@ -28,6 +28,12 @@ describe('the environment of a run', () => {
     expect(environment).toMatchObject({ CUDA_VISIBLE_DEVICES: '', OMP_NUM_THREADS: '2', VECLIB_MAXIMUM_THREADS: '2' });
   });
 
+  it('lets Python print at once, unless the person or the sweep file says otherwise', () => {
+    const seen = (inherited: Record<string, string>, own = {}) =>
+      runEnvironment(inherited, own, null, marks)['PYTHONUNBUFFERED'];
+    expect([seen({}), seen({ PYTHONUNBUFFERED: '' }), seen({}, { PYTHONUNBUFFERED: '0' })]).toEqual(['1', '', '0']);
+  });
+
   it.each<{ when: string; inherited?: Record<string, string>; own?: Record<string, string>; seen: object }>([
     {
       when: 'are as many for each library as the person says for OpenMP',
