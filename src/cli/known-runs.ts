@@ -1,4 +1,3 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { groupBy } from '../base/group-by.js';
 import { RunId } from '../base/ids.js';
@@ -6,6 +5,8 @@ import { connect } from '../client/ensure-supervisor.js';
 import type { RunSummary } from '../client/fleet.js';
 import { readAnnotation } from '../files/annotation-file.js';
 import { readRunRecord } from '../files/run-record-file.js';
+import { sweepsOnDisk } from '../files/sweep-folders.js';
+import { readWrittenFiles } from '../files/written-files-file.js';
 import { openMetrics } from '../metrics/run-metrics.js';
 import { readRuns } from '../report/read-runs.js';
 import { RunMarks } from '../report/run-marks.js';
@@ -74,10 +75,7 @@ async function bySupervisor(directory: string, patienceMs: number): Promise<Know
 }
 
 function byFiles(directory: string): KnownRuns {
-  if (!existsSync(directory)) return { sweeps: [], runs: [] };
-  const sweeps = readdirSync(directory, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-    .map(({ name }) => name);
+  const sweeps = sweepsOnDisk(directory);
   return { sweeps, runs: sweeps.flatMap((sweep) => runsByFiles(sweep, join(directory, sweep))) };
 }
 
@@ -86,7 +84,8 @@ function runsByFiles(sweep: string, directory: string): RunSummary[] {
     ...{ id: RunId.parse(`${sweep}/${name}`), sweep, group, name, directory: own, parameters, state },
     ...{ argv: [], reason: null, exit: null, slot: null, gpus: [], pid: null },
     ...pastOf(own),
-    ...{ killAt: null, retryAt: null, priority: 0, gpuMemory: null, warning: null, progress: null, etaSeconds: null },
+    ...{ killAt: null, retryAt: null, priority: 0, gpuMemory: null, progress: null, etaSeconds: null },
+    warning: readWrittenFiles(own)?.warning ?? null,
     ...{ metrics: {}, spark: [], health: 'ok', annotation: readAnnotation(own) },
   }));
 }

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { Name } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
 import { runFiles } from '../contract/files.js';
+import { foldersIn, sweepsOnDisk } from '../files/sweep-folders.js';
 import { shortened } from '../text/display-text.js';
 import { didYouMean } from '../text/nearest.js';
 
@@ -18,7 +19,7 @@ export function sweepDirectory(runsDirectory: string, name: string): string {
   if (Name.safeParse(name).success && isDirectory(directory)) return directory;
   throw new UserError(
     `There is no sweep \`${shortened(name)}\` in ${runsDirectory}.`,
-    didYouMean(name, sweepsIn(runsDirectory)),
+    didYouMean(name, sweepsOnDisk(runsDirectory)),
   );
 }
 
@@ -29,7 +30,10 @@ export function sweepDirectory(runsDirectory: string, name: string): string {
  */
 export function runDirectory(runsDirectory: string, run: string): string {
   if (run.trim() === '') throw new UserError('The name of the run is empty.', 'Name a run: `memrl-tui ls` lists them.');
-  const paths = [join(runsDirectory, run), ...sweepsIn(runsDirectory).map((sweep) => join(runsDirectory, sweep, run))];
+  const paths = [
+    join(runsDirectory, run),
+    ...sweepsOnDisk(runsDirectory).map((sweep) => join(runsDirectory, sweep, run)),
+  ];
   const known = [...new Set(paths)].filter((path) => existsSync(join(path, runFiles.record)));
   if (known.length > 1) {
     const sweeps = known.map((path) => `\`${relative(runsDirectory, path)}\``).join(', ');
@@ -37,7 +41,7 @@ export function runDirectory(runsDirectory: string, run: string): string {
   }
   if (known.length === 1) return known[0]!;
   if (isDirectory(resolve(run))) return resolve(run);
-  const names = sweepsIn(runsDirectory).flatMap((sweep) => sweepsIn(join(runsDirectory, sweep)));
+  const names = sweepsOnDisk(runsDirectory).flatMap((sweep) => foldersIn(join(runsDirectory, sweep)));
   throw new UserError(`There is no run \`${shortened(run)}\` in ${runsDirectory}.`, didYouMean(run, names));
 }
 
@@ -47,15 +51,6 @@ export function emptyName(): UserError {
     'The name of the sweep is empty. Perhaps a shell variable is not set.',
     'Name a sweep: `memrl-tui status` lists them.',
   );
-}
-
-function sweepsIn(directory: string): string[] {
-  try {
-    const entries = readdirSync(directory, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
-  } catch {
-    return [];
-  }
 }
 
 function isDirectory(path: string): boolean {

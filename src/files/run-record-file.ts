@@ -1,8 +1,9 @@
-import { type Dirent, mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../contract/files.js';
 import { RunRecord } from '../contract/run-record.js';
 import { readRegular, textOrNull } from './regular-file.js';
+import { foldersIn } from './sweep-folders.js';
 import { writeWhole } from './whole-file.js';
 
 /** Of a record with thousands of attempts, bytes. */
@@ -37,21 +38,6 @@ export function* eachRunRecord(
     if (!isWanted(name)) continue;
     const record = readRunRecord(join(sweepDirectory, name));
     if (record?.name === name) yield record;
-  }
-}
-
-/**
- * Names of the folders below a directory, without those of ours that begin with a dot. None where it is not there yet, or closed
- * to us: what stands in the way of a run is said when its own directory is read.
- */
-export function foldersIn(directory: string): string[] {
-  try {
-    const entries = readdirSync(directory, { withFileTypes: true });
-    // A run may have been moved to another disk, and linked.
-    const isFolder = (entry: Dirent) => entry.isDirectory() || entry.isSymbolicLink();
-    return entries.filter((entry) => isFolder(entry) && !entry.name.startsWith('.')).map(({ name }) => name);
-  } catch {
-    return [];
   }
 }
 

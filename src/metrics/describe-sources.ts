@@ -3,11 +3,15 @@ import { isLog } from './formats/log/log.js';
 import type { RunMetrics } from './run-metrics.js';
 import type { Source } from './source.js';
 
-/** One source of a run. `files`: as seen from the run. `why`: what it was told by. */
+/**
+ * One source of a run. `files`: as seen from the run. `why`: what it was told by. `whose`: of files elsewhere, what says that they
+ * are the run's; absent: they lie in its directory, or where its sweep says.
+ */
 export type SourceReport = {
   readonly format: string;
   readonly files: readonly string[];
   readonly why: string;
+  readonly whose?: string;
   /**
    * `told`: metrics are taken from it. `beside`: others say all that it says, or a file has metrics, so that what the run prints
    * is not read. `empty`: it has no metrics yet.
@@ -28,6 +32,10 @@ export type MetricsReport = {
   readonly sources: readonly SourceReport[];
   /** Files that are like those of metrics, with what speaks against them. */
   readonly passedOver: readonly { readonly file: string; readonly why: string }[];
+  /** Files elsewhere that may be the run's, with what speaks against it. */
+  readonly refused: readonly { readonly file: string; readonly why: string }[];
+  /** What is to be written into the sweep file so that there is no doubt whose a file is; null: there is none. */
+  readonly fix: string | null;
   /** Folders that were looked into; `isCut`: there are more than are looked into. */
   readonly folders: number;
   readonly isCut: boolean;
@@ -43,12 +51,31 @@ export const pythonLine =
 /** What was found for a run, as far as it has been read. */
 export function describeSources(metrics: RunMetrics): MetricsReport {
   const { detection } = metrics;
+  const { files, refused, shared, fix } = detection.outside.written;
+  const whose = new Map(files.map(({ path, why }) => [path, why]));
   const counting = new Map(metrics.keys().map((key) => [key, metrics.sourceOf(key)]));
   return {
-    sources: metrics.all.map((source) => sourceReport(source, counting, metrics.told.includes(source))),
+    sources: metrics.all.map((source) => ({
+      ...sourceReport(source, counting, metrics.told.includes(source)),
+      ...whoseOf(source, whose),
+    })),
     passedOver: detection.passedOver.map(({ place, why }) => ({ file: place, why })),
+    refused: [...refused.map(({ path, why }) => ({ file: path, why })), ...shared.map(sharedFolder)],
+    fix,
     ...detection.looked,
     lookedFor: [...detection.formats.map(({ looksFor }) => looksFor)],
+  };
+}
+
+function whoseOf({ found: { paths } }: Source, whose: ReadonlyMap<string, string>): Pick<SourceReport, 'whose'> {
+  const words = [...new Set(paths.flatMap((path) => whose.get(path) ?? []))];
+  return words.length === 0 ? {} : { whose: words.join('; ') };
+}
+
+function sharedFolder(folder: string): MetricsReport['refused'][number] {
+  return {
+    file: folder,
+    why: '`metrics.folders` of other runs names it, too: of what is in it, only files that are known to be of this run are read',
   };
 }
 

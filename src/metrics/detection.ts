@@ -1,8 +1,10 @@
+import { runFiles } from '../contract/files.js';
 import { statRegular } from '../files/regular-file.js';
 import { naturalOrder } from '../text/natural-order.js';
 import type { FoundFile, MetricFormat, Recognition } from './formats/format.js';
 import { whyUnread } from './formats/registry.js';
 import { expectedFiles, RunFolders } from './run-folders.js';
+import { OutsidePlaces } from './run-places.js';
 
 /** One source of a run: the files of one format that are read as one. `why`: what it was told by. */
 export type FoundSource = {
@@ -24,10 +26,12 @@ const MOST_MAYBE = 32;
 
 /**
  * Finds the sources of a run, and keeps finding those that come later. The first format that knows a file has it; where two
- * sources say something of the same metric, the format that stands first counts, then the file that is less deep, then by name.
+ * sources say something of the same metric, the format that stands first counts, then what the last attempt wrote elsewhere, then
+ * the file that is less deep, then by name.
  */
 export class Detection {
   readonly #folders: RunFolders;
+  readonly #outside: OutsidePlaces;
   /** In order of precedence. */
   readonly formats: readonly MetricFormat[];
   readonly #expected: readonly FoundFile[];
@@ -41,7 +45,9 @@ export class Detection {
   #maybe: readonly FoundFile[] = [];
 
   constructor(directory: string, folders: readonly string[], formats: readonly MetricFormat[]) {
-    this.#folders = new RunFolders(directory, folders);
+    this.#folders = new RunFolders(directory);
+    this.#outside = new OutsidePlaces(directory, folders);
+    this.#folders.place(this.#outside.folders, this.#outside.files);
     this.formats = formats;
     this.#besides = formats.flatMap(({ besides = [] }) => besides);
     this.#expected = expectedFiles(directory);
@@ -59,6 +65,11 @@ export class Detection {
     return { folders: this.#folders.folders, isCut: this.#folders.isCut };
   }
 
+  /** Where the run writes beside its directory, as of the last look. */
+  get outside(): OutsidePlaces {
+    return this.#outside;
+  }
+
   get passedOver(): PassedOver[] {
     return this.#folders.files.flatMap(({ path, place }) => {
       const recognition = this.#verdicts.get(path)?.recognition;
@@ -72,15 +83,39 @@ export class Detection {
     return others.length === 0 && this.#absent.has(path!);
   }
 
-  /** Looks for new files; true if there are sources or files that were not there before. */
+  /** Looks for new files; true if there are sources or files that were not there before, or some are not the run's any more. */
   look(): boolean {
-    const isChanged = this.#folders.look();
-    const files = isChanged ? this.#folders.files : this.#maybe;
+    let isChanged = this.#folders.look();
+    // To ask for each of a thousand runs whether it is there costs more than to read those that are.
+    const mayBeThere = !this.#folders.isAbsent(runFiles.written) || this.#outside.files.length > 0;
+    const isMoved = mayBeThere && this.#outside.look();
+    if (isMoved) {
+      this.#folders.place(this.#outside.folders, this.#outside.files);
+      isChanged = this.#folders.look() || isChanged;
+    }
+    const isLost = isMoved && this.#dropOthers();
+    const isFound = this.#judgeAll(isChanged) || isLost;
+    if (isChanged || isFound) this.#maybe = this.#undecided();
+    if (isFound) this.#sort();
+    return isFound;
+  }
+
+  /** True if some belong to a source, which was not known before. */
+  #judgeAll(isChanged: boolean): boolean {
     let found = isChanged && this.#hasCome();
-    for (const file of files) found = this.#judge(file) || found;
-    if (isChanged || found) this.#maybe = this.#undecided();
-    if (found) this.#sort();
+    for (const file of isChanged ? this.#folders.files : this.#maybe) found = this.#judge(file) || found;
     return found;
+  }
+
+  /** Forgets sources that have a file which is another run's now; what is left of them is found anew. True if there were some. */
+  #dropOthers(): boolean {
+    const own = new Set([...this.#expected, ...this.#folders.files].map(({ path }) => path));
+    const lost = [...this.#sources.values()].filter(({ paths }) => paths.some((path) => !own.has(path)));
+    for (const { id, paths } of lost) {
+      this.#sources.delete(id);
+      for (const path of paths) this.#verdicts.delete(path);
+    }
+    return lost.length > 0;
   }
 
   /** True if an expected file is there that was not. */
@@ -96,7 +131,7 @@ export class Detection {
     if (known !== undefined && known.recognition.is !== 'maybe') return false;
     const size = this.#sizeOf(file);
     if (known?.size === size) return false;
-    const { recognition, format } = this.#recognise(file);
+    const { recognition, format } = recognised(file, this.formats);
     const isPassing = recognition.is === 'maybe' && recognition.isPassing === true;
     this.#verdicts.set(file.path, { recognition, format, size: isPassing ? NaN : size });
     if (recognition.is !== 'yes') return false;
@@ -108,17 +143,6 @@ export class Detection {
   #sizeOf({ path, name }: FoundFile): number {
     const endings = this.#besides.flatMap((endingsOf) => endingsOf(name));
     return endings.reduce((sum, ending) => sum + Math.max(0, sizeOf(path + ending)), sizeOf(path));
-  }
-
-  #recognise(file: FoundFile): Omit<Verdict, 'size'> {
-    const why = whyUnread(file.name);
-    let best: Recognition = why === undefined ? { is: 'no' } : { is: 'no', why };
-    for (const format of this.formats) {
-      const recognition = format.recognise(file);
-      if (recognition.is === 'yes') return { recognition, format };
-      if (recognition.is === 'maybe' || (recognition.why !== undefined && best.is === 'no')) best = recognition;
-    }
-    return { recognition: best, format: null };
   }
 
   #add({ path, place }: FoundFile, format: MetricFormat, { why, source }: { why: string; source?: string }): void {
@@ -140,12 +164,27 @@ export class Detection {
   }
 
   #sort(): void {
-    const rank = ({ format, places }: FoundSource) => [this.formats.indexOf(format), depthOf(places[0]!)] as const;
+    const attempts = new Map(this.#outside.written.files.map(({ path, attempt }) => [path, attempt]));
+    // Of files elsewhere, what an attempt wrote that failed must not stand for the one that goes on.
+    const rank = ({ format, paths, places }: FoundSource) =>
+      [this.formats.indexOf(format), -(attempts.get(paths.at(-1)!) ?? 0), depthOf(places[0]!)] as const;
     this.#order = [...this.#sources.values()].sort((one, other) => {
       const [a, b] = [rank(one), rank(other)];
-      return a[0] - b[0] || a[1] - b[1] || naturalOrder(one.paths[0]!, other.paths[0]!);
+      return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || naturalOrder(one.paths[0]!, other.paths[0]!);
     });
   }
+}
+
+/** Of which format a file is, as far as it can be told. */
+export function recognised(file: FoundFile, formats: readonly MetricFormat[]): Omit<Verdict, 'size'> {
+  const why = whyUnread(file.name);
+  let best: Recognition = why === undefined ? { is: 'no' } : { is: 'no', why };
+  for (const format of formats.filter(({ isNamed }) => isNamed?.(file.name) !== false)) {
+    const recognition = format.recognise(file);
+    if (recognition.is === 'yes') return { recognition, format };
+    if (recognition.is === 'maybe' || (recognition.why !== undefined && best.is === 'no')) best = recognition;
+  }
+  return { recognition: best, format: null };
 }
 
 function depthOf(place: string): number {

@@ -17,7 +17,9 @@ export function reportLines(report: MetricsReport): ReportLine[] {
   return [
     plain(lookedWords(report)),
     ...thereOf(report).flatMap((source) => [gap, ...sourceLines(source)]),
-    ...passedOverLines(report.passedOver),
+    ...fileLines('Not taken for its own', report.refused),
+    ...(report.fix === null ? [] : [plain(`In the sweep file, ${report.fix}.`)]),
+    ...fileLines('Passed over', report.passedOver),
     ...(hasMetrics(report)
       ? []
       : [gap, plain('No metrics. Looked for'), ...report.lookedFor.map(detail), gap, ...pythonLines]),
@@ -29,7 +31,8 @@ export function emptyLines(report: MetricsReport): ReportLine[] {
   return [
     plain(`No metrics yet: ${lookedWords(report)}`),
     ...thereOf(report).map(({ files, why, obstacle }) => detail(`${files.join(', ')}: ${obstacle ?? why}`)),
-    ...report.passedOver.slice(0, MOST_FILES).map(({ file, why }) => detail(`${file}: ${why}`)),
+    ...[...report.refused, ...report.passedOver].slice(0, MOST_FILES).map(({ file, why }) => detail(`${file}: ${why}`)),
+    ...(report.fix === null ? [] : [plain(`In the sweep file, ${report.fix}.`)]),
     ...pythonLines,
     plain('Looked for'),
     ...report.lookedFor.map(detail),
@@ -46,22 +49,14 @@ function thereOf({ sources }: MetricsReport): SourceReport[] {
   return sources.filter(({ state, obstacle }) => state !== 'empty' || obstacle !== null);
 }
 
-function sourceLines({
-  format,
-  files,
-  why,
-  state,
-  rows,
-  keys,
-  elsewhere,
-  settings = [],
-  obstacle,
-}: SourceReport): ReportLine[] {
+function sourceLines(source: SourceReport): ReportLine[] {
+  const { format, files, why, whose, state, rows, keys, elsewhere, settings = [], obstacle } = source;
   const counted =
     state === 'told' ? `${rows} ${rows === 1 ? 'row' : 'rows'}` : state === 'beside' ? 'not used' : 'empty';
   return [
     plain(`${files.join(', ')} (${format}): ${counted}`),
     detail(`found because of: ${why}`),
+    ...(whose === undefined ? [] : [detail(`of this run because: ${whose}`)]),
     ...(keys.length === 0 ? [] : [detail(`metrics: ${listed(keys)}`)]),
     ...(elsewhere.length === 0 ? [] : [detail(`taken from a source above: ${listed(elsewhere)}`)]),
     ...(settings.length === 0 ? [] : [detail(`settings, printed once before them: ${listed(settings)}`)]),
@@ -69,11 +64,11 @@ function sourceLines({
   ];
 }
 
-function passedOverLines(files: MetricsReport['passedOver']): ReportLine[] {
+function fileLines(heading: string, files: MetricsReport['passedOver']): ReportLine[] {
   if (files.length === 0) return [];
   const shown = files.slice(0, MOST_FILES).map(({ file, why }) => detail(`${file}: ${why}`));
   const rest = files.length - MOST_FILES;
-  return [gap, plain('Passed over'), ...shown, ...(rest > 0 ? [detail(`and ${rest} more`)] : [])];
+  return [gap, plain(heading), ...shown, ...(rest > 0 ? [detail(`and ${rest} more`)] : [])];
 }
 
 const pythonLines: readonly ReportLine[] = [

@@ -1,11 +1,11 @@
 import { closeSync, type Dirent, opendirSync, readdirSync, readSync, statSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
-import { runFiles } from '../contract/files.js';
+import { basename, join } from 'node:path';
+import { runFiles, sweepFiles } from '../contract/files.js';
 import { openRegular } from '../files/regular-file.js';
 import { naturalOrder } from '../text/natural-order.js';
 import type { FoundFile } from './formats/format.js';
 
-/** Folders of a run that are looked into at most, how deep, and entries of each. */
+/** Folders that are looked into at most, how deep, and entries of each. */
 const MOST_FOLDERS = 128;
 const DEEPEST = 6;
 const MOST_ENTRIES = 2000;
@@ -34,18 +34,35 @@ const noEntries: Entries = { files: [], folders: [], others: [], isWhole: false 
 
 /**
  * The files below the folders of a run, as of the last look. A look costs one `stat` for each folder; only a folder whose time
- * has changed is listed again. Links to folders are not followed: they lead to others' files.
+ * has changed is listed again. Links to folders are not followed: they lead to others' files. Nor are the directories of other
+ * runs looked into, which lie below the working directory where the runs directory does.
  */
 export class RunFolders {
-  readonly #roots: readonly { path: string; place: string }[];
+  readonly #directory: string | null;
+  readonly #most: number;
+  #roots: readonly { path: string; place: string }[] = [];
+  /** Files of the run elsewhere. */
+  #outside: readonly string[] = [];
   #folders = new Map<string, Folder>();
   #isCut = false;
+  /** Whether what is looked at was changed since the last look. */
+  #isPlaced = true;
   #files: readonly FoundFile[] = [];
 
-  /** @param others Folders beside the run's own where its program writes. */
-  constructor(directory: string, others: readonly string[] = []) {
-    const outside = [...new Set(others)].filter((path) => path !== directory);
-    this.#roots = [{ path: directory, place: '' }, ...outside.map((path) => ({ path, place: path }))];
+  /** @param directory Of the run; null: there are only others. @param most Folders that are looked into. */
+  constructor(directory: string | null, most = MOST_FOLDERS) {
+    this.#directory = directory;
+    this.#most = most;
+    this.place([], []);
+  }
+
+  /** From the next look on: these folders, and these files, beside the run's own folder. */
+  place(folders: readonly string[], files: readonly string[]): void {
+    const outside = [...new Set(folders)].filter((path) => path !== this.#directory);
+    const own = this.#directory === null ? [] : [{ path: this.#directory, place: '' }];
+    this.#roots = [...own, ...outside.map((path) => ({ path, place: path }))];
+    this.#outside = files;
+    this.#isPlaced = true;
   }
 
   /** In the order of the search: what is less deep first, then by name. */
@@ -64,26 +81,37 @@ export class RunFolders {
 
   /** Whether it is known that nothing had this name in the run's own folder at the last look. */
   isAbsent(name: string): boolean {
-    const { isWhole, files, folders, others } = this.#folders.get(this.#roots[0]!.path)?.entries ?? noEntries;
+    const { isWhole, files, folders, others } = this.#folders.get(this.#directory ?? '')?.entries ?? noEntries;
     return isWhole && ![files, folders, others].some((names) => names.includes(name));
   }
 
   /** Looks again; true if files came or went. */
   look(): boolean {
-    if (this.#folders.size > 0 && [...this.#folders.values()].every(isAsBefore)) return false;
-    return this.#walk();
+    const steps = this.lookInSteps();
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
   }
 
-  #walk(): boolean {
+  /** The same, a folder at a time. */
+  *lookInSteps(): Generator<void, boolean> {
+    const isPlaced = this.#isPlaced;
+    this.#isPlaced = false;
+    if (!isPlaced && [...this.#folders.values()].every(isAsBefore)) return false;
+    return yield* this.#walk(isPlaced);
+  }
+
+  *#walk(isPlaced: boolean): Generator<void, boolean> {
     const before = this.#folders;
     const queue = this.#roots.map((root) => ({ ...root, depth: 0 }));
     this.#folders = new Map();
     this.#isCut = false;
-    let changed = false;
+    let changed = isPlaced;
     for (let next = 0; next < queue.length; next++) {
       const { path, place, depth } = queue[next]!;
       if (this.#folders.has(path)) continue;
-      if (this.#folders.size >= MOST_FOLDERS) {
+      if (this.#folders.size >= this.#most) {
         this.#isCut = true;
         break;
       }
@@ -91,8 +119,8 @@ export class RunFolders {
       const folder = this.#lookAt(known ?? { path, place, depth, mtimeMs: -1, isSettled: false, entries: noEntries });
       changed ||= folder !== known;
       this.#folders.set(path, folder);
-      if (depth === DEEPEST) continue;
-      for (const name of folder.entries.folders)
+      yield;
+      for (const name of foldersIn(folder))
         queue.push({ path: join(path, name), place: placeOf(place, name), depth: depth + 1 });
     }
     if (changed || this.#folders.size !== before.size) this.#files = this.#list();
@@ -129,10 +157,30 @@ export class RunFolders {
   }
 
   #list(): FoundFile[] {
-    return [...this.#folders.values()].flatMap(({ path, place, entries }) =>
-      entries.files.map((name) => foundFile(join(path, name), name, placeOf(place, name))),
+    const found = [...this.#folders.values()].flatMap((folder) =>
+      isOfOthers(folder) ? [] : folder.entries.files.map((name) => fileIn(folder, name)),
     );
+    const known = new Set(this.#outside.length === 0 ? [] : found.map(({ path }) => path));
+    const outside = this.#outside.filter((path) => !known.has(path));
+    return [...found, ...outside.map((path) => foundFile(path))];
   }
+}
+
+/** Those to be looked into, too. Where a person works, hidden ones are of tools. */
+function foldersIn(folder: Folder): readonly string[] {
+  const { depth, place, entries } = folder;
+  if (depth === DEEPEST || isOfOthers(folder)) return [];
+  return place.startsWith('/') ? entries.folders.filter((name) => !name.startsWith('.')) : entries.folders;
+}
+
+/** Of a run, or a sweep, of whatever manager: what is there belongs to it. */
+function isOfOthers({ depth, entries: { files } }: Folder): boolean {
+  if (depth === 0) return false;
+  return files.includes(runFiles.record) || (files.includes(sweepFiles.text) && files.includes(sweepFiles.origin));
+}
+
+function fileIn({ path, place }: Folder, name: string): FoundFile {
+  return foundFile(join(path, name), name, placeOf(place, name));
 }
 
 /** Whether nothing came to a folder or went: asked of all of them first, for that is how it nearly always is. */
@@ -191,7 +239,7 @@ function statOf(path: string): Stats | null {
 
 const HEAD = 64 << 10;
 
-function foundFile(path: string, name: string, place: string): FoundFile {
+export function foundFile(path: string, name = basename(path), place = path): FoundFile {
   return { path, name, place, head: () => headLines(path) };
 }
 

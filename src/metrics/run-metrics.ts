@@ -1,5 +1,4 @@
 import { type Bounds, defaultBounds } from './bounded-series.js';
-import { type DeclaredPlaces, declaredPlaces } from './declared-places.js';
 import { Detection } from './detection.js';
 import { type Line, spark } from './downsample.js';
 import { type Clock, noLine, relativeTime, sinceStart, wallTime } from './filing.js';
@@ -8,6 +7,7 @@ import { isLog } from './formats/log/log.js';
 import { LogTail } from './formats/log/log-tail.js';
 import { metricFormats } from './formats/registry.js';
 import type { MetricRow } from './row-numbers.js';
+import { type DeclaredPlaces, declaredPlaces } from './run-places.js';
 import { Source } from './source.js';
 
 export type { StatedProgress } from './formats/format.js';
@@ -251,8 +251,10 @@ export class RunMetrics {
 
   /** Puts what was found in order, and opens what is new. */
   #takeUp(hasPast: boolean): void {
-    const open = new Map(this.#sources.map((source) => [source.found.id, source]));
-    this.#sources = this.detection.sources.map((found) => open.get(found.id) ?? new Source(found, this.#keep, hasPast));
+    const open = new Map(this.#sources.map((source) => [source.found, source]));
+    this.#sources = this.detection.sources.map((found) => open.get(found) ?? new Source(found, this.#keep, hasPast));
+    const isAllThere = this.#sources.filter((source) => open.has(source.found)).length === open.size;
+    if (!isAllThere) this.#restart(null);
   }
 
   #tell(source: Source): void {
@@ -269,7 +271,8 @@ export class RunMetrics {
     return key !== 'step' && this.sourceOf(key) !== source;
   }
 
-  #restart(source: Source): void {
+  /** @param source That begins again by itself; null: none does. */
+  #restart(source: Source | null): void {
     // Who listens forgets all rows, so those of other sources have to come again as well.
     if (this.#listener !== null && this.#listener.row !== null)
       this.#sources = this.#sources.map((other) => (other === source ? source : other.reopened()));

@@ -1,8 +1,8 @@
 import { statRegular } from '../files/regular-file.js';
-import { declaredPlaces } from './declared-places.js';
 import { Detection, type FoundSource } from './detection.js';
 import type { RowSink, WrittenRow } from './formats/format.js';
 import { metricFormats } from './formats/registry.js';
+import { declaredPlaces } from './run-places.js';
 import { stepKeyOf } from './row-numbers.js';
 import { timeOf } from './row-time.js';
 

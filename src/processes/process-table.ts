@@ -74,6 +74,12 @@ export class ProcessEntry implements ProcessStat {
     return this.#openFiles().some(({ path, descriptor }) => isSuch(path) && isForWriting(this.pid, descriptor));
   }
 
+  /** Such files as it holds open for writing, that are still there. */
+  written(isSuch: (path: string) => boolean): string[] {
+    const open = this.#openFiles().filter(({ path, isGone }) => !isGone && isSuch(path));
+    return open.filter(({ descriptor }) => isForWriting(this.pid, descriptor)).map(({ path }) => path);
+  }
+
   /** Working directory; null when it may not be read. */
   cwd(): string | null {
     if (this.#cwd === undefined) this.#cwd = readLink(`/proc/${this.pid}/cwd`);
@@ -95,7 +101,7 @@ export class ProcessEntry implements ProcessStat {
   }
 }
 
-type OpenFile = { path: string; descriptor: string };
+type OpenFile = { path: string; descriptor: string; isGone: boolean };
 
 const hasProc = existsSync('/proc/self/stat');
 
@@ -171,8 +177,9 @@ function toldTo({ pid, startTime, image }: ProcessStat): Told {
 function openFiles(pid: number): OpenFile[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
-      const path = readLink(`/proc/${pid}/fd/${descriptor}`);
-      return path !== null && path.startsWith('/') && !path.startsWith('/dev/') ? [{ path, descriptor }] : [];
+      const link = linkOf(`/proc/${pid}/fd/${descriptor}`);
+      if (link === null || !link.startsWith('/') || link.startsWith('/dev/')) return [];
+      return [{ path: link.replace(deleted, ''), descriptor, isGone: deleted.test(link) }];
     });
   } catch {
     return [];
@@ -203,10 +210,16 @@ function valueIn(environment: Buffer | null, name: string): string | null {
   return environment.toString('utf8', start, end < 0 ? environment.length : end);
 }
 
+const deleted = / \(deleted\)$/;
+
 /** A file that was deleted goes by the name it had. */
 function readLink(path: string): string | null {
+  return linkOf(path)?.replace(deleted, '') ?? null;
+}
+
+function linkOf(path: string): string | null {
   try {
-    return readlinkSync(path).replace(/ \(deleted\)$/, '');
+    return readlinkSync(path);
   } catch {
     return null;
   }

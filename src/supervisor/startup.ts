@@ -6,6 +6,7 @@
  */
 import { join } from 'node:path';
 import { supervisorFiles } from '../contract/files.js';
+import { hasRuns, sweepsOnDisk } from '../files/sweep-folders.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import { emptyState, type SchedulerState } from '../scheduler/state.js';
 import { Journal, type JournalPast } from './core/journal.js';
@@ -16,7 +17,8 @@ import type { ClockWatch, SteadyClock } from './core/steady-clock.js';
 import { passTurn } from '../processes/turn.js';
 import type { GpuWatch } from './gpus/gpu-watch.js';
 import type { NotificationCentre } from './notify/notifications.js';
-import { type Losses, sweepsOnDisk } from './runs/losses.js';
+import type { Ownership } from './ownership/ownership.js';
+import type { Losses } from './runs/losses.js';
 import type { PlannedRuns } from './runs/planned-runs.js';
 import type { Records } from './runs/records.js';
 import type { SubmissionStore } from './runs/submission-store.js';
@@ -42,6 +44,7 @@ type ResumeTools = ReconcileTools & {
   losses: Losses;
   gpus: Pick<GpuWatch, 'lookIn'>;
   records: Pick<Records, 'confirm'>;
+  ownership: Pick<Ownership, 'wereUp'>;
   notifications: Pick<NotificationCentre, 'countRuns'>;
   loop: Pick<EventLoop, 'follow'>;
 };
@@ -76,6 +79,7 @@ export async function resumeRuns(parts: ResumeTools, { past, recent }: OpenedRun
   replay(state, found);
   submissions.forgetOthers(plannedRuns.keys());
   findGpus(parts);
+  parts.ownership.wereUp(state.active);
   await reconcile(state, parts);
   confirmRecords(parts, recent);
   notifications.countRuns();
@@ -86,7 +90,8 @@ export async function resumeRuns(parts: ResumeTools, { past, recent }: OpenedRun
 /** Whoever looks for sweeps that are not known any more is told why. */
 function noteLosses({ runsDirectory, log, state, losses }: ResumeTools, { kept, damaged, isNew }: JournalPast): void {
   if (kept === null && !isNew) return;
-  const sweeps = sweepsOnDisk(runsDirectory).filter((sweep) => !state.sweeps.has(sweep));
+  const unknown = sweepsOnDisk(runsDirectory).filter((sweep) => !state.sweeps.has(sweep));
+  const sweeps = unknown.filter((sweep) => hasRuns(join(runsDirectory, sweep)));
   if (kept === null && sweeps.length === 0) return;
   const what = damaged === 0 ? 'was not a file' : `was damaged (${damaged} lines)`;
   const words =

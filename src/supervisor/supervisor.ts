@@ -14,6 +14,7 @@ import { EventLoop } from './core/event-loop.js';
 import { TurnQueue } from './core/turn-queue.js';
 import { ClockWatch, DeadlineClock, SteadyClock } from './core/steady-clock.js';
 import { passTurn } from '../processes/turn.js';
+import { Ownership } from './ownership/ownership.js';
 import { GpuWatch, type HostConfig } from './gpus/gpu-watch.js';
 import { DiskWatch } from './health/disk-watch.js';
 import { type HealthTimes, HealthWatch } from './health/health-watch.js';
@@ -88,12 +89,12 @@ export class Supervisor {
 
   /** Resolves when there has been nothing to do, and nobody there, for a while. */
   async untilIdle(): Promise<void> {
-    const { state, loop, publisher } = this.#parts;
+    const { state, loop, ownership, publisher } = this.#parts;
     for (let idle = 0; idle < LINGER_MS;) {
       // What takes hours is not looked at five times a second: every look wakes the processor.
       const wait = idle === 0 ? untilWholeSecond(performance.now()) : LINGER_LOOK_MS;
       await new Promise((resolve) => setTimeout(resolve, wait));
-      const isBusy = !isSettled(state) || !loop.isQuiet;
+      const isBusy = !isSettled(state) || !loop.isQuiet || !ownership.isQuiet;
       idle = isBusy ? 0 : Math.min(idle + LINGER_LOOK_MS, publisher.aloneFor);
     }
   }
@@ -119,7 +120,7 @@ export class Supervisor {
     const { publisher, launches, launcher, executor, usage, health, deadline, clockWatch, records, ...rest } =
       this.#parts;
     await publisher.close(reason);
-    for (const part of [launches, launcher, executor, usage, health]) part.close();
+    for (const part of [launches, launcher, executor, usage, health, rest.ownership]) part.close();
     deadline.clear();
     for (const part of [rest.proposer, clockWatch, records]) part.close();
     await Promise.all([rest.watcher.close(), rest.gpus.close(), rest.notifications.close()]);
@@ -131,7 +132,7 @@ export class Supervisor {
 function wired(options: SupervisorOptions, opened: OpenedRuns) {
   const core = withLoop(options, opened);
   const reporting = withReporting(core);
-  const running = withExecutor(withDoneCommands(reporting));
+  const running = withObserver(withLauncher(withDoneCommands(reporting)));
   const parts = withClients(running);
   subscribeAll(parts);
   return parts;
@@ -206,10 +207,9 @@ function withDoneCommands(known: ReturnType<typeof withReporting>) {
 }
 
 /** What starts runs and hears of their ends. */
-function withExecutor(known: ReturnType<typeof withDoneCommands>) {
-  const { runsDirectory, bin, host, openExecutor, log, completionOf, now, tell, state, clock, loop } = known;
-  const { submissions, plannedRuns, warnings, records, watcher, gpus } = known;
-  const { askDone } = known;
+function withLauncher(known: ReturnType<typeof withDoneCommands>) {
+  const { runsDirectory, bin, host, openExecutor, log, completionOf, now, tell, state, loop } = known;
+  const { submissions, plannedRuns, warnings, watcher, gpus, askDone } = known;
   const changed = (id: RunId) => loop.changed([id]);
   const shortage = new Shortage(now);
   const endings = new Endings({
@@ -243,12 +243,19 @@ function withExecutor(known: ReturnType<typeof withDoneCommands>) {
     ended: (id, attempt, ending) => endings.ended(id, attempt, ending, []),
   });
   const launches = new TurnQueue<Launch>((launch) => launcher.launch(launch));
-  const observer = new RunObserver({ state, plannedRuns, clock, records, watcher, warnings, gpus, executor });
-  return { ...known, executor, launcher, launches, observer };
+  return { ...known, executor, launcher, launches };
+}
+
+/** What keeps up with what runs do and write. */
+function withObserver(known: ReturnType<typeof withLauncher>) {
+  const { state, plannedRuns, clock, records, watcher, warnings, gpus, executor, log, now } = known;
+  const ownership = new Ownership({ state, plannedRuns, executor, warnings, log, now });
+  const observed = { state, plannedRuns, clock, records, watcher, ownership, warnings, gpus, executor };
+  return { ...known, ownership, observer: new RunObserver(observed) };
 }
 
 /** What hears clients, and what they are shown. */
-function withClients(known: ReturnType<typeof withExecutor>) {
+function withClients(known: ReturnType<typeof withObserver>) {
   const { runsDirectory, log, state, clock, submissions, plannedRuns, watcher, gpus, launcher, records } = known;
   const { executor, loop } = known;
   const requests = requestHandler(known);
@@ -273,9 +280,9 @@ function withClients(known: ReturnType<typeof withExecutor>) {
   return { ...known, etas, usage, publisher, proposer };
 }
 
-function requestHandler(known: ReturnType<typeof withExecutor>): RequestHandler {
+function requestHandler(known: ReturnType<typeof withObserver>): RequestHandler {
   const { state, completionOf, now, submissions, plannedRuns, loop, executor, gpus, records, redaction } = known;
-  const { annotations, watcher, bin, doneCommands } = known;
+  const { annotations, watcher, ownership, bin, doneCommands } = known;
   return new RequestHandler({
     ...{ state, now, submissions, completionOf, annotations },
     askDoneIn: (environment) => (run) =>
@@ -283,7 +290,7 @@ function requestHandler(known: ReturnType<typeof withExecutor>): RequestHandler 
     planned: (id) => plannedRuns.of(id),
     changed: (ids) => loop.changed(ids),
     discarded: (id) => {
-      for (const part of [records, watcher, annotations]) part.forget(id);
+      for (const part of [records, watcher, annotations, ownership]) part.forget(id);
       loop.changed([id]);
     },
     ask: (event) => loop.ask(event),
@@ -305,7 +312,7 @@ function environmentOfDone(run: PlannedRun, known: ReturnType<typeof withReporti
 }
 
 /** Proposes runs; which slots and GPUs they take is known from those that were launched. */
-function proposerOf(known: ReturnType<typeof withExecutor>): Proposer {
+function proposerOf(known: ReturnType<typeof withObserver>): Proposer {
   const { state, completionOf, askDone, now, log, submissions, plannedRuns, loop, executor, watcher } = known;
   const room = { placed: false, gpus: 0, perGpu: undefined, sharing: () => 1 };
   const looked = {
@@ -321,7 +328,7 @@ function proposerOf(known: ReturnType<typeof withExecutor>): Proposer {
 }
 
 /** What a row shows of a run beside its state. */
-function contextOf(run: PlannedRun, known: ReturnType<typeof withExecutor>) {
+function contextOf(run: PlannedRun, known: ReturnType<typeof withObserver>) {
   const { redaction, watcher, gpus, executor, warnings, annotations, plannedRuns, health } = known;
   const next = plannedRuns.next(run.id);
   return {
@@ -344,7 +351,7 @@ function changedParameters({ parameters }: PlannedRun, now: Parameters): Paramet
 }
 
 /** What keeps runs from starting, in words. */
-function problems({ launcher, gpus, losses }: ReturnType<typeof withExecutor>): (string | null)[] {
+function problems({ launcher, gpus, losses }: ReturnType<typeof withObserver>): (string | null)[] {
   const { shortage } = launcher;
   return [shortage === null ? null : `no run can be started right now: ${shortage}`, gpus.problem, losses.words()];
 }
@@ -371,7 +378,7 @@ function subscribeAll(parts: ReturnType<typeof withClients>): void {
   journal.standsFor({ isOurs, log, snapshot: () => snapshot(parts) });
 }
 
-function perform(action: SchedulerAction, { launches, executor }: ReturnType<typeof withExecutor>): void {
+function perform(action: SchedulerAction, { launches, executor }: ReturnType<typeof withObserver>): void {
   if (action.type === 'launch') launches.give(action);
   else executor[action.type](action.id);
 }

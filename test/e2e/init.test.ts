@@ -37,9 +37,21 @@ describe('memrl-tui init', () => {
     write('train.py', script);
     const { code, out } = await run('init', 'train.py', '--trial', '--print');
     expect(code).toBe(0);
-    expect(out).toContain('metrics: { show: [val_loss], folders: [logs] }');
+    expect(out).toContain('metrics: { show: [val_loss] }');
+    expect(out).toContain("cwd: '${run_dir}'");
+    expect(out).toMatch(new RegExp(`command: \\[python3?, ${at('train.py')}, `));
     expect(out).toContain('goal: minimize');
     expect(readdirSync(folder())).toEqual(['train.py']);
+  });
+
+  it('writes a file with which no run has the metrics of another, though all write to one path', async () => {
+    write('train.py', script);
+    expect((await run('init', 'train.py', '--trial')).code).toBe(0);
+    expect((await run('sweeps/train.yaml', '--plain')).code).toBe(0);
+    const { out } = await run('export', 'train');
+    // The last of 20 steps of seeds 0 and 2.
+    expect(out).toContain(String(1 / 20));
+    expect(out).toContain(String(1 / 22));
   });
 
   it.each([

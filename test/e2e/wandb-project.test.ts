@@ -18,7 +18,7 @@ describe('--wandb-project', () => {
     place.write('s.yaml', text);
     const plan = await place.run('s.yaml', '--wandb-project', 'mine', '--dry-run');
     const words = plan.out.replace(/\s+/g, ' ');
-    expect(words).toContain('The runs have WANDB_PROJECT=mine. Where a key of W&B is configured');
+    expect(words).toContain('The runs have WANDB_PROJECT=mine. wandb and trackio write to the directory of each run');
     expect(words).toContain("WANDB_PROJECT=mine sh -c 'echo $WANDB_PROJECT");
     expect((await place.run('s.yaml', '--wandb-project', 'mine', '--plain')).code).toBe(0);
     expect(place.read('projects')).toBe('mine\nmine\n');

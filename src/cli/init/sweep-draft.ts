@@ -19,7 +19,11 @@ export type DraftTrial = {
   readonly problem: string | null;
   readonly metrics: MetricsReport;
   readonly shown: readonly string[];
-  readonly folders: readonly string[];
+  /**
+   * It wrote metrics where it was started, and so may be started in the directory of its run: its command from elsewhere, and
+   * where its modules are. Null: it did not, or it failed.
+   */
+  readonly inRunDirectory: { readonly command: readonly string[]; readonly modules: string } | null;
 };
 
 /**
@@ -55,7 +59,7 @@ export function draftText(draft: Draft): string {
 const isSeed = ({ name, kind }: HelpOption) => kind === 'value' && /(^|[._-])seed$/i.test(name);
 
 /** With the macro that passes parameters as the program's help text has them. */
-function commandLines({ command, help }: Draft): string[] {
+function commandLines({ command, help, trial }: Draft): string[] {
   const macro = macroOf(help);
   const hint = help?.options.find(({ name }) => outputOption.test(name));
   const place = `${help?.format === 'Hydra' ? '' : '--'}${hint?.name ?? ''}=\${run_dir}`;
@@ -64,7 +68,17 @@ function commandLines({ command, help }: Draft): string[] {
     ...(hint === undefined
       ? []
       : [`# Fill in: each run has a directory of its own; add '${place}' so that it writes there.`]),
-    `command: ${flow([...command, `\${${macro}}`])}`,
+    ...startLines(command, `\${${macro}}`, trial?.inRunDirectory ?? null),
+  ];
+}
+
+function startLines(command: readonly string[], args: string, own: DraftTrial['inRunDirectory']): string[] {
+  if (own === null) return [`command: ${flow([...command, args])}`];
+  return [
+    '# The trial wrote its metrics where it was started. Each run is started in its own directory, so that no two share a file.',
+    `command: ${flow([...own.command, args])}`,
+    "cwd: '${run_dir}'",
+    ...(command.includes('-m') ? [`env: { PYTHONPATH: ${flow(own.modules)} }`] : []),
   ];
 }
 
@@ -104,26 +118,22 @@ function metricLines(trial: DraftTrial | null): string[] {
       '# metric: { name: loss, goal: minimize }',
     ];
   }
-  const { shown, metrics, folders, problem } = trial;
+  const { shown, metrics, problem } = trial;
   const [first] = shown;
   const told = metrics.sources.filter(({ state }) => state === 'told');
-  const places = folders.length === 0 ? [] : [`folders: ${flow([...folders])}`];
   return [
     ...(problem === null ? [] : [`# ${comment(problem)}`]),
     ...told.map(
       ({ files, format, keys }) =>
         `# The trial wrote ${comment(`${keys.join(', ')} (${format}: ${files.map(placeWords).join(', ')})`)}.`,
     ),
-    ...(folders.length === 0
-      ? []
-      : ['# All runs write into these folders, so give each its own: `${run_dir}` in `command`.']),
     ...(first === undefined
       ? [
           '# The trial showed no metrics: `memrl-tui doctor --metrics RUN` says what is looked for.',
           '# metrics: { show: [loss], x: step }',
         ]
       : [
-          `metrics: { ${[`show: ${flow([...shown])}`, ...places].join(', ')} }`,
+          `metrics: { show: ${flow([...shown])} }`,
           `# Fill in: what says how good a run is, and which way.`,
           `# metric: { name: ${flow(first)}, goal: ${isLarger(first) ? 'maximize' : 'minimize'} }`,
         ]),

@@ -4,8 +4,10 @@ import { delimiter, join, resolve } from 'node:path';
 import { countingAmong, inMetricOrder, shownMetrics } from '../../analysis/metric-order.js';
 import { runFiles } from '../../contract/files.js';
 import { headOrEmpty } from '../../files/regular-file.js';
+import { hasWandbAccount } from '../../files/wandb-account.js';
 import { describeSources, type MetricsReport } from '../../metrics/describe-sources.js';
 import { openMetrics } from '../../metrics/run-metrics.js';
+import { loggerEnvironment } from '../../spec/expand/wandb-run.js';
 import { boundedRun, type BoundedEnd } from './bounded-run.js';
 
 /** What a program said and did in a folder of its own, which is gone again. */
@@ -16,8 +18,8 @@ export type Tried = {
   readonly metrics: MetricsReport;
   /** Metrics that tell most, the first of them first. */
   readonly shown: readonly string[];
-  /** Folders, relative to its working directory, in which it wrote metrics of its own accord. */
-  readonly folders: readonly string[];
+  /** Whether it wrote metrics where it was started, of its own accord. */
+  readonly writesThere: boolean;
 };
 
 /** Bytes of output that are looked at. */
@@ -35,10 +37,11 @@ export async function tried(command: readonly string[], limits: { patienceMs: nu
   try {
     const environment = {
       ...process.env,
+      ...loggerEnvironment(directory, process.env, hasWandbAccount(process.env, work)),
       ...plainOutput,
       PYTHONPATH: [process.cwd(), process.env['PYTHONPATH'] ?? ''].filter((each) => each !== '').join(delimiter),
     };
-    const end = await boundedRun({ command: command.map(fromHere), cwd: work, directory, environment, ...limits });
+    const end = await boundedRun({ command: fromHere(command), cwd: work, directory, environment, ...limits });
     const metrics = await openMetrics(directory, { places: { folders: [work], patterns: {} } }).readToEnd(turn);
     const keys = metrics.keys();
     const choice = { show: [], x: 'step' };
@@ -50,7 +53,9 @@ export async function tried(command: readonly string[], limits: { patienceMs: nu
       output: headOrEmpty(join(directory, runFiles.log), HEAD).toString('utf8'),
       metrics: report,
       shown: keys.length === 0 ? [] : shownMetrics(keys, choice, counting),
-      folders: ownFolders(report, work, directory),
+      writesThere: report.sources.some(
+        ({ state, files }) => state === 'told' && files.some((file) => resolve(directory, file).startsWith(`${work}/`)),
+      ),
     };
   } finally {
     rmSync(root, { recursive: true, force: true, maxRetries: 3 });
@@ -69,25 +74,10 @@ const plainOutput = {
 /** Lets Ctrl-C through. */
 const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
 
-/** A word that is the path of something here, so that it is found from elsewhere. */
-function fromHere(word: string, index: number): string {
-  const isPath = index > 0 ? /[./]/.test(word) : word.includes('/');
-  return isPath && !word.startsWith('-') && existsSync(word) ? resolve(word) : word;
-}
-
-function ownFolders({ sources }: MetricsReport, work: string, directory: string): string[] {
-  const files = sources.filter(({ state }) => state === 'told').flatMap((source) => source.files);
-  const own = files.flatMap((file) => {
-    const path = resolve(directory, file);
-    return path.startsWith(`${work}/`)
-      ? [
-          path
-            .slice(work.length + 1)
-            .split('/')
-            .slice(0, -1)
-            .join('/') || '.',
-        ]
-      : [];
+/** A command that means the same when it is started elsewhere: words that are paths of something here are made absolute. */
+export function fromHere(command: readonly string[]): string[] {
+  return command.map((word, index) => {
+    const isPath = index > 0 ? /[./]/.test(word) : word.includes('/');
+    return isPath && !word.startsWith('-') && existsSync(word) ? resolve(word) : word;
   });
-  return [...new Set(own)];
 }

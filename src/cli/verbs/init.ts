@@ -3,7 +3,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { helpOptions } from '../init/help-options.js';
 import { draftText, type DraftTrial } from '../init/sweep-draft.js';
-import { type Tried, tried } from '../init/trial.js';
+import { fromHere, type Tried, tried } from '../init/trial.js';
 import { planOfText } from '../read-plan.js';
 import { print, remark } from '../terminal.js';
 import { sweepNameOf, sweepPath } from '../new-sweep-file.js';
@@ -93,9 +93,12 @@ async function helpOf(command: readonly string[]): Promise<Help> {
 async function trialOf(command: readonly string[], seconds: number): Promise<DraftTrial> {
   remark(`Trial run of ${command.join(' ')}, in an empty folder, for ${seconds} s at most …`);
   const answer = await tried(command, { patienceMs: seconds * 1000, most: MOST_OUTPUT });
-  const { metrics, shown, folders, end } = answer;
+  const { metrics, shown, writesThere, end } = answer;
   const why = end.kind === 'late' ? null : endWords(answer, seconds);
-  return { metrics, shown, folders, problem: why === null ? null : `The trial run failed: ${why}.` };
+  const problem = why === null ? null : `The trial run failed: ${why}.`;
+  const isSettled = writesThere && problem === null;
+  const inRunDirectory = isSettled ? { command: fromHere(command), modules: process.cwd() } : null;
+  return { metrics, shown, problem, inRunDirectory };
 }
 
 /** What went wrong, in words; null: it ended well. */

@@ -28,6 +28,7 @@ import { differenceFrom, editLines, estimateOf, fleetIfUp, timeOf } from '../pla
 import { planJson } from '../plan/plan-json.js';
 import { planLines } from '../plan/plan-lines.js';
 import { leftOutNow, optionWords, saidBy, withLeftOut } from '../plan/said-at-launch.js';
+import { wandbNote } from '../plan/wandb-note.js';
 import { printReport } from '../print-report.js';
 import { besideRows, readPlan, type ReadPlan } from '../read-plan.js';
 import { hasPerson, hasScreen, outputWidth, print, printJson, remark } from '../terminal.js';
@@ -60,11 +61,9 @@ function leftOutNote(read: ReadPlan, file: string, options: LaunchOptions): stri
   return `${read.plan.sweep} was launched with ${words} last, and now is without. To keep it: memrl-tui ${file} ${words}`;
 }
 
-/** What becomes of what the runs log with W&B. */
-function projectNote(options: LaunchOptions): string | null {
-  const [project] = requestedSets(options).flatMap((set) => projectOf(set) ?? []);
-  if (project === undefined) return null;
-  return `The runs have WANDB_PROJECT=${project}. Where a key of W&B is configured and WANDB_MODE is not offline, wandb sends what they log to that project; else it is kept in the directory of each run, and \`wandb sync\` sends it there later.`;
+/** The W&B project that the command line gives to all runs; null: none. */
+function requestedProject(options: LaunchOptions): string | null {
+  return requestedSets(options).flatMap((set) => projectOf(set) ?? [])[0] ?? null;
 }
 
 /** The same for a plan that was read. @param file Where its text is from. */
@@ -74,7 +73,8 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
   const warning = originWarning(asRead, file, options);
   const surveys = await surveysOf(asRead.plan, runsDirectory(options.runs), definedEnvironment());
   if (options.dryRun === true) {
-    const notes = [warning, leftOutNote(asRead, file, options), projectNote(options)];
+    const logging = wandbNote(asRead.plan.runs, definedEnvironment(), requestedProject(options));
+    const notes = [warning, leftOutNote(asRead, file, options), logging];
     return showPlan(asRead, [...notes, ...snapshotNotes(asRead.plan, surveys)], options);
   }
   if (options.json === true) {

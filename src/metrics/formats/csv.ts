@@ -1,5 +1,5 @@
 import { stepKeyOf } from '../row-numbers.js';
-import { isNot, type Recognition, type WrittenRow } from './format.js';
+import type { Recognition, WrittenRow } from './format.js';
 import { lineFormat, type LineParser } from './line-format.js';
 
 /**
@@ -9,7 +9,8 @@ import { lineFormat, type LineParser } from './line-format.js';
 export const csv = lineFormat({
   name: 'CSV',
   looksFor: '*.csv with a row of names, a column of steps and numbers',
-  recognise: ({ name, head }) => (/\.(csv|tsv)$/i.test(name) ? recogniseTable(name, head()) : isNot),
+  isNamed: (name) => /\.(csv|tsv)$/i.test(name),
+  recognise: ({ name, head }) => recogniseTable(name, head()),
   parser: () => tableParser(),
   isRewritten: true,
 });

@@ -7,8 +7,8 @@ import { lineFormat, type LineParser } from './line-format.js';
 export const d3rlpyCsv = lineFormat({
   name: 'd3rlpy',
   looksFor: '*.csv of d3rlpy: epoch, step and value on each line',
-  recognise: ({ name, head }) => {
-    if (!name.endsWith('.csv') || name === '.csv') return isNot;
+  isNamed: (name) => name.endsWith('.csv') && name !== '.csv',
+  recognise: ({ head }) => {
     const lines = head();
     const isOne = lines !== null && lines.length > 0 && lines.every((line) => triple.test(line));
     return isOne ? { is: 'yes', why: 'it has an epoch, a step and a value on each line, and no names' } : isNot;

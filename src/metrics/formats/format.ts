@@ -65,6 +65,9 @@ export const isNot: Recognition = { is: 'no' };
 /** The files of one source, in order of name. The list may grow. */
 export type SourceFiles = { readonly paths: readonly string[] };
 
+/** A process, by the name of its machine and the number that it has there. */
+export type NamedWriter = { readonly host: string; readonly pid: number };
+
 /** A way in which programs write metrics. To add one: a file beside this one, and its line in `registry.ts`. */
 export type MetricFormat = {
   readonly name: string;
@@ -74,9 +77,15 @@ export type MetricFormat = {
   readonly filing: 'rows' | 'points';
   /** Written whole now and then: of a metric that another source has more values of, that one counts. */
   readonly isSnapshot?: boolean;
+  /** Its `step` is how often the program has logged, unless that says otherwise. */
+  readonly countsCalls?: true;
+  /** Whether a file of this name may be one, wherever it lies; absent: one is known by its place in the run's directory. */
+  readonly isNamed?: (name: string) => boolean;
+  /** The process that writes a file, as its name has it; null: it has none. Absent: no name has. */
+  readonly writerIn?: (name: string) => NamedWriter | null;
   /** Endings of files that may lie beside one of that name and belong to it: while it cannot be told yet, they may tell. */
   readonly besides?: (name: string) => readonly string[];
-  /** Asked of a file until it says yes or no, at each look at the run: it must be cheap. */
+  /** Asked of a file of such a name until it says yes or no, at each look at the run: it must be cheap. */
   recognise: (file: FoundFile) => Recognition;
   /** Begins to follow one. */
   open: (files: SourceFiles) => SourceReader;

@@ -16,7 +16,8 @@ export const ownJsonLines = lineFormat({
 export const jsonLines = lineFormat({
   name: 'JSON lines',
   looksFor: '*.jsonl with a step and numbers on each line',
-  recognise: ({ name, head }) => (isJsonLines(name) ? recogniseLines(name, head()) : isNot),
+  isNamed: isJsonLines,
+  recognise: ({ name, head }) => recogniseLines(name, head()),
   parser: () => parseJsonLine,
 });
 

@@ -1,4 +1,3 @@
-import { isNot } from './format.js';
 import { lineFormat, type LineParser } from './line-format.js';
 import { tableParser } from './csv.js';
 
@@ -7,7 +6,8 @@ export const monitorCsv = lineFormat({
   name: 'stable-baselines3 monitor',
   looksFor: '*monitor.csv',
   filing: 'points',
-  recognise: ({ name }) => (/(^|\.)monitor\.csv$/.test(name) ? { is: 'yes', why: 'its name' } : isNot),
+  isNamed: (name) => /(^|\.)monitor\.csv$/.test(name),
+  recognise: () => ({ is: 'yes', why: 'its name' }),
   parser: (path) => monitorParser(path),
 });
 

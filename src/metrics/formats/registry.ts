@@ -19,6 +19,11 @@ export function metricFormats(patterns: LogPatterns = {}): readonly MetricFormat
   return [...fileFormats, logFormat(patterns)];
 }
 
+/** The first format that has files of such a name, wherever they lie; null: none has. */
+export function formatNamed(name: string): MetricFormat | null {
+  return fileFormats.find(({ isNamed }) => isNamed?.(name) === true) ?? null;
+}
+
 /** Files in which programs write metrics too, and that are not read: what to say of them. By name. */
 const unreadFiles: readonly { pattern: RegExp; why: string }[] = [
   {

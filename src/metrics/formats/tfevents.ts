@@ -4,7 +4,7 @@ import { FollowedBytes, type Taken, type Taker } from '../../files/followed-byte
 import { type Change, FollowedSource } from './followed-source.js';
 import { tagsIn } from './event-tags.js';
 import { EventReader, isSound, RECORD_HEAD, recordLength, type ScalarTaker } from './event-record.js';
-import { isNot, type MetricFormat, type RowSink, type SourceFiles, type SourceReader } from './format.js';
+import type { MetricFormat, NamedWriter, RowSink, SourceFiles, SourceReader } from './format.js';
 import { type PickAt, PlacesPicker } from './places-picker.js';
 
 /** What TensorBoard reads: of torch, tensorboardX and TensorFlow 2. All files of a folder are one source. */
@@ -12,13 +12,18 @@ export const tfevents: MetricFormat = {
   name: 'TensorBoard events',
   looksFor: '*tfevents*',
   filing: 'points',
-  recognise: ({ name, path }) =>
-    /tfevents/.test(name) && !name.endsWith('.profile-empty')
-      ? { is: 'yes', why: 'its name', source: dirname(path) }
-      : isNot,
+  isNamed: (name) => /tfevents/.test(name) && !name.endsWith('.profile-empty'),
+  writerIn,
+  recognise: ({ path }) => ({ is: 'yes', why: 'its name', source: dirname(path) }),
   open: (files) => new EventFiles(files),
   pickFrom: (path, places) => new PlacesPicker(path, places, pickEvents(path)),
 };
+
+/** `events.out.tfevents.1795434418.host.9301.0`, with `.v2` or what a program adds behind. */
+function writerIn(name: string): NamedWriter | null {
+  const [, host, pid] = /tfevents\.\d+\.(.+?)\.(\d+)\.\d+(?:\D.*)?$/.exec(name) ?? [];
+  return host === undefined ? null : { host, pid: Number(pid) };
+}
 
 /** A longer record is passed over unread, bytes: it holds pictures or weights. */
 const LONGEST = 1 << 20;

@@ -9,14 +9,7 @@ import {
   type SqlTable,
   tablesOf,
 } from '../binary/sqlite-table.js';
-import {
-  isNot,
-  type MetricFormat,
-  type Recognition,
-  type RowSink,
-  type SourceReader,
-  type WrittenRow,
-} from './format.js';
+import type { MetricFormat, Recognition, RowSink, SourceReader, WrittenRow } from './format.js';
 
 /**
  * What trackio writes: a project in an SQLite database, with a row of its table `metrics` for each `log`. Runs of a project whose
@@ -27,11 +20,15 @@ export const trackio: MetricFormat = {
   looksFor: '*.db of trackio (SQLite)',
   filing: 'points',
   besides: (name) => (isDatabase(name) ? [besides.log] : []),
-  recognise: ({ name, path }) => (isDatabase(name) ? recogniseDatabase(path) : isNot),
+  countsCalls: true,
+  isNamed: isDatabase,
+  recognise: ({ path }) => recogniseDatabase(path),
   open: ({ paths: [path] }) => new TrackioDatabase(path!),
 };
 
-const isDatabase = (name: string) => /\.(db|sqlite3?)$/i.test(name);
+function isDatabase(name: string): boolean {
+  return /\.(db|sqlite3?)$/i.test(name);
+}
 
 const TABLE = 'metrics';
 const columns = { run: 'run_name', time: 'timestamp', step: 'step', metrics: 'metrics' };

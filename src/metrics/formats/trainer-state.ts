@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { parseJsonLine } from '../../contract/json-line.js';
 import { FollowedBytes, type Taken } from '../../files/followed-bytes.js';
 import { statRegular } from '../../files/regular-file.js';
-import { isNot, type MetricFormat, type RowSink, type SourceFiles, type SourceReader } from './format.js';
+import type { MetricFormat, RowSink, SourceFiles, SourceReader } from './format.js';
 import { RewrittenRows } from './rewritten-rows.js';
 
 /**
@@ -14,8 +14,8 @@ export const trainerState: MetricFormat = {
   looksFor: 'trainer_state.json, in checkpoint-N/ or beside them',
   filing: 'rows',
   isSnapshot: true,
-  recognise: ({ name, path }) =>
-    name === 'trainer_state.json' ? { is: 'yes', why: 'its name', source: join(outputOf(path), name) } : isNot,
+  isNamed: (name) => name === 'trainer_state.json',
+  recognise: ({ name, path }) => ({ is: 'yes', why: 'its name', source: join(outputOf(path), name) }),
   open: (files) => new TrainerState(files),
 };
 

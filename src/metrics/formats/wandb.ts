@@ -6,7 +6,7 @@ import { FollowedBytes, type Taken, type Taker } from '../../files/followed-byte
 import { Fields, wire } from '../binary/protobuf.js';
 import { FilesInTurn } from './files-in-turn.js';
 import { FollowedSource } from './followed-source.js';
-import { isNot, type MetricFormat, type RowSink, type SourceReader, type WrittenRow } from './format.js';
+import type { MetricFormat, RowSink, SourceReader, WrittenRow } from './format.js';
 import { type PickAt, PlacesPicker } from './places-picker.js';
 
 /**
@@ -19,8 +19,8 @@ export const wandb: MetricFormat = {
   name: 'W&B',
   looksFor: 'wandb/*run-*/*.wandb',
   filing: 'rows',
-  recognise: ({ name, path }) =>
-    name.endsWith('.wandb') ? { is: 'yes', why: 'its name', source: join(dirname(dirname(path)), name) } : isNot,
+  isNamed: (name) => name.endsWith('.wandb'),
+  recognise: ({ name, path }) => ({ is: 'yes', why: 'its name', source: join(dirname(dirname(path)), name) }),
   open: (files) => new FilesInTurn(files, (path) => new WandbFile(path)),
   pickFrom: (path, places) => new PlacesPicker(path, places, pickBlocks()),
 };

@@ -26,14 +26,38 @@ type WandbRun = {
  * `WANDB_SWEEP_ID` is not there: it would tie the run to a sweep of W&B's server that does not exist.
  */
 export function wandbEnvironment({ sweep, name, identity, directory, environment }: WandbRun): Record<string, string> {
-  const usual = { WANDB_MODE: 'offline', WANDB_DIR: directory, TRACKIO_DIR: `${directory}/trackio` };
+  const usual = { WANDB_MODE: 'offline', ...loggerPlaces(directory) };
   return {
-    ...Object.fromEntries(Object.entries(usual).filter(([variable]) => !environment[variable])),
+    ...unset(usual, environment),
     WANDB_SWEEP_PARAM_PATH: `${directory}/${wandbConfigFile}`,
     WANDB_RUN_ID: fnv1a64(JSON.stringify([sweep, identity])),
     WANDB_NAME: name,
     WANDB_RUN_GROUP: sweep,
   };
+}
+
+/** Where the loggers of a run write when nobody says otherwise. */
+function loggerPlaces(directory: string): Record<string, string> {
+  return { WANDB_DIR: directory, TRACKIO_DIR: `${directory}/trackio` };
+}
+
+/**
+ * What the loggers of any run are told, beside what the person and the sweep file have set: to write to its directory, so that
+ * no two runs share a file; once a second, where wandb has 15; and without a server where it could not be reached anyway.
+ *
+ * @param environment What is set already. @param hasAccount Whether wandb knows a key, or was told a mode.
+ */
+export function loggerEnvironment(
+  directory: string,
+  environment: WandbRun['environment'],
+  hasAccount: boolean,
+): Record<string, string> {
+  const usual = { ...loggerPlaces(directory), WANDB__TRANSACTION_LOG_FLUSH_INTERVAL: '1' };
+  return unset(hasAccount ? usual : { ...usual, WANDB_MODE: 'offline' }, environment);
+}
+
+function unset(usual: Readonly<Record<string, string>>, environment: WandbRun['environment']): Record<string, string> {
+  return Object.fromEntries(Object.entries(usual).filter(([variable]) => !environment[variable]));
 }
 
 /** The file of `WANDB_SWEEP_PARAM_PATH`: YAML as Python reads it, each parameter with its `value`. */

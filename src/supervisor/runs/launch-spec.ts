@@ -1,7 +1,9 @@
 import { runMarks } from '../../contract/files.js';
 import type { LaunchSpec } from '../../executors/executor.js';
+import { hasWandbAccount } from '../../files/wandb-account.js';
 import type { SchedulerAction } from '../../scheduler/action.js';
 import { gpusOf, type Slot } from '../../scheduler/placement/slot.js';
+import { loggerEnvironment } from '../../spec/expand/wandb-run.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { Environment } from './submission-store.js';
 
@@ -25,13 +27,16 @@ export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetti
   const { gpus, gpu_memory: gpuMemory, cpus = 1, nice } = run.resources;
   const place = devices === null ? null : { gpus: gpusOf(slot), threads, devices };
   const argv = [...run.argv, ...(resumed ? run.resumeArgs : [])];
+  const given = atHome(environment, run.cwd);
+  const said = { ...given, ...run.env };
+  const loggers = loggerEnvironment(run.directory, said, hasWandbAccount(said, run.cwd));
   return {
     directory: run.directory,
     attempt,
     argv: argv.map((word) => word.replaceAll('${attempt}', String(attempt))),
     cwd: run.cwd,
     environment: withProgramFolder(
-      runEnvironment(atHome(environment, run.cwd), run.env, place, { id, directory: run.directory, attempt }),
+      runEnvironment({ ...given, ...loggers }, run.env, place, { id, directory: run.directory, attempt }),
       bin,
     ),
     needs: { gpus, gpuMemory, cpus },
@@ -93,12 +98,16 @@ const threadCaps = [
   'RAYON_NUM_THREADS',
 ];
 
+/** Python holds back up to 8 KB of what it prints to a file: curves of printed lines would come minutes late. */
+const livePrinting = { PYTHONUNBUFFERED: '1' };
+
 /**
  * The environment of one attempt.
  *
  * On GPUs it sees only its own, numbered as nvidia-smi numbers them; on a CPU slot it sees none. Pools of threads are capped,
  * since eight runs with eight threads each are slower than one, unless the person's environment or the sweep file says how many
- * threads there should be. What the sweep file sets wins over all else.
+ * threads there should be. Python prints without a buffer, unless the person's environment says otherwise. What the sweep file sets
+ * wins over all else.
  *
  * @param inherited The person's environment at submit. @param own `env` of the sweep file. @param place Null: whoever runs it
  * finds it one, and says so to it.
@@ -110,6 +119,7 @@ export function runEnvironment(
   marks: Marks,
 ): Record<string, string> {
   return {
+    ...livePrinting,
     ...inherited,
     ...(place === null ? {} : { ...shownAt(place), ...threadVariables(place.threads, { ...inherited, ...own }) }),
     ...own,

@@ -1,9 +1,8 @@
-import { existsSync, unlinkSync, writeFileSync } from 'node:fs';
+import { unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { runFiles, supervisorFiles } from '../../contract/files.js';
+import { supervisorFiles } from '../../contract/files.js';
 import { textOrNull } from '../../files/regular-file.js';
-import { foldersIn } from '../../files/run-record-file.js';
 
 /** What was lost, in words, and the sweeps that were lost with it: their directories are there, and nobody knows of them. */
 const Loss = z.object({ words: z.string(), sweeps: z.array(z.string()) });
@@ -12,9 +11,6 @@ const Lost = z.object({ lost: z.array(Loss) });
 
 const FILE = 'lost.json';
 const LIMIT = 1 << 20;
-/** Directories looked into, and what is looked at in each: one run that was started is enough. */
-const SWEEPS = 500;
-const RUNS = 50;
 
 /**
  * What became of the supervisor's own memory, and what to do about it. Kept in a file, because the supervisor that finds it
@@ -78,19 +74,6 @@ export class Losses {
       // A full disk: this supervisor says it all the same.
     }
   }
-}
-
-/** The sweeps of which there are runs that were started, by the directories alone. */
-export function sweepsOnDisk(runsDirectory: string): string[] {
-  const sweeps = foldersIn(runsDirectory).slice(0, SWEEPS);
-  return sweeps.filter((sweep) => {
-    const runs = foldersIn(join(runsDirectory, sweep)).slice(0, RUNS);
-    return runs.some((run) => wasStarted(join(runsDirectory, sweep, run)));
-  });
-}
-
-function wasStarted(directory: string): boolean {
-  return existsSync(join(directory, runFiles.record)) || existsSync(join(directory, runFiles.attempts));
 }
 
 function read(path: string): Loss[] {

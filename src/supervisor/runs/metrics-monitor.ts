@@ -6,6 +6,7 @@ import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-m
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { compileStopRule } from '../../spec/policy/stop-rule.js';
 import { judgesOf, type MonitoredMetrics } from '../publish/run-view.js';
+import { countedProgress, type Limit, limitsOf } from './counted-progress.js';
 
 /** Read in one part, bytes; some 2.5 ms of work. */
 const PART_BYTES = 128 << 10;
@@ -49,6 +50,7 @@ export class MetricsMonitor {
   #standingMetric: string | null = null;
   #levels: { rows: number; name: string; levels: Levels | null } | null = null;
   readonly #shown: MetricsToShow;
+  readonly #limits: readonly Limit[];
   /** What may stand for the run, the likely first, and of how many metrics that was found. */
   #ranked: { keys: number; inOrder: readonly string[] } = { keys: 0, inOrder: [] };
   /** Where this attempt took up: a resumed run does not start at zero. */
@@ -60,6 +62,7 @@ export class MetricsMonitor {
   constructor(run: PlannedRun, since: number, callbacks = noCallbacks, hasPast = false) {
     this.#run = run;
     this.#shown = { show: run.metrics.show, x: run.metrics.x, judgedBy: judgesOf(run) };
+    this.#limits = limitsOf(run.parameters);
     this.#callbacks = callbacks;
     callbacks.restart();
     this.#since = since;
@@ -170,9 +173,12 @@ export class MetricsMonitor {
     this.#verdict ??= this.#callbacks.judge(row);
   }
 
-  /** How far it is: as a metric says, or else a progress bar, which may know what is left. */
+  /**
+   * How far it is: as a metric says that is made for it, else by a counter that a parameter limits, else by a progress bar, which
+   * may know what is left.
+   */
   #position(metrics: MonitoredMetrics['metrics'], now: number) {
-    const counted = this.#progress(metrics);
+    const counted = this.#progress(metrics) ?? countedProgress(this.#metrics, this.#limits);
     if (counted !== null) return { progress: counted, stated: null };
     const { share = null, etaSeconds = null } = this.#metrics.progress ?? {};
     return { progress: share, stated: etaSeconds === null ? null : { seconds: etaSeconds, at: now } };

@@ -8,6 +8,7 @@ import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { SteadyClock } from '../core/steady-clock.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
+import type { Ownership } from '../ownership/ownership.js';
 import type { PlannedRuns } from './planned-runs.js';
 import type { Records } from './records.js';
 import type { Warnings } from './warnings.js';
@@ -22,6 +23,7 @@ type RunObserverTools = {
   clock: Pick<SteadyClock, 'wallTime'>;
   records: Records;
   watcher: Watcher;
+  ownership: Pick<Ownership, 'started' | 'ended' | 'recall'>;
   warnings: Warnings;
   gpus: Pick<GpuWatch, 'started' | 'forget'>;
   executor: Pick<Executor, 'rootOf'>;
@@ -53,14 +55,15 @@ export class RunObserver {
   #follow(run: Run, planned: PlannedRun): void {
     const { id, attempt, state } = run;
     if ('pid' in state && this.#followed.get(id) !== attempt) {
-      const { records, watcher, clock } = this.#tools;
+      const { records, watcher, ownership, clock } = this.#tools;
       this.#followed.set(id, attempt);
+      ownership.started(planned, attempt, { since: state.since, first: run.past[0]?.[0] ?? state.since });
       records.started(planned, { number: attempt, slot: slotName(state.slot), startedAt: clock.wallTime(state.since) });
       watcher.watch(planned, attempt, state.since);
       this.#tellGpus(run, planned);
     }
     const end = endOf(run);
-    if (end !== null) this.#conclude(planned, end);
+    if (end !== null) this.#conclude(planned, end, run);
     else if (!('pid' in state)) this.#retract(planned);
     const waits = waitingWord(run);
     if (waits !== null) this.#tools.records.standsAt(planned, waits);
@@ -87,15 +90,18 @@ export class RunObserver {
     this.#tools.records.retracted(planned, number);
   }
 
-  #conclude(planned: PlannedRun, { outcome, since, at }: End): void {
-    const { records, watcher, clock } = this.#tools;
+  #conclude(planned: PlannedRun, { outcome, since, at }: End, run: Run): void {
+    const { records, watcher, ownership, clock } = this.#tools;
     const number = this.#followed.get(planned.id);
     if (number === undefined) {
       // It ended before we were there, or never was up: all there can be is an old file.
+      ownership.recall(run, planned);
       watcher.recall([planned]);
       return;
     }
     this.#followed.delete(planned.id);
+    // Before its metrics are read for the last time.
+    ownership.ended(planned, at);
     watcher.finish(planned);
     // Also when it began: the wall clock may have been set right meanwhile.
     const startedAt = since === null ? {} : { startedAt: clock.wallTime(since) };

@@ -4,10 +4,10 @@ import type { EventLoop } from '../core/event-loop.js';
 
 /**
  * Where a warning comes from: processes that outlived their run, GPU memory not given back, an attempt nobody knew of, a run
- * whose processes are not as they should be or cannot be reached, metrics that cannot be read, a record that cannot be read
- * or written.
+ * whose processes are not as they should be or cannot be reached, metrics that cannot be read, files of metrics that may be
+ * another run's, a record that cannot be read or written.
  */
-type WarningSource = 'processes' | 'gpus' | 'orphan' | 'trouble' | 'metrics' | 'record';
+type WarningSource = 'processes' | 'gpus' | 'orphan' | 'trouble' | 'metrics' | 'files' | 'record';
 
 /** What a person should know of runs beside their states. */
 export class Warnings {

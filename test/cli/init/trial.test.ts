@@ -29,6 +29,15 @@ describe('a program that is tried', () => {
   });
 
   it.each([
+    { where: 'where it was started', folder: 'lightning_logs/version_0', writesThere: true },
+    { where: 'in the directory of its run', folder: '$MEMRL_RUN_DIR/logs', writesThere: false },
+  ])('is known to write $where', async ({ folder, writesThere }) => {
+    const script = `mkdir -p "${folder}"; printf 'step,loss\n0,2\n1,1\n' > "${folder}/metrics.csv"`;
+    const answer = await tried(['sh', '-c', script], limits);
+    expect(answer).toMatchObject({ shown: ['loss'], writesThere });
+  });
+
+  it.each([
     { what: 'hangs', command: ['sleep', '600'], end: { kind: 'late' }, patienceMs: 200 },
     {
       what: 'ignores SIGTERM',

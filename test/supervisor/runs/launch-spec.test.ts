@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { plan } from '../testbed.js';
 import { Slot } from '../../../src/scheduler/placement/slot.js';
 import { Resources } from '../../../src/spec/planned-run.js';
-import { runEnvironment, threadsOf, withProgramFolder } from '../../../src/supervisor/runs/launch-spec.js';
+import { launchSpec, runEnvironment, threadsOf, withProgramFolder } from '../../../src/supervisor/runs/launch-spec.js';
 
 const marks = { id: 's/a', directory: '/runs/s/a', attempt: 2 };
 
@@ -25,6 +26,12 @@ describe('the environment of a run', () => {
       marks,
     );
     expect(environment).toMatchObject({ CUDA_VISIBLE_DEVICES: '', OMP_NUM_THREADS: '2', VECLIB_MAXIMUM_THREADS: '2' });
+  });
+
+  it('lets Python print at once, unless the person or the sweep file says otherwise', () => {
+    const seen = (inherited: Record<string, string>, own = {}) =>
+      runEnvironment(inherited, own, null, marks)['PYTHONUNBUFFERED'];
+    expect([seen({}), seen({ PYTHONUNBUFFERED: '' }), seen({}, { PYTHONUNBUFFERED: '0' })]).toEqual(['1', '', '0']);
   });
 
   it.each<{ when: string; inherited?: Record<string, string>; own?: Record<string, string>; seen: object }>([
@@ -76,6 +83,36 @@ describe('the environment of a run', () => {
   ])('of 32 cores and 4 GPUs, a run $where uses $threads threads', ({ slot, cpus, perGpu, threads }) => {
     const resources = Resources.parse(cpus === undefined ? {} : { cpus });
     expect(threadsOf({ resources }, Slot.parse(slot), { cores: 32, gpus: 4, perGpu })).toBe(threads);
+  });
+
+  it.each<{ when: string; given?: Record<string, string>; env?: Record<string, string>; seen: object }>([
+    {
+      when: 'nothing is said',
+      seen: { WANDB_MODE: 'offline', WANDB_DIR: '/runs/s/a', TRACKIO_DIR: '/runs/s/a/trackio' },
+    },
+    { when: 'there is a key', given: { WANDB_API_KEY: 'k' }, seen: { WANDB_MODE: undefined, WANDB_DIR: '/runs/s/a' } },
+    {
+      when: 'the person says where',
+      given: { WANDB_DIR: '/mine', TRACKIO_DIR: '/mine', WANDB_MODE: 'disabled' },
+      seen: { WANDB_DIR: '/mine', TRACKIO_DIR: '/mine', WANDB_MODE: 'disabled' },
+    },
+    {
+      when: 'the sweep file says how often',
+      env: { WANDB__TRANSACTION_LOG_FLUSH_INTERVAL: '5', WANDB_MODE: 'online' },
+      seen: { WANDB__TRANSACTION_LOG_FLUSH_INTERVAL: '5', WANDB_MODE: 'online' },
+    },
+  ])('tells wandb and trackio where to write: $when', ({ given = {}, env = {}, seen }) => {
+    const [run] = plan('/runs', 's', [{ name: 'a', directory: '/runs/s/a', cwd: '/nowhere', env }]).runs;
+    const launch = {
+      type: 'launch',
+      id: run!.id,
+      attempt: 1,
+      slot: { kind: 'cpu', index: 0 },
+      resumed: false,
+    } as const;
+    const environment = { HOME: '/nowhere', ...given };
+    const found = launchSpec(launch, run!, { environment, devices: {}, threads: 1, bin: '/bin' }).environment;
+    for (const [name, value] of Object.entries(seen)) expect(found[name], name).toBe(value);
   });
 
   it('lets the sweep file have its way, except with the marks', () => {

@@ -147,7 +147,7 @@ describe('the config of a run', () => {
           obstacle: null,
         },
       ],
-      ...{ passedOver: [], folders: 1, isCut: false, lookedFor: [] },
+      ...{ passedOver: [], refused: [], fix: null, folders: 1, isCut: false, lookedFor: [] },
     };
     expect(textOf(configLines({ run, dossier, varying: new Set(), metrics }, 60))).toMatch(
       /\nmetrics {4}looked into 1 folder\n *\n {11}a\.csv \(CSV\): 3 rows\n {13}found because of: its name\n {13}metrics: loss\n$/,

@@ -1,0 +1,134 @@
+import type { RunId } from '../../base/ids.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import type { Life } from './owner-of-file.js';
+
+/** A run that is up, or whose end has not been looked at. */
+export type Followed = {
+  readonly run: PlannedRun;
+  readonly life: Life;
+  /** Where it works. */
+  readonly root: string;
+  /** Folders where its sweep file says that it writes, as others do. */
+  readonly shared: readonly string[];
+  readonly isUp: boolean;
+};
+
+/** `since`, `next`: when it began, and when it is looked at again, on the line of `performance.now()`. */
+type Entry = { -readonly [Key in keyof Followed]: Followed[Key] } & { since: number; next: number };
+
+/** When the processes of a run are looked at after its start, ms. Programs that import PyTorch take ten seconds to open a file. */
+const looksAt = [
+  ...[500, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10_000, 12_000, 14_000, 16_000, 18_000, 20_000],
+  ...[25_000, 30_000, 40_000, 60_000, 120_000, 300_000],
+];
+/** Then so often, ms. */
+const EVERY_MS = 300_000;
+/** A file that was seen open for the first time is looked for once more after so long, ms. */
+const AGAIN_MS = 700;
+/** One whose turn comes so soon, as a share of its age, is looked at with the others. */
+const NEAR = 0.2;
+
+/** The runs that are followed, and the lives of those that were up beside them. */
+export class FollowedRuns {
+  readonly #entries = new Map<RunId, Entry>();
+  /** In the order of their ends, those that are up among them. */
+  #lives: { life: Life; places: readonly string[] }[] = [];
+  readonly #left = new Set<RunId>();
+
+  /** @param shared Folders where it writes beside where it works. */
+  start(run: PlannedRun, life: Life, shared: readonly string[]): void {
+    const now = performance.now();
+    const since = now - Math.max(0, Date.now() - life.from);
+    const next = Math.max(now, since + looksAt[0]!);
+    const entry: Entry = { run, life, root: run.cwd, shared, isUp: true, since, next };
+    this.#entries.set(run.id, entry);
+    this.#lives.push({ life, places: [run.cwd, ...shared] });
+  }
+
+  /** Null: it was not followed. */
+  end(id: RunId, to: number): Followed | null {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return null;
+    const known = this.#lives.find(({ life }) => life === entry.life);
+    entry.life = { ...entry.life, to };
+    if (known !== undefined) known.life = entry.life;
+    entry.isUp = false;
+    entry.next = 0;
+    return entry;
+  }
+
+  forget(id: RunId): void {
+    this.#entries.delete(id);
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get hasEnded(): boolean {
+    return this.ended().length > 0;
+  }
+
+  /** Those whose end has not been looked at. */
+  ended(): Followed[] {
+    return [...this.#entries.values()].filter(({ isUp }) => !isUp);
+  }
+
+  /** When the next one is due, on the line of `performance.now()`. */
+  get nextLook(): number {
+    return [...this.#entries.values()].reduce((first, { next }) => Math.min(first, next), Infinity);
+  }
+
+  /** The start of the oldest. Unix ms. */
+  get oldest(): number {
+    return [...this.#entries.values()].reduce((first, { life }) => Math.min(first, life.since), Infinity);
+  }
+
+  get roots(): string[] {
+    return [...new Set(this.#lives.flatMap(({ places }) => places))];
+  }
+
+  /** Those whose turn it is. */
+  due(): Followed[] {
+    const now = performance.now();
+    return [...this.#entries.values()].filter(({ next, since }) => next <= now + NEAR * (now - since));
+  }
+
+  in(root: string): Followed[] {
+    return [...this.#entries.values()].filter((entry) => entry.root === root);
+  }
+
+  /** Of those that work in a folder above the file, or write there. */
+  livesAbove(path: string): Life[] {
+    const above = ({ places }: { places: readonly string[] }) => places.some((place) => path.startsWith(`${place}/`));
+    return this.#lives.filter(above).map(({ life }) => life);
+  }
+
+  livesOf(id: RunId): Life[] {
+    return this.#lives.flatMap(({ life }) => (life.id === id ? [life] : []));
+  }
+
+  /** It was looked at. `isWaiting`: what was seen has to be seen once more. */
+  lookedAt(id: RunId, isWaiting: boolean): void {
+    const now = performance.now();
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    if (!entry.isUp) {
+      this.#entries.delete(id);
+      this.#left.add(id);
+      return;
+    }
+    const planned = looksAt.find((at) => entry.since + at > now);
+    const next = planned === undefined ? now + EVERY_MS : entry.since + planned;
+    entry.next = isWaiting ? Math.min(next, now + AGAIN_MS) : next;
+  }
+
+  /** Those that were let go of since the last call. Lives that ended before all others began are forgotten. */
+  takeLeft(): RunId[] {
+    const left = [...this.#left];
+    this.#left.clear();
+    const { oldest } = this;
+    this.#lives = this.#lives.filter(({ life: { to } }) => to === null || to >= oldest);
+    return left;
+  }
+}

@@ -1,0 +1,351 @@
+import { hostname } from 'node:os';
+import type { RunId } from '../../base/ids.js';
+import { nothingWritten, type WrittenFiles } from '../../contract/written-files.js';
+import type { Executor } from '../../executors/executor.js';
+import { readWrittenFiles, writeWrittenFiles } from '../../files/written-files-file.js';
+import { isMetricsName, writerIn } from '../../metrics/metrics-file.js';
+import { passTurn } from '../../processes/turn.js';
+import { runsAtWork } from '../../processes/written-files.js';
+import type { Run } from '../../scheduler/run-state.js';
+import type { SchedulerState } from '../../scheduler/state.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import type { PlannedRuns } from '../runs/planned-runs.js';
+import type { Warnings } from '../runs/warnings.js';
+import { FileBook } from './file-book.js';
+import { FollowedRuns, type Followed } from './followed-runs.js';
+import { NamedPaths } from './named-paths.js';
+import { OpenFiles } from './open-files.js';
+import { EARLY_MS } from './owner-of-file.js';
+import { Place, seenFile } from './place.js';
+import { SharedFolders } from './shared-folders.js';
+import { writtenFiles } from './written-words.js';
+
+type OwnershipTools = {
+  state: Pick<SchedulerState, 'runs' | 'sweeps'>;
+  plannedRuns: Pick<PlannedRuns, 'of'>;
+  executor: Pick<Executor, 'rootOf'>;
+  warnings: Pick<Warnings, 'set'>;
+  log: (line: string) => void;
+  /** On the scheduler's line, ms. */
+  now: () => number;
+};
+
+/** Of its time, a core may be busy with this for so long, where runs are few, and where they are many. */
+const shares = { few: 0.02, many: 0.005 };
+const FEW_RUNS = 16;
+/** Between the end of a run and a look at what it left, where that is not looked at in the moment it ends, ms. */
+const SOON_MS = 300;
+/** But no longer between two looks than this, ms: where runs are only up, and where one has ended, whose curves somebody may wait for. */
+const longest = { up: 60_000, ended: 5000 };
+/** Records of runs of the past are read at once for so long, ms. */
+const AT_ONCE_MS = 20;
+/** Runs of the past whose records are read in one go. */
+const PAST_AT_ONCE = 64;
+
+/**
+ * Finds out which files outside their directories runs write, so that each has its curves and nobody those of another; an
+ * account of it stands in `written.json` of each run, which this alone writes and all read who want its metrics.
+ *
+ * It looks a few times in the first seconds of a run, then ever more seldom, and once when it has ended: which files its
+ * processes have open, and what was made or changed below the folders it works in. See `ownerOf` for what follows from that.
+ */
+export class Ownership {
+  readonly #tools: OwnershipTools;
+  readonly #book = new FileBook();
+  readonly #open = new OpenFiles();
+  readonly #runs = new FollowedRuns();
+  readonly #places = new Map<string, Place>();
+  /** By sweep, with how many runs it had then. */
+  readonly #named = new Map<string, { size: number; paths: NamedPaths }>();
+  readonly #shared: SharedFolders;
+  /** Which run a process is of, of those that were seen. */
+  readonly #writers = new Map<number, RunId>();
+  readonly #written = new Map<RunId, WrittenFiles>();
+  /** Files that were seen open at this look, and by whom. */
+  readonly #met = new Map<string, RunId>();
+  readonly #past: PlannedRun[] = [];
+  #pastMs = 0;
+  readonly #wereUp = new Set<RunId>();
+  #timer: NodeJS.Timeout | null = null;
+  /** On the line of `performance.now()`: when the timer is due. */
+  #lookAt = Infinity;
+  #isLooking = false;
+  #isClosed = false;
+  /** On the line of `performance.now()`: when the next look may be. */
+  #notBefore = 0;
+
+  constructor(tools: OwnershipTools) {
+    this.#tools = tools;
+    this.#shared = new SharedFolders(tools);
+  }
+
+  /** An attempt is up since `since`, on the scheduler's line; the first one of its run since `first`. */
+  started(run: PlannedRun, attempt: number, times: { since: number; first: number }): void {
+    this.#load(run);
+    const [from, since] = [this.#fileTime(times.since), this.#fileTime(times.first)];
+    this.#runs.start(run, { id: run.id, attempt, since, from, to: null }, this.#shared.of(run));
+    this.#record(run);
+    this.#later();
+  }
+
+  /** It has ended. What it wrote is found now, where that is quick; else soon. */
+  ended(run: PlannedRun, at: number): void {
+    const followed = this.#runs.end(run.id, this.#fileTime(at));
+    if (followed === null) return;
+    const isQuick = !this.#isLooking && performance.now() >= this.#notBefore;
+    if (!isQuick || this.#named.get(run.sweep)?.size !== this.#sizeOf(run.sweep)) return this.#later();
+    const begun = activeMs();
+    this.#lookAtOnce([followed]);
+    this.#spent(begun);
+  }
+
+  #lookAtOnce(runs: readonly Followed[]): void {
+    for (const steps = this.#survey(new Set(runs.map(({ root }) => root))); steps.next().done !== true;);
+    this.#conclude(runs);
+  }
+
+  /** Those that were up when the last supervisor was there: what they wrote since nobody has looked at. */
+  wereUp(ids: Iterable<RunId>): void {
+    for (const id of ids) this.#wereUp.add(id);
+  }
+
+  /** One that ended before this supervisor was there. */
+  recall({ id, attempt, past }: Run, planned: PlannedRun): void {
+    const [first, last] = [past[0], past.at(-1)];
+    if (first === undefined || last === undefined || !this.#wereUp.delete(id)) this.#remember(planned);
+    else {
+      this.started(planned, attempt, { since: last[0], first: first[0] });
+      this.#runs.end(id, this.#fileTime(last[1]));
+    }
+    this.#later();
+  }
+
+  /** At once while that is quick: there may be ten thousand of them. */
+  #remember(run: PlannedRun): void {
+    if (this.#pastMs > AT_ONCE_MS) return void this.#past.push(run);
+    const begun = performance.now();
+    this.#loadPast(run);
+    this.#pastMs += performance.now() - begun;
+  }
+
+  /** Its directory goes, or has gone. */
+  forget(id: RunId): void {
+    this.#runs.forget(id);
+    this.#book.forget(id);
+    this.#open.forget(id);
+    this.#written.delete(id);
+  }
+
+  /** Whether all that runs wrote which have ended has been looked at. */
+  get isQuiet(): boolean {
+    return !this.#runs.hasEnded;
+  }
+
+  /** Looks at what runs wrote that have just ended: nobody will later. */
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (!this.#isLooking) this.#lookAtOnce(this.#runs.ended());
+    this.#isClosed = true;
+  }
+
+  /** Sees to it that the next look is in time. */
+  #later(): void {
+    if (this.#isLooking || this.#isClosed) return;
+    const now = performance.now();
+    const hasNews = this.#past.length > 0 || this.#runs.hasEnded;
+    const rest = Math.min(this.#notBefore - now, this.#runs.hasEnded ? longest.ended : longest.up);
+    const at = now + Math.max(hasNews ? SOON_MS : this.#runs.nextLook - now, rest, 0);
+    if (at >= this.#lookAt || at === Infinity) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#lookAt = at;
+    this.#timer = setTimeout(() => void this.#lookNow(), at - now).unref();
+  }
+
+  async #lookNow(): Promise<void> {
+    this.#timer = null;
+    this.#lookAt = Infinity;
+    this.#isLooking = true;
+    try {
+      await this.#look();
+    } catch (error) {
+      this.#tools.log(`what runs write could not be looked at: ${String(error)}`);
+      // The supervisor leaves when nothing is left to be looked at.
+      for (const { run } of this.#runs.ended()) this.#runs.forget(run.id);
+    }
+    this.#isLooking = false;
+    this.#later();
+  }
+
+  async #look(): Promise<void> {
+    const begun = activeMs();
+    await this.#readPast();
+    const due = this.#runs.due();
+    await this.#sample(due.filter(({ isUp }) => isUp));
+    await this.#nameAll(due);
+    for (
+      const steps = this.#survey(new Set(due.map(({ root }) => root)));
+      !this.#isClosed && steps.next().done !== true;
+    )
+      await passTurn();
+    if (this.#isClosed) return;
+    this.#conclude(due);
+    this.#spent(begun);
+  }
+
+  /** What the files of metrics are that live runs have open, and in which folders they keep others. */
+  async #sample(runs: readonly Followed[]): Promise<void> {
+    const { executor } = this.#tools;
+    const local = runs.filter(({ run }) => executor.rootOf(run.id) !== null);
+    if (local.length === 0) return;
+    const roots = new Map(local.map(({ run: { directory }, root }) => [directory, root]));
+    const isOutside = (path: string, directory: string) =>
+      !path.startsWith(`${directory}/`) && (isMetricsName(path) || path.startsWith(`${roots.get(directory)}/`));
+    const atWork = await runsAtWork(new Set(roots.keys()), isOutside);
+    for (const { run } of local) {
+      const { pids, files } = atWork.get(run.directory) ?? { pids: [], files: [] };
+      for (const pid of pids) this.#writers.set(pid, run.id);
+      for (const path of files) {
+        this.#open.note(run.id, path);
+        const seen = isMetricsName(path) ? seenFile(path) : null;
+        if (seen === null) continue;
+        this.#book.opened(run.id, seen);
+        this.#met.set(path, run.id);
+      }
+    }
+  }
+
+  async #nameAll(runs: readonly Followed[]): Promise<void> {
+    for (const sweep of new Set(runs.map(({ run }) => run.sweep))) {
+      const size = this.#sizeOf(sweep);
+      if (this.#named.get(sweep)?.size === size) continue;
+      const ids = [...(this.#tools.state.sweeps.get(sweep) ?? [])];
+      const planned = ids.flatMap((id) => this.#tools.plannedRuns.of(id) ?? []);
+      this.#named.set(sweep, { size, paths: await NamedPaths.of(planned) });
+    }
+  }
+
+  #sizeOf(sweep: string): number {
+    return this.#tools.state.sweeps.get(sweep)?.size ?? 0;
+  }
+
+  /** Looks what there is below these folders, a step at a time, and decides whose it is. */
+  *#survey(roots: ReadonlySet<string>): Generator<void> {
+    this.#book.turnOver();
+    for (const root of roots) {
+      const place = this.#places.get(root) ?? new Place(root);
+      this.#places.set(root, place);
+      for (const seen of place.look(this.#namedIn(root), this.#runs.oldest - EARLY_MS)) {
+        if (seen !== null && this.#book.note(seen)) this.#decide(seen.path);
+        yield;
+      }
+    }
+    for (const path of this.#met.keys()) {
+      this.#decide(path);
+      yield;
+    }
+  }
+
+  /** Folders and files beside it that runs in this working directory name, each of them alone, or share by their sweep file. */
+  #namedIn(root: string): string[] {
+    const there = this.#runs.in(root);
+    const named = there.flatMap(({ run }) => this.#named.get(run.sweep)?.paths.onlyIn(run) ?? []);
+    return [...new Set([...named, ...there.flatMap(({ shared }) => shared)])].sort();
+  }
+
+  #decide(path: string): void {
+    const above = this.#runs.livesAbove(path);
+    const there = new Set(above.map(({ id }) => id));
+    const [writer, named] = [this.#writerOf(path), this.#namedRun(path)];
+    const known = [...this.#book.openersOf(path), ...(named === null ? [] : [named])];
+    const all = writer === null || writer === 'other' ? known : [...known, writer];
+    const others = new Set(all.filter((id) => !there.has(id)));
+    this.#book.decide(path, {
+      ...{ writer, named },
+      lives: [...above, ...[...others].flatMap((id) => this.#runs.livesOf(id))],
+      inFolderOf: this.#open.ownerOf(path, [...there], this.#runs.roots),
+      withTheirOwn: this.#open.holdersBeside(path, [...there]),
+      attemptOf: (id) => this.#runs.livesOf(id).at(-1)?.attempt ?? 0,
+    });
+  }
+
+  #writerOf(path: string): RunId | 'other' | null {
+    const writer = writerIn(path);
+    // Numbers of another machine, or of a container, mean nothing here; nor do any where no process can be seen.
+    if (writer?.host !== hostname()) return null;
+    return this.#writers.get(writer.pid) ?? (this.#writers.size === 0 ? null : 'other');
+  }
+
+  /** The only run of all sweeps whose argument leads to the file. */
+  #namedRun(path: string): RunId | null {
+    const found = new Set([...this.#named.values()].flatMap(({ paths }) => paths.leadingTo(path) ?? []));
+    return found.size === 1 ? [...found][0]! : null;
+  }
+
+  /** Writes down what is new of all runs, and lets go of those that have ended. */
+  #conclude(looked: readonly Followed[]): void {
+    const waiting = new Set([...this.#met].flatMap(([path, id]) => (this.#book.isWaiting(path) ? [id] : [])));
+    this.#met.clear();
+    for (const { run } of looked) this.#runs.lookedAt(run.id, waiting.has(run.id));
+    for (const id of this.#book.takeChanged()) {
+      const run = this.#tools.plannedRuns.of(id);
+      if (run !== null) this.#record(run);
+    }
+    for (const id of this.#runs.takeLeft()) this.#open.forget(id);
+    if (this.#runs.size > 0) return;
+    this.#book.tidy();
+    for (const known of [this.#places, this.#named, this.#writers]) known.clear();
+  }
+
+  #record(run: PlannedRun): void {
+    const before = this.#written.get(run.id) ?? nothingWritten;
+    const now = writtenFiles(run, this.#book.filesOf(run.id), this.#shared.of(run));
+    this.#tools.warnings.set(run.id, 'files', now.warning);
+    if (JSON.stringify(now) === JSON.stringify(before)) return;
+    this.#written.set(run.id, now);
+    try {
+      writeWrittenFiles(run.directory, now);
+    } catch (error) {
+      // A full disk: the next change is written down with it.
+      this.#written.delete(run.id);
+      this.#tools.log(`${run.id}: what it writes elsewhere could not be written down: ${(error as Error).message}`);
+    }
+  }
+
+  /** What an earlier supervisor found of the run. */
+  #load(run: PlannedRun): void {
+    if (this.#written.has(run.id)) return;
+    const written = readWrittenFiles(run.directory);
+    if (written === null) return;
+    this.#written.set(run.id, written);
+    this.#book.load(run.id, written);
+    this.#tools.warnings.set(run.id, 'files', written.warning);
+  }
+
+  /** Whose files are known, so that no other run gets them, and those of old runs that shared a folder are nobody's. */
+  async #readPast(): Promise<void> {
+    for (let run = this.#past.pop(); run !== undefined && !this.#isClosed; run = this.#past.pop()) {
+      this.#loadPast(run);
+      if (this.#past.length % PAST_AT_ONCE === 0) await passTurn();
+    }
+  }
+
+  #loadPast(run: PlannedRun): void {
+    this.#load(run);
+    if (run.metrics.folders !== undefined) this.#record(run);
+  }
+
+  /** @param begun How long the event loop had been busy then. */
+  #spent(begun: number): void {
+    const share = this.#runs.size <= FEW_RUNS ? shares.few : shares.many;
+    this.#notBefore = performance.now() + (activeMs() - begun) / share;
+  }
+
+  /** A time of the scheduler's line on the clock that files have their times of. Unix ms. */
+  #fileTime(at: number): number {
+    return at + Date.now() - this.#tools.now();
+  }
+}
+
+function activeMs(): number {
+  return performance.eventLoopUtilization().active;
+}

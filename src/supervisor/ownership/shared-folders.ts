@@ -1,0 +1,36 @@
+import type { RunId } from '../../base/ids.js';
+import type { SchedulerState } from '../../scheduler/state.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import type { PlannedRuns } from '../runs/planned-runs.js';
+
+type SharedFolderTools = { state: Pick<SchedulerState, 'runs'>; plannedRuns: Pick<PlannedRuns, 'of'> };
+
+/** Which folders of `metrics.folders` several runs have. */
+export class SharedFolders {
+  readonly #tools: SharedFolderTools;
+  /** Null: several runs. */
+  #ofRun = new Map<string, RunId | null>();
+  /** Of how many runs that was found. */
+  #size = 0;
+
+  constructor(tools: SharedFolderTools) {
+    this.#tools = tools;
+  }
+
+  /** Of the folders that are declared for a run, those that are declared for others, too. */
+  of({ metrics: { folders = [] } }: PlannedRun): string[] {
+    if (folders.length === 0) return [];
+    if (this.#size !== this.#tools.state.runs.size) this.#find();
+    return folders.filter((folder) => this.#ofRun.get(folder) === null);
+  }
+
+  #find(): void {
+    const { state, plannedRuns } = this.#tools;
+    this.#ofRun = new Map();
+    this.#size = state.runs.size;
+    for (const id of state.runs.keys()) {
+      for (const folder of plannedRuns.of(id)?.metrics.folders ?? [])
+        this.#ofRun.set(folder, (this.#ofRun.get(folder) ?? id) === id ? id : null);
+    }
+  }
+}
