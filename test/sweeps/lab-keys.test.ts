@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../src/lab/config/arguments.js';
-import { evalRunKeys } from '../../src/lab/eval-run/keys.js';
+import { evalRunKeys } from '../../src/lab/evaluation/eval-run/keys.js';
 import { grpoKeys } from '../../src/lab/grpo/keys.js';
 import { settle } from '../../src/lab/grpo/settings.js';
 import { pretrainKeys } from '../../src/lab/recipes/pretrain-keys.js';

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.js';
-import type { AnswerFormat } from '../memory/answer-format.js';
-import { numberLogprobs, spreadOf } from '../memory/uniformity.js';
+import type { AnswerFormat } from '../environments/memory/answer-format.js';
+import { numberLogprobs, spreadOf } from '../environments/memory/uniformity.js';
 
 /** The policy as a whole, exactly: what it gives every number below N. */
 type Distribution = {

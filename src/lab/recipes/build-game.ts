@@ -1,10 +1,10 @@
 import { UserError } from '../../base/user-error.js';
-import type { AnswerFormat } from '../memory/answer-format.js';
-import type { Game } from '../memory/game.js';
-import { multiStepGame } from '../memory/multi-step.js';
-import { standardPrefix } from '../memory/prompts.js';
-import type { RewardRule, RewardType } from '../memory/rewards.js';
-import { singleStepGame } from '../memory/single-step.js';
+import type { AnswerFormat } from '../environments/memory/answer-format.js';
+import type { Game } from '../environments/memory/game.js';
+import { multiStepGame } from '../environments/memory/multi-step.js';
+import { standardPrefix } from '../environments/memory/prompts.js';
+import type { RewardRule, RewardType } from '../environments/memory/rewards.js';
+import { singleStepGame } from '../environments/memory/single-step.js';
 import { numpyRandint } from '../numpy-random.js';
 
 /** The keys that say which game is played. */

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.js';
-import { type AnswerFormat, answerWidth, nextShare, writeAnswer } from '../memory/answer-format.js';
-import { bitsExample, numberExample } from '../memory/uniform-answers.js';
+import { type AnswerFormat, answerWidth, nextShare, writeAnswer } from '../environments/memory/answer-format.js';
+import { bitsExample, numberExample } from '../environments/memory/uniform-answers.js';
 import { bitLength } from '../../analysis/memory-rules.js';
 import type { Rng } from '../rng.js';
 import type { Example } from '../text/role-colon.js';

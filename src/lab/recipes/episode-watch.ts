@@ -3,7 +3,7 @@ import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
 import type { Config } from '../config/key.js';
 import type { SolvedEnvironment } from '../environment.js';
-import { secretBits } from '../memory/secret.js';
+import { secretBits } from '../environments/memory/secret.js';
 import { conditionOf } from '../reference/conditions.js';
 import { Observer, type ObserverState } from '../reference/observer.js';
 import { episodesRow, type SeenEpisode } from '../reference/seen-episode.js';

@@ -1,8 +1,8 @@
 import { inertKey, key, within } from '../config/key.js';
 import { bool, float, int, ints, oneOf, orNone, text } from '../config/value-type.js';
-import { answerFormats } from '../memory/answer-format.js';
+import { answerFormats } from '../environments/memory/answer-format.js';
 import { credits, scales } from '../credit.js';
-import { rewardTypes } from '../memory/rewards.js';
+import { rewardTypes } from '../environments/memory/rewards.js';
 import { engineChoices } from '../engine/choose-engine.js';
 import { lossFns } from '../objectives/loss-fn.js';
 import { schedules } from './learning-rate.js';

@@ -1,8 +1,8 @@
 import type { Engine } from '../engine/engine.js';
 import type { Environment } from '../environment.js';
-import type { AnswerFormat } from '../memory/answer-format.js';
-import { multiStepGame } from '../memory/multi-step.js';
-import { singleStepGame } from '../memory/single-step.js';
+import type { AnswerFormat } from '../environments/memory/answer-format.js';
+import { multiStepGame } from '../environments/memory/multi-step.js';
+import { singleStepGame } from '../environments/memory/single-step.js';
 import { rng, type Rng } from '../rng.js';
 import { play, type Episode } from '../rollout.js';
 import { response } from '../text/role-colon.js';

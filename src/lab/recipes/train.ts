@@ -4,7 +4,7 @@ import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
 import type { SolvedEnvironment } from '../environment.js';
 import { bitLength } from '../../analysis/memory-rules.js';
-import { multiStepTheory, singleStepTheory } from '../memory/rewards.js';
+import { multiStepTheory, singleStepTheory } from '../environments/memory/rewards.js';
 import { objectiveOf } from '../objectives/loss-fn.js';
 import { answerDistribution } from '../probes/distribution.js';
 import { Evaluator } from '../probes/evaluator.js';

@@ -1,9 +1,9 @@
 import { bitLength, signalBits } from '../../analysis/memory-rules.js';
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
-import type { AnswerFormat } from '../memory/answer-format.js';
-import { formatCount, type FormatData, formatFile, formatRecords } from '../memory/format-data.js';
-import { bitsExample, numberExample, uniformBits, uniformNumbers } from '../memory/uniform-answers.js';
+import type { AnswerFormat } from '../environments/memory/answer-format.js';
+import { formatCount, type FormatData, formatFile, formatRecords } from '../environments/memory/format-data.js';
+import { bitsExample, numberExample, uniformBits, uniformNumbers } from '../environments/memory/uniform-answers.js';
 import { rng, type Rng } from '../rng.js';
 import { supervisedExample, truncated, type Example } from '../text/role-colon.js';
 import { batchesPerEpoch, epochBatches } from './epochs.js';

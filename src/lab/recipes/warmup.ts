@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
-import { bitUniformity, numberUniformity, type Uniformity } from '../memory/uniformity.js';
+import { bitUniformity, numberUniformity, type Uniformity } from '../environments/memory/uniformity.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
 import { requireFinite } from '../run/finite.js';

@@ -1,5 +1,5 @@
 import type { Condition } from '../../analysis/memory-task.js';
-import { conditionOfRule, type RewardType } from '../memory/rewards.js';
+import { conditionOfRule, type RewardType } from '../environments/memory/rewards.js';
 import { rewardRule } from '../recipes/build-game.js';
 import type { ValueType } from '../config/value-type.js';
 import { credits, type Credit } from '../credit.js';

@@ -9,7 +9,7 @@ import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
 import { countText, shortNumber } from '../../text/numbers.js';
 import { credits } from '../credit.js';
-import { rewardTypes } from '../memory/rewards.js';
+import { rewardTypes } from '../environments/memory/rewards.js';
 import { conditionOf, type LabCondition } from './conditions.js';
 import { Observer } from './observer.js';
 import { EpisodesRow, seenIn } from './seen-episode.js';

@@ -1,7 +1,7 @@
 import { bitLength, signalBits } from '../../analysis/memory-rules.js';
 import { MEMORISED_SHARE } from '../../analysis/verdict.js';
 import { advantages, type Credit } from '../credit.js';
-import { secretBits } from '../memory/secret.js';
+import { secretBits } from '../environments/memory/secret.js';
 import type { Rng } from '../rng.js';
 import { bitsOf, rewardsByDistance, type SingleStepCondition } from './channel.js';
 import type { LabCondition } from './conditions.js';

@@ -1,4 +1,4 @@
-import type { Message } from '../memory/prompts.js';
+import type { Message } from '../environments/memory/prompts.js';
 import { beginning, ending, memoryTokenizer, tail } from './memory-vocabulary.js';
 
 /** Which messages of an example are learnt. */

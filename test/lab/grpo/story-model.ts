@@ -5,8 +5,8 @@ import { presets } from '../../../src/lab/engine/model-shape.js';
 import { initialWeights } from '../../../src/lab/engine/initial-weights.js';
 import { saveModel } from '../../../src/lab/hugging-face/directory.js';
 import { rng } from '../../../src/lab/rng.js';
-import { story } from '../../../src/lab/stories/corpus.js';
-import { trainWordPiece } from '../../../src/lab/stories/train-word-piece.js';
+import { story } from '../../../src/lab/environments/stories/corpus.js';
+import { trainWordPiece } from '../../../src/lab/environments/stories/train-word-piece.js';
 
 /** Letters, signs and a few pieces of words. */
 const vocabulary = 120;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../../src/lab/engine/engine.js';
-import { multiStepGame } from '../../../src/lab/memory/multi-step.js';
-import { singleStepGame } from '../../../src/lab/memory/single-step.js';
+import { multiStepGame } from '../../../src/lab/environments/memory/multi-step.js';
+import { singleStepGame } from '../../../src/lab/environments/memory/single-step.js';
 import { bitsKnown } from '../../../src/lab/probes/bits-known.js';
 import { Evaluator, greedyAnswer } from '../../../src/lab/probes/evaluator.js';
 import { endingId, memoryTokenizer } from '../../../src/lab/text/memory-vocabulary.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { advantages, type Credit, type Scale } from '../../../src/lab/credit.js';
 import type { Engine } from '../../../src/lab/engine/engine.js';
-import { multiStepGame } from '../../../src/lab/memory/multi-step.js';
-import { singleStepGame } from '../../../src/lab/memory/single-step.js';
-import type { Game } from '../../../src/lab/memory/game.js';
+import { multiStepGame } from '../../../src/lab/environments/memory/multi-step.js';
+import { singleStepGame } from '../../../src/lab/environments/memory/single-step.js';
+import type { Game } from '../../../src/lab/environments/memory/game.js';
 import type { Normalization } from '../../../src/lab/objectives/normalization.js';
 import { importanceSampling } from '../../../src/lab/objectives/objective.js';
 import { playBatch, update, type Update } from '../../../src/lab/recipes/policy-gradient.js';

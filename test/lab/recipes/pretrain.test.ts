@@ -11,7 +11,7 @@ import { describeModel, exportModel } from '../../../src/lab/recipes/model.js';
 import { learningRateAt } from '../../../src/lab/recipes/pretrain.js';
 import { pretrainKeys } from '../../../src/lab/recipes/pretrain-keys.js';
 import { findModel, readModel } from '../../../src/lab/run/model-files.js';
-import { story } from '../../../src/lab/stories/corpus.js';
+import { story } from '../../../src/lab/environments/stories/corpus.js';
 import { fixtures } from '../hugging-face/fixtures.js';
 import { tempDirectory } from '../temp-directory.js';
 import { pretrainIn, resultsIn, rowsIn, testWorld } from './run-in-test.js';

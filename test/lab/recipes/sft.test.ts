@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../../src/lab/config/arguments.js';
-import { numberExample } from '../../../src/lab/memory/uniform-answers.js';
+import { numberExample } from '../../../src/lab/environments/memory/uniform-answers.js';
 import { crossEntropy } from '../../../src/lab/recipes/cross-entropy.js';
 import { sftDataKeys } from '../../../src/lab/recipes/keys.js';
 import { lrMultiplier, riseMultiplier } from '../../../src/lab/recipes/learning-rate.js';

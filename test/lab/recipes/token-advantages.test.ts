@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Engine, PromptGroup } from '../../../src/lab/engine/engine.js';
 import type { Environment } from '../../../src/lab/environment.js';
-import { multiStepGame } from '../../../src/lab/memory/multi-step.js';
+import { multiStepGame } from '../../../src/lab/environments/memory/multi-step.js';
 import { importanceSampling } from '../../../src/lab/objectives/objective.js';
 import { playBatch, update, type Update } from '../../../src/lab/recipes/policy-gradient.js';
 import type { Episode } from '../../../src/lab/rollout.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { uniformBits, uniformNumbers } from '../../../src/lab/memory/uniform-answers.js';
+import { uniformBits, uniformNumbers } from '../../../src/lab/environments/memory/uniform-answers.js';
 import { unevenness, uniformityLine } from '../../../src/lab/recipes/warmup.js';
 import { lesson } from '../../../src/lab/recipes/warmup-answers.js';
 import { rng } from '../../../src/lab/rng.js';

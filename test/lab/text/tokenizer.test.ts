@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
-import { multiStepGame } from '../../../src/lab/memory/multi-step.js';
-import { singleStepGame } from '../../../src/lab/memory/single-step.js';
+import { multiStepGame } from '../../../src/lab/environments/memory/multi-step.js';
+import { singleStepGame } from '../../../src/lab/environments/memory/single-step.js';
 import { memoryTokenizer as tokenizer } from '../../../src/lab/text/memory-vocabulary.js';
 
 describe('the vocabulary of the memory games', () => {

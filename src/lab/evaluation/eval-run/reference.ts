@@ -1,0 +1,40 @@
+import { UserError } from '../../../base/user-error.js';
+import { AdaptedEngine } from '../../engine/adapters/adapted-engine.js';
+import type { Engine } from '../../engine/engine.js';
+import { writeCompletions, type Examination } from '../../grpo/examine.js';
+import { withoutAdapters } from '../../grpo/modes.js';
+import type { World } from '../../run/world.js';
+import { openSaved, type Wish } from './open-saved.js';
+import { baseOf, type Subject } from './subject.js';
+
+/** What the model before the training wrote for the same prompts. `model` null: it is not known, and `note` says why. */
+export type Reference = { readonly model: string | null; readonly note: string; readonly texts: readonly string[] };
+
+/** Frozen weights are that model; of one that was trained as a whole it is opened again. The engine is afterwards as it was. */
+export async function referenceOf(
+  engine: Engine,
+  subject: Subject,
+  examination: Examination,
+  { wish, world }: { readonly wish: Wish; readonly world: World },
+): Promise<Reference> {
+  const write = async (of: Engine) => (await writeCompletions(of, examination)).map(({ text }) => text);
+  if (engine instanceof AdaptedEngine) {
+    const texts = await withoutAdapters(engine, () => write(engine));
+    return { model: subject.directory, note: 'the same model without its adapters', texts };
+  }
+  const base = baseOf(subject);
+  if (base === null) return { model: null, note: 'nothing says what the model was before', texts: [] };
+  const quiet = { ...world, log: () => {} };
+  const opened = await openSaved(base, { ...wish, tokenizer: examination.tokenizer }, quiet).catch((error: unknown) => {
+    if (!(error instanceof UserError)) throw error;
+    return error.message;
+  });
+  if (typeof opened === 'string') {
+    return { model: null, note: `the run began with ${base}, which cannot be opened: ${opened}`, texts: [] };
+  }
+  try {
+    return { model: base, note: `the model that the run began with, ${base}`, texts: await write(opened) };
+  } finally {
+    await opened.dispose();
+  }
+}
