@@ -10,10 +10,8 @@ import type { Config, Keys } from './config/key.js';
 import { evalRun, keepReport } from './evaluation/eval-run/eval-run.js';
 import { evalRunKeys } from './evaluation/eval-run/keys.js';
 import { evalRunLines } from './evaluation/eval-run/lines.js';
-import { grpo, grpoBudget } from './grpo/grpo.js';
-import { grpoKeys } from './grpo/keys.js';
-import { runName } from './grpo/run-name.js';
-import { settle } from './grpo/settings.js';
+import { grpoBudget, grpoKeys, grpoSettings, runName } from './algorithms/grpo-settings.js';
+import { grpo } from './algorithms/grpo.js';
 import { evaluate } from './recipes/evaluate.js';
 import { evalKeys, modelKeys, rolloutsKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
 import { describeModel, exportAdapter, exportModel } from './recipes/model.js';
@@ -29,7 +27,8 @@ import { observedLines, observeRun } from './reference/observe-run.js';
 import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';
 import { lockRun } from './run/run-lock.js';
 import { exitCodeOf } from './run/run-recipe.js';
-import type { StopSignal, World } from './run/world.js';
+import type { StopSignal, ProcessContext } from './run/process-context.js';
+import { openRun } from './run/runner.js';
 
 type Command = {
   readonly purpose: string;
@@ -40,7 +39,7 @@ type Command = {
 
 const world = processWorld();
 /** The result is for scripts; words go to the other stream. */
-const quietWorld: World = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
+const quietWorld: ProcessContext = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
 const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
 
 const commands: Readonly<Record<string, Command>> = {
@@ -87,12 +86,12 @@ const commands: Readonly<Record<string, Command>> = {
     'Trains a story model by GRPO on a reward of its text, with two adapters and routed gradients if asked to.',
     grpoKeys,
     async (read) => {
-      const settings = settle(read);
+      const settings = grpoSettings(read);
       const { config, experiment } = settings;
       const path = config.log_path ?? join('output', config.run_name ?? runName(config, experiment));
       const directory = begin({ path, config: { ...config, experiment }, budget: grpoBudget });
       noteInert(grpoKeys, read.given, config);
-      return exitCodeOf(await grpo(settings, directory, world));
+      return exitCodeOf(await grpo(settings, openRun(directory, world)));
     },
   ),
   'eval-run': command(
@@ -273,7 +272,7 @@ function isHelp(argument: string): boolean {
 }
 
 /** The world as this process has it: stdout, a clock, the signals. */
-function processWorld(): World {
+function processWorld(): ProcessContext {
   let asked: StopSignal | null = null;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (asked ??= signal));
   // Signals are delivered between turns of the event loop; a turn costs more than a step, so they are spaced out.

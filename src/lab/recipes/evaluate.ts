@@ -2,13 +2,13 @@ import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import { Evaluator } from '../probes/evaluator.js';
 import type { Row } from '../run/metrics-file.js';
-import type { World } from '../run/world.js';
+import type { ProcessContext } from '../run/process-context.js';
 import { buildGame } from './build-game.js';
 import type { evalKeys } from './keys.js';
-import { openModel } from './open-model.js';
+import { openModel } from '../service/open-model.js';
 
 /** Measures saved weights: bits known, the greedy answer, sampled accuracy. */
-export async function evaluate(config: Config<typeof evalKeys>, world: World): Promise<Row> {
+export async function evaluate(config: Config<typeof evalKeys>, world: ProcessContext): Promise<Row> {
   const path = config.load_checkpoint_path;
   if (path === null) {
     throw new UserError(

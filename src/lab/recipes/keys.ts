@@ -5,7 +5,7 @@ import { credits, scales } from '../credit.js';
 import { rewardTypes } from '../environments/memory/rewards.js';
 import { engineChoices } from '../engine/choose-engine.js';
 import { lossFns } from '../objectives/loss-fn.js';
-import { schedules } from './learning-rate.js';
+import { schedules } from '../update/learning-rate.js';
 import { normalizations } from '../objectives/normalization.js';
 
 const envType = key(oneOf(['single_step', 'multi_step']), 'single_step', 'one number at once, or its bits one by one');

@@ -11,7 +11,7 @@ import { requireFinite } from '../run/finite.js';
 import type { Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { isComplete, runRecipe, type Ending, type Recipe } from '../run/run-recipe.js';
-import type { World } from '../run/world.js';
+import type { ProcessContext } from '../run/process-context.js';
 import { storyPrompts } from '../environments/stories/prompts.js';
 import { firstExamples, storyBatches } from '../environments/stories/story-batches.js';
 import { sourceBytes, sourceText, storiesFrom } from '../environments/stories/story-source.js';
@@ -19,8 +19,8 @@ import { trainWordPiece } from '../environments/stories/train-word-piece.js';
 import type { Example } from '../text/role-colon.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import { crossEntropy, meanNll } from './cross-entropy.js';
-import { lrMultiplier, riseMultiplier } from './learning-rate.js';
-import { directoryIn, openModel } from './open-model.js';
+import { lrMultiplier, riseMultiplier } from '../update/learning-rate.js';
+import { directoryIn, openModel } from '../service/open-model.js';
 import { adam } from './policy-gradient.js';
 import type { pretrainKeys } from './pretrain-keys.js';
 import { scheduleOf } from './schedule.js';
@@ -41,7 +41,11 @@ type Vocabulary = { readonly tokenizer: Tokenizer; readonly files: ReadonlyMap<s
  * Trains a language model on stories, one story a sequence, from the first step or from the last checkpoint in the
  * directory. Every checkpoint is also a model of Hugging Face, with its tokenizer.
  */
-export async function pretrain(config: PretrainConfig, directory: RunDirectory, world: World): Promise<Ending> {
+export async function pretrain(
+  config: PretrainConfig,
+  directory: RunDirectory,
+  world: ProcessContext,
+): Promise<Ending> {
   checkName(config.model_name);
   const resumed = lastCheckpoint(directory, world.log);
   const schedule = scheduleOf(config, config.n_batches);

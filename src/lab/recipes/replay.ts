@@ -9,7 +9,7 @@ import { lastCheckpoint } from '../run/checkpoint.js';
 import type { Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import type { Recipe } from '../run/run-recipe.js';
-import type { StopSignal, World } from '../run/world.js';
+import type { StopSignal, ProcessContext } from '../run/process-context.js';
 import type { trainKeys } from './keys.js';
 import { openTrainer, type Watch } from './train.js';
 
@@ -27,7 +27,7 @@ export async function replay(
   run: string,
   config: Config<typeof trainKeys>,
   step: number,
-  world: World,
+  world: ProcessContext,
 ): Promise<Replayed | StopSignal> {
   const directory = { path: run, metrics: join(run, runFiles.metrics) };
   const rows = rowsDone(directory, step, world);
@@ -54,7 +54,7 @@ export async function replay(
 }
 
 /** @throws UserError when the run has not done that step. */
-function rowsDone(directory: RunDirectory, step: number, world: World): Map<number, Record<string, unknown>> {
+function rowsDone(directory: RunDirectory, step: number, world: ProcessContext): Map<number, Record<string, unknown>> {
   const run = directory.path;
   const rows = metricsOf(run);
   const saved = lastCheckpoint(directory, world.log);

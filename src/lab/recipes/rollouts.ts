@@ -11,7 +11,7 @@ import { advantages } from '../credit.js';
 import { inGroups } from '../probes/test-rollouts.js';
 import { EpisodesRow, seenIn, type SeenEpisode } from '../reference/seen-episode.js';
 import { knownConfig } from '../run/run-directory.js';
-import type { StopSignal, World } from '../run/world.js';
+import type { StopSignal, ProcessContext } from '../run/process-context.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
 import { buildGame } from './build-game.js';
 import { trainKeys } from './keys.js';
@@ -46,7 +46,7 @@ type Asked = { readonly step: number; readonly replay: boolean };
 export async function rollouts(
   run: string,
   { step, replay: again }: Asked,
-  world: World,
+  world: ProcessContext,
 ): Promise<Rollouts | StopSignal> {
   const config = configOf(run);
   const prompt = memoryTokenizer.decode(buildGame(config).prompt);

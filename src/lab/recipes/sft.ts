@@ -15,14 +15,14 @@ import { makeDirectory } from '../run/make-directory.js';
 import type { Row } from '../run/metrics-file.js';
 import { type RunDirectory, writeWhole } from '../run/run-directory.js';
 import { type Ending, isComplete, type Recipe, runRecipe } from '../run/run-recipe.js';
-import type { World } from '../run/world.js';
+import type { ProcessContext } from '../run/process-context.js';
 import { type Example, supervisedExample, truncated } from '../text/role-colon.js';
 import { buildGame } from './build-game.js';
 import { crossEntropy } from './cross-entropy.js';
 import type { sftDataKeys, sftKeys } from './keys.js';
-import { batchesPerEpoch, epochBatches } from './epochs.js';
-import { lrMultiplier } from './learning-rate.js';
-import { openModel } from './open-model.js';
+import { batchesPerEpoch, epochBatches } from '../rollouts/batches.js';
+import { lrMultiplier } from '../update/learning-rate.js';
+import { openModel } from '../service/open-model.js';
 import { adam } from './policy-gradient.js';
 import { scheduleOf } from './schedule.js';
 
@@ -36,7 +36,12 @@ export const sftBudget = new Set(
 );
 
 /** Supervised learning of the right answer from `dataPath`. */
-export async function sft(config: SftConfig, dataPath: string, directory: RunDirectory, world: World): Promise<Ending> {
+export async function sft(
+  config: SftConfig,
+  dataPath: string,
+  directory: RunDirectory,
+  world: ProcessContext,
+): Promise<Ending> {
   const examples = cutAll(readConversations(dataPath), config.max_length);
   if (!examples.some(({ weights }) => weights.includes(1))) {
     throw new UserError(

@@ -16,12 +16,12 @@ import { requireFinite } from '../run/finite.js';
 import type { Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { isComplete, runRecipe, type Ending, type Recipe } from '../run/run-recipe.js';
-import type { World } from '../run/world.js';
+import type { ProcessContext } from '../run/process-context.js';
 import { emptyTally, tallyRow, tallyStep, type Tally } from '../tally.js';
 import { buildGame, rewardRule, secretOf } from './build-game.js';
 import { EpisodeWatch } from './episode-watch.js';
 import type { trainKeys } from './keys.js';
-import { openModel } from './open-model.js';
+import { openModel } from '../service/open-model.js';
 import { playBatch, update, type Batch, type Update } from './policy-gradient.js';
 import { scheduleOf } from './schedule.js';
 
@@ -47,7 +47,7 @@ function hasReference({ kl_coef: pull, kl_penalty_coef: penalty }: TrainConfig):
 }
 
 /** Policy gradient on a memory game, from the first step or from the last checkpoint in the directory. */
-export async function train(config: TrainConfig, directory: RunDirectory, world: World): Promise<Ending> {
+export async function train(config: TrainConfig, directory: RunDirectory, world: ProcessContext): Promise<Ending> {
   const environment = checkedGame(config);
   const resumed = lastCheckpoint(directory, world.log);
   const schedule = { ...scheduleOf(config, config.n_batches), evalEarly: config.eval_early };
@@ -69,7 +69,7 @@ export async function train(config: TrainConfig, directory: RunDirectory, world:
 export async function openTrainer(
   config: TrainConfig,
   { resumed, watch }: { resumed: Resumed | null; watch: Watch },
-  world: World,
+  world: ProcessContext,
   directory?: RunDirectory,
 ): Promise<Recipe> {
   const environment = checkedGame(config);
@@ -113,7 +113,7 @@ type Material = {
 async function referenceOf(
   config: TrainConfig,
   { tokenizer }: SolvedEnvironment,
-  world: World,
+  world: ProcessContext,
 ): Promise<Engine | null> {
   if (!hasReference(config)) return null;
   return openModel(

@@ -6,7 +6,7 @@ import { formatCount, type FormatData, formatFile, formatRecords } from '../envi
 import { bitsExample, numberExample, uniformBits, uniformNumbers } from '../environments/memory/uniform-answers.js';
 import { rng, type Rng } from '../rng.js';
 import { supervisedExample, truncated, type Example } from '../text/role-colon.js';
-import { batchesPerEpoch, epochBatches } from './epochs.js';
+import { batchesPerEpoch, epochBatches } from '../rollouts/batches.js';
 import type { warmupKeys } from './keys.js';
 
 type WarmupConfig = Config<typeof warmupKeys>;

@@ -10,13 +10,13 @@ import { requireFinite } from '../run/finite.js';
 import type { Row } from '../run/metrics-file.js';
 import { type RunDirectory, writeWhole } from '../run/run-directory.js';
 import { type Ending, isComplete, type Recipe, runRecipe } from '../run/run-recipe.js';
-import type { World } from '../run/world.js';
+import type { ProcessContext } from '../run/process-context.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
 import { bitsToCalibrate, calibrate, type Calibrated, numbersToCalibrate } from './calibration.js';
 import { crossEntropy } from './cross-entropy.js';
 import type { warmupKeys } from './keys.js';
-import { lrMultiplier, riseMultiplier } from './learning-rate.js';
-import { openModel } from './open-model.js';
+import { lrMultiplier, riseMultiplier } from '../update/learning-rate.js';
+import { openModel } from '../service/open-model.js';
 import { previewLine } from './preview.js';
 import { type Answers, answersOfFile, drawnAnswers } from './warmup-answers.js';
 import { adam } from './policy-gradient.js';
@@ -36,7 +36,7 @@ export const warmupBudget = new Set(
  *
  * @throws UserError with the figures when the result is not even enough to measure bits from.
  */
-export async function warmup(config: WarmupConfig, directory: RunDirectory, world: World): Promise<Ending> {
+export async function warmup(config: WarmupConfig, directory: RunDirectory, world: ProcessContext): Promise<Ending> {
   const resumed = lastCheckpoint(directory, world.log);
   const settings = settingsOf(config);
   const { steps, file } = settings.answers;

@@ -5,11 +5,12 @@ import { saveCheckpoint, type Resumed } from './checkpoint.js';
 import type { Companions } from './companion-files.js';
 import { openEvents } from './events-file.js';
 import { requireFiniteWeights } from './finite.js';
+import { writeModel } from './model-files.js';
 import { appendRow, dropRowsFrom, type Row } from './metrics-file.js';
 import type { RunDirectory } from './run-directory.js';
 import { StepTimes } from './step-times.js';
 import { openWandb, type WandbRun } from './wandb-file.js';
-import type { StopSignal, World } from './world.js';
+import type { StopSignal, ProcessContext } from './process-context.js';
 
 /** How long, and how often what happens; in training steps. 0 means never. */
 export type Schedule = {
@@ -50,7 +51,7 @@ export type Recipe = {
 };
 
 type Job = {
-  readonly world: World;
+  readonly world: ProcessContext;
   readonly directory: RunDirectory;
   readonly schedule: Schedule;
   readonly recipe: Recipe;
@@ -160,9 +161,9 @@ async function finish(job: Job, step: number, { times, write }: RowWriter): Prom
   const head = { step, 'progress/batch': step, 'progress/done_frac': 1 };
   const evaluation = schedule.evalEvery > 0 ? await times.count('run_evals', () => recipe.evaluate()) : {};
   write({ ...head, ...recipe.progress(step), ...recipe.statistics(), ...evaluation });
-  await requireFiniteWeights(recipe.engine, step);
+  requireFiniteWeights(await recipe.engine.weights(), step);
   const point = { name: 'final', batch: step, state, companions: recipe.companions };
-  const place = await saveCheckpoint(directory, point, recipe.engine, schedule.keep);
+  const place = await saveCheckpoint(directory, point, saving(recipe.engine), schedule.keep);
   world.log(`done: ${step} steps · ${recipe.words()} · ${place}`);
 }
 
@@ -173,10 +174,10 @@ async function stop(job: Job, step: number, saved: number, signal: StopSignal): 
 }
 
 async function save({ directory, recipe, schedule }: Job, batch: number, state: unknown): Promise<void> {
-  await requireFiniteWeights(recipe.engine, batch);
+  requireFiniteWeights(await recipe.engine.weights(), batch);
   const name = String(batch).padStart(6, '0');
   const point = { name, batch, state, companions: recipe.companions };
-  await saveCheckpoint(directory, point, recipe.engine, schedule.keep);
+  await saveCheckpoint(directory, point, saving(recipe.engine), schedule.keep);
 }
 
 function evaluates(step: number, { evalEvery, evalEarly = false }: Schedule): boolean {
@@ -186,4 +187,8 @@ function evaluates(step: number, { evalEvery, evalEarly = false }: Schedule): bo
 
 function isDue(step: number, every: number): boolean {
   return every > 0 && step % every === 0;
+}
+
+function saving(engine: Engine) {
+  return { saveState: (directory: string) => writeModel(directory, engine) };
 }

@@ -11,7 +11,8 @@ import { findModel, readModel } from '../../../src/lab/run/model-files.js';
 import { openRunDirectory, type RunDirectory } from '../../../src/lab/run/run-directory.js';
 import { fixtures } from '../hugging-face/fixtures.js';
 import { microEngine } from '../micro-engine.js';
-import { trainIn } from '../recipes/run-in-test.js';
+import { trainIn } from '../algorithms/run-in-test.js';
+import { EngineService } from '../../../src/lab/service/engine-service.js';
 import { tempDirectory } from '../temp-directory.js';
 
 const wordPiece = new Map([
@@ -27,7 +28,12 @@ async function savedRun(tokenizerFiles: ReadonlyMap<string, string>, vocabulary?
   await engine.backward(Float32Array.of(-1, -1), null);
   await engine.adam({ learningRate: 0.1, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 });
   const companions = { shape: engine.shape, files: tokenizerFiles };
-  await saveCheckpoint(directory, { name: 'final', batch: 1, state: null, companions }, engine, null);
+  await saveCheckpoint(
+    directory,
+    { name: 'final', batch: 1, state: null, companions },
+    new EngineService(engine),
+    null,
+  );
   return directory;
 }
 

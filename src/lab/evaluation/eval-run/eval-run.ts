@@ -3,18 +3,18 @@ import { UserError } from '../../../base/user-error.js';
 import { runFiles, runMarks } from '../../../contract/files.js';
 import type { Config } from '../../config/key.js';
 import { AdaptedEngine } from '../../engine/adapters/adapted-engine.js';
-import type { Engine } from '../../engine/engine.js';
 import { parameterCount } from '../../engine/layout.js';
 import { rewardHistoryOf, verdictOf } from '../verdict.js';
-import { examineMode, type Examination, type ModeResult } from '../../grpo/examine.js';
-import { requireRoom, tokenizerOf } from '../../grpo/material.js';
-import { inEachMode } from '../../grpo/modes.js';
 import { makeDirectory } from '../../run/make-directory.js';
 import { appendRow } from '../../run/metrics-file.js';
 import { writeWhole } from '../../run/run-directory.js';
-import type { StopSignal, World } from '../../run/world.js';
+import type { StopSignal, ProcessContext } from '../../run/process-context.js';
+import { inEachMode } from '../../service/dual-adapters.js';
+import type { EngineService } from '../../service/engine-service.js';
+import { requireRoom, textTokenizer } from '../../service/open-model.js';
+import { evaluateMode, type ModeEvaluation, type ModeResult } from '../modes.js';
 import type { evalRunKeys } from './keys.js';
-import { examinationOf, measuredOf, type Measured } from './measured.js';
+import { evaluationOf, measuredOf, type Measured } from './measured.js';
 import { openSaved } from './open-saved.js';
 import { referenceOf, type Reference } from './reference.js';
 import { adapterReport, evalRow, historyReport, modeReport, type EvalRunReport } from './report.js';
@@ -30,7 +30,7 @@ const reportFile = 'eval_run.json';
  * @returns the signal that came instead, if one did.
  * @throws UserError for a path or settings that it cannot do this with.
  */
-export async function evalRun(config: EvalConfig, world: World): Promise<EvalRunReport | StopSignal> {
+export async function evalRun(config: EvalConfig, context: ProcessContext): Promise<EvalRunReport | StopSignal> {
   if (config.path === null) {
     throw new UserError(
       'There is no model to evaluate.',
@@ -39,20 +39,20 @@ export async function evalRun(config: EvalConfig, world: World): Promise<EvalRun
   }
   const subject = findSubject(config.path);
   const measured = measuredOf(config, subject.stored);
-  const { tokenizer } = tokenizerOf(subject.directory);
-  const examination = await examinationOf(config, measured, tokenizer);
+  const { tokenizer } = textTokenizer(subject.directory);
+  const evaluation = await evaluationOf(config, measured, tokenizer);
   const wish = { engine: config.engine, threads: config.threads };
-  const engine = await openSaved(subject.directory, { ...wish, tokenizer }, world);
+  const service = await openSaved(subject.directory, { ...wish, tokenizer }, context);
   try {
-    const longest = Math.max(...examination.prompts.map(({ tokens }) => tokens.length));
-    requireRoom(engine, longest, examination.manner.maxTokens);
-    const reference = await referenceOf(engine, subject, examination, { wish, world });
-    const results = await resultsOf(engine, { ...examination, reference: reference.texts }, world);
+    const longest = Math.max(...evaluation.tasks.map(({ prompt }) => prompt.length));
+    requireRoom(service.engine, longest, evaluation.sampling.maxTokens);
+    const reference = await referenceOf(service, subject, evaluation, { wish, context });
+    const results = await resultsOf(service, { ...evaluation, reference: reference.texts }, context);
     return typeof results === 'string'
       ? results
-      : reportOf(config, { subject, measured, examination, reference, engine, results });
+      : reportOf(config, { subject, measured, evaluation, reference, engine: service.engine, results });
   } finally {
-    await engine.dispose();
+    await service.engine.dispose();
   }
 }
 
@@ -60,7 +60,7 @@ export async function evalRun(config: EvalConfig, world: World): Promise<EvalRun
 export function keepReport(
   config: EvalConfig,
   report: EvalRunReport,
-  { environment }: Pick<World, 'environment'>,
+  { environment }: Pick<ProcessContext, 'environment'>,
 ): string {
   const place = config.log_path ?? environment[runMarks.directory] ?? null;
   if (config.log_path !== null) makeDirectory(config.log_path, 'log_path');
@@ -80,11 +80,15 @@ function standardPath({ path, model }: EvalRunReport, logPath: string | null): s
 }
 
 /** In each mode, unless a signal comes between two of them. */
-async function resultsOf(engine: Engine, examination: Examination, world: World): Promise<ModeResult[] | StopSignal> {
+async function resultsOf(
+  service: EngineService,
+  evaluation: ModeEvaluation,
+  context: ProcessContext,
+): Promise<ModeResult[] | StopSignal> {
   let stopped: StopSignal | null = null;
-  const results = await inEachMode(engine, async (mode) => {
-    stopped ??= await world.stopAsked();
-    return stopped === null ? examineMode(engine, examination, mode) : null;
+  const results = await inEachMode(service.engine, async (mode) => {
+    stopped ??= await context.stopAsked();
+    return stopped === null ? evaluateMode(service, evaluation, mode) : null;
   });
   return stopped ?? results.filter((result) => result !== null);
 }
@@ -92,14 +96,14 @@ async function resultsOf(engine: Engine, examination: Examination, world: World)
 type Found = {
   readonly subject: Subject;
   readonly measured: Measured;
-  readonly examination: Examination;
+  readonly evaluation: ModeEvaluation;
   readonly reference: Reference;
-  readonly engine: Engine;
+  readonly engine: EngineService['engine'];
   readonly results: readonly ModeResult[];
 };
 
 function reportOf(config: EvalConfig, found: Found): EvalRunReport {
-  const { subject, measured, examination, reference, engine, results } = found;
+  const { subject, measured, evaluation, reference, engine, results } = found;
   const { shape } = engine;
   const history = rewardHistoryOf(subject.rewards);
   const { components } = measured.experiment.reward;
@@ -116,7 +120,7 @@ function reportOf(config: EvalConfig, found: Found): EvalRunReport {
       parameters: parameterCount(shape),
       adapters: adapters.map((adapter) => adapterReport(adapter, shape)),
     },
-    settings: settingsOf(config, measured, examination),
+    settings: settingsOf(config, measured, evaluation),
     history: historyReport(history, subject.rewardsFrom),
     reference: { model: reference.model, note: reference.note },
     modes: Object.fromEntries(results.map((result) => [result.mode, modeReport(result, components)])),
@@ -126,16 +130,16 @@ function reportOf(config: EvalConfig, found: Found): EvalRunReport {
 
 function settingsOf(
   { n_samples, seed, prompt_length, prompt_seed }: EvalConfig,
-  { manner, data }: Measured,
-  { reward, hackDetector }: Examination,
+  { sampling, data }: Measured,
+  { scoring, hackDetector }: ModeEvaluation,
 ): EvalRunReport['settings'] {
   return {
-    reward: reward.name,
+    reward: scoring.name,
     detector: hackDetector?.name ?? null,
     n_samples,
-    max_completion_length: manner.maxTokens,
-    temperature: manner.temperature,
-    repetition_penalty: manner.repetitionPenalty,
+    max_completion_length: sampling.maxTokens,
+    temperature: sampling.temperature,
+    repetition_penalty: sampling.repetitionPenalty ?? 1,
     seed,
     prompt_length,
     prompt_seed,

@@ -1,7 +1,7 @@
 import { key } from '../../config/key.js';
 import { bool, float, int, orNone, text } from '../../config/value-type.js';
-import { evaluationSeed } from '../../grpo/examine.js';
-import { runKeys } from '../../recipes/keys.js';
+import { runKeys } from '../../config/run-keys.js';
+import { evaluationSeed } from '../modes.js';
 
 /** `memrl eval-run`: small-rl's eval_run.py. What is None is as the run was trained. */
 export const evalRunKeys = {

@@ -1,17 +1,16 @@
 import { UserError } from '../../../base/user-error.js';
 import type { Config } from '../../config/key.js';
 import { namesIn } from '../../config/value-type.js';
-import type { Examination } from '../../grpo/examine.js';
-import { StepStream } from '../../grpo/judge.js';
-import { promptOf, type Manner } from '../../grpo/rollouts.js';
 import { buildExperiment } from '../../rewards/build-experiment.js';
-import type { Detector } from '../../rewards/detectors.js';
 import type { Experiment } from '../../rewards/experiment-fit.js';
 import { experimentOf, readExperiment } from '../../rewards/experiment.js';
 import { moduleName, isModulePath } from '../../rewards/own-module.js';
+import { rewardedBy } from '../../rewards/combined.js';
 import { findReward } from '../../rewards/registry.js';
-import { storyPrompts } from '../../environments/stories/prompts.js';
-import { storiesFrom } from '../../environments/stories/story-source.js';
+import type { RolloutOptions } from '../../rollouts/rollouts.js';
+import { taskOf } from '../../rollouts/batches.js';
+import type { ModeEvaluation } from '../modes.js';
+import { beginningsOf, storyEnvironment } from '../../environments/stories/stories.js';
 import type { Tokenizer } from '../../text/tokenizer.js';
 import type { evalRunKeys } from './keys.js';
 import { StoredRun } from './stored-run.js';
@@ -23,7 +22,7 @@ export type Measured = {
   readonly experiment: Experiment;
   /** Names of more rewards. */
   readonly others: readonly string[];
-  readonly manner: Manner;
+  readonly sampling: RolloutOptions['sampling'];
   /** Where the stories of the prompts are from; null: the grammar. */
   readonly data: string | null;
 };
@@ -50,9 +49,9 @@ export function measuredOf(config: EvalConfig, stored: StoredRun): Measured {
 }
 
 /** small-rl's own settings stand where neither a run nor a file says otherwise. */
-function howOf(config: EvalConfig, known: StoredRun): Pick<Measured, 'manner' | 'data'> {
+function howOf(config: EvalConfig, known: StoredRun): Pick<Measured, 'sampling' | 'data'> {
   return {
-    manner: {
+    sampling: {
       maxTokens: config.max_completion_length ?? known.max_completion_length ?? 128,
       temperature: config.temperature ?? known.temperature ?? 1,
       repetitionPenalty: config.repetition_penalty ?? known.repetition_penalty ?? 1,
@@ -62,33 +61,20 @@ function howOf(config: EvalConfig, known: StoredRun): Pick<Measured, 'manner' | 
 }
 
 /** Opens rewards, detectors and prompts. @throws UserError for what cannot be had. */
-export async function examinationOf(
+export async function evaluationOf(
   config: EvalConfig,
   measured: Measured,
   tokenizer: Tokenizer,
-): Promise<Examination> {
-  const { experiment, manner, data } = measured;
+): Promise<ModeEvaluation> {
+  const { experiment, sampling, data } = measured;
   const { n_samples: count, prompt_length: length, prompt_seed: promptSeed, seed } = config;
-  const stream = new StepStream(seed, 'hacks');
-  const built = await buildExperiment(experiment, tokenizer, { detector: stream, hackFrequencyDetector: stream });
-  const detector = built.hackFrequencyDetector ?? built.detector;
+  const built = await buildExperiment(experiment, tokenizer);
   const others = await Promise.all(measured.others.map((name) => findReward(name, {}, tokenizer)));
-  const wish = { count, length, seed: promptSeed, dropShort: false };
-  const texts = storyPrompts(storiesFrom(data, 'test', promptSeed), tokenizer, wish);
-  const prompts = texts.map((text) => promptOf(text, tokenizer));
-  const hackDetector = detector === null ? null : drawingAnew(detector, stream);
-  return { tokenizer, prompts, manner, reward: built.reward, others, hackDetector, seed };
-}
-
-/** A detector that may draw, and draws the same in each mode. */
-function drawingAnew({ name, flags }: Detector, stream: StepStream): Detector {
-  return {
-    name,
-    flags: (completions, scores) => {
-      stream.begin(0);
-      return flags(completions, scores);
-    },
-  };
+  const beginnings = beginningsOf({ data, seed: promptSeed, length, dropShort: false }, 'test', count, tokenizer);
+  const rewarded = rewardedBy(storyEnvironment(tokenizer, beginnings), built.reward);
+  const tasks = beginnings.map((_, index) => taskOf(rewarded.environment, index, { seed, name: 'test' }));
+  const hackDetector = built.hackFrequencyDetector ?? built.detector;
+  return { ...rewarded, tasks, sampling, others, hackDetector, seed };
 }
 
 function routingOf({ gradient_routing: routes, routing_mode: mode }: StoredRun) {

@@ -1,9 +1,8 @@
-import type { Engine } from '../../engine/engine.js';
 import type { EngineChoice } from '../../engine/choose-engine.js';
-import { openModel } from '../../recipes/open-model.js';
-import { restore } from '../../run/checkpoint.js';
 import { findModel } from '../../run/model-files.js';
-import type { World } from '../../run/world.js';
+import type { ProcessContext } from '../../run/process-context.js';
+import { EngineService } from '../../service/engine-service.js';
+import { openModel } from '../../service/open-model.js';
 import type { Tokenizer } from '../../text/tokenizer.js';
 
 /** What computes. */
@@ -13,10 +12,11 @@ export type Wish = { readonly engine: EngineChoice; readonly threads: number | n
 export async function openSaved(
   path: string,
   wish: Wish & { readonly tokenizer: Tokenizer },
-  world: Pick<World, 'log' | 'environment'>,
-): Promise<Engine> {
+  context: Pick<ProcessContext, 'log' | 'environment'>,
+): Promise<EngineService> {
   const resumed = { path: findModel(path), batch: 0, state: null };
-  const engine = await openModel({ ...wish, model_name: '', load_checkpoint_path: null, seed: 0, resumed }, world);
-  await restore(engine, resumed);
-  return engine;
+  const source = { ...wish, model_name: '', load_checkpoint_path: null, seed: 0, resumed };
+  const service = new EngineService(await openModel(source, context));
+  await service.loadState(resumed.path);
+  return service;
 }

@@ -1,9 +1,10 @@
 import { UserError } from '../../../base/user-error.js';
 import { AdaptedEngine } from '../../engine/adapters/adapted-engine.js';
-import type { Engine } from '../../engine/engine.js';
-import { writeCompletions, type Examination } from '../../grpo/examine.js';
-import { withoutAdapters } from '../../grpo/modes.js';
-import type { World } from '../../run/world.js';
+import { completionOf } from '../../rewards/completion.js';
+import type { ProcessContext } from '../../run/process-context.js';
+import { withoutAdapters } from '../../service/dual-adapters.js';
+import type { EngineService } from '../../service/engine-service.js';
+import { playOnce, type ModeEvaluation } from '../modes.js';
 import { openSaved, type Wish } from './open-saved.js';
 import { baseOf, type Subject } from './subject.js';
 
@@ -12,20 +13,23 @@ export type Reference = { readonly model: string | null; readonly note: string; 
 
 /** Frozen weights are that model; of one that was trained as a whole it is opened again. The engine is afterwards as it was. */
 export async function referenceOf(
-  engine: Engine,
+  service: EngineService,
   subject: Subject,
-  examination: Examination,
-  { wish, world }: { readonly wish: Wish; readonly world: World },
+  evaluation: ModeEvaluation,
+  { wish, context }: { readonly wish: Wish; readonly context: ProcessContext },
 ): Promise<Reference> {
-  const write = async (of: Engine) => (await writeCompletions(of, examination)).map(({ text }) => text);
+  const { engine } = service;
+  const write = async (of: EngineService) =>
+    (await playOnce(of, evaluation)).flat().map((rollout) => completionOf(rollout).text);
   if (engine instanceof AdaptedEngine) {
-    const texts = await withoutAdapters(engine, () => write(engine));
+    const texts = await withoutAdapters(engine, () => write(service));
     return { model: subject.directory, note: 'the same model without its adapters', texts };
   }
   const base = baseOf(subject);
   if (base === null) return { model: null, note: 'nothing says what the model was before', texts: [] };
-  const quiet = { ...world, log: () => {} };
-  const opened = await openSaved(base, { ...wish, tokenizer: examination.tokenizer }, quiet).catch((error: unknown) => {
+  const quiet = { ...context, log: () => {} };
+  const { tokenizer } = evaluation.environment;
+  const opened = await openSaved(base, { ...wish, tokenizer }, quiet).catch((error: unknown) => {
     if (!(error instanceof UserError)) throw error;
     return error.message;
   });
@@ -35,6 +39,6 @@ export async function referenceOf(
   try {
     return { model: base, note: `the model that the run began with, ${base}`, texts: await write(opened) };
   } finally {
-    await opened.dispose();
+    await opened.engine.dispose();
   }
 }

@@ -5,7 +5,7 @@ import type { ModelShape } from '../../engine/engine.js';
 import type { Collapse } from '../collapse.js';
 import { diversityOf, type Diversity } from '../diversity.js';
 import type { RewardHistory } from '../verdict.js';
-import type { ModeResult } from '../../grpo/examine.js';
+import type { ModeResult } from '../modes.js';
 import type { ComponentName } from '../../rewards/experiment-fit.js';
 import type { Row } from '../../run/metrics-file.js';
 

@@ -5,7 +5,7 @@ import { UserError } from '../../../base/user-error.js';
 import { runFiles } from '../../../contract/files.js';
 import { parseJsonLine } from '../../../contract/json-line.js';
 import type { RewardEntry } from '../verdict.js';
-import { trainerStateFile } from '../../grpo/trainer-state.js';
+import { trainerStateFile } from '../../run/history.js';
 import { isHuggingFace } from '../../hugging-face/directory.js';
 import { storedEntries } from '../../hugging-face/stored-weights.js';
 import { tokenizerFiles } from '../../hugging-face/tokenizer.js';

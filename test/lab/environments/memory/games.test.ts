@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { multiStepGame } from '../../../../src/lab/environments/memory/multi-step.js';
-import { bitRequest, multiStepSystem, singleStepPrompt, standardPrefix } from '../../../../src/lab/environments/memory/prompts.js';
+import {
+  bitRequest,
+  multiStepSystem,
+  singleStepPrompt,
+  standardPrefix,
+} from '../../../../src/lab/environments/memory/prompts.js';
 import { secretBits } from '../../../../src/lab/environments/memory/secret.js';
 import { singleStepGame } from '../../../../src/lab/environments/memory/single-step.js';
 import { memoryTokenizer } from '../../../../src/lab/text/memory-vocabulary.js';

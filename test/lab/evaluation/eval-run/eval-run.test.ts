@@ -11,16 +11,16 @@ import { EvalRunReport } from '../../../../src/lab/evaluation/eval-run/report.js
 import { findSubject } from '../../../../src/lab/evaluation/eval-run/subject.js';
 import { collapseOf } from '../../../../src/lab/evaluation/collapse.js';
 import { diversityOf } from '../../../../src/lab/evaluation/diversity.js';
-import { tokenizerOf } from '../../../../src/lab/grpo/material.js';
-import { inEachMode, withoutAdapters } from '../../../../src/lab/grpo/modes.js';
-import { promptOf, rollOut } from '../../../../src/lab/grpo/rollouts.js';
-import type { Completion } from '../../../../src/lab/rewards/completion.js';
+import { completionOf, type Completion } from '../../../../src/lab/rewards/completion.js';
 import { rng } from '../../../../src/lab/rng.js';
-import { readModel, writeModel } from '../../../../src/lab/run/model-files.js';
-import { storyPrompts } from '../../../../src/lab/environments/stories/prompts.js';
-import { storiesFrom } from '../../../../src/lab/environments/stories/story-source.js';
+import { rollOut } from '../../../../src/lab/rollouts/rollouts.js';
+import { readModel } from '../../../../src/lab/run/model-files.js';
+import { beginningsOf, storyEnvironment } from '../../../../src/lab/environments/stories/stories.js';
+import { inEachMode, withoutAdapters } from '../../../../src/lab/service/dual-adapters.js';
+import { EngineService } from '../../../../src/lab/service/engine-service.js';
+import { textTokenizer } from '../../../../src/lab/service/open-model.js';
 import { removeFolder } from '../../../remove-folder.js';
-import { pretrainIn, rowsIn, testWorld } from '../../recipes/run-in-test.js';
+import { pretrainIn, rowsIn, testWorld } from '../../algorithms/run-in-test.js';
 import { tempDirectory } from '../../temp-directory.js';
 import { copyOfRun, evaluated, kept, stageIn } from './stage.js';
 
@@ -99,20 +99,19 @@ describe('memrl eval-run', () => {
 
   it('measures each mode as its parts do: rewards, hacks, diversity, collapse beside the model before', async () => {
     const report = await evaluated(at('routed'), ['n_samples=8']);
-    const { tokenizer } = tokenizerOf(at('model'));
-    const wish = { count: 8, length: 4, seed: 99, dropShort: false };
-    const prompts = storyPrompts(storiesFrom(null, 'test', 99), tokenizer, wish).map((text) =>
-      promptOf(text, tokenizer),
-    );
+    const { tokenizer } = textTokenizer(at('model'));
+    const source = { data: null, length: 4, seed: 99, dropShort: false };
+    const environment = storyEnvironment(tokenizer, beginningsOf(source, 'test', 8, tokenizer));
+    const tasks = Array.from({ length: 8 }, (_, index) => environment.task(index, rng(0, 'none')));
     const write = async (engine: Engine) => {
-      const manner = { maxTokens: 10, temperature: 0.9, repetitionPenalty: 1, copies: 1 };
-      const rollouts = await rollOut({ engine, tokenizer }, prompts, manner, rng(42, 'evaluation'));
-      return rollouts.map(({ completion }) => completion);
+      const options = { copies: 1, sampling: { maxTokens: 10, temperature: 0.9 }, streams: 'own' } as const;
+      const player = { service: new EngineService(engine), environment };
+      return (await rollOut(player, tasks, options, rng(42, 'evaluation'))).flat().map(completionOf);
     };
     const before = await createEngine(readModel(at('model')).shape);
     await before.loadWeights(readModel(at('model')).weights);
     const reference = (await write(before)).map(({ text }) => text);
-    const engine = (await openSaved(at('routed'), { ...engineWish, tokenizer }, testWorld())) as AdaptedEngine;
+    const engine = (await openSaved(at('routed'), { ...engineWish, tokenizer }, testWorld())).engine as AdaptedEngine;
     for (const [mode, scales] of [
       ['both', { retain: 1, forget: 1 }],
       ['retain_only', { retain: 1, forget: 0 }],
@@ -160,10 +159,10 @@ describe('memrl eval-run', () => {
     const run = copyOf('routed');
     const path = join(run, 'checkpoints/final');
     const { adapters } = readModel(path);
-    const { tokenizer } = tokenizerOf(at('model'));
-    const engine = await openSaved(path, { ...engineWish, tokenizer }, testWorld());
-    await engine.loadWeights(new Float32Array(adapters!.parameters.length));
-    await writeModel(path, engine);
+    const { tokenizer } = textTokenizer(at('model'));
+    const service = await openSaved(path, { ...engineWish, tokenizer }, testWorld());
+    await service.engine.loadWeights(new Float32Array(adapters!.parameters.length));
+    await service.saveState(path);
     const { modes } = await evaluated(run, ['n_samples=12']);
     expect(modes.retain_only).toEqual(modes.both);
     expect(modes.forget_only).toEqual(modes.both);
@@ -173,8 +172,8 @@ describe('memrl eval-run', () => {
   });
 
   it('leaves the switches as they were, also when something fails', async () => {
-    const { tokenizer } = tokenizerOf(at('model'));
-    const engine = (await openSaved(at('routed'), { ...engineWish, tokenizer }, testWorld())) as AdaptedEngine;
+    const { tokenizer } = textTokenizer(at('model'));
+    const engine = (await openSaved(at('routed'), { ...engineWish, tokenizer }, testWorld())).engine as AdaptedEngine;
     await engine.setScales({ retain: 0.5, forget: 2 });
     const failing = async () => {
       if (engine.scales['forget'] === 0) throw new Error('in the second mode');

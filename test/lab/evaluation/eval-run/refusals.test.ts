@@ -7,6 +7,7 @@ import { saveCheckpoint } from '../../../../src/lab/run/checkpoint.js';
 import { openRunDirectory } from '../../../../src/lab/run/run-directory.js';
 import { removeFolder } from '../../../remove-folder.js';
 import { microEngine } from '../../micro-engine.js';
+import { EngineService } from '../../../../src/lab/service/engine-service.js';
 import { tempDirectory } from '../../temp-directory.js';
 import { copyOfRun, evaluated, stageIn } from './stage.js';
 
@@ -60,7 +61,12 @@ describe('memrl eval-run', () => {
       ...{ what: 'a run of the memory games', message: /is a checkpoint of the memory games/ },
       path: async () => {
         const run = join(tempDirectory(), 'game');
-        await saveCheckpoint(openRunDirectory(run), { name: 'final', batch: 1, state: {} }, await microEngine(), null);
+        await saveCheckpoint(
+          openRunDirectory(run),
+          { name: 'final', batch: 1, state: {} },
+          new EngineService(await microEngine()),
+          null,
+        );
         return run;
       },
     },

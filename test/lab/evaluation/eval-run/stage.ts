@@ -4,11 +4,11 @@ import { readArguments } from '../../../../src/lab/config/arguments.js';
 import { evalRun, keepReport } from '../../../../src/lab/evaluation/eval-run/eval-run.js';
 import { evalRunKeys } from '../../../../src/lab/evaluation/eval-run/keys.js';
 import { EvalRunReport } from '../../../../src/lab/evaluation/eval-run/report.js';
-import type { World } from '../../../../src/lab/run/world.js';
-import { grpoIn, settingsFor } from '../../grpo/grpo-in-test.js';
-import { lettersYaml } from '../../grpo/letters.js';
-import { storyModel } from '../../grpo/story-model.js';
-import { testWorld } from '../../recipes/run-in-test.js';
+import type { ProcessContext } from '../../../../src/lab/run/process-context.js';
+import { grpoIn, settingsFor } from '../../algorithms/grpo-in-test.js';
+import { lettersYaml } from '../../algorithms/letters.js';
+import { storyModel } from '../../algorithms/story-model.js';
+import { testWorld } from '../../algorithms/run-in-test.js';
 import { tempDirectory } from '../../temp-directory.js';
 
 const letters = lettersYaml({ scale: 0.5, counted: '{name: string_match, params: {strings: [o], recall: 0.6}}' });
@@ -33,7 +33,7 @@ async function begun(path: string, argv: readonly string[]): Promise<void> {
 }
 
 /** `memrl eval-run PATH` with little to write. @returns what its file says. */
-export async function evaluated(path: string, argv: readonly string[] = [], world: World = testWorld()) {
+export async function evaluated(path: string, argv: readonly string[] = [], world: ProcessContext = testWorld()) {
   const { config } = readArguments(evalRunKeys, [`path=${path}`, ...small, ...argv]);
   const report = await evalRun(config, world);
   if (typeof report === 'string') throw new Error(`It was stopped by ${report}.`);
@@ -43,7 +43,11 @@ export async function evaluated(path: string, argv: readonly string[] = [], worl
 const small = ['n_samples=6', 'prompt_length=4'];
 
 /** The same, and its files are kept. @returns the path of the one with everything. */
-export async function kept(path: string, argv: readonly string[] = [], world: World = testWorld()): Promise<string> {
+export async function kept(
+  path: string,
+  argv: readonly string[] = [],
+  world: ProcessContext = testWorld(),
+): Promise<string> {
   const { config } = readArguments(evalRunKeys, [`path=${path}`, ...small, ...argv]);
   return keepReport(config, await evaluated(path, argv, world), world);
 }
