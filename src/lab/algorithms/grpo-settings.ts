@@ -2,7 +2,7 @@
 import { UserError } from '../../base/user-error.js';
 import { readArguments, writeValue, type Arguments } from '../config/arguments.js';
 import { inertKey, key, type Config } from '../config/key.js';
-import { runKeys } from '../config/run-keys.js';
+import { runKeyNames, runKeys } from '../config/run-keys.js';
 import { bool, float, int, oneOf, orNone, text } from '../config/value-type.js';
 import { loraOnAll, type AdapterConfig } from '../engine/adapters/config.js';
 import type { Experiment } from '../rewards/experiment-fit.js';
@@ -103,11 +103,10 @@ export const grpoKeys = {
 export type GrpoConfig = Config<typeof grpoKeys>;
 
 /** Keys that may differ from attempt to attempt. max_steps is none: the learning rate falls to 0 at it. */
-export const grpoBudget = new Set(
-  'log_path run_name logging_steps save_steps eval_routing_steps eval_samples eval_rewards eval_prompts engine threads keep_checkpoints tensorboard no_wandb wandb_project wandb_name'.split(
-    ' ',
-  ),
-);
+export const grpoBudget = new Set([
+  ...'log_path run_name logging_steps save_steps eval_routing_steps eval_samples eval_rewards eval_prompts'.split(' '),
+  ...['no_wandb', ...runKeyNames],
+]);
 
 /** Both together, with what follows from them. */
 export type Settings = {
@@ -148,11 +147,7 @@ export function stepsOf(config: Pick<GrpoConfig, 'max_steps' | 'num_epochs'>, pe
 }
 
 /** What says how often and where, and nothing of what is learnt; and what the name begins and ends with. */
-const apart = new Set(
-  'model config data log_path run_name reward seed lr logging_steps save_steps eval_routing_steps eval_samples eval_rewards engine threads keep_checkpoints tensorboard no_wandb wandb_project wandb_name'.split(
-    ' ',
-  ),
-);
+const apart = new Set([...grpoBudget, 'model', 'config', 'data', 'reward', 'seed', 'lr']);
 
 /**
  * The name of a run: its reward, each setting that is not the default, learning rate and seed. By small-rl's rule: every

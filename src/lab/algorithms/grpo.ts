@@ -21,7 +21,7 @@ import { completionOf } from '../rewards/completion.js';
 import { label, type Labelled, type Labelling } from '../rewards/labels.js';
 import { findReward } from '../rewards/registry.js';
 import { rng } from '../rng.js';
-import { batchesPerEpoch, taskBatches } from '../rollouts/batches.js';
+import { batchesPerEpoch, inGroups, taskBatches } from '../rollouts/batches.js';
 import { rollOut, type Rollout, type RolloutOptions } from '../rollouts/rollouts.js';
 import { completionStatistics, shareOf } from '../rollouts/statistics.js';
 import type { Companions } from '../run/companion-files.js';
@@ -41,7 +41,7 @@ import { routingPasses } from '../service/dual-adapters.js';
 import type { EngineService } from '../service/engine-service.js';
 import { openReference, openService, requireRoom, textTokenizer } from '../service/open-model.js';
 import type { Tokenizer } from '../text/tokenizer.js';
-import { lrMultiplier } from '../update/learning-rate.js';
+import { lrMultiplier } from '../update/optimizer.js';
 import { datumsOf, update, withReference } from '../update/update.js';
 import { stepsOf, type Baseline, type GrpoConfig, type Settings } from './grpo-settings.js';
 
@@ -126,6 +126,7 @@ type Parts = Work & {
 const SavedState = z.looseObject({ tokens: z.int(), begun: z.string() });
 
 class Grpo implements Training {
+  readonly algorithm = 'grpo';
   readonly service: EngineService;
   readonly companions: Companions;
   readonly keepsHistory = true;
@@ -147,7 +148,7 @@ class Grpo implements Training {
     this.#parts = parts;
     this.#routingEval = join(run.directory.path, routingEvalFile);
     this.#tasks = taskBatches(parts.environment, config.batch_size / config.num_generations, config.seed);
-    const saved = restoredState(run, SavedState, 'grpo');
+    const saved = restoredState(run, SavedState, this.algorithm);
     if (saved !== null && saved.begun !== parts.begun) {
       throw new UserError(
         'The stories, or a module with a reward or detector, have changed since this run began.',
@@ -242,8 +243,6 @@ class Grpo implements Training {
     return { tokens: this.#tokens, begun: this.#parts.begun };
   }
 
-  weights = () => this.service.engine.weights();
-
   words(): string {
     return `reward ${this.#last?.reward.toFixed(3) ?? '–'}`;
   }
@@ -285,10 +284,6 @@ export function comparedInGroups(
       return group[index]!.turns.map(() => (isFiltered ? 0 : advantage!));
     });
   });
-}
-
-function inGroups<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: items.length / size }, (_, at) => items.slice(at * size, (at + 1) * size));
 }
 
 function announcementOf(

@@ -52,3 +52,8 @@ export function taskOf(
 ): Task {
   return environment.task(index, rng(seed, `${name}/${index}`));
 }
+
+/** Cuts a list into consecutive groups of `size`. */
+export function inGroups<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
+}

@@ -62,11 +62,14 @@ export function scheduleOf(config: ScheduleKeys, every: Every, batches: number):
   };
 }
 
-/** A run: where it is kept, the process it is in, and the checkpoint that it continues; null: it begins. */
 export type Run = {
+  /** Where it is kept. */
   readonly directory: RunDirectory;
   readonly context: ProcessContext;
+  /** The checkpoint that it continues; null: it begins. */
   readonly resumed: Resumed | null;
+  /** Whether a part of it is only to be seen again: nothing is written. */
+  readonly isReplay?: boolean;
 };
 
 export function openRun(directory: RunDirectory, context: ProcessContext): Run {
@@ -75,10 +78,10 @@ export function openRun(directory: RunDirectory, context: ProcessContext): Run {
 
 /** An algorithm at work, one training step at a time. */
 export type Training = {
+  /** The name of its command; a checkpoint is continued by the same alone. */
+  readonly algorithm: string;
   /** Whose weights and optimizer are saved. */
   readonly service: TrainingService;
-  /** Weights, to see that they are finite. */
-  readonly weights: () => Promise<Float32Array>;
   /** What every checkpoint holds for other programs. */
   readonly companions?: Companions;
   /** Whether `train.log` and `trainer_state.json` are kept, as by transformers. */
@@ -122,19 +125,28 @@ export function alreadyComplete({ resumed, context }: Run, hint = ''): Ending {
   return { kind: 'finished' };
 }
 
-/** What the checkpoint that a run continues says of its state; null: it begins. @throws UserError when another command wrote it. */
-export function restoredState<S extends z.ZodType>({ resumed }: Run, schema: S, command: string): z.infer<S> | null {
+/** What the checkpoint that a run continues says of its state; null: it begins. @throws UserError when another algorithm wrote it. */
+export function restoredState<S extends z.ZodType>({ resumed }: Run, schema: S, algorithm: string): z.infer<S> | null {
   if (resumed === null) return null;
   const saved = schema.safeParse(resumed.state);
-  if (saved.success) return saved.data;
-  throw new UserError(`The checkpoint ${resumed.path} is not one of memrl ${command}.`, 'Choose another log_path.');
+  // Checkpoints of earlier versions do not say which it was.
+  const by = AlgorithmOf.safeParse(resumed.state).data?.algorithm ?? algorithm;
+  if (saved.success && by === algorithm) return saved.data;
+  throw new UserError(`The checkpoint ${resumed.path} is not one of memrl ${algorithm}.`, 'Choose another log_path.');
 }
+
+const AlgorithmOf = z.looseObject({ algorithm: z.string() });
 
 /** Of what the loop itself keeps. Checkpoints of earlier versions have none of it. */
 const LoopState = z.looseObject({
   means: MeansState.default({}),
   logBytes: z.int().nonnegative().nullable().default(null),
 });
+
+/** What a checkpoint holds of a row that is not written yet. */
+export function meansOf(resumed: Resumed | null): MeansState {
+  return LoopState.parse(resumed?.state ?? {}).means;
+}
 
 /** What the loop works with. */
 type Loop = {
@@ -268,13 +280,13 @@ async function stop(loop: Loop, step: number, saved: number, signal: StopSignal)
 
 function stateOf({ training, row, history }: Loop): unknown {
   const kept = history === null ? {} : { logBytes: history.bytes() };
-  return structuredClone({ ...training.state?.(), means: row.state(), ...kept });
+  return structuredClone({ algorithm: training.algorithm, ...training.state?.(), means: row.state(), ...kept });
 }
 
 /** @returns the path of the checkpoint, relative to the run. */
 async function save(loop: Loop, batch: number, state: unknown, name = String(batch).padStart(6, '0')): Promise<string> {
   const { training, schedule, run, history } = loop;
-  requireFiniteWeights(await training.weights(), batch);
+  requireFiniteWeights((await training.service.weights?.()) ?? new Float32Array(), batch);
   const { companions } = training;
   const trainerState = history?.trainerState(batch, schedule.batches);
   const files = trainerState === undefined ? companions?.files : new Map([...(companions?.files ?? []), trainerState]);

@@ -55,6 +55,10 @@ export class EngineService implements TrainingService {
     );
   }
 
+  weights(): Promise<Float32Array> {
+    return this.#inTurn(() => this.engine.weights());
+  }
+
   saveState(directory: string): Promise<void> {
     return this.#inTurn(() => writeModel(directory, this.engine));
   }

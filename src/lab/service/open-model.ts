@@ -60,8 +60,9 @@ type Start = PlainModel & {
 
 /** The model that a run trains, as its last checkpoint left it. */
 export async function openService(source: Omit<ModelSource, 'resumed'>, run: Run): Promise<EngineService> {
-  const { resumed, context, directory } = run;
-  const service = new EngineService(await openModel({ ...source, resumed }, context, directory));
+  const { resumed, context, directory, isReplay = false } = run;
+  const record = isReplay ? undefined : directory;
+  const service = new EngineService(await openModel({ ...source, resumed }, context, record));
   if (resumed !== null) await service.loadState(resumed.path);
   return service;
 }

@@ -92,6 +92,8 @@ export type TrainingService = {
   ): Promise<BatchStatistics>;
   /** @param bound In this process. */
   optimStep(options: AdamOptions, bound?: StepBound | null): Promise<StepTaken>;
+  /** All numbers that are trained. In this process. */
+  weights?(): Promise<Float32Array>;
   /** Writes weights and optimizer into a directory that exists. */
   saveState(directory: string): Promise<void>;
   loadState(directory: string): Promise<void>;

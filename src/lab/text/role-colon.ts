@@ -58,8 +58,8 @@ export function truncated({ tokens, weights }: Example, length: number): Example
 }
 
 /** What the model said, without the end of message; `complete` when it said that end. */
-export function response(ids: readonly number[], endId: number): { text: string; complete: boolean } {
-  const complete = ids[ids.length - 1] === endId;
+export function response(ids: Int32Array, endId: number): { text: string; complete: boolean } {
+  const complete = ids.at(-1) === endId;
   return { text: memoryTokenizer.decode(complete ? ids.slice(0, -1) : ids), complete };
 }
 

@@ -1,3 +1,4 @@
+import { klPenalties } from '../advantages/advantages.js';
 import type { AdamOptions } from '../engine/engine.js';
 import { tokenWeights, type Normalization } from '../objectives/objectives.js';
 import type { Rollout } from '../rollouts/rollouts.js';
@@ -56,6 +57,31 @@ export async function withReference<D extends Datum>(
 ): Promise<D[]> {
   const logprobs = await reference.forward(datums, { temperature });
   return datums.map((datum, index) => ({ ...datum, reference: logprobs[index]! }));
+}
+
+/**
+ * The same datums with the penalty for leaving the reference, whose log-probabilities they have, added to their advantages.
+ *
+ * @returns beside them, how much likelier the tokens were than to the reference: their mean, nats.
+ */
+export async function withPenalty(
+  datums: readonly RolloutDatum[],
+  policy: Pick<TrainingService, 'forward'>,
+  { temperature, ...penalty }: { coefficient: number; discount: number; temperature: number },
+): Promise<{ readonly datums: RolloutDatum[]; readonly policyBase: number }> {
+  const own = datums.every(({ logprobs }) => logprobs !== undefined)
+    ? null
+    : await policy.forward(datums, { temperature });
+  const scored = datums.map(({ logprobs, reference, weights }, index) => {
+    return { q: logprobs ?? own![index]!, base: reference!, said: weights };
+  });
+  const { advantages: added, distance } = klPenalties(scored, penalty);
+  const penalised = datums.map((datum, index) => ({
+    ...datum,
+    advantages: added[index]!.map((value, token) => value + datum.advantages![token]!),
+    hasSignal: datum.hasSignal || added[index]!.some((value) => value !== 0),
+  }));
+  return { datums: penalised, policyBase: distance };
 }
 
 /** How datums become optimizer steps. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readArguments } from '../../../src/lab/config/arguments.js';
-import { trainKeys } from '../../../src/lab/recipes/keys.js';
+import { trainKeys } from '../../../src/lab/algorithms/train-settings.js';
 import { observedLines, observeRun } from '../../../src/lab/reference/observe-run.js';
 import { keepConfig, openRunDirectory } from '../../../src/lab/run/run-directory.js';
 import { removeFolder } from '../../remove-folder.js';

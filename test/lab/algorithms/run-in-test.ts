@@ -1,14 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readArguments } from '../../../src/lab/config/arguments.js';
-import { sftKeys, trainKeys, warmupKeys } from '../../../src/lab/recipes/keys.js';
-import { pretrain } from '../../../src/lab/recipes/pretrain.js';
-import { pretrainKeys } from '../../../src/lab/recipes/pretrain-keys.js';
-import { sft } from '../../../src/lab/recipes/sft.js';
-import { train } from '../../../src/lab/recipes/train.js';
-import { warmup } from '../../../src/lab/recipes/warmup.js';
+import { pretrain, pretrainKeys } from '../../../src/lab/algorithms/pretrain.js';
+import { sft, sftKeys } from '../../../src/lab/algorithms/sft.js';
+import { trainKeys } from '../../../src/lab/algorithms/train-settings.js';
+import { train } from '../../../src/lab/algorithms/train.js';
+import { warmup, warmupKeys } from '../../../src/lab/algorithms/warmup.js';
 import { openRunDirectory } from '../../../src/lab/run/run-directory.js';
-import type { Ending } from '../../../src/lab/run/run-recipe.js';
+import { openRun, type Ending } from '../../../src/lab/run/runner.js';
 import type { ProcessContext } from '../../../src/lab/run/process-context.js';
 
 /** A world without a clock; a signal comes before step `stopBefore` of this attempt, if at all. */
@@ -28,7 +27,7 @@ export function testWorld(stopBefore = Infinity): ProcessContext & { readonly li
 /** `memrl train` in `path` with the micro model. */
 export function trainIn(path: string, argv: readonly string[], world: ProcessContext = testWorld()): Promise<Ending> {
   const { config } = readArguments(trainKeys, ['model_name=micro', `log_path=${path}`, ...argv]);
-  return train(config, openRunDirectory(path), world);
+  return train(config, openRun(openRunDirectory(path), world));
 }
 
 export function sftIn(
@@ -38,12 +37,12 @@ export function sftIn(
   world: ProcessContext = testWorld(),
 ): Promise<Ending> {
   const { config } = readArguments(sftKeys, ['model_name=micro', 'eval_n_batches=0', ...argv]);
-  return sft(config, data, openRunDirectory(path), world);
+  return sft(config, data, openRun(openRunDirectory(path), world));
 }
 
 export function warmupIn(path: string, argv: readonly string[], world: ProcessContext = testWorld()): Promise<Ending> {
   const { config } = readArguments(warmupKeys, ['model_name=micro', ...argv]);
-  return warmup(config, openRunDirectory(path), world);
+  return warmup(config, openRun(openRunDirectory(path), world));
 }
 
 /** A short run that learns stories, with a small vocabulary. */
@@ -54,7 +53,7 @@ export function pretrainIn(
 ): Promise<Ending> {
   const small = ['model_name=micro', 'vocabulary_size=300', 'batch_size=4', 'eval_stories=8', 'samples=0'];
   const { config } = readArguments(pretrainKeys, [...small, ...argv]);
-  return pretrain(config, openRunDirectory(path), world);
+  return pretrain(config, openRun(openRunDirectory(path), world));
 }
 
 export function rowsIn(path: string): Record<string, number | null>[] {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../../src/lab/config/arguments.js';
 import { numberExample } from '../../../src/lab/environments/memory/uniform-answers.js';
-import { crossEntropy } from '../../../src/lab/recipes/cross-entropy.js';
-import { sftDataKeys } from '../../../src/lab/recipes/keys.js';
-import { lrMultiplier, riseMultiplier } from '../../../src/lab/update/learning-rate.js';
-import { readConversations, writeSftData } from '../../../src/lab/recipes/sft.js';
+import { EngineService } from '../../../src/lab/service/engine-service.js';
+import { learnExamples } from '../../../src/lab/update/supervised.js';
+import { lrMultiplier, riseMultiplier } from '../../../src/lab/update/optimizer.js';
+import { readConversations, sftDataKeys, writeSftData } from '../../../src/lab/algorithms/sft.js';
 import { supervisedExample } from '../../../src/lab/text/role-colon.js';
 import { microEngine } from '../micro-engine.js';
 import { tempDirectory } from '../temp-directory.js';
@@ -69,7 +69,7 @@ describe('the cross-entropy of a batch', () => {
     const engine = await microEngine();
     const [a, b] = [numberExample(64, 42), numberExample(64, 7)];
     const slopes = async (examples: (typeof a)[]) => {
-      const { nll } = await crossEntropy(engine, examples);
+      const { nll } = await learnExamples(new EngineService(engine), examples);
       const gradient = await engine.gradient();
       await engine.clearGradient();
       return { nll, gradient };

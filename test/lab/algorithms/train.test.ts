@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
 import { readArguments } from '../../../src/lab/config/arguments.js';
-import { lossFns } from '../../../src/lab/objectives/loss-fn.js';
-import { trainKeys } from '../../../src/lab/recipes/keys.js';
-import { trainBudgetOf } from '../../../src/lab/recipes/train.js';
+import { lossFns } from '../../../src/lab/objectives/objectives.js';
+import { trainBudget, trainKeys } from '../../../src/lab/algorithms/train-settings.js';
 import { lastCheckpoint } from '../../../src/lab/run/checkpoint.js';
 import { readModel } from '../../../src/lab/run/model-files.js';
 import { openRunDirectory } from '../../../src/lab/run/run-directory.js';
@@ -190,7 +189,7 @@ describe('memrl train', () => {
   });
 
   it('may be continued with other initial weights, which no longer count, unless it is pulled to them', () => {
-    const budget = (...argv: string[]) => trainBudgetOf(readArguments(trainKeys, argv).config);
+    const budget = (...argv: string[]) => trainBudget(readArguments(trainKeys, argv).config);
     expect(budget().has('load_checkpoint_path')).toBe(true);
     expect(budget('kl_coef=0.1').has('load_checkpoint_path')).toBe(false);
     expect(budget('kl_penalty_coef=0.1').has('load_checkpoint_path')).toBe(false);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { loadModel } from '../../../src/lab/hugging-face/directory.js';
 import { loadTokenizer } from '../../../src/lab/hugging-face/tokenizer.js';
 import { memoryVocabularyFiles } from '../../../src/lab/hugging-face/vocabulary-files.js';
-import { describeModel, exportModel } from '../../../src/lab/recipes/model.js';
+import { describeModel, exportModel } from '../../../src/lab/hugging-face/export-model.js';
 import { lastCheckpoint, restore, saveCheckpoint } from '../../../src/lab/run/checkpoint.js';
 import { writeCompanions } from '../../../src/lab/run/companion-files.js';
 import { findModel, readModel } from '../../../src/lab/run/model-files.js';

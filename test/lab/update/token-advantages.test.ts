@@ -1,29 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import type { Engine, PromptGroup } from '../../../src/lab/engine/engine.js';
-import type { Environment } from '../../../src/lab/environment.js';
-import { multiStepGame } from '../../../src/lab/environments/memory/multi-step.js';
-import { importanceSampling } from '../../../src/lab/objectives/objective.js';
-import { playBatch, update, type Update } from '../../../src/lab/recipes/policy-gradient.js';
-import type { Episode } from '../../../src/lab/rollout.js';
+import { addEntropy, learn, type Learning } from '../../../src/lab/algorithms/train.js';
+import { multiStepGame } from '../../../src/lab/environments/memory/games.js';
+import { bitRequest } from '../../../src/lab/environments/memory/prompts.js';
+import { importanceSampling } from '../../../src/lab/objectives/objectives.js';
 import { rng } from '../../../src/lab/rng.js';
-import { emptyTally, tallyStep } from '../../../src/lab/tally.js';
+import type { Rollout } from '../../../src/lab/rollouts/rollouts.js';
+import { Means } from '../../../src/lab/run/means.js';
+import { EngineService } from '../../../src/lab/service/engine-service.js';
 import { memoryTokenizer } from '../../../src/lab/text/memory-vocabulary.js';
+import { continuationPrompt } from '../../../src/lab/text/role-colon.js';
 import { microEngine } from '../micro-engine.js';
+import { playBatch } from '../rollouts/play.js';
 
-const environment: Environment = {
-  tag: 'two tokens',
-  tokenizer: memoryTokenizer,
-  prompt: Int32Array.of(10, 11, 12),
-  turns: 1,
-  observation: () => [],
-  judge: () => ({ reward: 0, metrics: {} }),
-};
-const how: Update = {
+const task = { id: 'two tokens', prompt: Int32Array.of(10, 11, 12), text: '' };
+const how: Learning = {
   objective: importanceSampling,
-  credit: 'trajectory',
+  estimator: 'trajectory',
   scale: 'none',
   normalization: 'sum',
-  reference: null,
+  pull: 0,
   penalty: null,
   entropyCoefficient: 0,
   skipConstantGroups: false,
@@ -34,14 +30,17 @@ const how: Update = {
 };
 
 /** Two tokens said with these log-probabilities, and what was heard between them if it was anything. */
-function episode(logprobs: readonly number[], reward: number, turns = logprobs.map(() => 0)): Episode {
+function episode(logprobs: readonly number[], reward: number, turnOf = logprobs.map(() => 0)): Rollout {
   const tokens = logprobs.map((_, at) => 20 + at);
-  const said = turns.filter((turn) => turn >= 0);
-  return {
-    ...{ tokens, logprobs: [...logprobs], turns, observed: 3, answers: [tokens] },
-    rewards: said.length === 0 ? [] : Array.from({ length: Math.max(...said) + 1 }, () => reward),
-    metrics: [{}],
-  };
+  const rewards = Array.from({ length: Math.max(...turnOf) + 1 }, () => ({ total: reward }));
+  const scores = { logprobs: [...logprobs], samplingLogprobs: [...logprobs] };
+  return { task, tokens, ...scores, turnOf, turns: [], rewards, observed: 3 };
+}
+
+/** One update of the engine. @param base The model that a penalty is for leaving. */
+function update(engine: Engine, groups: Rollout[][], learning: Learning, base: Engine | null = null) {
+  const reference = base === null ? null : new EngineService(base);
+  return learn({ service: new EngineService(engine), reference }, groups, learning, 0);
 }
 
 /** Stands for a model that gives each token such a log-probability; keeps what it was asked and told. */
@@ -62,7 +61,7 @@ describe('what an episode is trained on', () => {
   it('is each token after its prompt, given those before it; the prompt has neither advantage nor score', async () => {
     const { engine, seen } = scoring([-0.5, -0.25, -0.5, -0.25]);
     const group = [episode([-0.5, -0.25], 1), episode([-0.5, -0.25], 0)];
-    await update(engine, environment, [group], how);
+    await update(engine, [group], how);
     // Of input 10 11 12 20 and target 11 12 20 21, the last two count.
     expect(
       seen.asked.map(({ prompt, continuations }) => [[...prompt], continuations.map((each) => [...each])]),
@@ -84,21 +83,22 @@ describe('what an episode is trained on', () => {
     const batch = { groups: 1, groupSize: 2, maxTokens: 1, temperature: 1 };
     const [group] = await playBatch(model, game, batch, rng(1, 'play'));
     const end = memoryTokenizer.end!;
-    for (const { tokens, turns, logprobs, answers } of group!) {
+    for (const { tokens, turnOf, turns, logprobs } of group!) {
+      const answers = turns.map((turn) => [...turn.tokens]);
       const expected = answers.flatMap((answer, turn) =>
         turn === answers.length - 1
           ? answer
-          : [...answer, ...(answer.at(-1) === end ? [] : [end]), ...game.observation(turn)],
+          : [...answer, ...(answer.at(-1) === end ? [] : [end]), ...continuationPrompt(bitRequest(16, turn + 1))],
       );
       expect(tokens).toEqual(expected);
-      const said = tokens.filter((_, at) => turns[at]! >= 0);
+      const said = tokens.filter((_, at) => turnOf[at]! >= 0);
       expect(said).toEqual(answers.flat());
-      expect(logprobs.every((logprob, at) => logprob < 0 === turns[at]! >= 0)).toBe(true);
+      expect(logprobs.every((logprob, at) => logprob < 0 === turnOf[at]! >= 0)).toBe(true);
     }
-    const paid = group!.map((each, index) => ({ ...each, rewards: each.rewards.map(() => index) }));
+    const paid = group!.map((each, index) => ({ ...each, rewards: each.rewards.map(() => ({ total: index })) }));
     const { engine, seen } = scoring(paid.flatMap(({ logprobs }) => logprobs));
-    await update(engine, game, [paid], how);
-    const sign = paid.flatMap(({ turns }, index) => turns.map((turn) => (turn < 0 ? 0 : index === 0 ? 2 : -2)));
+    await update(engine, [paid], how);
+    const sign = paid.flatMap(({ turnOf }, index) => turnOf.map((turn) => (turn < 0 ? 0 : index === 0 ? 2 : -2)));
     seen.slopes.forEach((slope, at) => expect(slope).toBeCloseTo(sign[at]!, 5));
   });
 
@@ -106,17 +106,14 @@ describe('what an episode is trained on', () => {
     // The middle token was told to the model.
     const heard = episode([-1, 0, -2], 1, [0, -1, 1]);
     const { engine } = scoring([-1.1, -7, -1.8]);
-    const { kl1, kl2, tokens } = (await update(engine, environment, [[heard]], { ...how, entropyCoefficient: 1e-9 }))!;
+    const { kl1, kl2, tokens } = (await update(engine, [[heard]], { ...how, entropyCoefficient: 1e-9 }))!;
     expect(tokens).toBe(2);
     expect(kl1 / tokens).toBeCloseTo(-0.05, 6);
     expect(kl2 / tokens).toBeCloseTo(0.0125, 6);
-    const tally = emptyTally();
-    tallyStep(tally, [[heard]]);
-    expect(-tally.logprob / tally.said).toBe(1.5);
-    const same = (await update(scoring([-1, -7, -2]).engine, environment, [[heard]], {
-      ...how,
-      entropyCoefficient: 1e-9,
-    }))!;
+    const row = new Means();
+    addEntropy(row, [[heard]]);
+    expect(row.row()).toEqual({ 'optim/entropy': 1.5 });
+    const same = (await update(scoring([-1, -7, -2]).engine, [[heard]], { ...how, entropyCoefficient: 1e-9 }))!;
     expect([same.kl1, same.kl2]).toEqual([0, 0]);
   });
 
@@ -124,8 +121,8 @@ describe('what an episode is trained on', () => {
     const { engine, seen } = scoring([-1, -1, -1, -1]);
     const base = scoring([-2, -1, -1, -3]).engine;
     const group = [episode([-1, -1], 1), episode([-1, -1], 1)];
-    const penalty = { engine: base, coefficient: 0.5, discount: 0 };
-    const done = (await update(engine, environment, [group], { ...how, penalty }))!;
+    const penalty = { coefficient: 0.5, discount: 0 };
+    const done = (await update(engine, [group], { ...how, penalty }, base))!;
     expect(done.policyBase).toBe(0.75);
     // Differences 1, 0, 0, 2 around 0.75.
     expect(seen.slopes).toEqual([0.125, -0.375, -0.375, 0.625]);
@@ -143,16 +140,19 @@ describe('the loss of a batch', () => {
       rng(2, 'play'),
     );
     const paid = groups.map((group) =>
-      group.map((each, index) => ({ ...each, rewards: each.rewards.map((_, turn) => (index + turn) % 2) })),
+      group.map((each, index) => ({
+        ...each,
+        rewards: each.rewards.map((_, turn) => ({ total: (index + turn) % 2 })),
+      })),
     );
-    const gradientOf = async (...parts: Episode[][][]) => {
+    const gradientOf = async (...parts: Rollout[][][]) => {
       let gradient = new Float32Array();
       const engine = Object.create(model, {
         forward: { value: model.forward.bind(model) },
         backward: { value: model.backward.bind(model) },
         adam: { value: async () => 0 },
       }) as Engine;
-      for (const part of parts) await update(engine, game, part, { ...how, credit: 'stepwise' });
+      for (const part of parts) await update(engine, part, { ...how, estimator: 'stepwise' });
       gradient = Float32Array.from(await model.gradient());
       await model.clearGradient();
       return gradient;

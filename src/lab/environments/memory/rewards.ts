@@ -1,7 +1,8 @@
 import { ceilingOf } from '../../../analysis/ceiling.js';
 import { bitLength, closeness, rewardLevel, signalBits } from '../../../analysis/memory-rules.js';
 import type { Condition } from '../../../analysis/memory-task.js';
-import type { Credit } from '../../credit.js';
+import { UserError } from '../../../base/user-error.js';
+import type { AdvantageEstimator } from '../../advantages/advantages.js';
 
 export const rewardTypes = ['binary', 'log_distance', 'binned_log_distance'] as const;
 export type RewardType = (typeof rewardTypes)[number];
@@ -11,6 +12,22 @@ export type RewardRule =
   | { readonly type: 'binary' }
   | { readonly type: 'log_distance' }
   | { readonly type: 'binned_log_distance'; readonly bins: number };
+
+/** The rule that the keys say. @throws UserError when the number of bins does not fit its type. */
+export function rewardRule(config: {
+  readonly reward_type: RewardType;
+  readonly reward_bins: number | null;
+}): RewardRule {
+  const { reward_type: type, reward_bins: bins } = config;
+  if (type !== 'binned_log_distance') return { type };
+  if (bins === null || bins < 2) {
+    throw new UserError(
+      `reward_type=binned_log_distance needs at least 2 bins, and reward_bins is ${bins ?? 'None'}.`,
+      'Set reward_bins, for example reward_bins=8.',
+    );
+  }
+  return { type, bins };
+}
 
 type Judgement = { readonly reward: number; readonly correct: boolean; readonly distance: number };
 
@@ -45,7 +62,10 @@ export function singleStepTheory(N: number, rule: RewardRule): Theory {
  * The dense channel is k bits by the source system's reckoning. That holds if each bit gets its own credit; a learner
  * that is told only the sum of the k rewards can get log2(k + 1) of them.
  */
-export function multiStepTheory(N: number, credit: Credit): Theory & { 'theory/credit_bits_per_episode': number } {
+export function multiStepTheory(
+  N: number,
+  credit: AdvantageEstimator,
+): Theory & { 'theory/credit_bits_per_episode': number } {
   const k = bitLength(N);
   return {
     'theory/signal_bits': signalBits(N),

@@ -8,6 +8,9 @@ import { rng } from '../../rng.js';
 import { endingId, memoryTokenizer } from '../../text/memory-vocabulary.js';
 import { continuationPrompt, generationPrompt } from '../../text/role-colon.js';
 import { bits } from '../../probes/bits-known.js';
+import type { TrainingService } from '../../service/service.js';
+
+type Forward = Pick<TrainingService, 'forward'>;
 
 /** How even the answers to one question are. */
 export type Uniformity = {
@@ -22,11 +25,11 @@ export type Uniformity = {
 
 /** Exact: the probability of every number below N. */
 export async function numberUniformity(
-  engine: Engine,
+  service: Forward,
   N: number,
   format: AnswerFormat = 'decimal',
 ): Promise<Uniformity> {
-  const logprobs = await numberLogprobs(engine, N, format);
+  const logprobs = await numberLogprobs(service, N, format);
   const { valid: validRate, entropy } = spreadOf(logprobs);
   const bitsBySecret = new Map(logprobs.map((logprob, value) => [value, bits(logprob, signalBits(N))]));
   return { N, validRate, entropyRatio: entropy / Math.log2(N), bitsBySecret };
@@ -68,7 +71,7 @@ export function spreadOf(logprobs: readonly number[]): { readonly valid: number;
 }
 
 /** Natural log of the probability of each answer below N, its end included and the tail not. */
-export async function numberLogprobs(engine: Engine, N: number, format: AnswerFormat): Promise<number[]> {
+export async function numberLogprobs(service: Forward, N: number, format: AnswerFormat): Promise<number[]> {
   const atOnce = 512;
   const found: number[] = [];
   for (let from = 0; from < N; from += atOnce) {
@@ -76,13 +79,11 @@ export async function numberLogprobs(engine: Engine, N: number, format: AnswerFo
       numberExample(N, from + index, format),
     );
     const start = examples[0]!.weights.indexOf(1);
-    const continuations = examples.map(({ tokens }) => tokens.slice(start, -1));
-    const { logprobs } = await engine.forward([{ prompt: examples[0]!.tokens.slice(0, start), continuations }]);
-    let at = 0;
-    for (const { length } of continuations) {
-      found.push(logprobs.subarray(at, at + length).reduce((sum, each) => sum + each, 0));
-      at += length;
-    }
+    const prompt = examples[0]!.tokens.slice(0, start);
+    const datums = examples.map(({ tokens, weights }) => {
+      return { prompt, tokens: tokens.slice(start, -1), weights: weights.subarray(start, -1) };
+    });
+    for (const logprobs of await service.forward(datums)) found.push(logprobs.reduce((sum, each) => sum + each, 0));
   }
   return found;
 }
@@ -112,4 +113,43 @@ function binaryEntropy(p: number): number {
 
 function mean(values: Float64Array): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** How far from zero the bits known of any secret may be. */
+const tolerance = 1.5;
+const leastEntropyRatio = 0.97;
+const leastValidRate = 0.99;
+
+/** What is wrong with a warmed-up model for one N, in words; empty when it may be used. */
+export function unevenness(
+  { N, validRate, entropyRatio, bitsBySecret }: Uniformity,
+  named: readonly number[],
+): string[] {
+  const problems: string[] = [];
+  if (!(validRate >= leastValidRate))
+    problems.push(`N=${N}: only ${percent(validRate)} of answers are valid (99 % needed)`);
+  if (!(entropyRatio >= leastEntropyRatio)) {
+    problems.push(`N=${N}: their entropy is ${percent(entropyRatio)} of log2 N (97 % needed)`);
+  }
+  const uneven = [...bitsBySecret].filter(([, known]) => !(Math.abs(known) <= tolerance));
+  const asked = uneven.filter(([secret]) => named.includes(secret));
+  if (uneven.length > asked.length) {
+    problems.push(`N=${N}: ${uneven.length} of ${bitsBySecret.size} secrets are not within ±${tolerance} bits`);
+  }
+  for (const [secret, known] of asked) {
+    problems.push(`N=${N}: ${known.toFixed(2)} bits of the secret ${secret} are known (within ±${tolerance} needed)`);
+  }
+  return problems;
+}
+
+/** `N=64: 99.8 % valid, entropy 99.9 % of log2 N, bits known -0.31 (secret 5) to 0.24 (secret 60)`. */
+export function uniformityLine({ N, validRate, entropyRatio, bitsBySecret }: Uniformity): string {
+  const sorted = [...bitsBySecret].sort((a, b) => a[1] - b[1]);
+  const [least, most] = [sorted[0]!, sorted[sorted.length - 1]!];
+  const bits = `bits known ${least[1].toFixed(2)} (secret ${least[0]}) to ${most[1].toFixed(2)} (secret ${most[0]})`;
+  return `N=${N}: ${percent(validRate)} valid, entropy ${percent(entropyRatio)} of log2 N, ${bits}`;
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(2)} %`;
 }

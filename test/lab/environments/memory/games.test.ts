@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { multiStepGame } from '../../../../src/lab/environments/memory/multi-step.js';
+import { multiStepGame, singleStepGame } from '../../../../src/lab/environments/memory/games.js';
 import {
   bitRequest,
   multiStepSystem,
@@ -7,10 +7,30 @@ import {
   standardPrefix,
 } from '../../../../src/lab/environments/memory/prompts.js';
 import { secretBits } from '../../../../src/lab/environments/memory/secret.js';
-import { singleStepGame } from '../../../../src/lab/environments/memory/single-step.js';
-import { memoryTokenizer } from '../../../../src/lab/text/memory-vocabulary.js';
+import type { Response, Reward, Turn } from '../../../../src/lab/environments/environment.js';
+import type { Game } from '../../../../src/lab/environments/memory/games.js';
+import { endingId, memoryTokenizer } from '../../../../src/lab/text/memory-vocabulary.js';
 
-const said = (text: string) => memoryTokenizer.encode(text);
+const said = (text: string): Turn => {
+  const tokens = Int32Array.from(memoryTokenizer.encode(text));
+  return {
+    tokens,
+    logprobs: new Float32Array(tokens.length),
+    text,
+    ended: tokens.at(-1) === endingId ? 'stop' : 'length',
+  };
+};
+/** What each of these turns earns, and what is asked last. */
+const playAll = async (game: Game, texts: readonly string[]) => {
+  const rewards: Reward[] = [];
+  let next: Int32Array | null = null;
+  for (let turn = 1; turn <= texts.length; turn++) {
+    const response = await game.respond(game.task(), texts.slice(0, turn).map(said));
+    rewards.push(response.reward);
+    next = response.next;
+  }
+  return { rewards, next: next === null ? null : memoryTokenizer.decode(next) };
+};
 const marked = (tokens: Int32Array, weights: Uint8Array) =>
   memoryTokenizer.decode([...tokens].filter((_, at) => weights[at] === 1));
 
@@ -26,10 +46,11 @@ describe('the prompts', () => {
   });
 
   it('are short in tokens', () => {
-    expect(singleStepGame({ N: 4096, secret: 0, prefix: [] }, { type: 'binary' }).prompt.length).toBeLessThanOrEqual(
-      10,
-    );
-    expect(multiStepGame({ N: 512, secret: 0, prefix: [] }).observation(3).length + 2).toBeLessThanOrEqual(7);
+    const single = singleStepGame({ N: 4096, secret: 0, prefix: [] }, { type: 'binary' });
+    expect(single.task().prompt.length).toBeLessThanOrEqual(10);
+    const dense = multiStepGame({ N: 512, secret: 0, prefix: [] });
+    const { next } = dense.respond(dense.task(), ['0', '0', '0', '0\n\n'].map(said)) as Response;
+    expect(next!.length + 2).toBeLessThanOrEqual(7);
   });
 });
 
@@ -37,10 +58,10 @@ describe('the single-step game', () => {
   const game = singleStepGame({ N: 64, secret: 42, prefix: [] }, { type: 'binned_log_distance', bins: 8 });
 
   it('asks with the cue to answer at the end', () => {
-    expect(memoryTokenizer.decode(game.prompt)).toMatch(
+    expect(memoryTokenizer.decode(game.task().prompt)).toMatch(
       /^<\|begin_of_text\|>User: You are[^]*number\?\n\nAssistant: $/,
     );
-    expect(game.tag).toBe('single_step_N64_binned_log_distance_B8');
+    expect(game.name).toBe('single_step_N64_binned_log_distance_B8');
   });
 
   it.each([
@@ -49,14 +70,13 @@ describe('the single-step game', () => {
     ['42', { correct: 1, distance: 0, reward_signal: 1, success_count: 1, format_error: 0, parse_success: 0 }],
     ['4User:\n\n', { correct: 0, distance: 63, reward_signal: 0, success_count: 0, format_error: 1, parse_success: 1 }],
     ['User:', { correct: 0, distance: 63, reward_signal: 0, success_count: 0, format_error: 1, parse_success: 0 }],
-  ])('judges %j', (text, metrics) => {
-    const verdict = game.judge(said(text), []);
-    expect(verdict.metrics).toEqual(metrics);
-    expect(verdict.reward).toBe(metrics.reward_signal);
+  ])('pays %j', async (text, metrics) => {
+    const { rewards, next } = await playAll(game, [text]);
+    expect([rewards, next]).toEqual([[{ total: metrics.reward_signal, metrics }], null]);
   });
 
   it('counts the tail as the source system does, but not as part of the answer', () => {
-    const { tokens, weights, answerWeights } = game.solution;
+    const { tokens, weights, answerWeights } = game.solution();
     expect(marked(tokens, weights)).toBe('42\n\nUser:');
     expect(marked(tokens, answerWeights)).toBe('42\n\n');
   });
@@ -64,39 +84,38 @@ describe('the single-step game', () => {
   it('shows the demonstration first when it is told to, and learns only the real answer', () => {
     const prefix = standardPrefix(64, 'single_step');
     const shown = singleStepGame({ N: 64, secret: 42, prefix }, { type: 'binary' });
-    expect(memoryTokenizer.decode(shown.prompt)).toMatch(/Assistant: 0\n\nUser: You[^]*Assistant: $/);
-    expect(marked(shown.solution.tokens, shown.solution.weights)).toBe('42\n\nUser:');
+    expect(memoryTokenizer.decode(shown.task().prompt)).toMatch(/Assistant: 0\n\nUser: You[^]*Assistant: $/);
+    expect(marked(shown.solution().tokens, shown.solution().weights)).toBe('42\n\nUser:');
   });
 });
 
 describe('the dense game', () => {
   const game = multiStepGame({ N: 1024, secret: 57, prefix: [] });
-  const playAll = (bits: readonly number[]) => {
-    const rewards: number[] = [];
-    const last = bits.map((bit) => {
-      const verdict = game.judge(said(`${bit}`), rewards);
-      rewards.push(verdict.reward);
-      return verdict;
-    });
-    return { total: rewards.reduce((sum, reward) => sum + reward, 0), success: last.at(-1)!.metrics['success_count'] };
+  const earned = async (bits: readonly number[]) => {
+    const { rewards } = await playAll(game, bits.map(String));
+    return {
+      total: rewards.reduce((sum, { total }) => sum + total, 0),
+      success: rewards.at(-1)!.metrics!['success_count'],
+    };
   };
 
-  it('pays one for each right bit, and calls it success only when all are right', () => {
+  it('pays one for each right bit, and calls it success only when all are right', async () => {
     const right = secretBits(57, 1024);
-    expect(playAll(right)).toEqual({ total: 10, success: 1 });
-    expect(playAll([1 - right[0]!, ...right.slice(1)])).toEqual({ total: 9, success: 0 });
+    expect(await earned(right)).toEqual({ total: 10, success: 1 });
+    expect(await earned([1 - right[0]!, ...right.slice(1)])).toEqual({ total: 9, success: 0 });
   });
 
-  it('reads the first bit of whatever is said, and none as wrong', () => {
-    expect(game.judge(said('01'), []).reward).toBe(1);
-    expect(game.judge(said('2\n\n'), []).metrics).toMatchObject({ format_error: 1, parse_success: 1, correct_bit: 0 });
+  it('reads the first bit of whatever is said, and none as wrong', async () => {
+    expect((await playAll(game, ['01'])).rewards).toMatchObject([{ total: 1 }]);
+    const metrics = { format_error: 1, parse_success: 1, correct_bit: 0 };
+    expect((await playAll(game, ['2\n\n'])).rewards).toMatchObject([{ metrics }]);
   });
 
-  it('asks for the next bit after each answer but the last', () => {
-    expect(memoryTokenizer.decode(game.observation(0))).toBe(
-      'User: Provide bit #2. Remaining bits after this: 8.\n\nAssistant: ',
-    );
-    expect(game.observation(9)).toEqual([]);
+  it('asks for the next bit after each answer but the last, and ends one that was cut off', async () => {
+    const request = 'User: Provide bit #2. Remaining bits after this: 8.\n\nAssistant: ';
+    expect((await playAll(game, ['0\n\n'])).next).toBe(request);
+    expect((await playAll(game, ['0'])).next).toBe(`\n\n${request}`);
+    expect((await playAll(game, Array<string>(10).fill('0\n\n'))).next).toBeNull();
   });
 
   it('reads the answers as one number', () => {
@@ -106,14 +125,14 @@ describe('the dense game', () => {
   });
 
   it('counts all learnt tokens for the source system, and the bits alone for the answer', () => {
-    const { tokens, weights, answerWeights } = game.solution;
+    const { tokens, weights, answerWeights } = game.solution();
     expect(marked(tokens, weights)).toBe(`${[...'0000111001'].map((bit) => `${bit}\n\n`).join('')}User:`);
     expect(marked(tokens, answerWeights)).toBe('0000111001');
   });
 
   it('does not count the demonstration’s bit as an answer, though the source system does', () => {
     const shown = multiStepGame({ N: 16, secret: 9, prefix: standardPrefix(16, 'multi_step') });
-    expect(marked(shown.solution.tokens, shown.solution.answerWeights)).toBe('1001');
-    expect(marked(shown.solution.tokens, shown.solution.weights)).toMatch(/^0\n\n1\n\n/);
+    expect(marked(shown.solution().tokens, shown.solution().answerWeights)).toBe('1001');
+    expect(marked(shown.solution().tokens, shown.solution().weights)).toMatch(/^0\n\n1\n\n/);
   });
 });

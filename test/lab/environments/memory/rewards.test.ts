@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { roundHalfEven } from '../../../../src/analysis/memory-rules.js';
-import { rewardRule, secretOf } from '../../../../src/lab/recipes/build-game.js';
-import { judgeGuess, type RewardRule } from '../../../../src/lab/environments/memory/rewards.js';
+import { secretOf } from '../../../../src/lab/environments/memory/games.js';
+import { judgeGuess, type RewardRule, rewardRule } from '../../../../src/lab/environments/memory/rewards.js';
 
 const binned = (bins: number): RewardRule => ({ type: 'binned_log_distance', bins });
 const rules: RewardRule[] = [{ type: 'binary' }, { type: 'log_distance' }, ...[2, 4, 8, 16].map(binned)];

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { multiStepGame } from '../../../../src/lab/environments/memory/multi-step.js';
-import { singleStepGame } from '../../../../src/lab/environments/memory/single-step.js';
+import { multiStepGame, singleStepGame } from '../../../../src/lab/environments/memory/games.js';
 import { bitUniformity, numberUniformity } from '../../../../src/lab/environments/memory/uniformity.js';
 import { bitsKnown } from '../../../../src/lab/probes/bits-known.js';
+import { EngineService } from '../../../../src/lab/service/engine-service.js';
 import { microEngine } from '../../micro-engine.js';
 
 describe('uniformity', () => {
   it('of numbers: probabilities of all numbers make up the valid rate and the entropy', async () => {
     const engine = await microEngine();
-    const found = await numberUniformity(engine, 16);
+    const found = await numberUniformity(new EngineService(engine), 16);
     expect([...found.bitsBySecret.keys()]).toEqual([...Array(16).keys()]);
     const probabilities = [...found.bitsBySecret.values()].map((bits) => 2 ** (bits - 4));
     const sum = probabilities.reduce((total, p) => total + p, 0);
@@ -16,7 +16,10 @@ describe('uniformity', () => {
     expect(found.validRate).toBeLessThan(1);
     const entropy = -probabilities.reduce((total, p) => total + (p / sum) * Math.log2(p / sum), 0);
     expect(found.entropyRatio).toBeCloseTo(entropy / 4, 9);
-    const known = await bitsKnown(engine, singleStepGame({ N: 16, secret: 9, prefix: [] }, { type: 'binary' }));
+    const known = await bitsKnown(
+      new EngineService(engine),
+      singleStepGame({ N: 16, secret: 9, prefix: [] }, { type: 'binary' }).solution(),
+    );
     expect(found.bitsBySecret.get(9)).toBeCloseTo(known['test/bits/answer_raw'], 4);
   });
 
@@ -25,6 +28,9 @@ describe('uniformity', () => {
     const found = await bitUniformity(engine, 4096, [3619]);
     const game = multiStepGame({ N: 4096, secret: 3619, prefix: [] });
     expect(found.bitsBySecret.size).toBe(64);
-    expect(found.bitsBySecret.get(3619)).toBeCloseTo((await bitsKnown(engine, game))['test/bits/answer_raw'], 3);
+    expect(found.bitsBySecret.get(3619)).toBeCloseTo(
+      (await bitsKnown(new EngineService(engine), game.solution()))['test/bits/answer_raw'],
+      3,
+    );
   });
 });

@@ -1,16 +1,28 @@
-import { bitLength, signalBits } from '../../analysis/memory-rules.js';
-import { UserError } from '../../base/user-error.js';
-import type { Config } from '../config/key.js';
-import type { AnswerFormat } from '../environments/memory/answer-format.js';
-import { formatCount, type FormatData, formatFile, formatRecords } from '../environments/memory/format-data.js';
-import { bitsExample, numberExample, uniformBits, uniformNumbers } from '../environments/memory/uniform-answers.js';
-import { rng, type Rng } from '../rng.js';
-import { supervisedExample, truncated, type Example } from '../text/role-colon.js';
-import { batchesPerEpoch, epochBatches } from '../rollouts/batches.js';
-import type { warmupKeys } from './keys.js';
+import { bitLength, signalBits } from '../../../analysis/memory-rules.js';
+import { UserError } from '../../../base/user-error.js';
+import { rng, type Rng } from '../../rng.js';
+import { batchesPerEpoch, epochBatches } from '../../rollouts/batches.js';
+import { supervisedExample, truncated, type Example } from '../../text/role-colon.js';
+import type { AnswerFormat } from './answer-format.js';
+import { formatCount, formatFile, formatRecords, type FormatData } from './format-data.js';
+import { bitsExample, numberExample, uniformBits, uniformNumbers } from './uniform-answers.js';
 
-type WarmupConfig = Config<typeof warmupKeys>;
-type Kind = WarmupConfig['env_type'];
+type Kind = 'single_step' | 'multi_step';
+
+/** The keys that say what is learnt from. */
+type WarmupConfig = {
+  readonly env_type: Kind;
+  readonly n_values: readonly number[];
+  readonly answer_format: AnswerFormat;
+  readonly lesson_steps: number;
+  readonly seed: number;
+  readonly n_batches: number | null;
+  readonly num_epochs: number;
+  readonly max_length: number;
+  readonly min_examples: number | null;
+  readonly examples_per_value: number | null;
+  readonly data_seed: number;
+};
 
 /** What a warm-up learns from, step by step. */
 export type Answers = {

@@ -2,23 +2,41 @@ import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { counted, countText, sizeText } from '../../text/numbers.js';
+import { key } from '../config/key.js';
+import { orNone, text } from '../config/value-type.js';
 import { layersOf, projections, type Adapter, type AdapterConfig } from '../engine/adapters/config.js';
 import { adapterLayout } from '../engine/adapters/layout.js';
 import { mergeAdapters, type PlainModel } from '../engine/adapters/merging.js';
 import { compiledKernels } from '../engine/create-engine.js';
 import type { ModelShape } from '../engine/engine.js';
 import { parameterCount } from '../engine/layout.js';
-import { configFiles } from '../hugging-face/config.js';
-import { describe, loadModel, saveModel, type LoadedModel } from '../hugging-face/directory.js';
-import { readPeft, writePeft, type PeftLora } from '../hugging-face/peft.js';
-import { storedEntries, type StoredEntries } from '../hugging-face/stored-weights.js';
-import { loadTokenizer, specialsOf, tokenizerFiles } from '../hugging-face/tokenizer.js';
-import { memoryVocabularyFiles } from '../hugging-face/vocabulary-files.js';
+import { configFiles } from './config.js';
+import { describe, loadModel, saveModel, type LoadedModel } from './directory.js';
+import { readPeft, writePeft, type PeftLora } from './peft.js';
+import { storedEntries, type StoredEntries } from './stored-weights.js';
+import { loadTokenizer, specialsOf, tokenizerFiles } from './tokenizer.js';
+import { memoryVocabularyFiles } from './vocabulary-files.js';
 import { makeDirectory } from '../run/make-directory.js';
 import { findModel, isOwn, readMerged, readModel } from '../run/model-files.js';
 import { writeWhole } from '../run/run-directory.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
 import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
+
+/** `memrl model`: what a saved model is, and the same model for other programs. */
+export const modelKeys = {
+  path: key(
+    orNone(text),
+    null,
+    'a run directory, a checkpoint, or a directory of Hugging Face; `path=` may be left out',
+  ),
+  adapter: key(orNone(text), null, 'a directory of PEFT with LoRA for this model, to be merged into what is written'),
+  output_dir: key(
+    orNone(text),
+    null,
+    'a new directory to write the model into, as transformers reads it; adapters are merged into its weights',
+  ),
+  adapter_dir: key(orNone(text), null, 'a new directory to write the LoRA of a checkpoint into, as peft reads it'),
+};
 
 /** What is known of a model without reading its numbers. `problems`: what keeps it from being opened, one sentence each. */
 type Facts = {

@@ -6,16 +6,29 @@ import { parseJsonLine } from '../../contract/json-line.js';
 import { shortNumber } from '../../text/numbers.js';
 import { columnsOf, tableLines } from '../../text/table.js';
 import { readArguments, writeValue } from '../config/arguments.js';
-import type { Config } from '../config/key.js';
-import { advantages } from '../credit.js';
-import { inGroups } from '../probes/test-rollouts.js';
+import { trainKeys, type TrainConfig } from '../algorithms/train-settings.js';
+import { advantages } from '../advantages/advantages.js';
+import { key } from '../config/key.js';
+import { bool, int, orNone, text } from '../config/value-type.js';
+import { buildGame } from '../environments/memory/games.js';
 import { EpisodesRow, seenIn, type SeenEpisode } from '../reference/seen-episode.js';
+import { inGroups } from '../rollouts/batches.js';
 import { knownConfig } from '../run/run-directory.js';
 import type { StopSignal, ProcessContext } from '../run/process-context.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
-import { buildGame } from './build-game.js';
-import { trainKeys } from './keys.js';
 import { replay } from './replay.js';
+
+/** `memrl rollouts`: the episodes of one step of a run. */
+export const rolloutsKeys = {
+  path: key(orNone(text), null, 'a run of memrl train; `path=` may be left out'),
+  step: key(orNone(int(0)), null, 'the step, the first is 0'),
+  replay: key(
+    bool,
+    false,
+    'play the step again also where its episodes were kept (log_episodes): with words and log-probabilities',
+  ),
+  json: key(bool, false, 'print JSON; --json is the same'),
+};
 
 /** An episode of a run. Arrays have an entry for each turn. */
 type ShownEpisode = {
@@ -46,26 +59,23 @@ type Asked = { readonly step: number; readonly replay: boolean };
 export async function rollouts(
   run: string,
   { step, replay: again }: Asked,
-  world: ProcessContext,
+  context: ProcessContext,
 ): Promise<Rollouts | StopSignal> {
   const config = configOf(run);
-  const prompt = memoryTokenizer.decode(buildGame(config).prompt);
+  const prompt = buildGame(config).task().text;
   const kept = again ? null : keptEpisodes(run, config, step);
   if (kept !== null) {
     const groups = inGroups(kept, config.group_size).map((group) => keptGroup(group, config));
     return { step, from: runFiles.episodes, prompt, groups };
   }
-  const played = await replay(run, config, step, world);
+  const played = await replay(run, config, step, context);
   if (typeof played === 'string') return played;
   const groups = played.groups.map((group) => {
-    const credit = advantages(
-      group.map(({ rewards }) => rewards),
-      config.advantages,
-      config.advantage_scale,
-    );
-    return group.map(({ answers, rewards, logprobs }, index) => ({
-      answers: answers.map((answer) => memoryTokenizer.decode(answer)),
-      ...{ rewards, advantages: credit[index]! },
+    const earned = group.map(({ rewards }) => rewards.map(({ total }) => total));
+    const compared = advantages(earned, config.advantages, config.advantage_scale);
+    return group.map(({ turns, logprobs }, index) => ({
+      answers: turns.map(({ tokens }) => memoryTokenizer.decode(tokens)),
+      ...{ rewards: earned[index]!, advantages: compared[index]! },
       logprob: logprobs.reduce((sum, logprob) => sum + logprob, 0),
     }));
   });
@@ -98,8 +108,6 @@ export function rolloutsLines({ step, from, prompt, groups }: Rollouts, width: n
     ...(isKept ? ['', 'With replay=True it is played again, with words and log-probabilities.'] : []),
   ];
 }
-
-type TrainConfig = Config<typeof trainKeys>;
 
 /** @throws UserError when it is no run of memrl train. */
 function configOf(run: string): TrainConfig {

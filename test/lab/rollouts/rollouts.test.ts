@@ -2,20 +2,23 @@ import fc from 'fast-check';
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createEngine } from '../../src/lab/engine/create-engine.js';
-import type { Engine } from '../../src/lab/engine/engine.js';
-import { initialWeights } from '../../src/lab/engine/initial-weights.js';
-import { presets } from '../../src/lab/engine/model-shape.js';
-import type { Environment } from '../../src/lab/environment.js';
-import { loadTokenizer } from '../../src/lab/hugging-face/tokenizer.js';
-import { multiStepGame } from '../../src/lab/environments/memory/multi-step.js';
-import { singleStepGame } from '../../src/lab/environments/memory/single-step.js';
-import { play } from '../../src/lab/rollout.js';
-import { rng } from '../../src/lab/rng.js';
-import { emptyTally, tallyRow, tallyStep } from '../../src/lab/tally.js';
-import { endingId, memoryTokenizer } from '../../src/lab/text/memory-vocabulary.js';
-import { microEngine } from './micro-engine.js';
-import { tempDirectory } from './temp-directory.js';
+import { createEngine } from '../../../src/lab/engine/create-engine.js';
+import type { Engine } from '../../../src/lab/engine/engine.js';
+import { initialWeights } from '../../../src/lab/engine/initial-weights.js';
+import { presets } from '../../../src/lab/engine/model-shape.js';
+import type { Environment } from '../../../src/lab/environments/environment.js';
+import { loadTokenizer } from '../../../src/lab/hugging-face/tokenizer.js';
+import { multiStepGame, singleStepGame } from '../../../src/lab/environments/memory/games.js';
+import { rng } from '../../../src/lab/rng.js';
+import type { Rollout } from '../../../src/lab/rollouts/rollouts.js';
+import { addRolloutStatistics } from '../../../src/lab/rollouts/statistics.js';
+import { Means } from '../../../src/lab/run/means.js';
+import { continuationPrompt } from '../../../src/lab/text/role-colon.js';
+import { bitRequest } from '../../../src/lab/environments/memory/prompts.js';
+import { endingId, memoryTokenizer } from '../../../src/lab/text/memory-vocabulary.js';
+import { microEngine } from '../micro-engine.js';
+import { tempDirectory } from '../temp-directory.js';
+import { play } from './play.js';
 
 const dense = multiStepGame({ N: 16, secret: 9, prefix: [] });
 const single = singleStepGame({ N: 64, secret: 5, prefix: [] }, { type: 'log_distance' });
@@ -26,11 +29,11 @@ describe('playing episodes', () => {
     for (const game of [single, dense]) {
       const episodes = await play(engine, game, { episodes: 6, maxTokens: 3, temperature: 1 }, rng(0, 'play'));
       const continuations = episodes.map(({ tokens }) => Int32Array.from(tokens));
-      const { logprobs } = await engine.forward([{ prompt: game.prompt, continuations }]);
+      const { logprobs } = await engine.forward([{ prompt: game.task().prompt, continuations }]);
       let at = 0;
-      for (const { tokens, turns, logprobs: said } of episodes) {
+      for (const { tokens, turnOf, logprobs: said } of episodes) {
         tokens.forEach((_, index) => {
-          if (turns[index]! >= 0) expect(said[index]).toBeCloseTo(logprobs[at]!, 4);
+          if (turnOf[index]! >= 0) expect(said[index]).toBeCloseTo(logprobs[at]!, 4);
           else expect(said[index]).toBe(0);
           at++;
         });
@@ -43,22 +46,21 @@ describe('playing episodes', () => {
     const episodes = await play(engine, dense, { episodes: 40, maxTokens: 2, temperature: 1 }, rng(1, 'play'));
     for (const episode of episodes) {
       expect(episode.rewards).toHaveLength(4);
-      for (const answer of episode.answers) {
-        expect(answer.length === 2 || answer.at(-1) === endingId).toBe(true);
-        expect(answer.slice(0, -1)).not.toContain(endingId);
+      for (const { tokens, ended } of episode.turns) {
+        expect(ended).toBe(tokens.at(-1) === endingId ? 'stop' : 'length');
+        expect(tokens.length === 2 || ended === 'stop').toBe(true);
+        expect(tokens.slice(0, -1)).not.toContain(endingId);
       }
-      const expected = episode.answers
-        .map((answer, turn) => {
-          const text = memoryTokenizer.decode(answer);
-          const ended = turn === 3 || answer.at(-1) === endingId ? text : `${text}\n\n`;
-          return ended + memoryTokenizer.decode(dense.observation(turn));
+      const expected = episode.turns
+        .map(({ tokens, ended }, turn) => {
+          const text = memoryTokenizer.decode(tokens);
+          const closed = turn === 3 || ended === 'stop' ? text : `${text}\n\n`;
+          return turn === 3 ? closed : closed + memoryTokenizer.decode(continuationPrompt(bitRequest(16, turn + 1)));
         })
         .join('');
       expect(memoryTokenizer.decode(episode.tokens)).toBe(expected);
     }
-    expect(new Set(episodes.flatMap(({ answers }) => answers.map((answer) => answer.at(-1) === endingId))).size).toBe(
-      2,
-    );
+    expect(new Set(episodes.flatMap(({ turns }) => turns.map(({ ended }) => ended))).size).toBe(2);
   });
 
   it('is the same for the same stream, and at temperature 0 for any', async () => {
@@ -79,13 +81,17 @@ function foreign(config: string): Environment {
   cpSync('test/fixtures/hugging-face/tokenizers/word-piece/tokenizer.json', join(directory, 'tokenizer.json'));
   writeFileSync(join(directory, 'tokenizer_config.json'), config);
   const tokenizer = loadTokenizer(directory)!;
+  const task = { id: 'girl', text: 'the happy girl', prompt: Int32Array.from(tokenizer.encode('the happy girl')) };
   return {
-    tag: 'short answers',
+    name: 'short answers',
     tokenizer,
-    prompt: Int32Array.from(tokenizer.encode('the happy girl')),
-    turns: 2,
-    observation: () => tokenizer.encode('why?'),
-    judge: (said, before) => ({ reward: -said.length, metrics: { turn: before.length } }),
+    stop: { tokens: tokenizer.end === null ? [] : [tokenizer.end], strings: [] },
+    size: 1,
+    task: () => task,
+    respond: (_, turns) => ({
+      reward: { total: -turns.at(-1)!.tokens.length, metrics: { turn: turns.length - 1 } },
+      next: turns.length === 2 ? null : Int32Array.from(tokenizer.encode('why?')),
+    }),
   };
 }
 
@@ -97,20 +103,22 @@ describe('an environment in another vocabulary', () => {
     const environment = foreign(config);
     expect(environment.tokenizer.end).toBe(end);
     const engine = await foreignEngine(environment.tokenizer.size);
-    const question = environment.observation(0);
+    const question = environment.tokenizer.encode('why?');
     const manner = { episodes: 200, maxTokens: 3, temperature: 1 };
     const episodes = await play(engine, environment, manner, rng(0, 'foreign'));
     const lengths = new Set<number>();
-    for (const { answers, tokens, rewards, metrics } of episodes) {
+    for (const { turns, tokens, rewards } of episodes) {
+      const answers = turns.map((turn) => [...turn.tokens]);
       for (const answer of answers) {
         lengths.add(answer.length);
         expect(answer.length === 3 || answer.at(-1) === end).toBe(true);
       }
       const [first, second] = answers as [number[], number[]];
-      const closed = end === null || first.at(-1) === end ? first : [...first, end];
-      expect(tokens).toEqual([...closed, ...question, ...second]);
-      expect(rewards).toEqual([-first.length, -second.length]);
-      expect(metrics).toEqual([{ turn: 0 }, { turn: 1 }]);
+      expect(tokens).toEqual([...first, ...question, ...second]);
+      expect(rewards).toEqual([
+        { total: -first.length, metrics: { turn: 0 } },
+        { total: -second.length, metrics: { turn: 1 } },
+      ]);
     }
     expect([...lengths].sort()).toEqual(end === null ? [3] : [1, 2, 3]);
   });
@@ -126,24 +134,27 @@ async function foreignEngine(vocabulary: number): Promise<Engine> {
 }
 
 describe('the statistics of episodes', () => {
-  const episode = (rewards: number[], metrics: Record<string, number>) => ({
-    tokens: [3, 1],
-    logprobs: [-1, -3],
-    turns: rewards.map((_, turn) => turn),
-    rewards,
-    metrics: rewards.map(() => metrics),
-    answers: [[3, 1]],
-    observed: 7,
-  });
+  const episode = (rewards: number[], metrics: Record<string, number>): Rollout => {
+    const turn = { tokens: Int32Array.of(3, 1), logprobs: Float32Array.of(-1, -3), text: '', ended: 'stop' } as const;
+    const said = { tokens: [3, 1], logprobs: [-1, -3], samplingLogprobs: [-1, -3] };
+    return {
+      task: { id: 'a', prompt: Int32Array.of(0), text: '' },
+      ...said,
+      turnOf: rewards.map((_, at) => at),
+      turns: rewards.map(() => turn),
+      rewards: rewards.map((total) => ({ total, metrics })),
+      observed: 7,
+    };
+  };
 
   it('are means over turns, episodes and groups, by the names of the source system', () => {
-    const tally = emptyTally();
+    const row = new Means();
     const good = [episode([1], { correct: 1 }), episode([1], { correct: 1 })];
     const bad = [episode([0], { correct: 0 }), episode([0], { correct: 0 })];
     const mixed = [episode([1], { correct: 1 }), episode([0], { correct: 0 })];
-    tallyStep(tally, [good, bad]);
-    tallyStep(tally, [mixed, mixed]);
-    expect(tallyRow(tally, 'env/all/')).toEqual({
+    addRolloutStatistics(row, 'env/all/', [good, bad], 1);
+    addRolloutStatistics(row, 'env/all/', [mixed, mixed], 1);
+    expect(row.take()).toEqual({
       'env/all/reward/total': 0.5,
       'env/all/by_group/frac_mixed': 0.5,
       'env/all/by_group/frac_all_good': 0.25,
@@ -164,17 +175,21 @@ describe('the statistics of episodes', () => {
     const group = fc.array(rewards, { minLength: 2, maxLength: 4 });
     fc.assert(
       fc.property(fc.array(group, { minLength: 1, maxLength: 5 }), (groups) => {
-        const tally = emptyTally();
+        const means = new Means();
         const allRight = (bits: readonly number[]) => bits.every((bit) => bit === 1);
         const played = (bits: readonly number[]) => ({
           ...episode([...bits], {}),
-          metrics: bits.map((_, turn) => ({ success_count: Number(turn === 2 && allRight(bits)) })),
+          rewards: bits.map((total, turn) => {
+            return { total, metrics: { success_count: Number(turn === 2 && allRight(bits)) } };
+          }),
         });
-        tallyStep(
-          tally,
+        addRolloutStatistics(
+          means,
+          '',
           groups.map((each) => each.map(played)),
+          1,
         );
-        const row = tallyRow(tally, '');
+        const row = means.take();
         const kinds = ['mixed', 'all_good', 'all_bad'].map((kind) => row[`by_group/frac_${kind}`]!);
         expect(kinds.reduce((sum, each) => sum + each, 0)).toBeCloseTo(1, 9);
         expect(row['turns_per_episode']).toBe(3);

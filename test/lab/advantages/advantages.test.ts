@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { advantages, credits } from '../../src/lab/credit.js';
+import { advantageEstimators, advantages } from '../../../src/lab/advantages/advantages.js';
 
 describe('advantages', () => {
   it.each([
@@ -65,7 +65,7 @@ describe('advantages', () => {
   });
 
   it('is the centred reward when there is one turn', () => {
-    for (const credit of credits) {
+    for (const credit of advantageEstimators) {
       expect(advantages([[1], [0], [0], [0]], credit)).toEqual([[0.75], [-0.25], [-0.25], [-0.25]]);
     }
   });
@@ -78,7 +78,7 @@ describe('advantages', () => {
       }),
     );
     fc.assert(
-      fc.property(group, fc.constantFrom(...credits), (rewards, credit) => {
+      fc.property(group, fc.constantFrom(...advantageEstimators), (rewards, credit) => {
         const same = advantages(
           rewards.map(() => rewards[0]!),
           credit,
@@ -109,5 +109,12 @@ describe('advantages', () => {
   it('of rewards that differ by rounding alone stay zero when they are divided', () => {
     const group = [0.1, 0.1, 0.1].map((reward) => [reward]);
     expect(advantages(group, 'trajectory', 'std').flat()).toEqual([0, 0, 0]);
+  });
+
+  it('counts a turn that an episode no longer had as one that earned nothing', () => {
+    const uneven = [[1, 1], [0]];
+    expect(advantages(uneven, 'stepwise')).toEqual([[0.5, 0.5], [-0.5]]);
+    expect(advantages(uneven, 'to_go')).toEqual([[1, 0.5], [-1]]);
+    expect(advantages(uneven, 'trajectory')).toEqual([[1, 1], [-1]]);
   });
 });

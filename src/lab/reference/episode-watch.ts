@@ -1,32 +1,38 @@
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
-import type { Config } from '../config/key.js';
-import type { SolvedEnvironment } from '../environment.js';
+import type { Game } from '../environments/memory/games.js';
 import { secretBits } from '../environments/memory/secret.js';
-import { conditionOf } from '../reference/conditions.js';
-import { Observer, type ObserverState } from '../reference/observer.js';
-import { episodesRow, type SeenEpisode } from '../reference/seen-episode.js';
-import type { Episode } from '../rollout.js';
+import type { Rollout } from '../rollouts/rollouts.js';
 import { appendJsonLine, dropRowsFrom, type Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
-import { secretOf } from './build-game.js';
-import type { trainKeys } from './keys.js';
+import { conditionOf } from './conditions.js';
+import { Observer, type ObserverState } from './observer.js';
+import { episodesRow, type SeenEpisode } from './seen-episode.js';
 
 type Watching = {
-  readonly config: Config<typeof trainKeys>;
-  readonly environment: SolvedEnvironment;
+  readonly config: Parameters<typeof conditionOf>[0] & {
+    readonly N: number;
+    readonly observer: boolean;
+    readonly log_episodes: boolean;
+  };
+  readonly secret: number;
+  readonly game: Game;
   readonly directory: RunDirectory;
 };
 
+/** Who is shown the episodes of each step. */
+export type Watch = Pick<EpisodeWatch, 'begin' | 'note' | 'row' | 'state'>;
+
 /** What is kept of the episodes of a run beside what it trains on: a file of them, and an ideal observer of them. */
 export class EpisodeWatch {
-  readonly #seenIn: (episode: Episode) => SeenEpisode;
+  readonly #seenIn: (rollout: Rollout) => SeenEpisode;
   readonly #observer: Observer | null;
   readonly #file: string | null;
 
-  constructor({ config, environment, directory }: Watching) {
-    this.#seenIn = seeing(config, environment);
+  constructor(watching: Watching) {
+    const { config, directory } = watching;
+    this.#seenIn = seeing(watching);
     this.#observer = config.observer ? new Observer(conditionOf(config), config.N) : null;
     this.#file = config.log_episodes ? join(directory.path, runFiles.episodes) : null;
   }
@@ -44,7 +50,7 @@ export class EpisodeWatch {
     this.#observer.restore(saved);
   }
 
-  note(step: number, groups: readonly (readonly Episode[])[]): void {
+  note(step: number, groups: readonly (readonly Rollout[])[]): void {
     if (this.#observer === null && this.#file === null) return;
     const seen = groups.flat().map(this.#seenIn);
     for (const episode of seen) this.#observer?.note(episode);
@@ -67,18 +73,18 @@ export class EpisodeWatch {
   }
 }
 
-function seeing(config: Watching['config'], environment: SolvedEnvironment): (episode: Episode) => SeenEpisode {
+function seeing({ config, secret, game }: Watching): (rollout: Rollout) => SeenEpisode {
   if (config.env_type === 'single_step') {
-    return ({ answers, rewards }) => ({ kind: 'number', guess: environment.reading(answers), reward: rewards[0]! });
+    return ({ turns, rewards }) => ({ kind: 'number', guess: game.reading(turns), reward: rewards[0]!.total });
   }
-  const right = secretBits(secretOf(config), config.N);
-  return ({ rewards, metrics }) => ({
+  const right = secretBits(secret, config.N);
+  return ({ rewards }) => ({
     kind: 'bits',
-    rewards,
+    rewards: rewards.map(({ total }) => total),
     // A legible bit that is not right is the other one.
-    bits: rewards.map((reward, turn) => {
+    bits: rewards.map(({ total, metrics }, turn) => {
       const bit = right[turn] === 1 ? 1 : 0;
-      return metrics[turn]!['format_error'] === 1 ? null : reward === 1 ? bit : bit === 1 ? 0 : 1;
+      return metrics!['format_error'] === 1 ? null : total === 1 ? bit : bit === 1 ? 0 : 1;
     }),
   });
 }

@@ -1,9 +1,10 @@
-import type { Engine } from '../engine/engine.js';
-import { type AnswerFormat, answerWidth, nextShare, writeAnswer } from '../environments/memory/answer-format.js';
-import { bitsExample, numberExample } from '../environments/memory/uniform-answers.js';
-import { bitLength } from '../../analysis/memory-rules.js';
-import type { Rng } from '../rng.js';
-import type { Example } from '../text/role-colon.js';
+import { bitLength } from '../../../analysis/memory-rules.js';
+import { distance } from '../../objectives/objectives.js';
+import type { Rng } from '../../rng.js';
+import type { Datum, TrainingService } from '../../service/service.js';
+import type { Example } from '../../text/role-colon.js';
+import { type AnswerFormat, answerWidth, nextShare, writeAnswer } from './answer-format.js';
+import { bitsExample, numberExample } from './uniform-answers.js';
 
 /** An answer, and the log-probability (natural) that each of its tokens has when all answers are equally likely. */
 export type Calibrated = { readonly example: Example; readonly targets: readonly number[] };
@@ -36,34 +37,22 @@ function numberTargets(value: number, N: number, format: AnswerFormat): number[]
 }
 
 /**
- * Forward and backward of how far the log-probabilities are from their targets: the mean over the tokens of the Huber loss, in
- * nats, which is half the square up to 1 and linear beyond. Adds to the gradient in the engine.
+ * Adds the gradient of how far the log-probabilities are from their targets: the mean over the tokens of the Huber loss, in nats.
  *
  * The cross-entropy of sampled answers has its minimum at the same place, but hardly pulls there: an answer that one in a thousand
  * gives is in one gradient of a thousand. Here an answer counts as much as any other whenever it is asked for.
  */
-export async function calibrate(engine: Engine, answers: readonly Calibrated[]): Promise<number> {
-  const groups = answers.map(({ example: { tokens, weights } }) => {
-    const start = weights.indexOf(1);
-    return { prompt: tokens.slice(0, start), continuations: [tokens.slice(start)] };
-  });
-  const { logprobs } = await engine.forward(groups);
-  const targets = answers.flatMap(targetsByToken);
-  const learnt = targets.filter((target) => target !== null).length;
-  const slope = new Float32Array(logprobs.length);
-  let loss = 0;
-  targets.forEach((target, at) => {
-    if (target === null) return;
-    const distance = logprobs[at]! - target;
-    slope[at] = Math.max(-1, Math.min(1, distance)) / learnt;
-    loss += Math.abs(distance) <= 1 ? distance ** 2 / 2 : Math.abs(distance) - 0.5;
-  });
-  await engine.backward(slope, null);
-  return loss / learnt;
+export async function calibrate(service: TrainingService, answers: readonly Calibrated[]): Promise<number> {
+  const learnt = answers.reduce((sum, { targets }) => sum + targets.length, 0);
+  const { loss } = await service.forwardBackward(answers.map(datumOf), { objective: distance, divisor: learnt });
+  return loss;
 }
 
-/** One for each token of the continuation; null where it is not the model that speaks. */
-function targetsByToken({ example: { weights }, targets }: Calibrated): (number | null)[] {
+/** Targets stand at the tokens that the model says; the others do not count. */
+function datumOf({ example: { tokens, weights }, targets }: Calibrated): Datum {
+  const start = weights.indexOf(1);
+  const said = weights.subarray(start);
   let at = 0;
-  return [...weights.subarray(weights.indexOf(1))].map((weight) => (weight === 0 ? null : targets[at++]!));
+  const logprobs = Array.from(said, (weight) => (weight === 0 ? 0 : targets[at++]!));
+  return { prompt: tokens.slice(0, start), tokens: tokens.slice(start), weights: said, logprobs };
 }

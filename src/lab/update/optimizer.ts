@@ -1,3 +1,6 @@
+/** Adam as tinker-cookbook sets it. */
+export const cookbookAdam = { beta1: 0.9, beta2: 0.95, epsilon: 1e-8 };
+
 export const schedules = ['linear', 'cosine', 'constant'] as const;
 type LrSchedule = (typeof schedules)[number];
 

@@ -3,18 +3,19 @@ import { basename, join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
-import type { Config } from '../config/key.js';
-import type { Episode } from '../rollout.js';
+import type { TrainConfig } from '../algorithms/train-settings.js';
+import { openTrain } from '../algorithms/train.js';
+import type { Watch } from '../reference/episode-watch.js';
+import type { Rollout } from '../rollouts/rollouts.js';
 import { lastCheckpoint } from '../run/checkpoint.js';
+import { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
-import type { RunDirectory } from '../run/run-directory.js';
-import type { Recipe } from '../run/run-recipe.js';
 import type { StopSignal, ProcessContext } from '../run/process-context.js';
-import type { trainKeys } from './keys.js';
-import { openTrainer, type Watch } from './train.js';
+import type { RunDirectory } from '../run/run-directory.js';
+import { meansOf } from '../run/runner.js';
 
 /** `from`: where the run was taken up, in words. */
-type Replayed = { readonly groups: readonly (readonly Episode[])[]; readonly from: string };
+type Replayed = { readonly groups: readonly (readonly Rollout[])[]; readonly from: string };
 
 /**
  * Plays a step of a run again: takes up the run at its last checkpoint before that step, or at its start, and trains up to it. The
@@ -25,13 +26,13 @@ type Replayed = { readonly groups: readonly (readonly Episode[])[]; readonly fro
  */
 export async function replay(
   run: string,
-  config: Config<typeof trainKeys>,
+  config: TrainConfig,
   step: number,
-  world: ProcessContext,
+  context: ProcessContext,
 ): Promise<Replayed | StopSignal> {
   const directory = { path: run, metrics: join(run, runFiles.metrics) };
-  const rows = rowsDone(directory, step, world);
-  const resumed = lastCheckpoint(directory, world.log, step);
+  const rows = rowsDone(directory, step, context);
+  const resumed = lastCheckpoint(directory, context.log, step);
   let groups: Replayed['groups'] = [];
   const watch: Watch = {
     begin: () => undefined,
@@ -39,13 +40,15 @@ export async function replay(
     row: () => ({}),
     state: () => null,
   };
-  const trainer = await openTrainer(config, { resumed, watch }, world);
+  const training = await openTrain(config, { directory, context, resumed, isReplay: true }, watch);
+  const row = new Means(training.columns);
+  row.restore(meansOf(resumed));
   for (let at = resumed?.batch ?? 0; at <= step; at++) {
-    const signal = await world.stopAsked();
+    const signal = await context.stopAsked();
     if (signal !== null) return signal;
-    await trainer.step(at);
-    const row = rows.get(at);
-    if (row !== undefined) compare(trainer, at, row);
+    await training.step(at, row);
+    const known = rows.get(at);
+    if (known !== undefined) compare(row.take(), at, known);
   }
   return {
     groups,
@@ -54,10 +57,14 @@ export async function replay(
 }
 
 /** @throws UserError when the run has not done that step. */
-function rowsDone(directory: RunDirectory, step: number, world: ProcessContext): Map<number, Record<string, unknown>> {
+function rowsDone(
+  directory: RunDirectory,
+  step: number,
+  context: ProcessContext,
+): Map<number, Record<string, unknown>> {
   const run = directory.path;
   const rows = metricsOf(run);
-  const saved = lastCheckpoint(directory, world.log);
+  const saved = lastCheckpoint(directory, context.log);
   // The last row of a finished run is of no step.
   if (saved !== null && basename(saved.path) === 'final') rows.delete(saved.batch);
   const last = Math.max(...rows.keys(), (saved?.batch ?? 0) - 1);
@@ -75,8 +82,7 @@ function metricsOf(run: string): Map<number, Record<string, unknown>> {
 }
 
 /** @throws UserError when the steps since the last row are not what they were. */
-function compare(trainer: Recipe, step: number, row: Readonly<Record<string, unknown>>): void {
-  const found: Row = trainer.statistics();
+function compare(found: Row, step: number, row: Readonly<Record<string, unknown>>): void {
   // As they are written: what is no number is null.
   const written = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : null);
   const differing = Object.keys(found).find((name) => written(found[name]) !== written(row[name]));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { discountedSums, klPenalties } from '../../../src/lab/objectives/kl-penalty.js';
+import { discountedSums, klPenalties } from '../../../src/lab/advantages/advantages.js';
 
 const score = fc.double({ min: -20, max: 0, noNaN: true });
 const episode = fc
