@@ -76,7 +76,7 @@ async function say(
     const { turn, sampled } = turnOf(generated[index]!, stop.strings, tokenizer);
     if (turn.tokens.length === 0) throw contextIsFull(rollout);
     rollout.observed += prompts[index]!.tokens.length;
-    turn.tokens.forEach((token, at) => add(rollout, token, turn.logprobs[at]!, sampled[at]!));
+    for (let at = 0; at < turn.tokens.length; at++) add(rollout, turn.tokens[at]!, turn.logprobs[at]!, sampled[at]!);
     rollout.turns.push(turn);
   });
 }
@@ -91,17 +91,37 @@ function readSoFar({ task, tokens }: Rollout): Int32Array {
 
 /** What was said, up to the first stop string if there is one. */
 function turnOf(
-  { tokens, logprobs, samplingLogprobs, ended }: Generated,
+  generated: Generated,
   strings: readonly string[],
   tokenizer: Tokenizer,
 ): { readonly turn: Turn; readonly sampled: Float32Array } {
-  const said = tokenizer.decodePlain(ended === 'stop' ? tokens.subarray(0, -1) : tokens);
-  const found = firstOf(said, strings);
-  if (found === null) return { turn: { tokens, logprobs, text: said, ended }, sampled: samplingLogprobs };
+  const { tokens, logprobs, samplingLogprobs: sampled, ended } = generated;
+  const turn = new SaidTurn(generated, ended, tokenizer);
+  const found = strings.length === 0 ? null : firstOf(turn.text, strings);
+  if (found === null) return { turn, sampled };
   let count = 1;
   while (firstOf(tokenizer.decodePlain(tokens.subarray(0, count)), strings) === null) count++;
   const cut = { tokens: tokens.slice(0, count), logprobs: logprobs.slice(0, count) };
-  return { turn: { ...cut, text: said.slice(0, found), ended: 'stop' }, sampled: samplingLogprobs.slice(0, count) };
+  return { turn: { ...cut, text: turn.text.slice(0, found), ended: 'stop' }, sampled: sampled.slice(0, count) };
+}
+
+/** Its text is put together when it is asked for: not every environment does. */
+class SaidTurn implements Turn {
+  readonly tokens: Int32Array;
+  readonly logprobs: Float32Array;
+  readonly ended: Turn['ended'];
+  readonly #tokenizer: Tokenizer;
+
+  constructor({ tokens, logprobs }: Pick<Turn, 'tokens' | 'logprobs'>, ended: Turn['ended'], tokenizer: Tokenizer) {
+    this.tokens = tokens;
+    this.logprobs = logprobs;
+    this.ended = ended;
+    this.#tokenizer = tokenizer;
+  }
+
+  get text(): string {
+    return this.#tokenizer.decodePlain(this.ended === 'stop' ? this.tokens.subarray(0, -1) : this.tokens);
+  }
 }
 
 /** Where the first of these strings begins; null: there is none. */

@@ -1,7 +1,7 @@
 /** What is reported of rollouts: by the names of tinker-cookbook, and by those of TRL. */
 import { deviation, mean } from '../../analysis/statistics.js';
 import { totalReward } from '../environments/environment.js';
-import type { Means } from '../run/means.js';
+import type { Means, Sums } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
 import type { Rollout } from './rollouts.js';
 
@@ -16,31 +16,61 @@ export function addRolloutStatistics(
   groups: readonly (readonly Rollout[])[],
   steps: number,
 ): void {
+  const named = namesUnder(prefix);
+  const rewards = row.of(named('reward/total'));
+  let [turns, said, observed] = [0, 0, 0];
   const rollouts = groups.flat();
-  const count = (of: (rollout: Rollout) => number) => rollouts.reduce((sum, rollout) => sum + of(rollout), 0);
-  const episodes = rollouts.length;
-  const turns = count((rollout) => rollout.turns.length);
-  const said = count(({ turnOf }) => turnOf.filter((turn) => turn >= 0).length);
-  const observed = count((rollout) => rollout.observed);
-  for (const rollout of rollouts) row.add(`${prefix}reward/total`, totalReward(rollout));
+  for (const rollout of rollouts) {
+    turns += rollout.turns.length;
+    for (const turn of rollout.turnOf) if (turn >= 0) said++;
+    observed += rollout.observed;
+    rewards.sum += totalReward(rollout);
+  }
+  rewards.count += rollouts.length;
   const kinds = groups.map(kindOf);
   for (const kind of ['mixed', 'all_good', 'all_bad'] as const)
-    row.add(`${prefix}by_group/frac_${kind}`, kinds.filter((each) => each === kind).length, groups.length);
-  row.add(`${prefix}total_episodes`, episodes, steps);
-  row.add(`${prefix}total_turns`, turns, steps);
-  row.add(`${prefix}total_ac_tokens`, said, steps);
-  row.add(`${prefix}total_ob_tokens`, observed, steps);
-  row.add(`${prefix}turns_per_episode`, turns, episodes);
-  row.add(`${prefix}ac_tokens_per_turn`, said, turns);
-  row.add(`${prefix}ob_tokens_per_turn`, observed, turns);
+    row.add(named(`by_group/frac_${kind}`), kinds.filter((each) => each === kind).length, groups.length);
+  row.add(named('total_episodes'), rollouts.length, steps);
+  row.add(named('total_turns'), turns, steps);
+  row.add(named('total_ac_tokens'), said, steps);
+  row.add(named('total_ob_tokens'), observed, steps);
+  row.add(named('turns_per_episode'), turns, rollouts.length);
+  row.add(named('ac_tokens_per_turn'), said, turns);
+  row.add(named('ob_tokens_per_turn'), observed, turns);
+  addMeasured(row, named, rollouts);
+}
+
+/** Means over turns of what the environment measured in them. */
+function addMeasured(row: Means, named: (name: string) => string, rollouts: readonly Rollout[]): void {
+  const known: Record<string, Sums> = {};
   for (const { rewards } of rollouts) {
-    for (const { metrics = {} } of rewards) for (const name in metrics) row.add(prefix + name, metrics[name]!);
+    for (const { metrics = {} } of rewards) {
+      for (const name in metrics) {
+        const sums = (known[name] ??= row.of(named(name)));
+        sums.sum += metrics[name]!;
+        sums.count++;
+      }
+    }
   }
 }
 
+const namesByPrefix = new Map<string, Map<string, string>>();
+
+/** Names with the prefix before them. They are kept: to put one together costs more than what it stands for. */
+function namesUnder(prefix: string): (name: string) => string {
+  const known = namesByPrefix.get(prefix) ?? new Map<string, string>();
+  namesByPrefix.set(prefix, known);
+  return (name) => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    known.set(name, prefix + name);
+    return prefix + name;
+  };
+}
+
 function kindOf(group: readonly Rollout[]): 'mixed' | 'all_good' | 'all_bad' {
-  const [first = 0, ...others] = group.map(totalReward);
-  if (others.some((reward) => reward !== first)) return 'mixed';
+  const first = totalReward(group[0]!);
+  if (group.some((rollout) => totalReward(rollout) !== first)) return 'mixed';
   return first >= 0.5 ? 'all_good' : 'all_bad';
 }
 

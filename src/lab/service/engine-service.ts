@@ -24,6 +24,8 @@ export class EngineService implements TrainingService {
   /** For probes, which need more than the four; not while an operation is under way. */
   readonly engine: Engine;
   #last: Promise<unknown> = Promise.resolve();
+  /** Calls that have no result yet. */
+  #waiting = 0;
 
   constructor(engine: Engine) {
     this.engine = engine;
@@ -69,8 +71,10 @@ export class EngineService implements TrainingService {
 
   /** An engine does one thing at a time. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work, work);
-    this.#last = result.catch(() => undefined);
+    const result = this.#waiting === 0 ? work() : this.#last.then(work);
+    const done = () => void this.#waiting--;
+    this.#waiting++;
+    this.#last = result.then(done, done);
     return result;
   }
 
@@ -157,38 +161,37 @@ async function accumulateGradient(engine: Engine, datums: readonly Datum[], loss
   const dLogprob = new Float32Array(logprobs.length);
   const dEntropy = entropyCoefficient === 0 ? null : new Float32Array(logprobs.length);
   const sums = emptyStatistics();
-  let at = 0;
-  for (const datum of datums) {
-    const [from, to] = [at, (at += datum.tokens.length)];
-    const scored = { logprobs: logprobs.subarray(from, to), entropies: entropies.subarray(from, to) };
-    addDatum(sums, datum, { ...scored, dLogprob: dLogprob.subarray(from, to) }, loss);
-    if (dEntropy !== null)
-      for (let token = 0; token < datum.tokens.length; token++)
-        dEntropy[from + token] = (-entropyCoefficient * datum.weights[token]!) / divisor;
+  const scored = { logprobs, entropies, dLogprob, at: 0 };
+  for (const datum of datums) addDatum(sums, datum, scored, loss);
+  if (dEntropy !== null) {
+    const weights = datums.flatMap((datum) => Array.from(datum.weights));
+    weights.forEach((weight, token) => (dEntropy[token] = (-entropyCoefficient * weight) / divisor));
   }
   sums.loss /= divisor;
   await engine.backward(dLogprob, dEntropy);
   return sums;
 }
 
-/** What the policy gives each token of a datum, and where the derivative of the loss by its log-probabilities goes. */
+/** What the policy gives each token of a batch, and where the derivative of the loss by it goes. `at`: of the next datum. */
 type Scored = {
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array;
   readonly dLogprob: Float32Array;
+  at: number;
 };
 
-function addDatum(sums: BatchStatistics, datum: Datum, { logprobs, entropies, dLogprob }: Scored, loss: Loss): void {
+function addDatum(sums: BatchStatistics, datum: Datum, scored: Scored, loss: Loss): void {
   const { objective, divisor = 1, pull = null } = loss;
-  const { weights, advantages, logprobs: sampled = logprobs } = datum;
+  const { weights, advantages, logprobs: sampled, tokens } = datum;
   const reference = pull === null ? undefined : datum.reference;
-  for (let token = 0; token < logprobs.length; token++) {
+  for (let token = 0; token < tokens.length; token++, scored.at++) {
     const weight = weights[token]!;
     if (weight === 0) continue;
-    const lp = logprobs[token]!;
-    const q = sampled[token]!;
+    const lp = scored.logprobs[scored.at]!;
+    const q = sampled === undefined ? lp : sampled[token]!;
     const A = advantages === undefined ? 0 : advantages[token]!;
-    let [value, gradient] = [objective.loss(lp, q, A), objective.gradient(lp, q, A)];
+    let value = objective.loss(lp, q, A);
+    let gradient = objective.gradient(lp, q, A);
     if (reference !== undefined) {
       const { estimator, coefficient } = pull!;
       const distance = estimator.loss(lp, reference[token]!);
@@ -196,10 +199,10 @@ function addDatum(sums: BatchStatistics, datum: Datum, { logprobs, entropies, dL
       gradient += coefficient * estimator.gradient(lp, reference[token]!);
       sums.pull += distance;
     }
-    dLogprob[token] = (weight * gradient) / divisor;
+    scored.dLogprob[scored.at] = (weight * gradient) / divisor;
     sums.loss += weight * value;
     sums.tokens++;
-    sums.entropy += entropies[token]!;
+    sums.entropy += scored.entropies[scored.at]!;
     sums.kl1 += q - lp;
     sums.kl2 += (q - lp) ** 2 / 2;
     if (objective.clip !== undefined) countClipped(sums, Math.exp(lp - q), A, objective.clip);

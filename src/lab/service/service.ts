@@ -17,11 +17,11 @@ export type Datum = {
   /** Of each token in the loss; 0 where the policy did not speak. */
   readonly weights: ArrayLike<number>;
   /** Zeros where it is left out. */
-  readonly advantages?: ArrayLike<number>;
+  readonly advantages?: ArrayLike<number> | undefined;
   /** Log-probability with which each token was sampled. Left out: by the very policy that learns, so that the ratio is 1. */
-  readonly logprobs?: ArrayLike<number>;
+  readonly logprobs?: ArrayLike<number> | undefined;
   /** Log-probability under a reference model, to which the loss may pull. */
-  readonly reference?: ArrayLike<number>;
+  readonly reference?: ArrayLike<number> | undefined;
 };
 
 /** How the loss of a batch is computed: a weighted sum over its tokens, divided by `divisor`. */
@@ -104,5 +104,12 @@ export function emptyStatistics(): BatchStatistics {
 }
 
 export function addStatistics(sums: BatchStatistics, more: BatchStatistics): void {
-  for (const name of Object.keys(more) as (keyof BatchStatistics)[]) sums[name] += more[name];
+  sums.loss += more.loss;
+  sums.tokens += more.tokens;
+  sums.entropy += more.entropy;
+  sums.kl1 += more.kl1;
+  sums.kl2 += more.kl2;
+  sums.pull += more.pull;
+  sums.clippedLow += more.clippedLow;
+  sums.clippedHigh += more.clippedHigh;
 }

@@ -60,7 +60,7 @@ export function truncated({ tokens, weights }: Example, length: number): Example
 /** What the model said, without the end of message; `complete` when it said that end. */
 export function response(ids: Int32Array, endId: number): { text: string; complete: boolean } {
   const complete = ids.at(-1) === endId;
-  return { text: memoryTokenizer.decode(complete ? ids.slice(0, -1) : ids), complete };
+  return { text: memoryTokenizer.decode(complete ? ids.subarray(0, -1) : ids), complete };
 }
 
 function written(message: Message): string {

@@ -31,7 +31,7 @@ export function datumsOf(
   groups: readonly (readonly Rollout[])[],
   { advantages, normalization, sampled }: Preparation,
 ): RolloutDatum[] {
-  const said = ({ turnOf }: Rollout) => turnOf.reduce((sum, turn) => (turn >= 0 ? sum + 1 : sum), 0);
+  const said = ({ turns }: Rollout) => turns.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const weights = tokenWeights(
     groups.map((group) => group.map(said)),
     normalization,
@@ -40,10 +40,10 @@ export function datumsOf(
     const hasSignal = advantages[g]!.some((turns) => turns.some((advantage) => advantage !== 0));
     return group.map((rollout, index) => ({
       prompt: rollout.task.prompt,
-      tokens: Int32Array.from(rollout.tokens),
+      tokens: new Int32Array(rollout.tokens),
       weights: rollout.turnOf.map((turn) => (turn < 0 ? 0 : weights[g]![index]!)),
       advantages: rollout.turnOf.map((turn) => (turn < 0 ? 0 : advantages[g]![index]![turn]!)),
-      ...(sampled !== null && { logprobs: sampled(rollout) }),
+      logprobs: sampled?.(rollout),
       hasSignal,
     }));
   });
@@ -123,10 +123,11 @@ export async function update(
   datums: readonly RolloutDatum[],
   options: UpdateOptions,
 ): Promise<UpdateStatistics> {
-  const sums: UpdateStatistics = { ...emptyStatistics(), updates: 0, gradientNorm: 0, stepKl: 0, halvings: 0 };
+  const batch = emptyStatistics();
+  const sums = { updates: 0, gradientNorm: 0, stepKl: 0, halvings: 0 };
   for (const part of parts(datums, options.substeps ?? 1)) {
-    addStatistics(sums, await accumulate(service, part, options));
-    requireFinite(sums.loss, 'the loss', options.step);
+    addStatistics(batch, await accumulate(service, part, options));
+    requireFinite(batch.loss, 'the loss', options.step);
     const { gradientNorm, bounded } = await optimise(service, part, options);
     requireFinite(gradientNorm, 'the norm of the gradient', options.step);
     sums.updates++;
@@ -134,7 +135,7 @@ export async function update(
     sums.stepKl += bounded?.kl ?? 0;
     sums.halvings += bounded?.halvings ?? 0;
   }
-  return sums;
+  return { ...batch, ...sums };
 }
 
 /** Contiguous parts of nearly equal size, as many as asked for or as there are datums. */
@@ -152,9 +153,9 @@ async function accumulate(
 ): Promise<BatchStatistics> {
   const sums = emptyStatistics();
   if (!measuresAll && !learnsWithoutSignal(loss) && !datums.some(({ hasSignal }) => hasSignal)) return sums;
-  const size = microbatch ?? datums.length;
-  for (let from = 0; from < datums.length; from += size) {
-    addStatistics(sums, await service.forwardBackward(datums.slice(from, from + size), loss, { passes }));
+  if (microbatch == null) return service.forwardBackward(datums, loss, { passes });
+  for (let from = 0; from < datums.length; from += microbatch) {
+    addStatistics(sums, await service.forwardBackward(datums.slice(from, from + microbatch), loss, { passes }));
   }
   return sums;
 }

@@ -60,9 +60,11 @@ export class Generation {
       checkTokens(shape, tokens, 'A prompt');
       checkPrompt(shape.context, tokens.length, seed);
     }
-    const sequences = prompts.map(({ tokens: prompt, seed }, index) => {
+    const sequences = prompts.map(({ tokens: prompt, seed }, index): Sequence => {
       const random = stream ?? rng(seed, 'generate');
-      return begin({ index, prompt, random, room: Math.min(sampling.maxTokens, shape.context - prompt.length) });
+      const room = Math.min(sampling.maxTokens, shape.context - prompt.length);
+      const ended = room === 0 ? 'length' : null;
+      return { index, prompt, random, room, tokens: [], logprobs: [], samplingLogprobs: [], ended };
     });
     const root = this.#rootOf(prompts, sampling);
     if (root !== null) this.#runKept(root, sequences, sampling);
@@ -153,11 +155,6 @@ export class Generation {
   }
 }
 
-function begin(sequence: Pick<Sequence, 'index' | 'prompt' | 'random' | 'room'>): Sequence {
-  const nothing = { tokens: [], logprobs: [], samplingLogprobs: [] };
-  return { ...sequence, ...nothing, ended: sequence.room === 0 ? 'length' : null };
-}
-
 /** Sequences that draw from one row have all said the same: nothing yet, or there is one of them. */
 function* seenBy({ prompt, tokens }: Sequence): Generator<number> {
   yield* prompt;
@@ -196,9 +193,9 @@ function append(sequence: Sequence, drawn: ReturnType<typeof draw>, stop: readon
 
 function result({ tokens, logprobs, samplingLogprobs, ended }: Sequence): Generated {
   return {
-    tokens: Int32Array.from(tokens),
-    logprobs: Float32Array.from(logprobs),
-    samplingLogprobs: Float32Array.from(samplingLogprobs),
+    tokens: new Int32Array(tokens),
+    logprobs: new Float32Array(logprobs),
+    samplingLogprobs: new Float32Array(samplingLogprobs),
     ended: ended!,
   };
 }
