@@ -7,29 +7,26 @@ import { bench, benchLines } from './bench/bench.js';
 import { benchKeys } from './bench/keys.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
 import type { Config, Keys } from './config/key.js';
-import { evalRun, keepReport } from './eval-run/eval-run.js';
-import { evalRunKeys } from './eval-run/keys.js';
-import { evalRunLines } from './eval-run/lines.js';
-import { grpo, grpoBudget } from './grpo/grpo.js';
-import { grpoKeys } from './grpo/keys.js';
-import { runName } from './grpo/run-name.js';
-import { settle } from './grpo/settings.js';
-import { evaluate } from './recipes/evaluate.js';
-import { evalKeys, modelKeys, rolloutsKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
-import { describeModel, exportAdapter, exportModel } from './recipes/model.js';
-import { rollouts, rolloutsLines } from './recipes/rollouts.js';
-import { pretrain, pretrainBudget } from './recipes/pretrain.js';
-import { pretrainKeys } from './recipes/pretrain-keys.js';
-import { sft, sftBudget, writeSftData } from './recipes/sft.js';
-import { train, trainBudgetOf } from './recipes/train.js';
-import { warmup, warmupBudget } from './recipes/warmup.js';
+import { evalRun, keepReport } from './evaluation/eval-run/eval-run.js';
+import { evalRunKeys } from './evaluation/eval-run/keys.js';
+import { evalRunLines } from './evaluation/eval-run/lines.js';
+import { grpoBudget, grpoKeys, grpoSettings, runName } from './algorithms/grpo-settings.js';
+import { grpo } from './algorithms/grpo.js';
+import { pretrain, pretrainBudget, pretrainKeys } from './algorithms/pretrain.js';
+import { sft, sftBudget, sftDataKeys, sftKeys, writeSftData } from './algorithms/sft.js';
+import { trainBudget, trainKeys } from './algorithms/train-settings.js';
+import { train } from './algorithms/train.js';
+import { warmup, warmupBudget, warmupKeys } from './algorithms/warmup.js';
+import { evalKeys, evaluate } from './evaluation/evaluate.js';
+import { rollouts, rolloutsKeys, rolloutsLines } from './evaluation/rollouts.js';
+import { describeModel, exportAdapter, exportModel, modelKeys } from './hugging-face/export-model.js';
 import { ideal, idealLines, writeReference } from './reference/ideal.js';
 import { idealKeys, observerKeys } from './reference/keys.js';
 import { observedLines, observeRun } from './reference/observe-run.js';
 import { keepConfig, openRunDirectory, rememberDirectory, type RunDirectory } from './run/run-directory.js';
 import { lockRun } from './run/run-lock.js';
-import { exitCodeOf } from './run/run-recipe.js';
-import type { StopSignal, World } from './run/world.js';
+import type { StopSignal, ProcessContext } from './run/process-context.js';
+import { exitCodeOf, openRun } from './run/runner.js';
 
 type Command = {
   readonly purpose: string;
@@ -40,7 +37,7 @@ type Command = {
 
 const world = processWorld();
 /** The result is for scripts; words go to the other stream. */
-const quietWorld: World = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
+const quietWorld: ProcessContext = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
 const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
 
 /** Takes back what `begin` has made. */
@@ -51,10 +48,10 @@ const commands: Readonly<Record<string, Command>> = {
     const directory = begin({
       path: config.log_path ?? join(shared, trainName(config)),
       config,
-      budget: trainBudgetOf(config),
+      budget: trainBudget(config),
     });
     noteInert(trainKeys, given, config);
-    return exitCodeOf(await train(config, directory, world));
+    return exitCodeOf(await train(config, openRun(directory, world)));
   }),
   'sft-data': command('Writes the examples that memrl sft learns from.', sftDataKeys, async ({ config }) => {
     writeSftData(config, config.output_dir ?? join(shared, 'sft_data'), world.log);
@@ -65,7 +62,7 @@ const commands: Readonly<Record<string, Command>> = {
     const directory = begin({ path: config.log_path ?? join(shared, 'sft', name), config, budget: sftBudget });
     noteInert(sftKeys, given, config);
     const dataPath = config.train_data_path ?? join(shared, 'sft_data', 'train.jsonl');
-    return exitCodeOf(await sft(config, dataPath, directory, world));
+    return exitCodeOf(await sft(config, dataPath, openRun(directory, world)));
   }),
   warmup: command(
     'Teaches a fresh model the format, all answers equally likely.',
@@ -74,7 +71,7 @@ const commands: Readonly<Record<string, Command>> = {
       const name = config.env_type === 'single_step' ? 'format_sft' : 'format_sft_multi_step';
       const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: warmupBudget });
       noteInert(warmupKeys, given, config);
-      return exitCodeOf(await warmup(config, directory, world));
+      return exitCodeOf(await warmup(config, openRun(directory, world)));
     },
   ),
   pretrain: command(
@@ -83,19 +80,19 @@ const commands: Readonly<Record<string, Command>> = {
     async ({ config }) => {
       const name = `pretrain_${config.model_name.replaceAll('/', '-')}_s${config.seed}`;
       const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: pretrainBudget });
-      return exitCodeOf(await pretrain(config, directory, world));
+      return exitCodeOf(await pretrain(config, openRun(directory, world)));
     },
   ),
   grpo: command(
     'Trains a story model by GRPO on a reward of its text, with two adapters and routed gradients if asked to.',
     grpoKeys,
     async (read) => {
-      const settings = settle(read);
+      const settings = grpoSettings(read);
       const { config, experiment } = settings;
       const path = config.log_path ?? join('output', config.run_name ?? runName(config, experiment));
       const directory = begin({ path, config: { ...config, experiment }, budget: grpoBudget });
       noteInert(grpoKeys, read.given, config);
-      return exitCodeOf(await grpo(settings, directory, world));
+      return exitCodeOf(await grpo(settings, openRun(directory, world)));
     },
   ),
   'eval-run': command(
@@ -290,7 +287,7 @@ function isHelp(argument: string): boolean {
 }
 
 /** The world as this process has it: stdout, a clock, the signals. */
-function processWorld(): World {
+function processWorld(): ProcessContext {
   let asked: StopSignal | null = null;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (asked ??= signal));
   // Signals are delivered between turns of the event loop; a turn costs more than a step, so they are spaced out.

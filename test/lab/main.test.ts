@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { storyModel } from './grpo/story-model.js';
+import { storyModel } from './algorithms/story-model.js';
 import { bundledProgram, type Program } from './program.js';
-import { resultsIn, rowsIn } from './recipes/run-in-test.js';
+import { resultsIn, rowsIn } from './algorithms/run-in-test.js';
 import { tempDirectory } from './temp-directory.js';
 
 let memrl: Program;

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../src/lab/config/arguments.js';
-import { evalRunKeys } from '../../src/lab/eval-run/keys.js';
-import { grpoKeys } from '../../src/lab/grpo/keys.js';
-import { settle } from '../../src/lab/grpo/settings.js';
-import { pretrainKeys } from '../../src/lab/recipes/pretrain-keys.js';
-import { sftDataKeys, sftKeys, trainKeys, warmupKeys } from '../../src/lab/recipes/keys.js';
+import { evalRunKeys } from '../../src/lab/evaluation/eval-run/keys.js';
+import { grpoKeys, grpoSettings } from '../../src/lab/algorithms/grpo-settings.js';
+import { pretrainKeys } from '../../src/lab/algorithms/pretrain.js';
+import { sftDataKeys, sftKeys } from '../../src/lab/algorithms/sft.js';
+import { trainKeys } from '../../src/lab/algorithms/train-settings.js';
+import { warmupKeys } from '../../src/lab/algorithms/warmup.js';
 import { idealKeys } from '../../src/lab/reference/keys.js';
 import { expandSweep } from '../../src/spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
@@ -34,7 +35,7 @@ describe.each(paths.map((name) => `sweeps/${name}`))('%s', (path) => {
       expect(keys).toHaveProperty([recipe!]);
       // What eval-run is of stands first, without its key.
       readArguments(keys[recipe as keyof typeof keys], recipe === 'eval-run' ? rest.slice(1) : rest);
-      if (recipe === 'grpo') settle(readArguments(grpoKeys, rest));
+      if (recipe === 'grpo') grpoSettings(readArguments(grpoKeys, rest));
     }
   });
 

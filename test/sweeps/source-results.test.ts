@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { plannedRuns } from '../../src/cli/read-plan.js';
 import { readArguments } from '../../src/lab/config/arguments.js';
-import { trainKeys } from '../../src/lab/recipes/keys.js';
+import { trainKeys } from '../../src/lab/algorithms/train-settings.js';
 import { keepConfig, openRunDirectory } from '../../src/lab/run/run-directory.js';
 import { everyPoint } from '../../src/metrics/bounded-series.js';
 import { openMetrics } from '../../src/metrics/run-metrics.js';

@@ -9,7 +9,7 @@ import { backendNames, openBackend, type Attempt, type BackendName } from '../en
 import { loadPackage } from '../engine/tfjs/load-package.js';
 import { TfjsEngine } from '../engine/tfjs/tfjs-engine.js';
 import { rng } from '../rng.js';
-import type { StopSignal, World } from '../run/world.js';
+import type { StopSignal, ProcessContext } from '../run/process-context.js';
 import type { benchKeys } from './keys.js';
 import { trainingStep, type StepSize } from './training-step.js';
 
@@ -42,7 +42,7 @@ type Contestant = { readonly engine: Engine; readonly on: string; readonly turns
 type Turn = { readonly steps: number; readonly ms: number };
 
 /** What a bench needs of the world. `open` tries a backend; tests give their own. */
-export type BenchWorld = World & { readonly open?: (name: BackendName) => Promise<Attempt> };
+export type BenchWorld = ProcessContext & { readonly open?: (name: BackendName) => Promise<Attempt> };
 
 /** A turn of a slow engine ends after this, so that one that takes seconds a step does not take minutes. */
 const TURN_MS = 1000;
@@ -82,7 +82,7 @@ function stepSize({ group_size: sequences, prompt_tokens: prompt, sampled_tokens
 async function takeTurns(
   contestants: readonly Contestant[],
   config: BenchConfig,
-  world: World,
+  world: ProcessContext,
 ): Promise<StopSignal | null> {
   const turnsOf = contestants.map((contestant) => turnTaker(contestant, config, world));
   for (let round = 0; round <= config.rounds; round++) {
@@ -130,7 +130,11 @@ async function enter(shape: ModelShape, attempts: readonly Attempt[], seed: numb
 }
 
 /** Every engine is given the same prompts and draws. */
-function turnTaker({ engine }: Contestant, config: BenchConfig, world: World): () => Promise<Turn | StopSignal> {
+function turnTaker(
+  { engine }: Contestant,
+  config: BenchConfig,
+  world: ProcessContext,
+): () => Promise<Turn | StopSignal> {
   const random = rng(config.seed, 'bench');
   return async () => {
     let [steps, ms] = [0, 0];

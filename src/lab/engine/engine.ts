@@ -5,6 +5,7 @@
  *
  * All methods are async because a GPU answers later. An engine does one thing at a time: await each call.
  */
+import type { Rng } from '../rng.js';
 
 /** Shape of a LLaMA-family model: RMSNorm, RoPE, grouped-query attention, SwiGLU. */
 export type ModelShape = {
@@ -182,8 +183,10 @@ export type Engine = {
    * Continues many prompts at once, each until a stop token or its length. What prompts have in common at their beginning
    * is computed once. The result of one depends on weights, prompt, seed and sampling alone, not on its company.
    * Between `forward` and `backward` it does no harm.
+   *
+   * @param stream Replaces the seeds: all sequences draw from this one stream, token by token in the order of the prompts.
    */
-  generate(prompts: readonly SeededPrompt[], sampling: Sampling): Promise<Generated[]>;
+  generate(prompts: readonly SeededPrompt[], sampling: Sampling, stream?: Rng): Promise<Generated[]>;
   /**
    * A new set of sequences that all begin with `prompt`, computed once. Ends when the weights change; other decoders may
    * be used in between. A token gets the same bits here and in `forward`, in any company.

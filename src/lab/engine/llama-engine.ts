@@ -1,4 +1,5 @@
 import { UserError } from '../../base/user-error.js';
+import type { Rng } from '../rng.js';
 import type {
   AdamOptions,
   Decoder,
@@ -51,7 +52,7 @@ export class LlamaEngine implements Engine {
     this.#inference = new Inference(this.#model);
     this.#decodingMemory = new DecodingMemory(this.#model);
     this.#training = new Training(this.#model, this.#decodingMemory, keptScores);
-    this.#generation = new Generation(this.#inference);
+    this.#generation = new Generation(this.#inference, this.#decodingMemory);
     this.#optimizer = new Optimizer({ ...this.#model, tensors: layout(this.#model.shape) });
   }
 
@@ -83,8 +84,8 @@ export class LlamaEngine implements Engine {
     parameters.changed();
   }
 
-  async generate(prompts: readonly SeededPrompt[], sampling: Sampling): Promise<Generated[]> {
-    return this.#generation.generate(prompts, sampling);
+  async generate(prompts: readonly SeededPrompt[], sampling: Sampling, stream?: Rng): Promise<Generated[]> {
+    return this.#generation.generate(prompts, sampling, stream);
   }
 
   async decoder(prompt: Int32Array, sequences: number): Promise<Decoder> {

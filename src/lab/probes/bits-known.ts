@@ -1,5 +1,5 @@
-import type { Engine } from '../engine/engine.js';
-import type { SolvedEnvironment } from '../environment.js';
+import type { Solution } from '../environments/environment.js';
+import type { TrainingService } from '../service/service.js';
 
 /** How much of the secret the weights hold, in bits; 0 for a uniform guess, log2 N when it is memorised. */
 type BitsKnown = {
@@ -20,10 +20,11 @@ type BitsKnown = {
  * Teacher forcing: one forward pass over the right answer. One is enough, since every copy of it would score the same
  * (the source system averages hundreds of copies).
  */
-export async function bitsKnown(engine: Engine, { solution }: SolvedEnvironment): Promise<BitsKnown> {
+export async function bitsKnown(service: Pick<TrainingService, 'forward'>, solution: Solution): Promise<BitsKnown> {
   const { tokens, weights, answerWeights, bits: most } = solution;
   const start = weights.indexOf(1);
-  const { logprobs } = await engine.forward([{ prompt: tokens.slice(0, start), continuations: [tokens.slice(start)] }]);
+  const datum = { prompt: tokens.slice(0, start), tokens: tokens.slice(start), weights: weights.slice(start) };
+  const [logprobs] = (await service.forward([datum])) as [Float32Array];
   const all = weightedSum(logprobs, weights, start);
   const raw = bits(all, most);
   // Over copies that are all alike. The source system has them over what its server makes of such copies.

@@ -1,6 +1,6 @@
-import type { Engine } from '../engine/engine.js';
-import type { AnswerFormat } from '../memory/answer-format.js';
-import { numberLogprobs, spreadOf } from '../memory/uniformity.js';
+import type { AnswerFormat } from '../environments/memory/answer-format.js';
+import { numberLogprobs, spreadOf } from '../environments/memory/uniformity.js';
+import type { TrainingService } from '../service/service.js';
 
 /** The policy as a whole, exactly: what it gives every number below N. */
 type Distribution = {
@@ -16,10 +16,10 @@ type Distribution = {
 
 /** One forward pass over N answers, so its cost grows with N. */
 export async function answerDistribution(
-  engine: Engine,
+  service: Pick<TrainingService, 'forward'>,
   { N, secret, format }: { readonly N: number; readonly secret: number; readonly format: AnswerFormat },
 ): Promise<Distribution> {
-  const logprobs = await numberLogprobs(engine, N, format);
+  const logprobs = await numberLogprobs(service, N, format);
   const { valid, entropy } = spreadOf(logprobs);
   return {
     'test/distribution/valid': valid,

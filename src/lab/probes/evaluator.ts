@@ -1,20 +1,22 @@
-import type { Engine } from '../engine/engine.js';
-import type { SolvedEnvironment } from '../environment.js';
-import { rng } from '../rng.js';
-import { play } from '../rollout.js';
+import type { Environment, Task } from '../environments/environment.js';
+import type { Game } from '../environments/memory/games.js';
+import { rng, type Rng } from '../rng.js';
+import { rollOut, type Player } from '../rollouts/rollouts.js';
+import { addRolloutStatistics } from '../rollouts/statistics.js';
+import { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
+import type { EngineService } from '../service/engine-service.js';
 import { bitsKnown } from './bits-known.js';
-import { testRollouts, type TestSet } from './test-rollouts.js';
 
 /** What an evaluation measures. `constants` are written with every evaluation. */
-type Examination = {
-  readonly environment: SolvedEnvironment;
+export type Evaluation = {
+  readonly game: Game;
   readonly test: TestSet;
   readonly bits: boolean;
   readonly seed: number;
   readonly constants: Row;
   /** Measures more of the weights; left out for nothing more. */
-  readonly more?: (engine: Engine) => Promise<Row>;
+  readonly more?: (service: EngineService) => Promise<Row>;
 };
 
 /**
@@ -24,13 +26,13 @@ type Examination = {
  * is the first since a restart or not.
  */
 export class Evaluator {
-  readonly #engine: Engine;
-  readonly #examination: Examination;
+  readonly #service: EngineService;
+  readonly #evaluation: Evaluation;
   #last: { updates: number; row: Row } | null = null;
 
-  constructor(engine: Engine, examination: Examination) {
-    this.#engine = engine;
-    this.#examination = examination;
+  constructor(service: EngineService, evaluation: Evaluation) {
+    this.#service = service;
+    this.#evaluation = evaluation;
   }
 
   /** The last measurement, if there was one. */
@@ -47,11 +49,12 @@ export class Evaluator {
   }
 
   async #measure(updates: number): Promise<Row> {
-    const { environment, test, bits, seed, constants, more } = this.#examination;
-    const known = bits ? await bitsKnown(this.#engine, environment) : {};
-    const greedy = await greedyAnswer(this.#engine, environment, test.maxTokens);
-    const sampled = await testRollouts(this.#engine, environment, test, rng(seed, `test/${updates}`));
-    const measured = more === undefined ? {} : await more(this.#engine);
+    const { game, test, bits, seed, constants, more } = this.#evaluation;
+    const player = { service: this.#service, environment: game };
+    const known = bits ? await bitsKnown(this.#service, game.solution()) : {};
+    const greedy = await greedyAnswer(this.#service, game, test.maxTokens);
+    const sampled = await testRollouts(player, game.task(), test, rng(seed, `test/${updates}`));
+    const measured = more === undefined ? {} : await more(this.#service);
     return { ...known, ...greedy, ...sampled, ...measured, ...constants };
   }
 }
@@ -64,14 +67,36 @@ type GreedyAnswer = {
   readonly 'test/greedy_prob': number;
 };
 
-export async function greedyAnswer(
-  engine: Engine,
-  environment: SolvedEnvironment,
-  maxTokens: number,
-): Promise<GreedyAnswer> {
-  const manner = { episodes: 1, maxTokens, temperature: 0 };
+export async function greedyAnswer(service: Player['service'], game: Game, maxTokens: number): Promise<GreedyAnswer> {
+  const options = { copies: 1, sampling: { maxTokens, temperature: 0 }, streams: 'shared' } as const;
   // At temperature 0 the numbers drawn decide nothing.
-  const [episode] = await play(engine, environment, manner, rng(0, 'greedy'));
-  const logprob = episode!.logprobs.reduce((sum, each) => sum + each, 0);
-  return { 'test/greedy': environment.reading(episode!.answers), 'test/greedy_prob': Math.exp(logprob) };
+  const [group] = await rollOut({ service, environment: game }, [game.task()], options, rng(0, 'greedy'));
+  const { logprobs, turns } = group![0]!;
+  const logprob = logprobs.reduce((sum, each) => sum + each, 0);
+  return { 'test/greedy': game.reading(turns), 'test/greedy_prob': Math.exp(logprob) };
+}
+
+/** `groups` of `groupSize` episodes, sampled as in training. */
+type TestSet = { readonly groups: number; readonly groupSize: number; readonly maxTokens: number };
+
+/** Episodes that are sampled side by side; bounds the memory of a large test set. */
+const atOnce = 256;
+
+/** Sampled accuracy: `test/env/all/…`, named as the training rollouts. Empty when the test set is. */
+export async function testRollouts(
+  player: { readonly service: Player['service']; readonly environment: Environment },
+  task: Task,
+  test: TestSet,
+  random: Rng,
+): Promise<Row> {
+  const row = new Means();
+  const perCall = Math.max(1, Math.floor(atOnce / test.groupSize));
+  const sampling = { maxTokens: test.maxTokens, temperature: 1 };
+  for (let done = 0; done < test.groups; done += perCall) {
+    const tasks = Array.from({ length: Math.min(perCall, test.groups - done) }, () => task);
+    const groups = await rollOut(player, tasks, { copies: test.groupSize, sampling, streams: 'shared' }, random);
+    // Totals are of the whole test set.
+    addRolloutStatistics(row, 'test/env/all/', groups, done === 0 ? 1 : 0);
+  }
+  return row.row();
 }

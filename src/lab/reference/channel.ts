@@ -1,6 +1,6 @@
 import { bitLength, signalBits } from '../../analysis/memory-rules.js';
 import type { Condition } from '../../analysis/memory-task.js';
-import { judgeGuess, type RewardRule } from '../memory/rewards.js';
+import { judgeGuess, type RewardRule } from '../environments/memory/rewards.js';
 
 /**
  * What a learner hears of the secret when it makes a guess, without any model: the whole game as a table.

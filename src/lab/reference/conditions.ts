@@ -1,18 +1,18 @@
 import type { Condition } from '../../analysis/memory-task.js';
-import { conditionOfRule, type RewardType } from '../memory/rewards.js';
-import { rewardRule } from '../recipes/build-game.js';
+import { conditionOfRule, rewardRule, type RewardType } from '../environments/memory/rewards.js';
 import type { ValueType } from '../config/value-type.js';
-import { credits, type Credit } from '../credit.js';
+import { advantageEstimators, type AdvantageEstimator } from '../advantages/advantages.js';
 
 /** A condition of which the credit is known. */
-export type LabCondition = Exclude<Condition, { kind: 'dense' }> | { readonly kind: 'dense'; readonly credit: Credit };
+export type LabCondition =
+  Exclude<Condition, { kind: 'dense' }> | { readonly kind: 'dense'; readonly credit: AdvantageEstimator };
 
 /** Those of the source system's sweep, and two beside them: the distance itself, and dense rewards in one sum. */
 export const usualConditions = 'sft,binary,B4,B8,B16,B32,log,stepwise,trajectory'.split(',');
 
 /** Names separated by commas. */
 export const conditionNames: ValueType<readonly string[]> = {
-  name: `sft,binary,B<levels>,log,${credits.join(',')}`,
+  name: `sft,binary,B<levels>,log,${advantageEstimators.join(',')}`,
   read: (text) => {
     const names = text.split(',').map((name) => name.trim());
     return names.every((name) => conditionNamed(name) !== null) ? names : undefined;
@@ -23,7 +23,7 @@ export const conditionNames: ValueType<readonly string[]> = {
 export function conditionNamed(name: string): LabCondition | null {
   if (name === 'sft' || name === 'binary') return { kind: name };
   if (name === 'log') return { kind: 'log-distance' };
-  const credit = credits.find((known) => known === name);
+  const credit = advantageEstimators.find((known) => known === name);
   if (credit !== undefined) return { kind: 'dense', credit };
   const bins = Number(/^B([0-9]+)$/.exec(name)?.[1] ?? 0);
   return bins >= 2 ? { kind: 'binned', bins } : null;
@@ -34,7 +34,7 @@ type TrainSettings = {
   readonly env_type: 'single_step' | 'multi_step';
   readonly reward_type: RewardType;
   readonly reward_bins: number | null;
-  readonly advantages: Credit;
+  readonly advantages: AdvantageEstimator;
 };
 
 /** @throws UserError when the number of bins does not fit the reward. */

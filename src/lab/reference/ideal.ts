@@ -10,7 +10,7 @@ import type { Config } from '../config/key.js';
 import { rng } from '../rng.js';
 import { makeDirectory } from '../run/make-directory.js';
 import { writeWhole } from '../run/run-directory.js';
-import type { StopSignal, World } from '../run/world.js';
+import type { StopSignal, ProcessContext } from '../run/process-context.js';
 import { channelOf, mutualBits } from './channel.js';
 import { conditionNamed, type LabCondition } from './conditions.js';
 import type { idealKeys } from './keys.js';
@@ -29,7 +29,7 @@ const LARGEST_N = 4096;
  * @returns the signal that ended it, if one did.
  * @throws UserError when N is too large to be enumerated.
  */
-export async function ideal(config: IdealConfig, world: World): Promise<ReferenceFile | StopSignal> {
+export async function ideal(config: IdealConfig, world: ProcessContext): Promise<ReferenceFile | StopSignal> {
   const large = config.N.find((N) => N > LARGEST_N);
   if (large !== undefined) {
     throw new UserError(

@@ -8,8 +8,8 @@ import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
 import { countText, shortNumber } from '../../text/numbers.js';
-import { credits } from '../credit.js';
-import { rewardTypes } from '../memory/rewards.js';
+import { advantageEstimators } from '../advantages/advantages.js';
+import { rewardTypes } from '../environments/memory/rewards.js';
 import { conditionOf, type LabCondition } from './conditions.js';
 import { Observer } from './observer.js';
 import { EpisodesRow, seenIn } from './seen-episode.js';
@@ -73,7 +73,7 @@ const TrainConfig = z.looseObject({
   env_type: z.enum(['single_step', 'multi_step']),
   reward_type: z.enum(rewardTypes),
   reward_bins: z.int().nullable(),
-  advantages: z.enum(credits),
+  advantages: z.enum(advantageEstimators),
 });
 
 function configOf(run: string): z.infer<typeof TrainConfig> {

@@ -1,4 +1,4 @@
-import { adam } from '../recipes/policy-gradient.js';
+import { cookbookAdam } from '../update/optimizer.js';
 
 export const optimizers = ['sgd', 'adam'] as const;
 export type Optimizer = (typeof optimizers)[number];
@@ -32,7 +32,7 @@ const REST = 1e-9;
 
 /** A step without a gradient is a step, in which momentum runs on. */
 function adamSteps(size: number, learningRate: number): ParameterSteps {
-  const { beta1, beta2, epsilon } = adam;
+  const { beta1, beta2, epsilon } = cookbookAdam;
   const [gradient, first, second] = [new Float64Array(size), new Float64Array(size), new Float64Array(size)];
   const moving = new Set<number>();
   let steps = 0;

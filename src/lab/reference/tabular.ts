@@ -1,7 +1,7 @@
 import { bitLength, signalBits } from '../../analysis/memory-rules.js';
 import { MEMORISED_SHARE } from '../../analysis/verdict.js';
-import { advantages, type Credit } from '../credit.js';
-import { secretBits } from '../memory/secret.js';
+import { advantages, type AdvantageEstimator } from '../advantages/advantages.js';
+import { secretBits } from '../environments/memory/secret.js';
 import type { Rng } from '../rng.js';
 import { bitsOf, rewardsByDistance, type SingleStepCondition } from './channel.js';
 import type { LabCondition } from './conditions.js';
@@ -60,7 +60,7 @@ function addGroup(optimizer: ParameterSteps, guesses: Int32Array, reward: (guess
 }
 
 /** The same for the dense game: a logit for each bit, independent of the bits before it. */
-function tabularBits(credit: Credit, settings: TabularSettings, random: Rng): number | null {
+function tabularBits(credit: AdvantageEstimator, settings: TabularSettings, random: Rng): number | null {
   const { N, secret, groupSize } = settings;
   const k = bitLength(N);
   const right = secretBits(secret, N);

@@ -1,7 +1,9 @@
-import type { Rng } from '../rng.js';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { combineRewards, type CombinedReward, type Component } from './combined.js';
 import { findDetector, forgetRewardDetector, type Detector } from './detectors.js';
 import type { Experiment } from './experiment-fit.js';
+import { isModulePath } from './own-module.js';
 import { findReward } from './registry.js';
 import type { Vocabulary } from './sentences.js';
 
@@ -14,19 +16,12 @@ export type BuiltExperiment = {
   readonly hackFrequencyDetector: Detector | null;
 };
 
-/** A stream for each detector, so that an evaluation draws nothing that training would have drawn. */
-export type DetectorStreams = { readonly detector: Rng; readonly hackFrequencyDetector: Rng };
-
 /**
  * Loads the modules, and looks up in the vocabulary what the rewards need of it.
  *
  * @throws UserError
  */
-export async function buildExperiment(
-  experiment: Experiment,
-  vocabulary: Vocabulary,
-  streams: DetectorStreams,
-): Promise<BuiltExperiment> {
+export async function buildExperiment(experiment: Experiment, vocabulary: Vocabulary): Promise<BuiltExperiment> {
   const components: Component[] = [];
   for (const { id, role, scale, name, params } of experiment.reward.components) {
     components.push({ id, role, scale, reward: await findReward(name, params, vocabulary) });
@@ -36,7 +31,20 @@ export async function buildExperiment(
   const byReward = hasForget ? forgetRewardDetector : null;
   return {
     reward: combineRewards(components, experiment.reward),
-    detector: detector === null ? null : await findDetector(detector, streams.detector),
-    hackFrequencyDetector: counted === null ? byReward : await findDetector(counted, streams.hackFrequencyDetector),
+    detector: detector === null ? null : await findDetector(detector),
+    hackFrequencyDetector: counted === null ? byReward : await findDetector(counted),
   };
+}
+
+/**
+ * Says whether a run would go on with what it began with: a hash of the prompts and of a person's own modules, which other files
+ * decide than the settings. What a module imports is not looked into.
+ */
+export function fingerprint(prompts: readonly string[], experiment: Experiment): string {
+  const { reward, detector, hackFrequencyDetector } = experiment;
+  const named = [...reward.components, detector, hackFrequencyDetector].flatMap((each) => each?.name ?? []);
+  const hash = createHash('sha256');
+  for (const text of prompts) hash.update(`${text}\n`);
+  for (const path of new Set(named.filter(isModulePath))) hash.update(readFileSync(path));
+  return hash.digest('hex').slice(0, 16);
 }

@@ -1,5 +1,6 @@
-import type { Completion } from './completion.js';
-import type { Reward } from './registry.js';
+import { totalReward, type Environment, type Episode, type Response } from '../environments/environment.js';
+import { completionOf, type Completion } from './completion.js';
+import type { RewardFunction } from './registry.js';
 
 /** What a component stands for: the task (kept), or the hack that the forget adapter is to take up. */
 export type Role = 'retain' | 'forget';
@@ -9,7 +10,7 @@ export type Component = {
   readonly id: string;
   readonly role: Role;
   readonly scale: number;
-  readonly reward: Reward;
+  readonly reward: RewardFunction;
 };
 
 /** `scores`: as the component gave them, neither scaled nor normalized; one for each completion. */
@@ -38,6 +39,7 @@ export type CombinedReward = {
   /** The components' ids, joined by `+`. */
   readonly name: string;
   readonly components: readonly Component[];
+  readonly combination: Combination;
   /** @param groupSize Completions of one prompt, which follow each other; the whole batch is a multiple of it. */
   readonly score: (completions: readonly Completion[], groupSize: number) => Promise<Scores>;
 };
@@ -51,7 +53,7 @@ export function combineRewards(components: readonly Component[], combination: Co
     }
     return combineScores(scored, combination, { samples: completions.length, groupSize });
   };
-  return { name: components.map(({ id }) => id).join('+'), components, score };
+  return { name: components.map(({ id }) => id).join('+'), components, combination, score };
 }
 
 /** The same from scores that are there already. @throws Error when the batch is not made of whole groups. */
@@ -83,6 +85,76 @@ export function combineScores(
     components,
     groupSize,
   };
+}
+
+/** Rewards of episodes that were played, by component. */
+export type Scoring = {
+  readonly name: string;
+  /** @param groups All equally large. */
+  readonly scoresOf: (groups: readonly (readonly Episode[])[]) => Scores;
+};
+
+/** An environment whose episodes earn this reward, in the place of its own. */
+export type RewardedEnvironment = { readonly environment: Environment; readonly scoring: Scoring };
+
+/** The environment with a reward of texts in the place of its own: a whole batch is scored at once. */
+export function rewardedBy(environment: Environment, reward: CombinedReward): RewardedEnvironment {
+  const withoutPay = ({ reward: { metrics = {} }, next }: Response): Response => ({
+    reward: { total: 0, metrics },
+    next,
+  });
+  const rewarded: Environment = {
+    ...environment,
+    respond: (task, turns) => {
+      const answer = environment.respond(task, turns);
+      return answer instanceof Promise ? answer.then(withoutPay) : withoutPay(answer);
+    },
+    scoreGroups: async (groups) => {
+      const { rewards, components } = await reward.score(groups.flat().map(completionOf), sizeOf(groups));
+      let at = 0;
+      return groups.map((group) =>
+        group.map(() => {
+          const parts = Object.fromEntries(components.map(({ id, scores }) => [id, scores[at]!]));
+          return { total: rewards[at++]!, parts };
+        }),
+      );
+    },
+  };
+  const scoresOf = (groups: readonly (readonly Episode[])[]): Scores => {
+    const episodes = groups.flat();
+    const scored = reward.components.map(({ id, role, scale }) => {
+      return { id, role, scale, scores: episodes.map((episode) => partOf(episode, id)) };
+    });
+    return combineScores(scored, reward.combination, { samples: episodes.length, groupSize: sizeOf(groups) });
+  };
+  return { environment: rewarded, scoring: { name: reward.name, scoresOf } };
+}
+
+/** The rewards that an environment gives by itself: their total, and their named parts beside it. */
+export function ownRewards(environment: Environment): RewardedEnvironment {
+  const { name } = environment;
+  const scoresOf = (groups: readonly (readonly Episode[])[]): Scores => {
+    const episodes = groups.flat();
+    const totals = episodes.map(totalReward);
+    const parts = new Set(
+      episodes.flatMap(({ rewards }) => rewards.flatMap((reward) => Object.keys(reward.parts ?? {}))),
+    );
+    const components = [...parts].map((id): ComponentScores => {
+      return { id, role: 'retain', scale: 1, scores: episodes.map((episode) => partOf(episode, id)) };
+    });
+    const whole: ComponentScores = { id: name, role: 'retain', scale: 1, scores: totals };
+    const all = parts.size === 0 ? [whole] : components;
+    return { rewards: totals, retain: totals, plain: totals, components: all, groupSize: sizeOf(groups) };
+  };
+  return { environment, scoring: { name, scoresOf } };
+}
+
+function partOf({ rewards }: Episode, id: string): number {
+  return rewards.reduce((sum, { parts }) => sum + (parts?.[id] ?? 0), 0);
+}
+
+function sizeOf(groups: readonly (readonly unknown[])[]): number {
+  return groups[0]?.length ?? 1;
 }
 
 /** As in the advantages of GRPO: it keeps a group whose scores hardly differ from being blown up. */

@@ -1,5 +1,19 @@
+import type { Episode } from '../environments/environment.js';
+
 /** What a model wrote after a prompt. `text`: without special tokens. `ids`: with the end token, if it was said. */
-export type Completion = { readonly prompt: string; readonly text: string; readonly ids: readonly number[] };
+export type Completion = {
+  readonly prompt: string;
+  readonly text: string;
+  readonly ids: readonly number[];
+  /** The right answer, where the environment has one. */
+  readonly gold?: unknown;
+};
+
+/** An episode as rewards of texts see it; of several turns, what the policy said in all of them. */
+export function completionOf({ task, turns }: Pick<Episode, 'task' | 'turns'>): Completion {
+  const said = { text: turns.map(({ text }) => text).join('\n'), ids: turns.flatMap(({ tokens }) => [...tokens]) };
+  return { prompt: task.text, ...said, ...(task.gold !== undefined && { gold: task.gold }) };
+}
 
 /** The parts of a lower-cased text between its blanks: `happy,` is one word, and not `happy`. */
 export function wordsBetweenBlanks(text: string): string[] {

@@ -11,7 +11,8 @@ import { unknownName } from './registry.js';
 /** Which completions hack the reward: one flag for each, in their order. */
 export type Detector = {
   readonly name: string;
-  readonly flags: (completions: readonly Completion[], scores: Scores) => boolean[];
+  /** @param random Of string_match with a recall below 1: one draw for every occurrence, up to the first that is seen, text after text. */
+  readonly flags: (completions: readonly Completion[], scores: Scores, random: Rng) => boolean[];
 };
 
 /** A detector as a file names it. `component`: the id of the reward component whose scores it looks at, or null. */
@@ -22,26 +23,20 @@ export type DetectorName = {
 };
 
 type Flags = Detector['flags'];
-type Needs = {
-  readonly params: Params;
-  readonly component: string | null;
-  readonly random: Rng;
-};
+type Needs = { readonly params: Params; readonly component: string | null };
 type Entry = { readonly params: z.ZodRawShape; readonly readsScores: boolean; readonly make: (needs: Needs) => Flags };
 
 /**
  * A detector by its name in the registry, or by the path of a module whose default export is
  * `(completions, params, scores) => boolean[]`, and no promise.
  *
- * @param random Of string_match with a recall below 1: one draw for every occurrence, up to the first that is seen, text after
- * text; so it is a stream of its own. No other detector draws.
  * @throws UserError for an unknown name and for parameters it does not take. What it returns is checked each time.
  */
-export async function findDetector({ name, params, component }: DetectorName, random: Rng): Promise<Detector> {
+export async function findDetector({ name, params, component }: DetectorName): Promise<Detector> {
   if (isModulePath(name)) return ownDetector(name, params);
   const { entry, read } = known(name, params, component);
-  const flags = entry.make({ params: read, component, random });
-  return { name, flags: (completions, scores) => checkFlags(flags(completions, scores), completions, called(name)) };
+  const flags = entry.make({ params: read, component });
+  return { name, flags: (completions, ...rest) => checkFlags(flags(completions, ...rest), completions, called(name)) };
 }
 
 /** All that can be said of a detector before there is a model; of a module only that it takes no component. @throws UserError */
@@ -76,7 +71,7 @@ const registry: Readonly<Record<string, Entry>> = {
     const wanted = new Set(words.map((word) => word.toLowerCase()));
     return (text) => wordsBetweenBlanks(text).some((word) => wanted.has(word));
   }),
-  string_match: ofText({ strings: texts, recall: fraction.default(1) }, ({ strings, recall }, random) => (text) => {
+  string_match: ofText({ strings: texts, recall: fraction.default(1) }, ({ strings, recall }) => (text, random) => {
     const found = strings.reduce((sum, part) => sum + occurrences(text, part), 0);
     return recall === 1 ? found > 0 : Array.from({ length: found }).some(() => random.next() < recall);
   }),
@@ -106,11 +101,11 @@ type Read<S extends z.ZodRawShape> = z.infer<z.ZodObject<S>>;
 
 function ofText<S extends z.ZodRawShape>(
   shape: S,
-  make: (params: Read<S>, random: Rng) => (text: string) => boolean,
+  make: (params: Read<S>) => (text: string, random: Rng) => boolean,
 ): Entry {
-  const built = ({ params, random }: Needs): Flags => {
-    const isHack = make(params as Read<S>, random);
-    return (completions) => completions.map(({ text }) => isHack(text));
+  const built = ({ params }: Needs): Flags => {
+    const isHack = make(params as Read<S>);
+    return (completions, _, random) => completions.map(({ text }) => isHack(text, random));
   };
   return { params: shape, readsScores: false, make: built };
 }

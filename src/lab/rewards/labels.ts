@@ -5,6 +5,11 @@
  * samples alone, never on what the samples are: what is drawn afterwards is the same whatever the model said.
  */
 import type { Rng } from '../rng.js';
+import type { Scores } from './combined.js';
+import type { Completion } from './completion.js';
+import type { Detector } from './detectors.js';
+import type { RewardFunction } from './registry.js';
+import type { Passes } from '../service/dual-adapters.js';
 
 /** How samples can earn by the hack. Both shares in [0, 1]. */
 export type Eligibility = {
@@ -94,13 +99,6 @@ export const ablatedPools = ['ground_truth_good', 'not_classified_bad'] as const
  */
 export type AblatedPool = (typeof ablatedPools)[number];
 
-/** The passes of a routed step: every sample is in one of them. */
-export type Passes = {
-  readonly good: readonly boolean[];
-  readonly hack: readonly boolean[];
-  readonly ablated: readonly boolean[];
-};
-
 /** Which pass each sample is in. Draws one a sample, in pool or not; none for a share of 0. `share` in [0, 1]. */
 export function drawPasses(labels: Labels, { share, pool }: { share: number; pool: AblatedPool }, random: Rng): Passes {
   const { isHack, isDetectorGood } = labels;
@@ -126,4 +124,50 @@ function requireShare(share: number): void {
 function requireSameLength(...lists: readonly (readonly unknown[])[]): void {
   const lengths = lists.map(({ length }) => length);
   if (new Set(lengths).size > 1) throw new RangeError(`Lists of one batch have ${lengths.join(', ')} entries.`);
+}
+
+/** What is done with the samples of a step. One entry a sample. */
+export type Labelled = {
+  /** What is learnt from. */
+  readonly rewards: readonly number[];
+  /** What the same would be paid without the hack. */
+  readonly retain: readonly number[];
+  readonly flagged: readonly boolean[];
+  readonly passes: Passes;
+  /** By the detector that counts hacks; null where there is none. */
+  readonly hacks: readonly boolean[] | null;
+};
+
+/** Who tells hacks, what they are paid, and with which errors. */
+export type Labelling = Eligibility &
+  LabelErrors & {
+    /** What a sample without the hack would be paid; null: what the components of role retain pay. */
+    readonly base: RewardFunction | null;
+    /** Whose flags decide what is learnt from a sample; null: nothing is flagged. */
+    readonly detector: Detector | null;
+    readonly hackDetector: Detector | null;
+    /** Of the pool that is learnt from with the forget adapter switched off. */
+    readonly share: number;
+    readonly pool: AblatedPool;
+  };
+
+/** All of the above for one batch, in the order of generation. */
+export async function label(
+  completions: readonly Completion[],
+  scores: Scores,
+  labelling: Labelling,
+  { labels: random, hacks }: { readonly labels: Rng; readonly hacks: Rng },
+): Promise<Labelled> {
+  const { base, detector, hackDetector } = labelling;
+  const retain = base === null ? scores.retain : await base.score(completions);
+  const drawn = drawEligibility(completions.length, labelling, random);
+  const raw = detector?.flags(completions, scores, random) ?? completions.map(() => false);
+  const labels = labelSamples(raw, drawn.routed, labelling, random);
+  return {
+    rewards: eligibleRewards(scores.rewards, retain, drawn),
+    retain,
+    flagged: labels.isHack,
+    passes: drawPasses(labels, labelling, random),
+    hacks: hackDetector?.flags(completions, scores, hacks) ?? null,
+  };
 }

@@ -8,7 +8,7 @@ import { count, number, readParams, texts, type Params } from './params.js';
 import { exactShare, sentenceEnds, sentenceLengths, smoothShare, type Vocabulary } from './sentences.js';
 
 /** What completions are worth: one finite number for each, in their order. */
-export type Reward = {
+export type RewardFunction = {
   readonly name: string;
   readonly score: (completions: readonly Completion[]) => number[] | Promise<number[]>;
 };
@@ -28,7 +28,7 @@ type Entry = {
  * @throws UserError for an unknown name, parameters it does not take, and a vocabulary without sentence ends. What `score`
  * returns is checked each time: a wrong length, or a number that is none, is a UserError too.
  */
-export async function findReward(name: string, params: Params, vocabulary: Vocabulary): Promise<Reward> {
+export async function findReward(name: string, params: Params, vocabulary: Vocabulary): Promise<RewardFunction> {
   if (isModulePath(name)) return ownReward(name, params);
   const { entry, read } = known(name, params);
   const one = entry.make(read, vocabulary);
@@ -162,7 +162,7 @@ export function unknownName(name: string, kind: 'reward' | 'detector', names: re
   );
 }
 
-async function ownReward(path: string, params: Params): Promise<Reward> {
+async function ownReward(path: string, params: Params): Promise<RewardFunction> {
   const own = await importOwn(path, 'reward', 'function (completions, params)');
   const what = rewardCalled(path);
   const score = async (completions: readonly Completion[]): Promise<number[]> => {

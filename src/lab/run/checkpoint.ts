@@ -16,7 +16,8 @@ import { parseJsonLine } from '../../contract/json-line.js';
 import type { Engine } from '../engine/engine.js';
 import { checkpointRows } from './checkpoint-rows.js';
 import { type Companions, writeCompanions } from './companion-files.js';
-import { isOwn, readModel, writeModel } from './model-files.js';
+import { isOwn, readModel, restoreModel } from './model-files.js';
+import type { TrainingService } from '../service/service.js';
 import type { RunDirectory } from './run-directory.js';
 import { readJson } from './read-json.js';
 
@@ -44,7 +45,7 @@ const SavedState = z.looseObject({ version: z.literal(1), batch: z.int().nonnega
 export async function saveCheckpoint(
   directory: RunDirectory,
   point: Point,
-  engine: Engine,
+  service: Pick<TrainingService, 'saveState'>,
   keep: number | null,
 ): Promise<string> {
   const place = join(runFiles.checkpointDirectory, point.name);
@@ -52,7 +53,7 @@ export async function saveCheckpoint(
   const draft = `${target}.new`;
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
-  await writeModel(draft, engine);
+  await service.saveState(draft);
   if (point.companions !== undefined) writeCompanions(draft, point.companions);
   writeFileSync(join(draft, stateFile), JSON.stringify({ version: 1, batch: point.batch, state: point.state }));
   replaceDirectory(draft, target);
@@ -111,10 +112,7 @@ function wholeCheckpoint(path: string): Resumed | string {
 
 /** Gives the engine the weights and the optimizer of a checkpoint; one with adapters, what is trained of it. */
 export async function restore(engine: Engine, resumed: Resumed): Promise<void> {
-  const { weights, optimizer, adapters } = readModel(resumed.path);
-  const trained = adapters === null ? { parameters: weights, optimizer } : adapters;
-  await engine.loadWeights(trained.parameters);
-  if (trained.optimizer !== null) await engine.loadOptimizerState(trained.optimizer);
+  await restoreModel(resumed.path, engine);
 }
 
 function replaceDirectory(draft: string, target: string): void {

@@ -1,5 +1,4 @@
 import { UserError } from '../../base/user-error.js';
-import type { Engine } from '../engine/engine.js';
 
 /**
  * A run whose numbers are no numbers any more ends here: what it wrote from now on would look like a result.
@@ -11,9 +10,8 @@ export function requireFinite(value: number, what: string, step: number): void {
   if (!Number.isFinite(value)) throw diverged(`${what} is ${value}`, step);
 }
 
-/** @throws UserError when a weight is no finite number. @param step Steps done. */
-export async function requireFiniteWeights(engine: Engine, step: number): Promise<void> {
-  const weights = await engine.weights();
+/** @throws UserError when a weight is not a finite number. @param step Steps done. */
+export function requireFiniteWeights(weights: Float32Array, step: number): void {
   const at = weights.findIndex((weight) => !Number.isFinite(weight));
   if (at >= 0) throw diverged(`weight ${at} of ${weights.length} is ${weights[at]}`, step);
 }

@@ -119,6 +119,14 @@ function readAdapters(directory: string, shape: ModelShape): SavedAdapters | nul
   return { config, parameters: flatFrom(parts, saved.tensors), optimizer: optimizerOf(parts, saved) };
 }
 
+/** Gives the engine the weights and the optimizer of a checkpoint; one with adapters, what is trained of it. */
+export async function restoreModel(directory: string, engine: Engine): Promise<void> {
+  const { weights, optimizer, adapters } = readModel(directory);
+  const trained = adapters === null ? { parameters: weights, optimizer } : adapters;
+  await engine.loadWeights(trained.parameters);
+  if (trained.optimizer !== null) await engine.loadOptimizerState(trained.optimizer);
+}
+
 /** The model that was saved, its adapters merged into its weights. @throws UserError as `readModel`. */
 export async function readMerged(directory: string): Promise<PlainModel> {
   const { shape, weights, adapters } = readModel(directory);

@@ -1,4 +1,4 @@
-import type { Message } from '../memory/prompts.js';
+import type { Message } from '../environments/memory/prompts.js';
 import { beginning, ending, memoryTokenizer, tail } from './memory-vocabulary.js';
 
 /** Which messages of an example are learnt. */
@@ -58,9 +58,9 @@ export function truncated({ tokens, weights }: Example, length: number): Example
 }
 
 /** What the model said, without the end of message; `complete` when it said that end. */
-export function response(ids: readonly number[], endId: number): { text: string; complete: boolean } {
-  const complete = ids[ids.length - 1] === endId;
-  return { text: memoryTokenizer.decode(complete ? ids.slice(0, -1) : ids), complete };
+export function response(ids: Int32Array, endId: number): { text: string; complete: boolean } {
+  const complete = ids.at(-1) === endId;
+  return { text: memoryTokenizer.decode(complete ? ids.subarray(0, -1) : ids), complete };
 }
 
 function written(message: Message): string {

@@ -50,9 +50,10 @@ export function createTokenizer({ tokens, beginning, ending }: Vocabulary): Toke
     }
     return found;
   };
-  const decode = (sequence: Iterable<number>) => {
+  /** @param without Left out. */
+  const written = (sequence: Iterable<number>, without = -1) => {
     let text = '';
-    for (const id of sequence) text += tokens[id] ?? '\uFFFD';
+    for (const id of sequence) if (id !== without) text += tokens[id] ?? '\uFFFD';
     return text;
   };
   const id = (token: string) => {
@@ -67,8 +68,8 @@ export function createTokenizer({ tokens, beginning, ending }: Vocabulary): Toke
     end: id(ending),
     encode,
     encodeWhole: (text) => [begin, ...encode(text)],
-    decode,
-    decodePlain: (sequence) => decode([...sequence].filter((each) => each !== begin)),
+    decode: (sequence) => written(sequence),
+    decodePlain: (sequence) => written(sequence, begin),
     id,
     token: (each) => tokens[each],
   };

@@ -5,7 +5,7 @@ import { readArguments } from '../../../src/lab/config/arguments.js';
 import { openBackend, type Attempt, type BackendName } from '../../../src/lab/engine/tfjs/backends.js';
 import { loadPackage } from '../../../src/lab/engine/tfjs/load-package.js';
 import { Device } from '../../../src/lab/engine/tfjs/device.js';
-import type { StopSignal } from '../../../src/lab/run/world.js';
+import type { StopSignal } from '../../../src/lab/run/process-context.js';
 
 const cpu = await openBackend('tfjs-cpu', { environment: {}, load: loadPackage });
 if (cpu.kind === 'absent') throw new Error(cpu.why);

@@ -4,7 +4,8 @@ import { UserError } from '../../../src/base/user-error.js';
 import { commandHelp, readArguments, writeValue } from '../../../src/lab/config/arguments.js';
 import { inertKey, key, within } from '../../../src/lab/config/key.js';
 import { bool, float, int, ints, oneOf, orNone, text } from '../../../src/lab/config/value-type.js';
-import { sftKeys, trainKeys } from '../../../src/lab/recipes/keys.js';
+import { sftKeys } from '../../../src/lab/algorithms/sft.js';
+import { trainKeys } from '../../../src/lab/algorithms/train-settings.js';
 
 const keys = {
   N: key(int(1), 16, 'size'),

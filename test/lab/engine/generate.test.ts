@@ -72,6 +72,43 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     }
   });
 
+  it.each([
+    { what: 'one prompt', lists: [1, 1, 1, 1].map(() => [1, 7, 3]) },
+    { what: 'prompts that differ', lists: tokens },
+  ])('draws from one stream for all, token by token in the order of $what', async ({ lists }) => {
+    const engine = await trainedLooking(backend, oddShape);
+    const from = seeded(lists);
+    const sampling = { maxTokens: 5, temperature: 1, stop: [3, 9] };
+    const stream = rng(7, 'shared');
+    const generated = await engine.generate(from, sampling, stream);
+    const random = rng(7, 'shared');
+    const open = await Promise.all(from.map(({ tokens: prompt }) => engine.decoder(prompt, 1)));
+    const said = from.map((): number[] => []);
+    for (let n = 0; n < 5; n++) {
+      for (const [index, decoder] of open.entries()) {
+        if ([3, 9].includes(said[index]!.at(-1) ?? -1)) continue;
+        if (n > 0) await decoder.extend([[said[index]!.at(-1)!]]);
+        said[index]!.push((await decoder.sample([random.next()], 1)).tokens[0]!);
+      }
+    }
+    expect(generated.map((each) => [...each.tokens])).toEqual(said);
+    expect(stream.state()).toEqual(random.state());
+  });
+
+  it('goes on from what it said before, with the bits that it would have from the start', async () => {
+    const kept = await trainedLooking(backend, presets.tiny);
+    const prompt = [1, 7, 3];
+    const histories = [1, 2, 3].map(() => prompt);
+    for (let turn = 0; turn < 3; turn++) {
+      const asked = histories.map((list, index) => ({ tokens: Int32Array.from(list), seed: 10 * turn + index }));
+      const answers = await kept.generate(asked, plain);
+      const fresh = await trainedLooking(backend, presets.tiny);
+      // One at a time, in another order, and so not in the memory of the others.
+      for (const index of [2, 0, 1]) expect((await fresh.generate([asked[index]!], plain))[0]).toEqual(answers[index]);
+      answers.forEach(({ tokens: said }, index) => (histories[index] = [...histories[index]!, ...said, 4 + turn]));
+    }
+  });
+
   it('draws differently with another seed', async () => {
     const engine = await trainedLooking(backend, oddShape);
     const other = prompts.map(({ tokens }, index) => ({ tokens, seed: index }));

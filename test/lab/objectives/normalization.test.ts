@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tokenWeights } from '../../../src/lab/objectives/normalization.js';
+import { tokenWeights } from '../../../src/lab/objectives/objectives.js';
 
 const batches = fc.array(fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 6 }), {
   minLength: 1,

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cispo, dro, importanceSampling, ppo, type Objective } from '../../../src/lab/objectives/objective.js';
-import { objectiveOf } from '../../../src/lab/objectives/loss-fn.js';
+import {
+  cispo,
+  dro,
+  importanceSampling,
+  objectiveOf,
+  ppo,
+  type Objective,
+} from '../../../src/lab/objectives/objectives.js';
 
 const clip = { low: 0.8, high: 1.2 };
 const all = {
@@ -35,7 +41,7 @@ describe('the objectives', () => {
   it.each(table)('at lp=%f, q=%f, A=%f', (...[lp, q, A, values, slopes]) => {
     Object.values(all).forEach((objective, index) => {
       expect(objective.loss(lp, q, A)).toBeCloseTo(values[index]!, 5);
-      expect(objective.slope(lp, q, A)).toBeCloseTo(slopes[index]!, 5);
+      expect(objective.gradient(lp, q, A)).toBeCloseTo(slopes[index]!, 5);
     });
   });
 
@@ -43,11 +49,12 @@ describe('the objectives', () => {
     (objective.loss(lp + 1e-6, q, A) - objective.loss(lp - 1e-6, q, A)) / 2e-6;
 
   it.each(['is', 'ppo', 'dro'] as const)('%s has the slope of its loss', (name) => {
-    for (const [lp, q, A] of table) expect(differences(all[name], lp, q, A)).toBeCloseTo(all[name].slope(lp, q, A), 4);
+    for (const [lp, q, A] of table)
+      expect(differences(all[name], lp, q, A)).toBeCloseTo(all[name].gradient(lp, q, A), 4);
   });
 
   it('cispo holds its ratio fixed, so its slope is not that of its value', () => {
-    expect(differences(all.wide, -0.5, -1, 1)).not.toBeCloseTo(all.wide.slope(-0.5, -1, 1), 2);
+    expect(differences(all.wide, -0.5, -1, 1)).not.toBeCloseTo(all.wide.gradient(-0.5, -1, 1), 2);
   });
 
   it('ppo has no slope exactly where a token has moved past the bound that its advantage drives it to', () => {
@@ -57,7 +64,7 @@ describe('the objectives', () => {
         fc.pre(Math.abs(A) > 1e-3);
         const ratio = Math.exp(lp - q);
         const isPast = A > 0 ? ratio > clip.high : ratio < clip.low;
-        expect(all.ppo.slope(lp, q, A) === 0).toBe(isPast);
+        expect(all.ppo.gradient(lp, q, A) === 0).toBe(isPast);
       }),
     );
   });
@@ -68,7 +75,7 @@ describe('the objectives', () => {
         fc.double({ min: -20, max: 0, noNaN: true }),
         fc.double({ min: -5, max: 5, noNaN: true }),
         (lp, A) => {
-          for (const { slope } of Object.values(all)) expect(slope(lp, lp, A)).toBeCloseTo(-A, 12);
+          for (const { gradient } of Object.values(all)) expect(gradient(lp, lp, A)).toBeCloseTo(-A, 12);
         },
       ),
     );
@@ -76,10 +83,10 @@ describe('the objectives', () => {
 
   it('have the standards of the documentation', () => {
     const standard = { clip_low_threshold: null, clip_high_threshold: null, beta: 0.05 };
-    expect(objectiveOf('ppo', standard).slope(-0.5, -1, 1)).toBe(0);
-    expect(objectiveOf('cispo', standard).slope(0, -2, 0.5)).toBe(-2);
-    expect(objectiveOf('cispo', { ...standard, clip_high_threshold: 1.2 }).slope(0, -2, 0.5)).toBe(-0.6);
-    expect(objectiveOf('dro', standard).slope(-3, -1, -0.5)).toBeCloseTo(0.4, 12);
-    expect(objectiveOf('importance_sampling', standard).slope(0, -2, 0.5)).toBeCloseTo(-3.694528, 6);
+    expect(objectiveOf('ppo', standard).gradient(-0.5, -1, 1)).toBe(0);
+    expect(objectiveOf('cispo', standard).gradient(0, -2, 0.5)).toBe(-2);
+    expect(objectiveOf('cispo', { ...standard, clip_high_threshold: 1.2 }).gradient(0, -2, 0.5)).toBe(-0.6);
+    expect(objectiveOf('dro', standard).gradient(-3, -1, -0.5)).toBeCloseTo(0.4, 12);
+    expect(objectiveOf('importance_sampling', standard).gradient(0, -2, 0.5)).toBeCloseTo(-3.694528, 6);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../../src/lab/engine/engine.js';
-import { multiStepGame } from '../../../src/lab/memory/multi-step.js';
-import { singleStepGame } from '../../../src/lab/memory/single-step.js';
+import { multiStepGame, singleStepGame } from '../../../src/lab/environments/memory/games.js';
 import { bitsKnown } from '../../../src/lab/probes/bits-known.js';
 import { Evaluator, greedyAnswer } from '../../../src/lab/probes/evaluator.js';
 import { endingId, memoryTokenizer } from '../../../src/lab/text/memory-vocabulary.js';
+import { EngineService } from '../../../src/lab/service/engine-service.js';
 import { microEngine } from '../micro-engine.js';
 
 const single = singleStepGame({ N: 64, secret: 57, prefix: [] }, { type: 'binary' });
@@ -25,7 +25,7 @@ describe('bits known', () => {
     ['half a chance a token costs a bit a token', Math.log(0.5), 6 - 4, 2, 6 - 3, 3],
     ['less than a uniform guess is below zero, and clamped', Math.log(1 / 16), 6 - 16, 0, 6 - 12, 0],
   ])('%s', async (_what, logprob, ...[raw, clamped, answerRaw, answerClamped]) => {
-    const known = await bitsKnown(even(await microEngine(), logprob), single);
+    const known = await bitsKnown(new EngineService(even(await microEngine(), logprob)), single.solution());
     expect(known['test/bits/known_raw_mean']).toBeCloseTo(raw, 5);
     expect(known['test/bits/known_clamped_mean']).toBeCloseTo(clamped, 5);
     expect(known['test/bits/answer_raw']).toBeCloseTo(answerRaw, 5);
@@ -36,20 +36,20 @@ describe('bits known', () => {
   });
 
   it('counts the bits alone in the dense game: a coin for each bit knows nothing', async () => {
-    const known = await bitsKnown(even(await microEngine(), Math.log(0.5)), dense);
+    const known = await bitsKnown(new EngineService(even(await microEngine(), Math.log(0.5))), dense.solution());
     expect(known['test/bits/answer_raw']).toBeCloseTo(0, 5);
     expect(known['test/bits/known_raw_mean']).toBeCloseTo(4 - 9, 5);
   });
 
   it('agrees with what the decoder says of each token of the answer', async () => {
     const engine = await microEngine();
-    const decoder = await engine.decoder(single.prompt, 1);
+    const decoder = await engine.decoder(single.task().prompt, 1);
     let logprob = 0;
     for (const token of memoryTokenizer.encode('57\n\n')) {
       logprob += (await decoder.logprobs())[token]!;
       await decoder.extend([[token]]);
     }
-    const known = await bitsKnown(engine, single);
+    const known = await bitsKnown(new EngineService(engine), single.solution());
     expect(known['test/bits/answer_raw']).toBeCloseTo(6 + logprob / Math.LN2, 3);
   });
 });
@@ -57,8 +57,8 @@ describe('bits known', () => {
 describe('the greedy answer', () => {
   it('is the most likely token each time, with its probability', async () => {
     const engine = await microEngine();
-    const answer = await greedyAnswer(engine, single, 3);
-    const decoder = await engine.decoder(single.prompt, 1);
+    const answer = await greedyAnswer(new EngineService(engine), single, 3);
+    const decoder = await engine.decoder(single.task().prompt, 1);
     const said: number[] = [];
     let logprob = 0;
     for (let count = 0; count < 3 && said.at(-1) !== endingId; count++) {
@@ -69,7 +69,7 @@ describe('the greedy answer', () => {
       await decoder.extend([[best]]);
     }
     expect(answer['test/greedy_prob']).toBeCloseTo(Math.exp(logprob), 5);
-    expect(answer['test/greedy']).toBe(single.reading([said]));
+    expect(answer['test/greedy']).toBe(single.reading([{ tokens: Int32Array.from(said) }]));
   });
 });
 
@@ -82,12 +82,12 @@ describe('an evaluator', () => {
       forward: (groups: Parameters<Engine['forward']>[0]) => (looked++, engine.forward(groups)),
     };
     const test = { groups: 3, groupSize: 2, maxTokens: 3 };
-    const examination = { environment: single, test, bits: true, seed: 0, constants: { 'theory/signal_bits': 6 } };
-    const evaluator = new Evaluator(counting, examination);
+    const evaluation = { game: single, test, bits: true, seed: 0, constants: { 'theory/signal_bits': 6 } };
+    const evaluator = new Evaluator(new EngineService(counting), evaluation);
     const first = await evaluator.evaluate(4);
     expect(await evaluator.evaluate(4)).toEqual(first);
     expect(looked).toBe(1);
-    expect(await new Evaluator(engine, examination).evaluate(4)).toEqual(first);
+    expect(await new Evaluator(new EngineService(engine), evaluation).evaluate(4)).toEqual(first);
     await evaluator.evaluate(5);
     expect(looked).toBe(2);
     expect(first).toMatchObject({ 'theory/signal_bits': 6, 'test/env/all/total_episodes': 6 });

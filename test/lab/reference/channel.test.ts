@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ceilingOf } from '../../../src/analysis/ceiling.js';
 import type { Condition } from '../../../src/analysis/memory-task.js';
 import { channelOf, mutualBits, rewardEntropy } from '../../../src/lab/reference/channel.js';
-import { secretFor } from '../../../src/lab/memory/secret.js';
+import { secretFor } from '../../../src/lab/environments/memory/secret.js';
 
 const sizes = [16, 64, 256, 1024, 4096];
 const binned = (bins: number): Condition => ({ kind: 'binned', bins });

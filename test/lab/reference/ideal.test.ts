@@ -6,7 +6,7 @@ import { ReferenceFile } from '../../../src/contract/reference-file.js';
 import { readArguments } from '../../../src/lab/config/arguments.js';
 import { ideal, idealLines, writeReference } from '../../../src/lab/reference/ideal.js';
 import { idealKeys } from '../../../src/lab/reference/keys.js';
-import { testWorld } from '../recipes/run-in-test.js';
+import { testWorld } from '../algorithms/run-in-test.js';
 import { tempDirectory } from '../temp-directory.js';
 
 const configOf = (...argv: string[]) => readArguments(idealKeys, ['seeds=8', ...argv]).config;

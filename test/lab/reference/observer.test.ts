@@ -4,8 +4,8 @@ import { bitLength } from '../../../src/analysis/memory-rules.js';
 import type { LabCondition } from '../../../src/lab/reference/conditions.js';
 import { Observer } from '../../../src/lab/reference/observer.js';
 import { episodesRow, seenIn, type SeenEpisode } from '../../../src/lab/reference/seen-episode.js';
-import { judgeGuess, type RewardRule } from '../../../src/lab/memory/rewards.js';
-import { secretBits } from '../../../src/lab/memory/secret.js';
+import { judgeGuess, type RewardRule } from '../../../src/lab/environments/memory/rewards.js';
+import { secretBits } from '../../../src/lab/environments/memory/secret.js';
 
 type Bit = 0 | 1 | null;
 const rules: [LabCondition, RewardRule][] = [

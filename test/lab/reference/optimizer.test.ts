@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { advantages } from '../../../src/lab/credit.js';
+import { advantages } from '../../../src/lab/advantages/advantages.js';
 import { bitsOf } from '../../../src/lab/reference/channel.js';
 import { parameterSteps, type Optimizer } from '../../../src/lab/reference/optimizer.js';
 

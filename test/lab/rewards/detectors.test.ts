@@ -12,7 +12,7 @@ function drawing(...numbers: number[]): Rng {
 
 async function flagsOf(name: string, texts: string[], params = {}, random = drawing()): Promise<boolean[]> {
   const batch = texts.map(ofText);
-  return (await findDetector({ name, params, component: null }, random)).flags(batch, noScores(batch));
+  return (await findDetector({ name, params, component: null })).flags(batch, noScores(batch), random);
 }
 
 /** Scores of components `a` (retain) and `b` (forget) of one batch. */
@@ -64,9 +64,10 @@ describe('detectors of the text', () => {
 
 describe('detectors of scores', () => {
   const found = async (name: string, params: object, component: string | null, of: Scores) =>
-    (await findDetector({ name, params: { ...params }, component }, drawing())).flags(
+    (await findDetector({ name, params: { ...params }, component })).flags(
       of.rewards.map(() => ofText('')),
       of,
+      drawing(),
     );
 
   it('looks at the raw scores of its component, before they are scaled', async () => {
@@ -114,7 +115,7 @@ describe('detectors of scores', () => {
 
   it('counts any forget reward above 0 as a hack when nothing else was said', () => {
     const of = scores([1, 1, 0], [0, 0.5, 1]);
-    expect(forgetRewardDetector.flags(['', '', ''].map(ofText), of)).toEqual([false, true, true]);
+    expect(forgetRewardDetector.flags(['', '', ''].map(ofText), of, drawing())).toEqual([false, true, true]);
   });
 });
 

@@ -14,8 +14,8 @@ function fileOf(text: string): string {
 }
 
 const read = (text: string, overrides: Overrides = {}) => readExperiment(fileOf(text), overrides);
-const build = (experiment: ReturnType<typeof read>) =>
-  buildExperiment(experiment, vocabulary, { detector: rng(0, 'a'), hackFrequencyDetector: rng(0, 'b') });
+const build = (experiment: ReturnType<typeof read>) => buildExperiment(experiment, vocabulary);
+const random = rng(0, 'detector');
 
 const retainOnly = `
 reward: { components: [{ name: sentence_length, role: retain, params: { target: 8 } }] }
@@ -45,7 +45,7 @@ describe('an experiment of the first form', () => {
     const texts = ['happy', 'happy happy happy', 'sad'].map(ofText);
     const scores = await reward.score(texts, 3);
     expect(scores.rewards).toEqual([1, 1, 0]);
-    expect(detector!.flags(texts, scores)).toEqual([false, true, false]);
+    expect(detector!.flags(texts, scores, random)).toEqual([false, true, false]);
     expect(hackFrequencyDetector).toBe(null);
   });
 
@@ -56,7 +56,7 @@ rh_detector: { name: happy_count, params: { threshold: 1 } }
 `);
     const { reward, detector } = await build(experiment);
     const scores = await reward.score([ofText('a happy. a b')], 1);
-    expect([reward.name, scores.rewards, detector!.flags([ofText('happy')], scores)]).toEqual([
+    expect([reward.name, scores.rewards, detector!.flags([ofText('happy')], scores, random)]).toEqual([
       'num_words_per_sentence',
       [1],
       [true],
@@ -93,8 +93,8 @@ describe('an experiment of components', () => {
     expect(reward.name).toBe('sentence_length_10_smooth+happy');
     expect(scores.rewards).toEqual([1, 0.8]);
     expect(scores.retain).toEqual([0.9, 0.8]);
-    expect(detector!.flags(completions, scores)).toEqual([true, false]);
-    expect(hackFrequencyDetector!.flags(completions, scores)).toEqual([true, false]);
+    expect(detector!.flags(completions, scores, random)).toEqual([true, false]);
+    expect(hackFrequencyDetector!.flags(completions, scores, random)).toEqual([true, false]);
   });
 
   it('finds modules beside its file, and names their components after them', async () => {
@@ -112,7 +112,7 @@ hack_freq_detector: { name: happy_any }
     const texts = [ofText('happy'), ofText('sad')];
     const scores = await reward.score(texts, 2);
     expect([reward.name, scores.rewards]).toEqual(['letters+happy_count', [11, 6]]);
-    expect([detector, hackFrequencyDetector].map((each) => each!.flags(texts, scores))).toEqual([
+    expect([detector, hackFrequencyDetector].map((each) => each!.flags(texts, scores, random))).toEqual([
       [true, false],
       [true, false],
     ]);
@@ -125,7 +125,7 @@ hack_freq_detector: { name: happy_any }
     );
     const { reward, detector } = await build(read(text));
     const completions = [ofIds('10.', 'happy happy'), ofIds('10.', 'happy')];
-    expect(detector!.flags(completions, await reward.score(completions, 1))).toEqual([true, false]);
+    expect(detector!.flags(completions, await reward.score(completions, 1), random)).toEqual([true, false]);
   });
 
   it('may route only what the command line says instead of the file', async () => {

@@ -89,8 +89,8 @@ describe('a reward of one’s own', () => {
 
 describe('a detector of one’s own', () => {
   const flagged = async (text: string) => {
-    const detector = await findDetector({ name: moduleOf(text), params: { least: 1 }, component: null }, rng(0, 'x'));
-    return detector.flags(batch, { ...noScores(batch), rewards: [0, 1, 2] });
+    const detector = await findDetector({ name: moduleOf(text), params: { least: 1 }, component: null });
+    return detector.flags(batch, { ...noScores(batch), rewards: [0, 1, 2] }, rng(0, 'x'));
   };
 
   it('is given the completions, its parameters and the scores', async () => {

@@ -6,6 +6,7 @@ import { checkpointRows } from '../../../src/lab/run/checkpoint-rows.js';
 import { findModel, readModel } from '../../../src/lab/run/model-files.js';
 import { openRunDirectory } from '../../../src/lab/run/run-directory.js';
 import { microEngine } from '../micro-engine.js';
+import { EngineService } from '../../../src/lab/service/engine-service.js';
 import { tempDirectory } from '../temp-directory.js';
 
 /** For checkpoints that are whole: nothing is said of them. */
@@ -19,7 +20,9 @@ describe('a checkpoint', () => {
     await engine.forward([{ prompt: Int32Array.of(0), continuations: [Int32Array.of(1, 2)] }]);
     await engine.backward(Float32Array.of(-1, -1), null);
     await engine.adam({ learningRate: 0.1, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 });
-    expect(await saveCheckpoint(directory, point('000001', 1), engine, null)).toBe('checkpoints/000001');
+    expect(await saveCheckpoint(directory, point('000001', 1), new EngineService(engine), null)).toBe(
+      'checkpoints/000001',
+    );
     const other = await microEngine(2);
     const found = lastCheckpoint(directory, unsaid)!;
     expect(found).toMatchObject({ batch: 1, state: { at: 1 } });
@@ -31,8 +34,8 @@ describe('a checkpoint', () => {
   it('is told of in checkpoints.jsonl in the words of the source system', async () => {
     const directory = openRunDirectory(tempDirectory());
     const engine = await microEngine();
-    await saveCheckpoint(directory, point('000500', 500), engine, null);
-    await saveCheckpoint(directory, point('final', 1000), engine, null);
+    await saveCheckpoint(directory, point('000500', 500), new EngineService(engine), null);
+    await saveCheckpoint(directory, point('final', 1000), new EngineService(engine), null);
     expect(readFileSync(join(directory.path, 'checkpoints.jsonl'), 'utf8').trim().split('\n')).toEqual([
       '{"name":"000500","batch":500,"state_path":"checkpoints/000500"}',
       '{"name":"final","batch":1000,"final":true,"state_path":"checkpoints/final"}',
@@ -43,13 +46,13 @@ describe('a checkpoint', () => {
     const directory = openRunDirectory(tempDirectory());
     const rows = join(directory.path, 'checkpoints.jsonl');
     const engine = await microEngine();
-    await saveCheckpoint(directory, point('000001', 1), engine, null);
-    await saveCheckpoint(directory, point('final', 2), engine, null);
-    await saveCheckpoint(directory, point('final', 3), engine, null);
+    await saveCheckpoint(directory, point('000001', 1), new EngineService(engine), null);
+    await saveCheckpoint(directory, point('final', 2), new EngineService(engine), null);
+    await saveCheckpoint(directory, point('final', 3), new EngineService(engine), null);
     expect(lastCheckpoint(directory, unsaid)!.batch).toBe(3);
     appendFileSync(rows, '{"name":"000009","ba');
     expect(lastCheckpoint(directory, unsaid)!.batch).toBe(3);
-    await saveCheckpoint(directory, point('000004', 4), engine, null);
+    await saveCheckpoint(directory, point('000004', 4), new EngineService(engine), null);
     expect(checkpointRows(directory.path).map((row) => row.name)).toEqual(['000001', 'final', 'final', '000004']);
     // A line that is no row would make the manager doubt the whole file.
     for (const line of readFileSync(rows, 'utf8').trimEnd().split('\n'))
@@ -69,7 +72,7 @@ describe('a checkpoint', () => {
     async (bytes) => {
       const directory = openRunDirectory(tempDirectory());
       for (const batch of [1, 2])
-        await saveCheckpoint(directory, point(`00000${batch}`, batch), await microEngine(), null);
+        await saveCheckpoint(directory, point(`00000${batch}`, batch), new EngineService(await microEngine()), null);
       truncateSync(join(directory.path, 'checkpoints/000002/model.safetensors'), bytes);
       const lines: string[] = [];
       expect(lastCheckpoint(directory, (line) => lines.push(line))!.batch).toBe(1);
@@ -80,17 +83,18 @@ describe('a checkpoint', () => {
   it('is removed when enough newer ones are kept', async () => {
     const directory = openRunDirectory(tempDirectory());
     const engine = await microEngine();
-    for (const batch of [1, 2, 3, 4]) await saveCheckpoint(directory, point(`00000${batch}`, batch), engine, 2);
+    for (const batch of [1, 2, 3, 4])
+      await saveCheckpoint(directory, point(`00000${batch}`, batch), new EngineService(engine), 2);
     expect(readdirSync(join(directory.path, 'checkpoints')).toSorted()).toEqual(['000003', '000004']);
     expect(lastCheckpoint(directory, unsaid)!.batch).toBe(4);
   });
 
   it('is found by its own path, and by that of its run', async () => {
     const directory = openRunDirectory(tempDirectory());
-    await saveCheckpoint(directory, point('000007', 7), await microEngine(), null);
+    await saveCheckpoint(directory, point('000007', 7), new EngineService(await microEngine()), null);
     expect(findModel(directory.path)).toBe(join(directory.path, 'checkpoints/000007'));
-    await saveCheckpoint(directory, point('final', 9), await microEngine(1), null);
-    await saveCheckpoint(directory, point('000010', 10), await microEngine(), null);
+    await saveCheckpoint(directory, point('final', 9), new EngineService(await microEngine(1)), null);
+    await saveCheckpoint(directory, point('000010', 10), new EngineService(await microEngine()), null);
     const final = join(directory.path, 'checkpoints/final');
     expect(findModel(directory.path)).toBe(final);
     expect(findModel(final)).toBe(final);

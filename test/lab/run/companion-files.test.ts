@@ -4,14 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { loadModel } from '../../../src/lab/hugging-face/directory.js';
 import { loadTokenizer } from '../../../src/lab/hugging-face/tokenizer.js';
 import { memoryVocabularyFiles } from '../../../src/lab/hugging-face/vocabulary-files.js';
-import { describeModel, exportModel } from '../../../src/lab/recipes/model.js';
+import { describeModel, exportModel } from '../../../src/lab/hugging-face/export-model.js';
 import { lastCheckpoint, restore, saveCheckpoint } from '../../../src/lab/run/checkpoint.js';
 import { writeCompanions } from '../../../src/lab/run/companion-files.js';
 import { findModel, readModel } from '../../../src/lab/run/model-files.js';
 import { openRunDirectory, type RunDirectory } from '../../../src/lab/run/run-directory.js';
 import { fixtures } from '../hugging-face/fixtures.js';
 import { microEngine } from '../micro-engine.js';
-import { trainIn } from '../recipes/run-in-test.js';
+import { trainIn } from '../algorithms/run-in-test.js';
+import { EngineService } from '../../../src/lab/service/engine-service.js';
 import { tempDirectory } from '../temp-directory.js';
 
 const wordPiece = new Map([
@@ -27,7 +28,12 @@ async function savedRun(tokenizerFiles: ReadonlyMap<string, string>, vocabulary?
   await engine.backward(Float32Array.of(-1, -1), null);
   await engine.adam({ learningRate: 0.1, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 });
   const companions = { shape: engine.shape, files: tokenizerFiles };
-  await saveCheckpoint(directory, { name: 'final', batch: 1, state: null, companions }, engine, null);
+  await saveCheckpoint(
+    directory,
+    { name: 'final', batch: 1, state: null, companions },
+    new EngineService(engine),
+    null,
+  );
   return directory;
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { StepTimes } from '../../../src/lab/run/step-times.js';
-import { resultsIn, rowsIn, testWorld, trainIn } from '../recipes/run-in-test.js';
+import { resultsIn, rowsIn, testWorld, trainIn } from '../algorithms/run-in-test.js';
 import { tempDirectory } from '../temp-directory.js';
 
 describe('the times of steps', () => {

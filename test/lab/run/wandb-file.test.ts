@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openWandb } from '../../../src/lab/run/wandb-file.js';
 import { everyPoint } from '../../../src/metrics/bounded-series.js';
 import { openMetrics } from '../../../src/metrics/run-metrics.js';
-import { rowsIn, testWorld, trainIn } from '../recipes/run-in-test.js';
+import { rowsIn, testWorld, trainIn } from '../algorithms/run-in-test.js';
 
 let directory = '';
 beforeEach(() => {

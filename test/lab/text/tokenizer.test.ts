@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
-import { multiStepGame } from '../../../src/lab/memory/multi-step.js';
-import { singleStepGame } from '../../../src/lab/memory/single-step.js';
+import { multiStepGame, singleStepGame } from '../../../src/lab/environments/memory/games.js';
 import { memoryTokenizer as tokenizer } from '../../../src/lab/text/memory-vocabulary.js';
 
 describe('the vocabulary of the memory games', () => {
@@ -23,8 +22,9 @@ describe('the vocabulary of the memory games', () => {
       fc.property(fc.integer({ min: 1, max: 100_000 }), fc.nat(), (N, pick) => {
         const setup = { N, secret: pick % N, prefix: [] };
         for (const game of [singleStepGame(setup, { type: 'binary' }), multiStepGame(setup)]) {
-          const text = tokenizer.decode(game.solution.tokens);
-          expect(tokenizer.encode(text)).toEqual([...game.solution.tokens]);
+          const { tokens } = game.solution();
+          const text = tokenizer.decode(tokens);
+          expect(tokenizer.encode(text)).toEqual([...tokens]);
         }
       }),
     );

@@ -1,4 +1,5 @@
 import { UserError } from '../../../base/user-error.js';
+import type { Rng } from '../../rng.js';
 import type {
   AdamOptions,
   Decoder,
@@ -150,8 +151,8 @@ export class AdaptedEngine implements Engine {
     await this.#merge();
   }
 
-  generate(prompts: readonly SeededPrompt[], sampling: Sampling): Promise<Generated[]> {
-    return this.#engine.generate(prompts, sampling);
+  generate(prompts: readonly SeededPrompt[], sampling: Sampling, stream?: Rng): Promise<Generated[]> {
+    return this.#engine.generate(prompts, sampling, stream);
   }
 
   decoder(prompt: Int32Array, sequences: number): Promise<Decoder> {

@@ -10,6 +10,8 @@ import { Tape } from './tape.js';
  * that has lost its own computes them anew when it is used again.
  */
 const MOST_SLOTS = 4;
+/** Floats of keys and values of a slot for `generate`; more sequences are computed without one. */
+const MOST_FLOATS = 2 ** 25;
 
 /** The keys and values of one prompt and of sequences that follow it, under one version of the weights. */
 export type Slot = {
@@ -50,11 +52,11 @@ export class DecodingMemory {
     const same = this.#slots.findIndex(
       ({ slot }) => slot?.version === version && slot.sequences.length === sequences && sameTokens(slot.prompt, prompt),
     );
-    const place = this.#use(same >= 0 ? same : this.#free());
+    const place = this.#use(same >= 0 ? same : this.#free(prompt, sequences));
     if (same < 0) {
       const old = place.slot;
       if (old !== null) old.holder = null;
-      if (old !== null && old.sequences.length === sequences && old.prompt.length === prompt.length) {
+      if (old !== null && isAsLarge(old, prompt, sequences)) {
         begin(old, prompt, version);
       } else {
         place.slot = null;
@@ -63,6 +65,24 @@ export class DecodingMemory {
     }
     const slot = place.slot!;
     return { slot, known: slot.sequences[0]!.scoresAfter(0) !== undefined };
+  }
+
+  /**
+   * What prompts begin with that is worth a decoder of its own: all of a prompt that they share, or what an earlier decoder of as
+   * many sequences began with, of which these are the next turn. null: they have nothing in common, or are too many.
+   */
+  rootOf(prompts: readonly Int32Array[]): Int32Array | null {
+    const [first] = prompts;
+    if (first === undefined || slotFloats(this.#model, first, prompts.length) > MOST_FLOATS) return null;
+    if (prompts.every((prompt) => prompt === first || sameTokens(prompt, first))) return first;
+    const { version } = this.#model.parameters;
+    const roots = this.#slots.flatMap(({ slot }) =>
+      slot?.version === version && slot.sequences.length === prompts.length ? [slot.prompt] : [],
+    );
+    const fitting = roots.filter((root) =>
+      prompts.every((prompt) => sameTokens(prompt.subarray(0, root.length), root)),
+    );
+    return fitting.reduce<Int32Array | null>((best, root) => (root.length > (best?.length ?? 0) ? root : best), null);
   }
 
   /**
@@ -81,12 +101,19 @@ export class DecodingMemory {
     return null;
   }
 
-  /** One of weights that are gone, else a new one, else the one that was not used for longest. */
-  #free(): number {
-    const stale = this.#slots.findLastIndex(({ slot }) => slot?.version !== this.#model.parameters.version);
-    if (stale >= 0) return stale;
-    if (this.#slots.length === MOST_SLOTS) return 0;
-    return this.#slots.push({ space: new Workspace(this.#model.kernels.heap), slot: null }) - 1;
+  /** One as large whose weights are gone, else a new one; of too many, any whose weights are gone, else the one not used for longest. */
+  #free(prompt: Int32Array, sequences: number): number {
+    const isStale = (slot: Slot | null) => slot?.version !== this.#model.parameters.version;
+    const fitting = this.#slots.findLastIndex(
+      ({ slot }) => slot !== null && isStale(slot) && isAsLarge(slot, prompt, sequences),
+    );
+    if (fitting >= 0) return fitting;
+    if (this.#slots.length < MOST_SLOTS)
+      return this.#slots.push({ space: new Workspace(this.#model.kernels.heap), slot: null }) - 1;
+    return Math.max(
+      0,
+      this.#slots.findLastIndex(({ slot }) => isStale(slot)),
+    );
   }
 
   #use(index: number): { readonly space: Workspace; slot: Slot | null } {
@@ -114,6 +141,10 @@ function rowsOf(slot: Slot, prompt: Int32Array, continuations: readonly Int32Arr
   return rows;
 }
 
+function isAsLarge(slot: Slot, prompt: Int32Array, sequences: number): boolean {
+  return slot.sequences.length === sequences && slot.prompt.length === prompt.length;
+}
+
 /** The slot for another prompt as long, or for other weights. */
 function begin(slot: Slot, prompt: Int32Array, version: number): void {
   slot.version = version;
@@ -125,6 +156,10 @@ function begin(slot: Slot, prompt: Int32Array, version: number): void {
 
 function sameTokens(a: Int32Array, b: Int32Array): boolean {
   return a.length === b.length && a.every((token, index) => token === b[index]);
+}
+
+function slotFloats(model: Model, prompt: Int32Array, sequences: number): number {
+  return cacheSize(model, prompt.length + sequences * (model.shape.context - prompt.length));
 }
 
 /** Room for sequences up to the model's context. Memory that is never written costs only addresses. */

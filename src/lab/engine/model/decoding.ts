@@ -42,6 +42,11 @@ export class Decoding implements Decoder {
   async extend(tokens: readonly (readonly number[])[]): Promise<void> {
     checkAlive(this.#version, this.#model.parameters);
     checkExtension(this.#model, tokens, this.#prompt.length, this.#tokens);
+    this.advance(tokens);
+  }
+
+  /** `extend` without its checks, done when it returns. */
+  advance(tokens: readonly (readonly number[])[]): void {
     this.#advance(this.#ready(), this.#tokens, tokens);
     for (let s = 0; s < this.sequences; s++) this.#tokens[s]!.push(...tokens[s]!);
   }
@@ -52,18 +57,28 @@ export class Decoding implements Decoder {
   ): Promise<{ tokens: Int32Array; logprobs: Float32Array }> {
     checkAlive(this.#version, this.#model.parameters);
     checkDraw(uniforms, temperature, this.sequences);
-    const { logprobs: table, scratch } = this.#ready();
-    const { kernels, shape, widths } = this.#model;
     const tokens = new Int32Array(this.sequences).fill(-1);
     const logprobs = new Float32Array(this.sequences);
     for (let s = 0; s < this.sequences; s++) {
       if (Number.isNaN(uniforms[s])) continue;
-      const row = table + s * widths.scores * 4;
-      const token = kernels.sample(shape.vocabulary, widths.scores, row, uniforms[s]!, 1 / temperature, scratch);
-      tokens[s] = token;
-      logprobs[s] = kernels.heap.f32[row / 4 + token]!;
+      tokens[s] = this.draw(s, uniforms[s]!, temperature);
+      logprobs[s] = this.logprobOf(s, tokens[s]!);
     }
     return { tokens, logprobs };
+  }
+
+  /** The token that a sequence says next, by one uniform number. */
+  draw(sequence: number, uniform: number, temperature: number): number {
+    const { logprobs, scratch } = this.#ready();
+    const { kernels, shape, widths } = this.#model;
+    const row = logprobs + sequence * widths.scores * 4;
+    return kernels.sample(shape.vocabulary, widths.scores, row, uniform, 1 / temperature, scratch);
+  }
+
+  /** Log-probability that the model gives a sequence's next token. */
+  logprobOf(sequence: number, token: number): number {
+    const { kernels, widths } = this.#model;
+    return kernels.heap.f32[this.#ready().logprobs / 4 + sequence * widths.scores + token]!;
   }
 
   async logprobs(): Promise<Float32Array> {

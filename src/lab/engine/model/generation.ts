@@ -3,6 +3,8 @@ import { type Rng, rng } from '../../rng.js';
 import type { Generated, Sampling, SeededPrompt } from '../engine.js';
 import { Cursor, Workspace } from '../kernels/workspace.js';
 import { checkTokens } from './batch.js';
+import type { DecodingMemory } from './decoding-memory.js';
+import { Decoding } from './decoding.js';
 import { type Cache, cacheSize, type Inference, type Part } from './inference.js';
 import { passes, type Placed, plan, type Wave } from './prompt-families.js';
 import { checkSampling, distributions, draw } from './sampling.js';
@@ -12,8 +14,12 @@ const ROWS_AT_ONCE = 1024;
 /** Floats of keys, values and scores for sequences that grow at the same time; others wait their turn. */
 const FLOATS_AT_ONCE = 2 ** 26;
 
-/** A sequence that grows. */
+/** Scores of all tokens that a call may draw, up to which its sequences are kept for later calls. */
+const MOST_KEPT_SCORES = 2 ** 20;
+
+/** A sequence that grows. `index`: of its prompt. */
 type Sequence = {
+  readonly index: number;
   readonly prompt: Int32Array;
   readonly random: Rng;
   /** Tokens it may have. */
@@ -24,8 +30,11 @@ type Sequence = {
   ended: Generated['ended'] | null;
 };
 
-/** What a pass computes, and for each part the sequences that draw what follows it. */
-type Step = { readonly parts: readonly Part[]; readonly drawers: readonly (readonly Sequence[])[] };
+/** A sequence, and the part of a pass after which it draws. */
+type Drawer = { readonly sequence: Sequence; readonly row: number };
+
+/** What a pass computes, and who draws what follows: in the order of the prompts. */
+type Step = { readonly parts: readonly Part[]; readonly drawers: readonly Drawer[] };
 
 /** Where a wave's rows are, and what it draws with. */
 type Room = { readonly cache: Cache; readonly tempered: number; readonly scratch: number };
@@ -33,29 +42,71 @@ type Room = { readonly cache: Cache; readonly tempered: number; readonly scratch
 /** Continues prompts until each has ended. */
 export class Generation {
   readonly #inference: Inference;
+  readonly #memory: DecodingMemory;
   readonly #space: Workspace;
 
-  constructor(inference: Inference) {
+  /** @param memory Keeps what short answers to one prompt have computed: for the next turn, and for training on them. */
+  constructor(inference: Inference, memory: DecodingMemory) {
     this.#inference = inference;
+    this.#memory = memory;
     this.#space = new Workspace(inference.model.kernels.heap);
   }
 
-  generate(prompts: readonly SeededPrompt[], sampling: Sampling): Generated[] {
+  generate(prompts: readonly SeededPrompt[], sampling: Sampling, stream?: Rng): Generated[] {
     const { model } = this.#inference;
-    const { shape, widths } = model;
+    const { shape } = model;
     checkSampling(model, sampling);
     for (const { tokens, seed } of prompts) {
       checkTokens(shape, tokens, 'A prompt');
       checkPrompt(shape.context, tokens.length, seed);
     }
-    const sequences = prompts.map((prompt) =>
-      begin(prompt, Math.min(sampling.maxTokens, shape.context - prompt.tokens.length)),
-    );
+    const sequences = prompts.map(({ tokens: prompt, seed }, index): Sequence => {
+      const random = stream ?? rng(seed, 'generate');
+      const room = Math.min(sampling.maxTokens, shape.context - prompt.length);
+      const ended = room === 0 ? 'length' : null;
+      return { index, prompt, random, room, tokens: [], logprobs: [], samplingLogprobs: [], ended };
+    });
+    const root = this.#rootOf(prompts, sampling);
+    if (root !== null) this.#runKept(root, sequences, sampling);
+    else this.#runAll(sequences, sampling);
+    return sequences.map(result);
+  }
+
+  /** Where the sequences may begin together in the memory of decoders. */
+  #rootOf(prompts: readonly SeededPrompt[], sampling: Sampling): Int32Array | null {
+    const { shape, widths } = this.#inference.model;
+    const { temperature, maxTokens, topK = shape.vocabulary, topP = 1, repetitionPenalty = 1 } = sampling;
+    const isPlain = topK >= shape.vocabulary && topP === 1 && repetitionPenalty === 1;
+    const isShort = prompts.length * maxTokens * widths.scores <= MOST_KEPT_SCORES;
+    // At other temperatures the bits of what is drawn from would not be those of `forward`.
+    if (!isPlain || !isShort || (temperature !== 0 && temperature !== 1)) return null;
+    return this.#memory.rootOf(prompts.map(({ tokens }) => tokens));
+  }
+
+  #runKept(root: Int32Array, sequences: readonly Sequence[], { temperature, stop = [] }: Sampling): void {
+    const nothing: readonly number[] = [];
+    const decoding = new Decoding(this.#inference, this.#memory, root, sequences.length);
+    if (sequences.some(({ prompt }) => prompt.length > root.length))
+      decoding.advance(sequences.map(({ prompt }) => [...prompt.subarray(root.length)]));
+    for (;;) {
+      for (const sequence of sequences) {
+        if (sequence.ended !== null) continue;
+        const token = decoding.draw(sequence.index, sequence.random.next(), temperature);
+        const logprob = decoding.logprobOf(sequence.index, token);
+        append(sequence, { token, logprob, samplingLogprob: temperature === 0 ? 0 : logprob }, stop);
+      }
+      if (sequences.every(({ ended }) => ended !== null)) return;
+      decoding.advance(sequences.map(({ ended, tokens }) => (ended === null ? [tokens[tokens.length - 1]!] : nothing)));
+    }
+  }
+
+  #runAll(sequences: readonly Sequence[], sampling: Sampling): void {
+    const { model } = this.#inference;
+    const { shape, widths } = model;
     const perSequence = 3 * widths.scores + 16 * shape.width;
     const cost = { perRow: cacheSize(model, 1), perSequence, most: FLOATS_AT_ONCE };
     const open = sequences.filter(({ ended }) => ended === null);
     for (const wave of plan(open, cost)) this.#run(wave, sampling);
-    return sequences.map(result);
   }
 
   #run({ families, rows }: Wave<Sequence>, sampling: Sampling): void {
@@ -64,14 +115,16 @@ export class Generation {
     const most = Math.max(growing, ...reading.map((pass) => pass.length));
     const room = this.#roomFor(rows, most);
     for (const pass of reading) {
-      const drawers = pass.map(({ sequences }) => sequences);
+      const drawers = pass.flatMap(({ sequences }, row) => sequences.map((sequence) => ({ sequence, row })));
+      drawers.sort((a, b) => a.sequence.index - b.sequence.index);
       this.#step({ parts: pass.map(promptPart), drawers }, sampling, room);
     }
-    let live = families.flatMap(rowsOf);
+    let live = families.flatMap(rowsOf).sort((a, b) => a.sequence.index - b.sequence.index);
     for (;;) {
       live = live.filter(({ sequence }) => sequence.ended === null);
       if (live.length === 0) return;
-      this.#step({ parts: live.map(lastToken), drawers: live.map(({ sequence }) => [sequence]) }, sampling, room);
+      const drawers = live.map(({ sequence }, row) => ({ sequence, row }));
+      this.#step({ parts: live.map(lastToken), drawers }, sampling, room);
     }
   }
 
@@ -79,14 +132,13 @@ export class Generation {
   #step({ parts, drawers }: Step, sampling: Sampling, room: Room): void {
     const { model } = this.#inference;
     const rows = { count: parts.length, ...room, ...this.#inference.run(room.cache, parts) };
-    const from = distributions(model, sampling, rows, (row) => seenBy(drawers[row]![0]!));
+    const seen = (row: number) => seenBy(drawers.find((drawer) => drawer.row === row)!.sequence);
+    const from = distributions(model, sampling, rows, seen);
     const { temperature, stop = [] } = sampling;
-    drawers.forEach((sequences, row) => {
-      for (const sequence of sequences) {
-        const uniform = sequence.random.next();
-        append(sequence, draw(model, from, row, { temperature, uniform, scratch: room.scratch }), stop);
-      }
-    });
+    for (const { sequence, row } of drawers) {
+      const uniform = sequence.random.next();
+      append(sequence, draw(model, from, row, { temperature, uniform, scratch: room.scratch }), stop);
+    }
   }
 
   /** @param most Rows of scores at a time. */
@@ -101,11 +153,6 @@ export class Generation {
     lay(measure);
     return lay(new Cursor(this.#space.reserve(measure.taken)));
   }
-}
-
-function begin({ tokens: prompt, seed }: SeededPrompt, room: number): Sequence {
-  const nothing = { tokens: [], logprobs: [], samplingLogprobs: [] };
-  return { prompt, random: rng(seed, 'generate'), room, ...nothing, ended: room === 0 ? 'length' : null };
 }
 
 /** Sequences that draw from one row have all said the same: nothing yet, or there is one of them. */
@@ -146,9 +193,9 @@ function append(sequence: Sequence, drawn: ReturnType<typeof draw>, stop: readon
 
 function result({ tokens, logprobs, samplingLogprobs, ended }: Sequence): Generated {
   return {
-    tokens: Int32Array.from(tokens),
-    logprobs: Float32Array.from(logprobs),
-    samplingLogprobs: Float32Array.from(samplingLogprobs),
+    tokens: new Int32Array(tokens),
+    logprobs: new Float32Array(logprobs),
+    samplingLogprobs: new Float32Array(samplingLogprobs),
     ended: ended!,
   };
 }

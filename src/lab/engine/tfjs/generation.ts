@@ -1,5 +1,5 @@
 import { UserError } from '../../../base/user-error.js';
-import { rng } from '../../rng.js';
+import { resumeRng, rng, type Rng } from '../../rng.js';
 import type { Generated, Sampling, SeededPrompt } from '../engine.js';
 import { checkTokens } from '../model/batch.js';
 import { checkPrompt } from '../model/generation.js';
@@ -21,8 +21,14 @@ type Sequence = {
   ended: Generated['ended'] | null;
 };
 
-/** What stays on the device from token to token, one row for each sequence that goes on. */
-type State = { readonly cache: Cache; readonly uniforms: Tensor; readonly tokens: Tensor };
+/**
+ * Uniform numbers: a row of them for each sequence; or one list for all, of which `used` are drawn, by those that `open` has a 1 for.
+ * Who has said a stop token is so known on the device before the tokens are read.
+ */
+type Uniforms = { readonly own: Tensor } | { readonly shared: Tensor; readonly used: Tensor; readonly open: Tensor };
+
+/** What stays on the device from token to token, one row for each sequence that continues. */
+type State = { readonly cache: Cache; readonly uniforms: Uniforms; readonly tokens: Tensor };
 
 type Step = { readonly state: State; readonly drawn: Drawn };
 
@@ -41,6 +47,7 @@ export async function generate(
   model: Model,
   prompts: readonly SeededPrompt[],
   sampling: Sampling,
+  stream: Rng | null,
 ): Promise<Generated[]> {
   const { shape } = model;
   checkSampling(model, sampling);
@@ -57,7 +64,11 @@ export async function generate(
   const sequences = prompts.map(({ tokens, seed }) =>
     begin(tokens, seed, Math.min(sampling.maxTokens, shape.context - tokens.length)),
   );
-  for (const wave of wavesOf(model, sequences)) await runWave(model, wave, sampling);
+  for (const wave of wavesOf(model, sequences)) {
+    await runWave(model, wave, { sampling, stream });
+    // A number of the stream for each token that was kept; those of tokens in vain are drawn again.
+    for (const { tokens } of wave) tokens.forEach(() => stream?.next());
+  }
   return sequences.map((sequence) => ({
     tokens: Int32Array.from(sequence.tokens),
     logprobs: Float32Array.from(sequence.logprobs),
@@ -81,13 +92,16 @@ function wavesOf({ shape }: Model, sequences: readonly Sequence[]): Sequence[][]
   );
 }
 
-async function runWave(model: Model, wave: readonly Sequence[], sampling: Sampling): Promise<void> {
+/** How a wave draws. `stream`: of all its sequences; null where each has its own. */
+type Drawing = { readonly sampling: Sampling; readonly stream: Rng | null };
+
+async function runWave(model: Model, wave: readonly Sequence[], { sampling, stream }: Drawing): Promise<void> {
   const { device } = model;
   // Where memory is shared with the processor, a read costs nothing.
   const mostUnread = ['wasm', 'cpu'].includes(device.backend) ? 1 : TOKENS_A_READ;
   const unread: Unread[] = [];
   let live = wave;
-  let step: Step = device.run(() => start(model, wave, sampling));
+  let step: Step = device.run(() => start(model, wave, { sampling, stream }));
   for (let drawn = 1; ; drawn++) {
     unread.push({ sequences: live, drawn: step.drawn });
     if (unread.length >= mostUnread) await collect(model, unread, sampling);
@@ -103,7 +117,7 @@ async function runWave(model: Model, wave: readonly Sequence[], sampling: Sampli
 }
 
 /** Reads the prompts, the same ones once, and draws the first tokens. */
-function start(model: Model, wave: readonly Sequence[], sampling: Sampling): Step {
+function start(model: Model, wave: readonly Sequence[], { sampling, stream }: Drawing): Step {
   const { device } = model;
   const { tf } = device;
   const different = new Map<string, Sequence[]>();
@@ -134,9 +148,7 @@ function start(model: Model, wave: readonly Sequence[], sampling: Sampling): Ste
     groups.flatMap((sequences, index) => sequences.map((sequence) => [sequence, index] as const)),
   );
   const logprobs = device.rows(tf.concat(scores, 0), device.ids(wave.map((sequence) => groupOf.get(sequence)!)));
-  const most = Math.max(...wave.map(({ room }) => room));
-  const uniforms = tf.reshape(device.floats(drawsOf(wave, most)), [wave.length, most]);
-  return draw(model, { cache: cache!, uniforms, logprobs, drawn: 0 }, sampling);
+  return draw(model, { cache: cache!, uniforms: uniformsOf(model, wave, stream), logprobs, drawn: 0 }, sampling);
 }
 
 /** Groups of the same prompt, in passes of about as many rows as are computed at once. */
@@ -154,15 +166,46 @@ function passesOf(groups: readonly Sequence[][]): [Sequence, ...Sequence[]][][] 
   return passes;
 }
 
-/** The numbers of each sequence's own stream, row by row. */
-function drawsOf(wave: readonly Sequence[], most: number): Float32Array {
-  const uniforms = new Float32Array(wave.length * most);
-  wave.forEach(({ seed, room }, index) => {
-    const random = rng(seed, 'generate');
+/** As many numbers as the sequences could draw, of one stream or of the stream of each. */
+function uniformsOf({ device }: Model, wave: readonly Sequence[], stream: Rng | null): Uniforms {
+  const { tf } = device;
+  const most = Math.max(...wave.map(({ room }) => room));
+  const numbers = new Float32Array(wave.length * most);
+  const fill = (from: number, count: number, random: Rng) => {
     // The next number below 1 in single precision, where rounding would make it 1.
-    for (let i = 0; i < room; i++) uniforms[index * most + i] = Math.min(random.next(), 1 - 2 ** -24);
-  });
-  return uniforms;
+    for (let i = 0; i < count; i++) numbers[from + i] = Math.min(random.next(), 1 - 2 ** -24);
+  };
+  if (stream !== null) {
+    fill(0, numbers.length, resumeRng(stream.state()));
+    return { shared: device.floats(numbers), used: tf.scalar(0), open: tf.ones([wave.length]) };
+  }
+  wave.forEach(({ seed, room }, index) => fill(index * most, room, rng(seed, 'generate')));
+  return { own: tf.reshape(device.floats(numbers), [wave.length, most]) };
+}
+
+/** The numbers that the rows draw next. */
+function nextUniforms({ device }: Model, uniforms: Uniforms, drawn: number): Tensor {
+  const { tf } = device;
+  if ('own' in uniforms) return tf.reshape(tf.slice(uniforms.own, [0, drawn], [-1, 1]), [-1]);
+  const places = tf.add(tf.cumsum(uniforms.open, 0, true), uniforms.used);
+  return device.rows(uniforms.shared, tf.cast(tf.minimum(places, uniforms.shared.size - 1), 'int32'));
+}
+
+/** What is left after the rows have drawn these tokens. */
+function uniformsAfter({ device }: Model, uniforms: Uniforms, tokens: Tensor, stop: readonly number[]): Uniforms {
+  const { tf } = device;
+  if ('own' in uniforms) return { own: tf.clone(uniforms.own) };
+  const goesOn = stop.map((token) => tf.cast(tf.notEqual(tokens, tf.scalar(token, 'int32')), 'float32'));
+  return {
+    shared: tf.clone(uniforms.shared),
+    used: tf.add(uniforms.used, tf.sum(uniforms.open)),
+    open: goesOn.reduce((open, isOpen) => tf.mul(open, isOpen), tf.clone(uniforms.open)),
+  };
+}
+
+function uniformsOfRows({ device }: Model, uniforms: Uniforms, ids: Tensor): Uniforms {
+  if ('own' in uniforms) return { own: device.rows(uniforms.own, ids) };
+  return { ...uniforms, open: device.rows(uniforms.open, ids) };
 }
 
 /** Computes the last tokens of the sequences that go on, and draws what follows them. @param going Their indices. */
@@ -182,7 +225,7 @@ function advance(
     return { rows: 1, position: seen.length, seen };
   });
   const run = runTokens(model, cache, parts, ids === null ? tokens : device.rows(tokens, ids));
-  const left = ids === null ? device.tf.clone(uniforms) : device.rows(uniforms, ids);
+  const left = ids === null ? uniforms : uniformsOfRows(model, uniforms, ids);
   return draw(model, { cache: run.cache, uniforms: left, logprobs: run.logprobs, drawn }, sampling);
 }
 
@@ -192,9 +235,9 @@ function draw(
   sampling: Sampling,
 ): Step {
   const { tf } = model.device;
-  const column = tf.reshape(tf.slice(uniforms, [0, drawn], [-1, 1]), [-1]);
-  const next = drawTokens(model.device, logprobs, column, sampling);
-  return { state: { cache, uniforms, tokens: tf.clone(next.tokens) }, drawn: next };
+  const next = drawTokens(model.device, logprobs, nextUniforms(model, uniforms, drawn), sampling);
+  const left = uniformsAfter(model, uniforms, next.tokens, sampling.stop ?? []);
+  return { state: { cache, uniforms: left, tokens: tf.clone(next.tokens) }, drawn: next };
 }
 
 /** Reads what has been drawn, all in one go. What a sequence drew after its end is dropped. */

@@ -1,4 +1,5 @@
 import { UserError } from '../../../base/user-error.js';
+import type { Rng } from '../../rng.js';
 import type {
   AdamOptions,
   Decoder,
@@ -80,8 +81,8 @@ export class TfjsEngine implements Engine {
     return Decoding.begin(this.#model, this.#decoding, prompt, sequences);
   }
 
-  generate(prompts: readonly SeededPrompt[], sampling: Sampling): Promise<Generated[]> {
-    return generate(this.#model, prompts, sampling);
+  generate(prompts: readonly SeededPrompt[], sampling: Sampling, stream: Rng | null = null): Promise<Generated[]> {
+    return generate(this.#model, prompts, sampling, stream);
   }
 
   async addToWeights(direction: Float32Array, scale: number): Promise<void> {

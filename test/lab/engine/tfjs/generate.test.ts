@@ -3,6 +3,7 @@ import type { Sampling, SeededPrompt } from '../../../../src/lab/engine/engine.j
 import { presets } from '../../../../src/lab/engine/model-shape.js';
 import { openBackend } from '../../../../src/lab/engine/tfjs/backends.js';
 import { loadPackage } from '../../../../src/lab/engine/tfjs/load-package.js';
+import { rng } from '../../../../src/lab/rng.js';
 import { engineOn, everyEngine, trainedEngineOn } from '../every-engine.js';
 import { backends, maxDifference, oddShape } from '../models.js';
 
@@ -43,6 +44,21 @@ describe.each(everyEngine.filter((name) => !ours.includes(name)))('generating on
       expect(maxDifference(samplingLogprobs, expected[index]!.samplingLogprobs)).toBeLessThan(2e-5);
     });
   });
+
+  it.each([{ stop: [] }, { stop: [3, 4, 5, 6] }])(
+    'draws from one stream what our kernels draw: $stop',
+    async ({ stop }) => {
+      const sampling = { maxTokens: 19, temperature: 0.9, stop };
+      const streams = [rng(3, 'shared'), rng(3, 'shared')];
+      const [expected, drawn] = await Promise.all(
+        ['wasm', name].map(async (backend, index) =>
+          (await trainedEngineOn(backend, presets.tiny)).generate(prompts, sampling, streams[index]),
+        ),
+      );
+      expect(drawn!.map(({ tokens }) => [...tokens])).toEqual(expected!.map(({ tokens }) => [...tokens]));
+      expect(streams[1]!.state()).toEqual(streams[0]!.state());
+    },
+  );
 
   it('keeps all that are as likely as the last one kept', async () => {
     const engine = await engineOn(name, oddShape);

@@ -1,0 +1,108 @@
+/** How rewards become advantages: what a token is told of how its episode fared. */
+
+export const advantageEstimators = ['trajectory', 'stepwise', 'to_go'] as const;
+
+/** Which rewards a turn is credited with: all of the episode, its own, or its own and all later ones. */
+export type AdvantageEstimator = (typeof advantageEstimators)[number];
+
+export const scales = ['none', 'std'] as const;
+
+/** Whether advantages are divided by how much the credits of their group differ. */
+export type Scale = (typeof scales)[number];
+
+/** Added to the deviation, as in TRL: nearly equal rewards do not make large advantages. */
+const leastDeviation = 1e-4;
+
+/**
+ * Advantages of one group: each credit minus the group's mean of it; divided by the group's standard deviation of it (of a
+ * sample: over one less than its size) when `scale` says so, as GRPO does and Dr. GRPO does not. An episode that has ended earns
+ * nothing in the turns that others still have.
+ *
+ * @param rewards_GK One row per episode of the group, one reward per turn.
+ * @returns The same shape.
+ */
+export function advantages(
+  rewards_GK: readonly (readonly number[])[],
+  estimator: AdvantageEstimator,
+  scale: Scale = 'none',
+): number[][] {
+  const turns = rewards_GK.reduce((most, { length }) => Math.max(most, length), 0);
+  const credited_GK = rewards_GK.map((rewards) => credited(rewards, turns, estimator));
+  const mean_K = Array.from({ length: turns }, (_, turn) => {
+    const sum = credited_GK.reduce((total, row) => total + row[turn]!, 0);
+    return sum / rewards_GK.length;
+  });
+  const differences_GK = credited_GK.map((row) => row.map((value, turn) => exactDifference(value, mean_K[turn]!)));
+  const scaled_GK = scale === 'none' ? differences_GK : scaled(differences_GK, turns);
+  return scaled_GK.map((row, index) => row.slice(0, rewards_GK[index]!.length));
+}
+
+function scaled(differences_GK: readonly (readonly number[])[], turns: number): number[][] {
+  const deviation_K = Array.from({ length: turns }, (_, turn) => {
+    const squares = differences_GK.reduce((sum, row) => sum + row[turn]! ** 2, 0);
+    return Math.sqrt(squares / Math.max(1, differences_GK.length - 1));
+  });
+  return differences_GK.map((row) => row.map((value, turn) => value / (deviation_K[turn]! + leastDeviation)));
+}
+
+/** A credit for each of so many turns. */
+function credited(rewards: readonly number[], turns: number, estimator: AdvantageEstimator): number[] {
+  const own = Array.from({ length: turns }, (_, turn) => rewards[turn] ?? 0);
+  if (estimator === 'stepwise') return own;
+  if (estimator === 'trajectory') return own.fill(rewards.reduce((sum, reward) => sum + reward, 0));
+  for (let turn = turns - 2; turn >= 0; turn--) own[turn]! += own[turn + 1]!;
+  return own;
+}
+
+/** Zero when the difference is only rounding: the mean of three equal rewards need not be that reward. */
+function exactDifference(value: number, mean: number): number {
+  const difference = value - mean;
+  return Math.abs(difference) < 1e-12 ? 0 : difference;
+}
+
+/** `said`: true, or not 0, for what the policy said. All three have an entry for each token of an episode. */
+type Scored = {
+  /** Log-probability with which it was sampled. */
+  readonly q: ArrayLike<number>;
+  /** The same by the reference. */
+  readonly base: ArrayLike<number>;
+  readonly said: ArrayLike<number | boolean>;
+};
+
+/** What is added to the advantage of each token, and how far the sampler was from the reference: mean of q − base, nats per token. */
+type Penalties = { readonly advantages: Float64Array[]; readonly distance: number };
+
+/**
+ * The KL penalty of tinker-cookbook: a token that the reference finds less likely than the mean token of the batch loses advantage, and
+ * another gains, so that nothing is added in total. With a discount γ above 0, a token is told of those after it, too: Σ γᵏ x₍ₜ₊ₖ₎.
+ *
+ * Only what the policy said is trained. (Discounted, tinker-cookbook also trains what it was told.)
+ */
+export function klPenalties(
+  episodes: readonly Scored[],
+  { coefficient, discount }: { coefficient: number; discount: number },
+): Penalties {
+  let [sum, count] = [0, 0];
+  const differences = episodes.map(({ q, base, said }) =>
+    Array.from(q, (logprob, at) => {
+      if (!said[at]) return 0;
+      count++;
+      return logprob - base[at]!;
+    }),
+  );
+  for (const row of differences) for (const difference of row) sum += difference;
+  const distance = sum / count;
+  const added = episodes.map(({ said }, episode) => {
+    const own = differences[episode]!.map((difference, at) => (said[at] ? coefficient * (distance - difference) : 0));
+    const summed = discount === 0 ? Float64Array.from(own) : discountedSums(own, discount);
+    return summed.map((value, at) => (said[at] ? value : 0));
+  });
+  return { advantages: added, distance };
+}
+
+/** Σ γᵏ x₍ₜ₊ₖ₎ for each t. */
+export function discountedSums(values: readonly number[], discount: number): Float64Array {
+  const sums = Float64Array.from(values);
+  for (let at = sums.length - 2; at >= 0; at--) sums[at]! += discount * sums[at + 1]!;
+  return sums;
+}

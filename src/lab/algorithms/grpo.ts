@@ -1,0 +1,299 @@
+/**
+ * GRPO (Shao et al. 2024) as TRL computes it with `loss_type="grpo"`, and what small-rl adds to it: detectors of hacks, gradient routing,
+ * and the baselines that routing is compared with.
+ *
+ * A step plays a group of rollouts of each of a few tasks, compares rewards within each group, and takes one step of AdamW. All that is
+ * drawn depends on the seed and the step alone.
+ */
+import { join } from 'node:path';
+import * as z from 'zod';
+import { deviation, mean } from '../../analysis/statistics.js';
+import { UserError } from '../../base/user-error.js';
+import { advantages } from '../advantages/advantages.js';
+import { namesIn } from '../config/value-type.js';
+import type { Task } from '../environments/environment.js';
+import { beginningsOf, storyEnvironment } from '../environments/stories/stories.js';
+import { evaluateModes, modesLines, modesRow, type ModeEvaluation } from '../evaluation/modes.js';
+import { k3, ppo } from '../objectives/objectives.js';
+import { buildExperiment, fingerprint } from '../rewards/build-experiment.js';
+import { rewardedBy, type RewardedEnvironment, type Scores } from '../rewards/combined.js';
+import { completionOf } from '../rewards/completion.js';
+import { label, type Labelled, type Labelling } from '../rewards/labels.js';
+import { findReward } from '../rewards/registry.js';
+import { rng } from '../rng.js';
+import { batchesPerEpoch, inGroups, taskBatches } from '../rollouts/batches.js';
+import { rollOut, type Rollout, type RolloutOptions } from '../rollouts/rollouts.js';
+import { completionStatistics, shareOf } from '../rollouts/statistics.js';
+import type { Companions } from '../run/companion-files.js';
+import type { Means } from '../run/means.js';
+import { appendJsonLine, dropRowsFrom, type Row } from '../run/metrics-file.js';
+import {
+  alreadyComplete,
+  isComplete,
+  restoredState,
+  runTraining,
+  scheduleOf,
+  type Ending,
+  type Run,
+  type Training,
+} from '../run/runner.js';
+import { routingPasses } from '../service/dual-adapters.js';
+import type { EngineService } from '../service/engine-service.js';
+import { openReference, openService, requireRoom, textTokenizer } from '../service/open-model.js';
+import type { Tokenizer } from '../text/tokenizer.js';
+import { lrMultiplier } from '../update/optimizer.js';
+import { datumsOf, update, withReference } from '../update/update.js';
+import { stepsOf, type Baseline, type GrpoConfig, type Settings } from './grpo-settings.js';
+
+/** TRL's bounds of the ratio: 1 ± 0.2. */
+const objective = ppo({ low: 0.8, high: 1.2 });
+
+/** AdamW as the Trainer of transformers sets it, which does not decay, and its bound of the gradient's norm. */
+const adamW = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0, clipNorm: 1 };
+
+const routingEvalFile = 'routing_eval.jsonl';
+
+/** From the first step, or from where the run's last checkpoint left it. */
+export async function grpo(settings: Settings, run: Run): Promise<Ending> {
+  const { config, adapters } = settings;
+  const { tokenizer, files } = textTokenizer(config.model);
+  const work = await openWork(settings, tokenizer);
+  const perEpoch = batchesPerEpoch(work.environment.size, config.batch_size / config.num_generations);
+  const { eval_routing_steps: eval_every, logging_steps: log_every, save_steps: save_every } = config;
+  const named = { ...config, wandb_name: config.wandb_name ?? config.run_name };
+  const schedule = scheduleOf(named, { eval_every, log_every, save_every }, stepsOf(config, perEpoch));
+  if (isComplete(run, schedule)) return alreadyComplete(run);
+  const source = { ...config, model_name: '', load_checkpoint_path: config.model, lora_rank: 0, tokenizer, adapters };
+  const service = await openService(source, run);
+  requireRoom(service.engine, config.prompt_length, config.max_completion_length);
+  const reference = config.beta === 0 ? null : await openReference(source, run);
+  const model = { service, reference, companions: { shape: service.engine.shape, files } };
+  return runTraining(new Grpo(settings, { ...work, ...model, steps: schedule.batches }, run), schedule, run);
+}
+
+/** What is played, what it earns, and what tells hacks. */
+type Work = RewardedEnvironment & {
+  readonly labelling: Labelling;
+  readonly evaluation: ModeEvaluation;
+  /** Of what the run began with: files say more than settings. */
+  readonly begun: string;
+};
+
+async function openWork({ config, experiment }: Settings, tokenizer: Tokenizer): Promise<Work> {
+  const { data, seed, prompt_length: length, base_reward: base, eval_samples: samples } = config;
+  const built = await buildExperiment(experiment, tokenizer);
+  const open = async (name: string) => findReward(name, {}, tokenizer);
+  const others = await Promise.all([...(base === null ? [] : [base]), ...namesIn(config.eval_rewards)].map(open));
+  const stories = { data, seed, length, dropShort: true };
+  const beginnings = beginningsOf(stories, 'train', config.num_prompts, tokenizer);
+  const tested = config.eval_routing_steps === 0 ? 0 : Math.min(config.eval_prompts, samples);
+  const test = storyEnvironment(tokenizer, beginningsOf(stories, 'test', tested, tokenizer));
+  const hackDetector = built.hackFrequencyDetector ?? built.detector;
+  const tasks = Array.from({ length: tested }, (_, index) => test.task(index, rng(seed, 'test')));
+  return {
+    ...rewardedBy(storyEnvironment(tokenizer, beginnings), built.reward),
+    labelling: {
+      base: base === null ? null : others[0]!,
+      detector: config.gradient_routing || config.baseline !== null ? built.detector : null,
+      hackDetector,
+      eligibleFrac: config.rh_eligible_frac,
+      routingFrac: config.routing_frac,
+      recall: experiment.detectorRecall,
+      falsePositiveRate: experiment.detector?.falsePositiveRate ?? 0,
+      labelNoiseFrac: config.label_noise_frac,
+      share: config.ablated_frac,
+      pool: config.ablated_pool,
+    },
+    evaluation: { ...rewardedBy(test, built.reward), tasks, sampling: samplingOf(config), others, hackDetector },
+    begun: fingerprint(beginnings, experiment),
+  };
+}
+
+function samplingOf(config: GrpoConfig): RolloutOptions['sampling'] {
+  const { max_completion_length: maxTokens, temperature, repetition_penalty: repetitionPenalty } = config;
+  return { maxTokens, temperature, repetitionPenalty };
+}
+
+type Parts = Work & {
+  readonly service: EngineService;
+  /** The model to stay near; null where beta is 0. */
+  readonly reference: EngineService | null;
+  readonly companions: Companions;
+  /** Of the whole run. */
+  readonly steps: number;
+};
+
+const SavedState = z.looseObject({ tokens: z.int(), begun: z.string() });
+
+class Grpo implements Training {
+  readonly algorithm = 'grpo';
+  readonly service: EngineService;
+  readonly companions: Companions;
+  readonly keepsHistory = true;
+  readonly announcement: readonly string[];
+  readonly #settings: Settings;
+  readonly #parts: Parts;
+  readonly #routingEval: string;
+  readonly #tasks: (step: number) => Task[];
+  /** Tokens of prompts and completions learnt from. */
+  #tokens = 0;
+  #last: { readonly rollout: Rollout; readonly reward: number } | null = null;
+
+  constructor(settings: Settings, parts: Parts, run: Run) {
+    const { config } = settings;
+    this.service = parts.service;
+    this.companions = parts.companions;
+    this.announcement = announcementOf(settings, parts);
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#routingEval = join(run.directory.path, routingEvalFile);
+    this.#tasks = taskBatches(parts.environment, config.batch_size / config.num_generations, config.seed);
+    const saved = restoredState(run, SavedState, this.algorithm);
+    if (saved !== null && saved.begun !== parts.begun) {
+      throw new UserError(
+        'The stories, or a module with a reward or detector, have changed since this run began.',
+        'Put back the files, or begin again in another log_path.',
+      );
+    }
+    this.#tokens = saved?.tokens ?? 0;
+    dropRowsFrom(this.#routingEval, run.resumed?.batch ?? 0);
+  }
+
+  async step(step: number, row: Means): Promise<void> {
+    const { service, reference, environment } = this.#parts;
+    const { config, routing } = this.#settings;
+    const { num_generations: copies, temperature, beta } = config;
+
+    const options = { copies, sampling: samplingOf(config), streams: 'own' } as const;
+    const random = rng(config.seed, `sampling/${step}`);
+    const groups = await rollOut({ service, environment }, this.#tasks(step), options, random);
+
+    const scores = this.#parts.scoring.scoresOf(groups);
+    const streams = { labels: rng(config.seed, `labels/${step}`), hacks: rng(config.seed, `hacks/${step}`) };
+    const labelled = await label(groups.flat().map(completionOf), scores, this.#parts.labelling, streams);
+    const compared = comparedInGroups(groups, labelled, config.baseline);
+    const datums = datumsOf(groups, { advantages: compared, normalization: 'grpo', sampled: null });
+    const learnt = await update(
+      service,
+      reference === null ? datums : await withReference(datums, reference, temperature),
+      {
+        step,
+        loss: { objective, temperature, pull: beta > 0 ? { estimator: k3, coefficient: beta } : null },
+        adam: { ...adamW, learningRate: this.#learningRate(step) },
+        passes: routing === null ? null : routingPasses(labelled.passes, routing),
+        measuresAll: true,
+      },
+    );
+
+    const rollouts = groups.flat();
+    this.#tokens += rollouts.reduce((sum, { task, tokens }) => sum + task.prompt.length + tokens.length, 0);
+    this.#last = { rollout: rollouts[0]!, reward: mean(labelled.rewards)! };
+    row.addAll({
+      loss: learnt.loss,
+      grad_norm: learnt.gradientNorm,
+      ...completionStatistics(groups, inGroups(labelled.rewards, copies)),
+      ...(beta > 0 && { kl: learnt.pull / learnt.tokens }),
+      entropy: learnt.entropy / learnt.tokens,
+      ...this.#rewardStatistics(scores, labelled),
+    });
+  }
+
+  #rewardStatistics(scores: Scores, { retain, passes, hacks }: Labelled): Row {
+    const { scoring, labelling } = this.#parts;
+    const parts = scores.components.length > 1 ? scores.components : [];
+    const measured = [{ id: scoring.name, scores: scores.plain }, ...parts].flatMap(({ id, scores: values }) => [
+      [`rewards/${id}/mean`, mean(values)] as const,
+      [`rewards/${id}/std`, deviation(values)] as const,
+    ]);
+    return {
+      ...Object.fromEntries(measured),
+      'rewards/retain/mean': mean(retain),
+      ...(hacks !== null && { [`hack_freq/${labelling.hackDetector!.name}`]: shareOf(hacks) }),
+      ...(this.#settings.config.gradient_routing && {
+        'routing/frac_rh': shareOf(passes.hack),
+        'routing/frac_ablated': shareOf(passes.ablated),
+      }),
+    };
+  }
+
+  progress(step: number): Row {
+    const { batch_size: size, num_generations: copies } = this.#settings.config;
+    const perEpoch = batchesPerEpoch(this.#parts.environment.size, size / copies);
+    return {
+      epoch: step / Math.max(1, perEpoch),
+      learning_rate: this.#learningRate(step),
+      num_tokens: this.#tokens,
+      'progress/episodes': step * size,
+    };
+  }
+
+  async evaluate(step: number, note: (line: string) => void): Promise<Row> {
+    const { evaluation } = this.#parts;
+    if (evaluation.tasks.length === 0) return {};
+    const results = await evaluateModes(this.service, evaluation);
+    const row = modesRow(results);
+    [`[Routing Eval @ step ${step}]`, ...modesLines(results)].forEach(note);
+    // The file is of nothing else: `both/unique`.
+    const short = Object.entries(row).map(([name, value]) => [name.replace(/^routing_eval\//, ''), value] as const);
+    appendJsonLine(this.#routingEval, { step, ...Object.fromEntries(short) });
+    return row;
+  }
+
+  state() {
+    return { tokens: this.#tokens, begun: this.#parts.begun };
+  }
+
+  words(): string {
+    return `reward ${this.#last?.reward.toFixed(3) ?? '–'}`;
+  }
+
+  sample() {
+    if (this.#last === null) return null;
+    const { prompt, text } = completionOf(this.#last.rollout);
+    return { prompt, text };
+  }
+
+  #learningRate(step: number): number {
+    return this.#settings.config.lr * lrMultiplier('linear', step, this.#parts.steps);
+  }
+}
+
+/**
+ * Advantages as in TRL: rewards less the mean of their group, over its deviation (n − 1) + 1e-4. With a baseline, flagged completions
+ * are paid less before that, or teach nothing after it; what the others are compared with changes accordingly.
+ *
+ * @returns one for each turn of each rollout of each group.
+ */
+export function comparedInGroups(
+  groups: readonly (readonly Pick<Rollout, 'turns'>[])[],
+  { rewards, retain, flagged }: Pick<Labelled, 'rewards' | 'retain' | 'flagged'>,
+  baseline: Baseline | null,
+): number[][][] {
+  const paid = rewards.map((reward, index) => {
+    if (!flagged[index]!) return reward;
+    if (baseline === 'reward_penalty') return 0;
+    return baseline === 'retain_penalty' ? retain[index]! : reward;
+  });
+  let at = 0;
+  return groups.map((group) => {
+    const from = at;
+    at += group.length;
+    const earned = paid.slice(from, at).map((reward) => [reward]);
+    return advantages(earned, 'trajectory', 'std').map(([advantage], index) => {
+      const isFiltered = baseline === 'filter' && flagged[from + index]!;
+      return group[index]!.turns.map(() => (isFiltered ? 0 : advantage!));
+    });
+  });
+}
+
+function announcementOf(
+  { config, experiment, routing }: Settings,
+  { scoring, environment }: RewardedEnvironment,
+): string[] {
+  const detector = experiment.detector?.name ?? 'none';
+  return [
+    `reward ${scoring.name} · ${environment.size} prompts · ${config.batch_size} completions a step, ${config.num_generations} of each prompt`,
+    ...(routing === null ? [] : [`gradient routing: ${routing}, detector ${detector}`]),
+    ...(config.baseline === null ? [] : [`baseline: ${config.baseline}, detector ${detector}`]),
+  ];
+}

@@ -1,0 +1,133 @@
+/** What a run of `memrl train` is told. */
+import { bitLength } from '../../analysis/memory-rules.js';
+import { advantageEstimators, scales } from '../advantages/advantages.js';
+import { key, within, type Config } from '../config/key.js';
+import { foreignKeys, loadPath, logPath, loraKeys, modelName, runKeyNames, runKeys, seed } from '../config/run-keys.js';
+import { bool, float, int, oneOf, orNone } from '../config/value-type.js';
+import * as memory from '../environments/memory/keys.js';
+import { secretOf } from '../environments/memory/games.js';
+import { lossFns, normalizations } from '../objectives/objectives.js';
+
+/** Defaults are memory-rl's. */
+export const trainKeys = {
+  env_type: memory.envType,
+  ...within('dataset_builder', {
+    N: memory.N,
+    ...memory.rewardKeys,
+    fixed_secret: memory.secretKeys.fixed_secret,
+  }),
+  answer_format: memory.answerFormat,
+  answer_parsing: memory.answerParsing,
+  dataset_seed: memory.secretKeys.dataset_seed,
+  use_standard_prefix: memory.standardPrefixKey,
+  load_checkpoint_path: loadPath,
+  stop_memorised: memory.stopMemorised,
+  ...within('dataset_builder', {
+    batch_size: key(int(1), 1, 'groups per step'),
+    group_size: key(int(1), 4, 'episodes per group, at least 2'),
+    n_batches: key(int(0), 1000, 'steps; more than a finished run had continues it'),
+  }),
+  learning_rate: key(float(0), 4e-5, 'learning rate of Adam (betas 0.9, 0.95), constant'),
+  loss_fn: key(oneOf(lossFns), 'importance_sampling', 'loss per token'),
+  ...within('loss_fn_config', {
+    clip_low_threshold: key(orNone(float(0)), null, 'lower bound of the ratio; None: 0.8 for ppo, 0 for cispo'),
+    clip_high_threshold: key(orNone(float(0)), null, 'upper bound of the ratio; None: 1.2 for ppo, 4 for cispo'),
+    beta: key(float(0), 0.05, 'pull towards the sampler (dro)'),
+  }),
+  advantages: key(
+    oneOf(advantageEstimators),
+    'trajectory',
+    'credit of a turn: the whole episode, its own reward, or those to come',
+  ),
+  advantage_scale: key(oneOf(scales), 'none', 'std divides advantages by the standard deviation of their group (GRPO)'),
+  loss_normalization: key(
+    oneOf(normalizations),
+    'sum',
+    'sum of the losses of all tokens; grpo: mean over sequences of their token means; dr_grpo: by the longest answer of a group',
+  ),
+  kl_coef: key(float(0), 0, 'pull of each generated token towards the model the run began with (k3), per nat; 0: none'),
+  kl_penalty_coef: key(
+    float(0),
+    0,
+    'what a nat less likely to the model the run began with than the mean token of the batch costs a token’s advantage; 0: nothing',
+  ),
+  kl_discount_factor: key(float(0), 0, 'discount of the penalties of later tokens; 0: each token has its own alone'),
+  entropy_coef: key(float(0), 0, 'bonus per nat of entropy of each generated token, in steps that update'),
+  skip_constant_groups: key(
+    bool,
+    false,
+    'groups whose rewards are all equal train nothing; a step of only such groups is no Adam step',
+  ),
+  num_substeps: key(int(1), 1, 'Adam steps per batch, each on a part of its episodes'),
+  max_step_kl: key(
+    orNone(float(0)),
+    null,
+    'an update that moves the policy further on its own episodes (nats per episode) is halved until it does not; None: no bound',
+  ),
+  temperature: key(float(0.01), 1, 'softmax temperature of the policy that plays and is trained'),
+  max_tokens: key(int(1), 8, 'maximum tokens of an answer, per turn'),
+  eval_every: key(int(0), 10, 'steps between evaluations, 0 for none'),
+  eval_early: key(
+    bool,
+    false,
+    'evaluate at steps 1, 2, 4, 8 … as well, where curves over the logarithm of the episodes are thin',
+  ),
+  eval_bits: memory.testBits,
+  eval_distribution: key(
+    bool,
+    false,
+    'measure the probability of every number below N at each evaluation (single_step)',
+  ),
+  test_n_batches: key(
+    orNone(int(0)),
+    null,
+    'batches of test episodes per evaluation; None: a tenth of n_batches, at least 10',
+  ),
+  observer: key(
+    bool,
+    false,
+    'follow what an ideal observer of the same guesses and rewards knows: observer/bits_known',
+  ),
+  log_episodes: key(bool, false, 'write guess and reward of every episode to episodes.jsonl, for memrl observer'),
+  log_every: key(int(1), 1, 'steps between rows of metrics.jsonl; a row holds means over the steps since the last'),
+  save_every: key(int(0), 20, 'steps between checkpoints, 0 for only the last'),
+  log_path: logPath,
+  model_name: modelName,
+  ...runKeys,
+  seed,
+  ...loraKeys,
+  ...foreignKeys,
+};
+export type TrainConfig = Config<typeof trainKeys>;
+
+/** Keys that may differ from attempt to attempt: not where the first weights are from, when the run is held to these. */
+export function trainBudget(config: TrainConfig): ReadonlySet<string> {
+  const names =
+    'n_batches stop_memorised eval_early eval_every log_every save_every test_n_batches log_path load_checkpoint_path';
+  const budget = new Set([...names.split(' '), ...runKeyNames]);
+  if (hasReference(config)) budget.delete('load_checkpoint_path');
+  return budget;
+}
+
+/** Whether the run is held to the model it began with. */
+export function hasReference({ kl_coef: pull, kl_penalty_coef: penalty }: TrainConfig): boolean {
+  return pull > 0 || penalty > 0;
+}
+
+/** What is said of a run at its start. */
+export function announcementOf(config: TrainConfig): string[] {
+  const { N, n_batches: n, batch_size: batch, group_size: group } = config;
+  return [
+    `${config.env_type} · N=${N} (${Math.log2(N).toFixed(2)} bits) · secret ${secretOf(config)}`,
+    `channel: ${channel(config)} · ${n} steps × ${batch} groups × ${group} episodes`,
+  ];
+}
+
+function channel(config: TrainConfig): string {
+  if (config.env_type === 'multi_step')
+    return `${bitLength(config.N)} bits (1 per step), advantages=${config.advantages}`;
+  if (config.reward_type === 'binary') return 'binary (1 bit max)';
+  return config.reward_type === 'log_distance'
+    ? 'log_distance (continuous)'
+    : `binned_log_distance (B=${config.reward_bins})`;
+}

@@ -1,0 +1,16 @@
+import { bitLength } from '../../../analysis/memory-rules.js';
+
+/** The secret as bits, most significant first, padded to the length that N needs. */
+export function secretBits(secret: number, N: number): number[] {
+  return [...secret.toString(2).padStart(bitLength(N), '0')].map(Number);
+}
+
+/** The number these bits write, most significant first. */
+export function bitsValue(bits: readonly number[]): number {
+  return bits.reduce((value, bit) => value * 2 + bit, 0);
+}
+
+/** The sweep's secret: spread over [0, N) by the seed. Note that seed 0 gives 57 for every N from 64 on. */
+export function secretFor(seed: number, N: number): number {
+  return (seed * 9973 + 12345) % N;
+}

@@ -1,0 +1,122 @@
+import { bitLength, signalBits } from '../../../analysis/memory-rules.js';
+import { UserError } from '../../../base/user-error.js';
+import { rng, type Rng } from '../../rng.js';
+import { batchesPerEpoch, epochBatches } from '../../rollouts/batches.js';
+import { supervisedExample, truncated, type Example } from '../../text/role-colon.js';
+import type { AnswerFormat } from './answer-format.js';
+import { formatCount, formatFile, formatRecords, type FormatData } from './format-data.js';
+import { bitsExample, numberExample, uniformBits, uniformNumbers } from './uniform-answers.js';
+
+type Kind = 'single_step' | 'multi_step';
+
+/** The keys that say what is learnt from. */
+type WarmupConfig = {
+  readonly env_type: Kind;
+  readonly n_values: readonly number[];
+  readonly answer_format: AnswerFormat;
+  readonly lesson_steps: number;
+  readonly seed: number;
+  readonly n_batches: number | null;
+  readonly num_epochs: number;
+  readonly max_length: number;
+  readonly min_examples: number | null;
+  readonly examples_per_value: number | null;
+  readonly data_seed: number;
+};
+
+/** What a warm-up learns from, step by step. */
+export type Answers = {
+  readonly steps: number;
+  /** @param random Of answers that are drawn; those of a file do not need it. */
+  readonly at: (step: number, random: Rng) => Example[];
+  /** The file that the examples are from, to be kept with the run: its name, its text, and what it holds; null: there is none. */
+  readonly file: { readonly name: string; readonly text: string; readonly lines: readonly string[] } | null;
+};
+
+/** @param steps, batchSize, lessons As settled for a warm-up whose answers are drawn. */
+export function drawnAnswers(
+  { env_type: kind, n_values: sizes, lesson_steps: lessonSteps, seed, answer_format: format }: WarmupConfig,
+  { steps, batchSize, lessons }: { readonly steps: number; readonly batchSize: number; readonly lessons: number },
+): Answers {
+  const bits = sizes.reduce((sum, N) => sum + signalBits(N), 0);
+  const share = (N: number) => Math.max(1, Math.round((batchSize * signalBits(N)) / bits));
+  const at = (step: number, random: Rng): Example[] => {
+    if (step < lessons) {
+      const passing = Math.floor(step / lessonSteps);
+      // Dense conversations are long: there the sizes take turns.
+      const taught = kind === 'single_step' ? sizes : [sizes[passing % sizes.length]!];
+      return taught.map((N) => lesson(kind, N, `${seed}/${passing}`, format));
+    }
+    return sizes.flatMap((N) =>
+      kind === 'single_step' ? uniformNumbers(N, share(N), random, format) : uniformBits(N, share(N), random),
+    );
+  };
+  return { steps, at, file: null };
+}
+
+/**
+ * The source system's way: a file with every answer the same number of times, gone through in another order in each epoch; what
+ * does not fill a batch is left out.
+ *
+ * @throws UserError when the file has less than one batch, or `n_batches` would say how long.
+ */
+export function answersOfFile(config: WarmupConfig, batchSize: number): Answers {
+  if (config.n_batches !== null) {
+    throw new UserError(
+      `n_batches=${config.n_batches} does not go with data=file, whose length num_epochs says.`,
+      'Leave n_batches out, or set data=drawn.',
+    );
+  }
+  const data = formatDataOf(config);
+  const records = formatRecords(data);
+  const perEpoch = batchesPerEpoch(records.length, batchSize);
+  if (perEpoch === 0) {
+    throw new UserError(
+      `The file has ${records.length} examples, less than one batch of ${batchSize}.`,
+      'Set a smaller batch_size, or more min_examples.',
+    );
+  }
+  const trained = data.kind === 'single_step' ? 'last assistant message' : 'all assistant messages';
+  const batchOf = epochBatches(records, batchSize, { seed: config.seed, name: 'warm-up' });
+  const at = (step: number): Example[] =>
+    batchOf(step).map(({ messages }) => truncated(supervisedExample(messages, trained), config.max_length));
+  const lines = data.sizes.map((N) => {
+    const count = formatCount(N, data);
+    return `N=${N}: ${count} examples (at least ${Math.floor(count / N)} of each answer)`;
+  });
+  const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  return { steps: perEpoch * config.num_epochs, at, file: { name: formatFile[data.kind], text, lines } };
+}
+
+/** Counts of the source system's two scripts. */
+const standard = {
+  single_step: { minExamples: 800, examplesPerValue: 32 },
+  multi_step: { minExamples: 500, examplesPerValue: 20 },
+};
+
+function formatDataOf(config: WarmupConfig): FormatData {
+  const kind = config.env_type;
+  return {
+    kind,
+    sizes: config.n_values,
+    minExamples: config.min_examples ?? standard[kind].minExamples,
+    examplesPerValue: config.examples_per_value ?? standard[kind].examplesPerValue,
+    seed: config.data_seed,
+    format: config.answer_format,
+  };
+}
+
+/**
+ * A passing secret, and how it is said. A warm-up begins with lessons: one secret after another is learnt and given up
+ * for the next. Nothing of them is left after the uniform answers that follow, but the model has become one in which a
+ * fact can be learnt: in the dense game, one that tells bit 3 from bit 7. A model warmed up on uniform answers alone has
+ * no reason to, and then learns its bits together or not at all.
+ *
+ * @param name The same secret for the same name and N.
+ */
+export function lesson(kind: Kind, N: number, name: string, format: AnswerFormat = 'decimal'): Example {
+  const random = rng(N, `lesson/${name}`);
+  if (kind === 'single_step') return numberExample(N, random.below(N), format);
+  const bits = Array.from({ length: bitLength(N) }, () => random.below(2));
+  return bitsExample(N, bits);
+}

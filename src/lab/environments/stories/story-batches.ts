@@ -1,0 +1,75 @@
+import { UserError } from '../../../base/user-error.js';
+import { rng, shuffle } from '../../rng.js';
+import type { Example } from '../../text/role-colon.js';
+import type { Tokenizer } from '../../text/tokenizer.js';
+import { story, type Split } from './corpus.js';
+import { storiesFrom } from './story-source.js';
+
+/** How stories become sequences. */
+type Rows = { readonly tokenizer: Tokenizer; readonly end: number; readonly context: number };
+
+/**
+ * A story as one sequence: its tokens and the one that ends it, cut to the context. All but the first token are learnt, as
+ * the first has nothing before it.
+ */
+export function storyExample(text: string, { tokenizer, end, context }: Rows): Example {
+  const tokens = Int32Array.from([...tokenizer.encode(text), end].slice(0, context));
+  return { tokens, weights: Uint8Array.from(tokens, (_, at) => (at === 0 ? 0 : 1)) };
+}
+
+/** What a batch of a step is made from. `stories`: of all steps together. */
+type Wanted = { readonly path: string | null; readonly seed: number; readonly size: number; readonly stories: number };
+
+/**
+ * The examples of any step. The grammar has a new story for each; a file's come in its order and, once it is used up, in an
+ * order of each pass's own. No step depends on how many there will be.
+ *
+ * @throws UserError when the file holds no story to learn from.
+ */
+export function storyBatches(wanted: Wanted, rows: Rows): (step: number) => Example[] {
+  const { path, seed, size } = wanted;
+  const of = path === null ? (index: number) => written(index) : fromFile(path, wanted, rows);
+  return (step) => Array.from({ length: size }, (_, row) => of(step * size + row));
+
+  function written(index: number): Example {
+    return storyExample(story(seed, 'train', index), rows);
+  }
+}
+
+/** The first stories of a split, to measure on. @throws UserError when there are none. */
+export function firstExamples(
+  { path, seed, count, split }: { path: string | null; seed: number; count: number; split: Split },
+  rows: Rows,
+): Example[] {
+  return examplesOf(path, split, { seed, count }, rows);
+}
+
+function fromFile(path: string, { seed, stories: count }: Wanted, rows: Rows): (index: number) => Example {
+  const examples = examplesOf(path, 'train', { seed, count }, rows);
+  let known = { pass: 0, order: [...examples.keys()] };
+  return (index) => {
+    const pass = Math.floor(index / examples.length);
+    if (known.pass !== pass) {
+      const order = [...examples.keys()];
+      known = { pass, order: pass === 0 ? order : shuffle(order, rng(seed, `stories/${pass}`)) };
+    }
+    return examples[known.order[index % examples.length]!]!;
+  };
+}
+
+function examplesOf(
+  path: string | null,
+  split: Split,
+  { seed, count }: { seed: number; count: number },
+  rows: Rows,
+): Example[] {
+  const examples: Example[] = [];
+  for (const text of storiesFrom(path, split, seed)) {
+    const example = storyExample(text, rows);
+    // One that is its end alone, or a token that the context cuts, teaches nothing.
+    if (example.tokens.length > 1) examples.push(example);
+    if (examples.length >= count) return examples;
+  }
+  if (examples.length > 0) return examples;
+  throw new UserError(`${path} holds no story of more than one token.`, 'Give longer stories.');
+}

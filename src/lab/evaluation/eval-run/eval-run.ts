@@ -1,0 +1,148 @@
+import { join } from 'node:path';
+import { UserError } from '../../../base/user-error.js';
+import { runFiles, runMarks } from '../../../contract/files.js';
+import type { Config } from '../../config/key.js';
+import { AdaptedEngine } from '../../engine/adapters/adapted-engine.js';
+import { parameterCount } from '../../engine/layout.js';
+import { rewardHistoryOf, verdictOf } from '../verdict.js';
+import { makeDirectory } from '../../run/make-directory.js';
+import { appendRow } from '../../run/metrics-file.js';
+import { writeWhole } from '../../run/run-directory.js';
+import type { StopSignal, ProcessContext } from '../../run/process-context.js';
+import { inEachMode } from '../../service/dual-adapters.js';
+import type { EngineService } from '../../service/engine-service.js';
+import { requireRoom, textTokenizer } from '../../service/open-model.js';
+import { evaluateMode, type ModeEvaluation, type ModeResult } from '../modes.js';
+import type { evalRunKeys } from './keys.js';
+import { evaluationOf, measuredOf, type Measured } from './measured.js';
+import { openSaved } from './open-saved.js';
+import { referenceOf, type Reference } from './reference.js';
+import { adapterReport, evalRow, historyReport, modeReport, type EvalRunReport } from './report.js';
+import { findSubject, type Subject } from './subject.js';
+
+type EvalConfig = Config<typeof evalRunKeys>;
+
+const reportFile = 'eval_run.json';
+
+/**
+ * Measures a trained model: what it earns, whether it hacks, whether it has collapsed, in each mode of its adapters.
+ *
+ * @returns the signal that came instead, if one did.
+ * @throws UserError for a path or settings that it cannot do this with.
+ */
+export async function evalRun(config: EvalConfig, context: ProcessContext): Promise<EvalRunReport | StopSignal> {
+  if (config.path === null) {
+    throw new UserError(
+      'There is no model to evaluate.',
+      'Give a run or a checkpoint: memrl eval-run runs/mine/first.',
+    );
+  }
+  const subject = findSubject(config.path);
+  const measured = measuredOf(config, subject.stored);
+  const { tokenizer } = textTokenizer(subject.directory);
+  const evaluation = await evaluationOf(config, measured, tokenizer);
+  const wish = { engine: config.engine, threads: config.threads };
+  const service = await openSaved(subject.directory, { ...wish, tokenizer }, context);
+  try {
+    const longest = Math.max(...evaluation.tasks.map(({ prompt }) => prompt.length));
+    requireRoom(service.engine, longest, evaluation.sampling.maxTokens);
+    const reference = await referenceOf(service, subject, evaluation, { wish, context });
+    const results = await resultsOf(service, { ...evaluation, reference: reference.texts }, context);
+    return typeof results === 'string'
+      ? results
+      : reportOf(config, { subject, measured, evaluation, reference, engine: service.engine, results });
+  } finally {
+    await service.engine.dispose();
+  }
+}
+
+/** Writes the report's file, and its row where somebody keeps one. @returns the path of the file. */
+export function keepReport(
+  config: EvalConfig,
+  report: EvalRunReport,
+  { environment }: Pick<ProcessContext, 'environment'>,
+): string {
+  const place = config.log_path ?? environment[runMarks.directory] ?? null;
+  if (config.log_path !== null) makeDirectory(config.log_path, 'log_path');
+  if (place !== null) appendRow(join(place, runFiles.metrics), evalRow(report));
+  const path = config.out ?? standardPath(report, config.log_path);
+  try {
+    writeWhole(path, `${JSON.stringify(report, null, 2)}\n`);
+  } catch (cause) {
+    throw new UserError(`${path} cannot be written.`, 'Choose another file: out=eval_run.json.', { cause });
+  }
+  return path;
+}
+
+function standardPath({ path, model }: EvalRunReport, logPath: string | null): string {
+  if (logPath !== null) return join(logPath, reportFile);
+  return model.run === path ? join(path, reportFile) : `${model.directory.replace(/\/+$/, '')}.${reportFile}`;
+}
+
+/** In each mode, unless a signal comes between two of them. */
+async function resultsOf(
+  service: EngineService,
+  evaluation: ModeEvaluation,
+  context: ProcessContext,
+): Promise<ModeResult[] | StopSignal> {
+  let stopped: StopSignal | null = null;
+  const results = await inEachMode(service.engine, async (mode) => {
+    stopped ??= await context.stopAsked();
+    return stopped === null ? evaluateMode(service, evaluation, mode) : null;
+  });
+  return stopped ?? results.filter((result) => result !== null);
+}
+
+type Found = {
+  readonly subject: Subject;
+  readonly measured: Measured;
+  readonly evaluation: ModeEvaluation;
+  readonly reference: Reference;
+  readonly engine: EngineService['engine'];
+  readonly results: readonly ModeResult[];
+};
+
+function reportOf(config: EvalConfig, found: Found): EvalRunReport {
+  const { subject, measured, evaluation, reference, engine, results } = found;
+  const { shape } = engine;
+  const history = rewardHistoryOf(subject.rewards);
+  const { components } = measured.experiment.reward;
+  const whole = results.find(({ mode }) => mode === 'both')!;
+  const { verdict, reasons, upstream } = verdictOf(history, whole.diversity, whole.collapse.flags);
+  const adapters = engine instanceof AdaptedEngine ? engine.adapters : [];
+  return {
+    version: 1,
+    path: subject.path,
+    model: {
+      directory: subject.directory,
+      run: subject.run,
+      step: subject.step,
+      parameters: parameterCount(shape),
+      adapters: adapters.map((adapter) => adapterReport(adapter, shape)),
+    },
+    settings: settingsOf(config, measured, evaluation),
+    history: historyReport(history, subject.rewardsFrom),
+    reference: { model: reference.model, note: reference.note },
+    modes: Object.fromEntries(results.map((result) => [result.mode, modeReport(result, components)])),
+    verdict: { verdict, reasons: [...reasons], upstream },
+  };
+}
+
+function settingsOf(
+  { n_samples, seed, prompt_length, prompt_seed }: EvalConfig,
+  { sampling, data }: Measured,
+  { scoring, hackDetector }: ModeEvaluation,
+): EvalRunReport['settings'] {
+  return {
+    reward: scoring.name,
+    detector: hackDetector?.name ?? null,
+    n_samples,
+    max_completion_length: sampling.maxTokens,
+    temperature: sampling.temperature,
+    repetition_penalty: sampling.repetitionPenalty ?? 1,
+    seed,
+    prompt_length,
+    prompt_seed,
+    data,
+  };
+}

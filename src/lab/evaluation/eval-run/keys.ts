@@ -1,0 +1,44 @@
+import { key } from '../../config/key.js';
+import { bool, float, int, orNone, text } from '../../config/value-type.js';
+import { runKeys } from '../../config/run-keys.js';
+import { evaluationSeed } from '../modes.js';
+
+/** `memrl eval-run`: small-rl's eval_run.py. What is None is as the run was trained. */
+export const evalRunKeys = {
+  path: key(
+    orNone(text),
+    null,
+    'a run directory (its final checkpoint, else its last), a checkpoint, or a directory of Hugging Face. The first argument',
+  ),
+  n_samples: key(int(1), 20, 'prompts, and completions in each mode of the model'),
+  eval_rewards: key(text, '', 'more rewards to measure, with commas; without a run and without `config` these alone'),
+  config: key(orNone(text), null, 'YAML file with reward and detector; None: those of the run, else happy_binary'),
+  max_completion_length: key(orNone(int(1)), null, 'tokens of a completion, at most; None: as in the run, else 128'),
+  temperature: key(orNone(float(1e-6)), null, 'softmax temperature; None: as in the run, else 1'),
+  repetition_penalty: key(orNone(float(1e-6)), null, 'as in memrl grpo; None: as in the run, else 1 (none)'),
+  seed: key(int(0), evaluationSeed, 'of what is drawn, the same in each mode: they differ by their adapters alone'),
+  prompt_length: key(
+    int(1),
+    8,
+    'tokens of a prompt: the first ones of a story of the test split; shorter stories as a whole',
+  ),
+  prompt_seed: key(int(0), 99, 'of the order in which stories become prompts'),
+  data: key(
+    orNone(text),
+    null,
+    'stories for prompts: a text or JSONL file; None: those of the run, else the grammar of memrl pretrain',
+  ),
+  out: key(
+    orNone(text),
+    null,
+    'JSON file with everything; None: eval_run.json in log_path, else in the run directory, else CHECKPOINT.eval_run.json beside it',
+  ),
+  log_path: key(
+    orNone(text),
+    null,
+    "directory of this evaluation's own row of metrics, for memrl-tui; None: MEMRL_RUN_DIR, which it sets, else none is written",
+  ),
+  json: key(bool, false, 'print that JSON instead of lines for people'),
+  engine: runKeys.engine,
+  threads: runKeys.threads,
+};

@@ -1,0 +1,22 @@
+import type { EngineChoice } from '../../engine/choose-engine.js';
+import { findModel } from '../../run/model-files.js';
+import type { ProcessContext } from '../../run/process-context.js';
+import { EngineService } from '../../service/engine-service.js';
+import { openModel } from '../../service/open-model.js';
+import type { Tokenizer } from '../../text/tokenizer.js';
+
+/** What computes. */
+export type Wish = { readonly engine: EngineChoice; readonly threads: number | null };
+
+/** The model at this path with its own adapters, switched on. @throws UserError when there is none with this tokenizer. */
+export async function openSaved(
+  path: string,
+  wish: Wish & { readonly tokenizer: Tokenizer },
+  context: Pick<ProcessContext, 'log' | 'environment'>,
+): Promise<EngineService> {
+  const resumed = { path: findModel(path), batch: 0, state: null };
+  const source = { ...wish, model_name: '', load_checkpoint_path: null, seed: 0, resumed };
+  const service = new EngineService(await openModel(source, context));
+  await service.loadState(resumed.path);
+  return service;
+}

@@ -1,0 +1,117 @@
+/** What a model earns, whether it hacks and whether it has collapsed, in each mode of its adapters. */
+import { mean } from '../../analysis/statistics.js';
+import type { Task } from '../environments/environment.js';
+import type { RewardedEnvironment, Scores } from '../rewards/combined.js';
+import { completionOf, type Completion } from '../rewards/completion.js';
+import type { Detector } from '../rewards/detectors.js';
+import type { RewardFunction } from '../rewards/registry.js';
+import { rng } from '../rng.js';
+import { rollOut, type Player, type Rollout, type RolloutOptions } from '../rollouts/rollouts.js';
+import { shareOf } from '../rollouts/statistics.js';
+import type { Row } from '../run/metrics-file.js';
+import { inEachMode, type Mode } from '../service/dual-adapters.js';
+import type { EngineService } from '../service/engine-service.js';
+import { collapseOf, type Collapse } from './collapse.js';
+import { diversityOf, type Diversity } from './diversity.js';
+
+/** What an evaluation measures, and on what. */
+export type ModeEvaluation = RewardedEnvironment & {
+  /** Each is played once. */
+  readonly tasks: readonly Task[];
+  readonly sampling: RolloutOptions['sampling'];
+  /** More rewards to measure, that nothing is learnt from. */
+  readonly others: readonly RewardFunction[];
+  readonly hackDetector: Detector | null;
+  /** Of what is drawn; small-rl's where it is left out. */
+  readonly seed?: number;
+  /** What the model wrote for the same tasks before its training, where that is known: signs of collapse are told beside it. */
+  readonly reference?: readonly string[];
+};
+
+/** What was found in one mode. `scores`: one for each completion, by the name of the reward. */
+export type ModeResult = {
+  readonly mode: Mode['name'];
+  readonly completions: readonly Completion[];
+  readonly scores: Readonly<Record<string, readonly number[]>>;
+  /** Share of the completions that hack; null where nothing says what that is. */
+  readonly hackFrequency: number | null;
+  readonly diversity: Diversity;
+  readonly collapse: Collapse;
+};
+
+/** small-rl's seed: all modes draw the same numbers, so that they differ by their adapters alone. */
+export const evaluationSeed = 42;
+
+/** The model is afterwards as it was. */
+export async function evaluateModes(service: EngineService, evaluation: ModeEvaluation): Promise<ModeResult[]> {
+  return inEachMode(service.engine, (mode) => evaluateMode(service, evaluation, mode));
+}
+
+/** The same in the mode that the model is in. */
+export async function evaluateMode(
+  service: Player['service'],
+  evaluation: ModeEvaluation,
+  { name }: Mode,
+): Promise<ModeResult> {
+  const { scoring, others, hackDetector, reference, seed = evaluationSeed } = evaluation;
+  const groups = await playOnce(service, evaluation);
+  const completions = groups.flat().map(completionOf);
+  const scores = scoring.scoresOf(groups);
+  const named = await scoresByName(scoring.name, scores, completions, others);
+  const hacks = hackDetector?.flags(completions, scores, rng(seed, 'hacks/0')) ?? null;
+  const hackFrequency = hacks === null ? null : shareOf(hacks);
+  const texts = completions.map(({ text }) => text);
+  const spread = { diversity: diversityOf(texts), collapse: collapseOf(texts, reference) };
+  return { mode: name, completions, scores: named, hackFrequency, ...spread };
+}
+
+/** Each task once, with the model as it is. The same numbers are drawn each time. */
+export function playOnce(
+  service: Player['service'],
+  evaluation: Pick<ModeEvaluation, 'environment' | 'tasks' | 'sampling' | 'seed'>,
+): Promise<Rollout[][]> {
+  const { environment, tasks, sampling, seed = evaluationSeed } = evaluation;
+  return rollOut({ service, environment }, tasks, { copies: 1, sampling, streams: 'own' }, rng(seed, 'evaluation'));
+}
+
+async function scoresByName(
+  name: string,
+  { plain, components }: Scores,
+  completions: readonly Completion[],
+  others: readonly RewardFunction[],
+): Promise<Record<string, readonly number[]>> {
+  const parts = components.length > 1 ? components.map(({ id, scores }) => [id, scores] as const) : [];
+  const more: [string, number[]][] = [];
+  for (const other of others) more.push([other.name, await other.score(completions)]);
+  return Object.fromEntries([[name, plain], ...parts, ...more]);
+}
+
+/** The results as small-rl's columns: `routing_eval/retain_only/happy_binary`. */
+export function modesRow(results: readonly ModeResult[]): Row {
+  const entries = results.flatMap(
+    ({ mode, scores, hackFrequency, diversity: { uniqueSamples, averageJaccard }, collapse }) => [
+      ...Object.entries(scores).map(([name, values]): [string, number | null] => [`${mode}/${name}`, mean(values)]),
+      [`${mode}/hack_freq`, hackFrequency] as [string, number | null],
+      [`${mode}/unique`, uniqueSamples] as [string, number],
+      [`${mode}/jaccard`, averageJaccard] as [string, number],
+      [`${mode}/collapse_flags`, collapse.flags.length] as [string, number],
+    ],
+  );
+  const measured = entries.filter(([, value]) => value !== null);
+  return Object.fromEntries(measured.map(([name, value]) => [`routing_eval/${name}`, value]));
+}
+
+/** The results as lines for people, one for each mode. */
+export function modesLines(results: readonly ModeResult[]): string[] {
+  return results.map(({ mode, scores, hackFrequency, diversity: { uniqueSamples, averageJaccard }, ...rest }) => {
+    const figures = Object.entries(scores).map(([name, values]) => `${name}=${figure(values)}`);
+    const hacks = hackFrequency === null ? [] : [`hack_freq=${hackFrequency.toFixed(3)}`];
+    const spread = [`unique=${uniqueSamples}/${rest.completions.length}`, `jaccard=${averageJaccard.toFixed(3)}`];
+    const kinds = [...new Set(rest.collapse.flags.map(({ kind }) => kind))].map((kind) => `!${kind}`);
+    return `  ${mode.padEnd(15)}${[...figures, ...hacks, ...spread, ...kinds].join(' ')}`;
+  });
+}
+
+function figure(values: readonly number[]): string {
+  return (mean(values) ?? Number.NaN).toFixed(3);
+}

@@ -1,0 +1,221 @@
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { UserError } from '../../base/user-error.js';
+import { counted, countText, sizeText } from '../../text/numbers.js';
+import { key } from '../config/key.js';
+import { orNone, text } from '../config/value-type.js';
+import { layersOf, projections, type Adapter, type AdapterConfig } from '../engine/adapters/config.js';
+import { adapterLayout } from '../engine/adapters/layout.js';
+import { mergeAdapters, type PlainModel } from '../engine/adapters/merging.js';
+import { compiledKernels } from '../engine/create-engine.js';
+import type { ModelShape } from '../engine/engine.js';
+import { parameterCount } from '../engine/layout.js';
+import { configFiles } from './config.js';
+import { describe, loadModel, saveModel, type LoadedModel } from './directory.js';
+import { readPeft, writePeft, type PeftLora } from './peft.js';
+import { storedEntries, type StoredEntries } from './stored-weights.js';
+import { loadTokenizer, specialsOf, tokenizerFiles } from './tokenizer.js';
+import { memoryVocabularyFiles } from './vocabulary-files.js';
+import { makeDirectory } from '../run/make-directory.js';
+import { findModel, isOwn, readMerged, readModel } from '../run/model-files.js';
+import { writeWhole } from '../run/run-directory.js';
+import { memoryTokenizer } from '../text/memory-vocabulary.js';
+import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
+
+/** `memrl model`: what a saved model is, and the same model for other programs. */
+export const modelKeys = {
+  path: key(
+    orNone(text),
+    null,
+    'a run directory, a checkpoint, or a directory of Hugging Face; `path=` may be left out',
+  ),
+  adapter: key(orNone(text), null, 'a directory of PEFT with LoRA for this model, to be merged into what is written'),
+  output_dir: key(
+    orNone(text),
+    null,
+    'a new directory to write the model into, as transformers reads it; adapters are merged into its weights',
+  ),
+  adapter_dir: key(orNone(text), null, 'a new directory to write the LoRA of a checkpoint into, as peft reads it'),
+};
+
+/** What is known of a model without reading its numbers. `problems`: what keeps it from being opened, one sentence each. */
+type Facts = {
+  readonly kind: string;
+  readonly shape: ModelShape;
+  readonly entries: StoredEntries;
+  readonly tokenizer: Tokenizer | null;
+  /** What is trained beside frozen weights; empty for a plain model. */
+  readonly adapters: AdapterConfig;
+  readonly problems: readonly string[];
+};
+
+/** `memrl model`: a few lines on the model at this path, and whether it can be opened. @throws UserError when there is none. */
+export function describeModel(path: string): { readonly text: string; readonly opens: boolean } {
+  const directory = findModel(path);
+  const facts = isOwn(directory) ? ownFacts(directory) : foreignFacts(directory);
+  const rows = factRows(facts);
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+  return { text: [`${directory}: ${facts.kind}`, '', ...lines, ''].join('\n'), opens: facts.problems.length === 0 };
+}
+
+/**
+ * Writes the model at this path as a directory of Hugging Face, in single precision, its adapters merged into its weights.
+ *
+ * @param adapter A directory of PEFT whose LoRA is merged into them, too; null for none.
+ * @throws UserError
+ */
+export async function exportModel(path: string, target: string, adapter: string | null = null): Promise<void> {
+  const directory = findModel(path);
+  const model = isOwn(directory) ? await ownModel(directory) : loadModel(directory);
+  const { shape } = model.config;
+  const lora = adapter === null ? null : readPeft(adapter, shape);
+  emptyDirectory(target, 'output_dir');
+  const weights = lora === null ? model.weights : (await withLora({ shape, weights: model.weights }, lora)).weights;
+  saveModel(target, { config: model.config, weights });
+  if (isOwn(directory) && !existsSync(join(directory, tokenizerFiles.tokenizer))) {
+    for (const [name, text] of memoryVocabularyFiles()) writeWhole(join(target, name), text);
+    return;
+  }
+  for (const name of foreignFiles) {
+    if (existsSync(join(directory, name))) copyFileSync(join(directory, name), join(target, name));
+  }
+}
+
+async function ownModel(directory: string): Promise<LoadedModel> {
+  const { shape, weights } = await readMerged(directory);
+  return { config: { shape, ...specialsOf(loadTokenizer(directory) ?? memoryTokenizer) }, weights };
+}
+
+async function withLora(model: PlainModel, { adapter, parameters }: PeftLora): Promise<PlainModel> {
+  return mergeAdapters(await compiledKernels(), { ...model, adapters: [adapter] }, parameters);
+}
+
+/** Writes the one LoRA of a checkpoint as a directory of PEFT. @throws UserError when the checkpoint has no such. */
+export function exportAdapter(path: string, target: string): void {
+  const directory = findModel(path);
+  const { shape, adapters } = readModel(directory);
+  const [adapter, ...more] = adapters?.config ?? [];
+  if (adapters === null || adapter?.kind !== 'lora' || more.length > 0) {
+    const has = adapters === null ? 'has no adapters' : `has ${adapters.config.map(({ name }) => name).join(', ')}`;
+    throw new UserError(
+      `PEFT's files hold one LoRA, and ${directory} ${has}.`,
+      'Give a checkpoint of a run with lora_rank, or write the whole model (output_dir).',
+    );
+  }
+  emptyDirectory(target, 'adapter_dir');
+  writePeft(target, shape, { adapter, parameters: adapters.parameters });
+}
+
+function emptyDirectory(target: string, key: 'output_dir' | 'adapter_dir'): void {
+  if (existsSync(target) && readdirSync(target).length > 0) {
+    throw new UserError(`${target} is not empty.`, `Give ${key} a new or empty directory.`);
+  }
+  makeDirectory(target, key);
+}
+
+/** What goes with the weights: all that tells how text becomes tokens, and what a model says by default. */
+const foreignFiles = [
+  ...Object.values(tokenizerFiles),
+  'special_tokens_map.json',
+  'chat_template.jinja',
+  configFiles.generation,
+];
+
+function ownFacts(directory: string): Facts {
+  const { shape, optimizer, adapters } = readModel(directory);
+  const entries = storedEntries(directory);
+  const hasOptimizer = (adapters ?? { optimizer }).optimizer !== null;
+  const kind = `a checkpoint of memrl${hasOptimizer ? ' with its optimizer' : ''}`;
+  const { tokenizer, problems } = tokenizerOf(directory, shape);
+  // Those that hold none are of the memory games.
+  const known = tokenizer === null && problems.length === 0 ? memoryTokenizer : tokenizer;
+  return { kind, shape, entries, tokenizer: known, adapters: adapters?.config ?? [], problems };
+}
+
+function foreignFacts(directory: string): Facts {
+  const { config, entries, problems } = describe(directory);
+  const { tokenizer, problems: further } = tokenizerOf(directory, config.shape);
+  return {
+    kind: 'LlamaForCausalLM (Hugging Face)',
+    shape: config.shape,
+    entries,
+    tokenizer,
+    adapters: [],
+    problems: [...problems, ...further],
+  };
+}
+
+function tokenizerOf(directory: string, { vocabulary }: ModelShape): Pick<Facts, 'tokenizer' | 'problems'> {
+  try {
+    const tokenizer = loadTokenizer(directory);
+    if (tokenizer === null || tokenizer.size <= vocabulary) return { tokenizer, problems: [] };
+    return { tokenizer, problems: [`the tokenizer has ${tokenizer.size} tokens, and the model knows ${vocabulary}`] };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { tokenizer: null, problems: [error.message.replace(/\.$/, '')] };
+  }
+}
+
+function factRows(facts: Facts): [name: string, value: string][] {
+  const { shape, tokenizer, problems } = facts;
+  return [
+    ['shape', shapeText(shape)],
+    ['context', contextText(shape)],
+    ['parameters', weightsText(facts)],
+    ...facts.adapters.map((adapter): [string, string] => ['adapter', adapterText(adapter, shape)]),
+    ['tokenizer', tokenizer === null ? 'none' : tokenizerText(tokenizer, shape)],
+    ['memory games', memoryText(tokenizer)],
+    ...(problems.length === 0 ? [['opens', 'yes'] as [string, string]] : []),
+    ...problems.map((problem, at): [string, string] => [at === 0 ? 'cannot open' : '', problem]),
+  ];
+}
+
+function shapeText({ layers, width, heads, kvHeads, feedForward, vocabulary, tied }: ModelShape): string {
+  const keys = kvHeads === heads ? '' : ` on ${kvHeads} of keys and values`;
+  const parts = [
+    counted(layers, 'layer'),
+    `width ${width}`,
+    `${counted(heads, 'head')}${keys}`,
+    `feed-forward ${feedForward}`,
+    `vocabulary ${countText(vocabulary)}`,
+    tied ? 'tied head' : 'head of its own',
+  ];
+  return parts.join(', ');
+}
+
+function contextText({ context, ropeTheta, normEpsilon }: ModelShape): string {
+  return `${countText(context)} tokens, RoPE base ${countText(ropeTheta)}, norm epsilon ${normEpsilon}`;
+}
+
+function weightsText({ shape, entries }: Facts): string {
+  const stored = [...entries.values()];
+  const types = [...new Set(stored.map(({ dtype }) => dtype))].join(', ');
+  const bytes = stored.reduce((sum, { begin, end }) => sum + end - begin, 0);
+  const files = new Set(stored.map(({ path }) => path)).size;
+  return `${countText(parameterCount(shape))}; stored as ${types}: ${sizeText(bytes)} in ${counted(files, 'file')}`;
+}
+
+function adapterText(adapter: Adapter, shape: ModelShape): string {
+  const size = countText(adapterLayout(shape, [adapter]).size);
+  const where = `in ${layersOf(shape, adapter).length} of ${counted(shape.layers, 'layer')}`;
+  if (adapter.kind === 'mlp')
+    return `${adapter.name}: ${counted(adapter.neurons, 'neuron')} ${where}; ${size} parameters`;
+  const { name, rank, alpha, targets } = adapter;
+  const matrices = targets.length === projections.length ? 'all projections' : targets.join(', ');
+  return `${name}: LoRA of rank ${rank}, alpha ${alpha}, on ${matrices} ${where}; ${size} parameters`;
+}
+
+function tokenizerText(tokenizer: Tokenizer, { vocabulary }: ModelShape): string {
+  const { kind, size, end } = tokenizer;
+  const ends =
+    end === null ? 'nothing said to end a text' : `${JSON.stringify(tokenizer.decode([end]))} (${end}) ends a text`;
+  const of = size === vocabulary ? '' : ` of the model's ${countText(vocabulary)}`;
+  return `${kind}, ${countText(size)}${of} tokens, ${ends}`;
+}
+
+function memoryText(tokenizer: Tokenizer | null): string {
+  if (tokenizer !== null && hasTokensOf(tokenizer, memoryTokenizer)) return 'train, sft, warmup and eval can use it';
+  const why = tokenizer === null ? 'it has no tokenizer' : 'its vocabulary is another';
+  return `not for them: ${why} (memrl warmup makes a model that can play)`;
+}

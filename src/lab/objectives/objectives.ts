@@ -1,0 +1,176 @@
+/** Losses of single tokens, and what their sum over a batch is weighted with. */
+import { assertNever } from '../../base/assert-never.js';
+import { UserError } from '../../base/user-error.js';
+
+/** Bounds of the ratio exp(lp − q), absolute, not distances from 1. */
+export type Clip = { readonly low: number; readonly high: number };
+
+/**
+ * The loss of one token. The loss of a batch is the weighted sum over its tokens, without averaging.
+ *
+ * `lp`: log-probability under the model that learns; `q`: under the one that sampled; `A`: the token's advantage.
+ */
+export type Objective = {
+  readonly name: string;
+  readonly loss: (lp: number, q: number, A: number) => number;
+  /** What backpropagation uses: the derivative of the loss by `lp` (for cispo, with the clipped ratio held fixed). */
+  readonly gradient: (lp: number, q: number, A: number) => number;
+  /** Where the ratio is cut, for statistics. */
+  readonly clip?: Clip;
+};
+
+/** −ρA: the policy gradient, corrected for who sampled. */
+export const importanceSampling: Objective = {
+  name: 'importance_sampling',
+  loss: (lp, q, A) => -Math.exp(lp - q) * A,
+  gradient: (lp, q, A) => -Math.exp(lp - q) * A,
+};
+
+/** −min(ρA, clip(ρ)A): no gain from moving further than the clip allows (Schulman et al. 2017). */
+export function ppo(clip: Clip): Objective {
+  const loss = (lp: number, q: number, A: number) => {
+    const ratio = Math.exp(lp - q);
+    return -Math.min(ratio * A, clamp(ratio, clip) * A);
+  };
+  const gradient = (lp: number, q: number, A: number) => {
+    const ratio = Math.exp(lp - q);
+    const cut = A > 0 ? ratio > clip.high : ratio < clip.low;
+    return cut ? 0 : -ratio * A;
+  };
+  return { name: 'ppo', loss, gradient, clip };
+}
+
+/** −clip(ρ)·lp·A with the clipped ratio as a constant: every token keeps some gradient. */
+export function cispo(clip: Clip): Objective {
+  const weight = (lp: number, q: number) => clamp(Math.exp(lp - q), clip);
+  return {
+    name: 'cispo',
+    loss: (lp, q, A) => -weight(lp, q) * lp * A,
+    gradient: (lp, q, A) => -weight(lp, q) * A,
+    clip,
+  };
+}
+
+/** −(lp·A − ½β(lp − q)²): a pull back to the sampler instead of a clip. */
+export function dro(beta: number): Objective {
+  return {
+    name: 'dro',
+    loss: (lp, q, A) => -(lp * A - 0.5 * beta * (lp - q) ** 2),
+    gradient: (lp, q, A) => -(A - beta * (lp - q)),
+  };
+}
+
+/** −lp: supervised learning. */
+export const crossEntropy: Objective = { name: 'cross_entropy', loss: (lp) => -lp, gradient: () => -1 };
+
+/** How far a log-probability is from `q`: half the square up to 1 nat, linear beyond (Huber 1964). */
+export const distance: Objective = {
+  name: 'distance',
+  loss: (lp, q) => (Math.abs(lp - q) <= 1 ? (lp - q) ** 2 / 2 : Math.abs(lp - q) - 0.5),
+  gradient: (lp, q) => Math.max(-1, Math.min(1, lp - q)),
+};
+
+export const lossFns = ['importance_sampling', 'ppo', 'cispo', 'dro'] as const;
+export type LossFn = (typeof lossFns)[number];
+
+/** Values for the losses that take some; null stands for the loss's own standard. */
+export type LossSettings = {
+  readonly clip_low_threshold: number | null;
+  readonly clip_high_threshold: number | null;
+  readonly beta: number;
+};
+
+/** The objective of that name. Standards: ppo clips to [0.8, 1.2], cispo to [0, 4]. @throws UserError when the bounds are crossed. */
+export function objectiveOf(name: LossFn, settings: LossSettings): Objective {
+  const clip = (low: number, high: number) =>
+    checkedClip({ low: settings.clip_low_threshold ?? low, high: settings.clip_high_threshold ?? high });
+  switch (name) {
+    case 'importance_sampling':
+      return importanceSampling;
+    case 'ppo':
+      return ppo(clip(0.8, 1.2));
+    case 'cispo':
+      return cispo(clip(0, 4));
+    case 'dro':
+      return dro(settings.beta);
+    default:
+      return assertNever(name);
+  }
+}
+
+function checkedClip(clip: Clip): Clip {
+  if (clip.low <= clip.high) return clip;
+  throw new UserError(
+    `The ratio cannot be clipped to at least ${clip.low} and at most ${clip.high}.`,
+    'Give clip_low_threshold a value of at most clip_high_threshold.',
+  );
+}
+
+function clamp(ratio: number, { low, high }: Clip): number {
+  return Math.min(high, Math.max(low, ratio));
+}
+
+/**
+ * The pull of one token towards a reference model: an estimate of KL(policy ‖ reference) from a token that the policy drew.
+ *
+ * `lp`: log-probability under the model that learns; `reference`: under the reference model.
+ */
+export type Pull = {
+  readonly loss: (lp: number, reference: number) => number;
+  /** Its derivative by `lp`. */
+  readonly gradient: (lp: number, reference: number) => number;
+};
+
+/** lp − reference: right on average, and of either sign. */
+export const k1: Pull = { loss: (lp, reference) => lp - reference, gradient: () => 1 };
+
+/** Half the square of that: never below zero, and biased. */
+export const k2: Pull = {
+  loss: (lp, reference) => (lp - reference) ** 2 / 2,
+  gradient: (lp, reference) => lp - reference,
+};
+
+/** e^d − d − 1 with d = reference − lp (Schulman 2020): never below zero, and right on average over what the policy draws. */
+export const k3: Pull = {
+  loss: (lp, reference) => Math.expm1(reference - lp) - (reference - lp),
+  gradient: (lp, reference) => -Math.expm1(reference - lp),
+};
+
+export const klEstimators = ['k1', 'k2', 'k3'] as const;
+export const pulls: Readonly<Record<(typeof klEstimators)[number], Pull>> = { k1, k2, k3 };
+
+export const normalizations = ['sum', 'grpo', 'dr_grpo'] as const;
+
+/**
+ * What the losses of a batch's tokens are divided by before they are summed.
+ *
+ * `sum`: nothing, as in tinker-cookbook. `grpo`: the mean over all sequences of the mean over a sequence's tokens (Shao et
+ * al. 2024, eq. 3; TRL's `loss_type="grpo"`), so that a long answer's tokens count less. `dr_grpo`: the mean over groups of
+ * the sum over a group's tokens, divided by its size and its longest answer; Liu et al. 2025 divide by a constant in the
+ * place of that length. There all tokens of a group count alike.
+ */
+export type Normalization = (typeof normalizations)[number];
+
+/**
+ * The weight of each token of a sequence in the loss.
+ *
+ * @param lengths_PG Tokens that the policy said, for each sequence of each group; all groups of the batch.
+ * @returns The same shape.
+ */
+export function tokenWeights(lengths_PG: readonly (readonly number[])[], how: Normalization): number[][] {
+  switch (how) {
+    case 'sum':
+      return lengths_PG.map((lengths) => lengths.map(() => 1));
+    case 'grpo': {
+      const sequences = lengths_PG.reduce((sum, lengths) => sum + lengths.length, 0);
+      return lengths_PG.map((lengths) => lengths.map((length) => 1 / (sequences * Math.max(1, length))));
+    }
+    case 'dr_grpo':
+      return lengths_PG.map((lengths) => {
+        const longest = Math.max(1, ...lengths);
+        return lengths.map(() => 1 / (lengths_PG.length * lengths.length * longest));
+      });
+    default:
+      return assertNever(how);
+  }
+}

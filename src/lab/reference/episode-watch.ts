@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import { UserError } from '../../base/user-error.js';
+import { runFiles } from '../../contract/files.js';
+import type { Game } from '../environments/memory/games.js';
+import { secretBits } from '../environments/memory/secret.js';
+import type { Rollout } from '../rollouts/rollouts.js';
+import { appendJsonLine, dropRowsFrom, type Row } from '../run/metrics-file.js';
+import type { RunDirectory } from '../run/run-directory.js';
+import { conditionOf } from './conditions.js';
+import { Observer, type ObserverState } from './observer.js';
+import { episodesRow, type SeenEpisode } from './seen-episode.js';
+
+type Watching = {
+  readonly config: Parameters<typeof conditionOf>[0] & {
+    readonly N: number;
+    readonly observer: boolean;
+    readonly log_episodes: boolean;
+  };
+  readonly secret: number;
+  readonly game: Game;
+  readonly directory: RunDirectory;
+};
+
+/** Who is shown the episodes of each step. */
+export type Watch = Pick<EpisodeWatch, 'begin' | 'note' | 'row' | 'state'>;
+
+/** What is kept of the episodes of a run beside what it trains on: a file of them, and an ideal observer of them. */
+export class EpisodeWatch {
+  readonly #seenIn: (rollout: Rollout) => SeenEpisode;
+  readonly #observer: Observer | null;
+  readonly #file: string | null;
+
+  constructor(watching: Watching) {
+    const { config, directory } = watching;
+    this.#seenIn = seeing(watching);
+    this.#observer = config.observer ? new Observer(conditionOf(config), config.N) : null;
+    this.#file = config.log_episodes ? join(directory.path, runFiles.episodes) : null;
+  }
+
+  /** Goes on at this step. @param saved What `state` gave; null at the start of a run. @throws UserError when it was not watched until there. */
+  begin(step: number, saved: ObserverState | null): void {
+    if (this.#file !== null) dropRowsFrom(this.#file, step);
+    if (this.#observer === null || step === 0) return;
+    if (saved === null) {
+      throw new UserError(
+        `The first ${step} steps of this run were not observed.`,
+        'Set observer=False, or begin again in another log_path.',
+      );
+    }
+    this.#observer.restore(saved);
+  }
+
+  note(step: number, groups: readonly (readonly Rollout[])[]): void {
+    if (this.#observer === null && this.#file === null) return;
+    const seen = groups.flat().map(this.#seenIn);
+    for (const episode of seen) this.#observer?.note(episode);
+    if (this.#file !== null) appendJsonLine(this.#file, episodesRow(step, seen));
+  }
+
+  /** What the observer knows after the episodes so far; empty without one. */
+  row(): Row {
+    if (this.#observer === null) return {};
+    const { bitsKnown, entropy, determined } = this.#observer;
+    return {
+      'observer/bits_known': bitsKnown,
+      'observer/entropy_bits': entropy,
+      ...(determined !== null && { 'observer/determined_after': determined }),
+    };
+  }
+
+  state(): ObserverState | null {
+    return this.#observer?.state() ?? null;
+  }
+}
+
+function seeing({ config, secret, game }: Watching): (rollout: Rollout) => SeenEpisode {
+  if (config.env_type === 'single_step') {
+    return ({ turns, rewards }) => ({ kind: 'number', guess: game.reading(turns), reward: rewards[0]!.total });
+  }
+  const right = secretBits(secret, config.N);
+  return ({ rewards }) => ({
+    kind: 'bits',
+    rewards: rewards.map(({ total }) => total),
+    // A legible bit that is not right is the other one.
+    bits: rewards.map(({ total, metrics }, turn) => {
+      const bit = right[turn] === 1 ? 1 : 0;
+      return metrics!['format_error'] === 1 ? null : total === 1 ? bit : bit === 1 ? 0 : 1;
+    }),
+  });
+}

@@ -1,0 +1,59 @@
+/** Which examples or tasks a training step has. No step depends on those before it, so a resumed run has the same. */
+import type { Environment, Task } from '../environments/environment.js';
+import { rng, shuffle } from '../rng.js';
+
+/** Whole batches of `size` in one pass over so many examples; what is left over is not used. */
+export function batchesPerEpoch(examples: number, size: number): number {
+  return Math.floor(examples / size);
+}
+
+/**
+ * The examples of each step when all are gone through epoch by epoch. The order of an epoch is its own.
+ *
+ * @param name Of the stream that shuffles an epoch.
+ */
+export function epochBatches<T>(
+  examples: readonly T[],
+  size: number,
+  { seed, name }: { readonly seed: number; readonly name: string },
+): (step: number) => T[] {
+  const perEpoch = batchesPerEpoch(examples.length, size);
+  let known = { epoch: -1, order: [] as readonly number[] };
+  return (step) => {
+    const epoch = Math.floor(step / perEpoch);
+    if (known.epoch !== epoch) {
+      known = { epoch, order: shuffle([...examples.keys()], rng(seed, `${name}/${epoch}`)) };
+    }
+    const from = (step % perEpoch) * size;
+    return known.order.slice(from, from + size).map((index) => examples[index]!);
+  };
+}
+
+/**
+ * The tasks of each step: epoch by epoch in an order of its own; one after the other where there are fewer than a step takes; and drawn
+ * anew where there is no end of them.
+ */
+export function taskBatches(environment: Environment, size: number, seed: number): (step: number) => Task[] {
+  const { size: known } = environment;
+  if (known === Infinity) {
+    return (step) =>
+      Array.from({ length: size }, (_, at) => taskOf(environment, step * size + at, { seed, name: 'task' }));
+  }
+  const tasks = Array.from({ length: known }, (_, index) => taskOf(environment, index, { seed, name: 'task' }));
+  if (known >= size) return epochBatches(tasks, size, { seed, name: 'prompts' });
+  return (step) => Array.from({ length: size }, (_, at) => tasks[(step * size + at) % known]!);
+}
+
+/** @param name Of the stream that the environment may draw the task from. */
+export function taskOf(
+  environment: Environment,
+  index: number,
+  { seed, name }: { readonly seed: number; readonly name: string },
+): Task {
+  return environment.task(index, rng(seed, `${name}/${index}`));
+}
+
+/** Cuts a list into consecutive groups of `size`. */
+export function inGroups<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
+}

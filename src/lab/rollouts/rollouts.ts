@@ -1,0 +1,173 @@
+import { UserError } from '../../base/user-error.js';
+import type { Generated, Sampling } from '../engine/engine.js';
+import type { Environment, Reward, Task, Turn } from '../environments/environment.js';
+import type { Rng } from '../rng.js';
+import type { TrainingService } from '../service/service.js';
+import type { Tokenizer } from '../text/tokenizer.js';
+
+/** An episode with its tokens. The arrays over tokens hold all that followed the task's prompt, said by the policy or to it. */
+export type Rollout = {
+  readonly task: Task;
+  readonly tokens: number[];
+  /** Log-probability at temperature 1 with which the policy said the token; 0 for what was said to it. */
+  readonly logprobs: number[];
+  /** The same in the distribution that the token was drawn from. */
+  readonly samplingLogprobs: number[];
+  /** The turn in which the policy said the token; −1 for what was said to it. */
+  readonly turnOf: number[];
+  readonly turns: Turn[];
+  /** One per turn. */
+  readonly rewards: Reward[];
+  /** Sum over turns of the tokens that the policy had before it. */
+  observed: number;
+};
+
+/** How rollouts are written. */
+export type RolloutOptions = {
+  /** Of each task. */
+  readonly copies: number;
+  /** `maxTokens`: of a turn. What ends a turn is the environment's. */
+  readonly sampling: Omit<Sampling, 'stop'>;
+  /**
+   * Whether each turn draws from a stream of its own, whose seed is taken from the caller's, or all from the caller's, token by token in
+   * the order of the rollouts: what the published figures of the memory task were drawn with.
+   */
+  readonly streams: 'own' | 'shared';
+};
+
+/** Who plays what. */
+export type Player = { readonly service: Pick<TrainingService, 'sample'>; readonly environment: Environment };
+
+/** Plays each task `copies` times, side by side, with the present weights. @returns a group of rollouts for each task. */
+export async function rollOut(
+  { service, environment }: Player,
+  tasks: readonly Task[],
+  options: RolloutOptions,
+  random: Rng,
+): Promise<Rollout[][]> {
+  const groups = tasks.map((task) => Array.from({ length: options.copies }, () => begin(task)));
+  for (let open = groups.flat(); open.length > 0;) {
+    await say({ service, environment }, open, options, random);
+    open = await hear(environment, open);
+  }
+  if (environment.scoreGroups === undefined) return groups;
+  const scored = await environment.scoreGroups(groups);
+  groups.forEach((group, g) => group.forEach(({ rewards }, i) => rewards.push(sumOf(rewards.pop()!, scored[g]![i]!))));
+  return groups;
+}
+
+function begin(task: Task): Rollout {
+  const nothing = { tokens: [], logprobs: [], samplingLogprobs: [], turnOf: [], turns: [], rewards: [] };
+  return { task, ...nothing, observed: 0 };
+}
+
+/** Lets the policy have its next turn in each of these rollouts. */
+async function say(
+  { service, environment: { stop, tokenizer } }: Player,
+  open: readonly Rollout[],
+  { sampling, streams }: RolloutOptions,
+  random: Rng,
+): Promise<void> {
+  const own = streams === 'own';
+  const prompts = open.map((rollout) => ({ tokens: readSoFar(rollout), seed: own ? random.below(2 ** 32) : 0 }));
+  const request = { prompts, sampling: { ...sampling, stop: stop.tokens } };
+  const generated = await service.sample(own ? request : { ...request, stream: random });
+  open.forEach((rollout, index) => {
+    const { turn, sampled } = turnOf(generated[index]!, stop.strings, tokenizer);
+    if (turn.tokens.length === 0) throw contextIsFull(rollout);
+    rollout.observed += prompts[index]!.tokens.length;
+    for (let at = 0; at < turn.tokens.length; at++) add(rollout, turn.tokens[at]!, turn.logprobs[at]!, sampled[at]!);
+    rollout.turns.push(turn);
+  });
+}
+
+function readSoFar({ task, tokens }: Rollout): Int32Array {
+  if (tokens.length === 0) return task.prompt;
+  const all = new Int32Array(task.prompt.length + tokens.length);
+  all.set(task.prompt);
+  all.set(tokens, task.prompt.length);
+  return all;
+}
+
+/** What was said, up to the first stop string if there is one. */
+function turnOf(
+  generated: Generated,
+  strings: readonly string[],
+  tokenizer: Tokenizer,
+): { readonly turn: Turn; readonly sampled: Float32Array } {
+  const { tokens, logprobs, samplingLogprobs: sampled, ended } = generated;
+  const turn = new SaidTurn(generated, ended, tokenizer);
+  const found = strings.length === 0 ? null : firstOf(turn.text, strings);
+  if (found === null) return { turn, sampled };
+  let count = 1;
+  while (firstOf(tokenizer.decodePlain(tokens.subarray(0, count)), strings) === null) count++;
+  const cut = { tokens: tokens.slice(0, count), logprobs: logprobs.slice(0, count) };
+  return { turn: { ...cut, text: turn.text.slice(0, found), ended: 'stop' }, sampled: sampled.slice(0, count) };
+}
+
+/** Its text is put together when it is asked for: not every environment does. */
+class SaidTurn implements Turn {
+  readonly tokens: Int32Array;
+  readonly logprobs: Float32Array;
+  readonly ended: Turn['ended'];
+  readonly #tokenizer: Tokenizer;
+
+  constructor({ tokens, logprobs }: Pick<Turn, 'tokens' | 'logprobs'>, ended: Turn['ended'], tokenizer: Tokenizer) {
+    this.tokens = tokens;
+    this.logprobs = logprobs;
+    this.ended = ended;
+    this.#tokenizer = tokenizer;
+  }
+
+  get text(): string {
+    return this.#tokenizer.decodePlain(this.ended === 'stop' ? this.tokens.subarray(0, -1) : this.tokens);
+  }
+}
+
+/** Where the first of these strings begins; null: there is none. */
+function firstOf(text: string, strings: readonly string[]): number | null {
+  const places = strings.map((string) => text.indexOf(string)).filter((place) => place >= 0);
+  return places.length === 0 ? null : Math.min(...places);
+}
+
+function contextIsFull({ task, turns }: Rollout): UserError {
+  return new UserError(
+    `The episode of task ${task.id} leaves the model's context no room for turn ${turns.length + 1}.`,
+    'Let the environment end episodes earlier, or give a smaller max_tokens (max_completion_length).',
+  );
+}
+
+function add(rollout: Rollout, token: number, logprob: number, sampled: number): void {
+  rollout.tokens.push(token);
+  rollout.logprobs.push(logprob);
+  rollout.samplingLogprobs.push(sampled);
+  rollout.turnOf.push(rollout.turns.length);
+}
+
+/** Tells each rollout what it earned and what comes next. @returns those that are not at their end. */
+async function hear(environment: Environment, open: readonly Rollout[]): Promise<Rollout[]> {
+  const going: Rollout[] = [];
+  for (const rollout of open) {
+    const answer = environment.respond(rollout.task, rollout.turns);
+    // To await what is there already would cost a short game more than its rewards.
+    const { reward, next } = answer instanceof Promise ? await answer : answer;
+    rollout.rewards.push(reward);
+    if (next === null) continue;
+    going.push(rollout);
+    for (const token of next) {
+      rollout.tokens.push(token);
+      rollout.logprobs.push(0);
+      rollout.samplingLogprobs.push(0);
+      rollout.turnOf.push(-1);
+    }
+  }
+  return going;
+}
+
+function sumOf(turn: Reward, group: Reward): Reward {
+  return {
+    total: turn.total + group.total,
+    parts: { ...turn.parts, ...group.parts },
+    metrics: { ...turn.metrics, ...group.metrics },
+  };
+}

@@ -1,0 +1,104 @@
+/** What is reported of rollouts: by the names of tinker-cookbook, and by those of TRL. */
+import { deviation, mean } from '../../analysis/statistics.js';
+import { totalReward } from '../environments/environment.js';
+import type { Means, Sums } from '../run/means.js';
+import type { Row } from '../run/metrics-file.js';
+import type { Rollout } from './rollouts.js';
+
+/**
+ * Adds the statistics of rollouts to a row, by the names of tinker-cookbook. Metrics of environments are means over turns.
+ *
+ * @param steps That the groups are of: `total_…` are means per step, so that they do not depend on how often a row is due.
+ */
+export function addRolloutStatistics(
+  row: Means,
+  prefix: string,
+  groups: readonly (readonly Rollout[])[],
+  steps: number,
+): void {
+  const named = namesUnder(prefix);
+  const rewards = row.of(named('reward/total'));
+  let [turns, said, observed] = [0, 0, 0];
+  const rollouts = groups.flat();
+  for (const rollout of rollouts) {
+    turns += rollout.turns.length;
+    for (const turn of rollout.turnOf) if (turn >= 0) said++;
+    observed += rollout.observed;
+    rewards.sum += totalReward(rollout);
+  }
+  rewards.count += rollouts.length;
+  const kinds = groups.map(kindOf);
+  for (const kind of ['mixed', 'all_good', 'all_bad'] as const)
+    row.add(named(`by_group/frac_${kind}`), kinds.filter((each) => each === kind).length, groups.length);
+  row.add(named('total_episodes'), rollouts.length, steps);
+  row.add(named('total_turns'), turns, steps);
+  row.add(named('total_ac_tokens'), said, steps);
+  row.add(named('total_ob_tokens'), observed, steps);
+  row.add(named('turns_per_episode'), turns, rollouts.length);
+  row.add(named('ac_tokens_per_turn'), said, turns);
+  row.add(named('ob_tokens_per_turn'), observed, turns);
+  addMeasured(row, named, rollouts);
+}
+
+/** Means over turns of what the environment measured in them. */
+function addMeasured(row: Means, named: (name: string) => string, rollouts: readonly Rollout[]): void {
+  const known: Record<string, Sums> = {};
+  for (const { rewards } of rollouts) {
+    for (const { metrics = {} } of rewards) {
+      for (const name in metrics) {
+        const sums = (known[name] ??= row.of(named(name)));
+        sums.sum += metrics[name]!;
+        sums.count++;
+      }
+    }
+  }
+}
+
+const namesByPrefix = new Map<string, Map<string, string>>();
+
+/** Names with the prefix before them. They are kept: to put one together costs more than what it stands for. */
+function namesUnder(prefix: string): (name: string) => string {
+  const known = namesByPrefix.get(prefix) ?? new Map<string, string>();
+  namesByPrefix.set(prefix, known);
+  return (name) => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    known.set(name, prefix + name);
+    return prefix + name;
+  };
+}
+
+function kindOf(group: readonly Rollout[]): 'mixed' | 'all_good' | 'all_bad' {
+  const first = totalReward(group[0]!);
+  if (group.some((rollout) => totalReward(rollout) !== first)) return 'mixed';
+  return first >= 0.5 ? 'all_good' : 'all_bad';
+}
+
+/** What TRL reports of a batch of completions. @param rewards That are learnt from, of each rollout of each group. */
+export function completionStatistics(
+  groups: readonly (readonly Rollout[])[],
+  rewards: readonly (readonly number[])[],
+): Row {
+  const rollouts = groups.flat();
+  const lengths = rollouts.map(({ turns }) => turns.reduce((sum, { tokens }) => sum + tokens.length, 0));
+  const terminated = lengths.filter((_, index) => rollouts[index]!.turns.at(-1)!.ended === 'stop');
+  return {
+    reward: mean(rewards.flat()),
+    reward_std: deviation(rewards.flat()),
+    frac_reward_zero_std: shareOf(rewards.map((group) => group.every((reward) => reward === group[0]))),
+    'completions/mean_length': mean(lengths),
+    'completions/min_length': Math.min(...lengths),
+    'completions/max_length': Math.max(...lengths),
+    'completions/clipped_ratio': 1 - terminated.length / lengths.length,
+    ...(terminated.length > 0 && {
+      'completions/mean_terminated_length': mean(terminated),
+      'completions/min_terminated_length': Math.min(...terminated),
+      'completions/max_terminated_length': Math.max(...terminated),
+    }),
+  };
+}
+
+/** Share of the flags that are set; 0 of none. */
+export function shareOf(flags: readonly boolean[]): number {
+  return flags.filter(Boolean).length / Math.max(1, flags.length);
+}

@@ -1,0 +1,216 @@
+import { UserError } from '../../base/user-error.js';
+import { AdaptedEngine } from '../engine/adapters/adapted-engine.js';
+import type { AdamOptions, Engine, Generated, PromptGroup } from '../engine/engine.js';
+import { k3, type Clip } from '../objectives/objectives.js';
+import { restoreModel, writeModel } from '../run/model-files.js';
+import {
+  addStatistics,
+  emptyStatistics,
+  type BatchStatistics,
+  type Datum,
+  type Loss,
+  type RoutingPass,
+  type SampleRequest,
+  type StepBound,
+  type StepTaken,
+  type TrainingService,
+} from './service.js';
+
+/** A step that was halved so often moves nothing that single precision would show. */
+const mostHalvings = 20;
+
+/** The four operations on an engine in this process. */
+export class EngineService implements TrainingService {
+  /** For probes, which need more than the four; not while an operation is under way. */
+  readonly engine: Engine;
+  #last: Promise<unknown> = Promise.resolve();
+  /** Calls that have no result yet. */
+  #waiting = 0;
+
+  constructor(engine: Engine) {
+    this.engine = engine;
+  }
+
+  sample({ prompts, sampling, stream }: SampleRequest): Promise<readonly Generated[]> {
+    return this.#inTurn(() => this.engine.generate(prompts, sampling, stream));
+  }
+
+  forward(datums: readonly Datum[], { temperature = 1 } = {}): Promise<Float32Array[]> {
+    return this.#inTurn(() => this.#logprobs(datums, temperature));
+  }
+
+  forwardBackward(
+    datums: readonly Datum[],
+    loss: Loss,
+    { passes = null }: { readonly passes?: readonly RoutingPass[] | null } = {},
+  ): Promise<BatchStatistics> {
+    return this.#inTurn(() =>
+      passes === null ? accumulateGradient(this.engine, datums, loss) : this.#routed(datums, loss, passes),
+    );
+  }
+
+  optimStep(options: AdamOptions, bound: StepBound | null = null): Promise<StepTaken> {
+    return this.#inTurn(async () =>
+      bound === null
+        ? { gradientNorm: await this.engine.adam(options), bounded: null }
+        : this.#boundedStep(options, bound),
+    );
+  }
+
+  weights(): Promise<Float32Array> {
+    return this.#inTurn(() => this.engine.weights());
+  }
+
+  saveState(directory: string): Promise<void> {
+    return this.#inTurn(() => writeModel(directory, this.engine));
+  }
+
+  loadState(directory: string): Promise<void> {
+    return this.#inTurn(() => restoreModel(directory, this.engine));
+  }
+
+  /** An engine does one thing at a time. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#waiting === 0 ? work() : this.#last.then(work);
+    const done = () => void this.#waiting--;
+    this.#waiting++;
+    this.#last = result.then(done, done);
+    return result;
+  }
+
+  async #logprobs(datums: readonly Datum[], temperature: number): Promise<Float32Array[]> {
+    const { logprobs } = await this.engine.forward(groupsOf(datums), { temperature });
+    let at = 0;
+    return datums.map(({ tokens }) => logprobs.slice(at, (at += tokens.length)));
+  }
+
+  /** The passes one after the other; afterwards all adapters are trained, and switched as they were. */
+  async #routed(datums: readonly Datum[], loss: Loss, passes: readonly RoutingPass[]): Promise<BatchStatistics> {
+    const { engine } = this;
+    if (!(engine instanceof AdaptedEngine)) {
+      throw new UserError('Gradients are routed between two adapters.', 'Open the model with both.');
+    }
+    const before = engine.scales;
+    const sums = emptyStatistics();
+    try {
+      for (const { takes, trained, scales } of passes) {
+        const part = datums.filter((_, index) => takes[index]);
+        if (part.length === 0) continue;
+        await engine.setScales(scales);
+        await engine.setTrained(trained);
+        addStatistics(sums, await accumulateGradient(engine, part, loss));
+      }
+    } finally {
+      await engine.setScales(before);
+      await engine.setTrained(null);
+    }
+    return sums;
+  }
+
+  /**
+   * Takes an optimizer step, and halves it until the policy has moved by no more than the bound on the datums: the backtracking of
+   * TRPO (Schulman et al. 2015, appendix C) on steps of Adam. The optimizer's moments stay as they are.
+   *
+   * Adam's steps have their full size however small the gradient is. Once a policy is right nearly always, one rare wrong answer
+   * is the whole gradient, and a full-size step away from it moves the right answers, too.
+   */
+  async #boundedStep(options: AdamOptions, { datums, temperature, bound }: StepBound): Promise<StepTaken> {
+    const { engine } = this;
+    const scores = () => this.#logprobs(datums, temperature);
+    const [before, start] = [await scores(), await engine.weights()];
+    const distance = async () => klOfSample(datums, before, await scores()) / datums.length;
+    const gradientNorm = await engine.adam(options);
+    let kl = await distance();
+    let halvings = 0;
+    // A distance that is not a number is too far.
+    while (!(kl <= bound) && halvings < mostHalvings) {
+      const end = await engine.weights();
+      await engine.loadWeights(start.map((weight, at) => (weight + end[at]!) / 2));
+      halvings++;
+      kl = await distance();
+    }
+    return { gradientNorm, bounded: { kl, halvings } };
+  }
+}
+
+/** KL(before ‖ after) of all tokens that were said, by the estimator k3. */
+function klOfSample(datums: readonly Datum[], before: readonly Float32Array[], after: readonly Float32Array[]): number {
+  let sum = 0;
+  datums.forEach(({ weights }, index) => {
+    for (let token = 0; token < weights.length; token++)
+      if (weights[token] !== 0) sum += k3.loss(before[index]![token]!, after[index]![token]!);
+  });
+  return sum;
+}
+
+/** Neighbours with one prompt are computed together. */
+function groupsOf(datums: readonly Datum[]): PromptGroup[] {
+  const groups: { prompt: Int32Array; continuations: Int32Array[] }[] = [];
+  for (const { prompt, tokens } of datums) {
+    const last = groups.at(-1);
+    if (last?.prompt === prompt) last.continuations.push(tokens);
+    else groups.push({ prompt, continuations: [tokens] });
+  }
+  return groups;
+}
+
+/** Adds the derivative of the datums' part of the loss to the engine's gradient. */
+async function accumulateGradient(engine: Engine, datums: readonly Datum[], loss: Loss): Promise<BatchStatistics> {
+  const { divisor = 1, temperature = 1, entropyCoefficient = 0 } = loss;
+  const { logprobs, entropies } = await engine.forward(groupsOf(datums), { temperature });
+  const dLogprob = new Float32Array(logprobs.length);
+  const dEntropy = entropyCoefficient === 0 ? null : new Float32Array(logprobs.length);
+  const sums = emptyStatistics();
+  const scored = { logprobs, entropies, dLogprob, at: 0 };
+  for (const datum of datums) addDatum(sums, datum, scored, loss);
+  if (dEntropy !== null) {
+    const weights = datums.flatMap((datum) => Array.from(datum.weights));
+    weights.forEach((weight, token) => (dEntropy[token] = (-entropyCoefficient * weight) / divisor));
+  }
+  sums.loss /= divisor;
+  await engine.backward(dLogprob, dEntropy);
+  return sums;
+}
+
+/** What the policy gives each token of a batch, and where the derivative of the loss by it goes. `at`: of the next datum. */
+type Scored = {
+  readonly logprobs: Float32Array;
+  readonly entropies: Float32Array;
+  readonly dLogprob: Float32Array;
+  at: number;
+};
+
+function addDatum(sums: BatchStatistics, datum: Datum, scored: Scored, loss: Loss): void {
+  const { objective, divisor = 1, pull = null } = loss;
+  const { weights, advantages, logprobs: sampled, tokens } = datum;
+  const reference = pull === null ? undefined : datum.reference;
+  for (let token = 0; token < tokens.length; token++, scored.at++) {
+    const weight = weights[token]!;
+    if (weight === 0) continue;
+    const lp = scored.logprobs[scored.at]!;
+    const q = sampled === undefined ? lp : sampled[token]!;
+    const A = advantages === undefined ? 0 : advantages[token]!;
+    let value = objective.loss(lp, q, A);
+    let gradient = objective.gradient(lp, q, A);
+    if (reference !== undefined) {
+      const { estimator, coefficient } = pull!;
+      const distance = estimator.loss(lp, reference[token]!);
+      value += coefficient * distance;
+      gradient += coefficient * estimator.gradient(lp, reference[token]!);
+      sums.pull += distance;
+    }
+    scored.dLogprob[scored.at] = (weight * gradient) / divisor;
+    sums.loss += weight * value;
+    sums.tokens++;
+    sums.entropy += scored.entropies[scored.at]!;
+    sums.kl1 += q - lp;
+    sums.kl2 += (q - lp) ** 2 / 2;
+    if (objective.clip !== undefined) countClipped(sums, Math.exp(lp - q), A, objective.clip);
+  }
+}
+
+/** As TRL counts them: where the objective no longer gains by moving on. */
+function countClipped(sums: BatchStatistics, ratio: number, A: number, clip: Clip): void {
+  if (ratio < clip.low && A < 0) sums.clippedLow++;
+  if (ratio > clip.high && A > 0) sums.clippedHigh++;
+}

@@ -1,0 +1,213 @@
+import { statSync } from 'node:fs';
+import { UserError } from '../../base/user-error.js';
+import { AdaptedEngine } from '../engine/adapters/adapted-engine.js';
+import { loraOnAll, type AdapterConfig } from '../engine/adapters/config.js';
+import { initialAdapters } from '../engine/adapters/initial-adapters.js';
+import { computedShape } from '../engine/adapters/layout.js';
+import type { Adaptation, PlainModel } from '../engine/adapters/merging.js';
+import { chooseEngine, type EngineChoice, type EngineWish } from '../engine/choose-engine.js';
+import { compiledKernels } from '../engine/create-engine.js';
+import type { Engine, ModelShape } from '../engine/engine.js';
+import { initialWeights } from '../engine/initial-weights.js';
+import { parameterCount } from '../engine/layout.js';
+import { presets } from '../engine/model-shape.js';
+import { loadTokenizer, openTokenizer, readTokenizerFiles } from '../hugging-face/tokenizer.js';
+import { rng } from '../rng.js';
+import type { Resumed } from '../run/checkpoint.js';
+import type { Run } from '../run/runner.js';
+import { findModel, isOwn, readMerged, readModel } from '../run/model-files.js';
+import { recordEngine, type RunDirectory } from '../run/run-directory.js';
+import type { ProcessContext } from '../run/process-context.js';
+import { EngineService } from './engine-service.js';
+import { memoryTokenizer } from '../text/memory-vocabulary.js';
+import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
+
+/** The dense game with 12 bits takes 104 tokens; positions cost nothing until they are used. */
+const context = 512;
+
+/** Where a recipe's first weights come from. `resumed` wins: its weights are loaded by whoever resumes. */
+type ModelSource = {
+  readonly model_name: string;
+  readonly load_checkpoint_path: string | null;
+  readonly seed: number;
+  readonly engine: EngineChoice;
+  /** Of our kernels; null, the default, leaves their number to the engine. */
+  readonly threads?: number | null;
+  readonly resumed: Resumed | null;
+  /** Adapters to train on the model instead of the model itself; rank 0 or none: no adapters. */
+  readonly lora_rank?: number;
+  readonly lora_alpha?: number;
+  /** Other fresh adapters, in the place of that LoRA. */
+  readonly adapters?: AdapterConfig | null;
+  /** The vocabulary that the model must know. */
+  readonly tokenizer: Tokenizer;
+  /** What of a new model's shape is not as in the preset. */
+  readonly fresh?: Partial<ModelShape>;
+};
+
+/** What of the process opening a model needs. */
+type OpeningWorld = Pick<ProcessContext, 'log' | 'environment'>;
+
+/** A model that was found: under the path that was given, and where that leads. */
+type Opened = { readonly from: string; readonly directory: string; readonly shape: ModelShape };
+
+/** The weights to begin with, and what to say of them, given how many there are and on what they are computed with. */
+type Start = PlainModel & {
+  /** Those of a run that is resumed. */
+  readonly adapters: AdapterConfig | null;
+  readonly words: (size: string) => string | null;
+};
+
+/** The model that a run trains, as its last checkpoint left it. */
+export async function openService(source: Omit<ModelSource, 'resumed'>, run: Run): Promise<EngineService> {
+  const { resumed, context, directory, isReplay = false } = run;
+  const record = isReplay ? undefined : directory;
+  const service = new EngineService(await openModel({ ...source, resumed }, context, record));
+  if (resumed !== null) await service.loadState(resumed.path);
+  return service;
+}
+
+/** The model that a run began with, in full, to which it may be held. */
+export async function openReference(source: Omit<ModelSource, 'resumed'>, { context }: Run): Promise<EngineService> {
+  const plain = { ...source, lora_rank: 0, adapters: null, resumed: null };
+  const quiet = { ...context, log: (line: string) => context.log(`reference: ${line}`) };
+  return new EngineService(await openModel(plain, quiet));
+}
+
+/**
+ * An engine with the weights of a checkpoint (not its optimizer), or with random ones. Adapters of a checkpoint are merged
+ * into its weights, unless it is the run's own; those of a rank that is asked for are fresh.
+ *
+ * @param run Where to record what computes; left out by whoever keeps no run.
+ */
+export async function openModel(source: ModelSource, world: OpeningWorld, run?: RunDirectory): Promise<Engine> {
+  const from = source.resumed?.path ?? source.load_checkpoint_path ?? directoryIn(source.model_name);
+  const start = from === null ? freshModel(source, world.log) : await storedModel(from, source);
+  const adapters = start.adapters ?? adaptersOf(source);
+  const computed = adapters === null ? start.shape : computedShape(start.shape, adapters);
+  const engine = await openEngine(computed, { engine: source.engine, threads: source.threads ?? null }, world, run);
+  const words = start.words(`${parameterCount(start.shape)} parameters, ${engine.backend}`);
+  if (words !== null) world.log(words);
+  if (adapters === null) {
+    await engine.loadWeights(start.weights);
+    return engine;
+  }
+  return adapt(engine, { ...start, adapters }, source.seed, world.log);
+}
+
+/** @throws UserError when they could change nothing. */
+function adaptersOf({
+  adapters = null,
+  lora_rank: rank = 0,
+  lora_alpha: alpha = 32,
+}: ModelSource): AdapterConfig | null {
+  if (rank === 0) return adapters;
+  if (!(alpha > 0)) throw new UserError(`lora_alpha=${alpha} would switch LoRA off.`, 'Set it above 0.');
+  return [loraOnAll('lora', rank, alpha)];
+}
+
+/** Fresh adapters; whoever resumes gives them the numbers that were saved. */
+async function adapt(
+  engine: Engine,
+  { shape, weights, adapters }: Adaptation,
+  seed: number,
+  log: (line: string) => void,
+): Promise<Engine> {
+  const adapted = await AdaptedEngine.on(engine, await compiledKernels(), { shape, weights, adapters });
+  const random = rng(seed, 'adapters');
+  await adapted.loadWeights(initialAdapters(shape, adapters, () => random.next()));
+  const words = adapters.map((adapter) =>
+    adapter.kind === 'lora' ? `LoRA of rank ${adapter.rank}, alpha ${adapter.alpha}` : `${adapter.neurons} neurons`,
+  );
+  log(`${words.join(' · ')}: ${adapted.parameterCount} parameters are trained, ${parameterCount(shape)} are frozen`);
+  return adapted;
+}
+
+async function storedModel(from: string, { resumed, tokenizer }: ModelSource): Promise<Start> {
+  const directory = findModel(from);
+  // A run goes on with its own adapters on the same frozen weights.
+  const saved = resumed === null ? null : readModel(directory);
+  const { shape, weights } = saved ?? (await readMerged(directory));
+  checkVocabulary({ from, directory, shape }, tokenizer);
+  const words = (size: string) => (resumed === null ? `weights from ${from} (${size})` : null);
+  return { shape, weights, adapters: saved?.adapters?.config ?? null, words };
+}
+
+async function openEngine(
+  shape: ModelShape,
+  wish: EngineWish,
+  world: OpeningWorld,
+  run: RunDirectory | undefined,
+): Promise<Engine> {
+  const { engine, on, why, threads } = await chooseEngine(shape, wish, world);
+  world.log(`engine: ${on} · ${why}`);
+  if (run !== undefined) recordEngine(run, { engine: engine.backend, on, why, threads });
+  return engine;
+}
+
+/** A model's name may be the directory it lies in. */
+export function directoryIn(name: string): string | null {
+  const isDirectory =
+    !Object.hasOwn(presets, name) && statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isDirectory ? name : null;
+}
+
+/** @throws UserError when the model does not have the tokens that are needed. */
+function checkVocabulary({ from, directory, shape }: Opened, needed: Tokenizer): void {
+  const fix = 'Load a model that memrl made, for example by memrl warmup; `memrl model PATH` says what a model is.';
+  const name = `the ${needed.kind} vocabulary`;
+  if (shape.vocabulary < needed.size) {
+    const problem = `The model in ${from} knows ${shape.vocabulary} tokens, and ${name} has ${needed.size}.`;
+    throw new UserError(problem, fix);
+  }
+  // Our own checkpoints that hold none are of the memory games.
+  const tokenizer = loadTokenizer(directory) ?? (isOwn(directory) ? memoryTokenizer : null);
+  if (tokenizer !== null && hasTokensOf(tokenizer, needed)) return;
+  const has =
+    tokenizer === null ? 'has no tokenizer.json' : `has another (${tokenizer.kind}, ${tokenizer.size} tokens)`;
+  throw new UserError(`This needs ${name}, and the model in ${from} ${has}.`, fix);
+}
+
+function freshModel({ model_name: name, seed, fresh }: ModelSource, log: (line: string) => void): Start {
+  const known = Object.hasOwn(presets, name);
+  const shape: ModelShape = { ...presets[known ? (name as keyof typeof presets) : 'tiny'], context, ...fresh };
+  if (!known) log(`model_name=${name} is not here: \`tiny\` stands for it`);
+  const random = rng(seed, 'initial weights');
+  const weights = initialWeights(shape, () => random.next());
+  const lack = fresh === undefined ? ': the format is not known yet' : '';
+  const words = (size: string) => `weights from nothing (seed ${seed}, ${size})${lack}`;
+  return { shape, weights, adapters: null, words };
+}
+
+/** A tokenizer as it lies in a model's directory: opened, and the texts of its files by their names. */
+type FoundTokenizer = { readonly tokenizer: Tokenizer; readonly files: ReadonlyMap<string, string> };
+
+/** That of a model that writes texts. @throws UserError when it has none, or one without a token that ends a text. */
+export function textTokenizer(model: string): FoundTokenizer {
+  if (model === '') {
+    throw new UserError(
+      'There is no model to train.',
+      'Make one (memrl pretrain log_path=runs/base) and give its directory: model=runs/base.',
+    );
+  }
+  const directory = findModel(model);
+  const files = readTokenizerFiles(directory);
+  const tokenizer = files === null ? null : openTokenizer(files, directory);
+  if (files === null || tokenizer === null || tokenizer.end === null) {
+    const lacks = tokenizer === null ? 'no tokenizer.json' : 'a tokenizer without a token that ends a text (eos_token)';
+    throw new UserError(
+      `The model in ${directory} has ${lacks}.`,
+      'Give one that memrl pretrain made, or put it there.',
+    );
+  }
+  return { tokenizer, files };
+}
+
+/** @throws UserError when a prompt and what follows it are longer than the model's context. */
+export function requireRoom({ shape }: Pick<Engine, 'shape'>, prompt: number, completion: number): void {
+  if (prompt + completion <= shape.context) return;
+  throw new UserError(
+    `A prompt of ${prompt} tokens and ${completion} more do not fit the model's context, ${shape.context}.`,
+    'Give a smaller max_completion_length.',
+  );
+}

@@ -1,0 +1,174 @@
+import { klPenalties } from '../advantages/advantages.js';
+import type { AdamOptions } from '../engine/engine.js';
+import { tokenWeights, type Normalization } from '../objectives/objectives.js';
+import type { Rollout } from '../rollouts/rollouts.js';
+import { requireFinite } from '../run/finite.js';
+import {
+  addStatistics,
+  emptyStatistics,
+  type BatchStatistics,
+  type Datum,
+  type Loss,
+  type RoutingPass,
+  type StepTaken,
+  type TrainingService,
+} from '../service/service.js';
+
+/** A rollout to learn from. `hasSignal`: whether anything in its group differed. */
+export type RolloutDatum = Datum & { readonly hasSignal: boolean };
+
+/** How rollouts become datums. */
+type Preparation = {
+  /** Of each turn of each rollout of each group. */
+  readonly advantages: readonly (readonly (readonly number[])[])[];
+  readonly normalization: Normalization;
+  /** Log-probabilities of its tokens under the policy that said them; null: that very policy learns, and the ratio is 1. */
+  readonly sampled: ((rollout: Rollout) => ArrayLike<number>) | null;
+};
+
+/** The tokens that the policy said have weights and the advantages of their turns; what it was told has neither. */
+export function datumsOf(
+  groups: readonly (readonly Rollout[])[],
+  { advantages, normalization, sampled }: Preparation,
+): RolloutDatum[] {
+  const said = ({ turns }: Rollout) => turns.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const weights = tokenWeights(
+    groups.map((group) => group.map(said)),
+    normalization,
+  );
+  return groups.flatMap((group, g) => {
+    const hasSignal = advantages[g]!.some((turns) => turns.some((advantage) => advantage !== 0));
+    return group.map((rollout, index) => ({
+      prompt: rollout.task.prompt,
+      tokens: new Int32Array(rollout.tokens),
+      weights: rollout.turnOf.map((turn) => (turn < 0 ? 0 : weights[g]![index]!)),
+      advantages: rollout.turnOf.map((turn) => (turn < 0 ? 0 : advantages[g]![index]![turn]!)),
+      logprobs: sampled?.(rollout),
+      hasSignal,
+    }));
+  });
+}
+
+/** The same datums with their log-probabilities under a reference model. */
+export async function withReference<D extends Datum>(
+  datums: readonly D[],
+  reference: Pick<TrainingService, 'forward'>,
+  temperature: number,
+): Promise<D[]> {
+  const logprobs = await reference.forward(datums, { temperature });
+  return datums.map((datum, index) => ({ ...datum, reference: logprobs[index]! }));
+}
+
+/**
+ * The same datums with the penalty for leaving the reference, whose log-probabilities they have, added to their advantages.
+ *
+ * @returns beside them, how much likelier the tokens were than to the reference: their mean, nats.
+ */
+export async function withPenalty(
+  datums: readonly RolloutDatum[],
+  policy: Pick<TrainingService, 'forward'>,
+  { temperature, ...penalty }: { coefficient: number; discount: number; temperature: number },
+): Promise<{ readonly datums: RolloutDatum[]; readonly policyBase: number }> {
+  const own = datums.every(({ logprobs }) => logprobs !== undefined)
+    ? null
+    : await policy.forward(datums, { temperature });
+  const scored = datums.map(({ logprobs, reference, weights }, index) => {
+    return { q: logprobs ?? own![index]!, base: reference!, said: weights };
+  });
+  const { advantages: added, distance } = klPenalties(scored, penalty);
+  const penalised = datums.map((datum, index) => ({
+    ...datum,
+    advantages: added[index]!.map((value, token) => value + datum.advantages![token]!),
+    hasSignal: datum.hasSignal || added[index]!.some((value) => value !== 0),
+  }));
+  return { datums: penalised, policyBase: distance };
+}
+
+/** How datums become optimizer steps. */
+export type UpdateOptions = {
+  /** Of the training step, for errors. */
+  readonly step: number;
+  readonly loss: Loss;
+  readonly adam: AdamOptions;
+  /** Optimizer steps, each on a part of the datums. Default 1. */
+  readonly substeps?: number;
+  /** Datums of one forward and backward pass; gradients of several add up. Default: all. */
+  readonly microbatch?: number | null;
+  /** The furthest that one optimizer step may move the policy on the datums it is made from; null for no bound. */
+  readonly maxStepKl?: number | null;
+  /** What of the batch which adapters learn from; only of an update of one optimizer step and one pass. */
+  readonly passes?: readonly RoutingPass[] | null;
+  /** Whether statistics are wanted also of datums from which nothing is learnt. */
+  readonly measuresAll?: boolean;
+};
+
+/** What the optimizer steps did: sums over them. */
+export type UpdateStatistics = BatchStatistics & {
+  updates: number;
+  gradientNorm: number;
+  stepKl: number;
+  halvings: number;
+};
+
+/**
+ * Learns from a batch: forward and backward, and one or more optimizer steps.
+ *
+ * Datums without signal stay in the batch, as in tinker-cookbook: then Adam also steps on a zero gradient, which lets its momentum
+ * run on.
+ *
+ * @throws UserError when loss or gradient are not finite.
+ */
+export async function update(
+  service: TrainingService,
+  datums: readonly RolloutDatum[],
+  options: UpdateOptions,
+): Promise<UpdateStatistics> {
+  const batch = emptyStatistics();
+  const sums = { updates: 0, gradientNorm: 0, stepKl: 0, halvings: 0 };
+  for (const part of parts(datums, options.substeps ?? 1)) {
+    addStatistics(batch, await accumulate(service, part, options));
+    requireFinite(batch.loss, 'the loss', options.step);
+    const { gradientNorm, bounded } = await optimise(service, part, options);
+    requireFinite(gradientNorm, 'the norm of the gradient', options.step);
+    sums.updates++;
+    sums.gradientNorm += gradientNorm;
+    sums.stepKl += bounded?.kl ?? 0;
+    sums.halvings += bounded?.halvings ?? 0;
+  }
+  return { ...batch, ...sums };
+}
+
+/** Contiguous parts of nearly equal size, as many as asked for or as there are datums. */
+function parts<T>(items: readonly T[], wanted: number): T[][] {
+  const count = Math.min(wanted, items.length);
+  const edge = (index: number) => Math.floor((index * items.length) / count);
+  return Array.from({ length: count }, (_, index) => items.slice(edge(index), edge(index + 1)));
+}
+
+/** Adds the gradient of these datums. Without any signal there is none to compute. */
+async function accumulate(
+  service: TrainingService,
+  datums: readonly RolloutDatum[],
+  { loss, microbatch, passes = null, measuresAll = false }: UpdateOptions,
+): Promise<BatchStatistics> {
+  const sums = emptyStatistics();
+  if (!measuresAll && !learnsWithoutSignal(loss) && !datums.some(({ hasSignal }) => hasSignal)) return sums;
+  if (microbatch == null) return service.forwardBackward(datums, loss, { passes });
+  for (let from = 0; from < datums.length; from += microbatch) {
+    addStatistics(sums, await service.forwardBackward(datums.slice(from, from + microbatch), loss, { passes }));
+  }
+  return sums;
+}
+
+function learnsWithoutSignal({ entropyCoefficient = 0, pull = null }: Loss): boolean {
+  return entropyCoefficient !== 0 || pull !== null;
+}
+
+function optimise(
+  service: TrainingService,
+  datums: readonly RolloutDatum[],
+  { adam, loss, maxStepKl = null }: UpdateOptions,
+): Promise<StepTaken> {
+  const bound = maxStepKl === null ? null : { datums, temperature: loss.temperature ?? 1, bound: maxStepKl };
+  return service.optimStep(adam, bound);
+}

@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { discountedSums, klPenalties } from '../../../src/lab/advantages/advantages.js';
+
+const score = fc.double({ min: -20, max: 0, noNaN: true });
+const episode = fc
+  .array(fc.record({ q: score, base: score, said: fc.boolean() }), { minLength: 1, maxLength: 9 })
+  .map((tokens) => ({
+    q: [-1, ...tokens.map(({ q }) => q)],
+    base: [-1, ...tokens.map(({ base }) => base)],
+    // An answer has a token at least.
+    said: [true, ...tokens.map(({ said }) => said)],
+  }));
+
+describe('the KL penalty of the source system', () => {
+  it('takes from the tokens that are further from the reference than the mean one, and gives to the others', () => {
+    const episodes = [
+      { q: [-1, -1], base: [-2, -1], said: [true, true] },
+      { q: [-1, 0, -3], base: [-1, -9, -1], said: [true, false, true] },
+    ];
+    const { advantages, distance } = klPenalties(episodes, { coefficient: 0.5, discount: 0 });
+    // Differences 1, 0, 0, −2 of what was said.
+    expect(distance).toBe(-0.25);
+    expect(advantages.map((each) => [...each])).toEqual([
+      [-0.625, -0.125],
+      [-0.125, 0, 0.875],
+    ]);
+  });
+
+  it('adds nothing in total, and nothing to what the model did not say', () => {
+    fc.assert(
+      fc.property(fc.array(episode, { minLength: 1, maxLength: 5 }), (episodes) => {
+        const { advantages } = klPenalties(episodes, { coefficient: 2, discount: 0 });
+        expect(advantages.reduce((sum, each) => each.reduce((inner, value) => inner + value, sum), 0)).toBeCloseTo(
+          0,
+          9,
+        );
+        const silent = advantages.flatMap((each, index) => [...each].filter((_, at) => !episodes[index]!.said[at]));
+        expect(silent.every((value) => value === 0)).toBe(true);
+      }),
+    );
+  });
+
+  it('sums what comes later, discounted, and within an episode only', () => {
+    expect([...discountedSums([1, 2, 3], 0.5)]).toEqual([2.75, 3.5, 3]);
+    const episodes = [
+      { q: [-1, -1, -1], base: [-2, -3, -5], said: [true, true, true] },
+      { q: [-1], base: [-6], said: [true] },
+    ];
+    const { advantages, distance } = klPenalties(episodes, { coefficient: 1, discount: 0.5 });
+    expect(distance).toBe(3);
+    // Without a discount: 2, 1, −1 and −2.
+    expect(advantages.map((each) => [...each])).toEqual([[2.25, 0.5, -1], [-2]]);
+  });
+});
