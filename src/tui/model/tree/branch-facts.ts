@@ -2,6 +2,7 @@ import { parameterOf } from '../../../base/scalar.js';
 import type { RunId, RunSummary } from '../../state/port.js';
 import type { Branch } from './branch-index.js';
 import { parameterText } from '../parameter-text.js';
+import { runLabels } from './run-labels.js';
 import { bestValues, curveValues, progressOf, type RunValues, tally, type Tally } from '../tally.js';
 
 /** As many values as the trend of one run has at most. */
@@ -23,6 +24,9 @@ export const bestSpreadOf = remembered((branch): RunValues | null => bestValues(
 
 /** Mean and deviation of what is read off the curves. */
 export const curveSpreadOf = remembered((branch, word): RunValues | null => curveValues(branch.runs, word));
+
+/** What tells the runs of a group apart, whatever divides it further. */
+export const labelsOf = remembered((branch): readonly string[] => runLabels(branch.runs));
 
 /** The value of a parameter that all runs have; null when they differ. */
 export const commonValueOf = remembered((branch, parameter): string | null => {

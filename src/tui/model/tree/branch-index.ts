@@ -9,10 +9,10 @@ export type RunNode = {
   readonly depth: number;
   /** Key of the branch it hangs on. */
   readonly parent: string;
-  /** The name without what the heading above already says. */
+  /** What of the name tells it from its siblings. */
   readonly label: string;
-  /** Length of what the labels of all its siblings begin with: where a label has to be cut, it is cut there. */
-  readonly shared: number;
+  /** The labels of all its siblings and its own: where a label has to be cut, what tells them apart is kept. */
+  readonly among: readonly string[];
   readonly run: RunSummary;
 };
 
@@ -24,6 +24,8 @@ export type Branch = {
   /** Key of the group; null for a group itself. */
   readonly parent: string | null;
   readonly label: string;
+  /** Of all its siblings and its own, as for a run. */
+  readonly among: readonly string[];
   readonly title: string | null;
   /** Whether these are runs that failed in one way. */
   readonly isFailure: boolean;

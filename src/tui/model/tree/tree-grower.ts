@@ -4,7 +4,7 @@ import { type Branch, BranchIndex, type Tree, type TreeOptions } from './branch-
 import { inOrder, type Level, levelOf } from './grouping-level.js';
 import { isLive } from '../../state/sort.js';
 import { sorted } from './sorted.js';
-import { groupBranch } from './tree-branch.js';
+import { groupBranch, sameIfEqual } from './tree-branch.js';
 
 /** What the shape of the tree depends on besides the runs. */
 type Recipe = {
@@ -34,6 +34,8 @@ export class TreeGrower {
   /** Key of each run's group; null for one that is not shown. */
   #places: (string | null)[] = [];
   #groups = new Map<string, Group>();
+  /** Of the groups: the same array for as long as they are the same. */
+  #labels: readonly string[] = [];
   #tree = treeOf([], false);
 
   /** Groups in the order of their level, runs in the chosen order. Groups left empty are not there. */
@@ -44,11 +46,12 @@ export class TreeGrower {
     if (changed.size === 0 && !hasMoved) return this.#tree;
     const members = hasMoved ? membersOf(this.#places) : null;
     const keys = members === null ? [...this.#groups.keys()] : inOrder(members, this.#recipe!.first);
+    this.#labels = sameIfEqual(this.#labels, keys.map(this.#recipe!.first.labelOf));
     const groups = keys.map((key): [string, Group] => {
       const known = this.#groups.get(key);
       const own = members?.get(key) ?? known!.members;
       const isSame = known !== undefined && areEqual(known.members, own);
-      if (isSame && !changed.has(key)) return [key, known];
+      if (isSame && !changed.has(key) && known.branch.among === this.#labels) return [key, known];
       const order = this.#orderOf(own, isSame && !hasMoved ? known.order : null, options);
       return [key, this.#group(key, own, order, { metric: options.metric, before: known?.branch })];
     });
@@ -122,6 +125,7 @@ export class TreeGrower {
     const plan = {
       key: prefix === '' ? key : `${prefix}|${key}`,
       label: first.labelOf(key),
+      among: this.#labels,
       title: first.titleOf(key),
       isFailure: first.isFailure(key),
       isFlat: this.#recipe!.isFlat,

@@ -47,6 +47,33 @@ describe('the tree', () => {
     expect(outline(runs)).toEqual(['A', '  x', '    x_', '    x_1']);
   });
 
+  it('names runs by what tells them apart, and values of parameters as they are', () => {
+    const models = ['unsloth/final', '/data/meta-llama/Llama-3.2-1B/final', '/data/meta-llama/Llama-3.1-8B/final'];
+    const long = models.map((model, seed) =>
+      aRun(`A_s${seed}_model-${model.replaceAll('/', '-')}`, { group: 'A', parameters: { model, seed } }),
+    );
+    expect(outline(long).slice(1)).toEqual([
+      '  s0_unsloth',
+      '  s1_data/meta-llama/Llama-3.2-1B',
+      '  s2_data/meta-llama/Llama-3.1-8B',
+    ]);
+    const data = [
+      ['模型甲', 'u6a21-u578b-u7532'],
+      ['größe', 'grosse'],
+      ['α=0.1', 'alpha=0.1'],
+    ] as const;
+    const unicode = data.map(([value, written]) =>
+      aRun(`A_data-${written}_s0`, { group: 'A', parameters: { data: value } }),
+    );
+    expect(outline(unicode).slice(1)).toEqual(['  模型甲', '  größe', '  α=0.1']);
+  });
+
+  it('names runs by their parameters where their names were cut', () => {
+    const cut = (seed: number, hash: string) =>
+      aRun(`A_${'x'.repeat(118)}_${hash}`, { group: 'A', parameters: { text: 'x'.repeat(130), seed, lr: 0.1 } });
+    expect(outline([cut(0, '1a2b3c4d'), cut(1, '00ffee11')]).slice(1)).toEqual(['  seed=0', '  seed=1']);
+  });
+
   it('tells sweeps apart when several are shown', () => {
     const tree = buildTree([aRun('A_1', { group: 'A' })], [aSweep({ groups }), aSweep({ name: 'other' })], options);
     expect(tree.groups.map(({ label }) => label)).toEqual(['abcd/A']);
@@ -58,10 +85,10 @@ describe('the tree', () => {
   });
 
   it.each<{ sort: SortBy; order: string[] }>([
-    { sort: 'file order', order: ['A_a', 'A_b', 'A_c', 'A_d'] },
-    { sort: 'state', order: ['A_c', 'A_b', 'A_d', 'A_a'] },
-    { sort: 'metric', order: ['A_b', 'A_c', 'A_a', 'A_d'] },
-    { sort: 'time', order: ['A_c', 'A_a', 'A_b', 'A_d'] },
+    { sort: 'file order', order: ['a', 'b', 'c', 'd'] },
+    { sort: 'state', order: ['c', 'b', 'd', 'a'] },
+    { sort: 'metric', order: ['b', 'c', 'a', 'd'] },
+    { sort: 'time', order: ['c', 'a', 'b', 'd'] },
   ])('sorts runs by $sort, missing values last', ({ sort, order }) => {
     const runs = [
       aRun('A_a', { state: 'done', metrics: { bits: 1 }, startedAt: 0, endedAt: 20_000 }),
