@@ -3,7 +3,7 @@ import { fits, type PlainVerb, runVerbs } from '../../protocol/run-verbs.js';
 import type { KeyContext } from './key-context.js';
 import type { RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
-import type { Branch } from '../model/tree/branch-index.js';
+import { type Branch, kindWord } from '../model/tree/branch-index.js';
 
 /** The runs a key acts on, or why there are none. */
 export type Target =
@@ -25,7 +25,7 @@ export function targetOf(verb: PlainVerb, key: string, ui: UiState, at: KeyConte
   if (node === undefined) return { kind: 'none', why: `There is no run to ${verb}.` };
   if (node.kind === 'run') return { kind: 'runs', runs: [node.run], what: node.run.name, caution: '' };
   const group = key.toUpperCase();
-  return { kind: 'none', why: `${key} is for one run or for marked ones; ${group} is for the ${node.kind}.` };
+  return { kind: 'none', why: `${key} is for one run or for marked ones; ${group} is for the ${kindWord(node)}.` };
 }
 
 /** What a verb acts on as a key for a group: what of the selection's group or subgroup is shown. */
@@ -55,9 +55,10 @@ function markedRuns(count: number): string {
   return count === 1 ? '1 marked run' : `${count} marked runs`;
 }
 
-/** The selected group or subgroup, or the one the selected run is in. */
+/** The selected branch, or the group or subgroup the selected run is in. */
 function branchAt({ rows, index, branches }: KeyContext): Branch | null {
   const node = rows[index];
-  if (node === undefined) return null;
-  return node.kind === 'run' ? (branches.get(node.parent) ?? null) : node;
+  if (node?.kind !== 'run') return node ?? null;
+  const holder = branches.get(node.parent);
+  return (holder?.kind === 'waiting' ? branches.get(holder.parent!) : holder) ?? null;
 }

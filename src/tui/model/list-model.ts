@@ -89,7 +89,9 @@ export class ListModelBuilder {
     const metric = ui.metric ?? usual;
     const fleet = this.#readCurves(told, ui, metric, usual);
     const grown = this.#treePart.value([fleet, filter, grouping, sort, metric], () => {
-      const options = { matches: this.#matcher(filter, fleet, now), grouping, sort, metric, now };
+      const matches = this.#matcher(filter, fleet, now);
+      // Who filters has asked for these very runs.
+      const options = { matches, grouping, foldsWaiting: filter === '', sort, metric, now };
       const tree = this.#grower.grow(fleet.runs, fleet.sweeps, options);
       return { metric, tree, tally: tally(fleet.runs, metric) };
     });
@@ -161,9 +163,9 @@ function curvesAsked(shown: readonly string[], metric: string | null, usual: str
   return values.length > 0 || hasTrend ? { metric, values, hasTrend } : null;
 }
 
-/** Kinds of failure are an inbox: one looks at them before one looks into them. */
+/** Kinds of failure are an inbox: one looks at them before one looks into them. Runs that wait are no news. */
 export function isFolded({ key, kind, isFailure }: Branch, { folds }: UiState, runs: number): boolean {
-  return folds.get(key) ?? (isFailure || (kind === 'group' && runs > many));
+  return folds.get(key) ?? (isFailure || kind === 'waiting' || (kind === 'group' && runs > many));
 }
 
 function haveSameParameters(a: readonly RunSummary[], b: readonly RunSummary[]): boolean {

@@ -226,6 +226,8 @@ describe('the window', () => {
     const runs = Array.from({ length: 10_000 }, (_, index) => aRun(`A_${index}`));
     const store = show(new SimulatedFleet([aSweep({ groups })], runs));
     expect(screenText(store).join('\n')).toContain('▸ 1 A');
+    ['right', 'down'].forEach((key) => store.press(key));
+    expect(screenText(store).join('\n')).toContain('▸ ○ 10,000 queued');
     store.press('right');
     expect(screenText(store).join('\n')).toContain('A_17');
   });
@@ -248,7 +250,7 @@ describe('what is read for the selection', () => {
   it('reads nothing while the selection moves on', () => {
     const read: string[] = [];
     const files: RunFilesPort = { ...noFiles, logTail: (directory) => (read.push(directory), []) };
-    const runs = Array.from({ length: 30 }, (_, index) => aRun(`A_${index}`));
+    const runs = Array.from({ length: 30 }, (_, index) => aRun(`A_${index}`, { state: 'running', attempt: 1 }));
     const store = show(new SimulatedFleet([aSweep({ groups })], runs), { files });
     for (let step = 0; step < 20; step++) {
       store.press('down');

@@ -30,7 +30,7 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
     },
     { where: 'among GPUs', from: ['d'], at: /── GPU 0/, sees: [/── GPU 1/, not(/── GPU 1/)], back: ['escape'] },
   ],
-  'page-up': [{ from: ['end'], at: lastRow, sees: [/│ ● C_dense_multi_N16_s2/], back: ['home'] }],
+  'page-up': [{ from: ['end'], at: lastRow, sees: [/│ ✓ B_nsweep_single_B8_N1024_s0/], back: ['home'] }],
   'page-down': [{ sees: [/│ ✓ B_nsweep_single_B8_N256_s2/], back: ['home'] }],
   first: [
     { from: ['end'], at: lastRow, sees: [isHome] },

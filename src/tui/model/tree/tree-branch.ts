@@ -1,10 +1,12 @@
 import { groupBy } from '../../../base/group-by.js';
 import { cleanText } from '../../../text/display-text.js';
+import { countText } from '../../../text/numbers.js';
 import type { RunSummary } from '../../state/port.js';
 import type { Branch, RunNode, TreeNode } from './branch-index.js';
 import { inOrder, type Level } from './grouping-level.js';
 import { runLabels } from './run-labels.js';
 import { tally } from '../tally.js';
+import { waitingAmong } from './waiting.js';
 
 /** How the runs of one group are divided further. */
 type BranchPlan = {
@@ -17,6 +19,7 @@ type BranchPlan = {
   readonly isFlat: boolean;
   /** `setting`: runs that differ in the seed alone, as the sweep file has them; null: no further division. */
   readonly second: Level | 'setting' | null;
+  readonly foldsWaiting: boolean;
   readonly metric: string | null;
 };
 
@@ -67,8 +70,55 @@ type Known = readonly TreeNode[];
 
 function childrenOf(plan: BranchPlan, runs: readonly RunSummary[], known: Known): readonly TreeNode[] {
   const { key, second } = plan;
-  if (second === null) return runNodes(runs, { key, depth: plan.isFlat ? 0 : 1 }, known);
-  return second === 'setting' ? bySetting(plan, runs, known) : byLevel(plan, second, runs, known);
+  // Who divides a group by something wants to see its parts.
+  if (second !== null && second !== 'setting') return byLevel(plan, second, runs, known);
+  const whole = wholeOf.get(known) ?? known;
+  const depth = plan.isFlat ? 0 : 1;
+  const nodes = second === null ? runNodes(runs, { key, depth }, whole) : bySetting(plan, runs, whole);
+  return withWaiting(plan, { key, depth }, nodes, known);
+}
+
+/** The rows as they are without any that stands for runs that wait, by those with them. */
+const wholeOf = new WeakMap<Known, readonly TreeNode[]>();
+
+/** The runs that wait for the same thing as one row, below the others. */
+function withWaiting(plan: BranchPlan, parent: Parent, nodes: readonly TreeNode[], known: Known): readonly TreeNode[] {
+  if (!plan.foldsWaiting || plan.isFlat) return nodes;
+  const waiting = waitingAmong(nodes);
+  if (waiting.length === 0) return nodes;
+  const hidden = new Set(waiting.flatMap((each) => each.nodes));
+  const before = new Map(known.flatMap((node) => (node.kind === 'waiting' ? [[node.key, node]] : [])));
+  const rows = waiting.map(({ what, runs }) => {
+    const key = `${parent.key}/\0${what}`;
+    return waitingBranch({ key, what, parent, metric: plan.metric }, runs, before.get(key));
+  });
+  const shown = [...nodes.filter((node) => !hidden.has(node)), ...rows];
+  wholeOf.set(shown, nodes);
+  return shown;
+}
+
+type WaitingPlan = {
+  readonly key: string;
+  readonly what: string;
+  readonly parent: Parent;
+  readonly metric: string | null;
+};
+
+function waitingBranch(plan: WaitingPlan, runs: readonly RunSummary[], before: Branch | undefined): Branch {
+  if (before !== undefined && areSame(before.runs, runs)) return before;
+  const { key, what, parent, metric } = plan;
+  const [label, depth] = [`${countText(runs.length)} ${what}`, parent.depth];
+  const known = before === undefined ? [] : (hanging.get(before)?.latest ?? []);
+  const children = new Children(known, (from) => runNodes(runs, { key, depth: depth + 1 }, from));
+  const branch: Branch = {
+    ...{ kind: 'waiting', key, depth, parent: parent.key, label, among: [label], title: null, isFailure: false, runs },
+    tally: tally(runs, metric),
+    get children() {
+      return children.nodes;
+    },
+  };
+  hanging.set(branch, children);
+  return branch;
 }
 
 /** The settings in the order of their first runs; a run that is alone in its setting needs no heading. */
@@ -128,13 +178,14 @@ function subgroupBranch(
   const known = last?.kind === 'subgroup' && isKey(last.key, plan.key, name) ? last : null;
   if (known === null) {
     const key = `${plan.key}/${name}`;
-    const children = runNodes(runs, { key, depth: 2 }, []);
+    const children = withWaiting(plan, { key, depth: 2 }, runNodes(runs, { key, depth: 2 }, []), []);
     const [parent, tallied] = [plan.key, tally(runs, plan.metric)];
     const heading = { label, among, title: null, isFailure };
     return { kind: 'subgroup', key, depth: 1, parent, ...heading, runs, tally: tallied, children };
   }
   if (areSame(known.runs, runs) && known.among === among) return known;
-  const children = runNodes(runs, { key: known.key, depth: 2 }, known.children);
+  const whole = runNodes(runs, { key: known.key, depth: 2 }, wholeOf.get(known.children) ?? known.children);
+  const children = withWaiting(plan, { key: known.key, depth: 2 }, whole, known.children);
   return { ...known, among, runs, tally: tally(runs, plan.metric), children };
 }
 

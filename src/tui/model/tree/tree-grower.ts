@@ -14,6 +14,7 @@ type Recipe = {
   readonly first: Level;
   readonly second: Level | 'setting' | null;
   readonly isFlat: boolean;
+  readonly foldsWaiting: boolean;
 };
 
 /**
@@ -65,9 +66,9 @@ export class TreeGrower {
 
   /** Another recipe makes all anew. */
   #follow(sweeps: readonly SweepSummary[], options: TreeOptions): void {
-    const { matches, grouping = initialGrouping, sort, metric } = options;
+    const { matches, grouping = initialGrouping, foldsWaiting = false, sort, metric } = options;
     const prefix = groupingKey(grouping);
-    const inputs = [...sweeps, prefix, matches, sort.by, sort.isReversed, metric];
+    const inputs = [...sweeps, prefix, foldsWaiting, matches, sort.by, sort.isReversed, metric];
     if (this.#recipe !== null && areEqual(this.#recipe.inputs, inputs)) return;
     const [first, second] = grouping;
     const below = isFlat(grouping)
@@ -77,7 +78,14 @@ export class TreeGrower {
         : first.kind === 'group'
           ? 'setting'
           : null;
-    this.#recipe = { inputs, prefix, first: levelOf(first, sweeps), second: below, isFlat: isFlat(grouping) };
+    this.#recipe = {
+      inputs,
+      prefix,
+      first: levelOf(first, sweeps),
+      second: below,
+      isFlat: isFlat(grouping),
+      foldsWaiting,
+    };
     this.#runs = [];
     this.#places = [];
     this.#groups = new Map();
@@ -121,15 +129,16 @@ export class TreeGrower {
     { runs, order }: Order,
     { metric, before }: { metric: string | null; before: Branch | undefined },
   ): Group {
-    const { prefix, first, second } = this.#recipe!;
+    const { prefix, first, second, isFlat: isOneList, foldsWaiting } = this.#recipe!;
     const plan = {
       key: prefix === '' ? key : `${prefix}|${key}`,
       label: first.labelOf(key),
       among: this.#labels,
       title: first.titleOf(key),
       isFailure: first.isFailure(key),
-      isFlat: this.#recipe!.isFlat,
+      isFlat: isOneList,
       second,
+      foldsWaiting,
       metric,
     };
     return { members, order, branch: groupBranch(plan, runs, before) };

@@ -19,7 +19,7 @@ import { runReason } from '../../model/run-reason.js';
 import { isFlat } from '../../state/grouping.js';
 import type { SortBy } from '../../state/sort.js';
 import { ends, fit, fitLine, type Line, lineWidth, onBackground, span, type Tone } from '../../surface/span.js';
-import { runLook } from '../../model/state-look.js';
+import { runLook, stateLook } from '../../model/state-look.js';
 import type { RunValues, Tally } from '../../model/tally.js';
 import type { WindowModel } from '../../model/window-model.js';
 
@@ -72,6 +72,8 @@ function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
   const isFolded = model.isFolded(node);
   const digit = node.kind === 'group' ? jumpNumber(model, node.key) : null;
   const place = { isFolded, digit, marks, colour };
+  if (node.kind === 'waiting')
+    return last.value([layout, isFolded, marks], () => fitLine(waitingRow(node, place), layout.total));
   if (!node.isFailure)
     return last.value([layout, isFolded, digit, marks, colour], () =>
       fitLine(branchRow(node, layout, place), layout.total),
@@ -140,6 +142,12 @@ function branchName({ kind, label, among, title }: Branch, room: number): Line {
   const tone = kind === 'group' ? 'title' : 'strong';
   const columns = Math.min(room, textWidth(label));
   return [span(fitDistinct(label, columns, among), tone), span(title === null ? '' : `  ${title}`, 'dim')];
+}
+
+/** Runs that wait for the same thing: how many, and for what, over all columns. */
+function waitingRow(branch: Branch, place: BranchPlace): Line {
+  const { glyph, tone } = stateLook[branch.runs[0]!.state];
+  return [...branchSign(branch, place), span(`${glyph} ${branch.label}`, tone)];
 }
 
 /** Its mark, whether it is unfolded, and its digit. */
