@@ -113,7 +113,7 @@ class WindowLife {
     const perform = (order: WindowEffect): void => this.#perform(order);
     const ports = { fleet, files, summary, preferences, perform, now: Date.now, newsPause: calmNewsPause };
     this.#store = new WindowStore(ports, options.sweep ?? null);
-    this.#store.tellLinesApart(!theme.hasColours);
+    this.#store.tellLinesApart(!theme.hasColours && !this.#capabilities.ascii);
     this.#session = new TerminalSession(options.stdin, options.stdout, {
       onInterruption: (interruption) => this.#interrupt(interruption),
       onLeave: () => this.#surface.rest(),
@@ -224,7 +224,7 @@ class WindowLife {
     this.#showPictures();
     const theme = themeFor(this.#capabilities, this.#preferences.theme);
     this.#surface.restyle(theme);
-    this.#store.tellLinesApart(!theme.hasColours);
+    this.#store.tellLinesApart(!theme.hasColours && !this.#capabilities.ascii);
     this.#store.prefer();
   }
 

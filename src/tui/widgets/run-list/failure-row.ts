@@ -75,7 +75,7 @@ function conditionsText(conditions: readonly Condition[]): string {
 
 function conditionText(condition: Condition): string {
   const name = cleanText(condition.parameter);
-  if (condition.kind !== 'is') return `${name}${condition.kind === 'at least' ? '≥' : '≤'}${String(condition.value)}`;
+  if (condition.kind !== 'is') return `${name}${condition.kind === 'at least' ? '>=' : '<='}${String(condition.value)}`;
   return condition.value === undefined ? `no ${name}` : `${name}=${parameterText(condition.value) || '""'}`;
 }
 

@@ -211,9 +211,14 @@ function tail(branch: Branch, columns: readonly ListColumn[]): Line {
     if (values === undefined) continue;
     while (end < columns.length && cells[end] === null) end++;
     const width = columns.slice(at + 1, end).reduce((sum, column) => sum + column.width + 1, 0);
-    if (width > 0) parts.push(fitLine([span(' '), ...besideMean(values, width - 1)], width));
+    if (width > 0) parts.push(fitLine(withSpace(besideMean(values, width - 1)), width));
   }
   return parts.flat();
+}
+
+/** A space before it, in one span: in ASCII `±` takes two columns. */
+function withSpace([first, ...others]: Line): Line {
+  return first === undefined ? [] : [{ ...first, text: ` ${first.text}` }, ...others];
 }
 
 /** How far the runs lie apart, and those whose value is no number: `±0.12 · 4 NaN`; where there is little room these alone. */
