@@ -115,6 +115,7 @@ export class WindowReader {
       status: this.#fleet.status,
       tally: scene.tally,
       ...scene.pace,
+      attention: scene.attention,
       ...{ groups: scene.tree.groups, rows: scene.rows },
       index,
       isFolded: (branch: Branch) => isFolded(branch, at.ui, scene.runs.length),

@@ -1,5 +1,6 @@
 import { counted } from '../../text/numbers.js';
 import { fits, type PlainVerb, runVerbs } from '../../protocol/run-verbs.js';
+import { isHeldByBreaker } from '../model/attention.js';
 import type { KeyContext } from './key-context.js';
 import type { RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
@@ -28,14 +29,26 @@ export function targetOf(verb: PlainVerb, key: string, ui: UiState, at: KeyConte
   return { kind: 'none', why: `${key} is for one run or for marked ones; ${group} is for the ${kindWord(node)}.` };
 }
 
-/** What a verb acts on as a key for a group: what of the selection's group or subgroup is shown. */
+/**
+ * What a verb acts on as a key for a group: what of the selection's group or subgroup is shown. What a breaker holds is let go as a
+ * whole, also where the selection has nothing to do with it.
+ */
 export function groupTargetOf(verb: PlainVerb, ui: UiState, at: KeyContext): Target {
   const branch = branchAt(at);
   if (branch === null) return { kind: 'none', why: `There is no group to ${verb}.` };
   const runs = branch.runs.filter(fits({ verb }));
+  const held = verb === 'release' ? heldByBreaker(runs, at) : [];
+  if (held.length > 0) return { kind: 'runs', runs: held, what: counted(held.length, 'held run'), caution: '' };
   if (runs.length === 0) return { kind: 'none', why: `No run of ${branch.label} ${runVerbs[verb].suits}.` };
   const caution = ui.filter === '' ? '' : ' that the filter shows';
   return { kind: 'runs', runs, what: `${counted(runs.length, 'run')} of ${branch.label}`, caution };
+}
+
+/** All that the breaker holds in the groups of these runs, or of none of them anywhere; none where a person holds one of them. */
+function heldByBreaker(runs: readonly RunSummary[], { runs: all }: KeyContext): readonly RunSummary[] {
+  if (!runs.every(isHeldByBreaker)) return [];
+  const groups = new Set(runs.map(({ sweep, group }) => `${sweep}/${group}`));
+  return all.filter((run) => isHeldByBreaker(run) && (groups.size === 0 || groups.has(`${run.sweep}/${run.group}`)));
 }
 
 function markedTarget(verb: PlainVerb, ui: UiState, at: KeyContext): Target {

@@ -6,6 +6,7 @@ import { runTest } from '../../query/match.js';
 import { readRunQuery } from '../../query/parser.js';
 import { printRunQuery } from '../../query/print.js';
 import { hasTerm, type RunQuery } from '../../query/query.js';
+import { type Attention, attentionOf } from './attention.js';
 import { CurveColours } from './curve-colours.js';
 import { type GroupChoice, groupChoices } from './tree/group-choices.js';
 import { Memoized } from '../../base/memoize.js';
@@ -34,6 +35,8 @@ export type ListModel = {
   readonly rows: readonly TreeNode[];
   readonly tally: Tally;
   readonly pace: Pace;
+  /** What needs a person; computed as `variety` is, once for each publication. */
+  readonly attention: () => Attention;
   /** When runs will have ended. */
   readonly forecast: Forecast;
   /** What tells the runs apart. Computed when it is asked for, once for as long as there are the same runs. */
@@ -46,7 +49,7 @@ export type ListModel = {
 
 type FleetPart = Pick<
   ListModel,
-  'runs' | 'sweeps' | 'objective' | 'pace' | 'forecast' | 'variety' | 'groupChoices' | 'colours'
+  'runs' | 'sweeps' | 'objective' | 'pace' | 'attention' | 'forecast' | 'variety' | 'groupChoices' | 'colours'
 >;
 
 /**
@@ -131,8 +134,9 @@ export class ListModelBuilder {
     const colours = isSame ? known.colours : new CurveColours(runs);
     const choices = lazy(() => groupChoices(runs, sweeps, variety()));
     const forecast = this.#forecastAt(now);
-    const objective = objectiveOf(sweeps);
-    return { runs, sweeps, objective, forecast, pace: paceOf(runs, forecast), variety, groupChoices: choices, colours };
+    const attention = lazy(() => attentionOf(runs));
+    const told = { runs, sweeps, objective: objectiveOf(sweeps), forecast, pace: paceOf(runs, forecast) };
+    return { ...told, attention, variety, groupChoices: choices, colours };
   }
 
   /** Of all sweeps, as they share the slots. Where there are many runs, once a second is often enough. */

@@ -1,4 +1,5 @@
 import type { BusyTime } from '../../analysis/forecast/busy-time.js';
+import type { Attention } from './attention.js';
 import type { FoundCause } from './failure-cause-finder.js';
 import type { GroupChoice } from './tree/group-choices.js';
 import type { PaletteView } from '../dialogs/palette/palette-entry.js';
@@ -24,6 +25,7 @@ export type WindowModel = {
   readonly busy: BusyTime | null;
   /** Seconds until all runs have ended; null: nothing tells. */
   readonly etaSeconds: number | null;
+  readonly attention: () => Attention;
   readonly groups: readonly Branch[];
   readonly rows: readonly TreeNode[];
   /** Position of the selection in `rows`. */

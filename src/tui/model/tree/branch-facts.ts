@@ -1,4 +1,5 @@
 import { parameterOf } from '../../../base/scalar.js';
+import { fits, type PlainVerb } from '../../../protocol/run-verbs.js';
 import type { RunId, RunSummary } from '../../state/port.js';
 import type { Branch } from './branch-index.js';
 import { parameterText } from '../parameter-text.js';
@@ -41,6 +42,9 @@ export const usageOf = remembered((branch, what): number | null => {
   const known = branch.runs.flatMap((run) => run[what as 'cpu' | 'memory' | 'gpuMemory'] ?? []);
   return known.length === 0 ? null : known.reduce((sum, size) => sum + size);
 });
+
+/** Whether a verb makes sense for any of the runs. */
+export const suits = remembered((branch, verb): boolean => branch.runs.some(fits({ verb: verb as PlainVerb })));
 
 /** The run that failed first, of those whose end is known, else any of them. */
 export const firstFailureOf = remembered((branch): RunSummary => {

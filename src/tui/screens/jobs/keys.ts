@@ -14,7 +14,12 @@ const shorts: Partial<Record<Command, Pick<KeyRow, 'short' | 'worth'>>> = {
   jump: { short: 'group', worth: 2 },
   group: { short: 'group by' },
   sort: { short: 'sort', worth: 3 },
-  compare: { short: 'compare' },
+  compare: { short: ({ ui }) => (ui.marks.size > 1 ? 'compare' : null), worth: 5 },
+  failures: {
+    short: ({ attention, ui }) =>
+      !attention().hasTrouble ? null : ui.beforeFailures === null ? 'failures' : 'all runs',
+    worth: 5,
+  },
 };
 
 /** The keys of the list. */
@@ -31,7 +36,7 @@ export const jobsKeys: KeyTable = {
       help: 'open the run or group full-screen',
     },
     ...selectionRows.map((row) => ({ ...row, ...shorts[row.command] })),
-    ...chartRows({ metric: { short: 'metric', worth: 4 } }),
+    ...chartRows({ metric: { short: ({ metric }) => (metric === null ? null : 'metric'), worth: 4 } }),
     {
       command: 'back',
       ...escapeKey,

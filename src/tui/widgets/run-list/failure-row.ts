@@ -1,4 +1,7 @@
-import type { Condition, FailureCause } from '../../../analysis/failures/failure-causes.js';
+import type { FailureCause } from '../../../analysis/failures/failure-causes.js';
+import { chanceText, conditionsText } from '../../../analysis/failures/failure-words.js';
+import { healthText } from '../../../analysis/health/finding.js';
+import { errorOf } from '../../../base/run-words.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { shortDuration } from '../../../text/duration.js';
@@ -7,7 +10,6 @@ import { wrapWithin } from '../../../text/wrap.js';
 import { firstFailureOf } from '../../model/tree/branch-facts.js';
 import type { Branch } from '../../model/tree/branch-index.js';
 import type { FoundCause } from '../../model/failure-cause-finder.js';
-import { parameterText } from '../../model/parameter-text.js';
 import { ends, fit, fitLine, fitRight, type Line, span } from '../../surface/span.js';
 
 /** Columns of the numbers of a row: how many runs, and how long ago the first of them failed. */
@@ -31,7 +33,7 @@ function failureLayout(width: number): FailureLayout {
 export function failureHeading(width: number): Line {
   const { kind, cause } = failureLayout(width);
   const words = [
-    fit('   kind of failure', kind),
+    fit('   what went wrong', kind),
     fitRight('runs', sizes.runs),
     ` ${fit('mostly with', cause)}`,
     fitRight('since', sizes.first),
@@ -68,23 +70,6 @@ function causeText(found: FoundCause | undefined, width: number): string {
   return texts.find((text) => textWidth(text) <= width) ?? what;
 }
 
-/** `batch_size=64 and dim≥128` */
-function conditionsText(conditions: readonly Condition[]): string {
-  return conditions.map(conditionText).join(' and ');
-}
-
-function conditionText(condition: Condition): string {
-  const name = cleanText(condition.parameter);
-  if (condition.kind !== 'is') return `${name}${condition.kind === 'at least' ? '>=' : '<='}${String(condition.value)}`;
-  return condition.value === undefined ? `no ${name}` : `${name}=${parameterText(condition.value) || '""'}`;
-}
-
-/** `p < 1e-99`, `p = 0.02`. Smaller is not said: it means nothing more. */
-function chanceText(log10P: number): string {
-  if (log10P > -3) return `p = ${(10 ** log10P).toPrecision(1)}`;
-  return `p < 1e-${Math.min(99, Math.floor(-log10P))}`;
-}
-
 /** A kind of failure in words, for where it is selected: the error in full, how many runs, and what goes with it. `total`: runs in all. */
 export function failureDetail(
   branch: Branch,
@@ -95,7 +80,9 @@ export function failureDetail(
   const count = `${countText(branch.runs.length)} of ${countText(total)} runs`;
   const since = first.endedAt === null ? '' : `first ${shortDuration(Math.max(0, now - first.endedAt))} ago`;
   return [
-    ...wrapWithin(cleanText(first.reason ?? branch.label), width, 3).map((text): Line => [span(text, 'bad')]),
+    ...wrapWithin(cleanText(errorOf(first) ?? healthText(first) ?? branch.label), width, 3).map((text): Line => [
+      span(text, 'bad'),
+    ]),
     ends([span(`${count} · ${first.name}`, 'dim')], [span(`  ${since}`, 'dim')], width),
     ...causeLines(found).flatMap((text) => wrapWithin(text, width, 2).map((line): Line => [span(line, 'value')])),
   ];
@@ -110,7 +97,7 @@ function causeLines(found: FoundCause | undefined): string[] {
 function causeSentence({ conditions, inside, outside, log10P }: FailureCause, isSampled: boolean): string {
   const share = `${countText(inside.failed)} of ${countText(inside.runs)} runs`;
   const others = `${countText(outside.failed)} of the ${countText(outside.runs)} others`;
-  return `With ${conditionsText(conditions)}: ${share} failed so, ${others} (${chanceText(log10P)}${isSampled ? ', of a sample' : ''}).`;
+  return `With ${conditionsText(conditions)}: ${share}, else ${others} (${chanceText(log10P)}${isSampled ? ', of a sample' : ''}).`;
 }
 
 function aliasSentence({ aliases }: FailureCause): string[] {
