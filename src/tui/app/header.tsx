@@ -149,7 +149,6 @@ function progressLine({ tally, etaSeconds }: WindowModel, width: number): Line {
 
 /** What all runs came to, and what there is to do now. */
 function Ended({ tally }: { readonly tally: Tally }) {
-  const hasTable = useModel((model) => model.table !== null);
   const keys = useModel((model) => model.ui.keys);
   const { done } = tally.counts;
   const failed = tally.total - done;
@@ -168,7 +167,8 @@ function Ended({ tally }: { readonly tally: Tally }) {
         {marks.join('')}
       </Text>
       <Text tone="dim">
-        {hasTable ? ` · ${keyOf('table', keys)} shows the table` : ''} · {keyOf('leave', keys)} detaches
+        {' '}
+        · {keyOf('sweep', keys)} shows the results · {keyOf('leave', keys)} detaches
       </Text>
     </Text>
   );

@@ -58,7 +58,6 @@ type FleetPart = Pick<
  */
 export class ListModelBuilder {
   readonly #fleet: FleetPort;
-  readonly #sweep: string | null;
   readonly #curves: RunCurves | null;
   readonly #grower = new TreeGrower();
   readonly #fleetPart = new Memoized<FleetPart>();
@@ -72,10 +71,9 @@ export class ListModelBuilder {
   /** The publication that scenes show. */
   #seen: number;
 
-  /** `sweep`: show this one only; null shows all. `curves`: without them the list shows what the supervisor tells. */
-  constructor(fleet: FleetPort, sweep: string | null, curves: RunCurves | null = null) {
+  /** `curves`: without them the list shows what the supervisor tells. */
+  constructor(fleet: FleetPort, curves: RunCurves | null = null) {
     this.#fleet = fleet;
-    this.#sweep = sweep;
     this.#curves = curves;
     this.#seen = fleet.version();
   }
@@ -86,8 +84,8 @@ export class ListModelBuilder {
   }
 
   scene(ui: UiState, now: number): ListModel {
-    const { filter, grouping, sort } = ui;
-    const told = this.#fleetPart.value([this.#seen], () => this.#readFleet(now));
+    const { filter, grouping, sort, sweep } = ui;
+    const told = this.#fleetPart.value([this.#seen, sweep], () => this.#readFleet(sweep, now));
     const usual = this.#usual(told);
     const metric = ui.metric ?? usual;
     const fleet = this.#readCurves(told, ui, metric, usual);
@@ -124,8 +122,8 @@ export class ListModelBuilder {
     return this.#usualMetric.value([sweeps[0], kindsOf(some)], () => usualMetric(sweeps, some));
   }
 
-  #readFleet(now: number): FleetPart {
-    const isShown = (name: string): boolean => this.#sweep === null || name === this.#sweep;
+  #readFleet(sweep: string | null, now: number): FleetPart {
+    const isShown = (name: string): boolean => sweep === null || name === sweep;
     const runs = [...this.#fleet.runs.values()].filter(({ sweep }) => isShown(sweep));
     const known = this.#fleetPart.current;
     const sweeps = [...this.#fleet.sweeps.values()].filter(({ name }) => isShown(name));

@@ -57,9 +57,13 @@ const screens: Record<Screen['kind'], readonly string[][]> = {
 const dialogs: Record<Dialog['kind'], readonly string[][]> = {
   none: [['escape']],
   help: [['?'], ['?', 'end']],
-  table: [['t']],
+  sweeps: [['O', 'down']],
   metrics: [['m', 'down']],
   'x-axis': [['x', 'end']],
+  chart: [
+    ['a', 'down'],
+    ['c', 'tab', 'a', 'a'],
+  ],
   axes: [['2', 'c', 'tab', 'tab', 'x']],
   filter: [
     ['/', '"sta'],

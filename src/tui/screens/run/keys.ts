@@ -63,7 +63,7 @@ export const runKeys: KeyTable = {
       metric: { short: (model) => (paneOf(model) === 'charts' || !isRun(model) ? 'metric' : null), worth: 4 },
       'x-axis': { short: inPanes('x axis', ['charts']) },
       smooth: { short: inPanes('smooth', ['charts']) },
-      'zoom-in': { short: inPanes('zoom', ['charts']), worth: 3 },
+      chart: { short: inPanes('chart', ['charts']), worth: 3 },
     }),
     {
       ...{
