@@ -1,5 +1,6 @@
 import { chartRows, unzoomed } from '../../keys/chart-handler.js';
 import { distance, type KeyContext, type Movement, type Pressed, refuse } from '../../keys/key-context.js';
+import { isUnstarted } from '../../model/run-reason.js';
 import type { Branch } from '../../model/tree/branch-index.js';
 import type { KeyRow, KeyTable } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, within } from '../../keys/movement-rows.js';
@@ -88,7 +89,9 @@ function open(ui: UiState, at: KeyContext): Pressed {
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, 'There is no run to open.');
   if (node.kind !== 'run' && node.isFailure) return openExample(ui, node, at);
-  return { ui: { ...ui, log: anotherLog(ui.log), screen: { kind: 'run', pane: 'log', offset: 0 } } };
+  // What has not begun has no log.
+  const pane = node.kind === 'run' && isUnstarted(node.run) ? 'config' : 'log';
+  return { ui: { ...ui, log: anotherLog(ui.log), screen: { kind: 'run', pane, offset: 0 } } };
 }
 
 /** The log of a run that failed so, at its error; the others are beside it. */

@@ -20,6 +20,7 @@ import { parameterLines } from '../../widgets/parameters.js';
 import { inFocus, sectionRule } from '../../widgets/section.js';
 import { shortKey } from '../../widgets/short-key.js';
 import { blank, fit, fitLine, fitRight, type Line, lineWidth, span } from '../../surface/span.js';
+import { isUnstarted } from '../../model/run-reason.js';
 import { stateLook } from '../../model/state-look.js';
 import { elapsed } from '../../model/tally.js';
 import { selectedNode, selectedRuns, type WindowModel } from '../../model/window-model.js';
@@ -102,7 +103,8 @@ function openParts(
   const content = {
     kind: node.kind === 'run' ? ('run' as const) : ('group' as const),
     focus,
-    hasCharts: model.detail.metrics.length > 0 || !model.detail.isLoaded,
+    hasCharts:
+      (node.kind !== 'run' || !isUnstarted(node.run)) && (model.detail.metrics.length > 0 || !model.detail.isLoaded),
     rows: node.kind === 'run' ? Math.max(1, node.run.attempt) : node.runs.length,
   };
   const kept = height < 12 ? heading.slice(0, 2) : heading;
