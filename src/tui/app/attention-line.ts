@@ -43,13 +43,21 @@ function itemsOf({ held, failed, blocked, waitsForPerson }: Attention, { unhealt
   ];
 }
 
-function heldTexts({ group, runs, reason, shared }: HeldGroup): string[] {
+function heldTexts({ group, runs, reason, shared, error }: HeldGroup): string[] {
   const what = `${countText(runs.length)} held`;
   const where = `${what} in ${cleanText(group)}`;
   const common = shared.length === 0 ? '' : `, all with ${conditionsText(shared)}`;
   const short = reason.replace(/ within [\d.]+ s of starting/, '');
   const brief = shared.length === 0 ? where : `${where} (${conditionsText(shared)})`;
-  return [`${where}: ${reason}${common}`, `${where}: ${short}${common}`, `${where}${common}`, brief, what];
+  const said =
+    error === null ? [] : [`${reason}${common}: ${error}`, `${short}${common}: ${truncate(error, shortError)}`];
+  return [
+    ...said.map((words) => `${where}: ${words}`),
+    `${where}: ${short}${common}`,
+    `${where}${common}`,
+    brief,
+    what,
+  ];
 }
 
 /** Columns of an error beside which other things have room. */

@@ -5,6 +5,7 @@ import { groupBy } from '../../base/group-by.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
 import { parameterText } from './parameter-text.js';
+import { errorText } from './run-reason.js';
 import { troubleOf } from './trouble.js';
 
 /** What needs a person: nothing of it goes away by itself. */
@@ -27,8 +28,10 @@ export type HeldGroup = {
   readonly runs: readonly RunSummary[];
   /** What the breaker saw: `3 runs in a row failed within 10 s of starting`. */
   readonly reason: string;
-  /** What all failed runs of the group have in common, and no run that is done. */
+  /** What all failed runs of the group have in common, and none of those that are done; nothing where none is done. */
   readonly shared: readonly Condition[];
+  /** The commonest kind of their errors; null: nothing is known of any. */
+  readonly error: string | null;
 };
 
 type Kind = { readonly words: string; readonly count: number };
@@ -63,15 +66,16 @@ function heldGroup(own: readonly RunSummary[], all: readonly RunSummary[]): Held
   const { sweep, group } = first!;
   const members = all.filter((run) => run.group === group && run.sweep === sweep);
   const reason = cleanText(first!.reason ?? '').replace(/^held: |; [^]*$/g, '');
-  return { sweep, group, runs: own, reason, shared: sharedByFailures(members) };
+  const failed = members.filter((run) => errorOf(run) !== null);
+  const error = kindsOf(failed)[0]?.words ?? null;
+  return { sweep, group, runs: own, reason, shared: sharedByFailures(failed, members), error };
 }
 
-/** Said of what was seen, and no more: two conditions at most. */
-function sharedByFailures(members: readonly RunSummary[]): Condition[] {
-  const failed = members.filter((run) => errorOf(run) !== null);
+/** Two conditions at most. Where no run is done yet, what the failed ones share is the order of the file. */
+function sharedByFailures(failed: readonly RunSummary[], members: readonly RunSummary[]): Condition[] {
   const done = members.filter(({ state }) => state === 'done');
   const [first] = failed;
-  if (first === undefined) return [];
+  if (first === undefined || done.length === 0) return [];
   return Object.keys(first.parameters)
     .filter((key) => {
       const textOf = ({ parameters }: RunSummary): string => parameterText(parameterOf(parameters, key));
@@ -86,7 +90,7 @@ function sharedByFailures(members: readonly RunSummary[]): Condition[] {
 /** The commonest first; of a single run its own words. */
 function kindsOf(failed: readonly RunSummary[]): Kind[] {
   return [...groupBy(failed, (run) => troubleOf(run)!)]
-    .map(([kind, own]) => ({ words: cleanText(own.length === 1 ? own[0]!.reason! : kind), count: own.length }))
+    .map(([kind, own]) => ({ words: errorText(own.length === 1 ? own[0]!.reason! : kind), count: own.length }))
     .sort((a, b) => b.count - a.count);
 }
 

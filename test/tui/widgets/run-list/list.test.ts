@@ -102,6 +102,11 @@ describe('a row of the list', () => {
       run: failed,
       text: '   ✗ A_1             exit 1 · ValueError: loss is…        2           9s',
     },
+    {
+      of: 'an error without the folder of the program that says it',
+      run: { ...failed, reason: "/root/bin/3.11/python3: can't open file 'x.py'" },
+      text: "   ✗ A_1             exit 1 · python3: can't open…        2           9s",
+    },
     { of: 'a failed run with little room', run: failed, width: 40, text: '   ✗ A_1                   exit 1 · Val…' },
     {
       of: 'a failed run under columns that were chosen',
