@@ -92,12 +92,15 @@ export function fitDistinct(name: string, width: number, among: readonly string[
   while (rest.size > 0) {
     const next = mostTelling(rest, kept, shareOf);
     rest.delete(next);
+    const isCommon = kept.size > 0 && shareOf(next) === most;
     // What is as common as any and stands alone is not worth its gap.
-    if (kept.size > 0 && shareOf(next) === most && !isBeside(next, kept)) continue;
+    if (isCommon && !isBeside(next, kept)) continue;
     kept.add(next);
-    if (textWidth(withGaps(own, kept)) > width) kept.delete(next);
+    if (textWidth(withGaps(own, kept)) <= width) continue;
+    kept.delete(next);
     // Less telling words without the most telling one would make two names one.
     if (kept.size === 0) return cutInTheMiddle(name, width);
+    if (isCommon) break;
   }
   return fit(withGaps(own, kept), width);
 }

@@ -136,10 +136,16 @@ export function refusalWithKeys(refusal: Refusal, { killAt }: RunSummary, keys: 
 
 /** `h releases it`, by its own key or the one it shares; else as a word. */
 function byKey(verb: PlainVerb, keys: KeyPreset): string {
+  const key = keyOfVerb(verb, keys);
+  return key === null ? `${verb} it` : `${key} ${runVerbs[verb].does} it`;
+}
+
+/** The key of a verb for one run, or the one that it shares with what it undoes; null: it has none. */
+export function keyOfVerb(verb: PlainVerb, keys: KeyPreset): string | null {
   const keyed = keyedVerbs.find((each) => each === verb || rowOf(each).undo === verb);
-  if (keyed === undefined) return `${verb} it`;
+  if (keyed === undefined) return null;
   const { key, vim }: VerbKeys = runVerbs[keyed].keys;
-  return `${keys === 'vim' ? (vim ?? key) : key} ${runVerbs[verb].does} it`;
+  return keys === 'vim' ? (vim ?? key) : key;
 }
 
 /** `Kill` */

@@ -12,9 +12,9 @@ import { logSection } from '../../widgets/log/log-section.js';
 import { parameterLines } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/section.js';
 import { fitLine, type Line, span } from '../../surface/span.js';
-import { hintLine } from '../../widgets/key-hints.js';
+import { hintLine, type KeyHint } from '../../widgets/key-hints.js';
 import { isUnstarted } from '../../model/run-reason.js';
-import { keyOf } from '../key-map.js';
+import { keyOfVerb } from '../../keys/run-verb-handler.js';
 
 /** From so many rows on there is room for the end of the log below the curve. */
 const roomForLog = 14;
@@ -39,13 +39,12 @@ export function headingOf(node: TreeNode, model: WindowModel, width: number): Li
 export function unstartedDetail(node: TreeNode, model: WindowModel, width: number, height: number): Line[] | null {
   const runs = selectedRuns(node);
   if (node.kind === 'run' ? !isUnstarted(node.run) : node.kind !== 'waiting') return null;
-  const { keys } = model.ui;
-  const [key, does] =
-    node.kind === 'run' ? [keyOf('hold', keys), 'releases it'] : [keyOf('hold-group', keys), 'releases them'];
+  const key = keyOfVerb('release', model.ui.keys)!;
+  const hint: KeyHint = node.kind === 'run' ? [key, 'releases it'] : [key.toUpperCase(), 'releases them'];
   const command = node.kind === 'run' ? wrapWithin(shellQuote(node.run.argv.map(cleanText)), width, height) : [];
   return [
     ...headingOf(node, model, width),
-    ...(runs[0]!.state === 'held' ? [hintLine([[key, does]])] : []),
+    ...(runs[0]!.state === 'held' ? [hintLine([hint])] : []),
     sectionRule('parameters', [], width),
     ...parameterLines(runs, model.varying, width, height),
     ...(command.length === 0 ? [] : [sectionRule('command', [], width)]),

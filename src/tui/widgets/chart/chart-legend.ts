@@ -59,13 +59,14 @@ export function labelLines(curves: readonly Curve[], look: ChartLook, width: num
   return flow([...placeOf(cursorX(curves, look.choice), look), ...pieces], width, 1);
 }
 
-/** Columns of an entry for its sign and its value. */
-const besideLabel = 13;
+/** Columns of an entry for its sign and its value, of one run or of several: `━ … 0.8747`, `━ … n=12 0.8747 ±0.0021`. */
+const besideLabel = { one: 13, several: 25 };
 
 /** A label that leaves its value no room in a line keeps what tells it from the others. */
 function shortLabels(entries: readonly Entry[], width: number): string[] {
   const labels = entries.map(({ strand }) => strand.label);
-  const most = Math.max(besideLabel, width - besideLabel);
+  const beside = entries.some(({ strand }) => strand.seeds !== null) ? besideLabel.several : besideLabel.one;
+  const most = Math.max(besideLabel.one, width - beside);
   return labels.map((label) => (textWidth(label) <= most ? label : fitDistinct(label, most, labels).trimEnd()));
 }
 

@@ -10,6 +10,7 @@ import { wrapWithin } from '../../../text/wrap.js';
 import { firstFailureOf } from '../../model/tree/branch-facts.js';
 import type { Branch } from '../../model/tree/branch-index.js';
 import type { FoundCause } from '../../model/failure-cause-finder.js';
+import type { WindowModel } from '../../model/window-model.js';
 import { ends, fit, fitLine, fitRight, type Line, span } from '../../surface/span.js';
 
 /** Columns of the numbers of a row: how many runs, and how long ago the first of them failed. */
@@ -20,35 +21,44 @@ const margins = 4;
 const leastKind = 18;
 const longestCause = 48;
 
-type FailureLayout = { readonly kind: number; readonly cause: number };
+/** Kinds that are looked at for how long their causes are. */
+const measured = 20;
 
-/** How a row of `width` columns is shared out between the kind of failure and what goes with it. */
-function failureLayout(width: number): FailureLayout {
+/** Columns of the kind of failure and of what goes with it. */
+export type FailureLayout = { readonly kind: number; readonly cause: number };
+
+/** How rows of `width` columns are shared out between the two: the cause takes no more than it needs. */
+export function failureLayout(
+  { groups, causeOf }: Pick<WindowModel, 'groups' | 'causeOf'>,
+  width: number,
+): FailureLayout {
   const room = width - sizes.runs - sizes.first - margins;
-  const cause = Math.max(0, Math.min(longestCause, Math.ceil(room * 0.58), room - leastKind));
+  const most = Math.max(0, Math.min(longestCause, Math.ceil(room * 0.58), room - leastKind));
+  const wanted = groups.slice(0, measured).map((group) => textWidth(causeText(causeOf(group), most)));
+  const cause = Math.min(most, Math.max(causeHeading.length, ...wanted));
   return { kind: room - cause, cause };
 }
 
+const causeHeading = 'mostly with';
+
 /** The words above rows of failures. */
-export function failureHeading(width: number): Line {
-  const { kind, cause } = failureLayout(width);
+export function failureHeading({ kind, cause }: FailureLayout): Line {
   const words = [
     fit('   what went wrong', kind),
     fitRight('runs', sizes.runs),
-    ` ${fit('mostly with', cause)}`,
+    ` ${fit(causeHeading, cause)}`,
     fitRight('since', sizes.first),
   ];
   return [span(words.join(' '), 'faint')];
 }
 
-/** One kind of failure in `width` columns. `sign`: mark, fold and digit before the words. `now`: Unix ms. */
+/** One kind of failure. `sign`: mark, fold and digit before the words. `now`: Unix ms. */
 export function failureRow(
   branch: Branch,
   sign: Line,
   found: FoundCause | undefined,
-  { width, now }: { readonly width: number; readonly now: number },
+  { kind, cause, now }: FailureLayout & { readonly now: number },
 ): Line {
-  const { kind, cause } = failureLayout(width);
   const { endedAt } = firstFailureOf(branch);
   const since = endedAt === null ? '' : shortDuration(Math.max(0, now - endedAt));
   return [

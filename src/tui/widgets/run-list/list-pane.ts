@@ -11,7 +11,7 @@ import { markState } from '../../model/tree/branch-facts.js';
 import type { Branch, RunNode, TreeNode } from '../../model/tree/branch-index.js';
 import { countsLine } from '../counts-line.js';
 import { branchCell, type CellContext, percentOf, runCell, valuesOf } from './list-cells.js';
-import { failureHeading, failureRow } from './failure-row.js';
+import { failureHeading, type FailureLayout, failureLayout, failureRow } from './failure-row.js';
 import { listHeading, sortAt } from './list-heading.js';
 import { gutter, type ListColumn, type ListLayout, listLayout, percentWidth } from './list-columns.js';
 import { progressBar } from '../progress-bar.js';
@@ -34,7 +34,7 @@ export function listPane(model: WindowModel, width: number, height: number): Lin
 /** `height`: of the rows below it. */
 function headingOf(model: WindowModel, width: number, height: number): Line {
   const { rows, index, ui } = model;
-  if (ui.grouping[0].kind === 'error') return failureHeading(width);
+  if (ui.grouping[0].kind === 'error') return failureHeading(failuresLaidOut(model, width));
   const position = rows.length > height ? { at: index + 1, of: rows.length } : null;
   return listHeading(layoutFor(model, width), ui.sort, position);
 }
@@ -80,10 +80,18 @@ function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
     );
   const { now } = model;
   const found = model.causeOf(node);
-  return last.value([layout, isFolded, digit, marks, colour, now, found], () =>
-    failureRow(node, branchSign(node, place), found, { width: layout.total, now }),
+  const { kind, cause } = failuresLaidOut(model, layout.total);
+  return last.value([layout, isFolded, digit, marks, colour, now, found, kind, cause], () =>
+    failureRow(node, branchSign(node, place), found, { kind, cause, now }),
   );
 }
+
+/** The same for all rows of a frame. */
+function failuresLaidOut(model: WindowModel, width: number): FailureLayout {
+  return failureLayouts.value(model, String(width), () => failureLayout(model, width));
+}
+
+const failureLayouts = new Memo<WindowModel, FailureLayout>(1);
 
 const drawn = new WeakMap<TreeNode, Memoized<Line>>();
 
