@@ -115,7 +115,7 @@ class WindowLife {
     const ports = { fleet, files, summary, preferences, perform, now: Date.now, newsPause: calmNewsPause };
     this.#sweep = options.sweep ?? null;
     this.#store = new WindowStore(ports, this.#sweep);
-    this.#store.tellLinesApart(!theme.hasColours && !this.#capabilities.ascii);
+    this.#store.suit({ hasColours: theme.hasColours, isAscii: this.#capabilities.ascii });
     this.#session = new TerminalSession(options.stdin, options.stdout, {
       onInterruption: (interruption) => this.#interrupt(interruption),
       onLeave: () => this.#surface.rest(),
@@ -225,7 +225,7 @@ class WindowLife {
     this.#showPictures();
     const theme = themeFor(this.#capabilities, this.#preferences.theme);
     this.#surface.restyle(theme);
-    this.#store.tellLinesApart(!theme.hasColours && !this.#capabilities.ascii);
+    this.#store.suit({ hasColours: theme.hasColours, isAscii: this.#capabilities.ascii });
     this.#store.prefer();
   }
 

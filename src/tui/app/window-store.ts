@@ -258,9 +258,9 @@ export class WindowStore implements ModelSource {
     this.#changed();
   }
 
-  /** Lines of charts have dashes of their own from now on, or no longer. */
-  tellLinesApart(hasDashes: boolean): void {
-    this.#ui = { ...this.#ui, chart: { ...this.#ui.chart, hasDashes } };
+  /** What the terminal can show: without colours lines of charts have dashes; in ASCII they have marks, and names no other letters. */
+  suit({ hasColours, isAscii }: { readonly hasColours: boolean; readonly isAscii: boolean }): void {
+    this.#ui = { ...this.#ui, isAscii, chart: { ...this.#ui.chart, hasDashes: !hasColours && !isAscii } };
     this.#changed();
   }
 
@@ -294,11 +294,11 @@ export class WindowStore implements ModelSource {
   };
 
   /** Another sweep, as its window was left. Nothing is kept of what was chosen in the one before but what holds for all. */
-  #switched({ sweep, keys, filters, chart: { hasDashes }, note }: UiState): UiState {
+  #switched({ sweep, keys, isAscii, filters, chart: { hasDashes }, note }: UiState): UiState {
     this.#memory.keepLook(this.#ui);
     this.#memory = this.#memoryOf(sweep);
     const chart = { ...initialUi.chart, hasDashes };
-    return this.#restored({ ...initialUi, sweep, keys, filters, chart, note });
+    return this.#restored({ ...initialUi, sweep, keys, isAscii, filters, chart, note });
   }
 
   #memoryOf(sweep: string | null): ListMemory {

@@ -84,15 +84,15 @@ export class ListModelBuilder {
   }
 
   scene(ui: UiState, now: number): ListModel {
-    const { filter, grouping, sort, sweep } = ui;
+    const { filter, grouping, sort, sweep, isAscii } = ui;
     const told = this.#fleetPart.value([this.#seen, sweep], () => this.#readFleet(sweep, now));
     const usual = this.#usual(told);
     const metric = ui.metric ?? usual;
     const fleet = this.#readCurves(told, ui, metric, usual);
-    const grown = this.#treePart.value([fleet, filter, grouping, sort, metric], () => {
+    const grown = this.#treePart.value([fleet, filter, grouping, sort, metric, isAscii], () => {
       const matches = this.#matcher(filter, fleet, now);
       // Who filters has asked for these very runs.
-      const options = { matches, grouping, foldsWaiting: filter === '', sort, metric, now };
+      const options = { matches, grouping, foldsWaiting: filter === '', isAscii, sort, metric, now };
       const tree = this.#grower.grow(fleet.runs, fleet.sweeps, options);
       return { metric, tree, tally: tally(fleet.runs, metric) };
     });

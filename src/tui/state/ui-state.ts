@@ -83,6 +83,8 @@ export type UiState = {
   readonly dialog: Dialog;
   /** Which keys do what. */
   readonly keys: KeyPreset;
+  /** Whether only ASCII can be shown: names are written so that they differ in it. Nobody chooses it; the terminal does. */
+  readonly isAscii: boolean;
   readonly note: Note | null;
 };
 
@@ -200,5 +202,6 @@ export const initialUi: UiState = {
   screen: { kind: 'jobs' },
   dialog: { kind: 'none' },
   keys: 'default',
+  isAscii: false,
   note: null,
 };

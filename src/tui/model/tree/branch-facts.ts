@@ -26,8 +26,10 @@ export const bestSpreadOf = remembered((branch): RunValues | null => bestValues(
 /** Mean and deviation of what is read off the curves. */
 export const curveSpreadOf = remembered((branch, word): RunValues | null => curveValues(branch.runs, word));
 
-/** What tells the runs of a group apart, whatever divides it further. */
-export const labelsOf = remembered((branch): readonly string[] => runLabels(branch.runs));
+/** What tells the runs of a group apart, whatever divides it further; `letters`: `ascii`, or '' for any. */
+export const labelsOf = remembered((branch, letters): readonly string[] =>
+  runLabels(branch.runs, { isAscii: letters === 'ascii' }),
+);
 
 /** The value of a parameter that all runs have; null when they differ. */
 export const commonValueOf = remembered((branch, parameter): string | null => {

@@ -56,6 +56,8 @@ export type TreeOptions = {
   readonly grouping?: Grouping;
   /** Whether runs that wait for the same thing stand in one row. */
   readonly foldsWaiting?: boolean;
+  /** Whether names have to differ in ASCII. */
+  readonly isAscii?: boolean;
   readonly sort: Sort;
   readonly metric: string | null;
   /** Unix ms. */

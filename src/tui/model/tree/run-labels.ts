@@ -1,14 +1,19 @@
 import { parameterOf } from '../../../base/scalar.js';
 import { cleanText } from '../../../text/display-text.js';
 import { distinctNames } from '../../../text/distinct-names.js';
-import { folderText } from '../../../text/romanized.js';
+import { folderText, romanized } from '../../../text/romanized.js';
 import type { RunSummary } from '../../state/port.js';
 import { parameterText } from '../parameter-text.js';
 import { varyingParametersOf } from '../varying-parameters.js';
 
 /** What runs that stand below each other are called: what of their names tells them apart, in the order of the runs. */
-export function runLabels(runs: readonly RunSummary[]): readonly string[] {
-  return distinctNames(runs.some(({ name }) => isCut(name)) ? byParameters(runs) : runs.map(readableName));
+export function runLabels(runs: readonly RunSummary[], { isAscii }: { readonly isAscii: boolean }): readonly string[] {
+  if (runs.some(({ name }) => isCut(name))) {
+    const names = byParameters(runs);
+    return distinctNames(isAscii ? names.map(romanized) : names);
+  }
+  // Where other letters cannot be shown, names are best as folders have them.
+  return distinctNames(runs.map(isAscii ? ({ name }) => cleanText(name) : readableName));
 }
 
 /** A name that was too long for a folder ends with a hash instead of its last values. */

@@ -20,6 +20,8 @@ type BranchPlan = {
   /** `setting`: runs that differ in the seed alone, as the sweep file has them; null: no further division. */
   readonly second: Level | 'setting' | null;
   readonly foldsWaiting: boolean;
+  /** Names have to differ in ASCII. */
+  readonly isAscii: boolean;
   readonly metric: string | null;
 };
 
@@ -69,13 +71,14 @@ const hanging = new WeakMap<Branch, Children>();
 type Known = readonly TreeNode[];
 
 function childrenOf(plan: BranchPlan, runs: readonly RunSummary[], known: Known): readonly TreeNode[] {
-  const { key, second } = plan;
+  const { key, second, isAscii } = plan;
   // Who divides a group by something wants to see its parts.
   if (second !== null && second !== 'setting') return byLevel(plan, second, runs, known);
   const whole = wholeOf.get(known) ?? known;
   const depth = plan.isFlat ? 0 : 1;
-  const nodes = second === null ? runNodes(runs, { key, depth }, whole) : bySetting(plan, runs, whole);
-  return withWaiting(plan, { key, depth }, nodes, known);
+  const parent = { key, depth, isAscii };
+  const nodes = second === null ? runNodes(runs, parent, whole) : bySetting(plan, runs, whole);
+  return withWaiting(plan, parent, nodes, known);
 }
 
 /** The rows as they are without any that stands for runs that wait, by those with them. */
@@ -109,7 +112,7 @@ function waitingBranch(plan: WaitingPlan, runs: readonly RunSummary[], before: B
   const { key, what, parent, metric } = plan;
   const [label, depth] = [`${countText(runs.length)} ${what}`, parent.depth];
   const known = before === undefined ? [] : (hanging.get(before)?.latest ?? []);
-  const children = new Children(known, (from) => runNodes(runs, { key, depth: depth + 1 }, from));
+  const children = new Children(known, (from) => runNodes(runs, { ...parent, key, depth: depth + 1 }, from));
   const branch: Branch = {
     ...{ kind: 'waiting', key, depth, parent: parent.key, label, among: [label], title: null, isFailure: false, runs },
     tally: tally(runs, metric),
@@ -128,7 +131,7 @@ function bySetting(plan: BranchPlan, runs: readonly RunSummary[], known: Known):
   const alone = [...settings].flatMap(([name, seeds]) => (hasHeading(name) ? [] : seeds));
   const before = known.filter(({ kind }) => kind === 'run');
   const among = sameIfEqual(labelsAmong(known), [...settings.keys()].filter(hasHeading).map(cleanText));
-  const single = runNodes(alone, { key: plan.key, depth: 1 }, before);
+  const single = runNodes(alone, { key: plan.key, depth: 1, isAscii: plan.isAscii }, before);
   const nodes: TreeNode[] = [];
   let placed = 0;
   for (const [name, seeds] of settings) {
@@ -178,14 +181,16 @@ function subgroupBranch(
   const known = last?.kind === 'subgroup' && isKey(last.key, plan.key, name) ? last : null;
   if (known === null) {
     const key = `${plan.key}/${name}`;
-    const children = withWaiting(plan, { key, depth: 2 }, runNodes(runs, { key, depth: 2 }, []), []);
+    const own = { key, depth: 2, isAscii: plan.isAscii };
+    const children = withWaiting(plan, own, runNodes(runs, own, []), []);
     const [parent, tallied] = [plan.key, tally(runs, plan.metric)];
     const heading = { label, among, title: null, isFailure };
     return { kind: 'subgroup', key, depth: 1, parent, ...heading, runs, tally: tallied, children };
   }
   if (areSame(known.runs, runs) && known.among === among) return known;
-  const whole = runNodes(runs, { key: known.key, depth: 2 }, wholeOf.get(known.children) ?? known.children);
-  const children = withWaiting(plan, { key: known.key, depth: 2 }, whole, known.children);
+  const own = { key: known.key, depth: 2, isAscii: plan.isAscii };
+  const whole = runNodes(runs, own, wholeOf.get(known.children) ?? known.children);
+  const children = withWaiting(plan, own, whole, known.children);
   return { ...known, among, runs, tally: tally(runs, plan.metric), children };
 }
 
@@ -194,12 +199,13 @@ function isKey(key: string, parent: string, name: string): boolean {
   return key.length === parent.length + 1 + name.length && key.endsWith(name);
 }
 
-type Parent = { readonly key: string; readonly depth: number };
+/** What runs hang on, and how they are named there. */
+type Parent = { readonly key: string; readonly depth: number; readonly isAscii: boolean };
 
 /** Nodes of runs that have not changed are taken over, and so are labels while the same runs hang there. */
 function runNodes(runs: readonly RunSummary[], parent: Parent, known: Known): readonly RunNode[] {
   if (haveSameRuns(known, runs)) return runs.map((run, index) => withRun(known[index]!, run));
-  const labels = runLabels(runs);
+  const labels = runLabels(runs, parent);
   return runs.map((run, index) => ({
     kind: 'run',
     key: run.id,

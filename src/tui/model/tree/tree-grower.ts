@@ -15,6 +15,7 @@ type Recipe = {
   readonly second: Level | 'setting' | null;
   readonly isFlat: boolean;
   readonly foldsWaiting: boolean;
+  readonly isAscii: boolean;
 };
 
 /**
@@ -66,9 +67,9 @@ export class TreeGrower {
 
   /** Another recipe makes all anew. */
   #follow(sweeps: readonly SweepSummary[], options: TreeOptions): void {
-    const { matches, grouping = initialGrouping, foldsWaiting = false, sort, metric } = options;
+    const { matches, grouping = initialGrouping, foldsWaiting = false, isAscii = false, sort, metric } = options;
     const prefix = groupingKey(grouping);
-    const inputs = [...sweeps, prefix, foldsWaiting, matches, sort.by, sort.isReversed, metric];
+    const inputs = [...sweeps, prefix, foldsWaiting, isAscii, matches, sort.by, sort.isReversed, metric];
     if (this.#recipe !== null && areEqual(this.#recipe.inputs, inputs)) return;
     const [first, second] = grouping;
     const below = isFlat(grouping)
@@ -85,6 +86,7 @@ export class TreeGrower {
       second: below,
       isFlat: isFlat(grouping),
       foldsWaiting,
+      isAscii,
     };
     this.#runs = [];
     this.#places = [];
@@ -129,7 +131,7 @@ export class TreeGrower {
     { runs, order }: Order,
     { metric, before }: { metric: string | null; before: Branch | undefined },
   ): Group {
-    const { prefix, first, second, isFlat: isOneList, foldsWaiting } = this.#recipe!;
+    const { prefix, first, second, isFlat: isOneList, foldsWaiting, isAscii } = this.#recipe!;
     const plan = {
       key: prefix === '' ? key : `${prefix}|${key}`,
       label: first.labelOf(key),
@@ -139,6 +141,7 @@ export class TreeGrower {
       isFlat: isOneList,
       second,
       foldsWaiting,
+      isAscii,
       metric,
     };
     return { members, order, branch: groupBranch(plan, runs, before) };

@@ -11,6 +11,8 @@ type SubjectSource = {
   readonly marks: ReadonlySet<RunId>;
   /** Key of the pinned baseline. */
   readonly baseline: string | null;
+  /** Names have to differ in ASCII. */
+  readonly isAscii: boolean;
 };
 
 /**
@@ -25,10 +27,12 @@ export function chooseSubjects(source: SubjectSource): readonly Subject[] | stri
   const { node } = source;
   if (node === undefined) return 'There is no run to compare.';
   const pinned = pinnedBeside(node, source);
-  if (pinned !== null) return subjectsOf([pinned, node]);
+  if (pinned !== null) return subjectsOf([pinned, node], source);
   if (node.kind === 'run') return 'Mark two runs or groups first: space. Or select a group.';
   const parts = partsOf(node);
-  return parts.length > 1 ? subjectsOf(parts) : `${node.label} has only one run; mark what to compare it with: space.`;
+  return parts.length > 1
+    ? subjectsOf(parts, source)
+    : `${node.label} has only one run; mark what to compare it with: space.`;
 }
 
 /** The baseline, if it is neither the selection nor a part of it, nor has it as a part. */
@@ -52,7 +56,7 @@ function markedSubjects(source: SubjectSource): readonly Subject[] {
   const ids = new Set(shown.flatMap((node) => runsOf(node).map(({ id }) => id)));
   // Runs stay marked while the filter hides them.
   const hidden = [...marks].filter((id) => !ids.has(id));
-  const own = subjectsOf(shown);
+  const own = subjectsOf(shown, source);
   return [...own, ...hidden.map((id): Subject => ({ key: id, label: id.slice(id.indexOf('/') + 1), ids: [id] }))];
 }
 
@@ -71,9 +75,9 @@ function partsOf(branch: Branch): readonly TreeNode[] {
 }
 
 /** Runs are called by what tells them apart, unless groups are among them. */
-function subjectsOf(nodes: readonly TreeNode[]): Subject[] {
+function subjectsOf(nodes: readonly TreeNode[], { isAscii }: SubjectSource): Subject[] {
   const runs = nodes.flatMap((node) => (node.kind === 'run' ? [node.run] : []));
-  const names = runs.length === nodes.length ? runLabels(runs) : null;
+  const names = runs.length === nodes.length ? runLabels(runs, { isAscii }) : null;
   return nodes.map((node, index) => ({
     key: node.key,
     label: names?.[index] ?? (node.kind === 'run' ? node.run.name : node.label),

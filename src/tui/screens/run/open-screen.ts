@@ -179,7 +179,7 @@ function paneLength(node: TreeNode, model: OpenModel, room: PaneRoom): number {
 
 /** One row per run of a group, with the last values of the shown metrics. */
 function runTable(branch: Branch, model: OpenModel, { width, height, top }: TextRoom): Line[] {
-  const labels = labelsOf(branch);
+  const labels = labelsOf(branch, model.ui.isAscii ? 'ascii' : '');
   const nameWidth = Math.min(40, Math.max('run'.length, ...labels.map(textWidth)));
   const keys = model.detail.charts.map(({ metric }) => metric).slice(0, Math.floor((width - nameWidth - 12) / 12));
   const head = `  ${fit('run', nameWidth)}  ${fitRight('time', 7)} ${keys.map((key) => fitRight(shortKey(key), 11)).join(' ')}`;

@@ -110,6 +110,13 @@ describe('the tree', () => {
       aRun(`A_data-${written}_s0`, { group: 'A', parameters: { data: value } }),
     );
     expect(outline(unicode).slice(1)).toEqual(['  模型甲', '  größe', '  α=0.1']);
+    const inAscii = ['  u6a21-u578b-u7532', '  grosse', '  alpha=0.1'];
+    expect(outline(unicode, { isAscii: true }).slice(1)).toEqual(inAscii);
+    // One grower after the other terminal: nothing is kept of how it named them before.
+    const grower = new TreeGrower();
+    const rows = (isAscii: boolean) =>
+      grower.grow(unicode, [aSweep({ groups })], { ...options, isAscii }).groups[0]!.children.map(({ label }) => label);
+    expect(rows(false)).not.toEqual(rows(true));
   });
 
   it('names runs by their parameters where their names were cut', () => {

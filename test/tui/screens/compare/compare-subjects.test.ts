@@ -28,6 +28,7 @@ function chosen(over: Partial<Parameters<typeof chooseSubjects>[0]>): readonly s
     branches: tree.branches,
     marks: new Set(),
     baseline: null,
+    isAscii: false,
     ...over,
   });
   return typeof subjects === 'string' ? subjects : subjects.map(({ label, ids: runs }) => `${label} ${runs.length}`);
