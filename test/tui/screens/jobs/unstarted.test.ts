@@ -27,7 +27,12 @@ const files: RunFilesPort = {
     refresh: () => false,
     keys: () => [],
     series: () => ({ x: new Float64Array(), y: new Float64Array() }),
-    describe: () => ({ sources: [], passedOver: [], folders: 1, isCut: false, lookedFor: ['metrics.jsonl'] }),
+    describe: () => ({
+      ...{ sources: [], passedOver: [], refused: [], fix: null },
+      folders: 1,
+      isCut: false,
+      lookedFor: ['metrics.jsonl'],
+    }),
   }),
 };
 
