@@ -65,7 +65,7 @@ async function afterwards(runs) {
   const attach = ['attach', 'abcd', '--runs', runs];
   const scenes = {
     jobs: [...foldFirst, 'down', 'down', 'down', 'down', 'down'],
-    group: [...foldFirst, ...down(9), 'enter', 'tab', 'a', ...Array.from({ length: 14 }, () => 'right')],
+    group: [...foldFirst, ...down(9), 'enter', 'tab', 'a', 'a', 'escape', ...Array.from({ length: 14 }, () => 'right')],
     run: ['4', 'down', 'down', 'enter'],
     wall: [...foldFirst, ...down(9), 'enter', 'tab'],
     compare: ['4', 'down', 'space', 'down', 'down', 'down', 'down', 'space', ...down(4), 'space', 'b', 'c'],

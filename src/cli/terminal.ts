@@ -33,9 +33,11 @@ export function hasColour(): boolean {
   return isTerminal() && process.env['TERM'] !== 'dumb' && (process.env['NO_COLOR'] ?? '') === '';
 }
 
-/** Columns to lay tables out in; 140 where the output is a file or a pipe, which scrolls sideways. */
-export function outputWidth(): number {
-  return isTerminal() ? process.stdout.columns : 140;
+/** Columns to lay text out in. A file or a pipe has as many as COLUMNS says, `otherwise` where it says nothing: it scrolls sideways. */
+export function outputWidth(otherwise = 140): number {
+  if (isTerminal()) return process.stdout.columns;
+  const asked = Number(process.env['COLUMNS'] ?? '');
+  return Number.isInteger(asked) && asked > 0 ? asked : otherwise;
 }
 
 /** Columns and rows of the terminal; null: it is none. */

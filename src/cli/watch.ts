@@ -59,7 +59,8 @@ async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched
     environment: process.env,
     ascii: options.ascii,
     preferences: preferencesIn(new PreferencesFile(preferencesPath(process.env))),
-    ...(sweep === null ? {} : { sweep, summary: new SweepSummary(sweep, options, fleet) }),
+    summary: (name) => new SweepSummary(name, options, fleet),
+    ...(sweep === null ? {} : { sweep }),
   });
   if (outcome === 'detached') {
     sayGoodbye(sweep);

@@ -35,15 +35,15 @@ export type Refusal = {
   readonly fix?: string;
 };
 
-/** How a key is told to a person. `short`: a word or two for the footer; null: none. */
-export type KeyWords = { readonly short: string | null; readonly help: string };
-
-/** The key of a verb: small for one run or the marked ones, large for the group. `vim`: in the vim preset, if another. */
+/**
+ * The key of a verb: small for one run or the marked ones, large for the group. `vim`: in the vim preset, if another. `run`, `group`:
+ * what it does there.
+ */
 export type VerbKeys = {
   readonly key: string;
   readonly vim?: string;
-  readonly run: KeyWords;
-  readonly group: KeyWords;
+  readonly run: string;
+  readonly group: string;
 };
 
 /** A verb as everyone knows it who offers it or carries it out. `value`: the number of a verb that takes one. */
@@ -92,8 +92,8 @@ export const runVerbs = {
     options: [{ flags: '--wait', about: 'return when they have ended' }],
     keys: {
       ...{ key: 'k', vim: 'x' },
-      run: { short: 'kill', help: 'kill the run (asks first)' },
-      group: { short: 'kill group', help: 'kill the group of the selection (asks first)' },
+      run: 'kill the run (asks first)',
+      group: 'kill the group of the selection (asks first)',
     },
   },
   resume: {
@@ -107,8 +107,8 @@ export const runVerbs = {
     event: (ids, at) => ({ type: 'resume-requested', at, ids }),
     keys: {
       key: 'r',
-      run: { short: 'resume', help: 'resume the run from where it stopped' },
-      group: { short: null, help: 'resume all runs of the group that have stopped' },
+      run: 'resume the run from where it stopped',
+      group: 'resume all runs of the group that have stopped',
     },
   },
   retry: {
@@ -134,8 +134,8 @@ export const runVerbs = {
     disturbs: true,
     keys: {
       ...{ key: 'h', vim: 'f' },
-      run: { short: 'hold', help: 'hold the run: it does not start; again: release it' },
-      group: { short: null, help: 'hold all queued runs of the group; again: release them' },
+      run: 'hold the run: it does not start; again: release it',
+      group: 'hold all queued runs of the group; again: release them',
     },
   },
   release: {
@@ -162,8 +162,8 @@ export const runVerbs = {
     disturbs: true,
     keys: {
       key: 'p',
-      run: { short: 'pause', help: 'pause the run; again: continue it' },
-      group: { short: null, help: 'pause all running runs of the group; again: continue them' },
+      run: 'pause the run; again: continue it',
+      group: 'pause all running runs of the group; again: continue them',
     },
   },
   continue: {

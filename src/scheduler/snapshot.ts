@@ -82,6 +82,8 @@ const GroupRecord = z.object({
   /** How many of them there are; older versions counted attempts, and knew no more. */
   quickFailures: z.int().nonnegative(),
   quickFailed: z.array(RunId).default([]),
+  /** Absent: never. */
+  trips: z.int().positive().optional(),
   peakMemory: z.number().nullable(),
   /** Absent: all its runs are known. */
   open: OpenGroup.optional(),
@@ -176,8 +178,8 @@ export function restored({
   state.nextOrder = nextOrder;
   state.boots.push(...boots);
   for (const device of devices) state.gpu.devices.set(device.index, device);
-  for (const { id, breaker, quickFailed, peakMemory, open = null } of groups) {
-    const group = Object.assign(groupOf(state, id), { breaker, peakMemory, open });
+  for (const { id, breaker, quickFailed, trips = 0, peakMemory, open = null } of groups) {
+    const group = Object.assign(groupOf(state, id), { breaker, trips, peakMemory, open });
     for (const run of quickFailed) group.quickFailures.add(run);
   }
   state.intakes.push(...intakes.map(intakeOf));
@@ -237,10 +239,11 @@ function isSame(a: Common, b: Common): boolean {
 }
 
 function groupRecord(group: Group): z.infer<typeof GroupRecord> {
-  const { id, needs, breaker, quickFailures, peakMemory, open } = group;
+  const { id, needs, breaker, quickFailures, trips, peakMemory, open } = group;
   return {
     ...{ id, needs: [...needs], breaker, peakMemory },
     ...{ quickFailures: quickFailures.size, quickFailed: [...quickFailures] },
+    ...(trips === 0 ? {} : { trips }),
     ...(open === null ? {} : { open }),
   };
 }

@@ -38,6 +38,8 @@ export type Group = {
   breaker: Breaker | null;
   /** Runs that failed in a row, each soon after its start; one that was retried and failed again is there once. */
   readonly quickFailures: Set<RunId>;
+  /** How often it has stopped starting runs for that. */
+  trips: number;
   /** The most that an ended run of it held on one GPU, MiB; null: not known. */
   peakMemory: number | null;
   /** Null: all its runs are known. */

@@ -10,10 +10,10 @@ const stands: Record<string, string> = {
   '✓': 'v',
   '✗': 'x',
   '■': '#',
-  '‖': '!',
+  '‖': 'h',
   '★': '*',
   '◆': '*',
-  '◇': '-',
+  '◇': '+',
   '•': 'o',
   '━': '=',
   '═': '#',
@@ -58,13 +58,17 @@ const stands: Record<string, string> = {
   '“': '"',
   '”': '"',
 };
+const inTwo: Readonly<Record<string, string>> = { '±': '+-', '≤': '<=', '≥': '>=' };
 const levels = '▁▂▃▄▅▆▇█';
 const levelStands = '_.,-~+*#';
 
 /** The same text in printable ASCII, column for column; what has no stand-in becomes `?`. */
 export function toAscii(text: string): string {
-  // The one sign that needs two columns takes the space beside it.
-  const spaced = text.replace(/ ±(?=\S)|± /g, '+-');
+  // A sign that needs two columns takes the space beside it.
+  const spaced = text.replace(
+    / ([±≤≥])(?=\S)|([±≤≥]) /g,
+    (_, after: string, before: string) => inTwo[after || before]!,
+  );
   if (isSimple(spaced)) return spaced.replace(/[^ -~]/g, standFor);
   return cellsOf(spaced)
     .map(({ glyph, width }) => standFor(glyph).padEnd(width, '?'))

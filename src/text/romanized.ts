@@ -13,6 +13,11 @@ export function romanized(text: string): string {
   return parts.join('').replace(/-{2,}/g, '-').replace(/^-|-$/g, '');
 }
 
+/** A text as a part of a folder name that is safe on every file system. */
+export function folderText(text: string): string {
+  return romanized(text).replace(/[^A-Za-z0-9._=+,@-]+/g, '-');
+}
+
 function isAscii(text: string): boolean {
   return /^[\x00-\x7f]*$/.test(text);
 }

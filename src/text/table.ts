@@ -1,5 +1,6 @@
 import { lineText } from './display-text.js';
 import { fit, fitRight, textWidth, truncate } from './display-width.js';
+import { fitDistinct } from './distinct-names.js';
 
 /** A column and its cells, one per row. */
 export type Column = {
@@ -8,6 +9,10 @@ export type Column = {
   cells: readonly string[];
   /** The higher, the sooner it is left out when the table is too wide. 0: never. */
   spare: number;
+  /** So much of its width is enough to keep the others; absent: all that it takes. */
+  least?: number;
+  /** Whether its cells are names: of those that are too long what tells them apart is kept. */
+  hasNames?: boolean;
 };
 
 /** Makes columns of these rows: a title, and the text of each row. */
@@ -23,8 +28,9 @@ const GAP = '  ';
 const NARROWEST = 4;
 
 /**
- * The lines of a table: titles, a rule, the rows. Text of any origin will do. No line is wider than `width`: columns that can be spared are left
- * out first, then the widest left-aligned one is shortened, and at last whole lines are cut.
+ * The lines of a table: titles, a rule, the rows. Text of any origin will do. No line is wider than `width`: columns are shortened
+ * as far as they allow, then those that can be spared are left out, then the widest left-aligned one is shortened, and at last
+ * whole lines are cut.
  */
 export function tableLines(columns: readonly Column[], width: number): string[] {
   const kept = fitting(columns.map(withoutCodes), width);
@@ -37,7 +43,8 @@ export function tableLines(columns: readonly Column[], width: number): string[] 
   return [line(({ title }) => title), rule, ...rows];
 }
 
-function inColumn(text: string, width: number, { align }: Column): string {
+function inColumn(text: string, width: number, { align, hasNames, cells }: Column): string {
+  if (hasNames === true) return fitDistinct(text, width, cells);
   return align === 'left' ? fit(text, width) : fitRight(text, width);
 }
 
@@ -48,7 +55,7 @@ function withoutCodes({ title, cells, ...column }: Column): Column {
 
 function fitting(columns: readonly Column[], width: number): Column[] {
   const kept = [...columns];
-  while (kept.length > 1 && total(kept.map(naturalWidth)) > width) {
+  while (kept.length > 1 && total(kept.map(leastWidth)) > width) {
     const most = Math.max(...kept.map(({ spare }) => spare));
     if (most === 0) break;
     kept.splice(
@@ -61,6 +68,10 @@ function fitting(columns: readonly Column[], width: number): Column[] {
 
 function shrunk(columns: readonly Column[], width: number): number[] {
   const widths = columns.map(naturalWidth);
+  columns.forEach((column, index) => {
+    const over = Math.max(0, total(widths) - width);
+    widths[index] = Math.max(leastWidth(column), widths[index]! - over);
+  });
   const excess = total(widths) - width;
   const widest = widths.reduce((best, each, index) => {
     if (columns[index]!.align !== 'left') return best;
@@ -72,6 +83,10 @@ function shrunk(columns: readonly Column[], width: number): number[] {
 
 function naturalWidth({ title, cells }: Column): number {
   return Math.max(textWidth(title), ...cells.map(textWidth));
+}
+
+function leastWidth(column: Column): number {
+  return Math.min(naturalWidth(column), column.least ?? Infinity);
 }
 
 function total(widths: readonly number[]): number {

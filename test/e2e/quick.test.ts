@@ -25,8 +25,8 @@ describe('the quick sweep', () => {
 
     // A person who opens it again can see the table, and look at the runs behind it.
     const window = open(sweep);
-    await window.waitFor((lines) => lines.some((line) => line.includes('t shows the table')));
-    window.write('t');
+    await window.waitFor((lines) => lines.some((line) => line.includes('S shows the results')));
+    window.write('S');
     await window.waitFor((lines) => lines.some((line) => line.includes('memorised')));
     window.write('\u001b');
     await window.waitFor((lines) => lines.some((line) => line.includes('all 18 runs done')));

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connect } from '../../src/client/ensure-supervisor.js';
 import { hasProgram } from '../has-program.js';
 import { eventually, program, workplace } from './program.js';
@@ -65,6 +65,11 @@ describe('looking', () => {
       expect.stringMatching(/^running +a_n2 /),
       expect.stringMatching(/^queued +a_n3 .*waiting for a slot/),
     ]);
+    vi.stubEnv('COLUMNS', '44');
+    const narrow = (await run('ls')).out.trimEnd().split('\n');
+    vi.unstubAllEnvs();
+    expect(narrow[0]).toMatch(/^state +run +time +why$/);
+    expect(narrow.filter((line) => line.length > 44)).toEqual([]);
     expect(Object.keys(await runsNow('status:running'))).toEqual(['a_n1', 'a_n2']);
 
     const [status, ...others] = JSON.parse((await run('status', 'patient', '--json')).out) as [Status, ...Status[]];

@@ -95,8 +95,39 @@ describe('the page of a sweep', () => {
   it('tells why runs failed', async () => {
     const failed: Facts = { name: 'bad', outcome: { kind: 'failed', code: 1, line: 'CUDA out of memory' } };
     const page = await pageOf(sweepOf([...search(3), failed]));
-    expect(/Failures[\s\S]*?<\/section>/.exec(page)![0]).toContain('CUDA out of memory');
-    expect(await pageOf(sweepOf(search(3)))).not.toContain('Failures');
+    expect(/Failed runs[\s\S]*?<\/section>/.exec(page)![0]).toContain('CUDA out of memory');
+    expect(await pageOf(sweepOf(search(3)))).not.toMatch(/Failed runs|What went wrong/);
+  });
+
+  it('begins with the kinds of what went wrong, how often, and the parameter behind each', async () => {
+    const runs = Array.from({ length: 60 }, (_, seed): Facts => {
+      const dim = seed % 3 === 0 ? 512 : 64;
+      const line = `CUDA out of memory. Tried to allocate ${seed + 2}.50 GiB`;
+      const ends: Partial<Facts> =
+        dim === 512 ? { outcome: { kind: 'failed', code: 1, line } } : { rows: [{ step: 1, loss: 1 + seed }] };
+      return { name: `r${seed}`, parameters: { dim, seed }, ...ends };
+    });
+    runs.push({ name: 'odd', parameters: { dim: 64, seed: 99 }, outcome: { kind: 'failed', code: 2, line: 'bad 7' } });
+    const page = await pageOf(sweepOf(runs));
+    const first = /<h2>[^]*?<\/section>/.exec(page)![0];
+    const rows = [...first.matchAll(/<tr data-run[^]*?<\/tr>/g)].map(([row]) =>
+      [...row.matchAll(/<td[^>]*>([^]*?)<\/td>/g)].map(([, cell]) => cell!.replace(/<[^>]+>/g, '').trim()),
+    );
+    expect(first).toContain('<h2>What went wrong</h2>');
+    expect(rows[0]!.slice(0, 2)).toEqual(['20', 'CUDA out of memory. Tried to allocate # GiB']);
+    expect(rows[0]![2]).toMatch(/^dim=512 \(20 of 20 runs, else 0 of 40; p &#60; 1e-\d+\)$/);
+    expect(rows[1]).toEqual(['1', 'bad 7', '–', 'odd']);
+  });
+
+  it('folds a table of many settings, so that it is not what one has to scroll through', async () => {
+    const settings = (count: number): Facts[] =>
+      Array.from({ length: count }, (_, at) => ({
+        name: `r${at}`,
+        parameters: { lr: at },
+        rows: [{ step: 1, loss: at }],
+      }));
+    expect(await pageOf(sweepOf(settings(50)))).toMatch(/<summary>50 rows<\/summary>/);
+    expect(await pageOf(sweepOf(settings(20)))).not.toContain('<summary>');
   });
 
   it('is text whatever the runs wrote: nothing of it becomes markup or script', async () => {

@@ -15,7 +15,8 @@ export function aWindow(
   options: { sweep?: string | null; summary?: SummaryPort; orders?: string[] } = {},
 ): WindowStore {
   const perform = ({ type }: { type: string }): void => void options.orders?.push(type);
-  const ports = { fleet, files, now: () => now, summary: options.summary, perform };
+  const { summary } = options;
+  const ports = { fleet, files, now: () => now, summary: summary && (() => summary), perform };
   const store = new WindowStore(ports, options.sweep === undefined ? 'abcd' : options.sweep);
   store.listen(press);
   return store;

@@ -123,7 +123,7 @@ describe('the window', () => {
     // What was drawn since then has no colours.
     expect(terminal.output.slice(until)).not.toMatch(/\u001b\[[0-9;]*[34]8;5/);
     terminal.write(':keys vim\r');
-    await terminal.waitFor((rows) => rows.at(-1)!.includes('x kill'));
+    await terminal.waitFor((rows) => rows.at(-1)!.includes('W failures'));
     terminal.write('j');
     terminal.write('q');
     await expectRestored(terminal);

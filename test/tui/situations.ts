@@ -20,7 +20,7 @@ export function aSituation(runs: readonly RunSummary[], ui: UiState): KeyContext
     ...{ rows, runs, sweeps, groups: tree.groups, branches: tree.branches, isFolded },
     status: { settled: false, recalled: true, cpu: { slots: 2, busy: 2 }, gpus: [], problem: null },
     index: found < 0 ? Math.min(ui.index, rows.length - 1) : found,
-    ...{ page: 5, metrics: ['loss', 'reward'], metric: 'loss', table: () => ['a', 'b', 'c'], width: 80 },
+    ...{ page: 5, metrics: ['loss', 'reward'], metric: 'loss', width: 80 },
     ...{ own: { focus: null, log: null }, now: NOW, keyOf: (command: Command) => keyOf(command, 'default') },
   };
 }

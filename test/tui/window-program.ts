@@ -60,7 +60,7 @@ try {
     stdin: process.stdin,
     stdout: process.stdout,
     environment: process.env,
-    summary,
+    summary: summary && (() => summary),
     onReady: endSoon,
   });
   process.stdout.write(`left: ${outcome}; asked: ${fleet.asked.join(', ') || 'nothing'}\n`);

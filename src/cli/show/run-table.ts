@@ -48,18 +48,26 @@ function columnsOf(runs: readonly RunSummary[], { sweeps, now, columns: asked }:
   });
   const columns = [
     left('state', 0, ({ state }) => state),
-    left('run', 0, ({ id, name }) => (several ? id : name)),
+    { ...left('run', 0, ({ id, name }) => (several ? id : name)), hasNames: true },
     right('try', 5, ({ attempt }) => (attempt > 1 ? String(attempt) : '')),
     left('slot', 3, ({ slot }) => slot ?? ''),
-    right('time', 2, (run) => timeOf(run, now)),
+    ...ifAny(right('time', 0, (run) => timeOf(run, now))),
     right('progress', 2, progressOf),
     right('left', 4, ({ etaSeconds }) => (etaSeconds === null ? '' : shortDuration(etaSeconds * 1000))),
     ...(asked?.map((name) => right(displayText(name), 0, (run) => cellOf(run, name))) ?? metricColumn(runs, sweeps)),
     left('tags', 3, ({ annotation }) => displayText(tagsText(annotation))),
     left('note', 6, ({ annotation }) => shortened(lineText(annotation?.note ?? ''))),
-    left('why', 1, (run) => whyOf(run, now)),
+    ...ifAny({ ...left('why', 0, (run) => whyOf(run, now)), least: leastWhy }),
   ];
-  return columns.filter(({ cells, spare }) => spare === 0 || cells.some((cell) => cell !== ''));
+  return columns.flatMap((column) => (column.spare === 0 ? column : ifAny(column)));
+}
+
+/** So much of why a run is as it is comes before the whole name of the run, columns. */
+const leastWhy = 28;
+
+/** A column in which there is nothing is not needed. */
+function ifAny(column: Column): Column[] {
+  return column.cells.some((cell) => cell !== '') ? [column] : [];
 }
 
 /** What queries take for a name: a parameter of the run, or else the last value of a metric; undefined: it has neither. */

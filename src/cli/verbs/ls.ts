@@ -18,7 +18,7 @@ export async function ls(words: readonly string[], options: CommonOptions & { co
       return 0;
     }
     const { columns } = options;
-    const look = { sweeps: fleet.sweeps, width: outputWidth(), now, colour: hasColour() };
+    const look = { sweeps: fleet.sweeps, width: outputWidth(Infinity), now, colour: hasColour() };
     print(runTable(runs, columns === undefined ? look : { ...look, columns }));
     if (runs.length > 0) strangersAmong(columns ?? [], runs).forEach(remark);
     if (fleet.status.problem !== null) remark(fleet.status.problem);

@@ -1,4 +1,8 @@
 import { healthWord } from '../../analysis/health/finding.js';
+import { causesOfFailure } from '../../analysis/failures/failure-causes.js';
+import { chanceText, conditionsText } from '../../analysis/failures/failure-words.js';
+import { errorKind } from '../../analysis/failures/error-kind.js';
+import { groupBy } from '../../base/group-by.js';
 import { durationText } from '../../text/duration.js';
 import { shortNumber } from '../../text/numbers.js';
 import { parameterText } from '../report-tables.js';
@@ -36,6 +40,58 @@ export function bestMarkup(runs: readonly PageRun[], group: string, { metric, go
   </section>`;
 }
 
+/** Kinds of failure of which the cause is looked for, and runs that are compared for it: some 100 ms each. */
+const MOST_CAUSES = 12;
+const MOST_COMPARED = 5000;
+
+/** What went wrong: each kind with its count and the parameters behind it, the commonest first; null: nothing did. */
+export function troubleMarkup(runs: readonly PageRun[]): Markup | null {
+  const numbered = runs.map((run, index) => ({ run, index }));
+  const kinds = [...groupBy(numbered, ({ run }) => kindOf(run))]
+    .filter(([kind]) => kind !== null)
+    .sort(([, a], [, b]) => b.length - a.length);
+  if (kinds.length === 0) return null;
+  const rows = kinds.map(([kind, own], place) => {
+    const { run, index } = own[0]!;
+    const cause =
+      place < MOST_CAUSES
+        ? causeText(
+            own.map((each) => each.run),
+            runs,
+          )
+        : '';
+    return html`<tr data-run="${index}">
+      <td class="right bad">${own.length}</td>
+      <td class="wrap"><code>${own.length === 1 ? (run.failure ?? kind) : kind}</code></td>
+      <td class="wrap">${cause}</td>
+      <td>${run.name}</td>
+    </tr>`;
+  });
+  return html`<section>
+    <h2>What went wrong</h2>
+    ${tableOf(['runs', 'kind', 'mostly with', 'for example'].map(headMarkup), rows)}
+  </section>`;
+}
+
+/** The error with its numbers and paths masked, or else the word for what is wrong; null: nothing is. */
+function kindOf({ failure, mark }: PageRun): string | null {
+  if (failure !== null) return errorKind(failure) || 'no message';
+  return mark === null ? null : healthWord(mark.word);
+}
+
+/** `lr=1 (5 of 5 runs, else 0 of 36; p < 1e-3)`; a dash where chance may be all. */
+function causeText(kind: readonly PageRun[], runs: readonly PageRun[]): string {
+  const ofKind = new Set(kind);
+  const compared = runs.filter((run) => ofKind.has(run) || run.state === 'done');
+  const every = Math.ceil(compared.length / MOST_COMPARED);
+  const some = compared.filter((_, index) => index % every === 0);
+  const [cause] = causesOfFailure(some.map((run) => ({ parameters: run.parameters, failed: ofKind.has(run) })));
+  if (cause === undefined) return '–';
+  const { conditions, inside, outside, log10P } = cause;
+  const others = `else ${outside.failed} of ${outside.runs}`;
+  return `${conditionsText(conditions)} (${inside.failed} of ${inside.runs} runs, ${others}; ${chanceText(log10P)})`;
+}
+
 /** Runs that did not end well, and why; null: there are none. */
 export function failuresMarkup(runs: readonly PageRun[]): Markup | null {
   const failed = runs.map((run, index) => ({ ...run, index })).filter(({ failure }) => failure !== null);
@@ -50,7 +106,7 @@ export function failuresMarkup(runs: readonly PageRun[]): Markup | null {
       </tr>`,
   );
   return html`<section>
-    <h2>Failures</h2>
+    <h2>Failed runs</h2>
     ${tableOf(['run', 'state', 'attempts', 'why'].map(headMarkup), rows)}
   </section>`;
 }

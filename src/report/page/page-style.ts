@@ -17,6 +17,7 @@ th, td { padding: 4px 12px 4px 0; text-align: left; vertical-align: top; white-s
 th { color: var(--soft); font-weight: 500; border-bottom: 1px solid var(--line); }
 td { border-bottom: 1px solid color-mix(in srgb, var(--line) 50%, transparent); }
 .right { text-align: right; }
+summary { cursor: pointer; color: var(--soft); font-size: 14px; }
 .wrap { white-space: normal; min-width: 220px; overflow-wrap: anywhere; }
 figure { margin: 12px 0 20px; }
 figure svg { display: block; width: 100%; height: auto; overflow: visible; }

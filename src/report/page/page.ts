@@ -12,7 +12,7 @@ import { memoryFigures } from './memory-figures.js';
 import { modeFigure, modePanels } from './mode-figure.js';
 import type { Overview } from './overview-data.js';
 import type { Origin, PageData, PageGroup } from './page-data.js';
-import { bestMarkup, cardOf, failuresMarkup, runsMarkup } from './page-runs.js';
+import { bestMarkup, cardOf, failuresMarkup, runsMarkup, troubleMarkup } from './page-runs.js';
 import { pageScript } from './page-script.js';
 import { pageStyle } from './page-style.js';
 import { stepScript } from './step-script.js';
@@ -59,7 +59,7 @@ function mainMarkup(data: PageData, { command, spread, now }: Making): Markup {
   return html`<p class="soft">memrl-tui report</p>
     <h1>${report.sweep}</h1>
     <p>${countsText(report)}</p>
-    ${originMarkup(origin)}
+    ${originMarkup(origin)} ${troubleMarkup(runs)}
     ${report.sections.map((section, index) => (isEmpty(section, data) ? null : groupMarkup(section, groups[index]!, spread)))}
     ${overviewMarkup(data.overview)} ${notesMarkup(reportNotes(report, spread))}
     ${parametersMarkup(parameterFigures(data))} ${ranking === null ? null : bestMarkup(runs, rankedGroup!, ranking)}
@@ -167,8 +167,16 @@ function tableMarkup(columns: readonly Column[]): Markup {
       ${cells}
     </tr>`;
   });
-  return tableOf(head, rows);
+  const table = tableOf(head, rows);
+  if (count <= LONG) return table;
+  return html`<details>
+    <summary>${count} rows</summary>
+    ${table}
+  </details>`;
 }
+
+/** From so many rows on a table is not what a page begins with. */
+const LONG = 40;
 
 function notesMarkup(notes: readonly string[]): Markup | null {
   return notes.length === 0 ? null : html`<div class="note">${notes.map((note) => html`<p>${note}</p>`)}</div>`;

@@ -7,6 +7,7 @@ import { demandOf, freeSlot, hasShare, spareCpu } from '../placement/placement.j
 import { type Slot, slotName } from '../placement/slot.js';
 import { groupOf } from '../queue/groups.js';
 import { type Ending, inLine, isActive, type Run } from '../run-state.js';
+import type { Group } from '../state.js';
 import { amend, move } from './move.js';
 import { isRetried, retryLater } from './retry.js';
 import { stop, verdict } from './stop.js';
@@ -99,10 +100,13 @@ function watchForBreakage(turn: StepContext, run: Run, ending: Ending): void {
   const group = groupOf(turn.state, run.group);
   const { breaker } = group;
   if (breaker === null || ending.outcome.kind === 'killed') return;
+  const before = group.quickFailures.size;
   if (isQuickFailure(ending, breaker)) group.quickFailures.add(run.id);
   else group.quickFailures.clear();
-  if (group.quickFailures.size < breaker.failures) return;
-  const reason = reasonOf(group.quickFailures.size, breaker);
+  const { size } = group.quickFailures;
+  if (size < breaker.failures) return;
+  if (before < breaker.failures) group.trips++;
+  const reason = reasonOf(group, breaker);
   if (group.open !== null) group.open = { ...group.open, closed: group.open.closed ?? { by: 'breaker', reason } };
   for (const id of group.waiting) {
     const other = turn.state.runs.get(id)!;
@@ -114,9 +118,9 @@ function isQuickFailure({ outcome, since, at }: Ending, { withinMs }: Breaker): 
   return failureClass(outcome) !== null && (since === null || at - since <= withinMs);
 }
 
-function reasonOf(failures: number, { withinMs }: Breaker): string {
-  const runs = failures === 1 ? 'a run' : `${failures} runs in a row`;
-  return `${runs} failed within ${withinMs / 1000} s of starting`;
+function reasonOf({ quickFailures, trips }: Group, { withinMs }: Breaker): string {
+  const runs = quickFailures.size === 1 ? 'a run' : `${quickFailures.size} runs in a row`;
+  return `${runs} failed within ${withinMs / 1000} s of starting${trips > 1 ? ', again' : ''}`;
 }
 
 /** Puts a run that is not up after all back to where it waits; one that was to be stopped has ended. */

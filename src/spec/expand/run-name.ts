@@ -2,7 +2,7 @@ import { Name } from '../../base/ids.js';
 import { diagnosticsError, type LocatedDiagnostic } from '../file/diagnostic.js';
 import type { SweepFile } from '../file/sweep-file.js';
 import type { CompiledBlock } from './compiled-block.js';
-import { romanized } from '../../text/romanized.js';
+import { folderText } from '../../text/romanized.js';
 import type { Value } from './expression/cel-environment.js';
 import { type Point, varies } from './grid.js';
 import { fnv1a64 } from './identity.js';
@@ -89,7 +89,7 @@ export function varyingNames(points: readonly Pick<Point, 'parameters'>[]): stri
 
 /** `lr0.1`, but `opt-sgd` and `b1=0.9`, so that one can see where the name ends. */
 function joined(short: string, value: Value): string {
-  const text = romanized(valueText(value)).replace(/[^A-Za-z0-9._=+,@-]+/g, '-');
+  const text = folderText(valueText(value));
   if (/\d$/.test(short)) return `${short}=${text}`;
   return /^[\d.-]/.test(text) || text === '' ? `${short}${text}` : `${short}-${text}`;
 }

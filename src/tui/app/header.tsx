@@ -7,17 +7,19 @@ import { textWidth } from '../../text/display-width.js';
 import { shortDuration } from '../../text/duration.js';
 import { healthTone, stateLook, statesInOrder, unhealthyGlyph } from '../model/state-look.js';
 import { isOver, type Tally } from '../model/tally.js';
+import { attentionHints, attentionLine } from './attention-line.js';
 import { LiveLine, useModel } from '../model/use-model.js';
 import type { WindowModel } from '../model/window-model.js';
 import type { FleetStatus } from '../state/port.js';
 import { progressBar } from '../widgets/progress-bar.js';
-import { type Line, lineWidth, span } from '../surface/span.js';
+import { ends, type Line, lineWidth, span } from '../surface/span.js';
+import { hintLine } from '../widgets/key-hints.js';
 import { Text } from '../widgets/text.js';
 import { keyOf } from '../screens/key-map.js';
 
 const lost = ' supervisor lost · reconnecting ';
 
-/** Three rows: the sweep and its runs by state; the whole progress; what keeps the supervisor from its work, if anything. */
+/** Three rows: the sweep and its runs by state; the whole progress; what keeps the supervisor from its work, or else needs a person. */
 export function Header({ width }: { readonly width: number }) {
   const title = useModel((model) => model.title);
   const tally = useModel((model) => model.tally);
@@ -38,7 +40,9 @@ export function Header({ width }: { readonly width: number }) {
         <Box flexShrink={0}>{isLost ? <Lost words={lost} /> : <Text tone="dim">{right}</Text>}</Box>
       </Box>
       {isOver(tally) && !isGrowing ? <Ended tally={tally} /> : <LiveLine width={width} read={progressLine} />}
-      {problem !== null && (
+      {problem === null ? (
+        <LiveLine width={width} read={attentionLine} />
+      ) : (
         <Box width={width} backgroundColor="alarm">
           <Text tone="strong"> {cleanText(problem)}</Text>
         </Box>
@@ -49,21 +53,20 @@ export function Header({ width }: { readonly width: number }) {
 
 /** One row, for a small screen. */
 export function ShortHeader({ width }: { readonly width: number }) {
-  const title = useModel((model) => model.title);
-  const tally = useModel((model) => model.tally);
-  const isLost = useModel(isReconnecting);
-  return (
-    <Box width={width} height={1} flexShrink={0}>
-      <Box flexGrow={1} overflow="hidden">
-        <Text tone="title">{title} </Text>
-        <Counts tally={tally} isLong={false} />
-      </Box>
-      <Box flexShrink={0}>
-        {isLost && <Lost words=" ! " />}
-        <Text tone="dim"> {Math.floor(tally.progress * 100)}%</Text>
-      </Box>
-    </Box>
-  );
+  return <LiveLine width={width} read={shortHeader} />;
+}
+
+/** The sweep, its runs by state, and the keys for what needs a person, as far as there is room for them. */
+function shortHeader(model: WindowModel, width: number): Line {
+  const { title, tally } = model;
+  const counts = countWords(tally, false).flatMap(({ tone, sign, words }) => [span(sign, tone), span(words, 'dim')]);
+  const left = [span(`${title} `, 'title'), ...counts];
+  const alarm = isReconnecting(model) ? [{ ...span(' ! ', 'strong'), ground: 'alarm' as const }] : [];
+  const right = [...alarm, span(` ${Math.floor(tally.progress * 100)}%`, 'dim')];
+  const hints = attentionHints(model);
+  const keys = [hintLine(hints), hints.map(([key]) => span(` ${key}`, 'key')), []];
+  const fitting = keys.find((each) => lineWidth(left) + lineWidth(each) + lineWidth(right) <= width);
+  return ends(left, [...(fitting ?? []), ...right], width);
 }
 
 function isReconnecting({ connection }: WindowModel): boolean {
@@ -146,7 +149,6 @@ function progressLine({ tally, etaSeconds }: WindowModel, width: number): Line {
 
 /** What all runs came to, and what there is to do now. */
 function Ended({ tally }: { readonly tally: Tally }) {
-  const hasTable = useModel((model) => model.table !== null);
   const keys = useModel((model) => model.ui.keys);
   const { done } = tally.counts;
   const failed = tally.total - done;
@@ -165,7 +167,8 @@ function Ended({ tally }: { readonly tally: Tally }) {
         {marks.join('')}
       </Text>
       <Text tone="dim">
-        {hasTable ? ` · ${keyOf('table', keys)} shows the table` : ''} · {keyOf('leave', keys)} detaches
+        {' '}
+        · {keyOf('sweep', keys)} shows the results · {keyOf('leave', keys)} detaches
       </Text>
     </Text>
   );

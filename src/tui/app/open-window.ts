@@ -22,7 +22,7 @@ import type { FleetPort, RunDetails, RunFilesPort } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
 import { Pointer } from './pointer.js';
 import { passingPreferences } from './preferences.js';
-import type { SummaryPort } from '../state/summary-port.js';
+import type { MakeSummary } from '../state/summary-port.js';
 import { dieBy, type Interruption, TerminalSession } from '../terminal/terminal-session.js';
 import { themeFor } from '../surface/theme.js';
 import type { Capabilities } from '../terminal/capabilities.js';
@@ -35,8 +35,8 @@ type WindowOptions = {
   readonly sweep?: string | undefined;
   readonly stdout: NodeJS.WriteStream;
   readonly stdin: NodeJS.ReadStream;
-  /** The summary table, shown on `t`. */
-  readonly summary?: SummaryPort | undefined;
+  /** The table of what the runs of a sweep came to. */
+  readonly summary?: MakeSummary | undefined;
   /** Where TERM, LANG, NO_COLOR … are read. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** What the person prefers, and where it is kept; without it choices hold until the window is closed. */
@@ -85,6 +85,7 @@ class WindowLife {
   readonly #onReady: () => void;
   readonly #answer: Answer;
   readonly #surface: Surface;
+  readonly #sweep: string | null;
   readonly #store: WindowStore;
   readonly #session: TerminalSession;
   readonly #capabilities: Capabilities;
@@ -112,8 +113,9 @@ class WindowLife {
     this.#surface = new Surface(options.stdout, theme, sizeOf(options.stdout), this.#fail);
     const perform = (order: WindowEffect): void => this.#perform(order);
     const ports = { fleet, files, summary, preferences, perform, now: Date.now, newsPause: calmNewsPause };
-    this.#store = new WindowStore(ports, options.sweep ?? null);
-    this.#store.tellLinesApart(!theme.hasColours);
+    this.#sweep = options.sweep ?? null;
+    this.#store = new WindowStore(ports, this.#sweep);
+    this.#store.suit({ hasColours: theme.hasColours, isAscii: this.#capabilities.ascii });
     this.#session = new TerminalSession(options.stdin, options.stdout, {
       onInterruption: (interruption) => this.#interrupt(interruption),
       onLeave: () => this.#surface.rest(),
@@ -210,8 +212,7 @@ class WindowLife {
     if (order.type === 'ring') this.#stdout.write('\u0007');
     else if (order.type === 'repaint') this.#repaint();
     else if (order.type === 'suspend') this.#session.suspend();
-    else if (order.type === 'leave')
-      this.#finish(() => this.#answer.resolve(this.#store.isEnded ? 'ended' : 'detached'));
+    else if (order.type === 'leave') this.#finish(() => this.#answer.resolve(this.#hasSeenEnd ? 'ended' : 'detached'));
     else this.#desk.obey(order);
     if (order.type === 'prefer') this.#prefer();
   }
@@ -224,8 +225,13 @@ class WindowLife {
     this.#showPictures();
     const theme = themeFor(this.#capabilities, this.#preferences.theme);
     this.#surface.restyle(theme);
-    this.#store.tellLinesApart(!theme.hasColours);
+    this.#store.suit({ hasColours: theme.hasColours, isAscii: this.#capabilities.ascii });
     this.#store.prefer();
+  }
+
+  /** Of another sweep than it was opened for, the end says nothing. */
+  get #hasSeenEnd(): boolean {
+    return this.#store.isEnded && this.#store.sweep === this.#sweep;
   }
 
   #interrupt(interruption: Interruption): void {

@@ -10,29 +10,22 @@ import { History } from '../model/history.js';
 import { isFolded, type ListModel } from '../model/list-model.js';
 import { familyOf, groupOf, metricsOf, rowOfSelection } from '../model/selection.js';
 import { ShownClock } from '../model/shown-clock.js';
+import { type SweepChoice, sweepChoices, sweepTitle } from '../model/sweep-choices.js';
 import type { Branch, TreeNode } from '../model/tree/branch-index.js';
 import { varyingKeys } from '../model/varying-keys.js';
 import type { WindowModel } from '../model/window-model.js';
 import { keyOf } from '../screens/key-map.js';
 import { screens } from '../screens/registry.js';
 import type { ScreenData, ScreenSource, ScreenTools } from '../screens/screen.js';
-import { SummaryTable } from '../screens/sweep/summary-table.js';
 import type { Command } from '../state/command.js';
 import type { FleetPort } from '../state/port.js';
-import type { SummaryPort } from '../state/summary-port.js';
 import type { ScreenKind, UiState } from '../state/ui-state.js';
 import type { Tone } from '../surface/span.js';
 import type { Size } from '../surface/surface.js';
-import { dialogFrame } from '../widgets/dialog-size.js';
 import { bodyOf, isSmall } from './layout.js';
-
-/** Columns below which the summary table is scrolled sideways, not squeezed. */
-const leastTable = 76;
 
 type WindowReaderTools = ScreenTools & {
   readonly fleet: FleetPort;
-  readonly summary?: SummaryPort | undefined;
-  readonly title: string;
   /** Unix ms. */
   readonly now: () => number;
   /** Orders that the supervisor has not answered yet, in words. */
@@ -53,30 +46,27 @@ export type Moment = {
  */
 export class WindowReader {
   readonly #fleet: FleetPort;
-  readonly #title: string;
   readonly #now: () => number;
   readonly #pending: () => readonly string[];
   readonly #history: History;
   readonly #clock: ShownClock;
   readonly #causes: FailureCauseFinder;
-  readonly #table: SummaryTable;
   readonly #screens: Readonly<Record<ScreenKind, AnyData>>;
   readonly #screenData = new Memoized<unknown>();
   readonly #shown = new Memoized<WindowModel>();
   readonly #detail = new Memoized<ReadDetail>();
   readonly #colours = new Memoized<ReadonlyMap<string, Tone>>();
   readonly #varying = new Memoized<ReadonlySet<string>>();
+  readonly #sweepChoices = (): readonly SweepChoice[] => sweepChoices(this.#fleet);
 
   constructor(tools: WindowReaderTools) {
-    const { fleet, files, summary, title, now, pending, changed } = tools;
+    const { fleet, files, now, pending, changed } = tools;
     this.#fleet = fleet;
-    this.#title = title;
     this.#now = now;
     this.#pending = pending;
     this.#history = new History(files, changed);
     this.#clock = new ShownClock(now, changed);
     this.#causes = new FailureCauseFinder(changed);
-    this.#table = new SummaryTable(summary, changed);
     this.#screens = screenDataWith(tools);
   }
 
@@ -88,11 +78,6 @@ export class WindowReader {
   /** The fleet has published something. */
   hear(): void {
     Object.values(this.#screens).forEach((screen) => screen.hear?.(this.#fleet, this.#now()));
-  }
-
-  /** Reads the summary table anew. */
-  readTable(): void {
-    void this.#table.read();
   }
 
   /** Ends timers and subscriptions. */
@@ -110,11 +95,14 @@ export class WindowReader {
     this.#wantFiles(at);
     const known = {
       now: this.#clock.read(),
-      ...{ width: at.size.width, title: this.#title },
+      ...{ width: at.size.width, title: sweepTitle(at.ui.sweep) },
       connection: this.#fleet.connection,
       status: this.#fleet.status,
       tally: scene.tally,
       ...scene.pace,
+      attention: scene.attention,
+      sweepCount: this.#fleet.sweeps.size,
+      sweepChoices: this.#sweepChoices,
       ...{ groups: scene.tree.groups, rows: scene.rows },
       index,
       isFolded: (branch: Branch) => isFolded(branch, at.ui, scene.runs.length),
@@ -133,7 +121,6 @@ export class WindowReader {
       colours: () => this.#colours.value([node, scene.colours], () => colouredRows(node, scene)),
       detail: () => ({ ...this.#detailFor(node, at), choice: at.ui.chart }),
       varying: () => this.#varyingFor(node, scene),
-      table: () => this.#tableLines(at),
     });
   }
 
@@ -147,6 +134,7 @@ export class WindowReader {
       rows: scene.rows,
       runs: scene.runs,
       sweeps: scene.sweeps,
+      sweepChoices: this.#sweepChoices,
       status: this.#fleet.status,
       index: rowOfSelection(scene, at.ui),
       groups: scene.tree.groups,
@@ -157,7 +145,6 @@ export class WindowReader {
       metric: scene.metric,
       isFolded: (branch: Branch) => isFolded(branch, at.ui, scene.runs.length),
       wall: () => this.#detailFor(node, at).metrics,
-      ...(this.#table.isThere ? { table: () => this.#tableLines(at) ?? [] } : {}),
       width: at.size.width,
       own: here.own,
       now: this.#now(),
@@ -181,10 +168,6 @@ export class WindowReader {
     const { dialog } = at.ui;
     if (dialog.kind !== 'palette') return null;
     return paletteView(dialog.line, dialog.index, at.ui, this.context(at));
-  }
-
-  #tableLines(at: Moment): readonly string[] | null {
-    return this.#table.shownLines(at.ui, Math.max(leastTable, at.size.width - dialogFrame));
   }
 
   #source(at: Moment): ScreenSource {

@@ -22,7 +22,7 @@ import type { FleetPort, RunFilesPort } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
 import { PassingNote } from './passing-note.js';
 import { passingPreferences } from './preferences.js';
-import type { SummaryPort } from '../state/summary-port.js';
+import type { MakeSummary } from '../state/summary-port.js';
 import { Throttle } from '../model/throttle.js';
 import {
   type Dialog,
@@ -46,8 +46,8 @@ type WindowPorts = {
   readonly now: () => number;
   /** Between two looks at the news of the fleet, ms; none unless it is given. Keys are answered at once in any case. */
   readonly newsPause?: number;
-  /** The summary table; undefined when there is none. */
-  readonly summary?: SummaryPort | undefined;
+  /** The table of what the runs of a sweep came to; undefined when there is none. */
+  readonly summary?: MakeSummary | undefined;
   /** Closes the window, gives the terminal back for a while, draws everything again. */
   readonly perform: (order: WindowEffect) => void;
 };
@@ -73,7 +73,7 @@ export class WindowStore implements ModelSource {
   readonly #ports: WindowPorts;
   #press: Press = unheard;
   readonly #preferences: PreferencesPort;
-  readonly #memory: ListMemory;
+  #memory: ListMemory;
   readonly #curves: RunCurves;
   readonly #scenes: ListModelBuilder;
   readonly #reader: WindowReader;
@@ -90,22 +90,18 @@ export class WindowStore implements ModelSource {
   readonly #clicks = new Clicks();
   readonly #passing = new PassingNote(() => this.#forgetNote());
 
-  /** `sweep`: the only sweep to show; null shows all the fleet knows. */
+  /** `sweep`: the only sweep to show at first; null shows all the fleet knows. */
   constructor(ports: WindowPorts, sweep: string | null) {
     this.#ports = ports;
     this.#preferences = ports.preferences ?? passingPreferences();
     const { keys, problem } = this.#preferences;
-    this.#ui = { ...initialUi, keys, note: problem === null ? null : { text: cleanText(problem), tone: 'warn' } };
-    this.#memory = new ListMemory(this.#preferences, sweep, (text) =>
-      this.say({ text: cleanText(text), tone: 'warn' }),
-    );
-    const known = [...ports.fleet.runs.values()].filter((run) => sweep === null || run.sweep === sweep);
-    this.#ui = this.#memory.restored(this.#ui, known, ports.now());
+    this.#memory = this.#memoryOf(sweep);
+    const note = problem === null ? null : ({ text: cleanText(problem), tone: 'warn' } as const);
+    this.#ui = this.#restored({ ...initialUi, sweep, keys, note });
     this.#curves = new RunCurves(ports.files, () => this.#changed());
-    this.#scenes = new ListModelBuilder(ports.fleet, sweep, this.#curves);
+    this.#scenes = new ListModelBuilder(ports.fleet, this.#curves);
     this.#reader = new WindowReader({
       ...{ fleet: ports.fleet, files: ports.files, summary: ports.summary, now: ports.now },
-      title: sweep ?? 'all sweeps',
       pending: () => this.#orders.pending,
       changed: () => this.#changed(),
       change: (edit) => {
@@ -135,6 +131,11 @@ export class WindowStore implements ModelSource {
     return this.#size;
   }
 
+  /** The sweep that is shown; null: all of them. */
+  get sweep(): string | null {
+    return this.#ui.sweep;
+  }
+
   /** Whether every run shown has ended, and none is still to be proposed. */
   get isEnded(): boolean {
     return this.#ports.fleet.status.growing === undefined && isOver(this.#scene().tally);
@@ -153,8 +154,7 @@ export class WindowStore implements ModelSource {
   /** `key`: a name as `keyNames` gives it. */
   readonly press = (key: string): void => {
     const { ui, order } = this.#press(this.#ui, key, this.#reader.context(this.#moment()));
-    if (ui.dialog.kind === 'table' && this.#ui.dialog.kind !== 'table') this.#reader.readTable();
-    this.#ui = ui;
+    this.#ui = ui.sweep === this.#ui.sweep ? ui : this.#switched(ui);
     // The cursor of the keys is seen again.
     this.#hovered = nowhere;
     this.#memory.keepViews(ui);
@@ -258,9 +258,9 @@ export class WindowStore implements ModelSource {
     this.#changed();
   }
 
-  /** Lines of charts have dashes of their own from now on, or no longer. */
-  tellLinesApart(hasDashes: boolean): void {
-    this.#ui = { ...this.#ui, chart: { ...this.#ui.chart, hasDashes } };
+  /** What the terminal can show: without colours lines of charts have dashes; in ASCII they have marks, and names no other letters. */
+  suit({ hasColours, isAscii }: { readonly hasColours: boolean; readonly isAscii: boolean }): void {
+    this.#ui = { ...this.#ui, isAscii, chart: { ...this.#ui.chart, hasDashes: !hasColours && !isAscii } };
     this.#changed();
   }
 
@@ -292,6 +292,24 @@ export class WindowStore implements ModelSource {
     this.#ui = { ...this.#ui, dialog, note: null };
     this.#changed();
   };
+
+  /** Another sweep, as its window was left. Nothing is kept of what was chosen in the one before but what holds for all. */
+  #switched({ sweep, keys, isAscii, filters, chart: { hasDashes }, note }: UiState): UiState {
+    this.#memory.keepLook(this.#ui);
+    this.#memory = this.#memoryOf(sweep);
+    const chart = { ...initialUi.chart, hasDashes };
+    return this.#restored({ ...initialUi, sweep, keys, isAscii, filters, chart, note });
+  }
+
+  #memoryOf(sweep: string | null): ListMemory {
+    return new ListMemory(this.#preferences, sweep, (text) => this.say({ text: cleanText(text), tone: 'warn' }));
+  }
+
+  #restored(ui: UiState): UiState {
+    const { fleet, now } = this.#ports;
+    const known = [...fleet.runs.values()].filter((run) => ui.sweep === null || run.sweep === ui.sweep);
+    return this.#memory.restored(ui, known, now());
+  }
 
   #changed(): void {
     this.#version++;

@@ -9,6 +9,7 @@ import { openFilter } from './filter.js';
 import { openGrouping } from './grouping.js';
 import { openPalette } from './palette/palette.js';
 import { dialogs } from './registry.js';
+import { openSweeps } from './sweeps.js';
 import { openViews } from './views.js';
 
 /** One key while a dialog is open. */
@@ -22,11 +23,12 @@ export const openDialog: Readonly<Record<OpenedByKey, Handler>> = {
   palette: openPalette,
   metrics: askForMetric,
   'x-axis': askForX,
+  chart: (ui) => ({ ui: { ...ui, dialog: { kind: 'chart', index: 0 } } }),
   grouping: openGrouping,
   columns: openColumns,
   views: openViews,
+  sweeps: openSweeps,
   help: (ui) => ({ ui: { ...ui, dialog: { kind: 'help', top: 0, typed: '' } } }),
-  table: (ui) => ({ ui: { ...ui, dialog: { kind: 'table', top: 0, left: 0 } } }),
 };
 
 function askForMetric(ui: UiState, at: KeyContext): Pressed {

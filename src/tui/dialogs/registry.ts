@@ -1,6 +1,7 @@
 import { axes } from './axes.js';
 import { columns } from './columns.js';
 import { confirm } from './confirm.js';
+import { chart } from './chart.js';
 import type { DialogModule, DialogState } from './dialog-module.js';
 import { draft } from './draft.js';
 import { filter } from './filter.js';
@@ -9,7 +10,7 @@ import { help } from './help.js';
 import { metrics } from './metrics.js';
 import { palette } from './palette/palette.js';
 import { search } from './search.js';
-import { table } from './table.js';
+import { sweeps } from './sweeps.js';
 import { views } from './views.js';
 import { wallFilter } from './wall-filter.js';
 import { xAxis } from './x-axis.js';
@@ -17,9 +18,9 @@ import { xAxis } from './x-axis.js';
 /** Every dialog, once. A new one is its file, its kind in `state/ui-state.ts`, and its line here. */
 export const dialogs: { readonly [Kind in DialogState['kind']]: DialogModule<Kind> } = {
   help,
-  table,
   metrics,
   'x-axis': xAxis,
+  chart,
   axes,
   filter,
   search,
@@ -27,6 +28,7 @@ export const dialogs: { readonly [Kind in DialogState['kind']]: DialogModule<Kin
   palette,
   grouping,
   columns,
+  sweeps,
   views,
   draft,
   confirm,

@@ -1,4 +1,4 @@
-import { type ChartChoice, spreads } from '../state/chart-choice.js';
+import { type ChartChoice, type Spread, spreads } from '../state/chart-choice.js';
 import type { ChartCommand } from '../state/command.js';
 import type { KeyRow } from './key-row.js';
 import { type Handler, opens, type Pressed, refuse, type KeyContext } from './key-context.js';
@@ -7,6 +7,51 @@ import { spreadNames } from '../widgets/chart/chart-legend.js';
 
 /** Weights of the exponential mean, in the order in which the key goes through them. */
 const smoothings = [0, 0.6, 0.9, 0.97];
+
+/** One thing that can be chosen of the charts. `key`: its letter in the menu of charts; `now`: how it is, in a word or two. */
+export type ChartOption = {
+  readonly name: string;
+  readonly key: string;
+  readonly label: string;
+  readonly help: string;
+  readonly now: (ui: UiState) => string;
+  readonly act: Handler;
+};
+
+/** What has no key but its letter in the menu. */
+export const chartOptions: readonly ChartOption[] = [
+  {
+    ...{ name: 'spread', key: 'a', label: 'seeds', act: nextSpread },
+    help: 'seeds: each one, mean ± std, 95 % band or min–max, median, IQM',
+    now: (ui) => spreadNames[spreadOf(ui)],
+  },
+  {
+    ...{ name: 'carry', key: 'A', label: 'runs that ended early', act: carry },
+    help: 'seeds: carry the last value of runs that ended early, or leave them out',
+    now: ({ chart }) => (chart.carriesEnded ? 'count on' : 'left out'),
+  },
+  {
+    ...{ name: 'log-x', key: 'L', label: 'scale of x', help: 'logarithmic x axis', act: toggleLogX },
+    now: ({ chart }) => scaleWord(chart.isLogX),
+  },
+  {
+    ...{ name: 'clip', key: 'u', label: 'outliers of y', help: 'ignore outliers in the y range', act: clip },
+    now: ({ chart }) => (chart.isClipped ? 'cut off' : 'shown'),
+  },
+  {
+    ...{ name: 'zoom-in', key: 'z', label: 'zoom in', help: 'zoom into the chart around its cursor', act: zoomIn },
+    now: ({ chart: { zoom } }) => (zoom === null ? 'all of x' : `${percent(zoom.from)}–${percent(zoom.to)} % of x`),
+  },
+  { ...{ name: 'zoom-out', key: 'Z', label: 'zoom out', help: 'zoom out', act: zoomOut }, now: () => '' },
+];
+
+function scaleWord(isLog: boolean): string {
+  return isLog ? 'logarithmic' : 'linear';
+}
+
+function percent(part: number): number {
+  return Math.round(part * 100);
+}
 
 /** The keys of every chart. `shorts`: what the footer of a screen says of them. */
 export function chartRows(shorts: Partial<Record<ChartCommand, Pick<KeyRow, 'short' | 'worth'>>>): KeyRow[] {
@@ -21,21 +66,17 @@ export function chartRows(shorts: Partial<Record<ChartCommand, Pick<KeyRow, 'sho
       vim: { keys: ['i'], shown: 'i' },
     },
     { ...row('log-y', 'l', 'logarithmic y axis', toggleLogY), vim: { keys: ['Y'], shown: 'Y' } },
-    row('log-x', 'L', 'logarithmic x axis', toggleLogX),
     row('smooth', '~', 'smoothing: more, then off', smooth),
-    row('spread', 'a', 'seeds: each one, mean ± std, 95 % band or min–max, median, IQM', nextSpread),
-    row('carry', 'A', 'seeds: carry the last value of runs that ended early, or leave them out', carry),
-    row('clip', 'u', 'ignore outliers in the y range', clip),
-    row('zoom-in', 'z', 'zoom into the chart around its cursor', zoomIn),
-    row('zoom-out', 'Z', 'zoom out', zoomOut),
+    row('chart', 'a', 'how charts are drawn: seeds, scale of x, outliers, zoom', opens('chart')),
   ];
 }
 
 const toggleLogY: Handler = (ui) =>
-  chooseChart(ui, { isLogY: !ui.chart.isLogY }, `y axis: ${ui.chart.isLogY ? 'linear' : 'logarithmic'}.`);
+  chooseChart(ui, { isLogY: !ui.chart.isLogY }, `y axis: ${scaleWord(!ui.chart.isLogY)}.`);
 
-const toggleLogX: Handler = (ui) =>
-  chooseChart(ui, { isLogX: !ui.chart.isLogX }, `x axis: ${ui.chart.isLogX ? 'linear' : 'logarithmic'}.`);
+function toggleLogX(ui: UiState): Pressed {
+  return chooseChart(ui, { isLogX: !ui.chart.isLogX }, `x axis: ${scaleWord(!ui.chart.isLogX)}.`);
+}
 
 const smooth: Handler = (ui) => {
   const smoothing = next(smoothings, ui.chart.smoothing);
@@ -43,23 +84,30 @@ const smooth: Handler = (ui) => {
   return chooseChart(ui, { smoothing }, text);
 };
 
-const nextSpread: Handler = (ui) => {
-  const spread = next(spreads, ui.chart.spread);
-  return chooseChart(ui, { spread }, `Seeds of one setting: ${spreadNames[spread]}.`);
-};
+/** What stands for seeds: the comparison has a choice of its own. */
+function spreadOf({ screen, chart, compare }: UiState): Spread {
+  return screen.kind === 'compare' ? compare.spread : chart.spread;
+}
 
-const carry: Handler = (ui) => {
+function nextSpread(ui: UiState): Pressed {
+  const spread = next(spreads, spreadOf(ui));
+  if (ui.screen.kind !== 'compare') return chooseChart(ui, { spread }, `Seeds of one setting: ${spreadNames[spread]}.`);
+  const note = { text: `Runs of one group: ${spreadNames[spread]}.`, tone: 'dim' } as const;
+  return { ui: { ...ui, compare: { ...ui.compare, spread }, note } };
+}
+
+function carry(ui: UiState): Pressed {
   const carriesEnded = !ui.chart.carriesEnded;
   const how = carriesEnded ? 'count on with their last value' : 'are left out from their end on';
   return chooseChart(ui, { carriesEnded }, `Seeds of one setting: runs that ended early ${how}.`);
-};
+}
 
-const clip: Handler = (ui) => {
+function clip(ui: UiState): Pressed {
   const text = ui.chart.isClipped
     ? 'y axis: all values.'
     : 'y axis: the outermost 1 % of values are cut off; arrows show where.';
   return chooseChart(ui, { isClipped: !ui.chart.isClipped }, text);
-};
+}
 
 function next<T>(all: readonly T[], current: T): T {
   return all[(all.indexOf(current) + 1) % all.length]!;
@@ -78,23 +126,24 @@ const whole = { from: 0, to: 1 };
 function zoomIn(ui: UiState, at: KeyContext): Pressed {
   if (at.charts === 0) return refuse(ui, 'There is no chart to zoom into; select a run that has started.');
   const { from, to } = ui.chart.zoom ?? whole;
-  if (to - from <= leastPart) return refuse(ui, `Cannot zoom in any further; ${at.keyOf('zoom-out')} zooms out.`);
+  if (to - from <= leastPart) return refuse(ui, 'Cannot zoom in any further; Z zooms out.');
   const middle = ui.chart.cursor ?? (from + to) / 2;
   return { ui: { ...ui, chart: { ...ui.chart, zoom: partAround(middle, (to - from) / 2) } } };
 }
 
-function zoomOut(ui: UiState, at: KeyContext): Pressed {
+function zoomOut(ui: UiState): Pressed {
   const { zoom, cursor } = ui.chart;
-  if (zoom === null && cursor === null) return refuse(ui, `All of it is shown; ${at.keyOf('zoom-in')} zooms in.`);
-  if (zoom === null) return chooseChart(ui, { cursor: null }, 'Cursor off.');
+  if (zoom === null) return unzoomed(ui) ?? refuse(ui, 'All of it is shown; z zooms in.');
   const size = (zoom.to - zoom.from) * 2;
   const wider = size >= 1 ? null : partAround(cursor ?? (zoom.from + zoom.to) / 2, size);
   return { ui: { ...ui, chart: { ...ui.chart, zoom: wider } } };
 }
 
-/** All of the charts again; null: all of them is shown. */
+/** All of the charts again, without a cursor; null: that is how they are. */
 export function unzoomed(ui: UiState): Pressed | null {
-  return ui.chart.zoom === null ? null : chooseChart(ui, { zoom: null }, 'All of the chart is shown.');
+  const { zoom, cursor } = ui.chart;
+  if (zoom === null && cursor === null) return null;
+  return chooseChart(ui, { zoom: null, cursor: null }, zoom === null ? 'Cursor off.' : 'All of the chart is shown.');
 }
 
 /** What was zoomed into and pointed at belongs to the charts of one run or group, and one metric: on others it is let go. */

@@ -1,3 +1,4 @@
+import { kindWord } from '../model/tree/branch-index.js';
 import type { RunSummary } from '../state/port.js';
 import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from '../state/ui-state.js';
@@ -27,7 +28,7 @@ export const extendSweep: Handler = (ui, at) => {
 function withRun(ui: UiState, at: KeyContext, verb: string, use: (run: RunSummary) => Pressed): Pressed {
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, `There is no run to ${verb}.`);
-  if (node.kind !== 'run') return refuse(ui, `Select a run to ${verb}; this is a ${node.kind}.`);
+  if (node.kind !== 'run') return refuse(ui, `Select a run to ${verb}; this is a ${kindWord(node)}.`);
   return use(node.run);
 }
 

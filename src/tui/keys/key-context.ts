@@ -1,4 +1,5 @@
 import type { Command } from '../state/command.js';
+import type { SweepChoice } from '../model/sweep-choices.js';
 import type { GroupChoice } from '../model/tree/group-choices.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../state/port.js';
 import type { Dialog, Effect, UiState } from '../state/ui-state.js';
@@ -23,8 +24,6 @@ export type KeyContext = {
   readonly metrics: readonly string[];
   readonly metric: string | null;
   readonly isFolded: (branch: Branch) => boolean;
-  /** The lines of the summary table; absent: there is none. */
-  readonly table?: () => readonly string[];
   /** Columns of the whole screen. */
   readonly width: number;
   /** Charts of the selection, and what their x axis can be. */
@@ -34,6 +33,8 @@ export type KeyContext = {
   readonly wall?: () => readonly string[];
   /** What the runs can be grouped by, and what tells them apart; computed when it is asked for. */
   readonly groupChoices?: () => readonly GroupChoice[];
+  /** The sweeps there are, to be shown instead. */
+  readonly sweepChoices?: () => readonly SweepChoice[];
   readonly variety?: () => VaryingParameters;
   /** Unix ms. */
   readonly now: number;

@@ -1,9 +1,10 @@
 import { counted } from '../../text/numbers.js';
 import { fits, type PlainVerb, runVerbs } from '../../protocol/run-verbs.js';
+import { isHeldByBreaker } from '../model/attention.js';
 import type { KeyContext } from './key-context.js';
 import type { RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
-import type { Branch } from '../model/tree/branch-index.js';
+import { type Branch, kindWord } from '../model/tree/branch-index.js';
 
 /** The runs a key acts on, or why there are none. */
 export type Target =
@@ -25,17 +26,29 @@ export function targetOf(verb: PlainVerb, key: string, ui: UiState, at: KeyConte
   if (node === undefined) return { kind: 'none', why: `There is no run to ${verb}.` };
   if (node.kind === 'run') return { kind: 'runs', runs: [node.run], what: node.run.name, caution: '' };
   const group = key.toUpperCase();
-  return { kind: 'none', why: `${key} is for one run or for marked ones; ${group} is for the ${node.kind}.` };
+  return { kind: 'none', why: `${key} is for one run or for marked ones; ${group} is for the ${kindWord(node)}.` };
 }
 
-/** What a verb acts on as a key for a group: what of the selection's group or subgroup is shown. */
+/**
+ * What a verb acts on as a key for a group: what of the selection's group or subgroup is shown. What a breaker holds is let go as a
+ * whole, also where the selection has nothing to do with it.
+ */
 export function groupTargetOf(verb: PlainVerb, ui: UiState, at: KeyContext): Target {
   const branch = branchAt(at);
   if (branch === null) return { kind: 'none', why: `There is no group to ${verb}.` };
   const runs = branch.runs.filter(fits({ verb }));
+  const held = verb === 'release' ? heldByBreaker(runs, at) : [];
+  if (held.length > 0) return { kind: 'runs', runs: held, what: counted(held.length, 'held run'), caution: '' };
   if (runs.length === 0) return { kind: 'none', why: `No run of ${branch.label} ${runVerbs[verb].suits}.` };
   const caution = ui.filter === '' ? '' : ' that the filter shows';
   return { kind: 'runs', runs, what: `${counted(runs.length, 'run')} of ${branch.label}`, caution };
+}
+
+/** All that the breaker holds in the groups of these runs, or of none of them anywhere; none where a person holds one of them. */
+function heldByBreaker(runs: readonly RunSummary[], { runs: all }: KeyContext): readonly RunSummary[] {
+  if (!runs.every(isHeldByBreaker)) return [];
+  const groups = new Set(runs.map(({ sweep, group }) => `${sweep}/${group}`));
+  return all.filter((run) => isHeldByBreaker(run) && (groups.size === 0 || groups.has(`${run.sweep}/${run.group}`)));
 }
 
 function markedTarget(verb: PlainVerb, ui: UiState, at: KeyContext): Target {
@@ -55,9 +68,10 @@ function markedRuns(count: number): string {
   return count === 1 ? '1 marked run' : `${count} marked runs`;
 }
 
-/** The selected group or subgroup, or the one the selected run is in. */
+/** The selected branch, or the group or subgroup the selected run is in. */
 function branchAt({ rows, index, branches }: KeyContext): Branch | null {
   const node = rows[index];
-  if (node === undefined) return null;
-  return node.kind === 'run' ? (branches.get(node.parent) ?? null) : node;
+  if (node?.kind !== 'run') return node ?? null;
+  const holder = branches.get(node.parent);
+  return (holder?.kind === 'waiting' ? branches.get(holder.parent!) : holder) ?? null;
 }

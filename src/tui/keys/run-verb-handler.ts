@@ -7,11 +7,13 @@ import {
   refusalOf,
   rowOf,
   runVerbs,
-  type KeyWords,
   type VerbKeys,
 } from '../../protocol/run-verbs.js';
+import { Memoized } from '../../base/memoize.js';
+import { suits } from '../model/tree/branch-facts.js';
+import { selectedNode, type WindowModel } from '../model/window-model.js';
 import type { VerbCommand } from '../state/command.js';
-import type { KeyRow } from './key-row.js';
+import type { KeyRow, Short } from './key-row.js';
 import { type KeyContext, type Pressed, refuse } from './key-context.js';
 import { groupTargetOf, type Target, targetOf } from './key-target.js';
 import type { RunSummary } from '../state/port.js';
@@ -21,7 +23,7 @@ import type { UiState } from '../state/ui-state.js';
 import { shortDuration } from '../../text/duration.js';
 
 /** What a person looks for first stays longest in the footer. */
-const worths: Partial<Record<VerbCommand, number>> = { kill: 6, resume: 5 };
+const worths: Partial<Record<VerbCommand, number>> = { kill: 6, resume: 5, 'resume-group': 4, 'pause-group': 1 };
 
 /** The keys that act on runs: all of them do what the table of run verbs says. The small letter is for runs, the large one for the group. */
 export const verbRows: readonly KeyRow[] = keyedVerbs.flatMap((verb): KeyRow[] => {
@@ -29,11 +31,11 @@ export const verbRows: readonly KeyRow[] = keyedVerbs.flatMap((verb): KeyRow[] =
   const row = (
     command: VerbCommand,
     letter: (key: string) => string,
-    { short, help }: KeyWords,
+    help: string,
     target: (ui: UiState, at: KeyContext, key: string) => Asked['on'],
   ): KeyRow => ({
     ...{ command, keys: [letter(key)], help, group: 'runs', worth: worths[command] ?? 3 },
-    ...(short === null ? undefined : { short }),
+    short: shortFor(verb, command !== verb),
     ...(vim === undefined ? undefined : { vim: { keys: [letter(vim)], shown: letter(vim) } }),
     act: (ui, at, pressed) => act(withSelection(ui, at), { verb, key: pressed, at, on: target(ui, at, pressed) }),
   });
@@ -52,6 +54,31 @@ export const verbRows: readonly KeyRow[] = keyedVerbs.flatMap((verb): KeyRow[] =
     ),
   ];
 });
+
+/** What the key would do now, for the footer: the verb or what undoes it, `resume group`; null: nothing. */
+function shortFor(verb: KeyedVerb, isOfGroup: boolean): Short {
+  const { undo } = rowOf(verb);
+  const verbs = undo === null ? [verb] : [verb, undo];
+  return (model) => {
+    const { marks } = model.ui;
+    const node = selectedNode(model);
+    if (isOfGroup) {
+      const does =
+        node === undefined || node.kind === 'run' || marks.size > 0
+          ? undefined
+          : verbs.find((each) => suits(node, each));
+      return does === undefined ? null : `${does} group`;
+    }
+    const runs = marks.size > 0 ? markedAmong(model) : node?.kind === 'run' ? [node.run] : [];
+    return verbs.find((each) => runs.some(fits({ verb: each }))) ?? null;
+  };
+}
+
+function markedAmong({ groups, ui: { marks } }: WindowModel): readonly RunSummary[] {
+  return marked.value([groups, marks], () => groups.flatMap(({ runs }) => runs.filter(({ id }) => marks.has(id))));
+}
+
+const marked = new Memoized<readonly RunSummary[]>();
 
 /** The row under the cursor stays the selected one, even if it goes out of the filter because of what is done to it. */
 function withSelection(ui: UiState, { rows, index }: KeyContext): UiState {
@@ -109,10 +136,16 @@ export function refusalWithKeys(refusal: Refusal, { killAt }: RunSummary, keys: 
 
 /** `h releases it`, by its own key or the one it shares; else as a word. */
 function byKey(verb: PlainVerb, keys: KeyPreset): string {
+  const key = keyOfVerb(verb, keys);
+  return key === null ? `${verb} it` : `${key} ${runVerbs[verb].does} it`;
+}
+
+/** The key of a verb for one run, or the one that it shares with what it undoes; null: it has none. */
+export function keyOfVerb(verb: PlainVerb, keys: KeyPreset): string | null {
   const keyed = keyedVerbs.find((each) => each === verb || rowOf(each).undo === verb);
-  if (keyed === undefined) return `${verb} it`;
+  if (keyed === undefined) return null;
   const { key, vim }: VerbKeys = runVerbs[keyed].keys;
-  return `${keys === 'vim' ? (vim ?? key) : key} ${runVerbs[verb].does} it`;
+  return keys === 'vim' ? (vim ?? key) : key;
 }
 
 /** `Kill` */

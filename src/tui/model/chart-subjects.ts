@@ -2,6 +2,7 @@ import { parameterOf } from '../../base/scalar.js';
 import type { CurveColours } from './curve-colours.js';
 import type { ListModel } from './list-model.js';
 import { Memo } from '../../base/memo.js';
+import { distinctNames } from '../../text/distinct-names.js';
 import type { RunSummary } from '../state/port.js';
 import type { Branch, TreeNode } from './tree/branch-index.js';
 import type { Tone } from '../surface/span.js';
@@ -110,13 +111,17 @@ function childSubjects(child: TreeNode, colours: CurveColours): Subject[] {
 /** Names a run's setting by the parameters that tell these runs apart, but for their seeds: `lr 0.1 N 64`. */
 function settingsAmong(runs: readonly RunSummary[]): (run: RunSummary) => string {
   const keys = [...varyingKeys(runs)].filter((key) => !/(^|[._-])seed$/i.test(key));
-  return ({ parameters }) =>
+  const settingOf = ({ parameters }: RunSummary): string =>
     keys
       .flatMap((key) => {
         const value = parameterOf(parameters, key);
         return value === undefined ? [] : [`${key} ${parameterText(value)}`];
       })
       .join(' ');
+  const settings = [...new Set(runs.map(settingOf))];
+  const names = distinctNames(settings);
+  const nameOf = new Map(settings.map((setting, index) => [setting, names[index]!]));
+  return (run) => nameOf.get(settingOf(run)) ?? '';
 }
 
 /** At most `most` of them, evenly taken, so that every subgroup is still there. */

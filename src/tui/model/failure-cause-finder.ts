@@ -71,7 +71,8 @@ export class FailureCauseFinder {
 }
 
 function causeIn({ kind, runs }: Question): FoundCause {
-  const done = runs.filter(({ state }) => state === 'done');
+  const ofKind = new Set(kind);
+  const done = runs.filter((run) => run.state === 'done' && !ofKind.has(run));
   const every = Math.ceil((kind.length + done.length) / mostRuns);
   const compared = [...some(kind, every, true), ...some(done, every, false)];
   return { cause: causesOfFailure(compared)[0] ?? null, isSampled: every > 1 };

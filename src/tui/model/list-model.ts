@@ -6,6 +6,7 @@ import { runTest } from '../../query/match.js';
 import { readRunQuery } from '../../query/parser.js';
 import { printRunQuery } from '../../query/print.js';
 import { hasTerm, type RunQuery } from '../../query/query.js';
+import { type Attention, attentionOf } from './attention.js';
 import { CurveColours } from './curve-colours.js';
 import { type GroupChoice, groupChoices } from './tree/group-choices.js';
 import { Memoized } from '../../base/memoize.js';
@@ -34,6 +35,8 @@ export type ListModel = {
   readonly rows: readonly TreeNode[];
   readonly tally: Tally;
   readonly pace: Pace;
+  /** What needs a person; computed as `variety` is, once for each publication. */
+  readonly attention: () => Attention;
   /** When runs will have ended. */
   readonly forecast: Forecast;
   /** What tells the runs apart. Computed when it is asked for, once for as long as there are the same runs. */
@@ -46,7 +49,7 @@ export type ListModel = {
 
 type FleetPart = Pick<
   ListModel,
-  'runs' | 'sweeps' | 'objective' | 'pace' | 'forecast' | 'variety' | 'groupChoices' | 'colours'
+  'runs' | 'sweeps' | 'objective' | 'pace' | 'attention' | 'forecast' | 'variety' | 'groupChoices' | 'colours'
 >;
 
 /**
@@ -55,7 +58,6 @@ type FleetPart = Pick<
  */
 export class ListModelBuilder {
   readonly #fleet: FleetPort;
-  readonly #sweep: string | null;
   readonly #curves: RunCurves | null;
   readonly #grower = new TreeGrower();
   readonly #fleetPart = new Memoized<FleetPart>();
@@ -69,10 +71,9 @@ export class ListModelBuilder {
   /** The publication that scenes show. */
   #seen: number;
 
-  /** `sweep`: show this one only; null shows all. `curves`: without them the list shows what the supervisor tells. */
-  constructor(fleet: FleetPort, sweep: string | null, curves: RunCurves | null = null) {
+  /** `curves`: without them the list shows what the supervisor tells. */
+  constructor(fleet: FleetPort, curves: RunCurves | null = null) {
     this.#fleet = fleet;
-    this.#sweep = sweep;
     this.#curves = curves;
     this.#seen = fleet.version();
   }
@@ -83,13 +84,15 @@ export class ListModelBuilder {
   }
 
   scene(ui: UiState, now: number): ListModel {
-    const { filter, grouping, sort } = ui;
-    const told = this.#fleetPart.value([this.#seen], () => this.#readFleet(now));
+    const { filter, grouping, sort, sweep, isAscii } = ui;
+    const told = this.#fleetPart.value([this.#seen, sweep], () => this.#readFleet(sweep, now));
     const usual = this.#usual(told);
     const metric = ui.metric ?? usual;
     const fleet = this.#readCurves(told, ui, metric, usual);
-    const grown = this.#treePart.value([fleet, filter, grouping, sort, metric], () => {
-      const options = { matches: this.#matcher(filter, fleet, now), grouping, sort, metric, now };
+    const grown = this.#treePart.value([fleet, filter, grouping, sort, metric, isAscii], () => {
+      const matches = this.#matcher(filter, fleet, now);
+      // Who filters has asked for these very runs.
+      const options = { matches, grouping, foldsWaiting: filter === '', isAscii, sort, metric, now };
       const tree = this.#grower.grow(fleet.runs, fleet.sweeps, options);
       return { metric, tree, tally: tally(fleet.runs, metric) };
     });
@@ -119,8 +122,8 @@ export class ListModelBuilder {
     return this.#usualMetric.value([sweeps[0], kindsOf(some)], () => usualMetric(sweeps, some));
   }
 
-  #readFleet(now: number): FleetPart {
-    const isShown = (name: string): boolean => this.#sweep === null || name === this.#sweep;
+  #readFleet(sweep: string | null, now: number): FleetPart {
+    const isShown = (name: string): boolean => sweep === null || name === sweep;
     const runs = [...this.#fleet.runs.values()].filter(({ sweep }) => isShown(sweep));
     const known = this.#fleetPart.current;
     const sweeps = [...this.#fleet.sweeps.values()].filter(({ name }) => isShown(name));
@@ -129,8 +132,9 @@ export class ListModelBuilder {
     const colours = isSame ? known.colours : new CurveColours(runs);
     const choices = lazy(() => groupChoices(runs, sweeps, variety()));
     const forecast = this.#forecastAt(now);
-    const objective = objectiveOf(sweeps);
-    return { runs, sweeps, objective, forecast, pace: paceOf(runs, forecast), variety, groupChoices: choices, colours };
+    const attention = lazy(() => attentionOf(runs));
+    const told = { runs, sweeps, objective: objectiveOf(sweeps), forecast, pace: paceOf(runs, forecast) };
+    return { ...told, attention, variety, groupChoices: choices, colours };
   }
 
   /** Of all sweeps, as they share the slots. Where there are many runs, once a second is often enough. */
@@ -161,9 +165,9 @@ function curvesAsked(shown: readonly string[], metric: string | null, usual: str
   return values.length > 0 || hasTrend ? { metric, values, hasTrend } : null;
 }
 
-/** Kinds of failure are an inbox: one looks at them before one looks into them. */
+/** Kinds of failure are an inbox: one looks at them before one looks into them. Runs that wait are no news. */
 export function isFolded({ key, kind, isFailure }: Branch, { folds }: UiState, runs: number): boolean {
-  return folds.get(key) ?? (isFailure || (kind === 'group' && runs > many));
+  return folds.get(key) ?? (isFailure || kind === 'waiting' || (kind === 'group' && runs > many));
 }
 
 function haveSameParameters(a: readonly RunSummary[], b: readonly RunSummary[]): boolean {

@@ -16,6 +16,16 @@ export function runReason(run: RunSummary, now: number): Reason | null {
   return reason === null ? { text: warning, tone: 'warn' } : { ...reason, text: `${reason.text} · ${warning}` };
 }
 
+/** An error in one line, without the folder of the program that says it: `/usr/bin/python3: can't open …`. */
+export function errorText(reason: string): string {
+  return cleanText(reason).replace(/^(?:\/[^\s:/]+)*\/(?=[^\s:/]+: )/, '');
+}
+
+/** Whether a run waits for its first start: there is nothing of it to be seen but what it will be. */
+export function isUnstarted({ state, attempt }: RunSummary): boolean {
+  return attempt === 0 && (state === 'queued' || state === 'held');
+}
+
 const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: number) => Reason | null) | null> = {
   queued: (run, reason, now) => ({ text: `${again(run.retryAt, now)}${reason ?? 'queued'}`, tone: 'wait' }),
   starting: (_, reason) => ({ text: reason ?? 'starting', tone: 'busy' }),
@@ -23,10 +33,11 @@ const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: nu
   paused: (_, reason) => ({ text: joined('paused', reason), tone: 'warn' }),
   stopping: (run, _, now) => ({ text: `stopping${countdown(run.killAt, now)}`, tone: 'warn' }),
   done: (run) => unhealthy(run),
-  failed: (run, reason) => ({ text: joined(exitWords(run), reason), tone: 'bad' }),
+  failed: (run, reason) => ({ text: joined(exitWords(run), reason === null ? null : errorText(reason)), tone: 'bad' }),
   killed: (run, reason) => ({ text: joined('killed', unhealthy(run)?.text ?? reason), tone: 'warn' }),
   lost: (_, reason) => ({ text: joined('lost', reason), tone: 'bad' }),
-  held: (_, reason) => ({ text: joined('held', reason), tone: 'warn' }),
+  // What to do then is told with its key.
+  held: (_, reason) => ({ text: joined('held', reason?.replace(/; `release`.*$/, '') ?? null), tone: 'warn' }),
 };
 
 function unhealthy(run: RunSummary): Reason | null {

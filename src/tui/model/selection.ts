@@ -2,7 +2,7 @@ import { inMetricOrder } from '../../analysis/metric-order.js';
 import type { ListModel } from './list-model.js';
 import type { RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
-import type { Branch, TreeNode } from './tree/branch-index.js';
+import { type Branch, branchesOn, type TreeNode } from './tree/branch-index.js';
 
 type Shown = Pick<ListModel, 'rows' | 'tree'>;
 
@@ -26,12 +26,12 @@ export function rowOfSelection(
   return folded >= 0 ? folded : last;
 }
 
-/** The groups and subgroups a run is in, folded or not. */
+/** The branches a run is in, folded or not. */
 function holdersOf(id: string, { groups }: ListModel['tree']): ReadonlySet<TreeNode> {
   const holds = ({ runs }: Branch): boolean => runs.some((run) => run.id === id);
-  const group = groups.find(holds);
-  const below = group?.children.filter((child) => child.kind !== 'run' && holds(child)) ?? [];
-  return new Set<TreeNode>(group === undefined ? [] : [group, ...below]);
+  const found = new Set<TreeNode>();
+  for (let at = groups.find(holds); at !== undefined; at = branchesOn(at).find(holds)) found.add(at);
+  return found;
 }
 
 /** The runs of a group; of a run, those it hangs beside. */
@@ -42,8 +42,9 @@ export function familyOf(node: TreeNode | undefined, { tree }: ListModel): reado
 
 /** The group at the top above a node. */
 export function groupOf(node: TreeNode | undefined, { tree }: ListModel): Branch | undefined {
-  const branch = node?.kind === 'run' ? tree.branches.get(node.parent) : node;
-  return branch === undefined || branch.parent === null ? branch : tree.branches.get(branch.parent);
+  let branch = node?.kind === 'run' ? tree.branches.get(node.parent) : node;
+  while (branch !== undefined && branch.parent !== null) branch = tree.branches.get(branch.parent);
+  return branch;
 }
 
 /** Keys of the metrics that the sweeps show and the selection's runs have, in the order of `inMetricOrder`. */

@@ -1,5 +1,7 @@
 import type { BusyTime } from '../../analysis/forecast/busy-time.js';
+import type { Attention } from './attention.js';
 import type { FoundCause } from './failure-cause-finder.js';
+import type { SweepChoice } from './sweep-choices.js';
 import type { GroupChoice } from './tree/group-choices.js';
 import type { PaletteView } from '../dialogs/palette/palette-entry.js';
 import type { FleetStatus, RunSummary } from '../state/port.js';
@@ -24,6 +26,10 @@ export type WindowModel = {
   readonly busy: BusyTime | null;
   /** Seconds until all runs have ended; null: nothing tells. */
   readonly etaSeconds: number | null;
+  readonly attention: () => Attention;
+  /** Sweeps of the runs directory, shown or not; what can be shown instead, computed when it is asked for. */
+  readonly sweepCount: number;
+  readonly sweepChoices: () => readonly SweepChoice[];
   readonly groups: readonly Branch[];
   readonly rows: readonly TreeNode[];
   /** Position of the selection in `rows`. */
@@ -50,7 +56,6 @@ export type WindowModel = {
   readonly groupChoices: () => readonly GroupChoice[];
   /** What goes with a kind of failure; undefined: not found out yet. */
   readonly causeOf: (branch: Branch) => FoundCause | undefined;
-  readonly table: readonly string[] | null;
   /** Columns of the whole screen. */
   readonly width: number;
 };

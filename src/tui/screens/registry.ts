@@ -51,7 +51,7 @@ export const screens: { readonly [Kind in ScreenKind]: AnyScreen<Kind> } = {
     component: () => import('./gpus/gpu-screen.js').then(({ GpuScreen }) => GpuScreen),
   }),
   sweep: screen({
-    ...{ name: 'sweep', keys: sweepKeys, opener: sweepOpener, data: () => new SweepOverviewReader() },
+    ...{ name: 'sweep', keys: sweepKeys, opener: sweepOpener, data: (tools) => new SweepOverviewReader(tools) },
     component: () => import('./sweep/sweep-screen.js').then(({ SweepScreen }) => SweepScreen),
   }),
   parameters: screen({

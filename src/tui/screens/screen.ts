@@ -4,6 +4,7 @@ import type { ListModel } from '../model/list-model.js';
 import type { TreeNode } from '../model/tree/branch-index.js';
 import type { WindowModel } from '../model/window-model.js';
 import type { FleetPort, RunFilesPort } from '../state/port.js';
+import type { MakeSummary } from '../state/summary-port.js';
 import type { Screen, ScreenKind, UiState } from '../state/ui-state.js';
 import type { Size } from '../surface/surface.js';
 
@@ -45,6 +46,8 @@ export type ScreenData<Kind extends ScreenKind, Value> = {
 /** What the data of a screen may need of the window besides. */
 export type ScreenTools = {
   readonly files: RunFilesPort;
+  /** The table of what the runs of a sweep came to. Absent: there is none. */
+  readonly summary?: MakeSummary | undefined;
   /** Something was read: the screen is to be drawn again. */
   readonly changed: () => void;
   /** Changes the state because of what was found. */

@@ -1,4 +1,3 @@
-import type { WindowModel } from '../model/window-model.js';
 import { always, type KeyRow, type Short } from '../keys/key-row.js';
 import { escapeKey } from '../keys/movement-rows.js';
 import { extendSweep } from '../keys/editor-handler.js';
@@ -31,13 +30,12 @@ export const windowKeys: readonly KeyRow[] = [
     // Whether there are GPUs as well makes no difference to the slots of the CPU.
     act: (ui) => ({ ui, order: { type: 'more-slots', by: 1 } }),
   },
-  { command: 'fewer-slots', keys: ['-'], group: 'runs', help: 'remove a slot', act: fewerSlots },
   {
-    ...{ command: 'table', keys: ['t'], group: 'window', help: 'the summary table of the sweep', worth: 4 },
-    short: ({ ui, table }: WindowModel) =>
-      table !== null && (ui.screen.kind === 'jobs' || ui.screen.kind === 'sweep') ? 'table' : null,
-    act: showTable,
+    ...{ command: 'show', keys: ['O'], group: 'window', act: opens('sweeps') },
+    short: ({ ui, sweepCount }) => (ui.screen.kind === 'jobs' && sweepCount > 1 ? 'other sweep' : null),
+    help: 'open another sweep of this directory, or all of them',
   },
+  { command: 'fewer-slots', keys: ['-'], group: 'runs', help: 'remove a slot', act: fewerSlots },
   {
     ...{ command: 'back', ...escapeKey, group: 'window', help: 'go back to the list', worth: always },
     short: 'back',
@@ -66,8 +64,4 @@ export const windowKeys: readonly KeyRow[] = [
 function fewerSlots(ui: UiState, { status, keyOf }: KeyContext): Pressed {
   if (status.cpu.slots > 0) return { ui, order: { type: 'more-slots', by: -1 } };
   return refuse(ui, `There are no slots left to remove; ${keyOf('more-slots')} adds one.`);
-}
-
-function showTable(ui: UiState, at: KeyContext): Pressed {
-  return at.table === undefined ? refuse(ui, 'There is no summary table for this sweep.') : { ui, opens: 'table' };
 }

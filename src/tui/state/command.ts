@@ -30,13 +30,12 @@ export type ActCommand =
 export type ListCommand =
   'mark' | 'mark-all' | 'star' | 'filter' | 'failures' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views';
 
-export type ChartCommand =
-  'metric' | 'x-axis' | 'log-y' | 'log-x' | 'smooth' | 'spread' | 'carry' | 'clip' | 'zoom-in' | 'zoom-out';
+export type ChartCommand = 'metric' | 'x-axis' | 'log-y' | 'smooth' | 'chart' | 'ranks';
 
 export type LogCommand = 'search-next' | 'search-previous' | 'first-error' | 'wrap';
 
 export type CompareCommand = 'compare' | 'baseline';
 
-export type ScreenCommand = 'gpus' | 'sweep' | 'parameters' | 'table' | 'help';
+export type ScreenCommand = 'gpus' | 'sweep' | 'parameters' | 'show' | 'help';
 
 export type WindowCommand = 'repaint' | 'suspend' | 'leave';

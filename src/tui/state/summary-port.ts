@@ -5,3 +5,6 @@ export type SummaryPort = {
   /** Reads it anew, without making a key wait. Rejects when it cannot be made; what was read before stays. */
   refresh(): Promise<void>;
 };
+
+/** The table of a sweep, by its name. */
+export type MakeSummary = (sweep: string) => SummaryPort;

@@ -47,6 +47,8 @@ export type PaletteDialog = {
 
 /** What the person sees and has chosen; not what the runs do. */
 export type UiState = {
+  /** The sweep that is shown; null: all of them. */
+  readonly sweep: string | null;
   /** Key of the selected row; null: the first one. */
   readonly selected: string | null;
   /** Where the selection was last seen, for when its row goes away. */
@@ -81,6 +83,8 @@ export type UiState = {
   readonly dialog: Dialog;
   /** Which keys do what. */
   readonly keys: KeyPreset;
+  /** Whether only ASCII can be shown: names are written so that they differ in it. Nobody chooses it; the terminal does. */
+  readonly isAscii: boolean;
   readonly note: Note | null;
 };
 
@@ -136,8 +140,11 @@ export type Dialog =
   | { readonly kind: 'none' }
   /** `typed`: what is looked for among the keys. */
   | { readonly kind: 'help'; readonly top: number; readonly typed: string }
-  | { readonly kind: 'table'; readonly top: number; readonly left: number }
   | ({ readonly kind: 'metrics' } & MenuState)
+  /** The sweeps of the runs directory. */
+  | ({ readonly kind: 'sweeps' } & MenuState)
+  /** How the charts are drawn. `index`: the option under the cursor. */
+  | { readonly kind: 'chart'; readonly index: number }
   /** What the x axis of the charts can be. */
   | ({ readonly kind: 'x-axis' } & MenuState)
   /** `keys`: the parameters that may be on the axes of the heatmap. */
@@ -173,6 +180,7 @@ export type Note = { readonly text: string; readonly tone: 'dim' | 'good' | 'war
 export type { Effect, WindowEffect } from './effect.js';
 
 export const initialUi: UiState = {
+  sweep: null,
   selected: null,
   index: 0,
   top: 0,
@@ -194,5 +202,6 @@ export const initialUi: UiState = {
   screen: { kind: 'jobs' },
   dialog: { kind: 'none' },
   keys: 'default',
+  isAscii: false,
   note: null,
 };

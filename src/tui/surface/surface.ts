@@ -254,7 +254,7 @@ export class Surface {
     const { rect } = picture;
     let column = 0;
     for (const { text, tone, ground = below, link } of line) {
-      const piece = { text: this.#theme.glyphs(text), look: lookOf(tone, ground, link) };
+      const piece = { text: this.#theme.glyphs(text, tone), look: lookOf(tone, ground, link) };
       column = picture.write(row, column, piece, rect);
     }
     picture.fill({ left: column, top: row, right: rect.right, bottom: row + 1 }, lookOf('plain', below));

@@ -21,8 +21,8 @@ export type Theme = {
   readonly hasColours: boolean;
   /** Parameters of the SGR sequence (`1;38;5;39`); empty for the terminal's own look. */
   readonly sgr: (tone: Tone, ground: Background) => string;
-  /** The text in characters this terminal can show; as many columns as before. */
-  readonly glyphs: (text: string) => string;
+  /** The text in characters this terminal can show; as many columns as before. `tone`: of a curve, it is told by its mark. */
+  readonly glyphs: (text: string, tone?: Tone) => string;
   /** The codes after which text leads to a path of this machine (OSC 8), or to nothing for ''; empty without links. */
   readonly link: (path: string) => string;
 };
@@ -39,7 +39,7 @@ export function themeFor({ colours, ascii, ground, linkHost }: Capabilities, the
       const front = lies === 'none' ? fronts[tone] : (onGround[tone] ?? fronts[tone]);
       return [front, grounds[lies]].filter((code) => code !== '').join(';');
     },
-    glyphs: ascii ? toAscii : (text) => text,
+    glyphs: ascii ? asciiOf : (text) => text,
     link: (path) => (linkHost === undefined ? '' : linkCodes(path, linkHost)),
   };
 }
@@ -49,6 +49,16 @@ function linkCodes(path: string, host: string): string {
   const url = path === '' ? '' : `file://${host}${path.split('/').map(encodeURIComponent).join('/')}`;
   return `\u001b]8;;${url}\u001b\\`;
 }
+
+/** A curve, the line of its legend and the dot of its row are drawn with its mark: colours alone may not be seen, nor dashes drawn. */
+function asciiOf(text: string, tone: Tone = 'plain'): string {
+  const mark = marks[tone];
+  return toAscii(mark === undefined ? text : text.replace(/[\u2801-\u28ff━•]/g, mark));
+}
+
+const marks: Partial<Record<Tone, string>> = Object.fromEntries(
+  ['*', 'o', 'x', '#', '@', '%', '&', '$'].map((mark, curve) => [`curve${curve}`, mark]),
+);
 
 type Shades = { readonly rich: Palette; readonly sixteen: Palette };
 
@@ -72,7 +82,8 @@ export function toAnsi(line: readonly Span[], theme: Theme): string {
   return line
     .map(({ text, tone, ground = 'none' }) => {
       const codes = theme.sgr(tone, ground);
-      return codes === '' ? theme.glyphs(text) : `\u001b[${codes}m${theme.glyphs(text)}\u001b[0m`;
+      const glyphs = theme.glyphs(text, tone);
+      return codes === '' ? glyphs : `\u001b[${codes}m${glyphs}\u001b[0m`;
     })
     .join('');
 }

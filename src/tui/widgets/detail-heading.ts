@@ -17,23 +17,28 @@ export function detailHeading(node: TreeNode, width: number, now: number): Line[
 
 function runHeading(run: RunSummary, width: number, now: number): Line[] {
   const look = runLook(run);
-  const time = elapsed(run, now);
-  const facts = [
-    run.state,
-    run.attempt > 1 ? `attempt ${run.attempt}` : null,
-    run.slot,
-    run.pid === null ? null : `pid ${run.pid}`,
-    time === null ? null : shortDuration(time),
-    run.state === 'running' && run.etaSeconds !== null ? `${shortDuration(run.etaSeconds * 1000)} left` : null,
-  ];
+  const facts = factsOf(run, elapsed(run, now));
   const reason =
     runReason(run, now) ?? (run.reason === null ? null : { text: cleanText(run.reason), tone: 'dim' as const });
-  const line = facts.filter((fact) => fact !== null).join(' · ');
+  // `held` above `held: 3 runs failed` would say nothing more.
+  const isSaid = reason?.text.startsWith(facts.join(' · ')) === true;
   return [
     [span(`${look.glyph} `, look.tone), span(run.name, 'strong'), ...tagSpans(run)],
-    [span(line, 'dim')],
+    ...(isSaid ? [] : [[span(facts.join(' · '), 'dim' as const)]]),
     ...(reason === null ? [] : wrapWithin(reason.text, width, 2).map((text): Line => [span(text, reason.tone)])),
   ];
+}
+
+function factsOf({ state, attempt, slot, pid, etaSeconds }: RunSummary, time: number | null): string[] {
+  const facts = [
+    state,
+    attempt > 1 ? `attempt ${attempt}` : null,
+    slot,
+    pid === null ? null : `pid ${pid}`,
+    time === null ? null : shortDuration(time),
+    state === 'running' && etaSeconds !== null ? `${shortDuration(etaSeconds * 1000)} left` : null,
+  ];
+  return facts.filter((fact) => fact !== null);
 }
 
 /** Behind the name: ` ★ good, baseline`. */

@@ -15,8 +15,9 @@ type Props = {
   /** Columns and rows of the content. */
   readonly width: number;
   readonly height: number;
-  /** Rows from the top of the screen to the frame; without it the box stands in the middle. */
+  /** Rows and columns from the top left of the screen to the frame; without them the box stands in the middle. */
   readonly top?: number;
+  readonly left?: number;
   /** How much of the content is not shown because there is no room. */
   readonly below?: number;
   readonly ground?: Background;
@@ -27,7 +28,7 @@ type Props = {
 /** A framed box in the middle of the screen, over whatever is there. */
 export function DialogBox({ title, typed = '', screen, width, height, below = 0, ...look }: Props) {
   const { ground = 'raised', border = 'dim', children } = look;
-  const left = Math.max(0, (screen.width - width - dialogFrame) >> 1);
+  const left = look.left ?? Math.max(0, (screen.width - width - dialogFrame) >> 1);
   const top = look.top ?? Math.max(0, (screen.height - height - 2) >> 1);
   const heading = headingOf(title, typed, width);
   return (

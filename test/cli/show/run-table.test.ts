@@ -43,6 +43,23 @@ describe('the table of runs', () => {
     `);
   });
 
+  it('keeps how long and why where names are long, and what tells the names apart', () => {
+    const reason = 'RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB';
+    const long = ['3.2-1B', '3.2-3B'].map((size) =>
+      aRun(`s0_model-data-models-meta-llama-Llama-${size}-Instruct-checkpoints-final`, {
+        ...{ state: 'failed', reason, startedAt: now - 9000, endedAt: now, metrics: { loss: 2 }, progress: 0.5 },
+      }),
+    );
+    const lines = (width: number) => runTable(long, { ...plain, width }).map(safeLine);
+    expect(lines(80).join('\n')).toMatchInlineSnapshot(`
+      "state   run                                   time  why
+      ────────────────────────────────────────────────────────────────────────────────
+      failed  …1B-Instruct-checkpoints-final          9s  RuntimeError: CUDA out of m…
+      failed  …3B-Instruct-checkpoints-final          9s  RuntimeError: CUDA out of m…"
+    `);
+    expect(lines(Infinity)[3]).toMatch(new RegExp(`^failed +${long[1]!.name} +9s +50 % +2 +${reason}$`));
+  });
+
   it.each([30, 40, 60, 80, 200])('fits %i columns', (width) => {
     for (const line of runTable(runs, { ...plain, width })) expect(line.length).toBeLessThanOrEqual(width);
   });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/base/outcome.js';
 import type { SchedulerEvent } from '../../../src/scheduler/event.js';
+import { restored, Snapshot, snapshotOf } from '../../../src/scheduler/snapshot.js';
+import { step } from '../../../src/scheduler/step.js';
 import { isSettled, waitingReason } from '../../../src/scheduler/placement/waiting-reason.js';
 import {
   asked,
@@ -116,6 +118,19 @@ describe('the circuit breaker', () => {
     const { state, actions } = play(...tripped, event, ...lived('d'), ...lived('e'));
     expect(launched(actions)).toEqual(names);
     expect(state.runs.get(id('f'))!.hold).toBeNull();
+  });
+
+  it('says when it holds a group again, also after a restart from a snapshot', () => {
+    const seven = submitted(
+      [...names, 'g'].map((name) => ({ name })),
+      {},
+      breaker,
+    );
+    const release = asked('release', ['d', 'e', 'f', 'g']);
+    const { state } = play(slots(1), seven, ...lived('a'), ...lived('b'), ...lived('c'), release, ...lived('d'));
+    const restarted = restored(Snapshot.parse(JSON.parse(JSON.stringify(snapshotOf(state)))));
+    for (const event of [...lived('e'), ...lived('f')]) step(restarted, event);
+    expect(waitingReason(restarted, id('g'))).toBe(HELD.replace('starting', 'starting, again'));
   });
 
   it('lets a run go that a person wants to be tried again now', () => {

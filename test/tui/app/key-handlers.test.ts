@@ -36,7 +36,6 @@ function situation(ui: UiState, over: Partial<KeyContext> = {}): KeyContext {
     metrics: ['loss', 'reward'],
     metric: 'loss',
     isFolded,
-    table: () => ['a', 'b', 'c'],
     width: 80,
     own: { focus: null, log: null },
     keyOf: (command) => keyOf(command, 'default'),
@@ -164,14 +163,13 @@ describe('a key that does nothing says why', () => {
     { from: 0, keys: ['X'], note: 'X does nothing here; ? shows the keys.' },
     { from: 2, keys: ['enter', 'enter'], note: 'It is open; Esc goes back.' },
     { from: 2, keys: ['k', 'x'], note: 'Nothing was killed.' },
-    { from: 0, keys: ['t', 'x'], note: 'Esc closes the table.' },
+    { from: 0, keys: ['O'], note: 'There is only one sweep in this runs directory.' },
   ])('$keys on row $from', ({ from, keys, note }) => {
     expect(play(from, ...keys).ui.note?.text ?? '').toBe(note);
   });
 
-  it('says what is missing when there is no table and no metric', () => {
-    const none = situation(initialUi, { table: undefined as never, metrics: [] });
-    expect(press(initialUi, 't', none).ui.note?.text).toBe('There is no summary table for this sweep.');
+  it('says what is missing when there is no metric', () => {
+    const none = situation(initialUi, { metrics: [] });
     expect(press(initialUi, 'm', none).ui.note?.text).toBe('No run has written a metric yet.');
   });
 });

@@ -64,7 +64,7 @@ describe('other screens', () => {
   it.each<[string, string[]]>([
     ['the keys', ['?']],
     ['the metrics', ['m', 'down']],
-    ['the summary table', ['t']],
+    ['the chart menu', ['a', 'down']],
     ['the filter prompt', ['/', ...'status:do']],
     ['the question before a kill', ['3', 'down', 'down', 'down', 'down', 'k']],
   ])('asks and tells over the list: %s', (_, keys) => {
@@ -85,7 +85,7 @@ describe('every screen', () => {
     '?',
     'm',
     's',
-    't',
+    'a',
     '/',
     'k',
     '2',

@@ -143,15 +143,15 @@ describe('the window', () => {
     expect(text).toContain('no space left on device');
   });
 
-  it('leaves the list on the screen when the last run ends, and says which key shows the table', () => {
+  it('leaves the list on the screen when the last run ends, and says which key shows the results', () => {
     const fleet = new SimulatedFleet([aSweep({ groups })], [aRun('A_1', { state: 'running', startedAt: 0 })]);
     const store = show(fleet, { summary: knownSummary(() => ['bits per episode 0.012']) });
     fleet.change('abcd/A_1', { state: 'done', endedAt: 9000 });
     fleet.publish();
     const text = screenText(store).join('\n');
-    expect(text).toContain('✓ all 1 runs done · t shows the table · q detaches');
+    expect(text).toContain('✓ all 1 runs done · S shows the results · q detaches');
     expect(text).not.toContain('bits per episode');
-    store.press('t');
+    store.press('S');
     expect(screenText(store).join('\n')).toContain('bits per episode 0.012');
   });
 
@@ -167,11 +167,11 @@ describe('the window', () => {
   });
 
   it('asks for a table that fits, and again when the size changes under it', () => {
-    const store = show(twoRuns(), { summary: knownSummary((width) => ['─'.repeat(width)]) });
-    store.press('t');
+    const store = show(twoRuns(), { summary: knownSummary((width) => ['═'.repeat(width)]) });
+    store.press('S');
     for (const width of [120, 84]) {
       store.resize(width, 30);
-      expect(screenText(store)).toContain(`│ ${'─'.repeat(width - 4)} │`);
+      expect(screenText(store)).toContain(` ${'═'.repeat(width - 2)}`);
     }
   });
 
@@ -186,7 +186,7 @@ describe('the window', () => {
   it('shows why the table could not be made', async () => {
     const failing = { lines: null, refresh: () => Promise.reject(new Error('no metrics')) };
     const store = show(twoRuns(), { summary: failing });
-    store.press('t');
+    store.press('S');
     await vi.waitFor(() => expect(screenText(store).join('\n')).toContain('The table could not be made: no metrics'));
   });
 
@@ -197,14 +197,14 @@ describe('the window', () => {
       refresh: () => new Promise((resolve) => done.push(resolve)),
     };
     const store = show(twoRuns(), { summary });
-    store.press('t');
+    store.press('S');
     expect(screenText(store).join('\n')).toContain('reading…');
     for (const [text, before] of [
       ['first', 'reading…'],
       ['second', 'first'],
     ] as const) {
       store.press('escape');
-      store.press('t');
+      store.press('S');
       expect(screenText(store).join('\n')).toContain(before);
       summary.lines = () => [text];
       done.splice(0).forEach((resolve) => resolve());
@@ -222,10 +222,31 @@ describe('the window', () => {
     expect(all).toContain('abcd/A');
   });
 
+  it('opens another sweep by its name, as it was left, or all of them', () => {
+    const other = aSweep({ name: 'other', groups: [{ name: 'X', title: null, needs: [] }] });
+    const run = { ...aRun('X_1', { group: 'X' }), sweep: 'other' };
+    const store = show(new SimulatedFleet([aSweep({ groups }), other], [aRun('A_1'), run]));
+    const text = (): string => screenText(store).join('\n');
+    const type = (...keys: string[]): void => keys.forEach((key) => store.press(key));
+    type('s', 'down', 'space', 'O');
+    expect(text()).toMatch(/all sweeps +○2[^]*other +○1[^]*abcd +○1/);
+    type(...'oth', 'enter');
+    expect(text()).toMatch(/^ other /);
+    expect(text()).toContain('X_1');
+    expect(text()).not.toMatch(/A_1|marked|Sorted by/);
+    type(':', ...'show', 'space', ...'abcd', 'enter');
+    expect(text()).toMatch(/^ abcd /);
+    expect(text()).toContain('run · state ↓');
+    type(':', ...'show', 'space', ...'all', 'enter');
+    expect(text()).toContain('other/X');
+  });
+
   it('folds the groups of a large sweep at first', () => {
     const runs = Array.from({ length: 10_000 }, (_, index) => aRun(`A_${index}`));
     const store = show(new SimulatedFleet([aSweep({ groups })], runs));
     expect(screenText(store).join('\n')).toContain('▸ 1 A');
+    ['right', 'down'].forEach((key) => store.press(key));
+    expect(screenText(store).join('\n')).toContain('▸ ○ 10,000 queued');
     store.press('right');
     expect(screenText(store).join('\n')).toContain('A_17');
   });
@@ -248,7 +269,7 @@ describe('what is read for the selection', () => {
   it('reads nothing while the selection moves on', () => {
     const read: string[] = [];
     const files: RunFilesPort = { ...noFiles, logTail: (directory) => (read.push(directory), []) };
-    const runs = Array.from({ length: 30 }, (_, index) => aRun(`A_${index}`));
+    const runs = Array.from({ length: 30 }, (_, index) => aRun(`A_${index}`, { state: 'running', attempt: 1 }));
     const store = show(new SimulatedFleet([aSweep({ groups })], runs), { files });
     for (let step = 0; step < 20; step++) {
       store.press('down');

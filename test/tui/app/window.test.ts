@@ -82,11 +82,11 @@ describe('the window in a terminal', () => {
     expect(terminal.lines()[0]).toContain('abcd');
   });
 
-  it('shows the table on t when all runs have ended, and says so on leaving', async () => {
+  it('shows the results on S when all runs have ended, and says so on leaving', async () => {
     const terminal = await start('ended');
-    await terminal.waitFor((rows) => rows.some((row) => row.includes('t shows the table')));
+    await terminal.waitFor((rows) => rows.some((row) => row.includes('S shows the results')));
     expect(terminal.lines().join('\n')).not.toContain('A_B8      0.0121');
-    terminal.write('t');
+    terminal.write('S');
     await terminal.waitFor((rows) => rows.some((row) => row.includes('A_B8      0.0121')));
     terminal.write('q');
     expect(await expectRestored(terminal)).toContain('left: ended; asked: nothing');

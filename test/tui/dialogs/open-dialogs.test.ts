@@ -177,24 +177,6 @@ describe('a draft', () => {
   });
 });
 
-describe('the summary table', () => {
-  it('is moved sideways where it is wider than the screen, and says so', () => {
-    expect(shown(40, 10, 't').at(-1)).toContain('←→ more columns');
-    expect(boxed(screenText(store))[0]).toBe('setting');
-    const end = shown(40, 10, ...Array<string>(5).fill('right'));
-    expect(boxed(end)[0]).toMatch(/bits\/episode$/);
-    expect(store.model().ui.note?.text).toBeUndefined();
-    store.press('right');
-    expect(store.model().ui.note?.text).toBe('This is the right end.');
-  });
-
-  it('is shown whole where there is room', () => {
-    expect(shown(100, 30, 't').at(-1)).not.toContain('←→');
-    store.press('right');
-    expect(store.model().ui.note?.text).toBe('The whole width of the table is shown.');
-  });
-});
-
 describe('the question before a kill', () => {
   it.each([
     [100, 30],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChartChoice } from '../../../src/tui/state/chart-choice.js';
-import { chartRows, type CursorMove, moveCursor } from '../../../src/tui/keys/chart-handler.js';
+import { chartOptions, chartRows, type CursorMove, moveCursor } from '../../../src/tui/keys/chart-handler.js';
 import { press } from '../../../src/tui/app/key-handlers.js';
 import { aSituation } from '../a-situation.js';
 import { keyOf } from '../../../src/tui/screens/key-map.js';
@@ -30,14 +30,16 @@ function chosen(change: Partial<ChartChoice>): UiState {
   return { ...initialUi, chart: { ...initialUi.chart, ...change } };
 }
 
-function act(command: ChartCommand, ui: UiState, situation = at): UiState {
+type Option = 'log-x' | 'spread' | 'carry' | 'clip' | 'zoom-in' | 'zoom-out';
+
+function act(command: ChartCommand | Option, ui: UiState, situation = at): UiState {
   if (command === 'x-axis') return openDialog['x-axis'](ui, situation, '').ui;
-  return chartRows({})
-    .find((row) => row.command === command)!
-    .act(ui, situation, '').ui;
+  const row =
+    chartOptions.find(({ name }) => name === command) ?? chartRows({}).find((each) => each.command === command);
+  return row!.act(ui, situation, '').ui;
 }
 
-function obeyed(command: ChartCommand, ui: UiState, times = 1): UiState {
+function obeyed(command: ChartCommand | Option, ui: UiState, times = 1): UiState {
   return times === 0 ? ui : obeyed(command, act(command, ui), times - 1);
 }
 
@@ -92,6 +94,37 @@ describe('the keys of the charts', () => {
 
   it.each(['zoom-in', 'x-axis'] as const)('%s says why it does nothing where there is no chart', (command) => {
     expect(act(command, initialUi, withoutCharts).note).toMatchObject({ tone: 'warn' });
+  });
+});
+
+describe('the menu of charts', () => {
+  const menu = { kind: 'chart', index: 0 } as const;
+  const open = openDialog.chart(initialUi, at, '').ui;
+  const play = (keys: readonly string[], situation = at): UiState =>
+    keys.reduce((ui, key) => pressInDialog(ui, ui.dialog as typeof menu, key, situation).ui, open);
+
+  it('changes one thing with each letter, tells it, and stays open', () => {
+    for (const { name, key, now } of chartOptions.filter((option) => !option.name.startsWith('zoom'))) {
+      const ui = play([key]);
+      expect([name, now(ui)]).not.toEqual([name, now(initialUi)]);
+      expect(ui.dialog.kind).toBe('chart');
+    }
+    const near = play(['z', 'z']);
+    expect(chartOptions.find(({ name }) => name === 'zoom-in')!.now(near)).toBe('38–63 % of x');
+    expect(play(['z', 'Z']).chart.zoom).toBeNull();
+  });
+
+  it('takes Enter for the letter under the cursor, and the arrows for the cursor of the charts', () => {
+    expect(play(['enter']).chart.spread).toBe('std');
+    expect(play(['down', 'down', 'enter']).chart.isLogX).toBe(true);
+    expect(play(['end', 'down']).dialog).toEqual({ kind: 'chart', index: chartOptions.length - 1 });
+    expect(play(['right']).chart.cursor).toBe(0);
+  });
+
+  it('closes with Esc, and says what it is for of any other key', () => {
+    expect(open.dialog).toEqual(menu);
+    expect(play(['L', 'escape'])).toMatchObject({ dialog: { kind: 'none' }, chart: { isLogX: true } });
+    expect(play(['q'])).toMatchObject({ dialog: { kind: 'chart' }, note: { tone: 'warn' } });
   });
 });
 

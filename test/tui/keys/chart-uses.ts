@@ -1,6 +1,7 @@
 import type { ChartCommand } from '../../../src/tui/state/command.js';
-import { not, type Use } from './use.js';
+import type { Use } from './use.js';
 
+const menu = /╭─ chart ─/;
 const plain = /── test\/bits_known ─+ episodes/;
 
 /** What changes the charts: the heading of the chart beside the list says how it is drawn. */
@@ -17,10 +18,13 @@ export const chartUses: Record<ChartCommand, readonly Use[]> = {
     },
   ],
   'log-y': [{ sees: [/─ log y · episodes/, plain] }],
-  'log-x': [{ sees: [/─ log x · episodes/, plain] }],
   smooth: [{ sees: [/─ ~0\.6 · episodes/, /─ ~0\.9 · episodes/, /─ ~0\.97 · episodes/, plain] }],
-  spread: [
+  chart: [
+    { sees: [menu], back: ['escape'] },
     {
+      where: 'twice: seeds',
+      from: ['a'],
+      at: menu,
       sees: [
         /─ mean ± std · episodes/,
         /─ 95 % · episodes/,
@@ -29,24 +33,39 @@ export const chartUses: Record<ChartCommand, readonly Use[]> = {
         /─ iqm · episodes/,
         plain,
       ],
+      back: ['escape'],
+    },
+    { where: 'then A', sees: [menu], answer: { key: 'A', sees: /early are left out/ }, back: ['A', 'escape'] },
+    { where: 'then L', sees: [menu], answer: { key: 'L', sees: /─ log x · episodes/ }, back: ['L', 'escape'] },
+    { where: 'then u', sees: [menu], answer: { key: 'u', sees: /─ cut · episodes/ }, back: ['u', 'escape'] },
+    {
+      where: 'then z',
+      sees: [menu],
+      answer: { key: 'z', sees: /─ 25–75 % · episodes/ },
+      back: ['Z', 'Z', 'escape'],
     },
     {
       where: 'on the compare screen',
-      from: ['c'],
-      at: /── compare · table/,
+      from: ['c', 'a'],
+      at: menu,
       sees: [
         /Runs of one group: .*95 %/,
         /Runs of one group: .*min–max/,
         /Runs of one group: .*median/,
         /Runs of one group: .*(iqm|interquartile)/i,
         /Runs of one group: .*each/,
-        /─ mean ± std · episodes/,
+        /Runs of one group: .*mean ± std/,
       ],
+      back: ['escape', 'escape'],
+    },
+  ],
+  ranks: [
+    {
+      where: 'among the parameters',
+      from: ['M'],
+      at: /explained \d+ %/,
+      sees: [/Explained is the order of the runs/],
       back: ['escape'],
     },
   ],
-  carry: [{ sees: [/runs that ended early are left out/, /runs that ended early count on/] }],
-  clip: [{ sees: [/─ cut · episodes/, plain] }],
-  'zoom-in': [{ sees: [/─ 25–75 % · episodes/, not(/─ 25–75 % · episodes/)], back: ['Z', 'Z'] }],
-  'zoom-out': [{ from: ['z'], at: /─ 25–75 % · episodes/, sees: [plain] }],
 };

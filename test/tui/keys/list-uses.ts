@@ -25,7 +25,7 @@ export const listUses: Record<ListCommand, readonly Use[]> = {
       back: ['escape', 'escape', 'home'],
     },
   ],
-  failures: [{ sees: [/kind of failure .* runs/, not(/kind of failure/)] }],
+  failures: [{ sees: [/what went wrong .* runs/, not(/what went wrong/)] }],
   group: [{ sees: [/╭─ group by/], back }],
   sort: [
     {

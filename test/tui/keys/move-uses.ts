@@ -30,7 +30,7 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
     },
     { where: 'among GPUs', from: ['d'], at: /── GPU 0/, sees: [/── GPU 1/, not(/── GPU 1/)], back: ['escape'] },
   ],
-  'page-up': [{ from: ['end'], at: lastRow, sees: [/│ ● C_dense_multi_N16_s2/], back: ['home'] }],
+  'page-up': [{ from: ['end'], at: lastRow, sees: [/│ ✓ B_nsweep_single_B8_N1024_s0/], back: ['home'] }],
   'page-down': [{ sees: [/│ ✓ B_nsweep_single_B8_N256_s2/], back: ['home'] }],
   first: [
     { from: ['end'], at: lastRow, sees: [isHome] },
@@ -69,7 +69,7 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
       from: ['enter', 'tab'],
       at: /━━ charts/,
       sees: [/x = 80000/],
-      back: ['Z', 'escape'],
+      back: ['escape', 'escape'],
     },
   ],
   right: [
@@ -85,7 +85,7 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
       from: ['enter', 'tab'],
       at: /━━ charts/,
       sees: [/x = 400\b/],
-      back: ['Z', 'escape'],
+      back: ['escape', 'escape'],
     },
   ],
   open: [
@@ -126,7 +126,7 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
     { where: 'on the GPU screen', from: ['d'], at: /── GPUs/, sees: [isHome] },
     { where: 'on the sweep screen', from: ['S'], at: /── sweep · abcd/, sees: [isHome] },
     { where: 'in the help', from: ['?'], at: /╭─ keys/, sees: [isHome] },
-    { where: 'in the summary table', from: ['t'], at: /╭─ abcd/, sees: [isHome] },
+    { where: 'among sweeps', from: ['O'], at: /╭─ sweep ─/, sees: [isHome] },
     { where: 'in the palette', from: [':', '"kill'], at: /╭─ command/, sees: [isHome] },
     { where: 'in the filter', from: ['/', '"status:failed'], at: /1 of 54 runs/, sees: [isHome] },
     {

@@ -54,9 +54,9 @@ export const compareUses: Record<CompareCommand, readonly Use[]> = {
 
 export const screenUses: Record<ScreenCommand, readonly Use[]> = {
   gpus: [{ sees: [/── GPUs/], back: ['escape'] }],
-  sweep: [{ sees: [/── sweep · abcd/], back: ['escape'] }],
+  sweep: [{ sees: [/── sweep · abcd[^]*A_B8 +0\.0121/], back: ['escape'] }],
   parameters: [{ sees: [/ importance │ parallel │ scatter │ best /], back: ['escape'] }],
-  table: [{ sees: [/│ A_B8 +0\.0121/], back: ['escape'] }],
+  show: [{ sees: [/╭─ sweep ─/], back: ['escape'] }],
   help: [{ sees: [/╭─ keys/], back: ['escape'] }],
 };
 

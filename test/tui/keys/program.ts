@@ -81,6 +81,9 @@ function borrow(words: string): void {
   spawnSync('sh', ['-c', 'printf "%s\\n" "$1"; read -r line', 'sh', words], { stdio: 'inherit' });
 }
 
+// A second one can be opened instead.
+fleet.sweeps.set('other', aSweep({ name: 'other' }));
+
 const desk: EditorPort = {
   commandOf: ({ name }) => `memrl train ${name}`,
   openShell: (directory) => borrow(`a shell in ${directory}`),
@@ -100,7 +103,7 @@ await preferences.keep({ keys: keyPresets.find((preset) => preset === process.ar
 const outcome = await openWindow({
   ...{ fleet, files, desk, preferences, sweep: 'abcd' },
   ...{ stdin: process.stdin, stdout: process.stdout, environment: process.env },
-  summary: knownSummary(() => ['setting   bits/episode', 'A_B8      0.0121']),
+  summary: () => knownSummary(() => ['setting   bits/episode', 'A_B8      0.0121']),
 });
 process.stdout.write(`left: ${outcome}\norders: ${fleet.asked.length}\n`);
 process.exit(0);

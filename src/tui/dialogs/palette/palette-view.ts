@@ -2,6 +2,7 @@ import { parameterOf } from '../../../base/scalar.js';
 import type { Command } from '../../state/command.js';
 import { fuzzyScore, ranked } from '../../state/fuzzy.js';
 import { type GroupBy, groupingWords, levelWords } from '../../state/grouping.js';
+import { chartOptions } from '../../keys/chart-handler.js';
 import { type KeyContext, type Pressed, refuse } from '../../keys/key-context.js';
 import { keyMapOf } from '../../screens/key-map.js';
 import type { EditedLine } from '../../state/line-editor.js';
@@ -63,6 +64,11 @@ const choiceEntries: readonly PaletteEntry[] = [
       const { key } = axes(at).find(({ label }) => label === word)!;
       return noted({ ...ui, chart: { ...ui.chart, xKey: key, zoom: null, cursor: null } }, `x axis: ${word}.`);
     },
+  }),
+  choice({
+    ...{ name: 'show', takes: 'sweep', help: 'open another sweep of this directory, or all of them', command: 'show' },
+    words: (_ui, at) => sweepWords(at).map(([word]) => word),
+    choose: (ui, at, word) => ({ ui: { ...ui, sweep: sweepWords(at).find(([known]) => known === word)![1] } }),
   }),
   choice({
     ...{ name: 'theme', takes: 'name', help: 'colours of the window: dark, light, colour-blind, mono', command: null },
@@ -181,6 +187,10 @@ export const paletteEntries: readonly PaletteEntry[] = [
   ...machineEntries,
   ...choiceEntries,
   ...keyed(),
+  ...chartOptions.map(({ name, help, act }): PaletteEntry => ({
+    ...{ name, takes: '', help, command: null, words: null, queryAt: null },
+    read: (_rest, _ui, at) => ({ kind: 'ready', said: help, act: (ui) => act(ui, at, '') }),
+  })),
 ];
 
 function keyed(): PaletteEntry[] {
@@ -233,6 +243,10 @@ function noted(ui: UiState, text: string): Pressed {
 
 function axes({ xChoices = [] }: KeyContext): NonNullable<KeyContext['xChoices']> {
   return xChoices.filter(({ refusal }) => refusal === null);
+}
+
+function sweepWords({ sweepChoices }: KeyContext): [word: string, sweep: string | null][] {
+  return (sweepChoices?.() ?? []).map(({ sweep }) => [sweep ?? 'all', sweep]);
 }
 
 function groupChoices(runs: readonly RunSummary[]): GroupBy[] {

@@ -1,7 +1,9 @@
 import { parameterOf } from '../../../base/scalar.js';
+import { fits, type PlainVerb } from '../../../protocol/run-verbs.js';
 import type { RunId, RunSummary } from '../../state/port.js';
 import type { Branch } from './branch-index.js';
 import { parameterText } from '../parameter-text.js';
+import { runLabels } from './run-labels.js';
 import { bestValues, curveValues, progressOf, type RunValues, tally, type Tally } from '../tally.js';
 
 /** As many values as the trend of one run has at most. */
@@ -24,6 +26,11 @@ export const bestSpreadOf = remembered((branch): RunValues | null => bestValues(
 /** Mean and deviation of what is read off the curves. */
 export const curveSpreadOf = remembered((branch, word): RunValues | null => curveValues(branch.runs, word));
 
+/** What tells the runs of a group apart, whatever divides it further; `letters`: `ascii`, or '' for any. */
+export const labelsOf = remembered((branch, letters): readonly string[] =>
+  runLabels(branch.runs, { isAscii: letters === 'ascii' }),
+);
+
 /** The value of a parameter that all runs have; null when they differ. */
 export const commonValueOf = remembered((branch, parameter): string | null => {
   const first = parameterText(parameterOf(branch.runs[0]?.parameters ?? {}, parameter));
@@ -37,6 +44,9 @@ export const usageOf = remembered((branch, what): number | null => {
   const known = branch.runs.flatMap((run) => run[what as 'cpu' | 'memory' | 'gpuMemory'] ?? []);
   return known.length === 0 ? null : known.reduce((sum, size) => sum + size);
 });
+
+/** Whether a verb makes sense for any of the runs. */
+export const suits = remembered((branch, verb): boolean => branch.runs.some(fits({ verb: verb as PlainVerb })));
 
 /** The run that failed first, of those whose end is known, else any of them. */
 export const firstFailureOf = remembered((branch): RunSummary => {

@@ -9,21 +9,23 @@ export type RunNode = {
   readonly depth: number;
   /** Key of the branch it hangs on. */
   readonly parent: string;
-  /** The name without what the heading above already says. */
+  /** What of the name tells it from its siblings. */
   readonly label: string;
-  /** Length of what the labels of all its siblings begin with: where a label has to be cut, it is cut there. */
-  readonly shared: number;
+  /** The labels of all its siblings and its own: where a label has to be cut, what tells them apart is kept. */
+  readonly among: readonly string[];
   readonly run: RunSummary;
 };
 
-/** A group, or a subgroup below one. */
+/** A group, a subgroup below one, or runs in one of these that wait for the same thing. */
 export type Branch = {
-  readonly kind: 'group' | 'subgroup';
+  readonly kind: 'group' | 'subgroup' | 'waiting';
   readonly key: string;
   readonly depth: number;
-  /** Key of the group; null for a group itself. */
+  /** Key of the branch it hangs on; null for a group. */
   readonly parent: string | null;
   readonly label: string;
+  /** Of all its siblings and its own, as for a run. */
+  readonly among: readonly string[];
   readonly title: string | null;
   /** Whether these are runs that failed in one way. */
   readonly isFailure: boolean;
@@ -42,18 +44,27 @@ export type Tree = {
   readonly isFlat: boolean;
 };
 
+/** How a person calls it. */
+export function kindWord({ kind }: TreeNode): string {
+  return kind === 'waiting' ? 'row of waiting runs' : kind;
+}
+
 export type TreeOptions = {
   /** Which runs are shown. Another function is another filter. */
   readonly matches: (run: RunSummary) => boolean;
   /** The sweep file's own when left out. */
   readonly grouping?: Grouping;
+  /** Whether runs that wait for the same thing stand in one row. */
+  readonly foldsWaiting?: boolean;
+  /** Whether names have to differ in ASCII. */
+  readonly isAscii?: boolean;
   readonly sort: Sort;
   readonly metric: string | null;
   /** Unix ms. */
   readonly now: number;
 };
 
-/** Groups and subgroups by key. Looks below a group only for what must be there: to look makes what hangs on it. */
+/** Branches by key. Looks below a group only for what must be there: to look makes what hangs on it. */
 export class BranchIndex {
   readonly #groups: readonly Branch[];
 
@@ -62,29 +73,36 @@ export class BranchIndex {
   }
 
   get(key: string): Branch | undefined {
-    for (const group of this.#groups) {
-      if (group.key === key) return group;
-      if (!isBelow(key, group.key)) continue;
-      const found = subgroups(group).find((branch) => branch.key === key);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    return branchOf(key, this.#groups);
   }
 
   has(key: string): boolean {
     return this.get(key) !== undefined;
   }
 
-  /** Each group, and after it its subgroups. */
+  /** Each branch, and after it those on it. */
   values(): Branch[] {
-    return this.#groups.flatMap((group) => [group, ...subgroups(group)]);
+    return this.#groups.flatMap(withBranches);
   }
+}
+
+function branchOf(key: string, branches: readonly Branch[]): Branch | undefined {
+  for (const branch of branches) {
+    if (branch.key === key) return branch;
+    const found = isBelow(key, branch.key) ? branchOf(key, branchesOn(branch)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function withBranches(branch: Branch): Branch[] {
+  return [branch, ...branchesOn(branch).flatMap(withBranches)];
 }
 
 function isBelow(key: string, group: string): boolean {
   return key.length > group.length && key[group.length] === '/' && key.startsWith(group);
 }
 
-function subgroups({ children }: Branch): Branch[] {
+export function branchesOn({ children }: Branch): Branch[] {
   return children.filter((child) => child.kind !== 'run');
 }

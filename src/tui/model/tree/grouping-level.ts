@@ -1,7 +1,5 @@
 import { assertNever } from '../../../base/assert-never.js';
-import { errorKind } from '../../../analysis/failures/error-kind.js';
 import { gpuName } from '../../../base/ids.js';
-import { errorOf } from '../../../base/run-words.js';
 import { parameterOf } from '../../../base/scalar.js';
 import { cleanText } from '../../../text/display-text.js';
 import { naturalOrder } from '../../../text/natural-order.js';
@@ -9,6 +7,7 @@ import type { GroupBy } from '../../state/grouping.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../state/port.js';
 import { parameterOrder, parameterText, type ParameterValue } from '../parameter-text.js';
 import { statesByUrgency } from '../state-look.js';
+import { troubleOf } from '../trouble.js';
 
 /** One level of the list: which group a run belongs to, and how the groups are called and ordered. */
 export type Level = {
@@ -100,12 +99,9 @@ function gpusFirst(a: string, b: string): number {
   return Number(b.startsWith('gpu')) - Number(a.startsWith('gpu')) || naturalOrder(a, b);
 }
 
-/** The kinds of failure, the commonest first; after them what has not failed. */
+/** What is wrong with runs, the commonest first; after it what is well. */
 const errorLevel: Level = {
-  keyOf: (run) => {
-    const error = errorOf(run);
-    return error === null ? nothing : kindOf(error);
-  },
+  keyOf: (run) => troubleOf(run) ?? nothing,
   labelOf: (key) => (key === nothing ? 'no error' : cleanText(key)),
   titleOf: () => null,
   order: (a, b) => naturalOrder(a, b),
@@ -123,20 +119,6 @@ const wholeLevel: Level = {
   isFailure: never,
   isFixed: true,
 };
-
-/** The same texts come again with each publication and each grouping. */
-const kinds = new Map<string, string>();
-const mostKinds = 20_000;
-
-/** An error that says nothing is a kind of its own. */
-function kindOf(error: string): string {
-  let kind = kinds.get(error);
-  if (kind === undefined) {
-    if (kinds.size >= mostKinds) kinds.clear();
-    kinds.set(error, (kind = errorKind(error) || 'no message'));
-  }
-  return kind;
-}
 
 function parameterLevel(name: string): Level {
   const values = new Map<string, ParameterValue>();

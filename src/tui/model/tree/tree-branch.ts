@@ -1,20 +1,27 @@
 import { groupBy } from '../../../base/group-by.js';
 import { cleanText } from '../../../text/display-text.js';
+import { countText } from '../../../text/numbers.js';
 import type { RunSummary } from '../../state/port.js';
 import type { Branch, RunNode, TreeNode } from './branch-index.js';
 import { inOrder, type Level } from './grouping-level.js';
+import { runLabels } from './run-labels.js';
 import { tally } from '../tally.js';
+import { waitingAmong } from './waiting.js';
 
 /** How the runs of one group are divided further. */
 type BranchPlan = {
   readonly key: string;
   readonly label: string;
+  readonly among: readonly string[];
   readonly title: string | null;
   readonly isFailure: boolean;
   /** The group has no row of its own: what hangs on it stands at the left edge. */
   readonly isFlat: boolean;
   /** `setting`: runs that differ in the seed alone, as the sweep file has them; null: no further division. */
   readonly second: Level | 'setting' | null;
+  readonly foldsWaiting: boolean;
+  /** Names have to differ in ASCII. */
+  readonly isAscii: boolean;
   readonly metric: string | null;
 };
 
@@ -23,11 +30,11 @@ type BranchPlan = {
  * made by the same plan; what has not changed is taken over from it.
  */
 export function groupBranch(plan: BranchPlan, runs: readonly RunSummary[], before: Branch | undefined): Branch {
-  const { key, label, title, isFailure, metric } = plan;
+  const { key, label, among, title, isFailure, metric } = plan;
   const known = before === undefined ? [] : (hanging.get(before)?.latest ?? []);
   const children = new Children(known, (from) => childrenOf(plan, runs, from));
   const branch: Branch = {
-    ...{ kind: 'group', key, depth: 0, parent: null, label, title, isFailure, runs, tally: tally(runs, metric) },
+    ...{ kind: 'group', key, depth: 0, parent: null, label, among, title, isFailure, runs, tally: tally(runs, metric) },
     get children() {
       return children.nodes;
     },
@@ -64,71 +71,127 @@ const hanging = new WeakMap<Branch, Children>();
 type Known = readonly TreeNode[];
 
 function childrenOf(plan: BranchPlan, runs: readonly RunSummary[], known: Known): readonly TreeNode[] {
-  const { key, second } = plan;
-  if (second === null) return runNodes(runs, { key, depth: plan.isFlat ? 0 : 1, isNamed: false }, known);
-  return second === 'setting' ? bySetting(plan, runs, known) : byLevel(plan, second, runs, known);
+  const { key, second, isAscii } = plan;
+  // Who divides a group by something wants to see its parts.
+  if (second !== null && second !== 'setting') return byLevel(plan, second, runs, known);
+  const whole = wholeOf.get(known) ?? known;
+  const depth = plan.isFlat ? 0 : 1;
+  const parent = { key, depth, isAscii };
+  const nodes = second === null ? runNodes(runs, parent, whole) : bySetting(plan, runs, whole);
+  return withWaiting(plan, parent, nodes, known);
 }
 
-/** The settings in the order of their first runs; one that has a single run needs no heading. */
+/** The rows as they are without any that stands for runs that wait, by those with them. */
+const wholeOf = new WeakMap<Known, readonly TreeNode[]>();
+
+/** The runs that wait for the same thing as one row, below the others. */
+function withWaiting(plan: BranchPlan, parent: Parent, nodes: readonly TreeNode[], known: Known): readonly TreeNode[] {
+  if (!plan.foldsWaiting || plan.isFlat) return nodes;
+  const waiting = waitingAmong(nodes);
+  if (waiting.length === 0) return nodes;
+  const hidden = new Set(waiting.flatMap((each) => each.nodes));
+  const before = new Map(known.flatMap((node) => (node.kind === 'waiting' ? [[node.key, node]] : [])));
+  const rows = waiting.map(({ what, runs }) => {
+    const key = `${parent.key}/\0${what}`;
+    return waitingBranch({ key, what, parent, metric: plan.metric }, runs, before.get(key));
+  });
+  const shown = [...nodes.filter((node) => !hidden.has(node)), ...rows];
+  wholeOf.set(shown, nodes);
+  return shown;
+}
+
+type WaitingPlan = {
+  readonly key: string;
+  readonly what: string;
+  readonly parent: Parent;
+  readonly metric: string | null;
+};
+
+function waitingBranch(plan: WaitingPlan, runs: readonly RunSummary[], before: Branch | undefined): Branch {
+  if (before !== undefined && areSame(before.runs, runs)) return before;
+  const { key, what, parent, metric } = plan;
+  const [label, depth] = [`${countText(runs.length)} ${what}`, parent.depth];
+  const known = before === undefined ? [] : (hanging.get(before)?.latest ?? []);
+  const children = new Children(known, (from) => runNodes(runs, { ...parent, key, depth: depth + 1 }, from));
+  const branch: Branch = {
+    ...{ kind: 'waiting', key, depth, parent: parent.key, label, among: [label], title: null, isFailure: false, runs },
+    tally: tally(runs, metric),
+    get children() {
+      return children.nodes;
+    },
+  };
+  hanging.set(branch, children);
+  return branch;
+}
+
+/** The settings in the order of their first runs; a run that is alone in its setting needs no heading. */
 function bySetting(plan: BranchPlan, runs: readonly RunSummary[], known: Known): TreeNode[] {
-  const parent = { key: plan.key, depth: 1, isNamed: false };
+  const settings = groupBy(runs, ({ subgroup }) => subgroup ?? '');
+  const hasHeading = (name: string): boolean => name !== '' && settings.get(name)!.length > 1;
+  const alone = [...settings].flatMap(([name, seeds]) => (hasHeading(name) ? [] : seeds));
+  const before = known.filter(({ kind }) => kind === 'run');
+  const among = sameIfEqual(labelsAmong(known), [...settings.keys()].filter(hasHeading).map(cleanText));
+  const single = runNodes(alone, { key: plan.key, depth: 1, isAscii: plan.isAscii }, before);
   const nodes: TreeNode[] = [];
-  for (const [name, seeds] of groupBy(runs, ({ subgroup }) => subgroup ?? '')) {
+  let placed = 0;
+  for (const [name, seeds] of settings) {
     // Nearly always the settings are those of the last tree, in their order.
     const last = known[nodes.length];
-    if (name === '') nodes.push(...runNodes(seeds, parent, known));
-    else if (seeds.length === 1) nodes.push(...runNodes(seeds, parent, isLoneSeed(last, name) ? [last] : []));
-    else
-      nodes.push(
-        subgroupBranch(plan, { name, label: () => cleanText(name), isNamed: true, isFailure: false }, seeds, last),
-      );
+    if (hasHeading(name)) {
+      const heading = { name, label: cleanText(name), among, isFailure: false };
+      nodes.push(subgroupBranch(plan, heading, seeds, last));
+    } else nodes.push(...single.slice(placed, (placed += seeds.length)));
   }
   return nodes;
 }
 
-/** Whether a node is that of a setting's only run. */
-function isLoneSeed(node: TreeNode | undefined, setting: string): node is RunNode {
-  return node?.kind === 'run' && node.run.subgroup === setting;
-}
-
 function byLevel(plan: BranchPlan, level: Level, runs: readonly RunSummary[], known: Known): TreeNode[] {
   const parts = groupBy(runs, level.keyOf);
-  return inOrder(parts, level).map((name, index) =>
-    subgroupBranch(
-      plan,
-      { name, label: () => level.labelOf(name), isNamed: false, isFailure: level.isFailure(name) },
-      parts.get(name)!,
-      known[index],
-    ),
-  );
+  const names = inOrder(parts, level);
+  const among = sameIfEqual(labelsAmong(known), names.map(level.labelOf));
+  return names.map((name, index) => {
+    const heading = { name, label: among[index]!, among, isFailure: level.isFailure(name) };
+    return subgroupBranch(plan, heading, parts.get(name)!, known[index]);
+  });
 }
 
-/** `isNamed`: its runs' names begin with what the heading says, so that this is left out below it. */
 type Heading = {
   readonly name: string;
-  readonly label: () => string;
-  readonly isNamed: boolean;
+  readonly label: string;
+  readonly among: readonly string[];
   readonly isFailure: boolean;
 };
+
+function labelsAmong(known: Known): readonly string[] {
+  return known.find(({ kind }) => kind !== 'run')?.among ?? [];
+}
+
+/** The array of before where nothing in it has changed, so that what was made of it is not made again. */
+export function sameIfEqual(before: readonly string[], now: readonly string[]): readonly string[] {
+  return before.length === now.length && before.every((text, index) => text === now[index]) ? before : now;
+}
 
 /** `last`: what was in its place in the last tree. */
 function subgroupBranch(
   plan: BranchPlan,
-  { name, label, isNamed, isFailure }: Heading,
+  { name, label, among, isFailure }: Heading,
   runs: readonly RunSummary[],
   last: TreeNode | undefined,
 ): Branch {
   const known = last?.kind === 'subgroup' && isKey(last.key, plan.key, name) ? last : null;
   if (known === null) {
     const key = `${plan.key}/${name}`;
-    const children = runNodes(runs, { key, depth: 2, isNamed }, []);
+    const own = { key, depth: 2, isAscii: plan.isAscii };
+    const children = withWaiting(plan, own, runNodes(runs, own, []), []);
     const [parent, tallied] = [plan.key, tally(runs, plan.metric)];
-    const heading = { label: label(), title: null, isFailure };
+    const heading = { label, among, title: null, isFailure };
     return { kind: 'subgroup', key, depth: 1, parent, ...heading, runs, tally: tallied, children };
   }
-  if (areSame(known.runs, runs)) return known;
-  const children = runNodes(runs, { key: known.key, depth: 2, isNamed }, known.children);
-  return { ...known, runs, tally: tally(runs, plan.metric), children };
+  if (areSame(known.runs, runs) && known.among === among) return known;
+  const own = { key: known.key, depth: 2, isAscii: plan.isAscii };
+  const whole = runNodes(runs, own, wholeOf.get(known.children) ?? known.children);
+  const children = withWaiting(plan, own, whole, known.children);
+  return { ...known, among, runs, tally: tally(runs, plan.metric), children };
 }
 
 /** Whether a key is that of the subgroup of this name; asked so often that it is not put together for it. */
@@ -136,20 +199,20 @@ function isKey(key: string, parent: string, name: string): boolean {
   return key.length === parent.length + 1 + name.length && key.endsWith(name);
 }
 
-type Parent = { readonly key: string; readonly depth: number; readonly isNamed: boolean };
+/** What runs hang on, and how they are named there. */
+type Parent = { readonly key: string; readonly depth: number; readonly isAscii: boolean };
 
 /** Nodes of runs that have not changed are taken over, and so are labels while the same runs hang there. */
 function runNodes(runs: readonly RunSummary[], parent: Parent, known: Known): readonly RunNode[] {
   if (haveSameRuns(known, runs)) return runs.map((run, index) => withRun(known[index]!, run));
-  const shared = sharedPrefix(runs.map(({ name }) => name));
-  const cut = parent.isNamed ? shared : 0;
-  return runs.map((run) => ({
+  const labels = runLabels(runs, parent);
+  return runs.map((run, index) => ({
     kind: 'run',
     key: run.id,
     depth: parent.depth,
     parent: parent.key,
-    label: run.name.slice(cut),
-    shared: shared - cut,
+    label: labels[index]!,
+    among: labels,
     run,
   }));
 }
@@ -157,8 +220,8 @@ function runNodes(runs: readonly RunSummary[], parent: Parent, known: Known): re
 /** Not spread: with thousands of runs that is most of the work. */
 function withRun(node: RunNode, run: RunSummary): RunNode {
   if (node.run === run) return node;
-  const { kind, key, depth, parent, label, shared } = node;
-  return { kind, key, depth, parent, label, shared, run };
+  const { kind, key, depth, parent, label, among } = node;
+  return { kind, key, depth, parent, label, among, run };
 }
 
 function haveSameRuns(nodes: readonly TreeNode[], runs: readonly RunSummary[]): nodes is readonly RunNode[] {
@@ -169,17 +232,4 @@ function haveSameRuns(nodes: readonly TreeNode[], runs: readonly RunSummary[]): 
 
 function areSame(a: readonly RunSummary[], b: readonly RunSummary[]): boolean {
   return a.length === b.length && a.every((run, index) => run === b[index]);
-}
-
-/** Length of what all names begin with, up to a separator; 0 if something would be left without a name. */
-function sharedPrefix(names: readonly string[]): number {
-  const first = names[0] ?? '';
-  const shared = names.reduce((length, name) => {
-    let same = 0;
-    while (same < length && name[same] === first[same]) same++;
-    return same;
-  }, first.length);
-  const separator = Math.max(...['_', '-', '.', '=', ','].map((character) => first.lastIndexOf(character, shared - 1)));
-  const cut = shared === 0 ? 0 : separator + 1;
-  return names.some((name) => name.length <= cut) ? 0 : cut;
 }

@@ -4,7 +4,7 @@ import { type Branch, BranchIndex, type Tree, type TreeOptions } from './branch-
 import { inOrder, type Level, levelOf } from './grouping-level.js';
 import { isLive } from '../../state/sort.js';
 import { sorted } from './sorted.js';
-import { groupBranch } from './tree-branch.js';
+import { groupBranch, sameIfEqual } from './tree-branch.js';
 
 /** What the shape of the tree depends on besides the runs. */
 type Recipe = {
@@ -14,6 +14,8 @@ type Recipe = {
   readonly first: Level;
   readonly second: Level | 'setting' | null;
   readonly isFlat: boolean;
+  readonly foldsWaiting: boolean;
+  readonly isAscii: boolean;
 };
 
 /**
@@ -34,6 +36,8 @@ export class TreeGrower {
   /** Key of each run's group; null for one that is not shown. */
   #places: (string | null)[] = [];
   #groups = new Map<string, Group>();
+  /** Of the groups: the same array for as long as they are the same. */
+  #labels: readonly string[] = [];
   #tree = treeOf([], false);
 
   /** Groups in the order of their level, runs in the chosen order. Groups left empty are not there. */
@@ -44,11 +48,12 @@ export class TreeGrower {
     if (changed.size === 0 && !hasMoved) return this.#tree;
     const members = hasMoved ? membersOf(this.#places) : null;
     const keys = members === null ? [...this.#groups.keys()] : inOrder(members, this.#recipe!.first);
+    this.#labels = sameIfEqual(this.#labels, keys.map(this.#recipe!.first.labelOf));
     const groups = keys.map((key): [string, Group] => {
       const known = this.#groups.get(key);
       const own = members?.get(key) ?? known!.members;
       const isSame = known !== undefined && areEqual(known.members, own);
-      if (isSame && !changed.has(key)) return [key, known];
+      if (isSame && !changed.has(key) && known.branch.among === this.#labels) return [key, known];
       const order = this.#orderOf(own, isSame && !hasMoved ? known.order : null, options);
       return [key, this.#group(key, own, order, { metric: options.metric, before: known?.branch })];
     });
@@ -62,9 +67,9 @@ export class TreeGrower {
 
   /** Another recipe makes all anew. */
   #follow(sweeps: readonly SweepSummary[], options: TreeOptions): void {
-    const { matches, grouping = initialGrouping, sort, metric } = options;
+    const { matches, grouping = initialGrouping, foldsWaiting = false, isAscii = false, sort, metric } = options;
     const prefix = groupingKey(grouping);
-    const inputs = [...sweeps, prefix, matches, sort.by, sort.isReversed, metric];
+    const inputs = [...sweeps, prefix, foldsWaiting, isAscii, matches, sort.by, sort.isReversed, metric];
     if (this.#recipe !== null && areEqual(this.#recipe.inputs, inputs)) return;
     const [first, second] = grouping;
     const below = isFlat(grouping)
@@ -74,7 +79,15 @@ export class TreeGrower {
         : first.kind === 'group'
           ? 'setting'
           : null;
-    this.#recipe = { inputs, prefix, first: levelOf(first, sweeps), second: below, isFlat: isFlat(grouping) };
+    this.#recipe = {
+      inputs,
+      prefix,
+      first: levelOf(first, sweeps),
+      second: below,
+      isFlat: isFlat(grouping),
+      foldsWaiting,
+      isAscii,
+    };
     this.#runs = [];
     this.#places = [];
     this.#groups = new Map();
@@ -118,14 +131,17 @@ export class TreeGrower {
     { runs, order }: Order,
     { metric, before }: { metric: string | null; before: Branch | undefined },
   ): Group {
-    const { prefix, first, second } = this.#recipe!;
+    const { prefix, first, second, isFlat: isOneList, foldsWaiting, isAscii } = this.#recipe!;
     const plan = {
       key: prefix === '' ? key : `${prefix}|${key}`,
       label: first.labelOf(key),
+      among: this.#labels,
       title: first.titleOf(key),
       isFailure: first.isFailure(key),
-      isFlat: this.#recipe!.isFlat,
+      isFlat: isOneList,
       second,
+      foldsWaiting,
+      isAscii,
       metric,
     };
     return { members, order, branch: groupBranch(plan, runs, before) };

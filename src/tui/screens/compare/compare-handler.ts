@@ -6,7 +6,8 @@ import type { UiState } from '../../state/ui-state.js';
 export function compareSelection(ui: UiState, at: KeyContext): Pressed {
   const { rows, index, groups, branches } = at;
   const { marks } = ui;
-  const subjects = chooseSubjects({ node: rows[index], groups, branches, marks, baseline: ui.compare.baseline });
+  const { isAscii, compare } = ui;
+  const subjects = chooseSubjects({ node: rows[index], groups, branches, marks, baseline: compare.baseline, isAscii });
   if (typeof subjects === 'string') return refuse(ui, subjects);
   return { ui: { ...ui, screen: { kind: 'compare', subjects, at: 0, top: 0, left: 0 } } };
 }

@@ -2,6 +2,7 @@ import { tagsText } from '../../../base/annotation.js';
 import { parameterOf } from '../../../base/scalar.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
+import { fitDistinct } from '../../../text/distinct-names.js';
 import type { RunSummary } from '../../state/port.js';
 import { scalarText } from '../../widgets/parameters.js';
 import { narrowNumber } from '../../../text/numbers.js';
@@ -68,31 +69,9 @@ export function valuesText(values: readonly (Value | undefined)[], width: number
   return `${narrowNumber(Math.min(...numbers))}…${narrowNumber(Math.max(...numbers))} (${values.length})`;
 }
 
-/**
- * Of texts that are compared what differs: where one of them is too wide, what all of them begin and end with is left out, as
- * far as a word ends there (`…/warmup_N64/…`). A text that is nothing else is left as it is.
- */
+/** Texts that are compared, all of them whole, or where one of them is too wide what tells them apart (`…N64/last.ckpt`). */
 export function withoutCommon(texts: readonly string[], width: number): string[] {
   const distinct = [...new Set(texts)];
   if (distinct.length < 2 || texts.every((text) => textWidth(text) <= width)) return [...texts];
-  const start = wordEnd(commonStart(distinct));
-  const ends = distinct.map((text) => [...text.slice(start)].reverse().join(''));
-  const end = wordEnd(commonStart(ends));
-  const cut = (text: string): string => {
-    const middle = text.slice(start, text.length - end);
-    return `${start > 1 ? '…' : text.slice(0, start)}${middle}${end > 1 ? '…' : text.slice(text.length - end)}`;
-  };
-  return texts.map(cut);
-}
-
-function commonStart(texts: readonly string[]): string {
-  const [first = '', ...others] = texts;
-  let length = 0;
-  while (length < first.length && others.every((text) => text[length] === first[length])) length++;
-  return first.slice(0, length);
-}
-
-/** How much of a text ends with a whole word. */
-function wordEnd(text: string): number {
-  return /^.*[/_.=-]/.exec(text)?.[0].length ?? 0;
+  return texts.map((text) => fitDistinct(text, width, distinct).trimEnd());
 }

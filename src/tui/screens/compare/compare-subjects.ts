@@ -1,6 +1,7 @@
 import type { Subject } from '../../state/compare-choice.js';
 import type { RunId } from '../../state/port.js';
 import type { Branch, BranchIndex, RunNode, TreeNode } from '../../model/tree/branch-index.js';
+import { runLabels } from '../../model/tree/run-labels.js';
 
 /** What a person has singled out, and where they stand. */
 type SubjectSource = {
@@ -10,6 +11,8 @@ type SubjectSource = {
   readonly marks: ReadonlySet<RunId>;
   /** Key of the pinned baseline. */
   readonly baseline: string | null;
+  /** Names have to differ in ASCII. */
+  readonly isAscii: boolean;
 };
 
 /**
@@ -18,16 +21,18 @@ type SubjectSource = {
  */
 export function chooseSubjects(source: SubjectSource): readonly Subject[] | string {
   if (source.marks.size > 0) {
-    const marked = withBaseline(markedSubjects(source), source);
+    const marked = markedSubjects(source);
     return marked.length > 1 ? marked : 'One run is marked; mark another: space. Or pin one as the baseline: b.';
   }
   const { node } = source;
   if (node === undefined) return 'There is no run to compare.';
   const pinned = pinnedBeside(node, source);
-  if (pinned !== null) return [pinned, node].map(subjectOf);
+  if (pinned !== null) return subjectsOf([pinned, node], source);
   if (node.kind === 'run') return 'Mark two runs or groups first: space. Or select a group.';
   const parts = partsOf(node);
-  return parts.length > 1 ? parts : `${node.label} has only one run; mark what to compare it with: space.`;
+  return parts.length > 1
+    ? subjectsOf(parts, source)
+    : `${node.label} has only one run; mark what to compare it with: space.`;
 }
 
 /** The baseline, if it is neither the selection nor a part of it, nor has it as a part. */
@@ -36,8 +41,9 @@ function pinnedBeside(node: TreeNode, source: SubjectSource): TreeNode | null {
   return pinned === null || pinned.key === node.key || holds(node, pinned) || holds(pinned, node) ? null : pinned;
 }
 
-/** The outermost groups of which every run is marked, and the other marked runs each by itself. */
-function markedSubjects({ groups, marks }: SubjectSource): readonly Subject[] {
+/** The baseline, the outermost groups of which every run is marked, and the other marked runs each by itself. */
+function markedSubjects(source: SubjectSource): readonly Subject[] {
+  const { groups, marks } = source;
   const found: TreeNode[] = [];
   const walk = (node: TreeNode): void => {
     const areAll = runsOf(node).every(({ id }) => marks.has(id));
@@ -46,33 +52,37 @@ function markedSubjects({ groups, marks }: SubjectSource): readonly Subject[] {
   };
   groups.forEach(walk);
   const [first] = found;
-  const shown = found.length === 1 && first?.kind !== 'run' ? partsOf(first!) : found.map(subjectOf);
-  const ids = new Set(shown.flatMap((subject) => subject.ids));
+  const shown = withBaseline(found.length === 1 && first?.kind !== 'run' ? partsOf(first!) : found, source);
+  const ids = new Set(shown.flatMap((node) => runsOf(node).map(({ id }) => id)));
   // Runs stay marked while the filter hides them.
   const hidden = [...marks].filter((id) => !ids.has(id));
-  return [...shown, ...hidden.map((id): Subject => ({ key: id, label: id.slice(id.indexOf('/') + 1), ids: [id] }))];
+  const own = subjectsOf(shown, source);
+  return [...own, ...hidden.map((id): Subject => ({ key: id, label: id.slice(id.indexOf('/') + 1), ids: [id] }))];
 }
 
-function withBaseline(subjects: readonly Subject[], source: SubjectSource): readonly Subject[] {
+function withBaseline(nodes: readonly TreeNode[], source: SubjectSource): readonly TreeNode[] {
   const pinned = source.baseline === null ? null : nodeOf(source.baseline, source);
-  if (pinned === null) return subjects;
-  const own = new Set(runsOf(pinned).map(({ id }) => id));
-  const isThere = subjects.some(({ key, ids }) => key === pinned.key || ids.some((id) => own.has(id)));
-  return isThere ? subjects : [subjectOf(pinned), ...subjects];
+  if (pinned === null) return nodes;
+  const isThere = nodes.some((node) => node.key === pinned.key || holds(node, pinned) || holds(pinned, node));
+  return isThere ? nodes : [pinned, ...nodes];
 }
 
-/** A group is compared by its settings; where it has none, by its runs. */
-function partsOf(branch: Branch): readonly Subject[] {
-  const [only] = branch.children;
-  if (branch.children.length === 1 && only?.kind === 'subgroup') return partsOf(only);
-  return branch.children.map(subjectOf);
+/** A group is compared by its settings; where it has none, by its runs. What has not begun has nothing to be compared. */
+function partsOf(branch: Branch): readonly TreeNode[] {
+  const parts = branch.children.filter(({ kind }) => kind !== 'waiting');
+  const [only] = parts;
+  return parts.length === 1 && only?.kind === 'subgroup' ? partsOf(only) : parts;
 }
 
-/** A group of one run is that run. */
-function subjectOf(node: TreeNode): Subject {
-  const runs = runsOf(node);
-  const label = node.kind === 'run' ? node.run.name : node.label;
-  return { key: node.key, label, ids: runs.map(({ id }) => id) };
+/** Runs are called by what tells them apart, unless groups are among them. */
+function subjectsOf(nodes: readonly TreeNode[], { isAscii }: SubjectSource): Subject[] {
+  const runs = nodes.flatMap((node) => (node.kind === 'run' ? [node.run] : []));
+  const names = runs.length === nodes.length ? runLabels(runs, { isAscii }) : null;
+  return nodes.map((node, index) => ({
+    key: node.key,
+    label: names?.[index] ?? (node.kind === 'run' ? node.run.name : node.label),
+    ids: runsOf(node).map(({ id }) => id),
+  }));
 }
 
 function runsOf(node: TreeNode): readonly RunNode['run'][] {

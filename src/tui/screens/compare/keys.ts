@@ -11,11 +11,9 @@ import {
 import { always, type KeyTable, type Short } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
 import type { WindowModel } from '../../model/window-model.js';
-import { spreads } from '../../state/chart-choice.js';
 import { type CompareView, compareViews, type HeatmapAxes, valueSummaries } from '../../state/compare-choice.js';
 import { menuAt } from '../../state/menu-state.js';
 import type { CompareScreen, UiState } from '../../state/ui-state.js';
-import { spreadNames } from '../../widgets/chart/chart-legend.js';
 import { pin } from './compare-handler.js';
 import { isInRows } from './comparison.js';
 
@@ -74,10 +72,6 @@ export const compareKeys: KeyTable = {
       act: onScreen(openSubject),
     },
     {
-      ...{ command: 'spread', keys: ['a'], group: 'charts', short: inView('overlay', 'seeds'), act: nextSpread },
-      help: 'runs of one group: each one, mean ± std, 95 % band or min–max, median, IQM',
-    },
-    {
       ...{ command: 'x-axis', keys: ['x'], vim: { keys: ['i'], shown: 'i' }, group: 'charts' },
       help: 'the axes of the heatmap; in the overlay: the x axis',
       short: inView('heatmap', 'axes'),
@@ -88,7 +82,8 @@ export const compareKeys: KeyTable = {
       metric: { short: 'metric', worth: 4 },
       'log-y': { short: inView('overlay', 'log') },
       smooth: { short: inView('overlay', 'smooth') },
-    }).filter(({ command }) => command !== 'spread' && command !== 'x-axis'),
+      chart: { short: inView('overlay', 'chart') },
+    }).filter(({ command }) => command !== 'x-axis'),
     {
       ...{ command: 'back', ...escapeKey, group: 'window', short: 'back', worth: always },
       help: 'zoom out; back to the list',
@@ -178,12 +173,6 @@ function nextSummary(ui: UiState): Pressed {
   const known = valueSummaries.filter((summary) => summary !== 'at cursor' || ui.chart.cursor !== null);
   const summary = known[(known.indexOf(ui.compare.summary) + 1) % known.length]!;
   return { ui: { ...ui, compare: { ...ui.compare, summary }, note: { text: `Values: ${summary}.`, tone: 'dim' } } };
-}
-
-function nextSpread(ui: UiState): Pressed {
-  const spread = spreads[(spreads.indexOf(ui.compare.spread) + 1) % spreads.length]!;
-  const text = `Runs of one group: ${spreadNames[spread]}.`;
-  return { ui: { ...ui, compare: { ...ui.compare, spread }, note: { text, tone: 'dim' } } };
 }
 
 function chooseAxes({ ui, screen, at, own }: Shown): Pressed {

@@ -1,4 +1,7 @@
 import { hasEnded } from '../../../base/run-words.js';
+import { cleanText } from '../../../text/display-text.js';
+import { shellQuote } from '../../../text/shell-words.js';
+import { wrapWithin } from '../../../text/wrap.js';
 import { filledCharts } from '../../model/detail.js';
 import { type WindowModel, selectedNode, selectedRuns } from '../../model/window-model.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
@@ -8,7 +11,10 @@ import { failureDetail } from '../../widgets/run-list/failure-row.js';
 import { logSection } from '../../widgets/log/log-section.js';
 import { parameterLines } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/section.js';
-import { fitLine, type Line } from '../../surface/span.js';
+import { fitLine, type Line, span } from '../../surface/span.js';
+import { hintLine, type KeyHint } from '../../widgets/key-hints.js';
+import { isUnstarted } from '../../model/run-reason.js';
+import { keyOfVerb } from '../../keys/run-verb-handler.js';
 
 /** From so many rows on there is room for the end of the log below the curve. */
 const roomForLog = 14;
@@ -29,10 +35,29 @@ export function headingOf(node: TreeNode, model: WindowModel, width: number): Li
   return failureDetail(node, model.causeOf(node), { width, now, total: tally.total });
 }
 
+/** What has not begun has neither curve nor log: why it waits, the key that lets it go, and what it will be. Null: it has begun. */
+export function unstartedDetail(node: TreeNode, model: WindowModel, width: number, height: number): Line[] | null {
+  const runs = selectedRuns(node);
+  if (node.kind === 'run' ? !isUnstarted(node.run) : node.kind !== 'waiting') return null;
+  const key = keyOfVerb('release', model.ui.keys)!;
+  const hint: KeyHint = node.kind === 'run' ? [key, 'releases it'] : [key.toUpperCase(), 'releases them'];
+  const command = node.kind === 'run' ? wrapWithin(shellQuote(node.run.argv.map(cleanText)), width, height) : [];
+  return [
+    ...headingOf(node, model, width),
+    ...(runs[0]!.state === 'held' ? [hintLine([hint])] : []),
+    sectionRule('parameters', [], width),
+    ...parameterLines(runs, model.varying, width, height),
+    ...(command.length === 0 ? [] : [sectionRule('command', [], width)]),
+    ...command.map((text): Line => [span(text)]),
+  ].slice(0, height);
+}
+
 /** The selection: what it is, its curve, its parameters, the end of its log. */
 export function detailPane(model: WindowModel, width: number, height: number): Line[] {
   const node = selectedNode(model);
   if (node === undefined) return [];
+  const unstarted = unstartedDetail(node, model, width, height);
+  if (unstarted !== null) return unstarted.map((line) => fitLine(line, width));
   const heading = headingOf(node, model, width);
   const parameters = parameterLines(selectedRuns(node), model.varying, width, Math.max(1, Math.floor(height / 7)));
   const rest = height - heading.length - parameters.length - 1;

@@ -1,20 +1,22 @@
-import { errorOf } from '../../../base/run-words.js';
 import { type Handler, type Pressed, refuse } from '../../keys/key-context.js';
+import { troubleOf } from '../../model/trouble.js';
 import { lookOf, withLook } from '../../state/list-look.js';
 import type { UiState } from '../../state/ui-state.js';
 
-const failing = 'status:failed,lost';
+/** All with which something is wrong. */
+const wrong = 'status:failed,lost or not health:ok';
 
-/** Only the failures, by kind, the commonest first; again: the list as it was. */
+/** Only what went wrong, by kind, the commonest first; again: the list as it was. */
 export const toggleFailures: Handler = (ui, at) => {
   const left = leaveFailures(ui);
   if (left !== null) return left;
-  if (!at.runs.some((run) => errorOf(run) !== null)) return refuse(ui, 'No run has failed.');
+  if (!at.runs.some((run) => troubleOf(run) !== null))
+    return refuse(ui, 'No run has failed, and nothing is wrong with any.');
   return {
     ui: {
       ...ui,
       screen: { kind: 'jobs' },
-      filter: ui.filter === '' ? failing : `(${ui.filter}) ${failing}`,
+      filter: ui.filter === '' ? wrong : `(${ui.filter}) (${wrong})`,
       grouping: [{ kind: 'error' }],
       ...{ selected: null, index: 0, top: 0 },
       beforeFailures: lookOf(ui),

@@ -8,7 +8,7 @@ import { listPane, listRows } from '../../widgets/run-list/list-pane.js';
 import { fitLine } from '../../surface/span.js';
 import { Rule } from '../../widgets/rule.js';
 import type { ScreenProps } from '../screen.js';
-import { detailPane, headingOf } from './detail-pane.js';
+import { detailPane, headingOf, unstartedDetail } from './detail-pane.js';
 import { jobsLayout } from './layout.js';
 
 /** The list of all runs, and the selection's curve, parameters and log beside it; on a narrow terminal the curve below it. */
@@ -53,6 +53,8 @@ const drawDetail: DrawModel = (model, { width, height }) => detailPane(model, wi
 /** The curve with its name, for when there is little room. */
 const drawStrip: DrawModel = (model, { width, height }) => {
   const node = selectedNode(model);
+  const unstarted = node === undefined ? null : unstartedDetail(node, model, width, height);
+  if (unstarted !== null) return unstarted.map((line) => fitLine(line, width));
   const first = model.detail.charts[0];
   const heading = node === undefined ? [] : headingOf(node, model, width);
   const rest = { width, height: height - heading.length };

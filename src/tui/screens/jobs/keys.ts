@@ -1,5 +1,6 @@
 import { chartRows, unzoomed } from '../../keys/chart-handler.js';
 import { distance, type KeyContext, type Movement, type Pressed, refuse } from '../../keys/key-context.js';
+import { isUnstarted } from '../../model/run-reason.js';
 import type { Branch } from '../../model/tree/branch-index.js';
 import type { KeyRow, KeyTable } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, within } from '../../keys/movement-rows.js';
@@ -14,7 +15,12 @@ const shorts: Partial<Record<Command, Pick<KeyRow, 'short' | 'worth'>>> = {
   jump: { short: 'group', worth: 2 },
   group: { short: 'group by' },
   sort: { short: 'sort', worth: 3 },
-  compare: { short: 'compare' },
+  compare: { short: ({ ui }) => (ui.marks.size > 1 ? 'compare' : null), worth: 5 },
+  failures: {
+    short: ({ attention, ui }) =>
+      !attention().hasTrouble ? null : ui.beforeFailures === null ? 'failures' : 'all runs',
+    worth: 5,
+  },
 };
 
 /** The keys of the list. */
@@ -31,7 +37,7 @@ export const jobsKeys: KeyTable = {
       help: 'open the run or group full-screen',
     },
     ...selectionRows.map((row) => ({ ...row, ...shorts[row.command] })),
-    ...chartRows({ metric: { short: 'metric', worth: 4 } }),
+    ...chartRows({ metric: { short: ({ metric }) => (metric === null ? null : 'metric'), worth: 4 } }),
     {
       command: 'back',
       ...escapeKey,
@@ -83,7 +89,9 @@ function open(ui: UiState, at: KeyContext): Pressed {
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, 'There is no run to open.');
   if (node.kind !== 'run' && node.isFailure) return openExample(ui, node, at);
-  return { ui: { ...ui, log: anotherLog(ui.log), screen: { kind: 'run', pane: 'log', offset: 0 } } };
+  // What has not begun has no log.
+  const pane = node.kind === 'run' && isUnstarted(node.run) ? 'config' : 'log';
+  return { ui: { ...ui, log: anotherLog(ui.log), screen: { kind: 'run', pane, offset: 0 } } };
 }
 
 /** The log of a run that failed so, at its error; the others are beside it. */

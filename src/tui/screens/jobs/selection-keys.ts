@@ -52,7 +52,7 @@ export const selectionRows: readonly KeyRow[] = [
   },
   {
     ...{ command: 'failures', keys: ['F'], vim: { keys: ['W'], shown: 'W' }, group: 'list', act: toggleFailures },
-    help: 'failures by kind of error, with the parameters that go with each; again: back',
+    help: 'failures and unhealthy runs by kind, with the parameters that go with each; again: back',
   },
   {
     ...{ command: 'group', keys: ['g'], group: 'list', act: opens('grouping') },

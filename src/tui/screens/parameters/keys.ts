@@ -58,7 +58,7 @@ export const parametersKeys: KeyTable = {
       help: 'choose the metric that the parameters are to explain',
     },
     {
-      ...{ command: 'clip', keys: ['u'], group: 'charts', act: onScreen(toggleRanks) },
+      ...{ command: 'ranks', keys: ['u'], group: 'charts', act: onScreen(toggleRanks) },
       help: 'ignore outliers: explain the order of the runs, not how far they lie apart; again: their values',
       short: inViews('outliers', 'importance'),
     },

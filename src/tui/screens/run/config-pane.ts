@@ -8,6 +8,7 @@ import { textWidth } from '../../../text/display-width.js';
 import type { RunDetails, RunSummary } from '../../state/port.js';
 import { memoryText, sizeText } from '../../../text/numbers.js';
 import { shellQuote } from '../../../text/shell-words.js';
+import { isUnstarted } from '../../model/run-reason.js';
 import { metricsReport } from '../../widgets/metrics-report.js';
 import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
 import { wrapWithin } from '../../../text/wrap.js';
@@ -34,7 +35,7 @@ export function configLines(config: ShownConfig, width: number): Line[] {
     [],
     ...facts(config).flatMap((fact) => factLines(fact, width)),
     [],
-    ...metricsSection(config.metrics, width),
+    ...(isUnstarted(config.run) ? [] : metricsSection(config.metrics, width)),
   ];
 }
 

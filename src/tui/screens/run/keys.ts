@@ -1,9 +1,10 @@
 import { chartRows, moveCursor, unzoomed } from '../../keys/chart-handler.js';
 import { askWallFilter, isOnWall, leaveWall, moveOnWall, zoomChart } from './wall-handler.js';
 import { distance, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../keys/key-context.js';
-import { always, type KeyGroup, type KeyTable, type Short } from '../../keys/key-row.js';
+import { always, type KeyGroup, type KeyRow, type KeyTable, type Short } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
 import { selectedNode, type WindowModel } from '../../model/window-model.js';
+import type { Command } from '../../state/command.js';
 import { anotherLog } from '../../state/log-choice.js';
 import type { OpenPane, UiState } from '../../state/ui-state.js';
 import { select, selectionRows } from '../jobs/selection-keys.js';
@@ -52,7 +53,7 @@ export const runKeys: KeyTable = {
       act: (ui, at) => searchOn(ui, at, -1),
     },
     ...selectionRows.map((row) =>
-      row.command === 'first-error' ? { ...row, short: ofLog('first error') } : { ...row, short: actWord(row.command) },
+      row.command === 'first-error' ? { ...row, short: ofLog('first error') } : { ...row, short: actWord(row) },
     ),
     {
       ...{ command: 'wrap', keys: ['w'], group: 'log', short: ofLog('wrap'), act: wrap },
@@ -62,7 +63,7 @@ export const runKeys: KeyTable = {
       metric: { short: (model) => (paneOf(model) === 'charts' || !isRun(model) ? 'metric' : null), worth: 4 },
       'x-axis': { short: inPanes('x axis', ['charts']) },
       smooth: { short: inPanes('smooth', ['charts']) },
-      'zoom-in': { short: inPanes('zoom', ['charts']), worth: 3 },
+      chart: { short: inPanes('chart', ['charts']), worth: 3 },
     }),
     {
       ...{
@@ -110,15 +111,14 @@ function ofLog(word: string): (model: WindowModel) => string | null {
   return (model) => (isRun(model) ? inPanes(word, ['log'])(model) : null);
 }
 
-/** Of a run it is ended or resumed, of a group all of it. */
-function actWord(command: string): Short {
+const shown: ReadonlySet<Command> = new Set(['kill', 'kill-group', 'resume', 'resume-group', 'hold', 'pause']);
+
+/** What acts on runs, but beside charts. */
+function actWord({ command, short }: KeyRow): Short {
   return (model) => {
-    if (paneOf(model) === 'charts') return null;
-    const words: Partial<Record<string, string>> = isRun(model)
-      ? { kill: 'kill', resume: 'resume' }
-      : { 'kill-group': 'kill', 'resume-group': 'resume' };
-    const word = words[command];
-    return word === undefined ? null : unlessSearching(word)(model);
+    if (paneOf(model) === 'charts' || !shown.has(command) || typeof short !== 'function') return null;
+    const word = short(model);
+    return word === null ? null : unlessSearching(word)(model);
   };
 }
 

@@ -1,11 +1,14 @@
 import type { DiskUsage } from '../../../files/disk/disk-usage.js';
 import { hasEnded } from '../../../base/run-words.js';
+import { textWidth } from '../../../text/display-width.js';
+import { fitDistinct } from '../../../text/distinct-names.js';
 import { shortDuration } from '../../../text/duration.js';
 import { narrowNumber } from '../../../text/numbers.js';
 import type { RunDetails, RunSummary } from '../../state/port.js';
 import type { LogPage } from '../../widgets/log/log-page.js';
 import type { OpenPane } from '../../state/ui-state.js';
 import { attemptLines } from './attempts-pane.js';
+import { labelsOf } from '../../model/tree/branch-facts.js';
 import type { Branch, RunNode, TreeNode } from '../../model/tree/branch-index.js';
 import { chartWall, type Wall, wallPage } from '../../widgets/chart/chart-wall.js';
 import { filteredMetrics, wallPosition } from '../../state/wall-choice.js';
@@ -17,6 +20,7 @@ import { parameterLines } from '../../widgets/parameters.js';
 import { inFocus, sectionRule } from '../../widgets/section.js';
 import { shortKey } from '../../widgets/short-key.js';
 import { blank, fit, fitLine, fitRight, type Line, lineWidth, span } from '../../surface/span.js';
+import { isUnstarted } from '../../model/run-reason.js';
 import { stateLook } from '../../model/state-look.js';
 import { elapsed } from '../../model/tally.js';
 import { selectedNode, selectedRuns, type WindowModel } from '../../model/window-model.js';
@@ -99,7 +103,8 @@ function openParts(
   const content = {
     kind: node.kind === 'run' ? ('run' as const) : ('group' as const),
     focus,
-    hasCharts: model.detail.metrics.length > 0 || !model.detail.isLoaded,
+    hasCharts:
+      (node.kind !== 'run' || !isUnstarted(node.run)) && (model.detail.metrics.length > 0 || !model.detail.isLoaded),
     rows: node.kind === 'run' ? Math.max(1, node.run.attempt) : node.runs.length,
   };
   const kept = height < 12 ? heading.slice(0, 2) : heading;
@@ -174,12 +179,13 @@ function paneLength(node: TreeNode, model: OpenModel, room: PaneRoom): number {
 
 /** One row per run of a group, with the last values of the shown metrics. */
 function runTable(branch: Branch, model: OpenModel, { width, height, top }: TextRoom): Line[] {
-  const nameWidth = Math.min(40, Math.max(...branch.runs.map(({ name }) => name.length)));
+  const labels = labelsOf(branch, model.ui.isAscii ? 'ascii' : '');
+  const nameWidth = Math.min(40, Math.max('run'.length, ...labels.map(textWidth)));
   const keys = model.detail.charts.map(({ metric }) => metric).slice(0, Math.floor((width - nameWidth - 12) / 12));
   const head = `  ${fit('run', nameWidth)}  ${fitRight('time', 7)} ${keys.map((key) => fitRight(shortKey(key), 11)).join(' ')}`;
   const rows = branch.runs
     .slice(top, top + Math.max(0, height - 2))
-    .map((run) => tableRow(run, keys, nameWidth, model.now));
+    .map((run, row) => tableRow(run, fitDistinct(labels[top + row]!, nameWidth, labels), keys, model.now));
   const below = branch.runs.length - top - rows.length;
   return [
     sectionRule('runs', below > 0 ? [span(`${below} below`, 'faint')] : [], width),
@@ -188,13 +194,13 @@ function runTable(branch: Branch, model: OpenModel, { width, height, top }: Text
   ];
 }
 
-function tableRow(run: RunSummary, keys: readonly string[], nameWidth: number, now: number): Line {
+function tableRow(run: RunSummary, name: string, keys: readonly string[], now: number): Line {
   const look = stateLook[run.state];
   const time = elapsed(run, now);
   const values = keys.map((key) => run.metrics[key]);
   return [
     span(`${look.glyph} `, look.tone),
-    span(fit(run.name, nameWidth)),
+    span(name),
     span(`  ${fitRight(time === null ? '' : shortDuration(time), 7)} `, 'dim'),
     ...values.map((value) =>
       span(` ${fitRight(typeof value === 'number' ? narrowNumber(value) : '', 11)}`.slice(1) + ' ', 'value'),

@@ -1,8 +1,9 @@
+import type { TreeNode } from '../../model/tree/branch-index.js';
 import { openPanes, type OpenPane } from '../../state/ui-state.js';
 import { type Line, onBackground, span } from '../../surface/span.js';
 
 /** The names of the panes, the one in use marked: `log │ charts │ config │ attempts`. */
-export function openTabs(kind: 'run' | 'group' | 'subgroup', focus: OpenPane): Line {
+export function openTabs(kind: TreeNode['kind'], focus: OpenPane): Line {
   return panesOf(kind).flatMap((pane, index): Line => {
     const name = ` ${pane === 'log' && kind !== 'run' ? 'runs' : pane} `;
     const tab = pane === focus ? onBackground([span(name, 'strong')], 'selected') : [span(name, 'dim')];
@@ -11,6 +12,6 @@ export function openTabs(kind: 'run' | 'group' | 'subgroup', focus: OpenPane): L
 }
 
 /** What can be in use on the open screen of a run or a group. */
-export function panesOf(kind: 'run' | 'group' | 'subgroup'): readonly OpenPane[] {
+export function panesOf(kind: TreeNode['kind']): readonly OpenPane[] {
   return kind === 'run' ? openPanes : ['log', 'charts'];
 }

@@ -9,7 +9,12 @@ export type SweepContext = { readonly length: number };
 
 /** The key that shows the sweep. */
 export const sweepOpener: KeyRow = {
-  ...{ command: 'sweep', keys: ['S'], group: 'window', help: 'the sweep as a whole' },
+  ...{
+    command: 'sweep',
+    keys: ['S'],
+    group: 'window',
+    help: 'the sweep as a whole: groups, results by setting, slow and failed runs',
+  },
   short: ({ ui }) => (ui.screen.kind === 'jobs' ? 'sweep' : null),
   act: (ui) =>
     ui.screen.kind === 'sweep'

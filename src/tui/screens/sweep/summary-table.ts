@@ -1,44 +1,50 @@
 import { errorText } from '../../../base/user-error.js';
 import { Memoized } from '../../../base/memoize.js';
-import type { SummaryPort } from '../../state/summary-port.js';
-import type { UiState } from '../../state/ui-state.js';
+import type { MakeSummary, SummaryPort } from '../../state/summary-port.js';
 
-/** The summary table on the screen: as it was read last, until it has been read anew. */
+/** What the runs of a sweep came to, as a table: as it was read last, until it has been read anew. */
 export class SummaryTable {
-  readonly #port: SummaryPort | undefined;
+  readonly #make: MakeSummary | undefined;
   readonly #changed: () => void;
+  readonly #ports = new Memoized<SummaryPort | null>();
+  /** What was read last: of which sweep, and when it is to be read again. */
+  #read: { readonly port: SummaryPort; readonly isOver: boolean } | null = null;
   #problem: string | null = null;
-  /** A frame that changes nothing of it does not lay it out again. */
-  readonly #laid = new Memoized<readonly string[]>();
 
-  /** @param port Undefined where there is no table. @param changed Called when the table is another one. */
-  constructor(port: SummaryPort | undefined, changed: () => void) {
-    this.#port = port;
+  /** @param make Absent where there is no table. @param changed Called when the table is another one. */
+  constructor(make: MakeSummary | undefined, changed: () => void) {
+    this.#make = make;
     this.#changed = changed;
   }
 
-  get isThere(): boolean {
-    return this.#port !== undefined;
+  /** Reads it in the background where it was not read since `rest`, or all runs have ended since then. `sweep` null: of several there is none. */
+  want(sweep: string | null, isOver: boolean): void {
+    const port = this.#portOf(sweep);
+    if (port === null || (this.#read?.port === port && this.#read.isOver === isOver)) return;
+    this.#read = { port, isOver };
+    void this.#refresh(port);
   }
 
-  /** Of the open table; while it is not open all that matters is whether there is one. */
-  shownLines({ dialog }: UiState, width: number): readonly string[] | null {
-    if (dialog.kind === 'table') return this.lines(width);
-    return this.isThere ? [] : null;
+  /** Read anew when it is wanted again. */
+  rest(): void {
+    this.#read = null;
   }
 
   /** Ready lines of at most `width` columns; null where there is no table. */
-  lines(width: number): readonly string[] | null {
-    if (this.#port === undefined) return null;
-    if (this.#problem !== null) return [`The table could not be made: ${this.#problem}`];
-    const { lines } = this.#port;
-    return lines === null ? ['reading…'] : this.#laid.value([lines, width], () => lines(width));
+  lines(sweep: string | null): ((width: number) => readonly string[]) | null {
+    const port = this.#portOf(sweep);
+    if (port === null) return null;
+    if (this.#problem !== null) return (): string[] => [`The table could not be made: ${this.#problem}`];
+    return port.lines ?? reading;
   }
 
-  /** Reads it anew, in the background. */
-  async read(): Promise<void> {
+  #portOf(sweep: string | null): SummaryPort | null {
+    return this.#ports.value([sweep], () => (sweep === null ? null : (this.#make?.(sweep) ?? null)));
+  }
+
+  async #refresh(port: SummaryPort): Promise<void> {
     try {
-      await this.#port?.refresh();
+      await port.refresh();
       this.#problem = null;
     } catch (error) {
       this.#problem = errorText(error);
@@ -46,3 +52,5 @@ export class SummaryTable {
     this.#changed();
   }
 }
+
+const reading = (): string[] => ['reading…'];

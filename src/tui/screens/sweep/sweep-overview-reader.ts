@@ -1,9 +1,11 @@
 import type { History, Wanted } from '../../model/history.js';
 import { Memoized } from '../../../base/memoize.js';
+import { hasEnded } from '../../../base/run-words.js';
 import type { MetricReader, RunSummary } from '../../state/port.js';
 import type { ListModel } from '../../model/list-model.js';
-import type { ScreenData, ScreenSource } from '../screen.js';
+import type { ScreenData, ScreenSource, ScreenTools } from '../screen.js';
 import type { SweepContext } from './keys.js';
+import { SummaryTable } from './summary-table.js';
 import { memoryFacts, memoryRows } from './sweep-memory.js';
 import { overviewOf, type SweepOverview } from './sweep-overview.js';
 import { sweepLines } from './sweep-screen-lines.js';
@@ -18,22 +20,32 @@ export class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
   readonly #memoryRuns = new Memoized<readonly RunSummary[]>();
   readonly #facts = new Memoized<ReturnType<typeof overviewOf>>();
   readonly #whole = new Memoized<SweepOverview>();
+  readonly #table: SummaryTable;
+
+  constructor({ summary, changed }: ScreenTools) {
+    this.#table = new SummaryTable(summary, changed);
+  }
 
   /** The time is looked at by the second. */
   read({ scene, history, now }: ScreenSource<'sweep'>): SweepOverview {
     const at = Math.floor(now / second) * second;
     const facts = this.#facts.value([scene.runs, scene.sweeps, scene.metric, at], () => factsOf(scene, at));
-    return this.#whole.value([facts, history.version], () => {
+    const results = this.#table.lines(sweepOf(scene));
+    return this.#whole.value([facts, history.version, results], () => {
       const runs = this.#memory(scene);
       const drawn = runs.slice(0, mostCurves);
       const memory = memoryRows(drawn, (run, bits, count) => wholeReader(history, run)?.series(bits, count));
       const read = drawn.filter((run) => wholeReader(history, run) !== null).length;
-      return { ...facts, memory, curves: { read, wanted: drawn.length, of: runs.length } };
+      return { ...facts, results, memory, curves: { read, wanted: drawn.length, of: runs.length } };
     });
   }
 
   /** The curves that tell when a run had memorised; none of other sweeps. */
   wanted({ scene }: ScreenSource<'sweep'>): Wanted {
+    this.#table.want(
+      sweepOf(scene),
+      scene.runs.every(({ state }) => hasEnded(state)),
+    );
     const runs = this.#memory(scene).slice(0, mostCurves);
     return { metrics: runs.map(({ directory }) => directory), log: null, logLines: 0 };
   }
@@ -43,9 +55,17 @@ export class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
     return { page: Math.max(1, height - 1), own: { length: sweepLines(this.read(source), width).length } };
   }
 
+  rest(): void {
+    this.#table.rest();
+  }
+
   #memory({ runs }: ListModel): readonly RunSummary[] {
     return this.#memoryRuns.value([runs], () => runs.filter((run) => memoryFacts(run) !== null));
   }
+}
+
+function sweepOf({ sweeps }: ListModel): string | null {
+  return sweeps.length === 1 ? sweeps[0]!.name : null;
 }
 
 /** Null until all of the run has been read: half a curve would say that it knew nothing. */

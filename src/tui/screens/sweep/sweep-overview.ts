@@ -27,6 +27,8 @@ export type SweepOverview = {
   readonly retries: number;
   readonly slowest: readonly SlowRun[];
   readonly failures: readonly FailureClass[];
+  /** The table of what the runs came to, as lines of at most so many columns; null: there is none. */
+  readonly results: ((width: number) => readonly string[]) | null;
   readonly memory: readonly MemoryRow[];
   /** Curves read and wanted for `memory`, and the memory runs there are. */
   readonly curves: { readonly read: number; readonly wanted: number; readonly of: number };
@@ -73,7 +75,7 @@ export function overviewOf(
   runs: readonly RunSummary[],
   sweeps: readonly SweepSummary[],
   choice: OverviewChoice,
-): Omit<SweepOverview, 'memory' | 'curves'> {
+): Omit<SweepOverview, 'results' | 'memory' | 'curves'> {
   const times = runs.map((run) => elapsed(run, choice.now) ?? 0);
   const busy = busyTimeOf(runs);
   const span = busy === null ? null : busyMs(busy, choice.now);

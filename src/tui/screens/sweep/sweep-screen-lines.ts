@@ -1,3 +1,4 @@
+import { Memo } from '../../../base/memo.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { shortDuration } from '../../../text/duration.js';
@@ -38,9 +39,21 @@ export function sweepLines(overview: SweepOverview, width: number): Line[] {
     [],
     ...memorySection(overview, width),
     ...groupsSection(overview, width),
+    ...resultsSection(overview, width),
     ...troubleSection(overview, width),
   ];
 }
+
+/** By setting, over its seeds: laid out once for each width. */
+function resultsSection({ results }: SweepOverview, width: number): Line[] {
+  if (results === null) return [];
+  return laidOut.value(results, String(width), () => {
+    const lines = results(width - 2).map((text): Line => [span(` ${cleanText(text)}`)]);
+    return [sectionRule('results', [], width), ...lines, []];
+  });
+}
+
+const laidOut = new Memo<NonNullable<SweepOverview['results']>, Line[]>(2);
 
 /** What it took and how fast it goes. */
 function factsLine({ runs, runTime, gpuTime, donePerHour, retries }: SweepOverview): Line {

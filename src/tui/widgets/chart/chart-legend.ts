@@ -8,6 +8,8 @@ import { strandingOf } from './chart-plot.js';
 import type { ChartSeries } from './chart-series.js';
 import { lineSign } from './plot/curve-dashes.js';
 import { flow } from '../parameters.js';
+import { textWidth } from '../../../text/display-width.js';
+import { fitDistinct } from '../../../text/distinct-names.js';
 import { narrowNumber } from '../../../text/numbers.js';
 import { type Line, span, type Span } from '../../surface/span.js';
 import { exactSeconds, exactTime } from './axes/time-ticks.js';
@@ -25,15 +27,17 @@ function readOff(curves: readonly Curve[], look: ChartLook, width: number, heigh
   const strands = strandingOf(curves, width, look)?.strands ?? [];
   const { choice } = look;
   const x = cursorX(curves, choice);
-  const entries = entriesOf(strands, x !== null).map(({ strand, others }): Line => {
+  const entries = entriesOf(strands, x !== null);
+  const labels = shortLabels(entries, width);
+  const pieces = entries.map(({ strand, others }, index): Line => {
     const readings = [strand, ...others].map((one) => (x === null ? lastReading(one) : readingAt(one, x)));
     return [
       span(lineSign(strand.tone, choice.hasDashes), strand.tone),
-      span(strand.label === '' ? '' : `${strand.label} `, 'plain'),
+      span(strand.label === '' ? '' : `${labels[index]!} `, 'plain'),
       ...(strand.seeds === null ? single(readings) : together(readings[0] ?? null, choice.spread)),
     ];
   });
-  return flow([...placeOf(x, look), ...entries], width, height);
+  return flow([...placeOf(x, look), ...pieces], width, height);
 }
 
 /** Where the cursor is. */
@@ -47,11 +51,23 @@ function placeOf(x: number | null, { xUnit }: ChartLook): Line[] {
  */
 export function labelLines(curves: readonly Curve[], look: ChartLook, width: number): Line[] {
   const entries = entriesOf(strandingOf(curves, width, look)?.strands ?? [], false);
-  const labels = entries.map(({ strand }): Line => [
+  const labels = shortLabels(entries, width);
+  const pieces = entries.map(({ strand }, index): Line => [
     span(lineSign(strand.tone, look.choice.hasDashes), strand.tone),
-    span(strand.label, 'plain'),
+    span(labels[index]!, 'plain'),
   ]);
-  return flow([...placeOf(cursorX(curves, look.choice), look), ...labels], width, 1);
+  return flow([...placeOf(cursorX(curves, look.choice), look), ...pieces], width, 1);
+}
+
+/** Columns of an entry for its sign and its value, of one run or of several: `━ … 0.8747`, `━ … n=12 0.8747 ±0.0021`. */
+const besideLabel = { one: 13, several: 25 };
+
+/** A label that leaves its value no room in a line keeps what tells it from the others. */
+function shortLabels(entries: readonly Entry[], width: number): string[] {
+  const labels = entries.map(({ strand }) => strand.label);
+  const beside = entries.some(({ strand }) => strand.seeds !== null) ? besideLabel.several : besideLabel.one;
+  const most = Math.max(besideLabel.one, width - beside);
+  return labels.map((label) => (textWidth(label) <= most ? label : fitDistinct(label, most, labels).trimEnd()));
 }
 
 /** What all curves that are not in the background have come to, or have at the cursor: one value, or the lowest and the highest. */

@@ -1,4 +1,7 @@
-import type { Condition, FailureCause } from '../../../analysis/failures/failure-causes.js';
+import type { FailureCause } from '../../../analysis/failures/failure-causes.js';
+import { chanceText, conditionsText } from '../../../analysis/failures/failure-words.js';
+import { healthText } from '../../../analysis/health/finding.js';
+import { errorOf } from '../../../base/run-words.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { shortDuration } from '../../../text/duration.js';
@@ -7,7 +10,7 @@ import { wrapWithin } from '../../../text/wrap.js';
 import { firstFailureOf } from '../../model/tree/branch-facts.js';
 import type { Branch } from '../../model/tree/branch-index.js';
 import type { FoundCause } from '../../model/failure-cause-finder.js';
-import { parameterText } from '../../model/parameter-text.js';
+import type { WindowModel } from '../../model/window-model.js';
 import { ends, fit, fitLine, fitRight, type Line, span } from '../../surface/span.js';
 
 /** Columns of the numbers of a row: how many runs, and how long ago the first of them failed. */
@@ -18,35 +21,44 @@ const margins = 4;
 const leastKind = 18;
 const longestCause = 48;
 
-type FailureLayout = { readonly kind: number; readonly cause: number };
+/** Kinds that are looked at for how long their causes are. */
+const measured = 20;
 
-/** How a row of `width` columns is shared out between the kind of failure and what goes with it. */
-function failureLayout(width: number): FailureLayout {
+/** Columns of the kind of failure and of what goes with it. */
+export type FailureLayout = { readonly kind: number; readonly cause: number };
+
+/** How rows of `width` columns are shared out between the two: the cause takes no more than it needs. */
+export function failureLayout(
+  { groups, causeOf }: Pick<WindowModel, 'groups' | 'causeOf'>,
+  width: number,
+): FailureLayout {
   const room = width - sizes.runs - sizes.first - margins;
-  const cause = Math.max(0, Math.min(longestCause, Math.ceil(room * 0.58), room - leastKind));
+  const most = Math.max(0, Math.min(longestCause, Math.ceil(room * 0.58), room - leastKind));
+  const wanted = groups.slice(0, measured).map((group) => textWidth(causeText(causeOf(group), most)));
+  const cause = Math.min(most, Math.max(causeHeading.length, ...wanted));
   return { kind: room - cause, cause };
 }
 
+const causeHeading = 'mostly with';
+
 /** The words above rows of failures. */
-export function failureHeading(width: number): Line {
-  const { kind, cause } = failureLayout(width);
+export function failureHeading({ kind, cause }: FailureLayout): Line {
   const words = [
-    fit('   kind of failure', kind),
+    fit('   what went wrong', kind),
     fitRight('runs', sizes.runs),
-    ` ${fit('mostly with', cause)}`,
+    ` ${fit(causeHeading, cause)}`,
     fitRight('since', sizes.first),
   ];
   return [span(words.join(' '), 'faint')];
 }
 
-/** One kind of failure in `width` columns. `sign`: mark, fold and digit before the words. `now`: Unix ms. */
+/** One kind of failure. `sign`: mark, fold and digit before the words. `now`: Unix ms. */
 export function failureRow(
   branch: Branch,
   sign: Line,
   found: FoundCause | undefined,
-  { width, now }: { readonly width: number; readonly now: number },
+  { kind, cause, now }: FailureLayout & { readonly now: number },
 ): Line {
-  const { kind, cause } = failureLayout(width);
   const { endedAt } = firstFailureOf(branch);
   const since = endedAt === null ? '' : shortDuration(Math.max(0, now - endedAt));
   return [
@@ -68,23 +80,6 @@ function causeText(found: FoundCause | undefined, width: number): string {
   return texts.find((text) => textWidth(text) <= width) ?? what;
 }
 
-/** `batch_size=64 and dim≥128` */
-function conditionsText(conditions: readonly Condition[]): string {
-  return conditions.map(conditionText).join(' and ');
-}
-
-function conditionText(condition: Condition): string {
-  const name = cleanText(condition.parameter);
-  if (condition.kind !== 'is') return `${name}${condition.kind === 'at least' ? '≥' : '≤'}${String(condition.value)}`;
-  return condition.value === undefined ? `no ${name}` : `${name}=${parameterText(condition.value) || '""'}`;
-}
-
-/** `p < 1e-99`, `p = 0.02`. Smaller is not said: it means nothing more. */
-function chanceText(log10P: number): string {
-  if (log10P > -3) return `p = ${(10 ** log10P).toPrecision(1)}`;
-  return `p < 1e-${Math.min(99, Math.floor(-log10P))}`;
-}
-
 /** A kind of failure in words, for where it is selected: the error in full, how many runs, and what goes with it. `total`: runs in all. */
 export function failureDetail(
   branch: Branch,
@@ -95,7 +90,9 @@ export function failureDetail(
   const count = `${countText(branch.runs.length)} of ${countText(total)} runs`;
   const since = first.endedAt === null ? '' : `first ${shortDuration(Math.max(0, now - first.endedAt))} ago`;
   return [
-    ...wrapWithin(cleanText(first.reason ?? branch.label), width, 3).map((text): Line => [span(text, 'bad')]),
+    ...wrapWithin(cleanText(errorOf(first) ?? healthText(first) ?? branch.label), width, 3).map((text): Line => [
+      span(text, 'bad'),
+    ]),
     ends([span(`${count} · ${first.name}`, 'dim')], [span(`  ${since}`, 'dim')], width),
     ...causeLines(found).flatMap((text) => wrapWithin(text, width, 2).map((line): Line => [span(line, 'value')])),
   ];
@@ -110,7 +107,7 @@ function causeLines(found: FoundCause | undefined): string[] {
 function causeSentence({ conditions, inside, outside, log10P }: FailureCause, isSampled: boolean): string {
   const share = `${countText(inside.failed)} of ${countText(inside.runs)} runs`;
   const others = `${countText(outside.failed)} of the ${countText(outside.runs)} others`;
-  return `With ${conditionsText(conditions)}: ${share} failed so, ${others} (${chanceText(log10P)}${isSampled ? ', of a sample' : ''}).`;
+  return `With ${conditionsText(conditions)}: ${share}, else ${others} (${chanceText(log10P)}${isSampled ? ', of a sample' : ''}).`;
 }
 
 function aliasSentence({ aliases }: FailureCause): string[] {

@@ -1,6 +1,7 @@
 import { STAR } from '../../../base/annotation.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
+import { fitDistinct } from '../../../text/distinct-names.js';
 import { narrowNumber } from '../../../text/numbers.js';
 import { Memo } from '../../../base/memo.js';
 import { Memoized } from '../../../base/memoize.js';
@@ -10,26 +11,15 @@ import { markState } from '../../model/tree/branch-facts.js';
 import type { Branch, RunNode, TreeNode } from '../../model/tree/branch-index.js';
 import { countsLine } from '../counts-line.js';
 import { branchCell, type CellContext, percentOf, runCell, valuesOf } from './list-cells.js';
-import { failureHeading, failureRow } from './failure-row.js';
+import { failureHeading, type FailureLayout, failureLayout, failureRow } from './failure-row.js';
 import { listHeading, sortAt } from './list-heading.js';
 import { gutter, type ListColumn, type ListLayout, listLayout, percentWidth } from './list-columns.js';
 import { progressBar } from '../progress-bar.js';
 import { runReason } from '../../model/run-reason.js';
 import { isFlat } from '../../state/grouping.js';
 import type { SortBy } from '../../state/sort.js';
-import {
-  columnsOf,
-  ends,
-  fit,
-  fitLine,
-  type Line,
-  lineWidth,
-  onBackground,
-  plainText,
-  span,
-  type Tone,
-} from '../../surface/span.js';
-import { runLook } from '../../model/state-look.js';
+import { ends, fit, fitLine, type Line, lineWidth, onBackground, span, type Tone } from '../../surface/span.js';
+import { runLook, stateLook } from '../../model/state-look.js';
 import type { RunValues, Tally } from '../../model/tally.js';
 import type { WindowModel } from '../../model/window-model.js';
 
@@ -44,7 +34,7 @@ export function listPane(model: WindowModel, width: number, height: number): Lin
 /** `height`: of the rows below it. */
 function headingOf(model: WindowModel, width: number, height: number): Line {
   const { rows, index, ui } = model;
-  if (ui.grouping[0].kind === 'error') return failureHeading(width);
+  if (ui.grouping[0].kind === 'error') return failureHeading(failuresLaidOut(model, width));
   const position = rows.length > height ? { at: index + 1, of: rows.length } : null;
   return listHeading(layoutFor(model, width), ui.sort, position);
 }
@@ -82,16 +72,26 @@ function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
   const isFolded = model.isFolded(node);
   const digit = node.kind === 'group' ? jumpNumber(model, node.key) : null;
   const place = { isFolded, digit, marks, colour };
+  if (node.kind === 'waiting')
+    return last.value([layout, isFolded, marks], () => fitLine(waitingRow(node, place), layout.total));
   if (!node.isFailure)
     return last.value([layout, isFolded, digit, marks, colour], () =>
       fitLine(branchRow(node, layout, place), layout.total),
     );
   const { now } = model;
   const found = model.causeOf(node);
-  return last.value([layout, isFolded, digit, marks, colour, now, found], () =>
-    failureRow(node, branchSign(node, place), found, { width: layout.total, now }),
+  const { kind, cause } = failuresLaidOut(model, layout.total);
+  return last.value([layout, isFolded, digit, marks, colour, now, found, kind, cause], () =>
+    failureRow(node, branchSign(node, place), found, { kind, cause, now }),
   );
 }
+
+/** The same for all rows of a frame. */
+function failuresLaidOut(model: WindowModel, width: number): FailureLayout {
+  return failureLayouts.value(model, String(width), () => failureLayout(model, width));
+}
+
+const failureLayouts = new Memo<WindowModel, FailureLayout>(1);
 
 const drawn = new WeakMap<TreeNode, Memoized<Line>>();
 
@@ -109,7 +109,7 @@ const layouts = new Memo<WindowModel['variety'], ListLayout>(4);
 
 /** Columns of mark, indentation, sign and name; a group's name may be longer, for it can take the room of its bar. */
 function nameWidth(node: TreeNode): number {
-  return node.kind === 'run' ? gutter + 2 * node.depth + 2 + node.label.length : 0;
+  return node.kind === 'run' ? gutter + 2 * node.depth + 2 + textWidth(node.label) : 0;
 }
 
 /** The digit that jumps to a group; null from the eleventh on. */
@@ -138,15 +138,24 @@ type BranchPlace = {
 /** A group or subgroup: its runs in sum. */
 function branchRow(branch: Branch, layout: ListLayout, place: BranchPlace): Line {
   const [mark, ...sign] = branchSign(branch, place);
-  const name = [
-    ...sign,
-    span(branch.label, branch.kind === 'group' ? 'title' : 'strong'),
-    span(branch.title === null ? '' : `  ${branch.title}`, 'dim'),
-  ];
+  const name = (room: number): Line => [...sign, ...branchName(branch, room - lineWidth(sign))];
   const { columns } = layout;
   const head = columns.slice(0, headLength(columns));
   const rest = columns.slice(head.length);
   return [mark!, ...headOf(branch.tally, name, layout.name, head), ...tail(branch, rest)];
+}
+
+/** Its label, shortened to `room` columns if need be, and its title, which may be longer. */
+function branchName({ kind, label, among, title }: Branch, room: number): Line {
+  const tone = kind === 'group' ? 'title' : 'strong';
+  const columns = Math.min(room, textWidth(label));
+  return [span(fitDistinct(label, columns, among), tone), span(title === null ? '' : `  ${title}`, 'dim')];
+}
+
+/** Runs that wait for the same thing: how many, and for what, over all columns. */
+function waitingRow(branch: Branch, place: BranchPlace): Line {
+  const { glyph, tone } = stateLook[branch.runs[0]!.state];
+  return [...branchSign(branch, place), span(`${glyph} ${branch.label}`, tone)];
 }
 
 /** Its mark, whether it is unfolded, and its digit. */
@@ -168,18 +177,19 @@ function headLength(columns: readonly ListColumn[]): number {
  * Name, progress and counts. The bar stands under that of the other rows where the name leaves it its place; a long title
  * takes that place, for words say more than a bar.
  */
-function headOf(tally: Tally, name: Line, nameWidth: number, columns: readonly ListColumn[]): Line {
+function headOf(tally: Tally, name: FittingName, nameWidth: number, columns: readonly ListColumn[]): Line {
   const middle = columns.reduce((sum, { width }) => sum + width + 1, 0);
   const counts = countsLine(tally);
   const bar = columns[0]?.id === 'progress' ? columns[0].width - percentWidth - 1 : 0;
   const percent = percentOf(tally.progress).padStart(percentWidth);
-  if (lineWidth(name) > nameWidth || bar <= 0) return longNamed(name, percent, counts, nameWidth + middle);
+  const whole = name(Infinity);
+  if (lineWidth(whole) > nameWidth || bar <= 0) return longNamed(name, percent, counts, nameWidth + middle);
   const room = middle - bar - 2;
   const words = [span(`${percent} `, 'dim'), ...counts];
   const shown = lineWidth(words) <= room ? words : counts;
   if (lineWidth(shown) > room) return longNamed(name, percent, counts, nameWidth + middle);
   return [
-    ...fitLine(name, nameWidth),
+    ...fitLine(whole, nameWidth),
     span(' '),
     ...progressBar(tally.progress, bar, 'accent'),
     span(' '),
@@ -188,11 +198,15 @@ function headOf(tally: Tally, name: Line, nameWidth: number, columns: readonly L
 }
 
 /** The counts at the right end, and the percentage before them if the name leaves it room. */
-function longNamed(name: Line, percent: string, counts: Line, width: number): Line {
+function longNamed(name: FittingName, percent: string, counts: Line, width: number): Line {
   const numbers = [span(`  ${percent.trim()} `, 'dim'), ...counts];
-  const fits = lineWidth(name) + lineWidth(numbers) <= width;
-  return ends(name, fits ? numbers : [span(' '), ...counts], width);
+  const fits = lineWidth(name(Infinity)) + lineWidth(numbers) <= width;
+  const right = fits ? numbers : [span(' '), ...counts];
+  return ends(name(width - lineWidth(right)), right, width);
 }
+
+/** The name of a group for so many columns. */
+type FittingName = (room: number) => Line;
 
 /** The other columns; the deviation of a value has the empty ones that follow it. */
 function tail(branch: Branch, columns: readonly ListColumn[]): Line {
@@ -205,9 +219,14 @@ function tail(branch: Branch, columns: readonly ListColumn[]): Line {
     if (values === undefined) continue;
     while (end < columns.length && cells[end] === null) end++;
     const width = columns.slice(at + 1, end).reduce((sum, column) => sum + column.width + 1, 0);
-    if (width > 0) parts.push(fitLine([span(' '), ...besideMean(values, width - 1)], width));
+    if (width > 0) parts.push(fitLine(withSpace(besideMean(values, width - 1)), width));
   }
   return parts.flat();
+}
+
+/** A space before it, in one span: in ASCII `±` takes two columns. */
+function withSpace([first, ...others]: Line): Line {
+  return first === undefined ? [] : [{ ...first, text: ` ${first.text}` }, ...others];
 }
 
 /** How far the runs lie apart, and those whose value is no number: `±0.12 · 4 NaN`; where there is little room these alone. */
@@ -270,18 +289,14 @@ function cell(content: Line | null, { width }: ListColumn): Line {
 const gap = span(' ');
 
 function nameOf(node: RunNode, width: number): Line {
-  const { run, label, shared, depth } = node;
+  const { run, label, among, depth } = node;
   const look = runLook(run);
   const indent = '  '.repeat(depth);
   const star = run.annotation?.starred === true ? [span(` ${STAR}`, 'warn')] : [];
   const room = width - indent.length - 2 - lineWidth(star);
-  const name = span(` ${star.length === 0 ? fitName(cleanText(label), room, shared) : starredName(node, room)}`);
+  // A star stands right behind the name.
+  const name = span(` ${fitDistinct(label, room, among).trimEnd()}`);
   return fitLine([span(indent), span(look.glyph, look.tone), name, ...star], width);
-}
-
-/** As wide as it is: the star stands right behind it. */
-function starredName({ label, shared }: RunNode, room: number): string {
-  return fitName(cleanText(label), Math.min(room, textWidth(cleanText(label))), shared);
 }
 
 /** Why a run is not simply running, over its progress and whatever else is empty. */
@@ -339,23 +354,4 @@ function longest(columns: readonly ListColumn[], isFree: (index: number) => bool
 
 function widthOf(columns: readonly ListColumn[], { from, to }: Stretch): number {
   return columns.slice(from, to).reduce((sum, { width }) => sum + width + 1, -1);
-}
-
-/** Columns of the beginning that are always left. */
-const leastHead = 4;
-
-/**
- * A name in exactly `width` columns. One that is too long loses its middle, for the end of a run's name is what tells it
- * from its siblings: `A_bsweep_single_N1024_B8_s0` → `A_bs…1024_B8_s0`. `shared`: how much of it they have in common.
- */
-export function fitName(name: string, width: number, shared: number): string {
-  const columns = textWidth(name);
-  if (columns <= width || width < 2 * leastHead) return fit(name, width);
-  const own = columns - textWidth(name.slice(0, shared));
-  const half = Math.ceil((width - 1) / 2);
-  // Names that differ early on have their beginning to tell them apart as well.
-  const tail = shared <= leastHead ? half : Math.min(width - leastHead - 1, Math.max(own, half));
-  const line = [span(name)];
-  const [head, end] = [columnsOf(line, 0, width - 1 - tail), columnsOf(line, columns - tail, columns)];
-  return `${plainText(head)}…${plainText(end)}`;
 }

@@ -42,9 +42,87 @@ describe('the tree', () => {
     expect(outline([aRun('Z_1', { group: 'Z' }), aRun('A_1', { group: 'A' })])).toEqual(['A', '  A_1', 'Z', '  Z_1']);
   });
 
+  it('puts runs that wait for the same thing in one row, below the others', () => {
+    const waits = (name: string, over: Partial<RunSummary> = {}) =>
+      aRun(name, { group: 'A', reason: 'waiting for warmup (0 of 1 done)', ...over });
+    const slots = ['1', '2', '3', '4'].map((name) =>
+      waits(`A_n${name}`, { reason: 'waiting for a slot (2 of 2 busy)' }),
+    );
+    const runs = [
+      ...seeds('A', 'B8', { state: 'running', attempt: 1 }, { reason: 'waiting for warmup (0 of 1 done)' }),
+      ...seeds(
+        'A',
+        'B16',
+        { reason: 'waiting for warmup (0 of 1 done)' },
+        { reason: 'waiting for warmup (0 of 1 done)' },
+      ),
+      waits('A_x'),
+      waits('A_y'),
+      // It has been tried before, and is looked at by itself.
+      waits('A_again', { attempt: 1 }),
+      ...slots,
+    ];
+    const waiting = ['  4 waiting for warmup', '    B16_s0', '    B16_s1', '    x', '    y'];
+    expect(outline(runs, { foldsWaiting: true })).toEqual([
+      ...['A', '  B8', '    s0', '    s1', '  again'],
+      ...waiting,
+      ...['  4 waiting for a slot', '    n1', '    n2', '    n3', '    n4'],
+    ]);
+    const alone = { foldsWaiting: true, grouping: [{ kind: 'none' }] } as const;
+    expect(outline(runs, alone)).not.toContain('4 waiting for warmup');
+    expect(outline(slots.slice(1), { foldsWaiting: true })).toEqual(['A', '  n2', '  n3', '  n4']);
+  });
+
+  it('says in that row why runs are held, and which of a setting wait', () => {
+    const held = 'held: 3 runs in a row failed within 10 s of starting; `release` them once the cause is fixed';
+    const runs = seeds(
+      'A',
+      'B8',
+      { state: 'done', attempt: 1 },
+      ...Array.from({ length: 4 }, () => ({ state: 'held' as const, reason: held })),
+    );
+    expect(outline(runs, { foldsWaiting: true }).slice(0, 5)).toEqual([
+      ...['A', '  B8', '    s0', '    4 held: 3 runs in a row failed within 10 s of starting', '      s1'],
+    ]);
+  });
+
   it('keeps names whole where the rest would be empty', () => {
     const runs = ['x_', 'x_1'].map((name) => aRun(name, { group: 'A', subgroup: 'x' }));
     expect(outline(runs)).toEqual(['A', '  x', '    x_', '    x_1']);
+  });
+
+  it('names runs by what tells them apart, and values of parameters as they are', () => {
+    const models = ['unsloth/final', '/data/meta-llama/Llama-3.2-1B/final', '/data/meta-llama/Llama-3.1-8B/final'];
+    const long = models.map((model, seed) =>
+      aRun(`A_s${seed}_model-${model.replaceAll('/', '-')}`, { group: 'A', parameters: { model, seed } }),
+    );
+    expect(outline(long).slice(1)).toEqual([
+      '  s0_unsloth',
+      '  s1_data/meta-llama/Llama-3.2-1B',
+      '  s2_data/meta-llama/Llama-3.1-8B',
+    ]);
+    const data = [
+      ['模型甲', 'u6a21-u578b-u7532'],
+      ['größe', 'grosse'],
+      ['α=0.1', 'alpha=0.1'],
+    ] as const;
+    const unicode = data.map(([value, written]) =>
+      aRun(`A_data-${written}_s0`, { group: 'A', parameters: { data: value } }),
+    );
+    expect(outline(unicode).slice(1)).toEqual(['  模型甲', '  größe', '  α=0.1']);
+    const inAscii = ['  u6a21-u578b-u7532', '  grosse', '  alpha=0.1'];
+    expect(outline(unicode, { isAscii: true }).slice(1)).toEqual(inAscii);
+    // One grower after the other terminal: nothing is kept of how it named them before.
+    const grower = new TreeGrower();
+    const rows = (isAscii: boolean) =>
+      grower.grow(unicode, [aSweep({ groups })], { ...options, isAscii }).groups[0]!.children.map(({ label }) => label);
+    expect(rows(false)).not.toEqual(rows(true));
+  });
+
+  it('names runs by their parameters where their names were cut', () => {
+    const cut = (seed: number, hash: string) =>
+      aRun(`A_${'x'.repeat(118)}_${hash}`, { group: 'A', parameters: { text: 'x'.repeat(130), seed, lr: 0.1 } });
+    expect(outline([cut(0, '1a2b3c4d'), cut(1, '00ffee11')]).slice(1)).toEqual(['  seed=0', '  seed=1']);
   });
 
   it('tells sweeps apart when several are shown', () => {
@@ -58,10 +136,10 @@ describe('the tree', () => {
   });
 
   it.each<{ sort: SortBy; order: string[] }>([
-    { sort: 'file order', order: ['A_a', 'A_b', 'A_c', 'A_d'] },
-    { sort: 'state', order: ['A_c', 'A_b', 'A_d', 'A_a'] },
-    { sort: 'metric', order: ['A_b', 'A_c', 'A_a', 'A_d'] },
-    { sort: 'time', order: ['A_c', 'A_a', 'A_b', 'A_d'] },
+    { sort: 'file order', order: ['a', 'b', 'c', 'd'] },
+    { sort: 'state', order: ['c', 'b', 'd', 'a'] },
+    { sort: 'metric', order: ['b', 'c', 'a', 'd'] },
+    { sort: 'time', order: ['c', 'a', 'b', 'd'] },
   ])('sorts runs by $sort, missing values last', ({ sort, order }) => {
     const runs = [
       aRun('A_a', { state: 'done', metrics: { bits: 1 }, startedAt: 0, endedAt: 20_000 }),
@@ -152,14 +230,14 @@ describe('a tree after the one before', () => {
     const sort = fc.constantFrom<SortBy>('file order', 'state', 'metric', 'name', 'parameter N', 'time');
     const choices = { sort, isReversed: fc.boolean(), grouping: fc.constantFrom(...groupings) };
     // What nobody looks at is not made, and the next tree takes over from the one before.
-    const step = fc.record({ ...choices, runs: someRuns, isLookedAt: fc.boolean() });
+    const step = fc.record({ ...choices, runs: someRuns, isLookedAt: fc.boolean(), foldsWaiting: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { minLength: 2, maxLength: 6 }), (steps) => {
         const grower = new TreeGrower();
         let before: readonly RunSummary[] = [];
-        for (const { sort: by, isReversed, grouping, runs: drawn, isLookedAt } of steps) {
+        for (const { sort: by, isReversed, grouping, runs: drawn, isLookedAt, foldsWaiting } of steps) {
           const now = drawn.map((run) => before.find((known) => isSameRun(known, run)) ?? run);
-          const wanted = { ...options, sort: { by, isReversed }, grouping, matches: notLost };
+          const wanted = { ...options, sort: { by, isReversed }, grouping, foldsWaiting, matches: notLost };
           const tree = grower.grow(now, sweeps, wanted);
           if (isLookedAt) expect(tree).toEqual(buildTree(now, sweeps, wanted));
           before = now;
@@ -231,7 +309,7 @@ const someRuns = fc
   .uniqueArray(
     fc.record({
       number: fc.nat(15),
-      state: fc.constantFrom(...statesInOrder),
+      state: fc.constantFrom(...statesInOrder, 'queued', 'queued', 'held'),
       bits: fc.option(fc.constantFrom(1, 2, Number.NaN, Infinity)),
       slot: fc.constantFrom(null, 'cpu 0', 'gpu 1'),
       subgroup: fc.constantFrom(null, 'x', 'y'),

@@ -28,6 +28,7 @@ function chosen(over: Partial<Parameters<typeof chooseSubjects>[0]>): readonly s
     branches: tree.branches,
     marks: new Set(),
     baseline: null,
+    isAscii: false,
     ...over,
   });
   return typeof subjects === 'string' ? subjects : subjects.map(({ label, ids: runs }) => `${label} ${runs.length}`);
@@ -39,7 +40,7 @@ describe('what is compared', () => {
   });
 
   it('the runs of the selected setting, and of a group of one setting', () => {
-    const runs = ['D_sft_N1024_s0 1', 'D_sft_N1024_s1 1', 'D_sft_N1024_s2 1'];
+    const runs = ['s0 1', 's1 1', 's2 1'];
     expect(chosen({ node: D })).toEqual(runs);
     expect(chosen({ node: D!.children[0] })).toEqual(runs);
   });
@@ -68,8 +69,8 @@ describe('what is compared', () => {
   it('the baseline too, when it is not among the marks', () => {
     expect(chosen({ marks: ids('B4_s0'), baseline: B!.key })).toEqual(['B 15', 'A_bsweep_single_N1024_B4_s0 1']);
     expect(chosen({ marks: ids('B4_s0', 'B8_s0'), baseline: 'abcd/A_bsweep_single_N1024_B4_s0' })).toEqual([
-      'A_bsweep_single_N1024_B4_s0 1',
-      'A_bsweep_single_N1024_B8_s0 1',
+      'B4 1',
+      'B8 1',
     ]);
   });
 

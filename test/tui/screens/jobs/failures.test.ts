@@ -56,7 +56,7 @@ describe('the failures', () => {
     const text = screenText(store).join('\n');
     expect(text).toContain('CUDA out of memory. Tried to allocate 119.50 GiB');
     expect(text).toContain('40 of 120 runs');
-    expect(text).toMatch(/With batch_size=64: 40 of 40 runs failed so, 0 of the 78 others \(p < 1e-\d+\)\./);
+    expect(text).toMatch(/With batch_size=64: 40 of 40 runs, else 0 of the 78 others \(p < 1e-\d+\)\./);
   });
 
   it('open an example with Enter, and go with Esc as they came', () => {
@@ -76,6 +76,6 @@ describe('the failures', () => {
     for (const run of fleet.runs.values()) fleet.change(run.id, { state: 'done', reason: null });
     store = aWindow({ fleet, files, now });
     press('F');
-    expect(list().join('\n')).toContain('No run has failed.');
+    expect(list().join('\n')).toContain('No run has failed, and nothing is wrong with any.');
   });
 });

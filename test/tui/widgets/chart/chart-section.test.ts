@@ -54,6 +54,13 @@ const legend = (curves: readonly Curve[], choice: Partial<ChartChoice>) =>
   section(curves, choice, 100).filter((row) => row.includes('━ '));
 
 describe('the legend of a chart', () => {
+  it('keeps what tells long labels apart', () => {
+    const labels = ['1B', '3B'].map((size) => `s0_data/models/meta-llama/Llama-3.2-${size}-Instruct-final-checkpoints`);
+    const curves = labels.map((label) => line(label, () => 1));
+    const entries = section(curves, {}, 32).filter((row) => row.includes('━ ') && row.length <= 32);
+    expect(entries).toEqual([expect.stringContaining('1B'), expect.stringContaining('3B')]);
+  });
+
   it('has one entry for each label, with the mean of its last values', () => {
     expect(legend([line('B4', () => 1), line('B4', () => 3), line('B8', () => 6)], {})).toEqual(['━ B4 2  ━ B8 6']);
   });

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { textWidth } from '../../../../src/text/display-width.js';
 import type { WindowStore } from '../../../../src/tui/app/window-store.js';
 import {
   type ColumnId,
@@ -12,7 +11,7 @@ import {
 import type { RunSummary } from '../../../../src/tui/state/port.js';
 import { meanTrend } from '../../../../src/tui/model/tree/branch-facts.js';
 import { gutter, listLayout } from '../../../../src/tui/widgets/run-list/list-columns.js';
-import { fitName, runRow } from '../../../../src/tui/widgets/run-list/list-pane.js';
+import { runRow } from '../../../../src/tui/widgets/run-list/list-pane.js';
 import { tally } from '../../../../src/tui/model/tally.js';
 import { countsLine } from '../../../../src/tui/widgets/counts-line.js';
 import { detailHeading } from '../../../../src/tui/widgets/detail-heading.js';
@@ -46,7 +45,7 @@ describe('the columns of the list', () => {
       some,
     });
     const run = aRun('a_run_with_a_long_name', { state: 'running', startedAt: 0, metrics: { m: 1 }, spark: [1, 2] });
-    const node = { kind: 'run', key: run.id, depth: 2, parent: 'A', label: run.name, shared: 6, run } as const;
+    const node = { kind: 'run', key: run.id, depth: 2, parent: 'A', label: run.name, among: [run.name], run } as const;
     fc.assert(
       fc.property(facts, ({ width, longest, some: wanted }) => {
         const layout = listLayout(width, { columns: wanted, metric: 'm', longest, variety });
@@ -71,7 +70,7 @@ describe('the columns of the list', () => {
 describe('a row of the list', () => {
   const row = (run: RunSummary, wanted: ColumnId[] | null, width = 72): string => {
     const layout = listLayout(width, { columns: wanted, metric: 'loss', longest: 18, variety });
-    const node = { kind: 'run', key: run.id, depth: 1, parent: 'A', label: run.name, shared: 0, run } as const;
+    const node = { kind: 'run', key: run.id, depth: 1, parent: 'A', label: run.name, among: [run.name], run } as const;
     return plainText(
       runRow(node, { isMarked: false, colour: null }, layout, { metric: 'loss', now: 60_000 }),
     ).trimEnd();
@@ -96,12 +95,17 @@ describe('a row of the list', () => {
       run: aRun('A_run_with_a_name_that_is_long_s12', { state: 'done', annotation }),
       columns: ['tags'],
       width: 40,
-      text: '   ✓ A_run_wit…s_long_s12 ★ good, odd',
+      text: '   ✓ …that_is_long_s12 ★    good, odd',
     },
     {
       of: 'a failed run',
       run: failed,
       text: '   ✗ A_1             exit 1 · ValueError: loss is…        2           9s',
+    },
+    {
+      of: 'an error without the folder of the program that says it',
+      run: { ...failed, reason: "/root/bin/3.11/python3: can't open file 'x.py'" },
+      text: "   ✗ A_1             exit 1 · python3: can't open…        2           9s",
     },
     { of: 'a failed run with little room', run: failed, width: 40, text: '   ✗ A_1                   exit 1 · Val…' },
     {
@@ -168,29 +172,10 @@ describe('the heading of the details', () => {
   it('has the whole of what is wrong with a run', () => {
     const healthReason = 'no output and no metrics for 12 min, its longest pause was 40 s';
     const run = aRun('A_3', { state: 'running', slot: 'cpu 0', health: 'silent', healthReason });
-    const node = { kind: 'run', key: run.id, depth: 1, parent: 'A', label: run.name, shared: 0, run } as const;
+    const node = { kind: 'run', key: run.id, depth: 1, parent: 'A', label: run.name, among: [run.name], run } as const;
     const lines = detailHeading(node, 80, 60_000).map(plainText);
     expect(lines[0]).toBe('! A_3');
     expect(lines.slice(2)).toEqual([`silent: ${healthReason}`]);
-  });
-});
-
-describe('a name that is too long', () => {
-  it.each<[string, number, number, string]>([
-    ['A_bsweep_single_N1024_B8_s0', 15, 16, 'A_bs…1024_B8_s0'],
-    ['A_bsweep_single_N1024_B8_s0', 30, 16, 'A_bsweep_single_N1024_B8_s0   '],
-    ['long_prefix_of_all_then_its_own_end', 20, 19, 'long…hen_its_own_end'],
-    ['short', 3, 0, 'sh…'],
-  ])('%s in %i columns', (name, width, shared, text) => {
-    expect(fitName(name, width, shared)).toBe(text);
-  });
-
-  it('has exactly its width, and shows the end of it', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.integer({ min: 1, max: 60 }), fc.nat(40), (name, width, shared) => {
-        expect(textWidth(fitName(name, width, shared))).toBe(width);
-      }),
-    );
   });
 });
 

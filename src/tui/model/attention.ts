@@ -1,0 +1,100 @@
+import type { Condition } from '../../analysis/failures/failure-causes.js';
+import { errorOf } from '../../base/run-words.js';
+import { parameterOf } from '../../base/scalar.js';
+import { groupBy } from '../../base/group-by.js';
+import { cleanText } from '../../text/display-text.js';
+import type { RunSummary } from '../state/port.js';
+import { parameterText } from './parameter-text.js';
+import { errorText } from './run-reason.js';
+import { troubleOf } from './trouble.js';
+
+/** What needs a person: nothing of it goes away by itself. */
+export type Attention = {
+  /** The groups whose waiting runs are held because others failed. */
+  readonly held: readonly HeldGroup[];
+  /** Runs that failed, but for those of the held groups. */
+  readonly failed: { readonly count: number; readonly kinds: readonly Kind[] };
+  /** Runs that cannot start because what they need failed. */
+  readonly blocked: { readonly count: number; readonly reason: string } | null;
+  /** Runs that somebody holds while nothing else is left to run. */
+  readonly waitsForPerson: number;
+  /** Whether anything went wrong with any run. */
+  readonly hasTrouble: boolean;
+};
+
+export type HeldGroup = {
+  readonly sweep: string;
+  readonly group: string;
+  readonly runs: readonly RunSummary[];
+  /** What the breaker saw: `3 runs in a row failed within 10 s of starting`. */
+  readonly reason: string;
+  /** What all failed runs of the group have in common, and none of those that are done; nothing where none is done. */
+  readonly shared: readonly Condition[];
+  /** The commonest kind of their errors; null: nothing is known of any. */
+  readonly error: string | null;
+};
+
+type Kind = { readonly words: string; readonly count: number };
+
+/** Whether the runs of a group wait for a person to look at its failures. */
+export function isHeldByBreaker({ state, heldBy }: RunSummary): boolean {
+  return state === 'held' && heldBy === 'breaker';
+}
+
+export function attentionOf(runs: readonly RunSummary[]): Attention {
+  const held = [...groupBy(runs.filter(isHeldByBreaker), groupKey).values()].map((own) => heldGroup(own, runs));
+  const isOfHeld = new Set(held.map(({ runs: [run] }) => groupKey(run!)));
+  const failed = runs.filter((run) => errorOf(run) !== null && !isOfHeld.has(groupKey(run)));
+  const isLive = runs.some(({ state }) => live.has(state));
+  return {
+    held,
+    failed: { count: failed.length, kinds: kindsOf(failed) },
+    blocked: blockedOf(runs),
+    waitsForPerson: isLive ? 0 : runs.filter((run) => run.state === 'held' && !isHeldByBreaker(run)).length,
+    hasTrouble: runs.some((run) => troubleOf(run) !== null),
+  };
+}
+
+const live: ReadonlySet<RunSummary['state']> = new Set(['queued', 'starting', 'running', 'paused', 'stopping']);
+
+function groupKey({ sweep, group }: RunSummary): string {
+  return `${sweep}/${group}`;
+}
+
+function heldGroup(own: readonly RunSummary[], all: readonly RunSummary[]): HeldGroup {
+  const [first] = own;
+  const { sweep, group } = first!;
+  const members = all.filter((run) => run.group === group && run.sweep === sweep);
+  const reason = cleanText(first!.reason ?? '').replace(/^held: |; [^]*$/g, '');
+  const failed = members.filter((run) => errorOf(run) !== null);
+  const error = kindsOf(failed)[0]?.words ?? null;
+  return { sweep, group, runs: own, reason, shared: sharedByFailures(failed, members), error };
+}
+
+/** Two conditions at most. Where no run is done yet, what the failed ones share is the order of the file. */
+function sharedByFailures(failed: readonly RunSummary[], members: readonly RunSummary[]): Condition[] {
+  const done = members.filter(({ state }) => state === 'done');
+  const [first] = failed;
+  if (first === undefined || done.length === 0) return [];
+  return Object.keys(first.parameters)
+    .filter((key) => {
+      const textOf = ({ parameters }: RunSummary): string => parameterText(parameterOf(parameters, key));
+      const text = textOf(first);
+      const has = (run: RunSummary): boolean => textOf(run) === text;
+      return failed.every(has) && !members.every(has) && !done.some(has);
+    })
+    .slice(0, 2)
+    .map((parameter) => ({ kind: 'is', parameter, value: parameterOf(first.parameters, parameter) }));
+}
+
+/** The commonest first; of a single run its own words. */
+function kindsOf(failed: readonly RunSummary[]): Kind[] {
+  return [...groupBy(failed, (run) => troubleOf(run)!)]
+    .map(([kind, own]) => ({ words: errorText(own.length === 1 ? own[0]!.reason! : kind), count: own.length }))
+    .sort((a, b) => b.count - a.count);
+}
+
+function blockedOf(runs: readonly RunSummary[]): Attention['blocked'] {
+  const blocked = runs.filter(({ state, reason }) => state === 'queued' && /^needs .*, which /.test(reason ?? ''));
+  return blocked.length === 0 ? null : { count: blocked.length, reason: cleanText(blocked[0]!.reason!) };
+}

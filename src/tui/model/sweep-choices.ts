@@ -1,0 +1,21 @@
+import { groupBy } from '../../base/group-by.js';
+import type { FleetPort } from '../state/port.js';
+import { tally, type Tally } from './tally.js';
+
+/** A sweep that can be shown; `sweep` null: all of them together. */
+export type SweepChoice = { readonly sweep: string | null; readonly tally: Tally };
+
+/** All sweeps first where there are several, then each, the one that was submitted last first. */
+export function sweepChoices({ runs, sweeps }: Pick<FleetPort, 'runs' | 'sweeps'>): readonly SweepChoice[] {
+  const all = [...runs.values()];
+  const own = groupBy(all, ({ sweep }) => sweep);
+  const each = [...sweeps.keys()]
+    .reverse()
+    .map((sweep): SweepChoice => ({ sweep, tally: tally(own.get(sweep) ?? [], null) }));
+  return each.length > 1 ? [{ sweep: null, tally: tally(all, null) }, ...each] : each;
+}
+
+/** How a sweep is called where one is chosen. */
+export function sweepTitle(sweep: string | null): string {
+  return sweep ?? 'all sweeps';
+}
