@@ -62,8 +62,8 @@ export type Judged = { secretBits: number; secret: number | null; state: Reporte
 export function judge(curve: Curve, judged: Judged): Verdict {
   const { state } = judged;
   const last = curve.evaluations.at(-1);
-  // One that ran before and waits, for its retry or to be released, is judged by that.
-  if (waiting.includes(state) && last === undefined) return { kind: 'queued' };
+  // One that ran before and waits, for its retry or to be released, may know more when it ends.
+  if (waiting.includes(state)) return last === undefined ? { kind: 'queued' } : unfinished(state, last);
   if (up.includes(state)) return { kind: 'running', bits: last?.bits ?? null, episodes: last?.episodes ?? null };
   return last === undefined ? { kind: 'unmeasured', state } : judgeEnded(curve, last, judged);
 }
@@ -78,7 +78,11 @@ function judgeEnded(curve: Curve, { bits, episodes }: Evaluation, { secretBits, 
   const { constantShare, reward } = curve.lately ?? { constantShare: 0, reward: 0 };
   if (constantShare >= PLATEAU_SHARE && reward > 0) return { kind: 'plateau', reward, bits, episodes };
   if (bits < COLLAPSED_BITS) return { kind: 'collapsed', bits, episodes };
-  return state === 'done' ? { kind: 'censored', bits, episodes } : { kind: 'unfinished', state, bits, episodes };
+  return state === 'done' ? { kind: 'censored', bits, episodes } : unfinished(state, { bits, episodes });
+}
+
+function unfinished(state: ReportedState, { bits, episodes }: Pick<Evaluation, 'bits' | 'episodes'>): Verdict {
+  return { kind: 'unfinished', state, bits, episodes };
 }
 
 /** The first evaluation of the unbroken stay at or above the threshold that lasts to the end. */

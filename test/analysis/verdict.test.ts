@@ -136,6 +136,12 @@ describe('the verdict on a memory run', () => {
     { what: 'unmeasured without an evaluation', bits: [], verdict: { kind: 'unmeasured', state: 'done' } },
     { what: 'queued', bits: [], judged: { state: 'queued' }, verdict: { kind: 'queued' } },
     {
+      what: 'held after an attempt that knew the secret',
+      bits: [5, 10],
+      judged: { state: 'held' },
+      verdict: { kind: 'unfinished', state: 'held', bits: 10, episodes: 400 },
+    },
+    {
       what: 'memorised by a smaller threshold for a smaller N',
       bits: [0, 3.8],
       judged: { secretBits: 4 },
