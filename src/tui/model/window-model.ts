@@ -1,4 +1,5 @@
 import type { BusyTime } from '../../analysis/forecast/busy-time.js';
+import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import type { FoundCause } from './failure-cause-finder.js';
 import type { GroupChoice } from './tree/group-choices.js';
 import type { PaletteView } from '../dialogs/palette/palette-entry.js';
@@ -22,8 +23,8 @@ export type WindowModel = {
   readonly tally: Tally;
   /** The time in which a run was up; null: none has begun. */
   readonly busy: BusyTime | null;
-  /** Seconds until all runs have ended; null: nothing tells. */
-  readonly etaSeconds: number | null;
+  /** Until all runs have ended; null: nothing tells. */
+  readonly left: TimeRange | null;
   readonly groups: readonly Branch[];
   readonly rows: readonly TreeNode[];
   /** Position of the selection in `rows`. */

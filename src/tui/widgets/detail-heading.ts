@@ -1,3 +1,4 @@
+import { leftText } from '../../analysis/forecast/forecast.js';
 import { tagsText } from '../../base/annotation.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
@@ -18,13 +19,14 @@ export function detailHeading(node: TreeNode, width: number, now: number): Line[
 function runHeading(run: RunSummary, width: number, now: number): Line[] {
   const look = runLook(run);
   const time = elapsed(run, now);
+  const left = leftText(run);
   const facts = [
     run.state,
     run.attempt > 1 ? `attempt ${run.attempt}` : null,
     run.slot,
     run.pid === null ? null : `pid ${run.pid}`,
     time === null ? null : shortDuration(time),
-    run.state === 'running' && run.etaSeconds !== null ? `${shortDuration(run.etaSeconds * 1000)} left` : null,
+    left === '' ? null : `${left} left`,
   ];
   const reason =
     runReason(run, now) ?? (run.reason === null ? null : { text: cleanText(run.reason), tone: 'dim' as const });
