@@ -173,14 +173,15 @@ export class DurationLine {
     const own = this.#durations.filter(isOwn);
     const others = own.length >= FEW ? 0 : weightOf(this.#durations) - weightOf(own);
     const count = weightOf(own) + Math.min(1, others);
-    // A few durations stand for others around them.
-    const blur = KERNEL / Math.sqrt(Math.max(1, count));
-    const marks = this.#durations.flatMap((duration, index) => {
+    const seen = this.#durations.flatMap((duration, index) => {
       if (!isOwn(duration) && others === 0) return [];
       const weight = isOwn(duration) ? duration.weight : duration.weight / Math.max(1, others);
-      const at = this.#residuals[index]! / Math.sqrt(this.#variance);
-      return [-blur, 0, blur].map((by) => ({ at: at + by, share: duration.share, weight }));
+      return [{ at: this.#residuals[index]! / Math.sqrt(this.#variance), share: duration.share, weight }];
     });
+    // A few durations stand for others around them; many, though each counts little, are the distribution (L. Kish, Survey Sampling, 1965).
+    const squares = seen.reduce((sum, { weight }) => sum + weight ** 2, 0);
+    const blur = KERNEL / Math.sqrt(Math.max(1, count ** 2 / squares));
+    const marks = seen.flatMap((mark) => [-blur, 0, blur].map((by) => ({ ...mark, at: mark.at + by })));
     return { count, marks: thinned(marks) };
   }
 }

@@ -2,7 +2,7 @@
  * When runs end that are up or wait, as far as it can be told: who is up ends when its row says so, who waits takes as long as
  * runs like it take, and slots are given in the order of the queue, as the scheduler gives them. As none of that is known exactly,
  * the queue is played in several cases, and what they have in common is told as a range. The same for the window, `ls`,
- * `status` and `wait`.
+ * `status`, `wait` and `--plain`.
  */
 import { groupBy } from '../../base/group-by.js';
 import { lazy } from '../../base/lazy.js';
@@ -79,6 +79,15 @@ export function forecastSetting({ status, sweeps }: Known, now: number): Forecas
 
 /** How long until the last of these runs has ended that will; null: nothing tells, or there is nothing to wait for. */
 export type Forecast = (runs: Iterable<Pick<ForecastRun, 'id' | 'state'>>) => TimeRange | null;
+
+/** How long until the last of some runs has ended, by all that a supervisor tells of. `now`: Unix ms. */
+export function timeLeft(
+  fleet: Known & { readonly runs: ReadonlyMap<string, ForecastRun> },
+  asked: Iterable<Pick<ForecastRun, 'id' | 'state'>>,
+  now: number,
+): TimeRange | null {
+  return forecastOf([...fleet.runs.values()], forecastSetting(fleet, now))(asked);
+}
 
 /** @param runs All that share the slots, in the order of their submission. */
 export function forecastOf(runs: readonly ForecastRun[], setting: ForecastSetting): Forecast {

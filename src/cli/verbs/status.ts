@@ -1,14 +1,13 @@
 import { busyMs, busyTimeOf } from '../../analysis/forecast/busy-time.js';
-import { forecastOf, forecastSetting } from '../../analysis/forecast/forecast.js';
-import type { TimeRange } from '../../analysis/forecast/time-range.js';
+import { timeLeft } from '../../analysis/forecast/forecast.js';
 import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
 import { knownSweeps, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { isGrowing } from '../plain/watched-run.js';
-import { countsLine, progressLine } from '../plain/progress-line.js';
+import { countsLine, leftWords, progressLine } from '../plain/progress-line.js';
 import { runStatus } from '../show/run-table.js';
 import { slotLines, slotsStatus } from '../show/slot-lines.js';
-import { durationRange, shortDuration } from '../../text/duration.js';
+import { shortDuration } from '../../text/duration.js';
 import { displayText } from '../../text/display-text.js';
 import { outputWidth, print, printJson } from '../terminal.js';
 
@@ -51,16 +50,11 @@ function sweepLines(fleet: Fleet, { name, groups }: SweepSummary): string[] {
 function timeWords(fleet: Fleet, runs: readonly RunSummary[]): string[] {
   const now = Date.now();
   const busy = busyTimeOf(runs);
-  const left = timeLeft(fleet, runs, now);
   const words = [
     ...(busy === null ? [] : [shortDuration(busyMs(busy, now))]),
-    ...(left === null ? [] : [`${durationRange(left)} left`]),
+    ...leftWords(timeLeft(fleet, runs, now)),
   ];
   return words.length === 0 ? [] : [words.join(', ')];
-}
-
-function timeLeft(fleet: Fleet, runs: readonly RunSummary[], now: number): TimeRange | null {
-  return forecastOf([...fleet.runs.values()], forecastSetting(fleet, now))(runs);
 }
 
 /** The contract for scripts. Times are ISO 8601. */

@@ -74,6 +74,14 @@ describe('how long a run takes, by others', () => {
     expect(of({ elapsed: 60, left: { low: 12, middle: 60, high: 300 } })).toBeGreaterThan(20);
   });
 
+  it('takes the runs of a group of which none has ended to lie as far apart as others do, and no farther', () => {
+    const others = Array.from({ length: 31 }, (_, n) => took(10 * Math.exp((n - 15) / 15)));
+    const { marks } = new KnownDurations(others).like(kind({ group: 'new' }))!.shape();
+    const deviation = Math.sqrt(marks.reduce((sum, { at }) => sum + at ** 2, 0) / marks.length);
+    expect(deviation).toBeGreaterThan(0.85);
+    expect(deviation).toBeLessThan(1.15);
+  });
+
   it('keeps runs that end early and runs that do not apart', () => {
     const { centre, spread, shape } = new KnownDurations([...times(20, 10), ...times(20, 100)]).like(kind())!;
     const seconds = shape().marks.map(({ at }) => Math.exp(centre + spread * at));
