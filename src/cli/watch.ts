@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { timeLeft } from '../analysis/forecast/forecast.js';
 import type { Fleet, RunSummary } from '../client/fleet.js';
 import { PreferencesFile, preferencesPath } from '../files/preferences.js';
 import { openWindow } from '../tui/app/open-window.js';
@@ -73,7 +74,8 @@ async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOpti
   loadReport();
   let said = beginPlain(Date.now());
   const tell = () => {
-    const { state, lines } = plainLines(said, runsOf(fleet, sweep), Date.now());
+    const [runs, now] = [runsOf(fleet, sweep), Date.now()];
+    const { state, lines } = plainLines(said, runs, now, () => timeLeft(fleet, runs.values(), now));
     said = state;
     print(lines);
   };

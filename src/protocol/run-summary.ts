@@ -77,6 +77,8 @@ export const RunSummary = z.object({
   /** 0..1 */
   progress: z.number().nullable(),
   etaSeconds: z.number().nullable(),
+  /** From when to when it may end, seconds: in eight cases of ten. A supervisor of an older build does not say. */
+  etaRange: z.tuple([z.number(), z.number()]).nullable().optional(),
   /** Last value of every numeric metric. On the wire null stands for all that is not finite, in a client's copy for NaN alone. */
   metrics: z.record(z.string(), z.number().nullable()),
   /** Those metrics whose last value is an infinity; null: there are none. A supervisor of an older build does not say. */

@@ -266,7 +266,7 @@ function withClients(known: ReturnType<typeof withObserver>) {
   const publisher = new Publisher({
     ...{ state, log },
     planned,
-    etaOf: (run) => etas.of(run),
+    leftOf: (run) => etas.of(run),
     contextOf: (run) => ({ ...contextOf(run, known), ...usage.of(run.id) }),
     delayOf: (id) => launcher.delayOf(id),
     wallTime: (at) => clock.wallTime(at),

@@ -58,6 +58,33 @@ export function shortDuration(ms: number): string {
   return days < 100 ? `${days}d${twoDigits(hours % 24)}h` : `${days}d`;
 }
 
+/** The unit of a range of time is the smallest in which it has two digits. */
+const rangeUnits = [
+  { unit: 's', seconds: 1 },
+  { unit: 'm', seconds: 60 },
+  { unit: 'h', seconds: 3600 },
+  { unit: 'd', seconds: 86_400 },
+];
+const TWO_DIGITS = 100;
+/** Where both ends are nearer to each other than this, the middle says all; where they are farther apart, only the longer one helps. */
+const NEAR = 1.25;
+const FAR = 8;
+
+/**
+ * A length of time that is not known exactly, as exactly as it is known: `4-9m`, `40s-5m`, `~5m` where both ends are near the middle,
+ * `<9m` where it may be anything up to that. At most six columns. Seconds.
+ */
+export function durationRange({ low, middle, high }: { low: number; middle: number; high: number }): string {
+  const of = rangeUnits.find((each) => high < TWO_DIGITS * each.seconds) ?? rangeUnits.at(-1)!;
+  const [from, to] = [Math.round(low / of.seconds), Math.round(high / of.seconds)];
+  if (to === 0) return `<1${of.unit}`;
+  if (from === to || high <= NEAR * low) return `~${Number((middle / of.seconds).toPrecision(2))}${of.unit}`;
+  if (high > FAR * low || low < 0.5) return `<${to}${of.unit}`;
+  if (from > 0) return `${from}-${to}${of.unit}`;
+  const smaller = rangeUnits.find((each) => low < TWO_DIGITS * each.seconds)!;
+  return `${Math.round(low / smaller.seconds)}${smaller.unit}-${to}${of.unit}`;
+}
+
 /** `07`. */
 export function twoDigits(value: number): string {
   return String(value).padStart(2, '0');

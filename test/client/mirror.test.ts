@@ -42,7 +42,7 @@ function newPair(count: number) {
       monitored: vitals.get(run.id) ?? nothingMonitored,
       health: wellHealth,
     }),
-    etaOf: () => null,
+    leftOf: () => null,
     delayOf: () => null,
     wallTime: (at) => at,
     sweeps: () => sweeps,

@@ -1,12 +1,16 @@
-import { Durations, type RunKind } from './durations.js';
+import type { Likeness } from './durations.js';
+import { KnownDurations } from './known-durations.js';
 import {
+  durationOf,
   type Forecast,
   forecastOf,
   type ForecastRun,
   type ForecastSetting,
+  foreseen,
+  leftOf,
   runKinds,
-  wholeSeconds,
 } from './forecast.js';
+import type { TimeRange } from './time-range.js';
 
 /**
  * A run, and how much it has to do in all, in whatever its budget counts (1 where it has none); null: that cannot be told. Its
@@ -26,71 +30,63 @@ type Edit = {
 };
 
 /**
- * Seconds until a sweep has ended as it is edited, and how many of them the edit adds (below 0: it ends sooner); null: nothing
- * tells how long one of its runs will take.
+ * How long until a sweep has ended as it is edited, and how many seconds of that the edit adds (below 0: it ends sooner); null:
+ * nothing tells how long one of its runs will take.
  *
  * A run takes as long per unit of its budget as those like it that are done or know when they end.
  */
-export function addedTime({ sweep, before, after }: Edit): { total: number; added: number } | null {
-  const paces = new Paces(before.runs, runKinds(after.runs, after.setting), before.setting.now);
+export function addedTime({ sweep, before, after }: Edit): { total: TimeRange; added: number } | null {
+  const paceOf = paces(before, after);
   const end = ({ runs, setting }: Edit['before']) => {
     const own = runs.filter((run) => run.sweep === sweep && isUnderWay(run));
-    return own.length === 0 ? 0 : endOfAll(own, forecast(runs, setting, paces));
+    const expected = runs.map((run) => withPace(run, paceOf(run)));
+    return own.length === 0 ? NOTHING : endOfAll(own, forecastOf(expected, setting));
   };
   const [was, total] = [end(before), end(after)];
-  return was === null || total === null ? null : { total, added: total - was };
+  return was === null || total === null ? null : { total, added: total.middle - was.middle };
 }
+
+const NOTHING: TimeRange = { low: 0, middle: 0, high: 0 };
 
 function isUnderWay({ state }: ForecastRun): boolean {
   return state === 'queued' || state === 'starting' || state === 'running' || state === 'stopping';
 }
 
 /** Null also where one of them cannot start, as there is no such slot, or what it waits for will not be done. */
-function endOfAll(runs: readonly BudgetedRun[], ends: Forecast): number | null {
+function endOfAll(runs: readonly BudgetedRun[], ends: Forecast): TimeRange | null {
   return runs.every((run) => ends([run]) !== null) ? ends(runs) : null;
 }
 
-function forecast(runs: readonly BudgetedRun[], setting: ForecastSetting, paces: Paces): Forecast {
-  return forecastOf(
-    runs.map((run) => paces.expected(run, setting.now)),
-    setting,
-  );
+/** How long a run takes for each unit of its budget, as others did. */
+function paces({ runs, setting }: Edit['before'], after: Edit['after']): (run: BudgetedRun) => Likeness | null {
+  const kindOf = runKinds(after.runs, after.setting);
+  const perUnit = (run: BudgetedRun, seconds: number) => seconds / run.units!;
+  const counted = runs.filter(({ units }) => units !== null);
+  const done = counted.flatMap((run) => {
+    const duration = durationOf(run, kindOf(run));
+    return duration === null ? [] : [{ ...duration, seconds: perUnit(run, duration.seconds) }];
+  });
+  const up = counted.flatMap((run) => {
+    const known = foreseen(run, kindOf(run), setting.now);
+    if (known === null) return [];
+    const { low, middle, high } = known.left;
+    const left = { low: perUnit(run, low), middle: perUnit(run, middle), high: perUnit(run, high) };
+    return [{ ...known, elapsed: perUnit(run, known.elapsed), left }];
+  });
+  const known = new KnownDurations(done).with(up);
+  return (run) => known.like(kindOf(run));
 }
 
-/** How long runs take for each unit of their budget, seconds. */
-class Paces {
-  readonly #known = new Durations();
-  readonly #kindOf: (run: ForecastRun) => RunKind;
-
-  constructor(runs: readonly BudgetedRun[], kindOf: (run: ForecastRun) => RunKind, now: number) {
-    this.#kindOf = kindOf;
-    for (const run of runs) {
-      const seconds = wholeSeconds(run, now);
-      if (seconds !== null && run.units !== null) this.#known.note(this.#kindOf(run), seconds / run.units);
-    }
-  }
-
-  /** The run with what can be said of its end. */
-  expected(run: BudgetedRun, now: number): BudgetedRun {
-    const { units, moreUnits = 0, progress, state } = run;
-    const pace = this.#known.like(this.#kindOf(run))?.mean ?? null;
-    const whole = times(pace, units);
-    if (state === 'queued') return { ...run, expectedSeconds: times(whole, 1 - (progress ?? 0)) };
-    if (moreUnits === 0 || !isUp(run)) return { ...run, expectedSeconds: whole };
-    if (pace === null || whole === null) return { ...run, state: 'starting', expectedSeconds: null };
-    return { ...run, state: 'running', etaSeconds: leftOf(run, whole, now) + pace * moreUnits };
-  }
-}
-
-/** Seconds to the end of the present attempt. @param whole From its start. */
-function leftOf({ etaSeconds, startedAt }: BudgetedRun, whole: number, now: number): number {
-  return etaSeconds ?? Math.max(0, whole - (now - (startedAt ?? now)) / 1000);
-}
-
-function isUp({ state }: BudgetedRun): boolean {
-  return state === 'running' || state === 'starting';
-}
-
-function times(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a * b;
+/** The run with what can be said of its end: that of its present attempt, and what comes after it. */
+function withPace(run: BudgetedRun, pace: Likeness | null): BudgetedRun {
+  const { units, moreUnits = 0, state } = run;
+  const like = pace === null || units === null ? null : { ...pace, centre: pace.centre + Math.log(units) };
+  if (moreUnits === 0 || !(state === 'running' || state === 'starting')) return { ...run, like };
+  if (pace === null || like === null) return { ...run, state: 'starting', like: null };
+  const left = leftOf(run);
+  // Its progress is that of its present attempt.
+  if (left === null)
+    return { ...run, progress: null, like: { ...pace, centre: pace.centre + Math.log(units! + moreUnits) } };
+  const more = Math.exp(pace.centre) * moreUnits;
+  return { ...run, etaSeconds: left.middle + more, etaRange: [left.low + more, left.high + more] };
 }

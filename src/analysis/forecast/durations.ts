@@ -16,75 +16,37 @@ export type RunKind = {
   readonly isPreparation: boolean;
 };
 
-/**
- * How long runs took, seconds: of the same setting (all parameters but seeds), of the same group, of the same sweep. A sweep
- * tells nothing of its warm-ups by its other runs, nor the other way round.
- */
-export class Durations {
-  readonly #known = new Map<string, Times>();
+/** How long a run took from its start to its end. */
+export type Duration = {
+  readonly kind: RunKind;
+  readonly seconds: number;
+  /** Share of its budget that it had used when it ended, 0 to 1; null: it did not say. */
+  readonly share: number | null;
+  /** How much it counts: 1 where the run has ended, less where its end is an estimate. */
+  readonly weight: number;
+};
 
-  note(run: RunKind, seconds: number): void {
-    for (const key of keysOf(run)) {
-      let times = this.#known.get(key);
-      if (times === undefined) this.#known.set(key, (times = new Times()));
-      times.add(seconds);
-    }
-  }
+/** How long a run takes, as others say. Logarithms of seconds, as runs differ by factors. */
+export type Likeness = {
+  readonly centre: number;
+  /** Standard deviation of what is not known of the centre. Runs share it: more of them do not average it away. */
+  readonly doubt: number;
+  /** Standard deviation of single runs around the centre. */
+  readonly spread: number;
+  /** Worked out when it is asked for. */
+  readonly shape: () => Shape;
+};
 
-  /** Takes back what was noted. */
-  forget(run: RunKind, seconds: number): void {
-    for (const key of keysOf(run)) this.#known.get(key)?.remove(seconds);
-  }
+/** How the runs of a group lie around what is expected of them. */
+export type Shape = {
+  /** How many runs say so. */
+  readonly count: number;
+  /** As many of the runs lie between any two of these, the shortest first. */
+  readonly marks: readonly Mark[];
+};
 
-  /** Of the nearest relatives of which any is known: setting, group, sweep. Null: nothing is known. */
-  like(run: RunKind): Pick<Times, 'mean' | 'inOrder'> | null {
-    for (const key of keysOf(run)) {
-      const times = this.#known.get(key);
-      if (times !== undefined && times.count > 0) return times;
-    }
-    return null;
-  }
-}
-
-/** Ten thousand times are asked about as often: what is asked is kept. */
-class Times {
-  #values: number[] = [];
-  #sum = 0;
-  #isInOrder = true;
-
-  get count(): number {
-    return this.#values.length;
-  }
-
-  get mean(): number {
-    return this.#sum / this.#values.length;
-  }
-
-  /** The shortest first. */
-  get inOrder(): readonly number[] {
-    if (!this.#isInOrder) this.#values.sort((a, b) => a - b);
-    this.#isInOrder = true;
-    return this.#values;
-  }
-
-  add(seconds: number): void {
-    this.#values.push(seconds);
-    this.#sum += seconds;
-    this.#isInOrder = false;
-  }
-
-  remove(seconds: number): void {
-    const at = this.#values.indexOf(seconds);
-    if (at < 0) return;
-    this.#values.splice(at, 1);
-    this.#sum = this.#values.reduce((sum, value) => sum + value, 0);
-  }
-}
-
-/** From the closest relatives to the farthest. */
-function keysOf({ sweep, group, parameters, isPreparation }: RunKind): string[] {
-  return [`${sweep}\n${group}\n${settingOf(parameters)}`, `${sweep}\n${group}`, `${sweep}\n\n${isPreparation}`];
-}
+/** `at`: standard deviations from the centre. `share`: as of a duration. */
+export type Mark = { readonly at: number; readonly share: number | null };
 
 /** Parameters of a run do not change, and putting them in words takes longer than all else here. */
 const settings = new WeakMap<Parameters, string>();

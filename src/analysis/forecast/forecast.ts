@@ -1,12 +1,21 @@
 /**
  * When runs end that are up or wait, as far as it can be told: who is up ends when its row says so, who waits takes as long as
- * runs like it took, and slots are given in the order of the queue, as the scheduler gives them. The same for the window,
- * `ls`, `status` and `wait`.
+ * runs like it take, and slots are given in the order of the queue, as the scheduler gives them. As none of that is known exactly,
+ * the queue is played in several cases, and what they have in common is told as a range. The same for the window, `ls`,
+ * `status`, `wait` and `--plain`.
  */
 import { groupBy } from '../../base/group-by.js';
+import { lazy } from '../../base/lazy.js';
 import type { RunWord } from '../../base/run-words.js';
 import type { Parameters } from '../../base/scalar.js';
-import { Durations, type RunKind } from './durations.js';
+import { durationRange } from '../../text/duration.js';
+import { elapsedMs } from './busy-time.js';
+import { pauseBetween } from './dispatch-pause.js';
+import type { Duration, Likeness, RunKind } from './durations.js';
+import { type Foreseen, KnownDurations, MOST_PER_GROUP } from './known-durations.js';
+import { secondsToEnd } from './remaining.js';
+import { type Job, Schedule } from './schedule.js';
+import { deviationsAt, type Possible, rangeOf, timeAt, type TimeRange } from './time-range.js';
 
 /** What is looked at in a run; a run summary is one. Times: Unix ms. */
 export type ForecastRun = {
@@ -22,10 +31,16 @@ export type ForecastRun = {
   readonly progress: number | null;
   /** Of a run that is up; null: nobody knows. */
   readonly etaSeconds: number | null;
+  /** From when to when it may end, seconds; absent: the supervisor is older and does not say. */
+  readonly etaRange?: readonly [low: number, high: number] | null | undefined;
+  /** When it is started again by itself, while it waits for that. */
+  readonly retryAt?: number | null;
+  /** From when to when its attempts before the last were up. */
+  readonly earlier?: readonly (readonly [since: number, at: number])[] | undefined;
   /** GPUs it takes; absent: none, it takes a CPU slot. */
   readonly gpuCount?: number | undefined;
-  /** Of a run that waits: from its start to its end, where that is known better than by runs like it; null: nobody knows. */
-  readonly expectedSeconds?: number | null;
+  /** How long it takes, where that is known better than by the runs here; null: nothing tells. */
+  readonly like?: Likeness | null;
   /** CPU slots it takes where it takes no GPU; absent: one. */
   readonly cores?: number | undefined;
 };
@@ -62,216 +77,251 @@ export function forecastSetting({ status, sweeps }: Known, now: number): Forecas
   return { cpuSlots: status.cpu.slots, gpus, needs: (sweep, group) => needs.get(groupKey(sweep, group)) ?? [], now };
 }
 
-/** Seconds until the last of these runs has ended that will; null: nothing tells, or there is nothing to wait for. */
-export type Forecast = (runs: Iterable<Pick<ForecastRun, 'id' | 'state'>>) => number | null;
+/** How long until the last of these runs has ended that will; null: nothing tells, or there is nothing to wait for. */
+export type Forecast = (runs: Iterable<Pick<ForecastRun, 'id' | 'state'>>) => TimeRange | null;
+
+/** How long until the last of some runs has ended, by all that a supervisor tells of. `now`: Unix ms. */
+export function timeLeft(
+  fleet: Known & { readonly runs: ReadonlyMap<string, ForecastRun> },
+  asked: Iterable<Pick<ForecastRun, 'id' | 'state'>>,
+  now: number,
+): TimeRange | null {
+  return forecastOf([...fleet.runs.values()], forecastSetting(fleet, now))(asked);
+}
 
 /** @param runs All that share the slots, in the order of their submission. */
 export function forecastOf(runs: readonly ForecastRun[], setting: ForecastSetting): Forecast {
-  const { ends, unknown, hasUnknownQueue } = new Schedule(runs, setting, new Likes(runs, setting)).run();
+  const groups = runGroups(runs, setting);
+  const open = openRuns(runs, groups, setting.now);
+  const places = new Map(open.map(({ run }, place) => [run.id, place]));
+  const hasUnknownQueue = open.some(({ run, takes }) => run.state === 'queued' && takes === 'unknown');
+  const cases = lazy(() => {
+    const schedule = scheduleOf(open, groups, setting);
+    return casesOf(open, pausesOf(runs, setting)).map((seconds) => schedule.ends(seconds));
+  });
   return (asked) => {
-    let last: number | null = null;
+    const known: number[] = [];
     for (const { id, state } of asked) {
+      const place = places.get(id);
+      if (place === undefined) continue;
       // What would come after something that nobody knows cannot be told.
-      if (unknown.has(id) || (hasUnknownQueue && state === 'queued')) return null;
-      const end = ends.get(id);
-      if (end !== undefined) last = Math.max(last ?? 0, end);
+      if ((hasUnknownQueue && state === 'queued') || open[place]!.takes === 'unknown') return null;
+      known.push(place);
     }
-    return last;
+    return rangeOf(cases().flatMap((ends) => latest(ends, known)));
   };
 }
 
-/** How long runs take that are like one that has not begun. */
-class Likes {
-  readonly #whole = new Durations();
-  readonly #kindOf: (run: ForecastRun) => RunKind;
+/** Nothing where none of them ends. */
+function latest(ends: Float64Array, places: readonly number[]): Possible[] {
+  let last = -1;
+  for (const place of places) if (ends[place]! > last) last = ends[place]!;
+  return last < 0 ? [] : [{ seconds: last, weight: 1 }];
+}
 
-  constructor(runs: readonly ForecastRun[], setting: ForecastSetting) {
-    this.#kindOf = runKinds(runs, setting);
-    for (const run of runs) {
-      const seconds = wholeSeconds(run, setting.now);
-      if (seconds !== null) this.#whole.note(this.#kindOf(run), seconds);
-    }
-  }
+/** Runs of one group, in their order. `needs`: numbers of groups. `isPreparation`: other groups wait for it. */
+type RunGroup = { readonly runs: readonly ForecastRun[]; readonly needs: readonly number[]; isPreparation: boolean };
 
-  /** Seconds from its start to its end; null: nothing tells. A run that has come some way before goes on from there. */
-  expected(run: ForecastRun): number | null {
-    if (run.expectedSeconds !== undefined) return run.expectedSeconds;
-    const like = this.#whole.like(this.#kindOf(run));
-    return like === null ? null : like.mean * (1 - (run.progress ?? 0));
-  }
+/** `numberOf`: -1 where a run is of none of them. */
+type RunGroups = { readonly all: readonly RunGroup[]; readonly numberOf: (run: ForecastRun) => number };
+
+function runGroups(runs: readonly ForecastRun[], { needs }: Pick<ForecastSetting, 'needs'>): RunGroups {
+  const byKey = groupBy(runs, ({ sweep, group }) => groupKey(sweep, group));
+  const numbers = new Map([...byKey.keys()].map((key, number) => [key, number]));
+  const all = [...byKey.values()].map((members): RunGroup => {
+    const { sweep, group } = members[0]!;
+    const needed = needs(sweep, group).flatMap((name) => numbers.get(groupKey(sweep, name)) ?? []);
+    return { runs: members, needs: needed, isPreparation: false };
+  });
+  for (const group of all) for (const needed of group.needs) all[needed]!.isPreparation = true;
+  return { all, numberOf: ({ sweep, group }) => numbers.get(groupKey(sweep, group)) ?? -1 };
 }
 
 /** Tells which runs are alike, among these. */
 export function runKinds(
   runs: readonly ForecastRun[],
-  { needs }: Pick<ForecastSetting, 'needs'>,
+  setting: Pick<ForecastSetting, 'needs'>,
 ): (run: ForecastRun) => RunKind {
-  const preparations = new Set<string>();
-  const groups = new Map(runs.map(({ sweep, group }) => [groupKey(sweep, group), { sweep, group }]));
-  for (const { sweep, group } of groups.values()) {
-    for (const needed of needs(sweep, group)) preparations.add(groupKey(sweep, needed));
-  }
-  return ({ sweep, group, parameters }) => ({
-    ...{ sweep, group, parameters },
-    isPreparation: preparations.has(groupKey(sweep, group)),
+  const { all, numberOf } = runGroups(runs, setting);
+  return (run) => kindOf(run, all[numberOf(run)] ?? { isPreparation: false });
+}
+
+function kindOf(
+  { sweep, group, parameters }: ForecastRun,
+  { isPreparation }: Pick<RunGroup, 'isPreparation'>,
+): RunKind {
+  return { sweep, group, parameters, isPreparation };
+}
+
+/** How long a run takes from now on, or from its start. `never`: it keeps its slot, paused or standing still, and is not waited for. */
+type Takes = TimeRange | Likeness | 'unknown' | 'never';
+
+/** A run that is up or waits. `group`: the number of its group. */
+type OpenRun = { readonly run: ForecastRun; readonly group: number; readonly takes: Takes };
+
+function openRuns(runs: readonly ForecastRun[], { all, numberOf }: RunGroups, now: number): OpenRun[] {
+  const durations = learn(all, now);
+  return runs.filter(willEnd).map((run) => {
+    const group = numberOf(run);
+    const like = () => (run.like === undefined ? durations.like(kindOf(run, all[group]!)) : run.like);
+    return { run, group, takes: takesOf(run, like, now) };
   });
 }
 
-/** Of a run that is done in one go, or is up and knows how long it will be; others tell nothing of runs like them. */
-export function wholeSeconds(
-  { state, attempt, startedAt, endedAt, etaSeconds }: ForecastRun,
-  now: number,
-): number | null {
-  if (startedAt === null || attempt > 1) return null;
-  if (state === 'done') return endedAt === null ? null : (endedAt - startedAt) / 1000;
-  return state === 'running' && etaSeconds !== null ? (now - startedAt) / 1000 + etaSeconds : null;
+function takesOf(run: ForecastRun, likeOf: () => Likeness | null, now: number): Takes {
+  if (run.state === 'paused') return 'never';
+  if (run.state === 'stopping') return AT_ONCE;
+  const left = leftOf(run);
+  if (left !== null) return left;
+  const like = likeOf();
+  if (like === null) return 'unknown';
+  if (run.state !== 'running') return like;
+  // Its supervisor knows how far it is and others like it: that it does not say when it ends has a reason.
+  if (run.progress !== null) return 'never';
+  const elapsed = (now - (run.startedAt ?? now)) / 1000;
+  return secondsToEnd({ elapsed, own: null, mayEndEarly: false, like }) ?? 'never';
 }
 
-/** `ends`: seconds from now. `unknown`: those that are up of which nobody knows. `hasUnknownQueue`: one of those that wait. */
-type Outlook = { ends: Map<string, number>; unknown: Set<string>; hasUnknownQueue: boolean };
+const AT_ONCE: TimeRange = { low: 0, middle: 0, high: 0 };
 
-/** Plays the queue: whenever a slot is free, the first run that may start takes it (list scheduling). */
-class Schedule {
-  readonly #setting: ForecastSetting;
-  readonly #likes: Likes;
-  readonly #outlook: Outlook = { ends: new Map(), unknown: new Set(), hasUnknownQueue: false };
-  /** Room that is free now, in CPU slots and GPUs. */
-  readonly #free: Record<Pool, number>;
-  readonly #up = new Ends();
-  /** Runs of a group that have yet to be done; infinite where one of them will not be, so that what needs it does not start. */
-  readonly #open = new Map<string, number>();
-  readonly #queue: Queue;
+type Told = Pick<ForecastRun, 'state' | 'etaSeconds' | 'etaRange'>;
 
-  constructor(runs: readonly ForecastRun[], setting: ForecastSetting, likes: Likes) {
-    this.#setting = setting;
-    this.#likes = likes;
-    this.#free = { cpu: setting.cpuSlots, gpu: setting.gpus };
-    for (const run of runs) this.#enter(run);
-    // Where runs share GPUs, more are up than there are GPUs: as one ends, another takes its place.
-    for (const pool of ['cpu', 'gpu'] as const) this.#free[pool] = Math.max(0, this.#free[pool]);
-    this.#queue = new Queue(runs.filter(({ state }) => state === 'queued'));
-  }
+/** `4-9m`: how long a run that is up still takes; empty where nobody knows. */
+export function leftText(run: Told): string {
+  const left = leftOf(run);
+  return left === null ? '' : durationRange(left);
+}
 
-  run(): Outlook {
-    for (let now = 0; ;) {
-      this.#startAll(now);
-      const next = this.#up.takeFirst();
-      if (next === null) return this.#outlook;
-      now = next.at;
-      this.#end(next.run, now);
+/** What its supervisor says is left of a run that is up. */
+export function leftOf({ state, etaSeconds, etaRange }: Told): TimeRange | null {
+  if (state !== 'running' || etaSeconds === null) return null;
+  const [low, high] = etaRange ?? [etaSeconds, etaSeconds];
+  return { low, middle: etaSeconds, high };
+}
+
+/** What the runs of the groups tell of how long others take. */
+function learn(groups: readonly RunGroup[], now: number): KnownDurations {
+  const each = groups.map((group) => {
+    const known = group.runs.filter(({ state }) => state === 'done' || state === 'running').slice(-MOST_PER_GROUP);
+    return { known, kindOf: (run: ForecastRun) => kindOf(run, group) };
+  });
+  const done = each.flatMap(({ known, kindOf: of }) => known.flatMap((run) => durationOf(run, of(run)) ?? []));
+  const up = each.flatMap(({ known, kindOf: of }) => known.flatMap((run) => foreseen(run, of(run), now) ?? []));
+  return new KnownDurations(done).with(up);
+}
+
+/** What a run that is done took; null: it is not, or not all that it took is known. */
+export function durationOf(run: ForecastRun, kind: RunKind): Duration | null {
+  const { state, startedAt, endedAt } = run;
+  if (state !== 'done' || startedAt === null || endedAt === null || !isWhole(run)) return null;
+  return { kind, seconds: elapsedMs(run, endedAt)! / 1000, share: null, weight: 1 };
+}
+
+/** A run that is up and knows how long it will be; null: it does not. */
+export function foreseen(run: ForecastRun, kind: RunKind, now: number): Foreseen | null {
+  const left = leftOf(run);
+  if (left === null || !isWhole(run)) return null;
+  return { kind, elapsed: elapsedMs(run, now)! / 1000, left, share: null };
+}
+
+/** Whether all its attempts are known. */
+function isWhole({ attempt, startedAt, earlier = [] }: ForecastRun): boolean {
+  return startedAt !== null && (attempt <= 1 || earlier.length > 0);
+}
+
+function scheduleOf(open: readonly OpenRun[], { all }: RunGroups, { cpuSlots, gpus, now }: ForecastSetting): Schedule {
+  const jobs = open.map(({ run, group }): Job => ({
+    ...{ group, pool: poolOf(run), room: roomOf(run), isUp: run.state !== 'queued', priority: run.priority },
+    notBefore: Math.max(0, ((run.retryAt ?? 0) - now) / 1000),
+  }));
+  const willNotBeDone = (run: ForecastRun) => run.state !== 'done' && !willEnd(run);
+  const blocked = new Set([...all.keys()].filter((group) => all[group]!.runs.some(willNotBeDone)));
+  for (const { group, takes } of open) if (takes === 'never') blocked.add(group);
+  return new Schedule(jobs, { cpu: cpuSlots, gpu: gpus }, { needs: all.map(({ needs }) => needs), blocked });
+}
+
+/** In how many cases the queue is played, and that of many runs, of which single ones matter less. Primes: no order repeats. */
+const CASES = 11;
+const CASES_OF_MANY = 7;
+const MANY = 1000;
+
+/** Standard deviation of the logarithm of what a start takes: it goes by the load of the machine. */
+const PAUSE_DOUBT = 0.2;
+
+/** For each case, the seconds that each run takes. Every run meets its whole distribution, in an order of its own. */
+function casesOf(open: readonly OpenRun[], pauses: Readonly<Record<Job['pool'], number>>): Float64Array[] {
+  const count = open.length > MANY ? CASES_OF_MANY : CASES;
+  const cases = Array.from({ length: count }, () => new Float64Array(open.length));
+  const deviations = cases.map((_, of) => deviationsAt((of + 0.5) / count));
+  const pauseIn = deviations.map((deviation) => Math.exp(PAUSE_DOUBT * deviation));
+  const known = new Map<Takes, Spread>();
+  for (const [place, { run, takes }] of open.entries()) {
+    let spread = known.get(takes);
+    if (spread === undefined) known.set(takes, (spread = spreadOf(takes, deviations)));
+    const hash = hashOf(run.id);
+    const [step, first] = [1 + (hash % (count - 1)), (hash >>> 8) % count];
+    const [share, pause] = run.state === 'queued' ? [shareLeft(run), pauses[poolOf(run)]] : [1, 0];
+    for (let of = 0; of < count; of++) {
+      const own = spread.own[(of * step + first) % count]!;
+      cases[of]![place] = share * own * spread.shared[of]! + pause * pauseIn[of]!;
     }
   }
-
-  #enter(run: ForecastRun): void {
-    const key = groupKey(run.sweep, run.group);
-    if (run.state === 'done') return;
-    this.#open.set(key, willEnd(run) ? (this.#open.get(key) ?? 0) + 1 : Infinity);
-    if (!isUp(run)) return;
-    this.#free[poolOf(run)] -= roomOf(run);
-    const left = this.#leftOf(run);
-    if (left === 'unknown') this.#outlook.unknown.add(run.id);
-    else if (left !== 'never') this.#up.add({ run, at: left });
-    else this.#open.set(key, Infinity);
-  }
-
-  /** Seconds. `never`: it keeps its slot, paused or standing still, and is not waited for. */
-  #leftOf(run: ForecastRun): number | 'unknown' | 'never' {
-    if (run.state === 'paused') return 'never';
-    if (run.state === 'stopping') return 0;
-    if (run.state === 'running' && run.etaSeconds !== null) return run.etaSeconds;
-    const whole = this.#likes.expected({ ...run, progress: null });
-    if (whole === null) return 'unknown';
-    if (run.state === 'starting') return whole;
-    // It says how far it is, and its supervisor knows others like it; that nothing is told of its end has a reason.
-    const left = run.progress === null ? whole - (this.#setting.now - (run.startedAt ?? 0)) / 1000 : -1;
-    return left > 0 ? left : 'never';
-  }
-
-  #startAll(now: number): void {
-    const mayStart = (run: ForecastRun) => this.#free[poolOf(run)] >= roomOf(run) && this.#isReady(run);
-    for (let run = this.#queue.takeFirst(mayStart); run !== null; run = this.#queue.takeFirst(mayStart)) {
-      const seconds = this.#likes.expected(run);
-      if (seconds === null) this.#outlook.hasUnknownQueue = true;
-      this.#free[poolOf(run)] -= roomOf(run);
-      this.#up.add({ run, at: now + (seconds ?? 0) });
-    }
-  }
-
-  #end(run: ForecastRun, now: number): void {
-    this.#outlook.ends.set(run.id, now);
-    this.#free[poolOf(run)] += roomOf(run);
-    const key = groupKey(run.sweep, run.group);
-    this.#open.set(key, this.#open.get(key)! - 1);
-  }
-
-  #isReady({ sweep, group }: ForecastRun): boolean {
-    return this.#setting.needs(sweep, group).every((needed) => (this.#open.get(groupKey(sweep, needed)) ?? 0) === 0);
-  }
+  return cases;
 }
 
-/** Runs of one group, and their places in the whole queue; those before `at` have started. */
-type Line = { readonly runs: readonly ForecastRun[]; readonly ranks: readonly number[]; at: number };
-
-/** Those that wait, by group: the runs of a group wait for the same thing. The higher priority goes first, then the order. */
-class Queue {
-  readonly #lines: Line[];
-
-  constructor(waiting: readonly ForecastRun[]) {
-    const inOrder = waiting.toSorted((a, b) => b.priority - a.priority);
-    const ranks = new Map(inOrder.map((run, rank) => [run, rank]));
-    const lines = groupBy(inOrder, ({ sweep, group }) => groupKey(sweep, group));
-    this.#lines = [...lines.values()].map((runs) => ({ runs, ranks: runs.map((run) => ranks.get(run)!), at: 0 }));
-  }
-
-  /** The first that may start of those that are first of their group. */
-  takeFirst(mayStart: (run: ForecastRun) => boolean): ForecastRun | null {
-    let best: Line | null = null;
-    for (const line of this.#lines) {
-      if (line.at === line.runs.length || (best !== null && best.ranks[best.at]! < line.ranks[line.at]!)) continue;
-      if (mayStart(line.runs[line.at]!)) best = line;
-    }
-    return best === null ? null : best.runs[best.at++]!;
-  }
+/** A run that has come some way before goes on from there. */
+function shareLeft({ progress }: ForecastRun): number {
+  return Math.max(LEAST_SHARE, 1 - (progress ?? 0));
 }
 
-type End = { readonly run: ForecastRun; readonly at: number };
+/** Of a run that has done all, and has to start again. */
+const LEAST_SHARE = 0.01;
 
-/** Ends to come. There are as many as slots: few enough for a list that is kept in order. */
-class Ends {
-  /** The last first. */
-  readonly #inOrder: End[] = [];
-
-  add(end: End): void {
-    let [low, high] = [0, this.#inOrder.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#inOrder[middle]!.at > end.at) low = middle + 1;
-      else high = middle;
-    }
-    this.#inOrder.splice(low, 0, end);
-  }
-
-  takeFirst(): End | null {
-    return this.#inOrder.pop() ?? null;
-  }
+/** FNV-1a: a run has the same cases in every forecast, so that nothing but what changes changes them. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
 }
 
-function willEnd({ state }: ForecastRun): boolean {
-  return state === 'queued' || isUp({ state });
+/** `own`: what a run takes, in as many cases as there are, the shortest first. `shared`: factors that hold for all runs of a case. */
+type Spread = { readonly own: readonly number[]; readonly shared: readonly number[] };
+
+function spreadOf(takes: Takes, deviations: readonly number[]): Spread {
+  const same = deviations.map(() => 1);
+  if (typeof takes === 'string') return { own: deviations.map(() => Infinity), shared: same };
+  if ('middle' in takes) return { own: deviations.map((deviation) => timeAt(takes, deviation)), shared: same };
+  const { centre, doubt, spread } = takes;
+  const { marks } = takes.shape();
+  const step = marks.length / deviations.length;
+  return {
+    own: deviations.map((_, of) => Math.exp(centre + spread * marks[Math.floor((of + 0.5) * step)]!.at)),
+    shared: deviations.map((deviation) => Math.exp(doubt * deviation)),
+  };
 }
 
-function isUp({ state }: Pick<ForecastRun, 'state'>): boolean {
-  return state === 'starting' || state === 'running' || state === 'paused' || state === 'stopping';
+function pausesOf(runs: readonly ForecastRun[], { cpuSlots, gpus }: ForecastSetting): Record<Job['pool'], number> {
+  const pools = groupBy(runs, poolOf);
+  const pauseOf = (pool: Job['pool'], room: number) => {
+    const members = pools.get(pool) ?? [];
+    const taken = members.reduce((sum, run) => sum + roomOf(run), 0) / Math.max(1, members.length);
+    return pauseBetween(members, Math.floor(room / Math.max(1, taken)));
+  };
+  return { cpu: pauseOf('cpu', cpuSlots), gpu: pauseOf('gpu', gpus) };
 }
 
-type Pool = 'cpu' | 'gpu';
-
-function poolOf({ gpuCount = 0 }: ForecastRun): Pool {
+function poolOf({ gpuCount = 0 }: ForecastRun): Job['pool'] {
   return gpuCount > 0 ? 'gpu' : 'cpu';
 }
 
 function roomOf({ gpuCount = 0, cores = 1 }: ForecastRun): number {
   return gpuCount > 0 ? gpuCount : cores;
+}
+
+function willEnd({ state }: ForecastRun): boolean {
+  return (
+    state === 'queued' || state === 'starting' || state === 'running' || state === 'paused' || state === 'stopping'
+  );
 }
 
 function groupKey(sweep: string, group: string): string {

@@ -1,69 +1,102 @@
+import type { Likeness } from './durations.js';
+import type { ToBudget } from './own-pace.js';
+import { type Possible, rangeOf, type TimeRange } from './time-range.js';
+
+type Own = { readonly progress: number } & Pick<ToBudget, 'seconds' | 'error'>;
+
 /** What is known of a run that is up. Seconds. */
 export type RunSoFar = {
   readonly elapsed: number;
-  /** To the end of its budget, at its own pace; null: it does not say how far it is. */
-  readonly toBudget: number | null;
+  /** Share of its budget that is used, and what is left of it at its own pace; null: it does not say how far it is. */
+  readonly own: Own | null;
   /** Whether a rule (`stop_when`, early stopping) may end it before its budget is used up. */
   readonly mayEndEarly: boolean;
-  /** How long runs like it took from start to end, the shortest first. */
-  readonly likes: readonly number[];
+  /** How long runs like it take; null: nothing tells. */
+  readonly like: Likeness | null;
 };
 
 /** A run that has taken so many times as long as the longest like it, and says nothing of itself, may never end. */
 const UNLIKE = 3;
+/** What a run does that no run like it has done yet, counted in runs. */
+const OTHERWISE = 0.5;
+/** The pace of a run that is up for less, seconds, and has come less far, is mostly that of its start. */
+const YOUNG = 10;
+const BEGUN = 0.1;
+/** Three equal weights at 0 and at so many standard deviations to both sides have that deviation. */
+const THREE = [-Math.sqrt(1.5), 0, Math.sqrt(1.5)];
 
 /**
- * Seconds until a run ends; null: nothing tells.
+ * How long until a run ends; null: nothing tells.
  *
- * A run that uses its whole budget ends when its pace says so. One that a rule may end before is expected to do as its
- * siblings did: of those that took longer than it has taken so far, the median. Where it has outlasted them all, it is expected
- * to take as long again as it has taken (the median of what is left, of a duration of which nothing but its age is known;
- * J. R. Gott, Nature 363, 1993). Its budget is an upper bound of both.
+ * The run may end as any run like it has ended that it has not outlasted yet: after as long a time, and at the same share of
+ * its budget, to which its own pace leads. Both are combined by what is known of each: the siblings count most at first, and
+ * the run itself more and more. One that outlasts all others uses its budget up; where others did not, or it has none, it takes
+ * as long again as it has taken (the median of what is left, of a duration of which nothing but its age is known;
+ * J. R. Gott, Nature 363, 1993).
  */
-export function secondsToEnd({ elapsed, toBudget, mayEndEarly, likes }: RunSoFar): number | null {
-  if (toBudget !== null && !mayEndEarly) return toBudget;
-  if (likes.length === 0) return null;
-  if (toBudget === null) return elapsed > UNLIKE * likes.at(-1)! ? null : secondsAsOthers(elapsed, likes);
-  return Math.min(secondsAsOthers(elapsed, likes), toBudget);
+export function secondsToEnd(run: RunSoFar): TimeRange | null {
+  const { own, like } = run;
+  if (like === null) return own !== null && isWorthTelling(run, own) ? rangeOf(budgetOf(own, 1)) : null;
+  const known = asOthers(run, like);
+  if (known.length === 0 && own === null && isUnlike(run, like)) return null;
+  return rangeOf([...known, ...otherwise(run, like)]);
 }
 
-function secondsAsOthers(elapsed: number, likes: readonly number[]): number {
-  const longer = firstAbove(likes, elapsed);
-  return longer < likes.length ? medianFrom(likes, longer) - elapsed : elapsed;
+/** Whether the pace of a run is worth telling where nothing is known of others. */
+function isWorthTelling({ elapsed, mayEndEarly }: RunSoFar, { progress }: Own): boolean {
+  return !mayEndEarly && (elapsed >= YOUNG || progress >= BEGUN);
 }
 
-/** Place of the first value above a bound, in values in order. */
-function firstAbove(values: readonly number[], bound: number): number {
-  let [low, high] = [0, values.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle]! > bound) high = middle;
-    else low = middle + 1;
+/** As those that have ended, but for those that this run has outlasted. */
+function asOthers({ elapsed, own }: RunSoFar, like: Likeness): Possible[] {
+  const { marks, count } = like.shape();
+  const deviation = Math.hypot(like.doubt, like.spread);
+  const combined = own === null ? null : combine(like.centre, deviation, { elapsed, own });
+  const possible: Possible[] = [];
+  for (const { at, share } of marks) {
+    const byOther = Math.exp(like.centre + at * deviation);
+    if (byOther <= elapsed) continue;
+    const isWhole = combined !== null && share !== null && share >= WHOLE;
+    const seconds = isWhole ? Math.exp(combined.centre + at * combined.deviation) : byOther;
+    if (seconds > elapsed) possible.push({ seconds: seconds - elapsed, weight: count / marks.length });
   }
-  return low;
+  return possible;
 }
 
-/** The median of those from this place on. */
-function medianFrom(values: readonly number[], from: number): number {
-  const last = from + values.length - 1;
-  return (values[last >> 1]! + values[(last + 1) >> 1]!) / 2;
+/** What a run takes by its own pace and by others, each as far as it is known. Logarithms. */
+function combine(centre: number, deviation: number, { elapsed, own }: { elapsed: number; own: Own }) {
+  const byItself = Math.max(LEAST_SECONDS, elapsed + own.seconds);
+  const error = Math.max(LEAST_ERROR, (own.error * own.seconds) / byItself);
+  const trust = deviation ** 2 / (deviation ** 2 + error ** 2);
+  return {
+    centre: trust * Math.log(byItself) + (1 - trust) * centre,
+    deviation: Math.hypot(trust * error, (1 - trust) * deviation),
+  };
 }
 
-/** How the progress of a run has moved; where it says nothing of its progress, its rows. Times: ms, any zero. */
-export type Movement = {
-  /** When it moved last. */
-  readonly at: number;
-  /** From one move to the next, on the average, and the longest so far; up to the first move, from its start. */
-  readonly every: number;
-  readonly longest: number;
-};
+const LEAST_SECONDS = 1e-3;
+const LEAST_ERROR = 0.03;
 
-/** A run stands still when it has not moved for so long, ms; for so many times its usual pause, and its longest one. */
-const STILL_MS = 10_000;
-const USUAL_PAUSES = 10;
-const LONGEST_PAUSES = 3;
+/** Whether some of these runs ended before their budget was used up. */
+export function endsEarly(like: Likeness | null): boolean {
+  return like?.shape().marks.some(({ share }) => share !== null && share < WHOLE) ?? false;
+}
 
-/** Whether a run has not moved for much longer than usual: then nobody knows when it ends. */
-export function standsStill({ at, every, longest }: Movement, now: number): boolean {
-  return now - at > Math.max(STILL_MS, USUAL_PAUSES * every, LONGEST_PAUSES * longest);
+function otherwise({ elapsed, own, mayEndEarly }: RunSoFar, like: Likeness): Possible[] {
+  if (own !== null && !mayEndEarly && !endsEarly(like)) return budgetOf(own, OTHERWISE);
+  return [1 / 5, 1, 5].map((times) => ({
+    seconds: Math.min(times * elapsed, own?.seconds ?? Infinity),
+    weight: OTHERWISE / 3,
+  }));
+}
+
+/** Share of its budget from which a run has used it up. */
+const WHOLE = 0.9;
+
+function budgetOf(own: Own, weight: number): Possible[] {
+  return THREE.map((by) => ({ seconds: own.seconds * Math.exp(by * own.error), weight: weight / 3 }));
+}
+
+function isUnlike({ elapsed }: RunSoFar, { centre, spread, shape }: Likeness): boolean {
+  return elapsed > UNLIKE * Math.exp(centre + spread * shape().marks.at(-1)!.at);
 }

@@ -1,8 +1,9 @@
+import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { healthText, healthWord } from '../../analysis/health/finding.js';
 import { hasEnded, isUnhealthy } from '../../base/run-words.js';
 import { displayText } from '../../text/display-text.js';
 import { durationWords, timeStamp } from '../../text/duration.js';
-import { finalLine, progressLine } from './progress-line.js';
+import { finalLine, leftWords, progressLine } from './progress-line.js';
 import type { WatchedRun } from './watched-run.js';
 
 /** Between two lines that only tell how far all is. */
@@ -25,11 +26,13 @@ export function beginPlain(now: number): PlainState {
  * most every 10 seconds while something is not over. Pure: call it when the runs change, and once a second or so.
  *
  * @param runs All runs to tell about, by id.
+ * @param timeLeft Until the last of them has ended; asked where it is told.
  */
 export function plainLines(
   state: PlainState,
   runs: ReadonlyMap<string, WatchedRun>,
   now: number,
+  timeLeft: () => TimeRange | null,
 ): { state: PlainState; lines: string[] } {
   const all = [...runs.values()];
   const isFirst = state.progressAt === null;
@@ -37,7 +40,8 @@ export function plainLines(
   const told = [...runs].filter(([, run]) => !(isFirst && hasEnded(run.state)));
   const events = told.flatMap(([id, run]) => runEventLines(state.seen.get(id), run, now));
   const isDue = isFirst || now - state.progressAt >= PROGRESS_EVERY_MS;
-  const progress = isDue && all.some((run) => !hasEnded(run.state)) ? [progressLine(all)] : [];
+  const progress =
+    isDue && all.some((run) => !hasEnded(run.state)) ? [[progressLine(all), ...leftWords(timeLeft())].join(' · ')] : [];
   const stamp = timeStamp(now - state.startedAt);
   return {
     state: {

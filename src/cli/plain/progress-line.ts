@@ -1,7 +1,9 @@
+import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { healthWord } from '../../analysis/health/finding.js';
 import { groupBy } from '../../base/group-by.js';
 import { displayText } from '../../text/display-text.js';
 import { hasEnded, isUnhealthy } from '../../base/run-words.js';
+import { durationRange } from '../../text/duration.js';
 import type { WatchedRun } from './watched-run.js';
 
 /** How far all runs are, and what the queued ones wait for: `12 of 48 done, 2 running, 34 queued · 31 % · 34 × …`. */
@@ -10,6 +12,11 @@ export function progressLine(runs: readonly WatchedRun[]): string {
     runs.reduce((sum, run) => sum + (hasEnded(run.state) ? 1 : (run.progress ?? 0)), 0) / Math.max(1, runs.length);
   const parts = [countsLine(runs), `${Math.floor(share * 100)} %`, waitingWords(runs)];
   return parts.filter((part) => part !== '').join(' · ');
+}
+
+/** `4-9m left`; nothing where nothing tells. */
+export function leftWords(left: TimeRange | null): string[] {
+  return left === null ? [] : [`${durationRange(left)} left`];
 }
 
 /** The last line: `48 done, 0 failed, 3 diverged`, and what else there is. */

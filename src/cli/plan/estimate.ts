@@ -1,19 +1,20 @@
 import { addedTime, type BudgetedRun } from '../../analysis/forecast/added-time.js';
 import { forecastSetting, type ForecastSetting } from '../../analysis/forecast/forecast.js';
+import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { endStateOf, type RunWord } from '../../base/run-words.js';
 import type { Parameters } from '../../base/scalar.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { readRunRecord } from '../../files/run-record-file.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
-import { shortDuration } from '../../text/duration.js';
+import { durationRange } from '../../text/duration.js';
 import { counted } from '../../text/numbers.js';
 import { type Change, type Difference, isUp } from './difference.js';
 
 /** Where runs are to go. */
 export type Room = { readonly cpuSlots: number; readonly gpus: number };
 
-/** How long a sweep takes as it is edited, seconds, and how much of that the edit adds; null: nothing tells. */
-export type Estimate = { readonly total: number; readonly added: number; readonly room: Room } | null;
+/** How long a sweep takes as it is edited, and how many seconds of that the edit adds; null: nothing tells. */
+export type Estimate = { readonly total: TimeRange; readonly added: number; readonly room: Room } | null;
 
 type Fleeting = Pick<Fleet, 'runs' | 'sweeps' | 'status'>;
 
@@ -52,7 +53,7 @@ export function estimateAtRest(
 /** `room`: what is asked for; absent: as it is. `leavesBroken`: runs that did not get to their end are not started again. */
 type Launching = { readonly room?: Room; readonly leavesBroken: boolean; readonly now: number };
 
-/** `about 12m more (2 slots)`; null: nothing is known. `isLive`: it is added to what is under way. */
+/** `~12m more, 20-35m in all (2 slots)`; null: nothing is known. `isLive`: it is added to what is under way. */
 export function estimateWords(estimate: Estimate, isLive: boolean): string | null {
   if (estimate === null) return null;
   const { total, added, room } = estimate;
@@ -60,9 +61,9 @@ export function estimateWords(estimate: Estimate, isLive: boolean): string | nul
     ...(room.gpus === 0 ? [] : [counted(room.gpus, 'GPU')]),
     ...(room.gpus > 0 && room.cpuSlots === 0 ? [] : [counted(room.cpuSlots, room.gpus > 0 ? 'CPU slot' : 'slot')]),
   ].join(', ');
-  const time = (seconds: number) => `about ${shortDuration(Math.max(1, Math.round(seconds)) * 1000)}`;
-  if (!isLive) return `${time(total)} (${slots})`;
-  const all = `, ${time(total)} in all`;
+  const time = (seconds: number) => durationRange({ low: seconds, middle: seconds, high: seconds });
+  if (!isLive) return `${durationRange(total)} (${slots})`;
+  const all = `, ${durationRange(total)} in all`;
   if (added >= 1) return `${time(added)} more${all} (${slots})`;
   return added > -1 ? `no more than without it${all} (${slots})` : `${time(-added)} less${all} (${slots})`;
 }
@@ -151,6 +152,11 @@ function recordedRun({ run, standing }: Change): Row | null {
     attempt: record.attempts.length,
     startedAt: last.startedAt,
     endedAt: last.endedAt,
+    earlier: record.attempts
+      .slice(0, -1)
+      .flatMap(({ startedAt, endedAt }): [number, number][] =>
+        startedAt === null || endedAt === null ? [] : [[startedAt, endedAt]],
+      ),
   };
 }
 

@@ -1,3 +1,4 @@
+import { leftText } from '../../analysis/forecast/forecast.js';
 import { elapsedMs } from '../../analysis/forecast/busy-time.js';
 import { healthText } from '../../analysis/health/finding.js';
 import { defaultMetric, metricHeading } from '../../analysis/metric-order.js';
@@ -53,7 +54,7 @@ function columnsOf(runs: readonly RunSummary[], { sweeps, now, columns: asked }:
     left('slot', 3, ({ slot }) => slot ?? ''),
     ...ifAny(right('time', 0, (run) => timeOf(run, now))),
     right('progress', 2, progressOf),
-    right('left', 4, ({ etaSeconds }) => (etaSeconds === null ? '' : shortDuration(etaSeconds * 1000))),
+    right('left', 4, leftText),
     ...(asked?.map((name) => right(displayText(name), 0, (run) => cellOf(run, name))) ?? metricColumn(runs, sweeps)),
     left('tags', 3, ({ annotation }) => displayText(tagsText(annotation))),
     left('note', 6, ({ annotation }) => shortened(lineText(annotation?.note ?? ''))),
@@ -159,7 +160,20 @@ export function painted(text: string, tone: Tone): Painted {
 /** One run as `status --json` and `ls --json` give it: a contract for scripts. Times are ISO 8601, memory is in MiB. */
 export function runStatus(run: RunSummary): object {
   const { name, sweep, group, subgroup, state, reason, attempt, exit, pid, slot, gpus, ...more } = run;
-  const { progress, etaSeconds, metrics, best, health, healthReason, priority, gpuMemory, cpu, memory, warning } = more;
+  const {
+    progress,
+    etaSeconds,
+    etaRange = null,
+    metrics,
+    best,
+    health,
+    healthReason,
+    priority,
+    gpuMemory,
+    cpu,
+    memory,
+    warning,
+  } = more;
   const { parameters, directory } = more;
   return {
     ...{ name, sweep, group, subgroup, state, reason, attempt, exit, pid, slot, gpus },
@@ -167,6 +181,7 @@ export function runStatus(run: RunSummary): object {
     ...{
       progress,
       etaSeconds,
+      etaRange,
       metrics,
       infinite: more.infinite ?? null,
       ...(best === undefined ? {} : { best }),

@@ -1,10 +1,10 @@
 import { busyMs, busyTimeOf } from '../../analysis/forecast/busy-time.js';
-import { forecastOf, forecastSetting } from '../../analysis/forecast/forecast.js';
+import { timeLeft } from '../../analysis/forecast/forecast.js';
 import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
 import { knownSweeps, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { isGrowing } from '../plain/watched-run.js';
-import { countsLine, progressLine } from '../plain/progress-line.js';
+import { countsLine, leftWords, progressLine } from '../plain/progress-line.js';
 import { runStatus } from '../show/run-table.js';
 import { slotLines, slotsStatus } from '../show/slot-lines.js';
 import { shortDuration } from '../../text/duration.js';
@@ -46,30 +46,26 @@ function sweepLines(fleet: Fleet, { name, groups }: SweepSummary): string[] {
   ];
 }
 
-/** `3m12s, about 2m05s left`: the time in which a run was up, and what the window says of the rest. */
+/** `3m12s, 2-4m left`: the time in which a run was up, and what the window says of the rest. */
 function timeWords(fleet: Fleet, runs: readonly RunSummary[]): string[] {
   const now = Date.now();
   const busy = busyTimeOf(runs);
-  const left = secondsLeft(fleet, runs, now);
   const words = [
     ...(busy === null ? [] : [shortDuration(busyMs(busy, now))]),
-    ...(left === null ? [] : [`about ${shortDuration(left * 1000)} left`]),
+    ...leftWords(timeLeft(fleet, runs, now)),
   ];
   return words.length === 0 ? [] : [words.join(', ')];
-}
-
-function secondsLeft(fleet: Fleet, runs: readonly RunSummary[], now: number): number | null {
-  return forecastOf([...fleet.runs.values()], forecastSetting(fleet, now))(runs);
 }
 
 /** The contract for scripts. Times are ISO 8601. */
 function sweepStatus(fleet: Fleet, { name, groups }: SweepSummary): object {
   const runs = runsOf(fleet, name);
-  const left = secondsLeft(fleet, runs, Date.now());
+  const left = timeLeft(fleet, runs, Date.now());
   return {
     sweep: name,
     state: stateOf(fleet, name, runs),
-    etaSeconds: left === null ? null : Math.round(left),
+    etaSeconds: left === null ? null : Math.round(left.middle),
+    etaRange: left === null ? null : [Math.floor(left.low), Math.ceil(left.high)],
     problem: fleet.status.problem,
     slots: slotsStatus(fleet.status),
     groups: groups.map((group) => ({

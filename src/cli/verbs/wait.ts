@@ -1,8 +1,10 @@
+import { timeLeft } from '../../analysis/forecast/forecast.js';
+import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { chooseRuns } from '../chosen-runs.js';
 import { recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
-import { finalLine } from '../plain/progress-line.js';
+import { finalLine, leftWords } from '../plain/progress-line.js';
 import { isGrowing, isOver } from '../plain/watched-run.js';
 import { runStatus } from '../show/run-table.js';
 import { leave, print, printJson } from '../terminal.js';
@@ -22,20 +24,21 @@ type WaitOptions = CommonOptions & { timeout?: number };
  * @returns 0 when all of them are done, 3 when some are not, 124 when the time was up before.
  */
 export async function wait(words: readonly string[], options: WaitOptions): Promise<number> {
-  const seen: Seen = { runs: null };
+  const seen: Seen = { all: null };
   const ended = waitForEnd(words, options, seen);
   const inTime = await within(options.timeout, ended);
   if (inTime) return ended;
-  const runs = seen.runs?.() ?? [];
+  const { runs, left } = seen.all?.() ?? { runs: [], left: null };
+  const howFar = [finalLine(runs), ...leftWords(left)].join(' · ');
   if (options.json === true) printJson({ timedOut: true, runs: runs.map(runStatus) });
-  else print([`timed out: ${seen.runs === null ? 'the supervisor has not answered' : finalLine(runs)}`]);
+  else print([`timed out: ${seen.all === null ? 'the supervisor has not answered' : howFar}`]);
   // What is still waited for would keep the program from ending.
   leave(TIMED_OUT);
   return TIMED_OUT;
 }
 
-/** The runs as they are now; null before a supervisor has told of them. */
-type Seen = { runs: (() => RunSummary[]) | null };
+/** The runs as they are now, and how long until the last of them has ended; null before a supervisor has told of them. */
+type Seen = { all: (() => { runs: RunSummary[]; left: TimeRange | null }) | null };
 
 function waitForEnd(words: readonly string[], options: WaitOptions, seen: Seen): Promise<number> {
   return withFleet(options, async (fleet: Fleet) => {
@@ -45,7 +48,7 @@ function waitForEnd(words: readonly string[], options: WaitOptions, seen: Seen):
     const chosen = new Set(ids);
     const isMeant = (run: RunSummary) => chosen.has(run.id) || sweeps.includes(run.sweep);
     const runs = () => [...fleet.runs.values()].filter(isMeant);
-    seen.runs = runs;
+    seen.all = () => ({ runs: runs(), left: timeLeft(fleet, runs(), Date.now()) });
     await fleet.until(() => isOver(fleet, runs()) && !sweeps.some((sweep) => isGrowing(fleet, sweep)));
     await recalled(fleet);
     if (options.json === true) printJson({ timedOut: false, runs: runs().map(runStatus) });

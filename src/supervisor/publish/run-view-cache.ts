@@ -1,3 +1,4 @@
+import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import type { GroupId, RunId } from '../../base/ids.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../../protocol/run-summary.js';
 import { growingGroups } from '../../scheduler/queue/open-groups.js';
@@ -12,9 +13,9 @@ import { type RunContext, runSummary } from './run-view.js';
 export type RunViewSources = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun;
-  contextOf: (run: PlannedRun) => Omit<RunContext, 'waiting' | 'wallTime' | 'etaSeconds'>;
-  /** Seconds until it ends; null: nobody knows. */
-  etaOf: (run: Run) => number | null;
+  contextOf: (run: PlannedRun) => Omit<RunContext, 'waiting' | 'wallTime' | 'left'>;
+  /** How long until it ends, seconds; null: nobody knows. */
+  leftOf: (run: Run) => TimeRange | null;
   /** The wall clock at a time of the scheduler's line. Unix ms. */
   wallTime: (at: number) => number;
   /** Why a run that has its slot is not up yet. */
@@ -30,6 +31,7 @@ export type RunViewSources = {
 /** Between looks at when runs end, ms; and what is told again of what changed since. */
 const ETA_MS = 900;
 const ETA_SHARE = 0.05;
+const RANGE_SHARE = 0.15;
 
 /**
  * The rows that all clients see. A row is a new object when something in it changed, and the same one otherwise, so that
@@ -112,10 +114,10 @@ export class RunViewCache {
   }
 
   #row(run: Run): RunSummary {
-    const { planned, contextOf, wallTime, etaOf } = this.#sources;
+    const { planned, contextOf, wallTime, leftOf } = this.#sources;
     const plan = planned(run.id);
     const waiting = this.#remarkOn(run);
-    return runSummary(run, plan, { ...contextOf(plan), waiting, wallTime, etaSeconds: etaOf(run) });
+    return runSummary(run, plan, { ...contextOf(plan), waiting, wallTime, left: leftOf(run) });
   }
 
   /** Whether something changes as time passes: when runs end that are up. */
@@ -128,11 +130,11 @@ export class RunViewCache {
     const now = performance.now();
     if (now - this.#etasAt < ETA_MS) return;
     this.#etasAt = now;
-    const { state, etaOf } = this.#sources;
+    const { state, leftOf } = this.#sources;
     for (const id of state.active) {
       const row = this.rows.get(id);
       if (row === undefined || this.#stale.has(id)) continue;
-      if (isFar(row.etaSeconds, etaOf(state.runs.get(id)!))) this.touch([id]);
+      if (isFar(row, leftOf(state.runs.get(id)!))) this.touch([id]);
     }
   }
 
@@ -163,10 +165,14 @@ function growingSummary({ id, open }: Group): NonNullable<FleetStatus['growing']
   return { sweep, group, cap: open!.cap };
 }
 
-/** Whether a person would read another time: by a second, or a twentieth of what is long. */
-function isFar(told: number | null, now: number | null): boolean {
-  if (told === null || now === null) return told !== now;
-  return Math.abs(told - now) >= Math.max(1, ETA_SHARE * now);
+/** Whether a person would read another time: by a second, or a twentieth of what is long; of a range, by more. */
+function isFar({ etaSeconds, etaRange }: RunSummary, now: TimeRange | null): boolean {
+  if (etaSeconds === null || now === null) return etaSeconds !== now;
+  const isOff = (told: number, is: number, share: number) => Math.abs(told - is) >= Math.max(1, share * is);
+  const [low, high] = etaRange!;
+  return (
+    isOff(etaSeconds, now.middle, ETA_SHARE) || isOff(low, now.low, RANGE_SHARE) || isOff(high, now.high, RANGE_SHARE)
+  );
 }
 
 /** A run of the group that waits for what the others wait for: held ones and those that are to be tried again have reasons of their own. */

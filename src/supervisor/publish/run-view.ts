@@ -1,7 +1,8 @@
 import { basename, join } from 'node:path';
 import { namesIn } from '../../analysis/metric-order.js';
 import type { Health } from '../../analysis/health/finding.js';
-import type { Movement } from '../../analysis/forecast/remaining.js';
+import type { Movement, ToBudget } from '../../analysis/forecast/own-pace.js';
+import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { failureReason, type Outcome } from '../../base/outcome.js';
 import { endStateOf } from '../../base/run-words.js';
 import { runFiles } from '../../contract/files.js';
@@ -18,21 +19,24 @@ import type { SubmissionStore } from '../runs/submission-store.js';
 
 /**
  * What the run's metrics say. `toBudget`: seconds it took at `at`, on the scheduler's line, to the end of its budget, at its
- * pace; null: nothing tells. `movement`: on that line, too; null: there has been none. `step`: of the last value of the metric
- * that stands for the run. `best`: the finite value of the objective that is best; null: there is none. `notFinite`: metrics that matter whose last value is NaN (null in `metrics`) or infinite.
+ * pace; null: nothing tells. `used`: share of its budget that it has used; null: too few readings tell. `movement`: on that line,
+ * too; null: there has been none. `step`: of the last value of the metric that stands for the run. `best`: the finite value of the
+ * objective that is best; null: there is none. `notFinite`: metrics that matter whose last value is NaN (null in `metrics`) or infinite.
  */
 export type MonitoredMetrics = Pick<RunSummary, 'progress' | 'metrics' | 'spark'> & {
   best: number | null;
   counting: string[];
   step: number | null;
   notFinite: readonly string[];
-  toBudget: { seconds: number; at: number } | null;
+  toBudget: ToBudget | null;
+  used: number | null;
   movement: Movement | null;
 };
 
 export const nothingMonitored: MonitoredMetrics = {
   progress: null,
   toBudget: null,
+  used: null,
   movement: null,
   metrics: {},
   best: null,
@@ -48,11 +52,12 @@ export const nothingMonitored: MonitoredMetrics = {
  */
 export type RunContext = Pick<
   RunSummary,
-  'argv' | 'parameters' | 'gpuMemory' | 'cpu' | 'memory' | 'warning' | 'pid' | 'etaSeconds' | 'annotation'
+  'argv' | 'parameters' | 'gpuMemory' | 'cpu' | 'memory' | 'warning' | 'pid' | 'annotation'
 > & {
   next?: RunSummary['next'];
   monitored: MonitoredMetrics;
   health: Health;
+  left: TimeRange | null;
   waiting: string | null;
   wallTime: (at: number) => number;
 };
@@ -89,7 +94,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     memory: context.memory,
     warning: context.warning,
     progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : monitored.progress,
-    etaSeconds: context.etaSeconds,
+    ...leftOf(context),
     metrics: monitored.metrics,
     infinite: infiniteOf(monitored),
     ...{ counting: monitored.counting, spark: monitored.spark },
@@ -107,6 +112,12 @@ function infiniteOf({ metrics }: MonitoredMetrics): RunSummary['infinite'] {
     if (value === Infinity || value === -Infinity) (infinite ??= {})[key] = value > 0 ? 'inf' : '-inf';
   }
   return infinite;
+}
+
+/** Whole seconds: a range that is rounded outwards does not claim more than is known. */
+function leftOf({ left }: RunContext): Pick<RunSummary, 'etaSeconds' | 'etaRange'> {
+  if (left === null) return { etaSeconds: null, etaRange: null };
+  return { etaSeconds: Math.round(left.middle), etaRange: [Math.floor(left.low), Math.ceil(left.high)] };
 }
 
 /** Where nothing is finite it says so: a field that is left out would stay as it was in a client's copy. */

@@ -1,3 +1,4 @@
+import { OwnPace } from '../../analysis/forecast/own-pace.js';
 import { type Levels, levelsOf } from '../../analysis/health/divergence.js';
 import { type Ending, endingOf, type Judged, judgedMetric } from '../../analysis/health/ending.js';
 import { notFiniteAmong } from '../../analysis/health/finding.js';
@@ -40,7 +41,7 @@ const noCallbacks: MetricsCallbacks = {
 /** Follows the metrics of one attempt of one run: what they say, and when a rule says to end it. Times: ms, any zero. */
 export class MetricsMonitor {
   readonly #run: PlannedRun;
-  readonly #since: number;
+  readonly #pace: OwnPace;
   readonly #metrics: RunMetrics;
   readonly #callbacks: MetricsCallbacks;
   #verdict: string | null = null;
@@ -53,10 +54,6 @@ export class MetricsMonitor {
   readonly #limits: readonly Limit[];
   /** What may stand for the run, the likely first, and of how many metrics that was found. */
   #ranked: { keys: number; inOrder: readonly string[] } = { keys: 0, inOrder: [] };
-  /** Where this attempt took up: a resumed run does not start at zero. */
-  #start: { at: number; progress: number } | null = null;
-  /** Of this attempt; null: it has not moved. `mark`: how far it was. */
-  #moves: { count: number; first: number; last: number; longest: number; mark: number } | null = null;
 
   /** @param hasPast Whether the rows of the first look are old ones, which no verdict is passed on. */
   constructor(run: PlannedRun, since: number, callbacks = noCallbacks, hasPast = false) {
@@ -65,7 +62,7 @@ export class MetricsMonitor {
     this.#limits = limitsOf(run.parameters);
     this.#callbacks = callbacks;
     callbacks.restart();
-    this.#since = since;
+    this.#pace = new OwnPace(since);
     this.#ruleHolds = ruleOf(run);
     const isJudged = run.stopWhen !== null || run.objective !== null;
     const row = isJudged ? (values: Row, isPast: boolean) => this.#takeRow(values, isPast) : null;
@@ -138,12 +135,13 @@ export class MetricsMonitor {
     this.#standingMetric = standing;
     // Rows of before, while they are still being read, would make a pace out of how fast we read.
     const isBehind = !this.isUpToDate;
-    if (!isBehind) this.#note(progress, now);
+    if (!isBehind) this.#pace.note(progress, this.#rows, now);
     return {
       metrics,
       progress,
-      toBudget: stated ?? this.#toBudget(progress),
-      movement: this.#movement(),
+      toBudget: stated ?? this.#pace.toBudget(progress),
+      used: this.#pace.used,
+      movement: this.#pace.movement,
       counting,
       spark: standing === null ? [] : this.#metrics.spark(standing),
       step: standing === null ? null : (this.#metrics.series(standing).x.at(-1) ?? null),
@@ -181,7 +179,10 @@ export class MetricsMonitor {
     const counted = this.#progress(metrics) ?? countedProgress(this.#metrics, this.#limits);
     if (counted !== null) return { progress: counted, stated: null };
     const { share = null, etaSeconds = null } = this.#metrics.progress ?? {};
-    return { progress: share, stated: etaSeconds === null ? null : { seconds: etaSeconds, at: now } };
+    return {
+      progress: share,
+      stated: etaSeconds === null ? null : { seconds: etaSeconds, at: now, error: this.#pace.error },
+    };
   }
 
   #progress(metrics: MonitoredMetrics['metrics']): number | null {
@@ -189,39 +190,6 @@ export class MetricsMonitor {
     const value = metrics[wanted?.key ?? DONE_SHARE];
     if (value === null || value === undefined) return null;
     return Math.min(1, Math.max(0, value / (wanted?.total ?? 1)));
-  }
-
-  /** As its pace was when it moved last: that it has not moved since makes it no slower, until it stands still. */
-  #toBudget(progress: number | null): MonitoredMetrics['toBudget'] {
-    if (progress === null || this.#start === null) return null;
-    const { at, progress: first } = this.#start;
-    const now = this.#moves?.last ?? at;
-    // Until a second reading there is only the start of the process to go by.
-    const [from, base] = progress > first ? [at, first] : [this.#since, 0];
-    const rate = (progress - base) / (now - from);
-    return rate > 0 && Number.isFinite(rate) ? { seconds: (1 - progress) / rate / 1000, at: now } : null;
-  }
-
-  /** One that was resumed may begin anew: then its pace is not that since its old rows. */
-  #note(progress: number | null, now: number): void {
-    if (progress !== null && progress < (this.#start?.progress ?? Infinity)) this.#start = { at: now, progress };
-    this.#noteMove(progress ?? this.#rows, now);
-  }
-
-  #noteMove(mark: number, now: number): void {
-    const before = this.#moves;
-    if (before === null) {
-      if (mark > 0) this.#moves = { count: 1, first: now, last: now, longest: now - this.#since, mark };
-    } else if (before.mark !== mark) {
-      const longest = before.count === 1 ? now - before.last : Math.max(before.longest, now - before.last);
-      this.#moves = { count: before.count + 1, first: before.first, last: now, longest, mark };
-    }
-  }
-
-  #movement(): MonitoredMetrics['movement'] {
-    if (this.#moves === null) return null;
-    const { count, first, last, longest } = this.#moves;
-    return { at: last, every: count === 1 ? longest : (last - first) / (count - 1), longest };
   }
 
   /** The metric that stands for the run, and those before it that only count. */

@@ -4,7 +4,7 @@ import { ailments } from '../../base/run-words.js';
 import { Box } from 'ink';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
-import { shortDuration } from '../../text/duration.js';
+import { durationRange, shortDuration } from '../../text/duration.js';
 import { healthTone, stateLook, statesInOrder, unhealthyGlyph } from '../model/state-look.js';
 import { isOver, type Tally } from '../model/tally.js';
 import { attentionHints, attentionLine } from './attention-line.js';
@@ -140,9 +140,9 @@ function slotWords({ cpu, gpus }: FleetStatus): string {
   return `${words.filter((word) => word !== '').join(', ')} busy`;
 }
 
-function progressLine({ tally, etaSeconds }: WindowModel, width: number): Line {
+function progressLine({ tally, left }: WindowModel, width: number): Line {
   const percent = ` ${Math.floor(tally.progress * 100)}%`.padStart(5);
-  const eta = etaSeconds === null ? '' : ` · about ${shortDuration(etaSeconds * 1000)} left`;
+  const eta = left === null ? '' : ` · ${durationRange(left)} left`;
   const right = [span(percent, 'strong'), span(`${eta} `, 'dim')];
   return [span(' '), ...progressBar(tally.progress, Math.max(0, width - lineWidth(right) - 1), 'accent'), ...right];
 }

@@ -137,10 +137,10 @@ export class ListModelBuilder {
     return { ...told, attention, variety, groupChoices: choices, colours };
   }
 
-  /** Of all sweeps, as they share the slots. Where there are many runs, once a second is often enough. */
+  /** Of all sweeps, as they share the slots. Once a second is often enough, and every other second where there are many runs. */
   #forecastAt(now: number): Forecast {
     const { runs, sweeps, status } = this.#fleet;
-    const seen = runs.size > many ? [Math.floor(now / 1000), runs.size] : [this.#seen, now];
+    const seen = [Math.floor(now / (runs.size > many ? 2000 : 1000)), runs.size];
     return this.#forecast.value(seen, () => forecastOf([...runs.values()], forecastSetting({ status, sweeps }, now)));
   }
 

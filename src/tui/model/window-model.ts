@@ -1,5 +1,6 @@
 import type { BusyTime } from '../../analysis/forecast/busy-time.js';
 import type { Attention } from './attention.js';
+import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import type { FoundCause } from './failure-cause-finder.js';
 import type { SweepChoice } from './sweep-choices.js';
 import type { GroupChoice } from './tree/group-choices.js';
@@ -24,12 +25,12 @@ export type WindowModel = {
   readonly tally: Tally;
   /** The time in which a run was up; null: none has begun. */
   readonly busy: BusyTime | null;
-  /** Seconds until all runs have ended; null: nothing tells. */
-  readonly etaSeconds: number | null;
   readonly attention: () => Attention;
   /** Sweeps of the runs directory, shown or not; what can be shown instead, computed when it is asked for. */
   readonly sweepCount: number;
   readonly sweepChoices: () => readonly SweepChoice[];
+  /** Until all runs have ended; null: nothing tells. */
+  readonly left: TimeRange | null;
   readonly groups: readonly Branch[];
   readonly rows: readonly TreeNode[];
   /** Position of the selection in `rows`. */

@@ -1,3 +1,4 @@
+import { leftText } from '../../analysis/forecast/forecast.js';
 import { tagsText } from '../../base/annotation.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
@@ -29,14 +30,16 @@ function runHeading(run: RunSummary, width: number, now: number): Line[] {
   ];
 }
 
-function factsOf({ state, attempt, slot, pid, etaSeconds }: RunSummary, time: number | null): string[] {
+function factsOf(run: RunSummary, time: number | null): string[] {
+  const { state, attempt, slot, pid } = run;
+  const left = leftText(run);
   const facts = [
     state,
     attempt > 1 ? `attempt ${attempt}` : null,
     slot,
     pid === null ? null : `pid ${pid}`,
     time === null ? null : shortDuration(time),
-    state === 'running' && etaSeconds !== null ? `${shortDuration(etaSeconds * 1000)} left` : null,
+    left === '' ? null : `${left} left`,
   ];
   return facts.filter((fact) => fact !== null);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { TimeRange } from '../../../src/analysis/forecast/time-range.js';
 import { beginPlain, plainEnd, plainLines, type PlainState } from '../../../src/cli/plain/plain-lines.js';
 import type { WatchedRun } from '../../../src/cli/plain/watched-run.js';
 import { durationWords, timeStamp } from '../../../src/text/duration.js';
@@ -23,8 +24,8 @@ const byName = (...runs: WatchedRun[]) => new Map(runs.map((each) => [each.name,
 
 /** Lines after the first look at `before`, taken five seconds later. */
 function linesAfter(before: WatchedRun[], after: WatchedRun[]): string[] {
-  const { state } = plainLines(beginPlain(0), byName(...before), 0);
-  return plainLines(state, byName(...after), 5_000).lines;
+  const { state } = plainLines(beginPlain(0), byName(...before), 0, () => null);
+  return plainLines(state, byName(...after), 5_000, () => null).lines;
 }
 
 describe('plain mode', () => {
@@ -35,7 +36,7 @@ describe('plain mode', () => {
       run('c', { reason: 'waiting for a slot (1 of 1 busy)' }),
       run('d', { reason: 'waiting for a slot (1 of 1 busy)' }),
     );
-    expect(plainLines(beginPlain(0), runs, 0).lines).toEqual([
+    expect(plainLines(beginPlain(0), runs, 0, () => null).lines).toEqual([
       '+0:00:00  started  b on cpu 0, pid 42',
       '+0:00:00  1 of 4 done, 1 running, 2 queued · 37 % · 2 × waiting for a slot (1 of 1 busy)',
     ]);
@@ -154,9 +155,9 @@ describe('plain mode', () => {
   it('sees changes even when the caller changes its runs in place', () => {
     const only = running('a');
     const runs = byName(only);
-    const { state } = plainLines(beginPlain(0), runs, 0);
+    const { state } = plainLines(beginPlain(0), runs, 0, () => null);
     Object.assign(only, { state: 'done', endedAt: 1_000 });
-    expect(plainLines(state, runs, 1_000).lines).toEqual(['+0:00:01  done     a after 1.0 s']);
+    expect(plainLines(state, runs, 1_000, () => null).lines).toEqual(['+0:00:01  done     a after 1.0 s']);
   });
 
   it('says how far it is at most every ten seconds, and not after the end', () => {
@@ -164,16 +165,23 @@ describe('plain mode', () => {
     const over = byName(running('a', { state: 'done' }));
     let state: PlainState = beginPlain(0);
     const said = [0, 1_000, 9_999, 10_000, 15_000, 20_500, 31_000].flatMap((now) => {
-      const looked = plainLines(state, now > 30_000 ? over : runs, now);
+      const looked = plainLines(state, now > 30_000 ? over : runs, now, () => null);
       state = looked.state;
       return looked.lines.filter((line) => line.includes(' of ')).map((line) => line.split('  ')[0]);
     });
     expect(said).toEqual(['+0:00:00', '+0:00:10', '+0:00:20']);
   });
 
+  it('says how long it still takes, where that is known', () => {
+    const look = (left: TimeRange | null) =>
+      plainLines(beginPlain(0), byName(running('a')), 0, () => left).lines.at(-1);
+    expect(look({ low: 240, middle: 360, high: 540 })).toMatch(/ · 4-9m left$/);
+    expect(look(null)).not.toContain('left');
+  });
+
   it('names the commonest reasons of waiting', () => {
     const runs = ['x', 'x', 'x', 'y', 'y', 'z', 'v', 'w'].map((reason, index) => run(`r${index}`, { reason }));
-    const [line] = plainLines(beginPlain(0), byName(...runs), 0).lines;
+    const [line] = plainLines(beginPlain(0), byName(...runs), 0, () => null).lines;
     expect(line).toBe('+0:00:00  0 of 8 done, 8 queued · 0 % · 3 × x; 2 × y; 1 × z; 2 other reasons');
   });
 

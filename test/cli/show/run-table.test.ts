@@ -34,12 +34,12 @@ describe('a run for scripts', () => {
 describe('the table of runs', () => {
   it('says where each run is, how far, and why', () => {
     expect(runTable(runs, plain).map(safeLine).join('\n')).toMatchInlineSnapshot(`
-      "state     run   try  slot    time  progress   left    loss  why
-      ──────────────────────────────────────────────────────────────────────────────────────────────────
-      done      A_s0              2h13m                   0.2500
-      running   A_s1    2  gpu 1  1m05s      41 %  1m30s     NaN  NaN; GPU memory is still held
-      queued    A_s2                                              exit code 1, retry 1 of 3; again in 4s
-      stopping  A_s3       cpu 0     1s                           SIGKILL in 10s"
+      "state     run   try  slot    time  progress  left    loss  why
+      ─────────────────────────────────────────────────────────────────────────────────────────────────
+      done      A_s0              2h13m                  0.2500
+      running   A_s1    2  gpu 1  1m05s      41 %  ~90s     NaN  NaN; GPU memory is still held
+      queued    A_s2                                             exit code 1, retry 1 of 3; again in 4s
+      stopping  A_s3       cpu 0     1s                          SIGKILL in 10s"
     `);
   });
 

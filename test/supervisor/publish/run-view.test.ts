@@ -12,7 +12,7 @@ const beside = {
   monitored: nothingMonitored,
   health: wellHealth,
   waiting: null,
-  etaSeconds: null,
+  left: null,
   gpuMemory: null,
   pid: null,
   wallTime: (at: number) => at,

@@ -82,7 +82,7 @@ describe('a row for the clients', () => {
       ...{
         monitored: nothingMonitored,
         health: wellHealth,
-        etaSeconds: null,
+        left: null,
         waiting: null,
         wallTime: (at: number) => at,
       },

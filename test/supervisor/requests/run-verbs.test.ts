@@ -66,7 +66,7 @@ describe('what can be done to a run that is', () => {
       ...beside,
       monitored: nothingMonitored,
       health: wellHealth,
-      etaSeconds: null,
+      left: null,
       waiting: null,
       wallTime: (at: number) => at,
     };

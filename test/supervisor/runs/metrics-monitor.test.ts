@@ -27,7 +27,15 @@ function at(signs: MetricsMonitor, now: number) {
 describe('the vital signs of a run', () => {
   it('are unknown before its first row', () => {
     const vitals = at(signsOf(), 1000);
-    const nothing = { metrics: {}, progress: null, toBudget: null, movement: null, counting: [], spark: [] };
+    const nothing = {
+      metrics: {},
+      progress: null,
+      toBudget: null,
+      used: null,
+      movement: null,
+      counting: [],
+      spark: [],
+    };
     expect(vitals).toEqual({ ...nothing, step: null, notFinite: [] });
   });
 
@@ -38,7 +46,7 @@ describe('the vital signs of a run', () => {
     add('{"step": 0}');
     expect(at(signs, 2000).progress).toBe(0);
     add('{"step": 20}');
-    expect(at(signs, 4000).toBudget).toEqual({ seconds: 8, at: 4000 });
+    expect(at(signs, 4000).toBudget).toMatchObject({ seconds: 8, at: 4000 });
   });
 
   it('tell how far it is and how long it takes, by its pace since it took up', () => {

@@ -1,5 +1,6 @@
 import { busyMs, busyTimeOf } from '../../../analysis/forecast/busy-time.js';
 import type { Forecast } from '../../../analysis/forecast/forecast.js';
+import type { TimeRange } from '../../../analysis/forecast/time-range.js';
 import { hasEnded } from '../../../base/run-words.js';
 import { groupBy } from '../../../base/group-by.js';
 import { cleanText } from '../../../text/display-text.js';
@@ -40,7 +41,7 @@ export type GroupOverview = {
   readonly title: string | null;
   readonly tally: Tally;
   readonly runTime: number;
-  readonly etaSeconds: number | null;
+  readonly left: TimeRange | null;
   /** By metric. */
   readonly values: readonly Tally['metric'][];
   /** The best last value of the first metric and whose it is, if the sweep says which way is better. */
@@ -115,7 +116,7 @@ function groupsOf(
       title: titles.get(key) ?? null,
       tally: tally(members, null),
       runTime: members.reduce((sum, run) => sum + (elapsed(run, choice.now) ?? 0), 0),
-      etaSeconds: choice.forecast(members),
+      left: choice.forecast(members),
       values: choice.metrics.map((metric) => tally(members, metric).metric),
       best: bestOf(members, choice),
     };

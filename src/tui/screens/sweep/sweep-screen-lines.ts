@@ -1,7 +1,8 @@
 import { Memo } from '../../../base/memo.js';
+import { leftText } from '../../../analysis/forecast/forecast.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
-import { shortDuration } from '../../../text/duration.js';
+import { durationRange, shortDuration } from '../../../text/duration.js';
 import { narrowNumber } from '../../../text/numbers.js';
 import { wrapWithin } from '../../../text/wrap.js';
 import { fitLineRight, sampleCell } from '../compare/compare-cells.js';
@@ -100,7 +101,7 @@ function slowSection(slowest: readonly SlowRun[], width: number): Line[] {
 
 function slowRow({ run, time, factor }: SlowRun, width: number): Line {
   const { glyph, tone } = stateLook[run.state];
-  const left = run.state === 'running' && run.etaSeconds !== null ? `${shortDuration(run.etaSeconds * 1000)} left` : '';
+  const left = leftText(run);
   const name = Math.max(8, width - 30);
   const isSlow = factor !== null && factor >= 1.5;
   return [
@@ -111,7 +112,7 @@ function slowRow({ run, time, factor }: SlowRun, width: number): Line {
       factor === null ? ' '.repeat(8) : `×${factor.toFixed(factor < 10 ? 1 : 0)}`.padStart(8),
       isSlow ? 'warn' : 'dim',
     ),
-    span(`  ${left}`, 'dim'),
+    span(left === '' ? '' : `  ${left} left`, 'dim'),
   ];
 }
 
@@ -162,7 +163,7 @@ function groupsSection({ groups, metrics, direction }: SweepOverview, width: num
     ...progressCell(group),
     ...cells([
       [[span(group.runTime === 0 ? '' : shortDuration(group.runTime), 'dim')], columns.time],
-      [[span(group.etaSeconds === null ? '' : shortDuration(group.etaSeconds * 1000), 'dim')], columns.left],
+      [[span(group.left === null ? '' : durationRange(group.left), 'dim')], columns.left],
       ...shown.map((_, index): [Line, number] => [valueCell(group, index), columns.value]),
       ...(isBestShown ? [[bestCell(group), columns.best] as [Line, number]] : []),
     ]),

@@ -1,3 +1,4 @@
+import { leftText } from '../../../analysis/forecast/forecast.js';
 import { isUnhealthy } from '../../../base/run-words.js';
 import { parameterOf } from '../../../base/scalar.js';
 import { cleanText } from '../../../text/display-text.js';
@@ -103,9 +104,8 @@ export function percentOf(fraction: number): string {
 
 /** What is wrong with the run; or the time it has left. */
 function remaining(run: RunSummary, column: ListColumn): Line | null {
-  const { state, health, etaSeconds } = run;
-  if (isUnhealthy(run)) return textCell(healthWord(health), column, healthTone(health));
-  return state !== 'running' || etaSeconds === null ? null : textCell(shortDuration(etaSeconds * 1000), column, 'dim');
+  if (isUnhealthy(run)) return textCell(healthWord(run.health), column, healthTone(run.health));
+  return textCell(leftText(run), column, 'dim');
 }
 
 /** A value that is not finite travels as null. */

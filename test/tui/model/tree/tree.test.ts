@@ -188,9 +188,10 @@ describe('the pace of a sweep', () => {
   it('is the time in which a run was up, and what the forecast says of all of them', () => {
     const done = { state: 'done', startedAt: 0, endedAt: 40_000 } as const;
     const runs = [aRun('A_1', done), aRun('A_2', { ...done, startedAt: 90_000, endedAt: 100_000 }), aRun('A_3')];
-    const pace = paceOf(runs, (asked) => [...asked].length);
-    expect(pace).toEqual({ busy: { ms: 50_000, since: null }, etaSeconds: 3 });
-    expect(paceOf([aRun('A_3')], () => null)).toEqual({ busy: null, etaSeconds: null });
+    const range = { low: 2, middle: 3, high: 5 };
+    const pace = paceOf(runs, (asked) => ([...asked].length === 3 ? range : null));
+    expect(pace).toEqual({ busy: { ms: 50_000, since: null }, left: range });
+    expect(paceOf([aRun('A_3')], () => null)).toEqual({ busy: null, left: null });
   });
 });
 

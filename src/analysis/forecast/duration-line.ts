@@ -1,0 +1,252 @@
+import { lazy } from '../../base/lazy.js';
+import { parameterOf, type Parameters } from '../../base/scalar.js';
+import {
+  type Duration,
+  type Likeness,
+  type Mark,
+  namesRepetition,
+  type RunKind,
+  settingOf,
+  type Shape,
+} from './durations.js';
+
+/** Standard deviations before anything is known: of runs of one setting, of groups, of what a parameter does. */
+export const USUAL_SPREAD = 0.3;
+const GROUPS_SPREAD = 0.8;
+const SLOPES_SPREAD = 0.4;
+/** What the usual spread counts, in runs. */
+const PRIOR_RUNS = 2;
+/** Standard deviation of what changes for all runs as time passes, as the load of a machine does. */
+const DRIFT = 0.07;
+/** A run shorter than this tells nothing more by being shorter, seconds. */
+const SHORTEST = 0.001;
+const MOST_MARKS = 21;
+/** From so many runs on, other groups say nothing of how far apart the runs of a group are. */
+const FEW = 6;
+/** Of the descent to the line; it is near after two or three. */
+const ROUNDS = 5;
+/** Three equal weights at 0 and at so many standard deviations to both sides have that deviation. */
+const KERNEL = Math.sqrt(1.5);
+
+/** Weighted sums of values and of their squares. */
+type Sums = { weight: number; value: number; square: number };
+/** `mean`: without the slopes. */
+type Group = { weight: number; mean: number; readonly settings: Map<string, Sums> };
+
+/**
+ * The line around which the runs of a sweep lie, in logarithms: the mean of their group, and a slope for each numeric parameter, as
+ * more steps or a larger model take longer; each setting (all parameters but seeds) has its own distance from the line. As long as
+ * little is known of a group, a slope or a setting, it is drawn to what is usual (ridge regression, empirical Bayes).
+ */
+export class DurationLine {
+  readonly #durations: readonly Duration[];
+  readonly #slopes: readonly Slope[];
+  readonly #groups = new Map<string, Group>();
+  /** Of each duration: its group, its parameters along the slopes, and its distance from the line. */
+  readonly #groupOf: readonly Group[];
+  readonly #along: readonly Float64Array[];
+  readonly #residuals: Float64Array;
+  #mean = 0;
+  /** Variance around the line, in all and within a setting. */
+  #variance = USUAL_SPREAD ** 2;
+  #within = USUAL_SPREAD ** 2;
+  readonly #likes = new Map<string, Map<string, Likeness>>();
+  readonly #shapes = new Map<string, Shape>();
+
+  constructor(durations: readonly Duration[]) {
+    this.#durations = durations;
+    this.#slopes = slopesOf(durations);
+    this.#groupOf = durations.map(({ kind, weight }) => this.#enter(kind.group, weight));
+    this.#along = this.#slopes.map((slope) => Float64Array.from(durations, ({ kind }) => slope.at(kind)));
+    this.#residuals = Float64Array.from(durations, ({ seconds }) => Math.log(Math.max(SHORTEST, seconds)));
+    for (let round = 0; round < ROUNDS; round++) this.#improve(round === 0 ? 0 : this.#variance / GROUPS_SPREAD ** 2);
+    this.#measureSettings();
+  }
+
+  like(kind: RunKind): Likeness {
+    const setting = settingOf(kind.parameters);
+    let likes = this.#likes.get(kind.group);
+    if (likes === undefined) this.#likes.set(kind.group, (likes = new Map<string, Likeness>()));
+    let like = likes.get(setting);
+    if (like === undefined) likes.set(setting, (like = this.#likeOf(kind, setting)));
+    return like;
+  }
+
+  #likeOf(kind: RunKind, setting: string): Likeness {
+    const { centre, variance } = this.#at(kind);
+    const { weight, value } = this.#groups.get(kind.group)?.settings.get(setting) ?? { weight: 0, value: 0 };
+    // What is not known of the centre of the setting, before and after its own runs.
+    const before = variance + this.#variance - this.#within;
+    const after = 1 / (1 / before + weight / this.#within);
+    const shared = Math.min(variance, after);
+    return {
+      centre: centre + (after * value) / this.#within,
+      doubt: Math.sqrt(shared + DRIFT ** 2),
+      spread: Math.sqrt(this.#within + after - shared),
+      shape: lazy(() => this.#shapeOf(kind.group)),
+    };
+  }
+
+  /** Where the line is at a kind, and the variance of what is not known of it. */
+  #at(kind: RunKind): { centre: number; variance: number } {
+    const { mean, weight } = this.#groups.get(kind.group) ?? { mean: this.#mean, weight: 0 };
+    let centre = mean;
+    let variance = 1 / (weight / this.#variance + 1 / GROUPS_SPREAD ** 2);
+    for (const slope of this.#slopes) {
+      const x = slope.at(kind);
+      centre += slope.value * x;
+      variance += (x ** 2 * this.#variance) / slope.strength;
+    }
+    return { centre, variance };
+  }
+
+  #enter(name: string, weight: number): Group {
+    let group = this.#groups.get(name);
+    if (group === undefined)
+      this.#groups.set(name, (group = { weight: 0, mean: 0, settings: new Map<string, Sums>() }));
+    group.weight += weight;
+    return group;
+  }
+
+  /** One round of coordinate descent: the groups, then each slope. @param pull Of a group towards the mean of all, in runs. */
+  #improve(pull: number): void {
+    const sums = new Map<Group, number>();
+    for (const [index, { weight }] of this.#durations.entries()) {
+      const group = this.#groupOf[index]!;
+      sums.set(group, (sums.get(group) ?? 0) + weight * (this.#residuals[index]! + group.mean));
+    }
+    const changes = new Map<Group, number>();
+    for (const [group, sum] of sums) {
+      const mean = (sum + pull * this.#mean) / (group.weight + pull);
+      changes.set(group, mean - group.mean);
+      group.mean = mean;
+    }
+    for (const index of this.#durations.keys()) this.#residuals[index]! -= changes.get(this.#groupOf[index]!)!;
+    this.#mean = [...sums.keys()].reduce((sum, { mean }) => sum + mean, 0) / sums.size;
+    this.#slopes.forEach((slope, index) => this.#bend(slope, this.#along[index]!));
+    this.#variance = variance(
+      this.#durations.map(({ weight }, index) => ({ weight, square: weight * this.#residuals[index]! ** 2 })),
+    );
+  }
+
+  #bend(slope: Slope, along: Float64Array): void {
+    let [moment, strength] = [0, this.#variance / SLOPES_SPREAD ** 2];
+    for (const [index, { weight }] of this.#durations.entries()) {
+      const x = along[index]!;
+      moment += weight * x * (this.#residuals[index]! + slope.value * x);
+      strength += weight * x ** 2;
+    }
+    const change = moment / strength - slope.value;
+    for (let index = 0; index < along.length; index++) this.#residuals[index]! -= change * along[index]!;
+    slope.value += change;
+    slope.strength = strength;
+  }
+
+  /** How far the settings lie from the line, and the runs of one setting from each other. */
+  #measureSettings(): void {
+    for (const [index, { kind, weight }] of this.#durations.entries()) {
+      const { settings } = this.#groupOf[index]!;
+      const setting = settingOf(kind.parameters);
+      let sums = settings.get(setting);
+      if (sums === undefined) settings.set(setting, (sums = { weight: 0, value: 0, square: 0 }));
+      const residual = this.#residuals[index]!;
+      sums.weight += weight;
+      sums.value += weight * residual;
+      sums.square += weight * residual ** 2;
+    }
+    const repeated = [...this.#groups.values()]
+      .flatMap(({ settings }) => [...settings.values()])
+      .filter(({ weight }) => weight >= 2)
+      .map(({ weight, value, square }) => ({ weight: weight - 1, square: square - value ** 2 / weight }));
+    this.#within = repeated.length === 0 ? this.#variance / 2 : Math.min(this.#variance, variance(repeated));
+  }
+
+  /** Of the runs of the group, and where there are few, some of the others too. */
+  #shapeOf(group: string): Shape {
+    let shape = this.#shapes.get(group);
+    if (shape === undefined) this.#shapes.set(group, (shape = this.#newShape(group)));
+    return shape;
+  }
+
+  #newShape(group: string): Shape {
+    const isOwn = ({ kind }: Duration) => kind.group === group;
+    const own = this.#durations.filter(isOwn);
+    const others = own.length >= FEW ? 0 : weightOf(this.#durations) - weightOf(own);
+    const count = weightOf(own) + Math.min(1, others);
+    const seen = this.#durations.flatMap((duration, index) => {
+      if (!isOwn(duration) && others === 0) return [];
+      const weight = isOwn(duration) ? duration.weight : duration.weight / Math.max(1, others);
+      return [{ at: this.#residuals[index]! / Math.sqrt(this.#variance), share: duration.share, weight }];
+    });
+    // A few durations stand for others around them; many, though each counts little, are the distribution (L. Kish, Survey Sampling, 1965).
+    const squares = seen.reduce((sum, { weight }) => sum + weight ** 2, 0);
+    const blur = KERNEL / Math.sqrt(Math.max(1, count ** 2 / squares));
+    const marks = seen.flatMap((mark) => [-blur, 0, blur].map((by) => ({ ...mark, at: mark.at + by })));
+    return { count, marks: thinned(marks) };
+  }
+}
+
+/** So many that the same weight lies between any two of them. */
+function thinned(marks: (Mark & { readonly weight: number })[]): Mark[] {
+  const step = weightOf(marks) / MOST_MARKS;
+  let next = step / 2;
+  let below = 0;
+  return marks
+    .sort((a, b) => a.at - b.at)
+    .flatMap(({ at, share, weight }) => {
+      below += weight;
+      const here: Mark[] = [];
+      for (; next < below; next += step) here.push({ at, share });
+      return here;
+    });
+}
+
+/**
+ * What a numeric parameter does to the duration, by its logarithm, within groups: what differs between groups is their own.
+ * `strength`: how much the durations say of it, beside its prior.
+ */
+type Slope = { readonly at: (kind: RunKind) => number; value: number; strength: number };
+
+/** Of every parameter that is a positive number. */
+function slopesOf(durations: readonly Duration[]): Slope[] {
+  const names = new Set<string>();
+  for (const { kind } of durations) for (const name in kind.parameters) names.add(name);
+  return [...names].flatMap((name): Slope[] => {
+    if (namesRepetition(name)) return [];
+    const means = new Map<string, { weight: number; value: number }>();
+    for (const { kind, weight } of durations) {
+      const log = logOf(kind.parameters, name);
+      if (log === null) continue;
+      let sum = means.get(kind.group);
+      if (sum === undefined) means.set(kind.group, (sum = { weight: 0, value: 0 }));
+      sum.weight += weight;
+      sum.value += weight * log;
+    }
+    const at = ({ group, parameters }: RunKind) => {
+      const known = means.get(group);
+      const log = known === undefined ? null : logOf(parameters, name);
+      if (known === undefined || log === null) return 0;
+      // Where little is known of a group, it is not known either which of its runs that is.
+      return ((log - known.value / known.weight) * known.weight) / (known.weight + SOME);
+    };
+    return means.size === 0 ? [] : [{ at, value: 0, strength: 1 }];
+  });
+}
+
+/** Runs of a group of which something is known, in runs. */
+const SOME = 0.3;
+
+function logOf(parameters: Parameters, name: string): number | null {
+  const value = parameterOf(parameters, name);
+  return typeof value === 'number' && value > 0 && Number.isFinite(value) ? Math.log(value) : null;
+}
+
+function weightOf(durations: readonly { readonly weight: number }[]): number {
+  return durations.reduce((sum, { weight }) => sum + weight, 0);
+}
+
+/** The mean of squares, with a prior that counts as some. */
+function variance(sums: readonly Pick<Sums, 'weight' | 'square'>[]): number {
+  const total = sums.reduce((all, { square }) => all + square, PRIOR_RUNS * USUAL_SPREAD ** 2);
+  return total / (PRIOR_RUNS + weightOf(sums));
+}

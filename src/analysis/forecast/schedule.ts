@@ -1,0 +1,167 @@
+import { groupBy } from '../../base/group-by.js';
+
+type Pool = 'cpu' | 'gpu';
+
+/** What takes room for a time: a run that is up or waits. */
+export type Job = {
+  /** Number of its group. */
+  readonly group: number;
+  readonly pool: Pool;
+  /** Slots or GPUs that it takes. */
+  readonly room: number;
+  readonly isUp: boolean;
+  /** The higher goes first, then the order of the jobs. */
+  readonly priority: number;
+  /** Seconds from now before which it does not start. */
+  readonly notBefore: number;
+};
+
+/** By the numbers of the groups. `needs`: groups that have to be done first. `blocked`: groups of which a run will not be done. */
+export type JobGroups = { readonly needs: readonly (readonly number[])[]; readonly blocked: ReadonlySet<number> };
+
+/**
+ * What waits for room, and what there is of it. Gives the order of events for any number of cases of how long the jobs take:
+ * whenever there is room, the first job that may start takes it, as the scheduler does (list scheduling).
+ */
+export class Schedule {
+  readonly jobs: readonly Job[];
+  readonly groups: JobGroups;
+  /** Room that is free now. */
+  readonly free: Readonly<Record<Pool, number>>;
+  readonly lines: readonly Line[];
+  /** Jobs of each group. */
+  readonly open: Int32Array;
+  /** Moments before which some jobs do not start, the next one last. */
+  readonly wakes: readonly number[];
+
+  constructor(jobs: readonly Job[], room: Readonly<Record<Pool, number>>, groups: JobGroups) {
+    this.jobs = jobs;
+    this.groups = groups;
+    const free = { ...room };
+    for (const job of jobs) if (job.isUp) free[job.pool] -= job.room;
+    // Where runs share GPUs, more are up than there are GPUs: as one ends, another takes its place.
+    this.free = { cpu: Math.max(0, free.cpu), gpu: Math.max(0, free.gpu) };
+    this.lines = linesOf(jobs);
+    this.open = new Int32Array(groups.needs.length);
+    for (const { group } of jobs) this.open[group]! += 1;
+    const later = jobs.filter(({ notBefore }) => notBefore > 0);
+    this.wakes = later.map(({ notBefore }) => notBefore).sort((a, b) => b - a);
+  }
+
+  /**
+   * When each job ends, seconds from now; NaN: never.
+   *
+   * @param seconds What each job takes, of one that is up from now on; Infinity: it keeps its room for ever.
+   */
+  ends(seconds: Float64Array): Float64Array {
+    return new Play(this, seconds).ends();
+  }
+}
+
+/** Jobs of one group that start one after another. */
+type Line = { readonly group: number; readonly jobs: readonly number[]; readonly ranks: readonly number[] };
+
+/** The jobs of a group wait for the same thing. One that starts later than the others has a line of its own. */
+function linesOf(jobs: readonly Job[]): Line[] {
+  const waiting = [...jobs.keys()].filter((job) => !jobs[job]!.isUp);
+  const inOrder = waiting.sort((a, b) => jobs[b]!.priority - jobs[a]!.priority || a - b);
+  const ranks = new Map(inOrder.map((job, rank) => [job, rank]));
+  const lines = groupBy(inOrder, (job) => (jobs[job]!.notBefore > 0 ? -1 - job : jobs[job]!.group));
+  return [...lines.values()].map((members) => ({
+    ...{ group: jobs[members[0]!]!.group, jobs: members, ranks: members.map((job) => ranks.get(job)!) },
+  }));
+}
+
+/** One case, from now until nothing happens any more. */
+class Play {
+  readonly #schedule: Schedule;
+  readonly #seconds: Float64Array;
+  readonly #ends: Float64Array;
+  readonly #free: Record<Pool, number>;
+  /** How many jobs of each line have started. */
+  readonly #started: Int32Array;
+  /** Jobs of each group that have yet to end. */
+  readonly #open: Int32Array;
+  /** Whether what the jobs of each line need is done. */
+  #ready: boolean[] = [];
+  /** Jobs that are up, the next to end last. There are as many as slots: few enough for a list that is kept in order. */
+  readonly #up: number[] = [];
+  /** Moments at which a job may start that could not before, the next one last. */
+  readonly #wakes: number[];
+
+  constructor(schedule: Schedule, seconds: Float64Array) {
+    const { jobs, open, free, lines, wakes } = schedule;
+    this.#schedule = schedule;
+    this.#seconds = seconds;
+    this.#ends = new Float64Array(jobs.length).fill(NaN);
+    this.#free = { ...free };
+    this.#started = new Int32Array(lines.length);
+    this.#open = open.slice();
+    this.#wakes = [...wakes];
+    this.#lookForReady();
+    for (let job = 0; job < jobs.length; job++) if (jobs[job]!.isUp) this.#begin(job, 0);
+  }
+
+  ends(): Float64Array {
+    for (let now = 0; now < Infinity; now = this.#goOn()) this.#startAll(now);
+    return this.#ends;
+  }
+
+  #startAll(now: number): void {
+    for (let line = this.#first(now); line >= 0; line = this.#first(now)) {
+      const job = this.#schedule.lines[line]!.jobs[this.#started[line]!]!;
+      this.#started[line]! += 1;
+      const { pool, room } = this.#schedule.jobs[job]!;
+      this.#free[pool] -= room;
+      this.#begin(job, now);
+    }
+  }
+
+  /** The line with the first job of those that may start; below 0: none may. */
+  #first(now: number): number {
+    const { lines, jobs } = this.#schedule;
+    let [best, bestRank] = [-1, Infinity];
+    if (this.#free.cpu <= 0 && this.#free.gpu <= 0) return best;
+    for (let line = 0; line < lines.length; line++) {
+      const { jobs: members, ranks } = lines[line]!;
+      const at = this.#started[line]!;
+      if (!this.#ready[line] || at === members.length || ranks[at]! > bestRank) continue;
+      const { pool, room, notBefore } = jobs[members[at]!]!;
+      if (room <= this.#free[pool] && notBefore <= now) [best, bestRank] = [line, ranks[at]!];
+    }
+    return best;
+  }
+
+  #lookForReady(): void {
+    const { needs, blocked } = this.#schedule.groups;
+    const isDone = (group: number) => this.#open[group] === 0 && !blocked.has(group);
+    this.#ready = this.#schedule.lines.map(({ group }) => needs[group]!.every(isDone));
+  }
+
+  #begin(job: number, now: number): void {
+    const at = now + this.#seconds[job]!;
+    if (at === Infinity) return;
+    this.#ends[job] = at;
+    let [low, high] = [0, this.#up.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#ends[this.#up[middle]!]! > at) low = middle + 1;
+      else high = middle;
+    }
+    this.#up.splice(low, 0, job);
+  }
+
+  /** To the next moment at which something changes; infinite where nothing will. */
+  #goOn(): number {
+    const job = this.#up.at(-1);
+    const wake = this.#wakes.at(-1) ?? Infinity;
+    const end = job === undefined ? Infinity : this.#ends[job]!;
+    if (wake <= end) return this.#wakes.pop() ?? Infinity;
+    this.#up.pop();
+    const { group, pool, room } = this.#schedule.jobs[job!]!;
+    this.#free[pool] += room;
+    this.#open[group]! -= 1;
+    if (this.#open[group] === 0) this.#lookForReady();
+    return end;
+  }
+}

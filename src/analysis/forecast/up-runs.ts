@@ -1,0 +1,38 @@
+import type { Duration, RunKind } from './durations.js';
+import { type Foreseen, KnownDurations } from './known-durations.js';
+import { endsEarly, type RunSoFar, secondsToEnd } from './remaining.js';
+import type { TimeRange } from './time-range.js';
+
+/** A run that is up, and moves. `elapsed`: in its present attempt. */
+export type UpRun = Omit<RunSoFar, 'like'> & {
+  readonly kind: RunKind;
+  /** Whether it was up before, and how far it had come, 0 to 1; null: this is its first attempt. */
+  readonly resumedAt: number | null;
+};
+
+/** How long runs take that are up, learnt from those that are done and from each other. */
+export function timesLeft(ended: readonly Duration[], up: readonly UpRun[]): (run: UpRun) => TimeRange | null {
+  const byEnded = new KnownDurations(ended);
+  const byAll = byEnded.with(up.flatMap((run) => foreseen(run, byEnded) ?? []));
+  return (run) => leftOf(run, byAll);
+}
+
+/** Null: nothing tells when it ends, or not all that it took is known. */
+function foreseen(run: UpRun, durations: KnownDurations): Foreseen | null {
+  const { kind, elapsed, own, mayEndEarly, resumedAt } = run;
+  const left = leftOf(run, durations);
+  if (left === null || resumedAt !== null) return null;
+  const isWhole = own !== null && !mayEndEarly && !endsEarly(durations.like(kind));
+  return { kind, elapsed, left, share: isWhole ? 1 : null };
+}
+
+function leftOf(run: UpRun, durations: KnownDurations): TimeRange | null {
+  const like = durations.like(run.kind);
+  return secondsToEnd({ ...run, like, elapsed: like === null ? run.elapsed : elapsedOf(run, Math.exp(like.centre)) });
+}
+
+/** One that was up before is where others are that have come as far: nobody knows how much of its first attempts it can use. */
+function elapsedOf({ elapsed, resumedAt, own }: UpRun, whole: number): number {
+  if (resumedAt === null) return elapsed;
+  return own === null ? resumedAt * whole + elapsed : own.progress * whole;
+}
