@@ -87,7 +87,7 @@ function comparedColumns(
 ): Column[] {
   const isTold = rows.some(({ told, kind }) => told !== null && kind !== 'sft');
   const isCompared = rows.some(({ compared }) => compared !== null);
-  const wasted = ({ told }: MemoryRow) => (told?.wasted == null ? NOTHING : `×${shortNumber(told.wasted)}`);
+  const wasted = ({ told }: MemoryRow) => (told?.wasted == null ? NOTHING : `×${neverOr(told.wasted)}`);
   return [
     ...(isTold ? [right('told', ({ told }) => countText(told?.median ?? null), 3), right('took/told', wasted, 1)] : []),
     ...(isCompared
@@ -123,6 +123,11 @@ function othersText({ idealSlope, tableSlope }: Pick<Scaling, 'idealSlope' | 'ta
     ...(idealSlope === null ? [] : [`the ideal learner N^${idealSlope.toFixed(2)}`]),
   ];
   return others.length === 0 ? '' : `; ${others.join(', ')}`;
+}
+
+/** Infinite: most seeds did not get there. */
+function neverOr(value: number): string {
+  return value === Infinity ? countText(value) : shortNumber(value);
 }
 
 function conditionText({ condition, extra }: MemoryRow): string {
