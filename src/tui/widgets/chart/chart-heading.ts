@@ -1,6 +1,8 @@
 import type { ChartChoice } from '../../state/chart-choice.js';
 import type { ChartLook, Curve } from './chart-look.js';
 import { spreadNames } from './chart-legend.js';
+import { counted, narrowNumber } from '../../../text/numbers.js';
+import type { YAxis } from './axes/chart-range.js';
 import { strandingOf } from './chart-plot.js';
 import { sectionRule } from '../section.js';
 import { fit, type Line, lineWidth, span, type Span } from '../../surface/span.js';
@@ -51,20 +53,28 @@ function pieces(
   look: ChartLook,
   width: number,
 ): Piece[] {
-  const leftOut = strandingOf(curves, width, look)?.leftOut ?? { x: 0, y: 0 };
+  const { leftOut = { x: 0, y: 0 }, y = null } = strandingOf(curves, width, look) ?? {};
   const { choice } = look;
   const found = [
+    y === null ? null : beyondPiece(y),
     leftOut.y > 0 ? piece(`${leftOut.y} ≤ 0 left out`, `${leftOut.y} ≤ 0`, 'warn') : null,
     leftOut.x > 0 ? piece(`${leftOut.x} at x ≤ 0 left out`, `${leftOut.x} x ≤ 0`, 'warn') : null,
     note === null ? null : piece(note, note, 'faint'),
-    ...choicePieces(choice),
+    ...choicePieces(choice, y),
     endedPiece(curves, look, width),
     piece(xKey, lastPart(xKey), 'faint'),
   ];
   return found.filter((one) => one !== null);
 }
 
-function choicePieces(choice: ChartChoice): (Piece | null)[] {
+/** What lies outside of the axis. */
+function beyondPiece({ beyond, farthest }: YAxis): Piece | null {
+  if (beyond === 0) return null;
+  const sign = farthest > 0 ? '▲' : '▼';
+  return piece(`${sign} ${counted(beyond, 'curve')} to ${narrowNumber(farthest)}`, `${sign}${beyond}`, 'warn');
+}
+
+function choicePieces(choice: ChartChoice, y: YAxis | null): (Piece | null)[] {
   const { zoom, spread, smoothing, isClipped } = choice;
   const part = zoom === null ? '' : `${percent(zoom.from)}–${percent(zoom.to)} %`;
   return [
@@ -72,7 +82,7 @@ function choicePieces(choice: ChartChoice): (Piece | null)[] {
     spread === 'each' ? null : piece(spreadNames[spread], shortSpreads[spread], 'faint'),
     smoothing === 0 ? null : piece(`smoothed ${smoothing}`, `~${smoothing}`, 'faint'),
     isClipped ? piece('outliers cut', 'cut', 'faint') : null,
-    logPiece(choice),
+    logPiece(choice, y),
   ];
 }
 
@@ -86,10 +96,13 @@ function endedPiece(curves: readonly Curve[], look: ChartLook, width: number): P
   return piece(`ended runs ${word}`, `ended ${word}`, 'faint');
 }
 
-function logPiece({ isLogX, isLogY }: ChartChoice): Piece | null {
-  if (!isLogX && !isLogY) return null;
-  const text = isLogX && isLogY ? 'log x y' : isLogX ? 'log x' : 'log y';
-  return piece(text, text, 'faint');
+/** Nobody asked for a logarithmic axis where the values alone wanted it: then it is said louder. */
+function logPiece({ isLogX, isLogY }: ChartChoice, y: YAxis | null): Piece | null {
+  const isOwn = isLogY === null && y?.scale.isLog === true;
+  const axes = [...(isLogX ? ['x'] : []), ...(isLogY === true || isOwn ? ['y'] : [])];
+  if (axes.length === 0) return null;
+  const text = `log ${axes.join(' ')}`;
+  return piece(text, text, isOwn ? 'accent' : 'faint');
 }
 
 function piece(text: string, short: string, tone: Span['tone']): Piece {
