@@ -167,7 +167,7 @@ describe('the page of a sweep', () => {
     const data: Facts = { name: 'data_s0', group: 'data' };
     const headings = (page: string) => [...page.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, text]) => text);
     const done = await pageOf(sweepOf([...search(3), data]));
-    expect(headings(done)).toEqual(['main', 'All runs']);
+    expect(headings(done)).toEqual(['main', 'Best runs', 'All runs']);
     expect(done).toContain('<td>data_s0</td>');
     const failed = await pageOf(sweepOf([...search(3), { ...data, outcome: { kind: 'killed' } }]));
     expect(headings(failed)).toContain('data');

@@ -1,5 +1,6 @@
 import { Memoized } from '../../../base/memoize.js';
 import { hasEnded } from '../../../base/run-words.js';
+import { computedFromSeeds } from '../../../files/sweep-text.js';
 import type { Wanted } from '../../model/history.js';
 import type { TreeNode } from '../../model/tree/branch-index.js';
 import type { RunSummary, SweepSummary } from '../../state/port.js';
@@ -26,6 +27,7 @@ export class ParametersReader implements ScreenData<'parameters', ParametersFact
   readonly #runs = new Memoized<Runs>();
   readonly #question = new Memoized<StudyQuestion | null>();
   readonly #facts = new Memoized<ParametersFacts>();
+  readonly #fromSeeds = new Memoized<readonly string[]>();
 
   constructor({ changed }: ScreenTools) {
     this.#studies = new StudyReader(changed);
@@ -37,7 +39,9 @@ export class ParametersReader implements ScreenData<'parameters', ParametersFact
     const { scene, ui, screen } = source;
     const { metric } = scene;
     const question = this.#question.value([runs, metric, ui.filter, screen.byRank], () =>
-      metric === null ? null : questionOf(metric, runs, { filter: ui.filter, byRank: screen.byRank }),
+      metric === null
+        ? null
+        : questionOf(metric, runs, { filter: ui.filter, byRank: screen.byRank, fromSeeds: this.#fromSeedsOf(runs) }),
     );
     this.#studies.want(question);
     return noFiles;
@@ -72,6 +76,13 @@ export class ParametersReader implements ScreenData<'parameters', ParametersFact
     this.rest();
   }
 
+  /** The same list for as long as the sweep is the same. */
+  #fromSeedsOf({ sweep }: Runs): readonly string[] {
+    return this.#fromSeeds.value([sweep?.directory], () =>
+      sweep === undefined ? [] : computedFromSeeds(sweep.directory),
+    );
+  }
+
   #runsOf({ ui, scene, node }: Source): Runs {
     const sweep = sweepOf(node, scene.sweeps);
     return this.#runs.value([scene.runs, ui.filter === '' ? null : scene.tree, sweep], () =>
@@ -95,15 +106,15 @@ function runsAsked(sweep: SweepSummary | undefined, { ui, scene }: Pick<Source, 
 function questionOf(
   metric: string,
   { sweep, of, done }: Runs,
-  { filter, byRank }: { readonly filter: string; readonly byRank: boolean },
+  { filter, byRank, fromSeeds }: Pick<StudyQuestion, 'filter' | 'fromSeeds'> & { readonly byRank: boolean | null },
 ): StudyQuestion {
   const { objective, show = [], groups = [] } = sweep ?? {};
   const wanted = new Set([...show, ...groups.flatMap(({ shown }) => shown?.show ?? [])]);
   const written = [...wanted].filter((key) => key !== metric && of.some((run) => lastValue(run, key) !== null));
   return {
-    ...{ sweep: sweep?.name ?? '', filter, metric, runs: done, others: written.slice(0, MOST_OTHERS) },
+    ...{ sweep: sweep?.name ?? '', filter, metric, runs: done, others: written.slice(0, MOST_OTHERS), fromSeeds },
     goal: objective?.name === metric ? objective.goal : null,
-    scale: byRank ? 'rank' : 'value',
+    scale: byRank === null ? null : byRank ? 'rank' : 'value',
   };
 }
 

@@ -9,7 +9,16 @@ import { bestAgainstBaseline, type Contest, type Contestant, contestExtent } fro
 import { importanceProgress, importanceSection } from './importance-section.js';
 import { parallelCoordinates } from './parallel-coordinates.js';
 import { scatter } from './scatter.js';
-import { type Baseline, chosenIndex, shownRank, type Study, uprightsOf, valuesOverSeeds } from './study.js';
+import {
+  type Baseline,
+  chosenAxis,
+  chosenIndex,
+  scaleOf,
+  shownRank,
+  type Study,
+  uprightsOf,
+  valuesOverSeeds,
+} from './study.js';
 import type { RunSummary } from '../../state/port.js';
 
 /** Everything the screen is drawn from, but for what was chosen on it. */
@@ -144,9 +153,9 @@ function pictureBelow({ width, height }: Size, { parameters }: Study, picture: (
 
 function barLines(facts: ParametersFacts, study: Study, screen: ParametersScreen, room: Size): Line[] {
   const { importance, of } = study;
-  const objective = of.scale === 'rank' ? `the order by ${of.metric}` : of.metric;
+  const objective = scaleOf(study) === 'rank' ? `the order by ${of.metric}` : of.metric;
   const at = importance.kind === 'measured' ? placeIn(importance.parameters, study, screen) : null;
-  const lines = importanceSection({ importance, objective, at }, room);
+  const lines = importanceSection({ importance, objective, at, isChosen: of.scale !== null }, room);
   const more = importance.kind === 'too few runs' ? [[span(` ${whenMore(facts)}`, 'dim')]] : [];
   return [...lines, ...more].slice(0, room.height);
 }
@@ -172,10 +181,12 @@ function bestOf({ ranking, of }: Study): number | null {
 }
 
 function parallelView({ selected }: ParametersFacts, study: Study, screen: ParametersScreen, room: Size): Line[] {
-  const { parameters, objective, of } = study;
+  const { parallel: parameters, objective, of } = study;
   const named = (index: number | null) => (index === null ? null : { index, name: study.runs[index]!.name });
-  const [best, at] = [named(bestOf(study)), chosenIndex(study, screen)];
-  return parallelCoordinates({ parameters, objective, goal: of.goal, best, selected: named(selected), at }, room);
+  const at = chosenAxis(study, screen);
+  const leftOut = study.parameters.length - parameters.length;
+  const runs = { parameters, objective, goal: of.goal, best: named(bestOf(study)), selected: named(selected) };
+  return parallelCoordinates({ ...runs, at, leftOut }, room);
 }
 
 function scatterView({ selected }: ParametersFacts, study: Study, screen: ParametersScreen, room: Size): Line[] {

@@ -11,8 +11,10 @@ const runs = Array.from({ length: 40 }, (_, index): RunSummary => {
   const parameters = { lr, width: [64, 128][index % 2]!, seed: index };
   return aRun(`A_${index}`, { state: 'done', parameters, metrics: { loss: lr * 50 + 0.1 * random(), reward: lr } });
 });
+const none: readonly string[] = [];
 const question = (over: Partial<StudyQuestion> = {}): StudyQuestion => ({
   ...{ sweep: 'abcd', filter: '', metric: 'loss', goal: 'minimize', scale: 'value', others: ['reward'] },
+  fromSeeds: none,
   runs,
   ...over,
 });
