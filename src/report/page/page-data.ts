@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { ReportedRun, ReportedState } from '../../analysis/analysed-run.js';
 import { conditionName, memoryTask } from '../../analysis/memory-task.js';
 import type { Finding } from '../../analysis/health/finding.js';
-import { goalByName, shownMetrics } from '../../analysis/metric-order.js';
+import { goalOf, shownMetrics } from '../../analysis/metric-order.js';
 import { type Importance, importanceSteps } from '../../analysis/parameters/parameter-importance.js';
 import { seededRandom } from '../../analysis/parameters/seeded-random.js';
 import type { RunValue } from '../../analysis/run-value.js';
@@ -267,11 +267,11 @@ function rankedFirst(read: readonly ReadGroup[], objective: Objective | null): R
   return most === 0 ? null : read.find((each) => worth(each) === most)!;
 }
 
-/** The objective of the sweep where the group writes it; else the first metric, in the direction that its name tells. */
+/** The objective of the sweep where the group writes it; else the first metric. */
 function rankingOf(written: ReadonlySet<string>, keys: readonly string[], objective: Objective | null): Ranking | null {
   if (objective !== null && written.has(objective.name)) return { metric: objective.name, goal: objective.goal };
   const [first] = keys;
-  return first === undefined ? null : { metric: first, goal: goalByName(first) };
+  return first === undefined ? null : { metric: first, goal: goalOf(first, objective) };
 }
 
 function pageRun(run: ReportedRun, record: RunRecord | null, place: Place | undefined): Omit<PageRun, 'mark'> {

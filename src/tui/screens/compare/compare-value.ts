@@ -86,6 +86,38 @@ export function sampleOf(values: readonly (CurveValue | null)[]): Sample | null 
   return { kind: 'mean', mean: mean(finite) ?? Number.NaN, deviation: deviation(finite) ?? 0, ...counts };
 }
 
+/** Digits that a cell shows of a value: what looks the same is as good. */
+const shownDigits = 4;
+
+/** What a sample is ranked by: runs that broke are worse than any value, and so is a sample that has some, than one that has none. */
+function rankOf(sample: Sample | null, direction: Direction): readonly [broken: number, bad: number] {
+  const isUsable = sample !== null && sample.count > 0;
+  if (!isUsable) return [2, 0];
+  const value = sample.kind === 'mean' ? sample.mean : sample.high;
+  return [sample.nan + sample.infinite > 0 ? 1 : 0, direction === 'minimize' ? value : -value];
+}
+
+/** Positions from the best to the worst, or from the highest where nobody says which end is best; what has no value comes last. */
+export function bestFirst(samples: readonly (Sample | null)[], direction: Direction): number[] {
+  const ranks = samples.map((sample) => rankOf(sample, direction));
+  return [...samples.keys()].sort((a, b) => {
+    const [[brokenA, badA], [brokenB, badB]] = [ranks[a]!, ranks[b]!];
+    return brokenA - brokenB || badA - badB || a - b;
+  });
+}
+
+/** Positions of the best, also of those that look the same; none where nobody says which end is best, or there is nothing beside it. */
+export function bestOnes(samples: readonly (Sample | null)[], direction: Direction): ReadonlySet<number> {
+  const known = samples.filter((sample) => sample?.kind === 'mean' && sample.count > 0).length;
+  const first = samples[bestFirst(samples, direction)[0] ?? -1];
+  if (direction === null || known < 2 || first?.kind !== 'mean' || first.count === 0) return new Set();
+  const isSame = (sample: Sample | null): boolean =>
+    sample?.kind === 'mean' &&
+    rankOf(sample, direction)[0] === rankOf(first, direction)[0] &&
+    sample.mean.toPrecision(shownDigits) === first.mean.toPrecision(shownDigits);
+  return new Set([...samples.keys()].filter((index) => isSame(samples[index]!)));
+}
+
 /** How far a value is from the baseline's. `percent`: of the baseline's size; null where that is 0 or too small. */
 export type Delta = {
   readonly absolute: number;

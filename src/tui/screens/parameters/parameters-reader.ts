@@ -1,3 +1,4 @@
+import { goalOf } from '../../../analysis/metric-order.js';
 import { Memoized } from '../../../base/memoize.js';
 import { hasEnded } from '../../../base/run-words.js';
 import { computedFromSeeds } from '../../../files/sweep-text.js';
@@ -113,7 +114,7 @@ function questionOf(
   const written = [...wanted].filter((key) => key !== metric && of.some((run) => lastValue(run, key) !== null));
   return {
     ...{ sweep: sweep?.name ?? '', filter, metric, runs: done, others: written.slice(0, MOST_OTHERS), fromSeeds },
-    goal: objective?.name === metric ? objective.goal : null,
+    goal: goalOf(metric, objective),
     scale: byRank === null ? null : byRank ? 'rank' : 'value',
   };
 }
