@@ -5,7 +5,7 @@ import { errorKind } from '../../analysis/failures/error-kind.js';
 import { groupBy } from '../../base/group-by.js';
 import { durationText } from '../../text/duration.js';
 import { shortNumber } from '../../text/numbers.js';
-import { parameterText } from '../report-tables.js';
+import { parameterText } from '../metric-columns.js';
 import { html, type Markup, tableOf } from './markup.js';
 import type { PageData, PageRun, Ranking } from './page-data.js';
 

@@ -101,7 +101,7 @@ function groupMarkup(section: Section, group: PageGroup, spread: Spread): Markup
   const laws = section.kind === 'memory' ? scalingLines(section.scalings) : [];
   return html`<section>
     <h2>${titleOf(section)}</h2>
-    ${sectionTables(section, spread).map(tableMarkup)} ${laws.map((law) => html`<p class="note">${law}</p>`)}
+    ${sectionTables(section, { spread }).map(tableMarkup)} ${laws.map((law) => html`<p class="note">${law}</p>`)}
     ${figuresOf(section, group).map(figureMarkup)}
   </section>`;
 }

@@ -1,3 +1,4 @@
+import { bestOnes } from '../../../analysis/best-first.js';
 import { assertNever } from '../../../base/assert-never.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
@@ -6,7 +7,7 @@ import { chartSection, sharedLegend } from '../../widgets/chart/chart-section.js
 import { bestCell, deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
 import { columnsTable, metricName, summaryWords } from './compare-columns.js';
 import { valuesText, withoutCommon } from './compare-parameters.js';
-import { bestOnes, deltaOf } from './compare-value.js';
+import { deltaOf, rankedSamples } from './compare-value.js';
 import { type Comparison, isInRows } from './comparison.js';
 import { heatmapNeeds, heatmapSection, heatmapSize } from './heatmap-section.js';
 import type { Heatmap } from './heatmap.js';
@@ -211,7 +212,7 @@ function columnsOf({ subjects, parameters, metrics, baseline }: Comparison): Col
   });
   const values = metrics.flatMap(({ key, cells, direction }): Column[] => {
     const title = metricName({ key: shortKey(key), direction }, widestCell);
-    const best = bestOnes(cells, direction);
+    const best = bestOnes(rankedSamples(cells), direction);
     const cellOf = (index: number): Line => sampleCell(cells[index]!, subjects[index]!.runs.length);
     const value: Column = { title, cell: (index) => (best.has(index) ? bestCell(cellOf(index)) : cellOf(index)) };
     if (baseline === null) return [value];

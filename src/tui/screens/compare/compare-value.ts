@@ -1,11 +1,12 @@
+import type { Goal, Ranked } from '../../../analysis/best-first.js';
 import { bestPlace, runValue } from '../../../analysis/run-value.js';
 import { type Results, resultsOf } from '../../../analysis/seed-statistics.js';
 import { deviation, mean } from '../../../analysis/statistics.js';
 import type { ValueSummary } from '../../state/compare-choice.js';
 import type { Series } from '../../state/port.js';
 
-/** Which way a metric should go, if the sweep says so. */
-export type Direction = 'minimize' | 'maximize' | null;
+/** Which way a metric should go, if that is known. */
+export type Direction = Goal;
 
 /**
  * The value of one run's curve, NaN or infinite where that is what the run has come to. `low` and `high` are the same
@@ -86,36 +87,13 @@ export function sampleOf(values: readonly (CurveValue | null)[]): Sample | null 
   return { kind: 'mean', mean: mean(finite) ?? Number.NaN, deviation: deviation(finite) ?? 0, ...counts };
 }
 
-/** Digits that a cell shows of a value: what looks the same is as good. */
-const shownDigits = 4;
-
-/** What a sample is ranked by: runs that broke are worse than any value, and so is a sample that has some, than one that has none. */
-function rankOf(sample: Sample | null, direction: Direction): readonly [broken: number, bad: number] {
-  const isUsable = sample !== null && sample.count > 0;
-  if (!isUsable) return [2, 0];
-  const value = sample.kind === 'mean' ? sample.mean : sample.high;
-  return [sample.nan + sample.infinite > 0 ? 1 : 0, direction === 'minimize' ? value : -value];
-}
-
-/** Positions from the best to the worst, or from the highest where nobody says which end is best; what has no value comes last. */
-export function bestFirst(samples: readonly (Sample | null)[], direction: Direction): number[] {
-  const ranks = samples.map((sample) => rankOf(sample, direction));
-  return [...samples.keys()].sort((a, b) => {
-    const [[brokenA, badA], [brokenB, badB]] = [ranks[a]!, ranks[b]!];
-    return brokenA - brokenB || badA - badB || a - b;
+/** What samples are ranked by. A range has no best end: by its upper one it can be ordered, and no more. */
+export function rankedSamples(samples: readonly (Sample | null)[]): Ranked[] {
+  return samples.map((sample) => {
+    if (sample === null || sample.count === 0) return { value: null, isBroken: true };
+    const value = sample.kind === 'mean' ? sample.mean : sample.high;
+    return { value, isBroken: sample.nan + sample.infinite > 0 };
   });
-}
-
-/** Positions of the best, also of those that look the same; none where nobody says which end is best, or there is nothing beside it. */
-export function bestOnes(samples: readonly (Sample | null)[], direction: Direction): ReadonlySet<number> {
-  const known = samples.filter((sample) => sample?.kind === 'mean' && sample.count > 0).length;
-  const first = samples[bestFirst(samples, direction)[0] ?? -1];
-  if (direction === null || known < 2 || first?.kind !== 'mean' || first.count === 0) return new Set();
-  const isSame = (sample: Sample | null): boolean =>
-    sample?.kind === 'mean' &&
-    rankOf(sample, direction)[0] === rankOf(first, direction)[0] &&
-    sample.mean.toPrecision(shownDigits) === first.mean.toPrecision(shownDigits);
-  return new Set([...samples.keys()].filter((index) => isSame(samples[index]!)));
 }
 
 /** How far a value is from the baseline's. `percent`: of the baseline's size; null where that is 0 or too small. */

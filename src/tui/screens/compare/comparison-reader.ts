@@ -1,3 +1,4 @@
+import { bestFirst } from '../../../analysis/best-first.js';
 import { goalOf } from '../../../analysis/metric-order.js';
 import { hasEnded } from '../../../base/run-words.js';
 import type { HeatmapAxes } from '../../state/compare-choice.js';
@@ -15,7 +16,7 @@ import type { CompareScreen, UiState } from '../../state/ui-state.js';
 import { cursorX } from '../../widgets/chart/chart-cursor.js';
 import type { ChartData } from '../../widgets/chart/chart-section.js';
 import { differingAnnotations, type DifferingParameter, differingParameters } from './compare-parameters.js';
-import { bestFirst, type CurveValue, curveValue, type Direction, type Question, sampleOf } from './compare-value.js';
+import { type CurveValue, curveValue, type Direction, type Question, rankedSamples, sampleOf } from './compare-value.js';
 import type { ComparedMetric, ComparedSubject, Comparison } from './comparison.js';
 import { defaultAxes, heatmapOf, heatmapParameters } from './heatmap.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../../widgets/chart/x-axis.js';
@@ -253,7 +254,7 @@ function mapOf(
 
 /** What is compared from the best to the worst by the first metric; null: nothing has a value. */
 function rankingOf({ subjects, metrics: [metric] }: Comparison): CompareContext['ranking'] {
-  const order = bestFirst(metric?.cells ?? [], metric?.direction ?? null).filter(
+  const order = bestFirst(rankedSamples(metric?.cells ?? []), metric?.direction ?? null).filter(
     (index) => metric!.cells[index] !== null,
   );
   if (metric === undefined || order.length === 0) return null;

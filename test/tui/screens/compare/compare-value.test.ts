@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { bestFirst, bestOnes } from '../../../../src/analysis/best-first.js';
 import { sampleCell } from '../../../../src/tui/screens/compare/compare-cells.js';
 import { plainText } from '../../../../src/tui/surface/span.js';
 import type { ValueSummary } from '../../../../src/tui/state/compare-choice.js';
 import {
-  bestFirst,
-  bestOnes,
   curveValue,
   deltaOf,
   type Direction,
+  rankedSamples,
   type Sample,
   sampleOf,
 } from '../../../../src/tui/screens/compare/compare-value.js';
@@ -163,7 +163,7 @@ describe('the best of several', () => {
       order: [1, 2, 0],
     },
   ])('is $what', ({ samples, direction, best, order }) => {
-    expect([...bestOnes(samples, direction)]).toEqual(best);
-    expect(bestFirst(samples, direction)).toEqual(order);
+    expect([...bestOnes(rankedSamples(samples), direction)]).toEqual(best);
+    expect(bestFirst(rankedSamples(samples), direction)).toEqual(order);
   });
 });
