@@ -7,6 +7,8 @@ export type Extent = { readonly low: number; readonly high: number };
 const EXPLODED = 1e4;
 /** Positive values that span such a factor are read on a logarithmic axis. */
 const LOG_SPAN = 1e4;
+/** Where half of them are below such a part of the greatest. */
+const FLATTENED = 100;
 
 /**
  * What an axis should show of some curves, so that a few that exploded do not flatten all others: the range of the others. Where
@@ -38,7 +40,12 @@ export function spansDecades(values: readonly number[]): boolean {
   return sizes.at(-1)! >= EXPLODED * quantile(sizes, 0.25);
 }
 
-/** Whether values are spread so far that on a linear axis most of them would lie at its end. */
-export function wantsLog({ low, high }: Extent): boolean {
-  return low > 0 && high / low >= LOG_SPAN;
+/**
+ * Whether values are spread so far that on a linear axis most of them would lie at its lower end: a loss that falls by decades, and
+ * not a rate that rose to 1 from next to nothing.
+ *
+ * @param middle About their median; asked for where it matters.
+ */
+export function wantsLog({ low, high }: Extent, middle: () => number): boolean {
+  return low > 0 && high / low >= LOG_SPAN && middle() <= high / FLATTENED;
 }

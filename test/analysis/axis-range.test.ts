@@ -24,13 +24,15 @@ describe('the range of an axis', () => {
     expect(robustRange(curves)).toEqual(range);
   });
 
-  it.each<[number, number, boolean]>([
-    [0.01, 1.4, false],
-    [1e-4, 1, true],
-    [1, 1.8e20, true],
-    [0, 1e20, false],
-    [-1, 1e20, false],
-  ])('from %d to %d is logarithmic: %s', (low, high, isLog) => {
-    expect(wantsLog({ low, high })).toBe(isLog);
+  it.each<{ low: number; high: number; middle: number; isLog: boolean }>([
+    { low: 0.01, high: 1.4, middle: 0.02, isLog: false },
+    { low: 1e-4, high: 1, middle: 0.002, isLog: true },
+    { low: 1e-5, high: 1, middle: 0.9, isLog: false },
+    { low: 1, high: 1e5, middle: 5e4, isLog: false },
+    { low: 1, high: 1.8e20, middle: 1e10, isLog: true },
+    { low: 0, high: 1e20, middle: 1, isLog: false },
+    { low: -1, high: 1e20, middle: 1, isLog: false },
+  ])('from $low to $high around $middle is logarithmic: $isLog', ({ low, high, middle, isLog }) => {
+    expect(wantsLog({ low, high }, () => middle)).toBe(isLog);
   });
 });

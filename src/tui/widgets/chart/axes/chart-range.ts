@@ -1,3 +1,4 @@
+import { median } from '../../../../analysis/statistics.js';
 import { robustRange, wantsLog } from '../../../../analysis/axis-range.js';
 import type { ChartChoice } from '../../../state/chart-choice.js';
 import type { Series } from '../../../state/port.js';
@@ -56,11 +57,17 @@ function scaleOf(
   const range = new Values(whole.least);
   const { low, high } = isLogY === true ? whole : robustRange(seen)!;
   [low, high].forEach((value) => range.takeOne(value));
-  const isLog = isLogY ?? wantsLog(range);
+  const isLog = isLogY ?? wantsLog(range, () => middleOf(strands, x));
   references
     .filter(({ isPerX, value }) => !isPerX && (value > 0 || !isLog))
     .forEach(({ value }) => range.takeOne(value));
   return padded(range, isLog);
+}
+
+/** About the median of what is seen. */
+function middleOf(strands: readonly ChartSeries[], x: Scale): number {
+  const seen = strands.flatMap(({ line, isRising }) => sampled(line, x, isRising));
+  return median(seen.filter(Number.isFinite)) ?? 0;
 }
 
 function valuesOf({ line, seeds }: ChartSeries, x: Scale, least: number): Values {
