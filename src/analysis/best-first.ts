@@ -4,9 +4,6 @@ export type Goal = 'minimize' | 'maximize' | null;
 /** What is ranked: its value, null where it has none; `isBroken`: some of its runs came to no number. */
 export type Ranked = { readonly value: number | null; readonly isBroken: boolean };
 
-/** Digits that a table shows of a value: what looks the same is as good. */
-const shownDigits = 4;
-
 /**
  * Positions from the best to the worst, or from the highest where nobody says which end is good. What has broken runs comes
  * after all that has none, and what has no value last.
@@ -19,14 +16,17 @@ export function bestFirst(all: readonly Ranked[], goal: Goal): number[] {
   });
 }
 
-/** Positions of the best, also of those that look the same; none where nobody says which end is good, or there is nothing beside it. */
-export function bestOnes(all: readonly Ranked[], goal: Goal): ReadonlySet<number> {
+/**
+ * Positions of the best; none where nobody says which end is good, or there is nothing beside it.
+ *
+ * @param digits That are shown of a value: what looks the same is as good.
+ */
+export function bestOnes(all: readonly Ranked[], goal: Goal, digits: number): ReadonlySet<number> {
   const first = all[bestFirst(all, goal)[0] ?? -1];
   const known = all.filter(({ value }) => value !== null).length;
   if (goal === null || known < 2 || first === undefined || first.value === null) return new Set();
-  const best = first.value.toPrecision(shownDigits);
-  const isSame = (one: Ranked): boolean =>
-    tierOf(one) === tierOf(first) && one.value?.toPrecision(shownDigits) === best;
+  const best = first.value.toPrecision(digits);
+  const isSame = (one: Ranked): boolean => tierOf(one) === tierOf(first) && one.value?.toPrecision(digits) === best;
   return new Set([...all.keys()].filter((index) => isSame(all[index]!)));
 }
 

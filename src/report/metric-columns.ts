@@ -14,6 +14,9 @@ type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'rows' | 'goals'
 /** `spread`: what is said of the seeds of one setting. `isSorted`: the best by the first metric on top, not in the order of the sweep. */
 export type MetricLook = { readonly spread: Spread; readonly isSorted?: boolean };
 
+/** Digits that count of a value, as `shortNumber` has them. */
+const DIGITS = 3;
+
 /** Stands before the best of a column. */
 export const bestSign = '●';
 
@@ -47,7 +50,7 @@ export function hasBest(table: MetricTable, spread: Spread): boolean {
 }
 
 function bestRows({ rows, goals }: MetricTable, key: string, spread: Spread): ReadonlySet<number> {
-  return bestOnes(rankedBy(rows, key, spread), goals[key] ?? null);
+  return bestOnes(rankedBy(rows, key, spread), goals[key] ?? null, DIGITS);
 }
 
 /** By the first metric whose good end is known; by the first one, the highest on top, where it is of none. */

@@ -4,7 +4,7 @@ import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import type { CompareScreen, UiState } from '../../state/ui-state.js';
 import { chartSection, sharedLegend } from '../../widgets/chart/chart-section.js';
-import { bestCell, deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
+import { bestCell, cellDigits, deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
 import { columnsTable, metricName, summaryWords } from './compare-columns.js';
 import { valuesText, withoutCommon } from './compare-parameters.js';
 import { deltaOf, rankedSamples } from './compare-value.js';
@@ -212,7 +212,7 @@ function columnsOf({ subjects, parameters, metrics, baseline }: Comparison): Col
   });
   const values = metrics.flatMap(({ key, cells, direction }): Column[] => {
     const title = metricName({ key: shortKey(key), direction }, widestCell);
-    const best = bestOnes(rankedSamples(cells), direction);
+    const best = bestOnes(rankedSamples(cells), direction, cellDigits);
     const cellOf = (index: number): Line => sampleCell(cells[index]!, subjects[index]!.runs.length);
     const value: Column = { title, cell: (index) => (best.has(index) ? bestCell(cellOf(index)) : cellOf(index)) };
     if (baseline === null) return [value];

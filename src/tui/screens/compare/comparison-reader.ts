@@ -16,7 +16,14 @@ import type { CompareScreen, UiState } from '../../state/ui-state.js';
 import { cursorX } from '../../widgets/chart/chart-cursor.js';
 import type { ChartData } from '../../widgets/chart/chart-section.js';
 import { differingAnnotations, type DifferingParameter, differingParameters } from './compare-parameters.js';
-import { type CurveValue, curveValue, type Direction, type Question, rankedSamples, sampleOf } from './compare-value.js';
+import {
+  type CurveValue,
+  curveValue,
+  type Direction,
+  type Question,
+  rankedSamples,
+  sampleOf,
+} from './compare-value.js';
 import type { ComparedMetric, ComparedSubject, Comparison } from './comparison.js';
 import { defaultAxes, heatmapOf, heatmapParameters } from './heatmap.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../../widgets/chart/x-axis.js';
