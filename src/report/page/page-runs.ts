@@ -122,7 +122,9 @@ export function runsMarkup({ runs }: PageData): Markup {
         <td>${run.name}</td>
         <td>${run.group}</td>
         <td class="${run.mark === null ? '' : 'bad'}">${stateText(run)}</td>
-        <td class="right" data-value="${run.value ?? ''}">${resultText(run)}</td>
+        <td class="right" data-value="${run.value === null || Number.isNaN(run.value) ? '' : run.value}">
+          ${resultText(run)}
+        </td>
         <td class="right" data-value="${run.seconds ?? ''}">
           ${run.seconds === null ? '' : durationText(Math.round(run.seconds))}
         </td>
