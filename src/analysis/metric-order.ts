@@ -168,10 +168,19 @@ export function countingAmong(
 ): string[] {
   const counting: string[] = [];
   for (const key of inOrder) {
-    const isCandidate = !choice.show.includes(key) && placeOf(key, choice, nothingCounts) === Place.other;
-    if (!isCandidate || !isCounting(valuesOf(key)) || counting.push(key) === MOST_COUNTING) break;
+    if (!isCountingOne(key, choice, valuesOf) || counting.push(key) === MOST_COUNTING) break;
   }
   return counting;
+}
+
+/** The same of one metric, whatever stands before it. */
+export function isCountingOne(
+  key: string,
+  choice: MetricsToShow,
+  valuesOf: (key: string) => ArrayLike<number>,
+): boolean {
+  const isCandidate = !choice.show.includes(key) && placeOf(key, choice, nothingCounts) === Place.other;
+  return isCandidate && isCounting(valuesOf(key));
 }
 
 /** The names in an expression over metrics that may be metrics: `eval_loss` and `for_ever` of `eval_loss < 2 && for_ever`. */

@@ -35,32 +35,49 @@ export function chartHeading(title: ChartTitle, curves: readonly Curve[], look: 
   return sectionRule(shown, words, width);
 }
 
-/** How charts are drawn, in words, for charts that have a heading in common. */
+/** How charts are drawn, in words, for charts that have a heading in common. What each says of its values is its own. */
 export function chartNotes(
   title: Omit<ChartTitle, 'metric'>,
   curves: readonly Curve[],
   look: ChartLook,
   width: number,
 ): Line {
-  return right(pieces(title, curves, look, width));
+  return right(commonPieces(title, curves, look, width));
+}
+
+/** In few words what is not plain to see of the values of one chart: `log y`, `▲2`. */
+export function ownNotes(curves: readonly Curve[], look: ChartLook, width: number): Line {
+  return right(ownPieces(curves, look, width).map(({ short, tone }) => ({ text: short, tone })));
 }
 
 type Piece = Span & { readonly short: string };
 
-function pieces(
+function pieces(title: Omit<ChartTitle, 'metric'>, curves: readonly Curve[], look: ChartLook, width: number): Piece[] {
+  return [...ownPieces(curves, look, width), ...commonPieces(title, curves, look, width)];
+}
+
+/** What the values of these curves ask for. */
+function ownPieces(curves: readonly Curve[], look: ChartLook, width: number): Piece[] {
+  const { leftOut = { x: 0, y: 0 }, y = null } = strandingOf(curves, width, look) ?? {};
+  const found = [
+    y === null ? null : beyondPiece(y),
+    leftOut.y > 0 ? piece(`${leftOut.y} ≤ 0 left out`, `${leftOut.y} ≤ 0`, 'warn') : null,
+    leftOut.x > 0 ? piece(`${leftOut.x} at x ≤ 0 left out`, `${leftOut.x} x ≤ 0`, 'warn') : null,
+    // Nobody asked for it, so it is said louder.
+    look.choice.isLogY === null && y?.scale.isLog === true ? piece('log y', 'log y', 'accent') : null,
+  ];
+  return found.filter((one) => one !== null);
+}
+
+function commonPieces(
   { xKey, note }: Omit<ChartTitle, 'metric'>,
   curves: readonly Curve[],
   look: ChartLook,
   width: number,
 ): Piece[] {
-  const { leftOut = { x: 0, y: 0 }, y = null } = strandingOf(curves, width, look) ?? {};
-  const { choice } = look;
   const found = [
-    y === null ? null : beyondPiece(y),
-    leftOut.y > 0 ? piece(`${leftOut.y} ≤ 0 left out`, `${leftOut.y} ≤ 0`, 'warn') : null,
-    leftOut.x > 0 ? piece(`${leftOut.x} at x ≤ 0 left out`, `${leftOut.x} x ≤ 0`, 'warn') : null,
     note === null ? null : piece(note, note, 'faint'),
-    ...choicePieces(choice, y),
+    ...choicePieces(look.choice),
     endedPiece(curves, look, width),
     piece(xKey, lastPart(xKey), 'faint'),
   ];
@@ -74,7 +91,7 @@ function beyondPiece({ beyond, farthest }: YAxis): Piece | null {
   return piece(`${sign} ${counted(beyond, 'curve')} to ${narrowNumber(farthest)}`, `${sign}${beyond}`, 'warn');
 }
 
-function choicePieces(choice: ChartChoice, y: YAxis | null): (Piece | null)[] {
+function choicePieces(choice: ChartChoice): (Piece | null)[] {
   const { zoom, spread, smoothing, isClipped } = choice;
   const part = zoom === null ? '' : `${percent(zoom.from)}–${percent(zoom.to)} %`;
   return [
@@ -82,7 +99,7 @@ function choicePieces(choice: ChartChoice, y: YAxis | null): (Piece | null)[] {
     spread === 'each' ? null : piece(spreadNames[spread], shortSpreads[spread], 'faint'),
     smoothing === 0 ? null : piece(`smoothed ${smoothing}`, `~${smoothing}`, 'faint'),
     isClipped ? piece('outliers cut', 'cut', 'faint') : null,
-    logPiece(choice, y),
+    logPiece(choice),
   ];
 }
 
@@ -96,13 +113,12 @@ function endedPiece(curves: readonly Curve[], look: ChartLook, width: number): P
   return piece(`ended runs ${word}`, `ended ${word}`, 'faint');
 }
 
-/** Nobody asked for a logarithmic axis where the values alone wanted it: then it is said louder. */
-function logPiece({ isLogX, isLogY }: ChartChoice, y: YAxis | null): Piece | null {
-  const isOwn = isLogY === null && y?.scale.isLog === true;
-  const axes = [...(isLogX ? ['x'] : []), ...(isLogY === true || isOwn ? ['y'] : [])];
+/** What a person has chosen. */
+function logPiece({ isLogX, isLogY }: ChartChoice): Piece | null {
+  const axes = [...(isLogX ? ['x'] : []), ...(isLogY === true ? ['y'] : [])];
   if (axes.length === 0) return null;
   const text = `log ${axes.join(' ')}`;
-  return piece(text, text, isOwn ? 'accent' : 'faint');
+  return piece(text, text, 'faint');
 }
 
 function piece(text: string, short: string, tone: Span['tone']): Piece {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ChartChoice, initialChartChoice, spreads } from '../../../../src/tui/state/chart-choice.js';
 import { chart, type Curve } from '../../../../src/tui/widgets/chart/chart.js';
-import { chartNotes } from '../../../../src/tui/widgets/chart/chart-heading.js';
+import { chartHeading } from '../../../../src/tui/widgets/chart/chart-heading.js';
 import { type ChartLook, plainLook, type Reference } from '../../../../src/tui/widgets/chart/chart-look.js';
 import { lineWidth, plainText, type Tone } from '../../../../src/tui/surface/span.js';
 
@@ -200,7 +200,8 @@ describe('outliers', () => {
     const beside = rows.slice(0, 6).flatMap((row) => /^ *(\S+)┤/.exec(row)?.[1] ?? []);
     expect(beside.join(' ')).toBe(labels);
     expect(rows.join('').replaceAll(/[^▲▼]/g, '')).toBe(marks);
-    expect(plainText(chartNotes({ xKey: 'step', note: null }, curves, look({}), 40))).toBe(notes);
+    const heading = plainText(chartHeading({ metric: 'y', xKey: 'step', note: null }, curves, look({}), 80));
+    expect(heading.replace(/^.*── y ─+ /, '').trim()).toBe(notes);
   });
 
   it('are in the range when a logarithmic axis is asked for, and not where a linear one is', () => {
