@@ -19,14 +19,15 @@ export function bestFirst(all: readonly Ranked[], goal: Goal): number[] {
 /**
  * Positions of the best; none where nobody says which end is good, or there is nothing beside it.
  *
- * @param digits That are shown of a value: what looks the same is as good.
+ * @param textOf A value as the table writes it: what looks the same is as good, `2` and `2.00` too.
  */
-export function bestOnes(all: readonly Ranked[], goal: Goal, digits: number): ReadonlySet<number> {
+export function bestOnes(all: readonly Ranked[], goal: Goal, textOf: (value: number) => string): ReadonlySet<number> {
   const first = all[bestFirst(all, goal)[0] ?? -1];
   const known = all.filter(({ value }) => value !== null).length;
   if (goal === null || known < 2 || first === undefined || first.value === null) return new Set();
-  const best = first.value.toPrecision(digits);
-  const isSame = (one: Ranked): boolean => tierOf(one) === tierOf(first) && one.value?.toPrecision(digits) === best;
+  const best = textOf(first.value);
+  const isBest = (text: string): boolean => text === best || Number(text) === Number(best);
+  const isSame = (one: Ranked) => one.value !== null && tierOf(one) === tierOf(first) && isBest(textOf(one.value));
   return new Set([...all.keys()].filter((index) => isSame(all[index]!)));
 }
 

@@ -2,7 +2,7 @@ import { bestFirst, bestOnes, type Ranked } from '../analysis/best-first.js';
 import { healthWord } from '../analysis/health/finding.js';
 import { notFiniteText } from '../analysis/seed-statistics.js';
 import type { Ailment } from '../base/run-words.js';
-import { NOTHING } from '../text/numbers.js';
+import { NOTHING, shortNumber } from '../text/numbers.js';
 import { type Column, columnsOf } from '../text/table.js';
 import type { MetricRow, MetricSummary } from './metric-summary.js';
 import type { Section } from './report.js';
@@ -13,9 +13,6 @@ type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'rows' | 'goals'
 
 /** `spread`: what is said of the seeds of one setting. `isSorted`: the best by the first metric on top, not in the order of the sweep. */
 export type MetricLook = { readonly spread: Spread; readonly isSorted?: boolean };
-
-/** Digits that count of a value, as `shortNumber` has them. */
-const DIGITS = 3;
 
 /** Stands before the best of a column. */
 export const bestSign = '●';
@@ -50,7 +47,7 @@ export function hasBest(table: MetricTable, spread: Spread): boolean {
 }
 
 function bestRows({ rows, goals }: MetricTable, key: string, spread: Spread): ReadonlySet<number> {
-  return bestOnes(rankedBy(rows, key, spread), goals[key] ?? null, DIGITS);
+  return bestOnes(rankedBy(rows, key, spread), goals[key] ?? null, shortNumber);
 }
 
 /** By the first metric whose good end is known; by the first one, the highest on top, where it is of none. */

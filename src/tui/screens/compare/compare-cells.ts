@@ -19,9 +19,6 @@ export function sampleCell(sample: Sample | null, runs: number): Line {
   return [span(narrowNumber(sample.mean), 'value'), ...spread, ...few];
 }
 
-/** Digits that count of a value, as `narrowNumber` has them. */
-export const cellDigits = 4;
-
 /** The best of a row or column, told by its sign as well. */
 export function bestCell(cell: Line): Line {
   const [value, ...rest] = cell;

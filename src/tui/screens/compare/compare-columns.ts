@@ -2,7 +2,7 @@ import { bestOnes } from '../../../analysis/best-first.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import type { CompareScreen } from '../../state/ui-state.js';
-import { bestCell, cellDigits, deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
+import { bestCell, deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
 import { valuesText, withoutCommon } from './compare-parameters.js';
 import { deltaOf, rankedSamples } from './compare-value.js';
 import type { ComparedMetric, Comparison } from './comparison.js';
@@ -89,7 +89,7 @@ export function summaryWords({ summary, cursor, setting }: Pick<Comparison, 'sum
 
 /** The values and, below them, how far they are from the baseline. */
 function metricRow(metric: ComparedMetric, { subjects, baseline }: Comparison, frame: Frame): Line[] {
-  const best = bestOnes(rankedSamples(metric.cells), metric.direction, cellDigits);
+  const best = bestOnes(rankedSamples(metric.cells), metric.direction, narrowNumber);
   const values = metric.cells.map((sample, index) => {
     const cell = sampleCell(sample, subjects[index]!.runs.length);
     return best.has(index) ? bestCell(cell) : cell;

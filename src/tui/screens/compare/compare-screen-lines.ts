@@ -2,9 +2,10 @@ import { bestOnes } from '../../../analysis/best-first.js';
 import { assertNever } from '../../../base/assert-never.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
+import { narrowNumber } from '../../../text/numbers.js';
 import type { CompareScreen, UiState } from '../../state/ui-state.js';
 import { chartSection, sharedLegend } from '../../widgets/chart/chart-section.js';
-import { bestCell, cellDigits, deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
+import { bestCell, deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
 import { columnsTable, metricName, summaryWords } from './compare-columns.js';
 import { valuesText, withoutCommon } from './compare-parameters.js';
 import { deltaOf, rankedSamples } from './compare-value.js';
@@ -212,7 +213,7 @@ function columnsOf({ subjects, parameters, metrics, baseline }: Comparison): Col
   });
   const values = metrics.flatMap(({ key, cells, direction }): Column[] => {
     const title = metricName({ key: shortKey(key), direction }, widestCell);
-    const best = bestOnes(rankedSamples(cells), direction, cellDigits);
+    const best = bestOnes(rankedSamples(cells), direction, narrowNumber);
     const cellOf = (index: number): Line => sampleCell(cells[index]!, subjects[index]!.runs.length);
     const value: Column = { title, cell: (index) => (best.has(index) ? bestCell(cellOf(index)) : cellOf(index)) };
     if (baseline === null) return [value];

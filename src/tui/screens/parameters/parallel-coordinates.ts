@@ -83,7 +83,7 @@ function headingWords(
   const { off } = axisOf(objective);
   const without = off > 0 ? `, ${off} without a value` : '';
   const runs = counted(objective.values.length, 'run');
-  const others = leftOut > 0 ? ` · ${leftOut} more set in few runs` : '';
+  const others = leftOut > 0 ? ` · ${leftOut} more without an axis` : '';
   const room = width - TITLE.length - sides.length - 6;
   const words = [`${runs}${without}${others}`, `${runs}${without}`, runs, ''].find((text) => text.length <= room) ?? '';
   return [span(sides, 'accent'), span(words, 'faint')];

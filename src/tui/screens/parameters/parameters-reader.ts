@@ -49,15 +49,17 @@ export class ParametersReader implements ScreenData<'parameters', ParametersFact
   }
 
   read(source: Source): ParametersFacts {
-    const { ui, scene, node } = source;
+    const { ui, scene, node, fleet } = source;
+    const unread = fleet.status.unread ?? 0;
     const runs = this.#runsOf(source);
     const { study, done } = this.#studies;
     const pinned = ui.compare.baseline;
-    return this.#facts.value([study, done, runs, scene.metric, pinned, node?.key, ui.filter], () => ({
+    return this.#facts.value([study, done, runs, scene.metric, pinned, node?.key, ui.filter, unread], () => ({
       ...{ study, progress: done, metric: scene.metric, filter: ui.filter },
       total: runs.of.length,
       done: runs.done.length,
       pending: runs.of.filter(({ state }) => !hasEnded(state)).length,
+      unread,
       selected: selectedIn(study?.runs ?? [], node),
       baseline: study === null ? null : (pinnedRun(pinned, study, source) ?? medianBaseline(study)),
     }));

@@ -33,6 +33,8 @@ export type ParametersFacts = {
   readonly total: number;
   readonly done: number;
   readonly pending: number;
+  /** Ended runs of all sweeps whose metrics are still being read. */
+  readonly unread: number;
   /** Index of the run that is selected in the list; null: it is none of those looked at. */
   readonly selected: number | null;
   /** Null: no run has a value. */
@@ -58,16 +60,18 @@ function headLine(facts: ParametersFacts, { view }: ParametersScreen, width: num
 }
 
 /** The longest first. */
-function aboutWords({ study, metric, done, total, filter }: ParametersFacts): string[] {
+function aboutWords({ study, metric, done, total, unread, filter }: ParametersFacts): string[] {
   const part = study !== null && study.runs.length < study.of.runs.length ? `${study.runs.length} of ` : '';
   const runs = done === total ? `${part}${counted(total, 'run')}` : `${part}${done} of ${total} runs done`;
-  const some = filter === '' ? runs : `filter ${cleanText(filter)} · ${runs}`;
-  if (metric === null) return [some, runs];
+  const reading = unread === 0 ? runs : `${counted(unread, 'run')} still being read · ${runs}`;
+  const some = filter === '' ? reading : `filter ${cleanText(filter)} · ${reading}`;
+  if (metric === null) return [some, reading, runs];
   const name = cleanText(metric);
   return [
     `${some} · last ${name}${goalWords[study?.of.goal ?? 'none']}`,
     `${some} · ${name}`,
-    `${runs} · ${name}`,
+    `${reading} · ${name}`,
+    reading,
     runs,
   ];
 }
@@ -184,7 +188,7 @@ function parallelView({ selected }: ParametersFacts, study: Study, screen: Param
   const { parallel: parameters, objective, of } = study;
   const named = (index: number | null) => (index === null ? null : { index, name: study.runs[index]!.name });
   const at = chosenAxis(study, screen);
-  const leftOut = study.parameters.length - parameters.length;
+  const leftOut = study.parameters.filter((column) => !parameters.includes(column)).length;
   const runs = { parameters, objective, goal: of.goal, best: named(bestOf(study)), selected: named(selected) };
   return parallelCoordinates({ ...runs, at, leftOut }, room);
 }

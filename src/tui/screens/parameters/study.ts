@@ -6,6 +6,7 @@ import {
 } from '../../../analysis/parameters/parameter-importance.js';
 import { repetitionNames } from '../../../analysis/parameters/settings.js';
 import { seededRandom } from '../../../analysis/parameters/seeded-random.js';
+import { groupBy } from '../../../base/group-by.js';
 import { parameterOf } from '../../../base/scalar.js';
 import type { RunSummary } from '../../state/port.js';
 import type { ParametersScreen } from '../../state/ui-state.js';
@@ -78,7 +79,7 @@ export function* studySteps(question: StudyQuestion): Generator<number, Study> {
   const few = new Set(factors.filter(({ levels }) => levels.length <= MOST_GROUPS).map(({ name }) => name));
   return {
     ...{ of: question, runs, importance, parameters, objective, metrics, seeds },
-    parallel: axesAmong(parameters, objective),
+    parallel: axesAmong(parameters, objective, runs),
     groupings: [...groupColumn(runs), ...parameters.filter(({ name }) => few.has(name))],
     ranking: rankingOf(objective, goal),
   };
@@ -115,15 +116,22 @@ function drawable(column: Column): Column {
 
 /**
  * Parameters that vary over the runs with a result, and that half of these runs pass at least: one that belongs to a group of its
- * own would be an axis on which nearly all runs are `not set`. All of them where there is none.
+ * own would be an axis on which nearly all runs are `not set`. Several that are the same throughout each group say nothing but
+ * which group it is, and have one axis, of the groups. All of them where none is left.
  */
-function axesAmong(parameters: readonly Column[], { values }: Column): readonly Column[] {
+function axesAmong(parameters: readonly Column[], { values }: Column, all: readonly RunSummary[]): readonly Column[] {
   const runs = [...values.keys()].filter((run) => values[run] !== undefined);
+  const textsOf = ({ values: own }: Column, of: readonly number[]) =>
+    new Set(of.map((run) => JSON.stringify(own[run])));
   const found = parameters.filter((column) => {
-    const passed = runs.map((run) => column.values[run]).filter((value) => value !== undefined);
-    return 2 * passed.length >= runs.length && new Set(passed.map((value) => JSON.stringify(value))).size > 1;
+    const passed = runs.filter((run) => column.values[run] !== undefined);
+    return 2 * passed.length >= runs.length && textsOf(column, passed).size > 1;
   });
-  return found.length > 0 ? found : parameters;
+  const groups = [...groupBy(runs, (run) => all[run]!.group).values()];
+  const within = found.filter((column) => groups.some((group) => textsOf(column, group).size > 1));
+  const isWorthOne = within.length > 0 && within.length + 1 < found.length;
+  const axes = isWorthOne ? [...within, ...groupColumn(all).map(drawable)] : found;
+  return axes.length > 0 ? axes : parameters;
 }
 
 /** The groups of the sweep file, where there are several. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bestFirst, bestOnes } from '../../../../src/analysis/best-first.js';
 import { sampleCell } from '../../../../src/tui/screens/compare/compare-cells.js';
+import { narrowNumber } from '../../../../src/text/numbers.js';
 import { plainText } from '../../../../src/tui/surface/span.js';
 import type { ValueSummary } from '../../../../src/tui/state/compare-choice.js';
 import {
@@ -134,6 +135,13 @@ describe('the best of several', () => {
       order: [1, 0, 2],
     },
     {
+      what: 'all that look the same in four decimals',
+      samples: [of(0.01503), of(0.01498), of(0.03)],
+      direction: 'minimize',
+      best: [0, 1],
+      order: [1, 0, 2],
+    },
+    {
       what: 'none where nobody says which end is best',
       samples: [of(2), of(1)],
       direction: null,
@@ -163,7 +171,7 @@ describe('the best of several', () => {
       order: [1, 2, 0],
     },
   ])('is $what', ({ samples, direction, best, order }) => {
-    expect([...bestOnes(rankedSamples(samples), direction, 4)]).toEqual(best);
+    expect([...bestOnes(rankedSamples(samples), direction, narrowNumber)]).toEqual(best);
     expect(bestFirst(rankedSamples(samples), direction)).toEqual(order);
   });
 });

@@ -68,7 +68,7 @@ describe('the parameters of a sweep of which a setting diverged', () => {
 
   it('have an axis where half of the runs pass them', () => {
     const seen = shown(divergingSweep(), medium, 'tab');
-    expect(seen).toContain('1 more set in few runs');
+    expect(seen).toContain('1 more without an axis');
     expect(seen).not.toContain('depth');
     expect(seen).toMatchSnapshot();
   });

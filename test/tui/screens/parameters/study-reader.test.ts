@@ -47,6 +47,29 @@ describe('a study', () => {
     expect(reader.study!.objective.values[3]).toBe(runs[3]!.metrics['loss']);
   });
 
+  it.each([
+    {
+      what: 'the parameter where it is the only one',
+      perGroup: { steps: [100, 900, 900] },
+      axes: ['lr', 'steps', 'width'],
+    },
+    {
+      what: 'the groups where there are several',
+      perGroup: { steps: [100, 900, 900], env: ['one', 'one', 'two'] },
+      axes: ['group', 'lr', 'width'],
+    },
+  ])('has for what is the same throughout each group one axis, of $what', ({ perGroup, axes }) => {
+    const grouped = runs.map((run, index): RunSummary => {
+      const group = index % 3;
+      const own = Object.fromEntries(Object.entries(perGroup).map(([name, values]) => [name, values[group]!]));
+      const parameters = { ...run.parameters, ...own, lr: [1e-4, 1e-3][(index % 5) & 1]! };
+      return { ...run, group: ['A', 'B', 'C'][group]!, parameters };
+    });
+    reader.want(question({ runs: grouped }));
+    vi.runAllTimers();
+    expect(reader.study!.parallel.map(({ name }) => name).sort()).toEqual(axes);
+  });
+
   it('lets keys in between: no turn goes on after its time', () => {
     withSlowSteps(4);
     reader.want(question());
