@@ -106,7 +106,7 @@ function tileRule(one: WallTile, { data, look, mark, isAlone }: TileLook, width:
   const value = rights.find((words) => textWidth(metric) <= roomBeside(words)) ?? short;
   const room = roomBeside(value);
   if (room < leastName) return sectionRule(mark + nameIn(metric, roomBeside([])), [], width);
-  const name = namesOf(one, metric, isAlone).find((text) => textWidth(text) <= room) ?? nameIn(metric, room);
+  const name = namesOf(one, metric, isAlone).find((text) => textWidth(text) <= room) ?? cutName(one, metric, room);
   return sectionRule(mark + name, value, width);
 }
 
@@ -115,6 +115,12 @@ function namesOf({ alike }: WallTile, metric: string, isAlone: boolean): string[
   if (alike.length === 0) return [metric];
   const short = `${metric} +${alike.length}`;
   return [...(isAlone ? [`${short} alike: ${alike.map(cleanText).join(', ')}`] : []), `${short} alike`, short];
+}
+
+/** That others share the chart is said of a name that was cut, too. */
+function cutName({ alike }: WallTile, metric: string, room: number): string {
+  const others = alike.length === 0 ? '' : ` +${alike.length}`;
+  return nameIn(metric, room - others.length) + others;
 }
 
 /** The end of a long name tells more than its beginning. */
