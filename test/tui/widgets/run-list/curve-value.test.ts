@@ -122,7 +122,7 @@ describe('the list on the screen', () => {
     const spaceless = (text: string) => text.replaceAll(' ', '');
     const rows = screenText(store).map((row) => spaceless(row));
     expect(rows.find((row) => row.includes('▾1A'))).toContain(spaceless(group));
-    expect(rows.find((row) => row.includes('A_s0'))).toContain(run);
+    expect(rows.find((row) => row.includes('✓s0done'))).toContain(run);
   });
 
   it('never cuts the deviation of a group: with little room it has one digit', () => {
