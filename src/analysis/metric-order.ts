@@ -42,6 +42,8 @@ const results: readonly RegExp[] = [
 ];
 /** A code length is a loss, unlike the bits that a model has learnt. */
 const bitsPerSymbol = /\bbits per (byte|char|character|dim|dimension|token|word|pixel)\b/;
+/** Terms of what reinforcement learning minimizes: they do not fall as a policy gets better. */
+const ofPolicies = /\b(policy|actor|critic|value|surrogate|pg|vf|qf|aux)\b.*\bloss/;
 /** What describes a result, or has its name for another reason, is none itself: `reward_std`, `loss_scale`. */
 const besides = /\b(std|stddev|var|variance|scale|coef|coeff|coefficient|weight|norm|threshold|baseline|target)s?\b/;
 /** How the training goes, not how well: `entropy_loss`, `grad_norm`. */
@@ -115,15 +117,23 @@ export function isCounter(key: string, choice: MetricsToShow, counting: Readonly
 /** Which direction of a metric is better, by its name: less of a loss or an error, more of any other result; null: it names no result. */
 export function goalByName(key: string): 'minimize' | 'maximize' | null {
   const words = inWords(key);
-  if (besides.test(words) || descriptions.test(words) || isCountByName(key.toLowerCase())) return null;
+  const isOther = besides.test(words) || descriptions.test(words) || ofPolicies.test(words);
+  if (isOther || isCountByName(key.toLowerCase())) return null;
   const kind = results.findIndex((result) => result.test(words));
   if (kind < 0) return null;
   return kind === results.length - 1 || bitsPerSymbol.test(words) ? 'minimize' : 'maximize';
 }
 
-/** Whether a metric is a loss or an error by its name: less of it is better. */
-export function isLossName(key: string): boolean {
-  return goalByName(key) === 'minimize';
+/**
+ * Which direction of a metric is better; null: nobody says. Where the sweep has an objective, of that alone; else as names say,
+ * because a sweep that knows what is good may have a loss that says nothing of it.
+ */
+export function goalOf(
+  metric: string,
+  objective: { readonly name: string; readonly goal: 'minimize' | 'maximize' } | null | undefined,
+): 'minimize' | 'maximize' | null {
+  if (objective) return objective.name === metric ? objective.goal : null;
+  return goalByName(metric);
 }
 
 /** A metric as a heading names it: one that only counts stands there for want of a better one, and says so. */
@@ -158,10 +168,19 @@ export function countingAmong(
 ): string[] {
   const counting: string[] = [];
   for (const key of inOrder) {
-    const isCandidate = !choice.show.includes(key) && placeOf(key, choice, nothingCounts) === Place.other;
-    if (!isCandidate || !isCounting(valuesOf(key)) || counting.push(key) === MOST_COUNTING) break;
+    if (!isCountingOne(key, choice, valuesOf) || counting.push(key) === MOST_COUNTING) break;
   }
   return counting;
+}
+
+/** The same of one metric, whatever stands before it. */
+export function isCountingOne(
+  key: string,
+  choice: MetricsToShow,
+  valuesOf: (key: string) => ArrayLike<number>,
+): boolean {
+  const isCandidate = !choice.show.includes(key) && placeOf(key, choice, nothingCounts) === Place.other;
+  return isCandidate && isCounting(valuesOf(key));
 }
 
 /** The names in an expression over metrics that may be metrics: `eval_loss` and `for_ever` of `eval_loss < 2 && for_ever`. */

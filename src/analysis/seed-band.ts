@@ -33,15 +33,15 @@ function valueAt({ x, y, isOver }: SeedCurve, index: number, place: number): num
   return y[index]!;
 }
 
-/** So many places from the first to the last x of some curves, evenly spaced, or evenly in log x. Empty: there is no value. */
+/**
+ * Where some curves have a value, in order; of more than `count` places that many, evenly spaced from the first to the last x, or
+ * evenly in log x. Empty: there is no value.
+ */
 export function placesOf(curves: readonly Pick<SeedCurve, 'x'>[], count: number, isLog: boolean): number[] {
-  const usable = curves.flatMap(({ x }) => {
-    const all = Array.from(x).filter((place) => !isLog || place > 0);
-    return all.length === 0 ? [] : [all[0]!, all.at(-1)!];
-  });
-  if (usable.length === 0) return [];
-  const [low, high] = [Math.min(...usable), Math.max(...usable)];
-  if (low === high) return [low];
+  const written = new Set(curves.flatMap(({ x }) => Array.from(x).filter((place) => !isLog || place > 0)));
+  const places = [...written].sort((a, b) => a - b);
+  if (places.length <= count) return places;
+  const [low, high] = [places[0]!, places.at(-1)!];
   return Array.from({ length: count }, (_, index) => {
     const share = index / (count - 1);
     return index === count - 1 ? high : isLog ? low * (high / low) ** share : low + (high - low) * share;

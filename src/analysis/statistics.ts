@@ -35,7 +35,7 @@ export function withoutNoise(spread: number, mean: number): number {
 const NOISE = 16 * Number.EPSILON;
 
 /** Linear between the order statistics, the lowest at 0 and the highest at 1 (numpy's default). `sorted`: at least one. */
-export function quantile(sorted: readonly number[], share: number): number {
+export function quantile(sorted: ArrayLike<number>, share: number): number {
   const at = share * (sorted.length - 1);
   const below = sorted[Math.floor(at)]!;
   return below + (sorted[Math.ceil(at)]! - below) * (at - Math.floor(at));

@@ -14,6 +14,11 @@ export const ParameterValue: z.ZodType<ParameterValue> = z.lazy(() =>
 export const Parameters = z.record(z.string(), ParameterValue);
 export type Parameters = z.infer<typeof Parameters>;
 
+/** Whether a parameter stands for chance, as its name says: `seed`, `data_seed`, `random_state`. */
+export function isSeedName(name: string): boolean {
+  return /(^|[._/-])(seed|random_state)$/i.test(name);
+}
+
 /** Whether a value is a map from names to values. */
 export function isMapValue(value: ParameterValue | undefined): value is { [name: string]: ParameterValue } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,6 +4,7 @@ import { readRunFacts } from '../files/completion-facts.js';
 import { readRegular } from '../files/regular-file.js';
 import { expandBeside } from '../spec/expand/expand-sweep.js';
 import type { NameChanges } from '../spec/expand/kept-names.js';
+import { computedFromSeeds } from '../spec/file/block.js';
 import { parseSweepFile } from '../spec/file/parse-sweep-file.js';
 import { isTable, tableSweepText } from '../spec/file/table-file.js';
 import type { SweepFile } from '../spec/file/sweep-file.js';
@@ -26,6 +27,8 @@ export type ReadPlan = {
   readonly existing: readonly ExistingRun[];
   /** What it was read by, to read it again. */
   readonly from: { readonly path: string; readonly options: LaunchOptions };
+  /** Parameters that are computed from seeds. */
+  readonly fromSeeds: readonly string[];
   /** The text was made of a table, and stands in no file of the person's. */
   readonly fromTable?: true;
 };
@@ -70,7 +73,9 @@ export function planOfText(
   const existing = existingRuns(directory, file.name, rows);
   const { plan, names } = expandBeside(file, expandOptions, existing);
   const from = { path, options };
-  return { text, plan, names, existing, from, planned: plannedRuns(plan), leftOut: leftOutOf(file, plan) };
+  const fromSeeds = file.kind === 'groups' ? computedFromSeeds(file.blocks) : [];
+  const leftOut = leftOutOf(file, plan);
+  return { text, plan, names, existing, from, planned: plannedRuns(plan), leftOut, fromSeeds };
 }
 
 /** The plan beside what a supervisor knows: runs that wait for their first start have a name and no directory. */

@@ -33,19 +33,36 @@ export function sweepOrigin(sweepDirectory: string): string | null {
 }
 
 /** What a launch said beside the file: `--set`, as typed, and `--per-gpu`. */
-const SaidAtLaunch = z.looseObject({ set: z.array(z.string()).default([]), perGpu: z.int().positive().optional() });
+const SaidAtLaunch = z.looseObject({
+  set: z.array(z.string()).default([]),
+  perGpu: z.int().positive().optional(),
+  fromSeeds: z.array(z.string()).catch([]),
+});
 export type SaidAtLaunch = { readonly set: readonly string[]; readonly perGpu?: number | undefined };
 
-/** Keeps what a launch said beside the file. */
-export function writeSaidAtLaunch(sweepDirectory: string, said: SaidAtLaunch): void {
+/** Keeps what a launch said beside the file, and which parameters the file computes from seeds: those who read the runs do not read the file. */
+export function writeSaidAtLaunch(
+  sweepDirectory: string,
+  said: SaidAtLaunch & { readonly fromSeeds: readonly string[] },
+): void {
   keep(join(sweepDirectory, sweepFiles.launch), `${JSON.stringify(said)}\n`);
 }
 
 /** What the last launch said beside the file; nothing where that is not known. */
 export function saidAtLaunch(sweepDirectory: string): SaidAtLaunch {
+  const { set, perGpu } = keptAtLaunch(sweepDirectory);
+  return { set, ...(perGpu === undefined ? {} : { perGpu }) };
+}
+
+/** Parameters that the sweep file computes from seeds; none where that is not known, as of a launch by an older version. */
+export function computedFromSeeds(sweepDirectory: string): readonly string[] {
+  return keptAtLaunch(sweepDirectory).fromSeeds;
+}
+
+function keptAtLaunch(sweepDirectory: string): z.infer<typeof SaidAtLaunch> {
   const text = textOrNull(join(sweepDirectory, sweepFiles.launch), MOST);
   const said = SaidAtLaunch.safeParse(text === null ? null : jsonOf(text));
-  return said.success ? said.data : { set: [] };
+  return said.success ? said.data : { set: [], fromSeeds: [] };
 }
 
 /** Undefined: it is none. */

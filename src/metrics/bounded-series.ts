@@ -5,6 +5,11 @@ export type Bounds = { older: number; exact: number };
 
 /** About half a megabyte a series at most; far more points than a screen has columns. */
 export const defaultBounds: Bounds = { older: 16_384, exact: 8_192 };
+/**
+ * For who watches many runs, and tells no more of them than last values and small pictures. A run that makes up as many keys as
+ * it may (2000) takes 80 MB with that, and a usual one half a megabyte.
+ */
+export const smallBounds: Bounds = { older: 2048, exact: 256 };
 /** Nothing is boiled down: for who reads a run, takes what is needed, and lets go of it. */
 export const everyPoint: Bounds = { older: 0, exact: Infinity };
 
@@ -89,6 +94,13 @@ export class BoundedSeries {
     this.values[at] = this.values[index]!;
     return at + 1;
   }
+}
+
+/** Of values what a series of these bounds would keep of them. */
+export function boiledDown(values: Float64Array, bounds: Bounds): Float64Array {
+  const series = new BoundedSeries(bounds);
+  values.forEach((value, row) => series.append(row, value));
+  return series.values.subarray(0, series.length);
 }
 
 function resized(array: Float64Array<ArrayBuffer>, size: number): Float64Array<ArrayBuffer> {

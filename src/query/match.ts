@@ -80,7 +80,7 @@ type OwnValue = QueriedRun['parameters'][string] | undefined;
 function ownValue({ parameters, metrics }: QueriedRun, key: string): OwnValue {
   if (Object.hasOwn(parameters, key)) return parameters[key];
   if (!Object.hasOwn(metrics, key)) return undefined;
-  // A metric that is not finite travels as null.
+  // Of metrics, null is NaN.
   return metrics[key] ?? 'nan';
 }
 

@@ -264,7 +264,7 @@ function factValue(fact: Fact, sign: string, { text, at }: Piece): number {
 
 /** A number as people and programs write it; null for anything else, also for an empty text. */
 export function numberOf(text: string): number | null {
-  const value = Number(text);
+  const value = Number(text.replace(/^([-+]?)inf$/i, '$1Infinity'));
   return text.trim() === '' || Number.isNaN(value) ? null : value;
 }
 

@@ -5,7 +5,7 @@ import { determinedIn, greedyOf, memoryKeys } from '../analysis/memory-metrics.j
 import { signalBits } from '../analysis/memory-rules.js';
 import { type MemoryRow, summarise } from '../analysis/memory-summary.js';
 import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
-import { type MetricsToShow, shownMetrics } from '../analysis/metric-order.js';
+import { goalOf, type MetricsToShow, shownMetrics } from '../analysis/metric-order.js';
 import { scalings } from '../analysis/scaling.js';
 import type { Finding } from '../analysis/health/finding.js';
 import type { References } from '../analysis/compared.js';
@@ -26,7 +26,7 @@ import { eachRun, statesOf } from './read-runs.js';
 import { keptFor, valuesOf } from './run-values.js';
 import type { Report, RunMark, Section } from './report.js';
 import { countWords, RunMarks } from './run-marks.js';
-import { metricsToShow, readOutline, type SweepOutline } from './sweep-outline.js';
+import { metricsToShow, objectiveOf, type OutlinedObjective, readOutline, type SweepOutline } from './sweep-outline.js';
 
 /** Reads the metrics of a run, and lets who asked for it see them while they are in memory. */
 type ReadMetrics = (
@@ -158,10 +158,11 @@ async function sectionOf(
     const rows = telling(all).sort(bySize);
     return { ...head, kind: 'memory', rows, scalings: scalings(rows) };
   }
+  const choice = { ...metricsToShow(outline, group), objective: objectiveOf(outline, group), value };
   return {
     ...head,
     kind: 'metrics',
-    ...(await metricTable(cells, { ...metricsToShow(outline, group), value, marksIn: () => marks.in(group) }, read)),
+    ...(await metricTable(cells, { ...choice, marksIn: () => marks.in(group) }, read)),
   };
 }
 
@@ -206,10 +207,14 @@ function bySize(a: MemoryRow, b: MemoryRow): number {
   return a.condition.localeCompare(b.condition) || a.N - b.N || (a.bins ?? 0) - (b.bins ?? 0);
 }
 
-type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'rows'>;
+type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'goals' | 'rows'>;
 
 /** `marksIn`: of the group, once its runs have been read. */
-type Choice = MetricsToShow & { readonly value: RunValue; readonly marksIn: () => ReadonlyMap<string, Finding> };
+type Choice = MetricsToShow & {
+  readonly value: RunValue;
+  readonly objective: OutlinedObjective | null;
+  readonly marksIn: () => ReadonlyMap<string, Finding>;
+};
 
 async function metricTable(cells: Cell[], choice: Choice, read: ReadMetrics): Promise<MetricTable> {
   const values: Record<string, number | null>[][] = [];
@@ -230,7 +235,13 @@ async function metricTable(cells: Cell[], choice: Choice, read: ReadMetrics): Pr
     ...summariseMetrics(cell, values[index]!, keys),
     marks: countWords(cell.runs.flatMap(({ name }) => marks.get(name) ?? [])),
   }));
-  return { keys, rows };
+  const goals = Object.fromEntries(
+    keys.flatMap((key) => {
+      const goal = goalOf(key, choice.objective);
+      return goal === null ? [] : [[key, goal] as const];
+    }),
+  );
+  return { keys, goals, rows };
 }
 
 /** The evaluations among a run's metrics. A run that wrote none, or none of bits, gives none. */

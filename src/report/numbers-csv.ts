@@ -3,7 +3,7 @@ import type { Scaling } from '../analysis/scaling.js';
 import { type CsvValue, csvLine } from '../text/csv.js';
 import { distinct, fileName } from './file-names.js';
 import type { MetricRow } from './metric-summary.js';
-import { parameterText } from './report-tables.js';
+import { parameterText } from './metric-columns.js';
 import type { Report, Section } from './report.js';
 
 /** The numbers of a report as CSV files: of each group its rows, and of a memory group the exponents. */

@@ -7,16 +7,16 @@ import { type Column, tableLines } from '../text/table.js';
 import { wrap } from '../text/wrap.js';
 import type { Report, Section } from './report.js';
 import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from './report-tables.js';
-import type { Spread } from './spread.js';
+import type { MetricLook } from './metric-columns.js';
 
-/** Where a report is to be shown, and how. `width` in columns. `spread`: what is said of the seeds of one setting, `std` unless told. */
-export type Page = { width: number; ascii: boolean; spread?: Spread };
+/** Where a report is to be shown, and how. `width` in columns. `spread`: `std` unless told. */
+export type Page = { width: number; ascii: boolean } & Partial<MetricLook>;
 
 /** The report as text, a line each; none wider than the page, but a long word of a note. */
-export function reportLines(report: Report, { width, ascii, spread = 'std' }: Page): string[] {
+export function reportLines(report: Report, { width, ascii, spread = 'std', isSorted = false }: Page): string[] {
   // Before anything is measured: a substitute may be longer than what it stands for.
   const spell = ascii ? (text: string) => plainAscii(lineText(text)) : lineText;
-  const paper: Paper = { width, spell, spread };
+  const paper: Paper = { width, spell, look: { spread, isSorted } };
   const notes = reportNotes(report, spread);
   const lines = [
     truncate(spell(`${report.sweep} · ${countsText(report)}`), width),
@@ -34,7 +34,7 @@ export function reportLines(report: Report, { width, ascii, spread = 'std' }: Pa
 }
 
 /** A page, and how its text is spelt. */
-type Paper = { width: number; spell: (text: string) => string; spread: Spread };
+type Paper = { width: number; spell: (text: string) => string; look: MetricLook };
 
 /** A line for each run that a person has noted something of: `A_s0 ★ good: the best so far`. */
 function annotationLines({ annotations }: Report, { width, spell }: Paper): string[] {
@@ -61,7 +61,7 @@ function markLines({ marks }: Report, { width, spell }: Paper): string[] {
 function sectionLines(section: Section, paper: Paper): string[] {
   const laws = section.kind === 'memory' ? scalingLines(section.scalings) : [];
   return [
-    ...sectionTables(section, paper.spread).flatMap((columns) => table(columns, paper)),
+    ...sectionTables(section, paper.look).flatMap((columns) => table(columns, paper)),
     ...laws.flatMap((line) => wrap(paper.spell(line), paper.width)),
   ];
 }

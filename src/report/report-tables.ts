@@ -1,21 +1,18 @@
-import { healthWord } from '../analysis/health/finding.js';
 import type { MemoryRow } from '../analysis/memory-summary.js';
 import { runValueText } from '../analysis/run-value.js';
 import type { Scaling } from '../analysis/scaling.js';
-import { notFiniteText } from '../analysis/seed-statistics.js';
 import { COLLAPSED_BITS, MEMORISED_SHARE, PLATEAU_SHARE, STUCK_PROBABILITY } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
-import type { Ailment } from '../base/run-words.js';
 import { countText, NOTHING, shortNumber } from '../text/numbers.js';
 import { type Column, columnsOf } from '../text/table.js';
-import type { MetricRow, MetricSummary } from './metric-summary.js';
+import { bestSign, hasBest, markWords, metricColumns, type MetricLook, parameterText } from './metric-columns.js';
 import { countWords } from './run-marks.js';
 import type { Report, Section } from './report.js';
-import { type Spread, spreadText, spreadWords } from './spread.js';
+import { type Spread, spreadWords } from './spread.js';
 
 /** The tables of a group, as columns of text. Examples and episodes are different things, and do not share a column. */
-export function sectionTables(section: Section, spread: Spread): Column[][] {
-  if (section.kind === 'metrics') return [metricColumns(section, spread)];
+export function sectionTables(section: Section, look: MetricLook): Column[][] {
+  if (section.kind === 'metrics') return [metricColumns(section, look)];
   return grouped(section.rows, ({ kind }) => String(kind === 'sft')).map(memoryColumns);
 }
 
@@ -38,10 +35,6 @@ const statesInOrder = [
 export function countsText({ counts, marks }: Pick<Report, 'counts' | 'marks'>): string {
   const words = statesInOrder.filter((state) => counts[state]);
   return [...words.map((state) => `${counts[state]} ${state}`), ...markWords(countWords(marks))].join(' · ');
-}
-
-function markWords(marks: MetricRow['marks']): string[] {
-  return (Object.keys(marks) as Ailment[]).map((word) => `${marks[word]} ${healthWord(word)}`);
 }
 
 export function titleOf({ group, title }: Section): string {
@@ -87,7 +80,7 @@ function comparedColumns(
 ): Column[] {
   const isTold = rows.some(({ told, kind }) => told !== null && kind !== 'sft');
   const isCompared = rows.some(({ compared }) => compared !== null);
-  const wasted = ({ told }: MemoryRow) => (told?.wasted == null ? NOTHING : `×${shortNumber(told.wasted)}`);
+  const wasted = ({ told }: MemoryRow) => (told?.wasted == null ? NOTHING : `×${neverOr(told.wasted)}`);
   return [
     ...(isTold ? [right('told', ({ told }) => countText(told?.median ?? null), 3), right('took/told', wasted, 1)] : []),
     ...(isCompared
@@ -123,6 +116,11 @@ function othersText({ idealSlope, tableSlope }: Pick<Scaling, 'idealSlope' | 'ta
     ...(idealSlope === null ? [] : [`the ideal learner N^${idealSlope.toFixed(2)}`]),
   ];
   return others.length === 0 ? '' : `; ${others.join(', ')}`;
+}
+
+/** Infinite: most seeds did not get there. */
+function neverOr(value: number): string {
+  return value === Infinity ? countText(value) : shortNumber(value);
 }
 
 function conditionText({ condition, extra }: MemoryRow): string {
@@ -183,9 +181,15 @@ function unlessEmpty(candidate: Column): Column[] {
 
 /** What the numbers of the tables of metrics are, where they are not the last values with their deviation. */
 function metricNotes({ sections, value }: Report, spread: Spread): string[] {
+  const tables = sections.filter((section) => section.kind === 'metrics');
   const isUsual = value.kind === 'last' && spread === 'std';
-  if (isUsual || sections.every(({ kind }) => kind === 'memory')) return [];
-  return [`Metrics: ${runValueText(value)}; ${spreadWords[spread]}.`];
+  return [
+    ...when(!isUsual && tables.length > 0, `Metrics: ${runValueText(value)}; ${spreadWords[spread]}.`),
+    ...when(
+      tables.some((table) => hasBest(table, spread)),
+      `${bestSign}: the best of its column; ↑ ↓ which way is better.`,
+    ),
+  ];
 }
 
 /** What a column counts, and what its word means. */
@@ -264,52 +268,4 @@ function resolutionNote(rows: readonly MemoryRow[]): string[] {
 
 function when(holds: boolean, note: string): string[] {
   return holds ? [note] : [];
-}
-
-/** The columns of a generic table: the parameters of each cell, how its runs stand, and its metrics over the seeds. */
-function metricColumns({ rows, keys }: Section & { kind: 'metrics' }, spread: Spread): Column[] {
-  return [
-    { title: 'runs', align: 'left', cells: rows.map(nameOf), spare: 0 },
-    { title: 'n', align: 'right', cells: rows.map(({ seeds }) => String(seeds)), spare: 0 },
-    { title: 'states', align: 'left', cells: rows.map(statesText), spare: 0 },
-    ...keys.map((key, index) => ({
-      title: key,
-      align: 'right' as const,
-      cells: rows.map((row) => summaryText(row.metrics[key], row.seeds, spread)),
-      // The first metric is the one asked for first.
-      spare: index,
-    })),
-  ];
-}
-
-function nameOf(row: MetricRow): string {
-  const text = settingText(row);
-  return text === '' ? 'all' : text;
-}
-
-function statesText({ states, marks }: MetricRow): string {
-  return [...Object.entries(states).map(([state, count]) => `${count} ${state}`), ...markWords(marks)].join(', ');
-}
-
-/** `0.31 ± 0.02 (3 of 5)`, `0.31 ± 0.02 · 2 NaN`: what is no number is counted, and what is missing, too. */
-function summaryText(summary: MetricSummary | undefined, seeds: number, spread: Spread): string {
-  if (summary === undefined) return NOTHING;
-  const { n, nan, infinite } = summary;
-  const text = spreadText(summary, spread);
-  const missing = n > 0 && n + nan + infinite < seeds ? ` (${n + nan + infinite} of ${seeds})` : '';
-  const parts = [text === null ? '' : text + missing, notFiniteText({ nan, infinite })].filter((part) => part !== '');
-  return parts.length === 0 ? NOTHING : parts.join(' · ');
-}
-
-/** What tells a cell from the others of its group: what the sweep calls it, else its parameters; empty for the only one. */
-export function settingText({ title, varies }: Pick<MetricRow, 'title' | 'varies'>): string {
-  return title ?? parameterText(varies);
-}
-
-/** Parameters in one line: `lr=0.001 depth=4`. */
-export function parameterText(parameters: Readonly<Record<string, unknown>>): string {
-  return Object.entries(parameters)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(' ');
 }

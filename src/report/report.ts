@@ -6,9 +6,10 @@ import type { RunValue } from '../analysis/run-value.js';
 import type { Scaling } from '../analysis/scaling.js';
 import type { MetricRow } from './metric-summary.js';
 
-/** The table of one group. `title`: from the sweep file. */
+/** The table of one group. `title`: from the sweep file. `goals`: which end of a metric is good, where that is known. */
 export type Section = { group: string; title: string | null } & (
-  { kind: 'memory'; rows: MemoryRow[]; scalings: Scaling[] } | { kind: 'metrics'; keys: string[]; rows: MetricRow[] }
+  | { kind: 'memory'; rows: MemoryRow[]; scalings: Scaling[] }
+  | { kind: 'metrics'; keys: string[]; goals: Partial<Record<string, 'minimize' | 'maximize'>>; rows: MetricRow[] }
 );
 
 /** `word`: `diverged`, `collapsed` or `nan`; `reason`: how that is seen, in words. */

@@ -2,6 +2,7 @@ import { EndedSiblings, type Ending, endingOf, judgedMetric } from '../analysis/
 import { type Finding, joinedHealth, notFiniteAmong, notFiniteFindings } from '../analysis/health/finding.js';
 import { inMetricOrder, type MetricsToShow, standingAmong } from '../analysis/metric-order.js';
 import type { Ailment, RunWord } from '../base/run-words.js';
+import { boiledDown, smallBounds } from '../metrics/bounded-series.js';
 import type { RunMetrics } from '../metrics/run-metrics.js';
 import { countingIn } from './counting-metrics.js';
 import { metricsToShow, objectiveOf, type SweepOutline } from './sweep-outline.js';
@@ -34,7 +35,9 @@ export class RunMarks {
     const last = metrics.last();
     const names = notFiniteAmong(last, { show: choice.show, judged: judged?.metric });
     const known = this.#endings.get(group) ?? new Map<string, Ended>();
-    const ending = judged === null ? null : endingOf(judged, metrics.series(judged.metric).y);
+    // By the same values as the supervisor has: it keeps few of each run, and may not come to another word.
+    const values = boiledDown(metrics.series(judged?.metric ?? '').y, smallBounds);
+    const ending = judged === null ? null : endingOf(judged, values);
     this.#endings.set(group, known.set(name, { ending, notFinite: notFiniteFindings(names, last, true) }));
   }
 

@@ -25,6 +25,11 @@ export function spreadText(summary: MetricSummary, spread: Spread): string | nul
     : `${shortNumber(middle)} [${interval.map((end) => shortNumber(end)).join(', ')}]`;
 }
 
+/** What stands for the seeds of a setting; null where none has a number. */
+export function middleOf(summary: MetricSummary, spread: Spread): number | null {
+  return partsOf(summary, spread).middle;
+}
+
 function plusMinus(deviation: number | null): string {
   return deviation === null ? '' : ` ± ${shortNumber(deviation, 2)}`;
 }

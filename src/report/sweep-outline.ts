@@ -14,7 +14,7 @@ type SaidOfRuns = {
   objective: OutlinedObjective | null;
   judgedBy: readonly string[];
 };
-type OutlinedObjective = { name: string; goal: 'minimize' | 'maximize' };
+export type OutlinedObjective = { name: string; goal: 'minimize' | 'maximize' };
 
 /** `x`: null where nothing is said. */
 type SaidOfMetrics = { show: readonly string[]; x: string | null };

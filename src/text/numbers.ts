@@ -1,49 +1,119 @@
+/**
+ * How numbers are written, in the window, in reports and on pages alike. A number of any size keeps its width: beyond some digits
+ * it has an exponent. What is not finite is `NaN`, `inf` and `-inf`; `∞` stands for a count that is never reached.
+ */
+
 /** What stands where there is nothing to show. */
 export const NOTHING = '–';
+
+/** Counts from this size on have an exponent. */
+const UNCOUNTABLE = 1e15;
 
 /** A count with its thousands apart: `10,820`; half counts (medians of an even number) keep one digit. */
 export function countText(value: number | null): string {
   if (value === null) return NOTHING;
   if (!Number.isFinite(value)) return '∞';
+  if (Math.abs(value) >= UNCOUNTABLE) return shortNumber(value);
   return value.toLocaleString('en-US', { maximumFractionDigits: 1 });
 }
 
 /** For a report: three significant digits, without an exponent where that stays short: `0.00092`, `7.68`, `1.2e-7`. */
 export function shortNumber(value: number | null, digits = 3): string {
-  if (value === null || Number.isNaN(value)) return NOTHING;
-  if (!Number.isFinite(value)) return value > 0 ? '∞' : '-∞';
+  if (value === null) return NOTHING;
+  if (!Number.isFinite(value)) return notFiniteWord(value);
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-5 || size >= 1e7)) return value.toExponential(digits - 1).replace('e+', 'e');
+  if (size !== 0 && (size < 1e-5 || size >= 1e7)) return withExponent(value, digits - 1);
   if (Number.isInteger(value)) return String(value);
   const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
   return value.toFixed(Math.min(decimals, 100));
 }
 
-/** For a column of a screen: at most eight characters, with four digits that count: `9.310`, `0.0312`, `1.2e-5`, `20000`, `3.400M`, `NaN`. */
-export function narrowNumber(value: number): string {
-  const size = Math.abs(value);
-  if (!Number.isFinite(value)) return special(value);
-  if (size === 0) return '0';
-  if (size < 1e-3 || size >= 1e12) return exponential(value, size);
-  return size >= 100_000 ? large(value, size) : small(value, size);
+/** By how much one number is larger than another: `×0.1`, `×1230`, `×1.78e20`. */
+export function factorText(factor: number): string {
+  const rounded = Number(factor.toPrecision(3));
+  const isPlain = Math.abs(rounded) >= 1e-5 && Math.abs(rounded) < 1e7;
+  return `×${isPlain ? rounded : shortNumber(rounded)}`;
 }
 
-function special(value: number): string {
+/** For a column of a screen: at most eight characters, with four digits that count: `9.310`, `0.0312`, `1.2e-5`, `20000`, `3.400M`, `NaN`. */
+export function narrowNumber(value: number): string {
+  if (!Number.isFinite(value)) return notFiniteWord(value);
+  if (Number.isInteger(value) && Math.abs(value) < LETTERS_FROM) return String(value);
+  // Rounded first: 999,960 is `1.000M`, and not `1000k`.
+  const rounded = Number(value.toPrecision(4));
+  const size = Math.abs(rounded);
+  if (size < 1e-3 || size >= EXPONENT_FROM) return withExponent(value, size < 1e-99 || size >= 9e99 ? 0 : 1);
+  if (size < LETTERS_FROM) return rounded.toFixed(Math.min(4, Math.max(0, 3 - Math.floor(Math.log10(size)))));
+  const [unit, letter] = unitOf(size);
+  return `${(rounded / unit).toPrecision(4)}${letter}`;
+}
+
+/** From this size on numbers are written in thousands, millions and so on; and from which they have an exponent. */
+const LETTERS_FROM = 100_000;
+const EXPONENT_FROM = 1e12;
+
+function unitOf(size: number): [unit: number, letter: string] {
+  if (size >= 1e9) return [1e9, 'G'];
+  return size >= 1e6 ? [1e6, 'M'] : [1e3, 'k'];
+}
+
+function notFiniteWord(value: number): string {
   return Number.isNaN(value) ? 'NaN' : value > 0 ? 'inf' : '-inf';
 }
 
-function exponential(value: number, size: number): string {
-  return value.toExponential(size < 1e-99 || size >= 9e99 ? 0 : 1).replace('e+', 'e');
+function withExponent(value: number, decimals: number): string {
+  return value.toExponential(decimals).replace('e+', 'e');
 }
 
-function small(value: number, size: number): string {
-  if (Number.isInteger(value)) return String(value);
-  return value.toFixed(Math.min(4, Math.max(0, 3 - Math.floor(Math.log10(size)))));
+/** An axis: the values at its two ends, and whether equal steps along it are equal factors. */
+type AxisEnds = { readonly low: number; readonly high: number; readonly isLog: boolean };
+
+/**
+ * How the numbers beside an axis are written: all of one axis in one way, with letters or with exponents.
+ *
+ * @param step Between two of them: they have as many decimals as tell them apart. Null: three digits that count.
+ */
+export function axisNumbers({ low, high, isLog }: AxisEnds, step: number | null): (value: number) => string {
+  if (isLog) return low >= 1e-3 && high < 1e6 ? letterNumber : powerNumber;
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (size > 0 && (size < 1e-3 || size >= EXPONENT_FROM)) return (value) => inPowers(value, size, step);
+  const [unit, letter] = size >= 10_000 ? unitOf(size) : [1, ''];
+  return (value) => (value === 0 ? '0' : trimmedIf(unit > 1, withStep(value / unit, step && step / unit)) + letter);
 }
 
-function large(value: number, size: number): string {
-  if (size >= 1e9) return `${(value / 1e9).toPrecision(4)}G`;
-  return size >= 1e6 ? `${(value / 1e6).toPrecision(4)}M` : `${(value / 1e3).toPrecision(4)}k`;
+/** `0.02`, `500`, `20k`. */
+function letterNumber(value: number): string {
+  return Math.abs(value) < 10_000 ? digits(value, 6) : `${digits(value / 1e3, 6)}k`;
+}
+
+/** `0.1`, `1`, `20`; `1e-6`, `2e12`. */
+function powerNumber(value: number): string {
+  const size = Math.abs(value);
+  return size >= 0.0999 && size < 999
+    ? digits(value, 6)
+    : withExponent(Number(value.toPrecision(6)), 12).replace(/\.?0*e/, 'e');
+}
+
+/** All with the exponent of the largest: `0.5e36`, `1.0e36`. */
+function inPowers(value: number, largest: number, step: number | null): string {
+  if (value === 0) return '0';
+  const power = Math.floor(Math.log10(largest));
+  const unit = 10 ** power;
+  // Too small for a double to tell apart what is divided by it.
+  return unit < 1e-300 ? withExponent(value, 1) : `${withStep(value / unit, step && step / unit)}e${power}`;
+}
+
+function withStep(value: number, step: number | null): string {
+  if (step === null) return digits(value, 3);
+  return value.toFixed(Math.min(6, Math.max(0, -Math.floor(Math.log10(step) + 1e-9))));
+}
+
+function digits(value: number, count: number): string {
+  return String(Number(value.toPrecision(count)));
+}
+
+function trimmedIf(isTrimmed: boolean, text: string): string {
+  return isTrimmed && text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
 
 /** `1 run`, `3 runs`. */

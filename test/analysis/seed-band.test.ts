@@ -46,18 +46,20 @@ describe('the band of several seeds', () => {
 });
 
 describe('the places of a band', () => {
-  it('go from the first to the last, evenly', () => {
-    expect(placesOf([curve([0, 5], []), curve([3, 10], [])], 5, false)).toEqual([0, 2.5, 5, 7.5, 10]);
-  });
-
-  it('are even in log x, from the first that is above zero', () => {
-    expect(placesOf([curve([0, 1, 5], []), curve([0, 10, 1000], [])], 4, true).map(Math.round)).toEqual([
-      1, 10, 100, 1000,
-    ]);
-  });
-
-  it('are one where all is at one place, and none where there is nothing', () => {
-    expect(placesOf([curve([7], [])], 9, false)).toEqual([7]);
-    expect(placesOf([curve([], [])], 9, true)).toEqual([]);
+  it.each([
+    { what: 'are those where they were written', xs: [[0, 1, 4], [1, 9], []], isLog: false, places: [0, 1, 4, 9] },
+    { what: 'are positive on a logarithmic axis', xs: [[0, 1, 4]], isLog: true, places: [1, 4] },
+    {
+      what: 'are spread evenly where there are too many',
+      xs: [[0, 1, 2, 3, 4, 8]],
+      isLog: false,
+      places: [0, 2, 4, 6, 8],
+    },
+    { what: 'are spread by their logarithms', xs: [[1, 2, 3, 4, 5, 16]], isLog: true, places: [1, 2, 4, 8, 16] },
+    { what: 'are one where all were written there', xs: [[7], [7]], isLog: false, places: [7] },
+    { what: 'are none where nothing was written', xs: [[]], isLog: false, places: [] },
+  ])('$what', ({ xs, isLog, places }) => {
+    const curves = xs.map((x) => ({ x }));
+    expect(placesOf(curves, 5, isLog)).toEqual(places);
   });
 });

@@ -43,7 +43,7 @@ const runs = [
     progress: 0.25,
     health: 'silent',
     parameters: { N: 16 },
-    metrics: { 'test/bits_known': 3.5, N: 99, 'my loss': 2, diverged: null },
+    metrics: { 'test/bits_known': 3.5, N: 99, 'my loss': 2, diverged: null, peak: Infinity, floor: -Infinity },
   }),
 ];
 const all = 'A_binary_s0 A_B8_s1 B_B8_s2';
@@ -122,6 +122,10 @@ describe('a query', () => {
     ['health:silent', 'B_B8_s2'],
     ['health:nan,s', 'B_B8_s2'],
     ['health:slow', ''],
+    ['peak=inf', 'B_B8_s2'],
+    ['peak>1e300 floor=-INF', 'B_B8_s2'],
+    ['peak=nan', ''],
+    ['peak=-inf', ''],
     ['health:diverged', 'A_B8_s1'],
     ['health:diverging', ''],
     ['health:diverg', 'A_B8_s1'],

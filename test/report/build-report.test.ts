@@ -210,17 +210,19 @@ describe('the report of a sweep', () => {
     expect(reportLines(await buildReport(sweep), { width: 80, ascii: false }).slice(1)).toEqual([
       '',
       'main',
-      'runs    n  states          eval/acc',
-      '───────────────────────────────────',
-      'lr=0.1  2  2 done    0.105 ± 0.0071',
-      'lr=0.2  2  2 done    0.205 ± 0.0071',
-      'lr=0.3  1  1 queued               –',
+      'runs    n  states          eval/acc ↑',
+      '─────────────────────────────────────',
+      'lr=0.1  2  2 done      0.105 ± 0.0071',
+      'lr=0.2  2  2 done    ● 0.205 ± 0.0071',
+      'lr=0.3  1  1 queued                 –',
+      '',
+      '●: the best of its column; ↑ ↓ which way is better.',
     ]);
   });
 
   it.each<{ value: RunValue; spread?: Spread; cells: string[]; note?: string }>([
     { value: { kind: 'last' }, cells: ['2 ± 1.4 · 1 NaN', '1 inf'] },
-    { value: { kind: 'min' }, cells: ['1.33 ± 0.58', '2'], note: 'lowest values; mean ± standard deviation' },
+    { value: { kind: 'min' }, cells: ['● 1.33 ± 0.58', '2'], note: 'lowest values; mean ± standard deviation' },
     { value: { kind: 'at', x: 2 }, spread: 'range', cells: ['2 [1, 3] · 1 NaN', '1 inf'] },
     { value: { kind: 'mean', of: 2 }, spread: 'median', cells: ['1.75 [1.38, 2.13] · 1 NaN', '1 inf'] },
   ])('says $value.kind of each run, and $spread of the seeds', async ({ value, spread, cells, note }) => {

@@ -55,7 +55,10 @@ describe('the page of a sweep', () => {
 
   it('ranks the group that the sweep is about, and not what prepares for it', async () => {
     const prepare = search(4).map((run) => ({ ...run, name: `a-${run.name}`, group: 'prepare' }));
-    const main = search(4).map(({ rows = [], ...run }) => ({ ...run, rows: rows.map((row) => ({ ...row, bits: 1 })) }));
+    const main = search(4).map(({ rows = [], ...run }) => ({
+      ...run,
+      rows: rows.map((row) => Object.assign({ bits: 1 }, row)),
+    }));
     const sweep = sweepOf([...prepare, ...main]);
     const dataOf = async (objective: Objective | null) => readPageData(sweep, { objective });
     const bits = { name: 'bits', goal: 'maximize' } as Objective;
@@ -81,6 +84,40 @@ describe('the page of a sweep', () => {
     // This reader takes no SVG that is not well-formed.
     const { png } = await pngPainter();
     expect(png(svg!).subarray(1, 4).toString()).toBe('PNG');
+  });
+
+  it('shows the others where some runs exploded: those leave the figure at a mark, and no number is cut', async () => {
+    const exploded = search(4).map((run) => ({
+      ...{ ...run, name: `wild-${run.name}`, parameters: { ...run.parameters, lr: 1 } },
+      rows: Array.from(
+        { length: 30 },
+        (_, step) => `{"step": ${step}, "loss": ${step < 29 ? `1e${step}` : 'Infinity'}}`,
+      ),
+    }));
+    const runs = [...search(24), ...exploded];
+    const data = await readPageData(sweepOf(runs), { objective: lowLoss });
+    const figures = new Map(pageFigures(data).map(({ name, svg }) => [name, svg]));
+    for (const name of ['main-loss', 'parameters-lr']) {
+      const svg = figures.get(name)!;
+      expect(svg.match(/▲/g)).toHaveLength(4);
+      expect(svg).not.toMatch(/NaN|Infinity|000,000|1e2\d/);
+    }
+    const page = await pageOf(sweepOf(runs), lowLoss);
+    expect(page).toContain('▲ 4 runs leave the axis, up to inf.');
+  });
+
+  it('has no axis for a parameter that few runs pass, or that is always the same', async () => {
+    const runs = search(24).map((run, at) => ({
+      ...run,
+      parameters: { ...run.parameters, fixed: 1, ...(at < 6 ? { rare: at % 2 } : {}) },
+    }));
+    const figures = pageFigures(await readPageData(sweepOf(runs), { objective: lowLoss }));
+    const parallel = figures.find(({ name }) => name.includes('together'))!.svg;
+    expect([...parallel.matchAll(/>(lr|width|fixed|rare|loss)</g)].map(([, name]) => name)).toEqual([
+      'lr',
+      'width',
+      'loss',
+    ]);
   });
 
   it('says which parameter matters, where it was made and from what code', async () => {
@@ -167,7 +204,7 @@ describe('the page of a sweep', () => {
     const data: Facts = { name: 'data_s0', group: 'data' };
     const headings = (page: string) => [...page.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, text]) => text);
     const done = await pageOf(sweepOf([...search(3), data]));
-    expect(headings(done)).toEqual(['main', 'All runs']);
+    expect(headings(done)).toEqual(['main', 'Best runs', 'All runs']);
     expect(done).toContain('<td>data_s0</td>');
     const failed = await pageOf(sweepOf([...search(3), { ...data, outcome: { kind: 'killed' } }]));
     expect(headings(failed)).toContain('data');

@@ -11,7 +11,8 @@ export type Facts = {
   name: string;
   group?: string;
   parameters?: Record<string, string | number>;
-  rows?: object[];
+  /** Texts as they are: JSON has no infinity. */
+  rows?: (object | string)[];
   outcome?: Outcome;
   argv?: string[];
 };
@@ -34,7 +35,10 @@ function writeRun(
     ...{ cwd: '/', host: 'here', git: { commit: 'c0ffee1234567890', dirty: true } },
     attempts: [{ number: 1, slot: 'cpu 0', startedAt: 1_700_000_000_000, endedAt: 1_700_000_090_000, outcome }],
   });
-  writeFileSync(join(directory, 'metrics.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  writeFileSync(
+    join(directory, 'metrics.jsonl'),
+    rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''),
+  );
 }
 
 /** The page of its report. */

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plainAscii } from '../../src/text/ascii.js';
 import { textWidth, truncate } from '../../src/text/display-width.js';
-import { countText, shortNumber } from '../../src/text/numbers.js';
 import { type Column, tableLines } from '../../src/text/table.js';
 import { wrap, wrapCommand } from '../../src/text/wrap.js';
 
@@ -91,33 +90,6 @@ describe('the width of a text', () => {
       'ab',
       '',
     ]);
-  });
-});
-
-describe('numbers in words', () => {
-  it.each([
-    [0.000918, '0.000918'],
-    [7.678, '7.68'],
-    [123.456, '123'],
-    [1, '1'],
-    [0, '0'],
-    [0.1, '0.100'],
-    [1.2e-7, '1.20e-7'],
-    [-2.5e9, '-2.50e9'],
-    [NaN, '–'],
-    [Infinity, '∞'],
-    [null, '–'],
-  ])('%s is short as %s', (value, text) => {
-    expect(shortNumber(value)).toBe(text);
-  });
-
-  it.each([
-    [10820, '10,820'],
-    [2.5, '2.5'],
-    [Infinity, '∞'],
-    [null, '–'],
-  ])('%s counts as %s', (value, text) => {
-    expect(countText(value)).toBe(text);
   });
 });
 

@@ -92,7 +92,7 @@ export function divergenceOf(
   const course = courseOf(level, { better, noise, last: 2 });
   const { start, best, end } = course;
   const ease = wasDiverging ? STILL : 1;
-  if (!hasLost(course, ease)) return null;
+  if (!hasLost(course, EARLIER_LOSSES, ease)) return null;
   const others = levelAmong(siblings(), own.x.at(-1)!);
   if (others === null && better === -1 && !isLarge(course)) return null;
   const share = others === null ? ALONE : WITH_SIBLINGS;
@@ -124,9 +124,9 @@ export function courseOf(
   return { start: bad[0]!, best, end: Math.min(...bad.slice(-last)), earlier, noise };
 }
 
-/** Whether what was lost since the best is much. */
-export function hasLost({ start, best, end, earlier, noise }: Course, ease = 1): boolean {
-  const much = Math.max(NOISES * noise, EARLIER_LOSSES * earlier, SHARE * Math.abs(start), SHARE * Math.abs(best));
+/** Whether what was lost since the best is much. @param times More than so many times what was lost and gained again before. */
+export function hasLost({ start, best, end, earlier, noise }: Course, times: number, ease = 1): boolean {
+  const much = Math.max(NOISES * noise, times * earlier, SHARE * Math.abs(start), SHARE * Math.abs(best));
   return end - best > ease * much;
 }
 

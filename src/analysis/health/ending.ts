@@ -53,6 +53,8 @@ const FAR_FROM_SIBLINGS = 1e6;
 /** So much of what a metric that should be large had gained is lost; and of any metric, where others kept it. */
 const COLLAPSED = 0.75;
 const ALONE = 0.5;
+/** What it lost before, it gained again; what it has lost at its end, it does not. */
+const EARLIER_LOSSES = 1.5;
 /** Siblings that must be known for a comparison. */
 const ENOUGH = 2;
 
@@ -114,7 +116,7 @@ function hasExploded({ better, tail, start, best }: Ending, others: Others | nul
 
 function hasFallenBack(ending: Ending, others: Others | null): boolean {
   const { better, start, best, end } = ending;
-  if (!hasLost(ending)) return false;
+  if (!hasLost(ending, EARLIER_LOSSES)) return false;
   const [lost, gained] = [end - best, start - best];
   if (others !== null && end - others.end >= lost / 2) return lost >= ALONE * gained;
   return better === 1 ? lost >= COLLAPSED * gained : lost >= gained && isLarge(ending);

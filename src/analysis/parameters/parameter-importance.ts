@@ -1,9 +1,18 @@
-import type { Parameters } from '../../base/scalar.js';
+import { type Parameters, parameterOf } from '../../base/scalar.js';
+import { spansDecades } from '../axis-range.js';
 import { type Factor, factorSteps, type LeftOut, type Level } from './factors.js';
 import { type Forest, growForest } from './random-forest.js';
 import type { RegressionTree, Sample } from './regression-tree.js';
 import { ranksOf } from './rank-correlation.js';
-import { noiseOfSeeds, seedNames, type SeedNoise } from './seed-noise.js';
+import {
+  type BestValue,
+  bestValueOf,
+  noiseOfSeeds,
+  repetitionNames,
+  settingResults,
+  type SeedNoise,
+  settingSteps,
+} from './settings.js';
 import type { Random } from './seeded-random.js';
 import {
   addToPairs,
@@ -17,16 +26,27 @@ import {
   type TreeEffects,
 } from './variance-decomposition.js';
 
-/** One run. `objective` null: it has written none; NaN and infinities are counted, and take no part. */
-export type MeasuredRun = { readonly parameters: Parameters; readonly objective: number | null };
+/** One run. `objective` null: it has written none; NaN and infinities are counted, and take no part in the shares. */
+export type MeasuredRun = {
+  readonly parameters: Parameters;
+  readonly objective: number | null;
+  readonly group?: string | undefined;
+};
 
 export type ImportanceQuestion = {
   readonly runs: readonly MeasuredRun[];
   /** Which end is best; null: nobody says. */
   readonly goal: 'minimize' | 'maximize' | null;
-  /** `rank`: of the objective only the order counts, so that a few runs that diverged do not make up all of its variance. */
-  readonly scale?: 'value' | 'rank';
+  /**
+   * `rank`: of the objective only the order counts, so that a few runs that diverged do not make up all of its variance. Left out:
+   * so where its values span decades.
+   */
+  readonly scale?: Scale | undefined;
+  /** Parameters that the sweep computes from seeds. */
+  readonly fromSeeds?: readonly string[] | undefined;
 };
+
+type Scale = 'value' | 'rank';
 
 /** Runs by what they say of the objective. */
 type RunCounts = {
@@ -47,6 +67,7 @@ export type Importance = { readonly counts: RunCounts; readonly leftOut: readonl
 
 /** Shares are of the variance of the objective over the runs, 0 … 1. */
 export type Measured = {
+  readonly scale: Scale;
   /** What the forest foretells of runs it has not seen (out-of-bag R²); the rest is noise, or too fine for so few runs. */
   readonly explained: number;
   /** The forest foretells no more than chance does: the shares mean nothing. */
@@ -70,8 +91,8 @@ export type ParameterEffect = {
   /** Standard deviation of the share from tree to tree, each of which has seen another sample of the runs. */
   readonly spread: number;
   readonly trend: Trend;
-  /** Where the mean over all other parameters is best; null where nobody says which end that is. */
-  readonly best: Level | null;
+  /** Its value in the best setting that was run; null where nobody says which end is best. */
+  readonly best: BestValue | null;
   /** That mean at each level, in units of the objective (for ranks: 0 lowest … 1 highest). */
   readonly curve: readonly CurvePoint[];
   /** Runs that pass the parameter. */
@@ -108,20 +129,39 @@ const DEPTH = 14;
  */
 export function* importanceSteps(question: ImportanceQuestion, random: Random): Generator<number, Importance> {
   const measured = question.runs.filter(({ objective }) => objective !== null && Number.isFinite(objective));
-  const seeds = seedNames(measured);
+  const repetition = repetitionNames(question.runs, question.fromSeeds ?? []);
   yield 0;
   const rows = measured.map(({ parameters }) => parameters);
-  const { factors, leftOut } = yield* factorSteps(rows, seeds);
+  const { factors, leftOut } = yield* factorSteps(rows, repetition);
   const told = { counts: countsOf(question.runs), leftOut };
   if (measured.length < LEAST_RUNS) return { ...told, kind: 'too few runs', needed: LEAST_RUNS };
-  const objective = objectiveOf(measured, question.scale ?? 'value');
+  const scale = question.scale ?? (spansDecades(measured.map(({ objective }) => objective!)) ? 'rank' : 'value');
+  const objective = objectiveOf(measured, scale);
   if (objective === null) return { ...told, kind: 'one objective' };
   if (factors.length === 0) return { ...told, kind: 'no parameter' };
   yield 0;
-  const noise = yield* noiseOfSeeds(measured, seeds, objective.y);
+  const noise = noiseOfSeeds(yield* settingSteps(measured, repetition), objective.y);
+  const bestOf = yield* bestValues(question, repetition);
   const sample = yield* inOneOrder({ factors, y: objective.y });
-  const analysis = yield* analysed(sample, random);
-  return { ...told, kind: 'measured', noise, ...measuredFrom(analysis, objective, question.goal) };
+  const { parameters, ...found } = measuredFrom(yield* analysed(sample, random), objective);
+  const withBest = parameters.map((effect) => ({ ...effect, best: bestOf(effect.name) }));
+  return { ...told, kind: 'measured', scale, noise, ...found, parameters: withBest };
+}
+
+/** Gives the best value of a parameter, of all runs that have written the objective: one whose value is not finite did badly. */
+function* bestValues(
+  { runs, goal }: ImportanceQuestion,
+  repetition: ReadonlySet<string>,
+): Generator<number, (parameter: string) => BestValue | null> {
+  const written = runs.filter(({ objective }) => objective !== null);
+  if (goal === null) return () => null;
+  const settings = yield* settingSteps(written, repetition);
+  const results = settingResults(
+    settings,
+    written.map(({ objective }) => objective!),
+    goal,
+  );
+  return (name) => bestValueOf((parameters) => parameterOf(parameters, name), results, goal);
 }
 
 function countsOf(runs: readonly MeasuredRun[]): RunCounts {
@@ -139,7 +179,7 @@ function countsOf(runs: readonly MeasuredRun[]): RunCounts {
 type Objective = { readonly y: Float64Array; readonly mean: number; readonly deviation: number };
 
 /** Null where all are equal. */
-function objectiveOf(runs: readonly MeasuredRun[], scale: 'value' | 'rank'): Objective | null {
+function objectiveOf(runs: readonly MeasuredRun[], scale: Scale): Objective | null {
   const written = runs.map(({ objective }) => objective!);
   const values = scale === 'value' ? written : ranksOf(written).map((rank) => rank / (written.length - 1));
   // In units of the largest, so that squares of numbers at the ends of what a double holds do not overflow.
@@ -238,13 +278,13 @@ function pairsOf(trees: readonly RegressionTree[], factors: number): Pair[] {
 /** A correlation that chance exceeds once in a hundred: 2.33 standard errors of no correlation. */
 const CHANCE = 2.33;
 
-function measuredFrom(analysis: Analysis, objective: Objective, goal: ImportanceQuestion['goal']) {
+function measuredFrom(analysis: Analysis, objective: Objective) {
   const { forest, pairs, sample, variance } = analysis;
   const { r2, correlation, runs } = forest.heldOut;
   const explained = Math.max(0, r2);
   const isNoise = explained === 0 || correlation < CHANCE / Math.sqrt(runs);
   const shareOf = (part: number) => (variance > 0 ? Math.min(1, part / variance) * explained : 0);
-  const parameters = sample.factors.map((_, factor) => effectOf(factor, analysis, objective, goal));
+  const parameters = sample.factors.map((_, factor) => effectOf(factor, analysis, objective));
   return {
     explained,
     isNoise,
@@ -262,12 +302,7 @@ function measuredFrom(analysis: Analysis, objective: Objective, goal: Importance
   };
 }
 
-function effectOf(
-  index: number,
-  { sample, shares, byTree }: Analysis,
-  { mean, deviation }: Objective,
-  goal: ImportanceQuestion['goal'],
-) {
+function effectOf(index: number, { sample, shares, byTree }: Analysis, { mean, deviation }: Objective) {
   const factor = sample.factors[index]!;
   const effect = meanEffect(byTree.map(({ effects }) => effects[index]!));
   const own = byTree.map(({ effects, variance }) => effectVariance(effects[index]!, shares[index]!) / (variance || 1));
@@ -283,7 +318,6 @@ function effectOf(
     variance: effectVariance(effect, shares[index]!),
     spread: standardDeviation(own),
     trend: trendOf(factor, effect, shares[index]!),
-    best: bestLevel(curve, goal),
     curve,
   };
 }
@@ -327,10 +361,4 @@ function weightedCorrelation(points: readonly Weighted[], total: number): number
   const moment = (of: (point: Weighted) => number) => points.reduce((sum, point) => sum + point.weight * of(point), 0);
   const size = moment((point) => (point.x - x) ** 2) * moment((point) => (point.y - y) ** 2);
   return size > 0 ? moment((point) => (point.x - x) * (point.y - y)) / Math.sqrt(size) : 0;
-}
-
-function bestLevel(curve: readonly CurvePoint[], goal: ImportanceQuestion['goal']): Level | null {
-  if (goal === null) return null;
-  const sign = goal === 'maximize' ? 1 : -1;
-  return curve.reduce((best, point) => (sign * point.mean > sign * best.mean ? point : best)).level;
 }

@@ -37,14 +37,14 @@ export function runTable(sweep: Sweep, metrics: RunValue): RunTable {
   const counting = new Set<string>();
   const rows = runRows(sweep, (read) => {
     countingIn(read, choice).forEach((key) => counting.add(key));
-    return metrics.kind === 'last' ? read.last() : finiteOnly(valuesOf(read, { x: choice.x, value: metrics }));
+    return metrics.kind === 'last' ? read.last() : writtenOnly(valuesOf(read, { x: choice.x, value: metrics }));
   });
   return { rows, columns: columnsOf(rows, (keys) => inMetricOrder(keys, choice, counting)) };
 }
 
 function* formatted(rows: Iterable<object>, format: TextFormat): Generator<string> {
   if (format === 'json') yield* jsonArray(rows);
-  else if (format === 'jsonl') for (const row of rows) yield terminalJson(JSON.stringify(row));
+  else if (format === 'jsonl') for (const row of rows) yield jsonOf(row);
   else yield* valueCsv(rows);
 }
 
@@ -52,11 +52,20 @@ function* jsonArray(rows: Iterable<object>): Generator<string> {
   let before: object | null = null;
   yield '[';
   for (const row of rows) {
-    if (before !== null) yield `${terminalJson(JSON.stringify(before))},`;
+    if (before !== null) yield `${jsonOf(before)},`;
     before = row;
   }
-  if (before !== null) yield terminalJson(JSON.stringify(before));
+  if (before !== null) yield jsonOf(before);
   yield ']';
+}
+
+/** JSON has no infinities: they are the texts that CSV has. */
+function jsonOf(row: object): string {
+  return terminalJson(JSON.stringify(row, (_key, value: unknown) => (isInfinite(value) ? csvLine([value]) : value)));
+}
+
+function isInfinite(value: unknown): value is number {
+  return value === Infinity || value === -Infinity;
 }
 
 export const valueColumns = ['sweep', 'group', 'subgroup', 'name', 'step', 'metric', 'value'] as const;
@@ -146,7 +155,7 @@ export type RunRow = Annotation & {
   endedAt: string | null;
   seconds: number | null;
   parameters: Parameters;
-  /** What stands for the run; null: not a finite number. */
+  /** What stands for the run; null: NaN. */
   metrics: Record<string, number | null>;
 };
 
@@ -158,6 +167,7 @@ export type ValueRow = {
   name: string;
   step: number | null;
   metric: string;
+  /** Null: NaN. */
   value: number | null;
 };
 
@@ -192,7 +202,7 @@ export function* valueRows({ name: sweep, directory }: Sweep): Generator<ValueRo
     for (const metric of inMetricOrder(metrics.keys(), choice, new Set(countingIn(metrics, choice)))) {
       const { x, y } = metrics.series(metric);
       for (let index = 0; index < y.length; index++) {
-        yield { ...head, step: finite(x[index]!), metric, value: finite(y[index]!) };
+        yield { ...head, step: nanAsNull(x[index]!), metric, value: nanAsNull(y[index]!) };
       }
     }
   }
@@ -219,12 +229,12 @@ function lifeOf({ directory }: ReportedRun): Pick<RunRow, 'attempts' | 'startedA
   };
 }
 
-/** A metric of which nothing stands for the run is left out; one that is no number is null. */
-function finiteOnly(values: Readonly<Record<string, number | null>>): RunRow['metrics'] {
+/** A metric of which nothing stands for the run is left out; NaN is null. */
+function writtenOnly(values: Readonly<Record<string, number | null>>): RunRow['metrics'] {
   const known = Object.entries(values).filter((entry): entry is [string, number] => entry[1] !== null);
-  return Object.fromEntries(known.map(([key, value]) => [key, finite(value)]));
+  return Object.fromEntries(known.map(([key, value]) => [key, nanAsNull(value)]));
 }
 
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
+function nanAsNull(value: number): number | null {
+  return Number.isNaN(value) ? null : value;
 }

@@ -91,7 +91,7 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
     const leftOut = leftOutNote(read, file, options);
     await submit(fleet, read, surveys, options);
     writeSweepOrigin(sweepDirectory(read, options), resolve(file));
-    writeSaidAtLaunch(sweepDirectory(read, options), saidBy(options));
+    writeSaidAtLaunch(sweepDirectory(read, options), { ...saidBy(options), fromSeeds: read.fromSeeds });
     for (const note of [warning, leftOut]) if (note !== null) remark(note);
     return await left(fleet, read, file, options);
   } finally {

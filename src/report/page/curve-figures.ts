@@ -1,8 +1,9 @@
 import * as Plot from '@observablehq/plot';
 import { placesOf, seedBand } from '../../analysis/seed-band.js';
 import { groupBy } from '../../base/group-by.js';
-import { figureSvg, palette, runTitle, tickText } from './figure.js';
+import { figureSvg, palette, runTitle } from './figure.js';
 import type { PageCurve, PageGroup } from './page-data.js';
+import { ticksOf, valueAxis, type ValueAxis } from './value-axis.js';
 
 /** Settings that have a colour each; of more, the curves are told apart by pointing at them. */
 const MOST_COLOURS = palette.length;
@@ -27,68 +28,85 @@ export type LegendEntry = { readonly colour: string; readonly text: string };
 export function curveFigure({ xKey, settings, kind }: PageGroup, metric: string, curves: readonly PageCurve[]): Figure {
   const isColoured = settings.length <= MOST_COLOURS;
   const colourOf = (setting: string) => (isColoured ? palette[settings.indexOf(setting)]! : 'currentColor');
-  const isLog = kind === 'memory' || wantsLog(curves);
-  const bands = isColoured ? bandsOf(curves, isLog) : [];
-  const points = curves.flatMap(({ run, setting, x, y }) =>
-    Array.from(x, (at, index) => ({ run, setting, x: at, y: y[index]! })).filter((point) => !isLog || point.x > 0),
+  const isLog = kind === 'memory' || wantsLogX(curves);
+  const seen = curves.map((curve) => pointsOf(curve, isLog));
+  // Of three seeds the interval may be many times as wide as all that was measured.
+  const axis = valueAxis(
+    seen.map((points) => points.map(({ y }) => y)),
+    'run',
   );
-  const hasBands = bands.length > 0;
+  const bands = isColoured ? bandsOf(curves, isLog, axis) : [];
+  const across = seen.flat().map(({ x }) => x);
   const svg = figureSvg(`${metric} over ${xKey} of ${curves.length} runs`, {
-    x: { type: isLog ? 'log' : 'linear', label: xKey, nice: !isLog, tickFormat: tickText },
-    // Of three seeds the interval may be many times as wide as all that was measured.
-    y: { label: metric, grid: true, nice: true, tickFormat: tickText, domain: rangeOf(points.map(({ y }) => y)) },
-    clip: true,
-    marks: [
-      Plot.areaY(bands, {
-        x: 'x',
-        y1: 'low',
-        y2: 'high',
-        z: 'setting',
-        fill: ({ setting }: Band) => colourOf(setting),
-        fillOpacity: 0.15,
-      }),
-      Plot.lineY(points, {
-        ...{ x: 'x', y: 'y', z: 'run', stroke: ({ setting }: { setting: string }) => colourOf(setting) },
-        ...{ strokeWidth: hasBands ? 1 : 1.6, strokeOpacity: hasBands ? 0.35 : 0.8 },
-        title: ({ run }: { run: number }) => runTitle(run),
-      }),
-      Plot.lineY(bands, {
-        x: 'x',
-        y: 'middle',
-        z: 'setting',
-        stroke: ({ setting }: Band) => colourOf(setting),
-        strokeWidth: 2.4,
-      }),
-    ],
+    x: { type: isLog ? 'log' : 'linear', label: xKey, nice: !isLog, tickFormat: ticksOf(across, isLog) },
+    y: { label: metric, ...axis.scale },
+    marks: [...curveMarks(seen, bands, axis, colourOf), ...leavingMarks(seen, axis, colourOf)],
   });
   const legend = isColoured && settings.length > 1 ? settings.map((text) => ({ colour: colourOf(text), text })) : [];
   const most = Math.max(0, ...settings.map((setting) => curves.filter((curve) => curve.setting === setting).length));
-  return { title: metric, svg, legend, note: noteOf(hasBands, isColoured, most) };
+  const note = [noteOf(bands.length > 0, isColoured, most), axis.note].filter((text) => text !== '').join(' ');
+  return { title: metric, svg, legend, note };
+}
+
+type Point = { readonly run: number; readonly setting: string; readonly x: number; readonly y: number };
+
+function pointsOf({ run, setting, x, y }: PageCurve, isLog: boolean): Point[] {
+  const points = Array.from(x, (at, index) => ({ run, setting, x: at, y: y[index]! }));
+  return isLog ? points.filter((point) => point.x > 0) : points;
+}
+
+function curveMarks(
+  seen: readonly (readonly Point[])[],
+  bands: readonly Band[],
+  { drawn }: ValueAxis,
+  colourOf: (setting: string) => string,
+): Plot.Markish[] {
+  const stroke = ({ setting }: { setting: string }) => colourOf(setting);
+  const ofSetting = { x: 'x', z: 'setting', clip: true } as const;
+  const hasBands = bands.length > 0;
+  return [
+    Plot.areaY(bands, { ...ofSetting, y1: 'low', y2: 'high', fill: stroke, fillOpacity: 0.15 }),
+    Plot.lineY(seen.flat(), {
+      ...{ x: 'x', y: ({ y }: Point) => drawn(y), z: 'run', stroke, clip: true },
+      ...{ strokeWidth: hasBands ? 1 : 1.6, strokeOpacity: hasBands ? 0.35 : 0.8 },
+      title: ({ run }: Point) => runTitle(run),
+    }),
+    Plot.lineY(bands, { ...ofSetting, y: 'middle', stroke, strokeWidth: 2.4 }),
+  ];
+}
+
+/** A triangle where a curve leaves the figure for the first time. */
+function leavingMarks(
+  seen: readonly (readonly Point[])[],
+  { side, domain: [low, high] }: ValueAxis,
+  colourOf: (setting: string) => string,
+): Plot.Markish[] {
+  return ([1, -1] as const).map((way) => {
+    const leaving = seen.flatMap((points) => points.find(({ y }) => side(y) === way) ?? []);
+    return Plot.text(leaving, {
+      ...{ x: 'x', y: () => (way > 0 ? high : low), dy: 6 * way, text: () => (way > 0 ? '▲' : '▼') },
+      fill: ({ setting }: Point) => colourOf(setting),
+    });
+  });
 }
 
 type Band = { setting: string; x: number; middle: number; low: number; high: number };
 
 /** Of settings with several runs. Where only one has come so far there is no interval. */
-function bandsOf(curves: readonly PageCurve[], isLog: boolean): Band[] {
+function bandsOf(curves: readonly PageCurve[], isLog: boolean, { drawn, domain }: ValueAxis): Band[] {
   return [...groupBy(curves, ({ setting }) => setting)].flatMap(([setting, ofSetting]) => {
     if (ofSetting.length < 2) return [];
     const summary = ofSetting.length < LEAST_SEEDS ? 'range' : 'band';
+    const least = (value: number) => (Number.isNaN(drawn(value)) ? domain[0] : drawn(value));
     return seedBand(ofSetting, placesOf(ofSetting, PLACES, isLog), summary).map(({ x, middle, low, high }) => {
-      return { setting, x, middle, low: Number.isNaN(low) ? middle : low, high: Number.isNaN(high) ? middle : high };
+      const [from, to] = [Number.isNaN(low) ? middle : low, Number.isNaN(high) ? middle : high];
+      return { setting, x, middle: drawn(middle), low: least(from), high: least(to) };
     });
   });
 }
 
-function rangeOf(values: readonly number[]): [number, number] {
-  const low = values.reduce((least, value) => Math.min(least, value), Infinity);
-  const high = values.reduce((most, value) => Math.max(most, value), -Infinity);
-  const room = (high - low || Math.abs(high) || 1) * 0.05;
-  // Nothing is below nothing: a loss is not drawn as if it could be.
-  return [low >= 0 ? Math.max(0, low - room) : low - room, high + room];
-}
-
 /** Where the shortest curve ends long before the longest. */
-function wantsLog(curves: readonly PageCurve[]): boolean {
+function wantsLogX(curves: readonly PageCurve[]): boolean {
   const ends = curves.map(({ x }) => x[x.length - 1]!).filter((x) => x > 0);
   return ends.length > 1 && Math.max(...ends) / Math.min(...ends) >= LOG_RATIO;
 }

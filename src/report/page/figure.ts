@@ -1,5 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
+import { axisNumbers } from '../../text/numbers.js';
 import { escaped } from './markup.js';
 
 /** What Observable Plot draws in, for there is no browser here. */
@@ -30,11 +31,10 @@ export function figureSvg(label: string, options: Plot.PlotOptions): string {
   return nameRuns(figure.outerHTML).replace('<svg ', () => `<svg role="img" aria-label="${escaped(label)}" `);
 }
 
-const large = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
-
-/** A number beside an axis: `0.002`, `160M`. */
+/** A number beside an axis whose ends are not known: `0.002`, `160M`, `2e36`. */
 export function tickText(value: number): string {
-  return Math.abs(value) >= 1e4 ? large.format(value) : String(Number(value.toPrecision(3)));
+  const isSmall = value !== 0 && Math.abs(value) < 1e-3;
+  return axisNumbers({ low: value, high: value, isLog: isSmall }, null)(value);
 }
 
 /** Places of marks. A tenth of a pixel is enough. */

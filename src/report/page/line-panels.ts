@@ -1,8 +1,9 @@
 import * as Plot from '@observablehq/plot';
 import type { Figure } from './curve-figures.js';
-import { figureSvg, palette, tickText } from './figure.js';
+import { figureSvg, palette } from './figure.js';
 import { coloursOf } from './mode-families.js';
 import type { LinePanel, SeedPoint } from './overview-data.js';
+import { ticksOf } from './value-axis.js';
 
 type Point = SeedPoint & { readonly condition: string };
 
@@ -22,12 +23,20 @@ export function linePanelFigures(panels: readonly LinePanel[]): Figure[] {
 
 function panelSvg({ title, metric, lines }: LinePanel, colour: (point: Point) => string): string {
   const points = lines.flatMap(({ condition, points: own }) => own.map((point): Point => ({ ...point, condition })));
+  const values = points.flatMap(({ mean, least, most }) => [mean, least, most]);
   const spread = points.filter(({ sd }) => sd !== null);
   const band = { x: 'x', z: 'condition', fill: colour };
   return figureSvg(`${title}: ${metric} over the steps`, {
     ...{ width: 420, height: 280 },
-    x: { label: 'step', nice: true, tickFormat: tickText },
-    y: { label: metric, grid: true, nice: true, tickFormat: tickText },
+    x: {
+      label: 'step',
+      nice: true,
+      tickFormat: ticksOf(
+        points.map(({ x }) => x),
+        false,
+      ),
+    },
+    y: { label: metric, grid: true, nice: true, tickFormat: ticksOf(values, false) },
     marks: [
       Plot.areaY(spread, { ...band, y1: 'least', y2: 'most', fillOpacity: 0.1 }),
       Plot.areaY(spread, {

@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
 import type { MemoryRow } from '../../analysis/memory-summary.js';
 import type { Scaling } from '../../analysis/scaling.js';
-import { parameterText } from '../report-tables.js';
+import { parameterText } from '../metric-columns.js';
 import type { Section } from '../report.js';
 import { comparedMarks, type FamilyRow as Answered, toldFigure } from './compared-figures.js';
 import type { Figure } from './curve-figures.js';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { ReportedRun, ReportedState } from '../../analysis/analysed-run.js';
 import { conditionName, memoryTask } from '../../analysis/memory-task.js';
 import type { Finding } from '../../analysis/health/finding.js';
-import { isLossName, shownMetrics } from '../../analysis/metric-order.js';
+import { goalOf, shownMetrics } from '../../analysis/metric-order.js';
 import { type Importance, importanceSteps } from '../../analysis/parameters/parameter-importance.js';
 import { seededRandom } from '../../analysis/parameters/seeded-random.js';
 import type { RunValue } from '../../analysis/run-value.js';
@@ -12,13 +12,14 @@ import { hasEnded } from '../../base/run-words.js';
 import type { Parameters } from '../../base/scalar.js';
 import type { MachineRecord, RunRecord } from '../../contract/run-record.js';
 import { readRunRecord } from '../../files/run-record-file.js';
+import { computedFromSeeds } from '../../files/sweep-text.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import type { Objective } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { buildReport } from '../build-report.js';
 import { cellsOf } from '../metric-summary.js';
+import { settingText } from '../metric-columns.js';
 import { readRuns, statesOf } from '../read-runs.js';
-import { settingText } from '../report-tables.js';
 import { keptFor } from '../run-values.js';
 import type { Report, Section } from '../report.js';
 import { type Overview, type OverviewRun, readOverview } from './overview-data.js';
@@ -129,7 +130,8 @@ export async function readPageData(
     ranking: ranked?.ranking ?? null,
     rankedGroup: ranked?.group.name ?? null,
     overview: readOverview(read.flatMap((each) => each.overviewRuns)),
-    importance: ranked === null ? null : importanceOf(runs, ranked.group.name, ranked.ranking!),
+    importance:
+      ranked === null ? null : importanceOf(runs, ranked.group.name, ranked.ranking!, computedFromSeeds(directory)),
     origin: originOf(records.filter((record) => record !== null)),
   };
 }
@@ -265,11 +267,11 @@ function rankedFirst(read: readonly ReadGroup[], objective: Objective | null): R
   return most === 0 ? null : read.find((each) => worth(each) === most)!;
 }
 
-/** The objective of the sweep where the group writes it; else the first metric, a loss downwards. */
+/** The objective of the sweep where the group writes it; else the first metric. */
 function rankingOf(written: ReadonlySet<string>, keys: readonly string[], objective: Objective | null): Ranking | null {
   if (objective !== null && written.has(objective.name)) return { metric: objective.name, goal: objective.goal };
   const [first] = keys;
-  return first === undefined ? null : { metric: first, goal: isLossName(first) ? 'minimize' : null };
+  return first === undefined ? null : { metric: first, goal: goalOf(first, objective) };
 }
 
 function pageRun(run: ReportedRun, record: RunRecord | null, place: Place | undefined): Omit<PageRun, 'mark'> {
@@ -293,11 +295,16 @@ function failureOf(outcome: Outcome | null): string | null {
 }
 
 /** Of the parameters of a group on what its runs are ranked by. */
-function importanceOf(runs: readonly PageRun[], group: string, { goal }: Ranking): Importance {
+function importanceOf(
+  runs: readonly PageRun[],
+  group: string,
+  { goal }: Ranking,
+  fromSeeds: readonly string[],
+): Importance {
   const measured = runs
     .filter((run) => run.group === group)
     .map(({ parameters, value }) => ({ parameters, objective: value }));
-  const work = importanceSteps({ runs: measured, goal }, seededRandom(1));
+  const work = importanceSteps({ runs: measured, goal, fromSeeds }, seededRandom(1));
   for (;;) {
     const step = work.next();
     if (step.done === true) return step.value;

@@ -5,7 +5,7 @@ import { errorKind } from '../../analysis/failures/error-kind.js';
 import { groupBy } from '../../base/group-by.js';
 import { durationText } from '../../text/duration.js';
 import { shortNumber } from '../../text/numbers.js';
-import { parameterText } from '../report-tables.js';
+import { parameterText } from '../metric-columns.js';
 import { html, type Markup, tableOf } from './markup.js';
 import type { PageData, PageRun, Ranking } from './page-data.js';
 
@@ -122,7 +122,9 @@ export function runsMarkup({ runs }: PageData): Markup {
         <td>${run.name}</td>
         <td>${run.group}</td>
         <td class="${run.mark === null ? '' : 'bad'}">${stateText(run)}</td>
-        <td class="right" data-value="${run.value ?? ''}">${resultText(run)}</td>
+        <td class="right" data-value="${run.value === null || Number.isNaN(run.value) ? '' : run.value}">
+          ${resultText(run)}
+        </td>
         <td class="right" data-value="${run.seconds ?? ''}">
           ${run.seconds === null ? '' : durationText(Math.round(run.seconds))}
         </td>

@@ -43,6 +43,7 @@ input[type='search'] { width: 100%; max-width: 420px; padding: 6px 10px; font: i
 #card dt { color: var(--soft); }
 #card dd { margin: 0; overflow-wrap: anywhere; }
 .bad { color: var(--bad); }
+.best { font-weight: 600; }
 figure.steps { padding: 4px 0; }
 figure.steps:focus-visible { outline: 2px solid var(--accent); outline-offset: 4px; }
 .steps h4 { margin: 8px 0 0; font-size: 14px; font-weight: 500; }

@@ -1,5 +1,6 @@
 import { durationText } from '../../text/duration.js';
 import type { Column } from '../../text/table.js';
+import { bestSign } from '../metric-columns.js';
 import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from '../report-tables.js';
 import type { Section } from '../report.js';
 import type { Spread } from '../spread.js';
@@ -101,7 +102,7 @@ function groupMarkup(section: Section, group: PageGroup, spread: Spread): Markup
   const laws = section.kind === 'memory' ? scalingLines(section.scalings) : [];
   return html`<section>
     <h2>${titleOf(section)}</h2>
-    ${sectionTables(section, spread).map(tableMarkup)} ${laws.map((law) => html`<p class="note">${law}</p>`)}
+    ${sectionTables(section, { spread }).map(tableMarkup)} ${laws.map((law) => html`<p class="note">${law}</p>`)}
     ${figuresOf(section, group).map(figureMarkup)}
   </section>`;
 }
@@ -162,7 +163,10 @@ function tableMarkup(columns: readonly Column[]): Markup {
   const count = Math.max(0, ...shown.map(({ cells }) => cells.length));
   const head = shown.map(({ title, align }) => html`<th class="${align}" scope="col">${title}</th>`);
   const rows = Array.from({ length: count }, (_, row) => {
-    const cells = shown.map(({ align, cells: all }) => html`<td class="${align}">${all[row] ?? ''}</td>`);
+    const cells = shown.map(({ align, cells: all }) => {
+      const text = all[row] ?? '';
+      return html`<td class="${align}${text.startsWith(bestSign) ? ' best' : ''}">${text}</td>`;
+    });
     return html`<tr>
       ${cells}
     </tr>`;

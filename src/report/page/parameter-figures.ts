@@ -2,9 +2,11 @@ import * as Plot from '@observablehq/plot';
 import type { Importance } from '../../analysis/parameters/parameter-importance.js';
 import { parameterOf, type ParameterValue } from '../../base/scalar.js';
 import { naturalOrder } from '../../text/natural-order.js';
+import { shortNumber } from '../../text/numbers.js';
 import type { Figure } from './curve-figures.js';
 import { figureSvg, palette, runTitle, tickText } from './figure.js';
 import type { PageData, PageRun, Ranking } from './page-data.js';
+import { asInfinite, ticksOf, valueAxis, type ValueAxis } from './value-axis.js';
 
 /** Parameters that have a figure each, and axes of the parallel coordinates beside the value. */
 const MOST_SCATTERS = 4;
@@ -12,6 +14,7 @@ const MOST_AXES = 6;
 /** From this ratio of the largest value to the smallest on, positive values are spread evenly by their logarithms. */
 const LOG_RATIO = 50;
 
+/** `value`: may be infinite, as `asInfinite`. */
 type Measured = PageRun & { readonly index: number; readonly value: number };
 
 /** What the parameters of the ranked group do to its results. Empty where too little is known. */
@@ -19,14 +22,26 @@ export function parameterFigures({ runs, ranking, rankedGroup, importance }: Pag
   if (ranking === null || importance?.kind !== 'measured') return [];
   const measured = runs.flatMap((run, index): Measured[] => {
     const { value } = run;
-    return run.group === rankedGroup && value !== null && Number.isFinite(value) ? [{ ...run, index, value }] : [];
+    if (run.group !== rankedGroup || value === null || Number.isNaN(value)) return [];
+    return [{ ...run, index, value: Math.min(asInfinite, Math.max(-asInfinite, value)) }];
   });
   const names = importance.parameters.map(({ name }) => name);
+  const axes = names.filter((name) => isAxis(name, measured)).slice(0, MOST_AXES);
+  const value = valueAxis(
+    measured.map((run) => [run.value]),
+    'run',
+  );
   return [
     importanceFigure(importance, ranking),
-    ...names.slice(0, MOST_SCATTERS).map((name) => scatterFigure(name, measured, ranking)),
-    ...(names.length > 1 ? [parallelFigure(names.slice(0, MOST_AXES), measured, ranking)] : []),
+    ...names.slice(0, MOST_SCATTERS).map((name) => scatterFigure(name, measured, ranking, value)),
+    ...(axes.length > 1 ? [parallelFigure(axes, measured, ranking, value)] : []),
   ];
+}
+
+/** Whether it varies, and half of the runs pass it at least: else nearly all lines would go through one place. */
+function isAxis(name: string, runs: readonly Measured[]): boolean {
+  const passed = runs.map(({ parameters }) => parameterOf(parameters, name)).filter((value) => value !== undefined);
+  return 2 * passed.length >= runs.length && new Set(passed.map((value) => JSON.stringify(value))).size > 1;
 }
 
 function importanceFigure(
@@ -56,34 +71,52 @@ function importanceFigure(
 
 type Share = { share: number; spread: number };
 
-function scatterFigure(name: string, runs: readonly Measured[], { metric }: Ranking): Figure {
-  const points = runs.map(({ index, parameters, value }) => ({ index, at: parameterOf(parameters, name), value }));
+function scatterFigure(name: string, runs: readonly Measured[], { metric }: Ranking, value: ValueAxis): Figure {
+  const points = runs.map((run) => ({ ...run, at: parameterOf(run.parameters, name) }));
   const axis = axisOf(points.map(({ at }) => at));
+  const { side, domain } = value;
+  const x = ({ at }: { at: ParameterValue | undefined }) => (axis.isNumber ? at : textOf(at));
+  const outside = ([1, -1] as const).map((way) =>
+    Plot.text(
+      points.filter((point) => side(point.value) === way),
+      {
+        ...{ x, y: () => domain[way > 0 ? 1 : 0], dy: 6 * way, fill: palette[0]! },
+        text: () => (way > 0 ? '▲' : '▼'),
+      },
+    ),
+  );
   const svg = figureSvg(`${metric} against ${name}`, {
     ...{ width: 420, height: 280 },
     x: axis.isNumber
-      ? { type: axis.isLog ? 'log' : 'linear', label: name, nice: true, tickFormat: tickText }
+      ? { type: axis.isLog ? 'log' : 'linear', label: name, nice: true, tickFormat: ticksOf(axis.numbers, axis.isLog) }
       : { type: 'point', label: name, domain: axis.texts, padding: 0.5 },
-    y: { label: metric, grid: true, nice: true, tickFormat: tickText },
+    y: { label: metric, ...value.scale },
     marks: [
-      Plot.dot(points, {
-        x: ({ at }: { at: ParameterValue | undefined }) => (axis.isNumber ? at : textOf(at)),
-        ...{ y: 'value', r: 3.5, fill: palette[0]!, fillOpacity: 0.6 },
-        title: ({ index }: { index: number }) => runTitle(index),
-      }),
+      Plot.dot(
+        points.filter((point) => side(point.value) === 0),
+        {
+          ...{ x, y: 'value', r: 3.5, fill: palette[0]!, fillOpacity: 0.6 },
+          title: ({ index }: Measured) => runTitle(index),
+        },
+      ),
+      ...outside,
     ],
   });
-  return { title: name, svg, legend: [], note: '', isSmall: true };
+  return { title: name, svg, legend: [], note: value.note, isSmall: true };
 }
 
 /** A line for each run through its values of all parameters and its result, the better the stronger. */
-function parallelFigure(names: readonly string[], runs: readonly Measured[], { metric, goal }: Ranking): Figure {
+function parallelFigure(
+  names: readonly string[],
+  runs: readonly Measured[],
+  ranking: Ranking,
+  value: ValueAxis,
+): Figure {
+  const { metric, goal } = ranking;
   const axes = [...names, metric];
-  const columns = axes.map((name) =>
-    placesOf(runs.map((run) => (name === metric ? run.value : parameterOf(run.parameters, name)))),
-  );
-  const order = columns.at(-1)!.places;
-  const goodness = (run: number) => (goal === 'minimize' ? 1 - order[run]! : order[run]!);
+  const results = resultPlaces(runs, value);
+  const columns = [...names.map((name) => placesOf(runs.map((run) => parameterOf(run.parameters, name)))), results];
+  const goodness = (run: number) => (goal === 'minimize' ? 1 - results.places[run]! : results.places[run]!);
   const points = runs.flatMap(({ index }, run) =>
     axes.map((name, axis) => ({ index, name, place: columns[axis]!.places[run]!, good: goodness(run) })),
   );
@@ -102,9 +135,24 @@ function parallelFigure(names: readonly string[], runs: readonly Measured[], { m
       Plot.text(ticks, { x: 'name', y: 'place', text: 'text', dx: 6, textAnchor: 'start', fontSize: 11 }),
     ],
   });
-  const words =
-    goal === null ? 'The higher the result, the stronger the line.' : 'The better the result, the stronger the line.';
-  return { title: 'Parameters and results together', svg, legend: [], note: words };
+  const note = [goal === null ? BY_SIZE : BY_WORTH, value.note].filter((text) => text !== '').join(' ');
+  return { title: 'Parameters and results together', svg, legend: [], note };
+}
+
+const BY_SIZE = 'The higher the result, the stronger the line.';
+const BY_WORTH = 'The better the result, the stronger the line.';
+
+/** The results on an axis from 0 to 1; those outside of it at its ends. */
+function resultPlaces(runs: readonly Measured[], { scale, domain, side }: ValueAxis): Labelled {
+  const scaled = (value: number) => (scale.type === 'log' ? Math.log(value) : value);
+  const inside = runs.map(({ value }) => value).filter((value) => side(value) === 0);
+  const [low, high] = inside.length === 0 ? domain : [Math.min(...inside), Math.max(...inside)];
+  const placeOf = (value: number) => {
+    if (side(value) !== 0) return side(value) > 0 ? 1 : 0;
+    return low === high ? 0.5 : (scaled(value) - scaled(low)) / (scaled(high) - scaled(low));
+  };
+  const labels = [...new Set([low, high])].map((value) => ({ place: placeOf(value), text: shortNumber(value) }));
+  return { places: runs.map(({ value }) => placeOf(value)), labels };
 }
 
 type Labelled = { readonly places: readonly number[]; readonly labels: readonly { place: number; text: string }[] };
@@ -134,13 +182,14 @@ function placesOf(values: readonly (ParameterValue | undefined)[]): Labelled {
 function axisOf(values: readonly (ParameterValue | undefined)[]): {
   isNumber: boolean;
   isLog: boolean;
+  numbers: readonly number[];
   texts: string[];
 } {
   const isNumber = values.every((value) => typeof value === 'number');
   const numbers = isNumber ? values : [];
   const isLog =
     numbers.length > 0 && Math.min(...numbers) > 0 && Math.max(...numbers) / Math.min(...numbers) >= LOG_RATIO;
-  return { isNumber, isLog, texts: [...new Set(values.map(textOf))].sort(naturalOrder) };
+  return { isNumber, isLog, numbers, texts: [...new Set(values.map(textOf))].sort(naturalOrder) };
 }
 
 function textOf(value: ParameterValue | undefined): string {

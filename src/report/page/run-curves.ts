@@ -4,6 +4,7 @@ import { downsample, type Line } from '../../metrics/downsample.js';
 import type { RunMetrics } from '../../metrics/run-metrics.js';
 import type { Section } from '../report.js';
 import { valuesOf } from '../run-values.js';
+import { asInfinite } from './value-axis.js';
 
 /** Metrics of a run that a figure may show, by what is known when it is read: the tables show four at most unless they are told. */
 const MOST_LIKELY = 12;
@@ -32,7 +33,7 @@ export function curvesOf(metrics: RunMetrics, { kind, choice, points, value, bes
   const likely = inMetricOrder(written, choice).slice(0, MOST_LIKELY);
   const keys = new Set([...likely, ...besides.filter((key) => written.has(key))]);
   const lines = [...keys].map((key) => {
-    const line = thinned(finiteOf(metrics, key, choice.x), points, kind === 'memory');
+    const line = thinned(numbersOf(metrics, key, choice.x), points, kind === 'memory');
     return [key, line] as const;
   });
   return { written, lines: new Map(lines), values: valuesOf(metrics, { x: choice.x, value, keys }) };
@@ -52,10 +53,11 @@ function thinned(line: Line, points: number, isLog: boolean): Line {
   return { x: x.map(Math.exp), y };
 }
 
-/** Over the x axis of the sweep; over the steps where a run does not know it. */
-function finiteOf(metrics: RunMetrics, metric: string, x: string): Line {
+/** Over the x axis of the sweep; over the steps where a run does not know it. Where it is infinite it leaves the figure. */
+function numbersOf(metrics: RunMetrics, metric: string, x: string): Line {
   const wanted = metrics.series(metric, x);
   const line = wanted.y.length === 0 ? metrics.series(metric) : wanted;
-  const kept = Array.from(line.y.keys()).filter((at) => Number.isFinite(line.y[at]) && Number.isFinite(line.x[at]));
-  return { x: Float64Array.from(kept, (at) => line.x[at]!), y: Float64Array.from(kept, (at) => line.y[at]!) };
+  const kept = Array.from(line.y.keys()).filter((at) => !Number.isNaN(line.y[at]) && Number.isFinite(line.x[at]));
+  const drawable = (value: number) => Math.min(asInfinite, Math.max(-asInfinite, value));
+  return { x: Float64Array.from(kept, (at) => line.x[at]!), y: Float64Array.from(kept, (at) => drawable(line.y[at]!)) };
 }

@@ -1,5 +1,6 @@
-import { isMapValue, type Scalar } from '../../base/scalar.js';
-import type { Value } from '../expand/expression/cel-environment.js';
+import { isMapValue, isSeedName, type Scalar } from '../../base/scalar.js';
+import { identifierOf, type Value } from '../expand/expression/cel-environment.js';
+import { compileExpression } from '../expand/expression/expression.js';
 import type { Distribution } from '../expand/sampling/distribution.js';
 import type { SamplingKind } from '../expand/sampling/unit-points.js';
 import type { Breaker, DoneRule, EarlyTerminate, Objective, Resources, RetryRule, StopRule } from '../planned-run.js';
@@ -81,6 +82,24 @@ export function parameterNames({
 }: Pick<Block, 'parameters' | 'cases' | 'include'>): string[] {
   const included = include.content.flatMap((entry) => Object.keys(entry));
   return [...new Set([...[parameters, ...cases].flatMap((rules) => [...rules.keys()]), ...included])];
+}
+
+/** Parameters that are computed from seeds, directly or not: of runs that differ in their seeds alone they differ as well. */
+export function computedFromSeeds(blocks: readonly Pick<Block, 'parameters' | 'cases' | 'include'>[]): string[] {
+  const rules = blocks.flatMap(({ parameters, cases }) => [parameters, ...cases].flatMap((each) => [...each]));
+  const reads = rules.flatMap(([name, rule]) =>
+    rule.kind === 'derived' ? [{ name, names: compileExpression(rule.expr).names }] : [],
+  );
+  const seeds = new Set(blocks.flatMap(parameterNames).filter(isSeedName).map(identifierOf));
+  const computed = new Set<string>();
+  for (let before = -1; before < computed.size;) {
+    before = computed.size;
+    for (const { name, names } of reads) {
+      if (names.some((each) => seeds.has(each))) computed.add(name);
+    }
+    for (const name of computed) seeds.add(identifierOf(name));
+  }
+  return [...computed];
 }
 
 /** What a group needs, as it is written. `at`: below `needs`. `by` empty: all runs of the other group must be done. */

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { isSeedName } from '../../base/scalar.js';
 import { UserError } from '../../base/user-error.js';
 import { macroNames } from '../expand/macros.js';
 import { shellQuote } from '../../text/shell-words.js';
@@ -30,9 +31,6 @@ const wholeGroup = 'runs';
 /** Group of what follows them. */
 const thenGroup = 'then';
 
-/** A list that tells repetitions of a point apart: each point that is drawn is run with all of it. */
-const seedName = /(^|[._-])(seed|random_state)$/i;
-
 /**
  * The sweep file that a line stands for. The same line always gives the same text.
  *
@@ -50,7 +48,8 @@ export function gridSweepText(line: GridLine): string {
   const method = line.sample ?? (isDrawn ? 'random' : null);
   if (method !== null && line.runCap === null) throw uncapped(parameters, method);
   const group = method ?? wholeGroup;
-  const isCrossed = (name: string) => method !== null && (line.sample === null || seedName.test(name));
+  // A list of seeds tells repetitions of a point apart: each point that is drawn is run with all of it.
+  const isCrossed = (name: string) => method !== null && (line.sample === null || isSeedName(name));
   const baselines = readBaselines(line.baselines, [...parameters.keys()], [group, thenGroup]);
   const names = new Set(
     [parameters, ...baselines.map((baseline) => baseline.parameters)].flatMap((all) => [...all.keys()]),

@@ -3,6 +3,7 @@ import { type Levels, levelsOf } from '../../analysis/health/divergence.js';
 import { type Ending, endingOf, type Judged, judgedMetric } from '../../analysis/health/ending.js';
 import { notFiniteAmong } from '../../analysis/health/finding.js';
 import { countingAmong, inMetricOrder, type MetricsToShow, standingAmong } from '../../analysis/metric-order.js';
+import { smallBounds } from '../../metrics/bounded-series.js';
 import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { compileStopRule } from '../../spec/policy/stop-rule.js';
@@ -11,11 +12,6 @@ import { countedProgress, type Limit, limitsOf } from './counted-progress.js';
 
 /** Read in one part, bytes; some 2.5 ms of work. */
 const PART_BYTES = 128 << 10;
-/**
- * What is kept of each series here, where only the last value and a small picture of it are told. A run that makes up as many
- * keys as it may (2000) takes 80 MB with that, and a usual one half a megabyte.
- */
-const keep = { older: 2048, exact: 256 };
 /** Key of our own lab and of the tinker-cookbook layout: the share that is done, 0..1. */
 const DONE_SHARE = 'progress/done_frac';
 /** The levels of a series are worked out anew when it has grown by this share, which is one of its levels. */
@@ -68,7 +64,7 @@ export class MetricsMonitor {
     const row = isJudged ? (values: Row, isPast: boolean) => this.#takeRow(values, isPast) : null;
     const listener = { row, restart: () => this.#restart() };
     const { folders = [], patterns = {} } = run.metrics;
-    this.#metrics = openMetrics(run.directory, { listener, keep, hasPast, places: { folders, patterns } });
+    this.#metrics = openMetrics(run.directory, { listener, keep: smallBounds, hasPast, places: { folders, patterns } });
   }
 
   /** Where the run writes them, or will. */

@@ -144,7 +144,7 @@ export class WindowReader {
       groupChoices: scene.groupChoices,
       metric: scene.metric,
       isFolded: (branch: Branch) => isFolded(branch, at.ui, scene.runs.length),
-      wall: () => this.#detailFor(node, at).metrics,
+      wall: () => this.#detailFor(node, at).wall(),
       width: at.size.width,
       own: here.own,
       now: this.#now(),

@@ -65,14 +65,27 @@ export function chartRows(shorts: Partial<Record<ChartCommand, Pick<KeyRow, 'sho
       ...row('x-axis', 'x', 'x axis: step, time, relative time, or any metric', opens('x-axis')),
       vim: { keys: ['i'], shown: 'i' },
     },
-    { ...row('log-y', 'l', 'logarithmic y axis', toggleLogY), vim: { keys: ['Y'], shown: 'Y' } },
+    {
+      ...row('log-y', 'l', 'y axis: logarithmic, linear, or as the values need it', nextYAxis),
+      vim: { keys: ['Y'], shown: 'Y' },
+    },
     row('smooth', '~', 'smoothing: more, then off', smooth),
     row('chart', 'a', 'how charts are drawn: seeds, scale of x, outliers, zoom', opens('chart')),
   ];
 }
 
-const toggleLogY: Handler = (ui) =>
-  chooseChart(ui, { isLogY: !ui.chart.isLogY }, `y axis: ${scaleWord(!ui.chart.isLogY)}.`);
+/** What the key goes through, and what is said of it. */
+const yAxes: readonly (readonly [ChartChoice['isLogY'], string])[] = [
+  [null, 'logarithmic where values span a factor of 10,000, else linear'],
+  [true, 'logarithmic'],
+  [false, 'linear'],
+];
+
+const nextYAxis: Handler = (ui) => {
+  const at = yAxes.findIndex(([isLogY]) => isLogY === ui.chart.isLogY);
+  const [isLogY, text] = yAxes[(at + 1) % yAxes.length]!;
+  return chooseChart(ui, { isLogY }, `y axis: ${text}.`);
+};
 
 function toggleLogX(ui: UiState): Pressed {
   return chooseChart(ui, { isLogX: !ui.chart.isLogX }, `x axis: ${scaleWord(!ui.chart.isLogX)}.`);

@@ -3,6 +3,7 @@ import type { SweepChoice } from '../model/sweep-choices.js';
 import type { GroupChoice } from '../model/tree/group-choices.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../state/port.js';
 import type { Dialog, Effect, UiState } from '../state/ui-state.js';
+import type { WallMetrics } from '../state/wall-choice.js';
 import type { Branch, BranchIndex, TreeNode } from '../model/tree/branch-index.js';
 import type { VaryingParameters } from '../model/varying-parameters.js';
 import type { XChoice } from '../widgets/chart/x-axis.js';
@@ -29,8 +30,8 @@ export type KeyContext = {
   /** Charts of the selection, and what their x axis can be. */
   readonly charts?: number;
   readonly xChoices?: readonly XChoice[];
-  /** The metrics of the selection, in the order of the wall of charts. */
-  readonly wall?: () => readonly string[];
+  /** The metrics of the selection, as the wall of charts has them. */
+  readonly wall?: () => WallMetrics;
   /** What the runs can be grouped by, and what tells them apart; computed when it is asked for. */
   readonly groupChoices?: () => readonly GroupChoice[];
   /** The sweeps there are, to be shown instead. */

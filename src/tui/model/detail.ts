@@ -1,5 +1,4 @@
-import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.js';
-import { groupBy } from '../../base/group-by.js';
+import type { MetricsToShow } from '../../analysis/metric-order.js';
 import { lazy } from '../../base/lazy.js';
 import { hasEnded } from '../../base/run-words.js';
 import { type Subject, subjectsOf, withHighlight } from './chart-subjects.js';
@@ -9,6 +8,7 @@ import type { MetricReader } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
 import { theoryLines } from '../widgets/chart/theory-lines.js';
 import type { TreeNode } from './tree/branch-index.js';
+import { wallMetrics } from './wall-metrics.js';
 import type { Curve } from '../widgets/chart/chart-look.js';
 import type { ChartData, Detail } from '../widgets/chart/chart-section.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../widgets/chart/x-axis.js';
@@ -38,8 +38,8 @@ export function detailOf(
   const drawn = withHighlight(all, pointed, scene.colours);
   const sources = sourcesOf(drawn, history);
   const readers = sources.map(({ reader }) => reader);
-  const { show, x: usual } = shownFor(drawn[0], scene);
-  const axis = xAxisOf(xKey, usual);
+  const shown = shownFor(drawn[0], scene);
+  const axis = xAxisOf(xKey, shown.x);
   // Of a hundred metrics only those on the screen are looked at.
   const known = new Map<string, ChartData>();
   const chartOf = (metric: string): ChartData => {
@@ -51,8 +51,8 @@ export function detailOf(
     return chart;
   };
   return {
-    charts: chartKeys(scene.metric, show, readers).map(chartOf),
-    metrics: wallOrder(new Set(readers.flatMap((reader) => reader.keys())), { show, x: usual }),
+    charts: chartKeys(scene.metric, shown.show, readers).map(chartOf),
+    wall: lazy(() => wallMetrics({ history, of: node?.key ?? '', readers }, shown)),
     chartOf,
     xKey: axis.key,
     xUnit: axis.unit,
@@ -93,16 +93,10 @@ function sourcesOf(subjects: readonly Subject[], history: History): Source[] {
   });
 }
 
-function shownFor(subject: Subject | undefined, { sweeps }: ListModel): { show: readonly string[]; x: string } {
+function shownFor(subject: Subject | undefined, { sweeps }: ListModel): MetricsToShow {
   const sweep = sweeps.find(({ name }) => name === subject?.run.sweep);
   const group = sweep?.groups.find(({ name }) => name === subject?.run.group);
   return group?.shown ?? sweep ?? { show: [], x: 'step' };
-}
-
-/** Metrics of one prefix together (`train/…`), in the order in which the best of each comes; results first in each. The x axis is none of them. */
-export function wallOrder(keys: Iterable<string>, choice: MetricsToShow): string[] {
-  const inOrder = inMetricOrder(keys, choice).filter((key) => key !== choice.x);
-  return [...groupBy(inOrder, (key) => key.slice(0, Math.max(0, key.indexOf('/')))).values()].flat();
 }
 
 function chartKeys(metric: string | null, show: readonly string[], readers: readonly MetricReader[]): string[] {

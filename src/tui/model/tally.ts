@@ -1,3 +1,4 @@
+import type { Results } from '../../analysis/seed-statistics.js';
 import { withoutNoise } from '../../analysis/statistics.js';
 import { endStates, isUnhealthy, type RunHealth } from '../../base/run-words.js';
 import type { RunSummary, RunWord } from '../state/port.js';
@@ -17,14 +18,13 @@ export type Tally = {
 
 /**
  * Mean and sample standard deviation (0 of one) over the `count` values of runs that are finite; the mean is NaN where none
- * is. `notFinite`: runs whose value is NaN or infinite.
+ * is. `nan`, `infinite`: runs whose value is that.
  */
 export type RunValues = {
   readonly mean: number;
   readonly deviation: number;
   readonly count: number;
-  readonly notFinite: number;
-};
+} & Pick<Results, 'nan' | 'infinite'>;
 
 /** Copied for each tally: far cheaper than making it, and ten thousand runs have some thousand groups. */
 const none = Object.fromEntries(statesInOrder.map((state) => [state, 0])) as Record<RunWord, number>;
@@ -45,7 +45,6 @@ export function tally(runs: readonly RunSummary[], metric: string | null): Tally
     }
     progress += progressOf(run);
     const value = metric === null ? undefined : run.metrics[metric];
-    // What is not finite travels as null.
     if (value !== undefined) spread.add(value ?? Number.NaN);
   }
   return {
@@ -81,10 +80,10 @@ export function curveValues(runs: readonly RunSummary[], word: string): RunValue
   return spread.result();
 }
 
-/** The best value of a run's objective: NaN where all it has written is none; undefined: it has written none. */
+/** The best value of a run's objective: the last where none is finite; undefined: it has written none. */
 export function bestOf({ best, metrics }: RunSummary): number | undefined {
   if (best === undefined) return undefined;
-  return best.value ?? (Object.hasOwn(metrics, best.metric) ? Number.NaN : undefined);
+  return best.value ?? (Object.hasOwn(metrics, best.metric) ? (metrics[best.metric] ?? Number.NaN) : undefined);
 }
 
 /** 0..1; a done run is whole even when its rule ended it early. */
@@ -104,11 +103,13 @@ class Spread {
   #count = 0;
   #mean = 0;
   #squares = 0;
-  #notFinite = 0;
+  #nan = 0;
+  #infinite = 0;
 
   add(value: number): void {
     if (!Number.isFinite(value)) {
-      this.#notFinite++;
+      if (Number.isNaN(value)) this.#nan++;
+      else this.#infinite++;
       return;
     }
     this.#count++;
@@ -118,10 +119,11 @@ class Spread {
   }
 
   result(): Tally['metric'] {
-    const [count, notFinite] = [this.#count, this.#notFinite];
-    if (count + notFinite === 0) return null;
-    if (count === 0) return { mean: Number.NaN, deviation: 0, count, notFinite };
+    const counts = { count: this.#count, nan: this.#nan, infinite: this.#infinite };
+    const { count, nan, infinite } = counts;
+    if (count + nan + infinite === 0) return null;
+    if (count === 0) return { mean: Number.NaN, deviation: 0, ...counts };
     const deviation = count > 1 ? withoutNoise(Math.sqrt(this.#squares / (count - 1)), this.#mean) : 0;
-    return { mean: this.#mean, deviation, count, notFinite };
+    return { mean: this.#mean, deviation, ...counts };
   }
 }

@@ -5,7 +5,8 @@ export type ChartChoice = {
   /** null: what the sweep says. `relative` and `time` are the seconds since the run began and the time of day. */
   readonly xKey: string | null;
   readonly isLogX: boolean;
-  readonly isLogY: boolean;
+  /** null: as the values need it. */
+  readonly isLogY: boolean | null;
   /** Weight of what came before in the exponential mean, 0 (none) to below 1. */
   readonly smoothing: number;
   readonly spread: Spread;
@@ -28,7 +29,7 @@ export const spreads: readonly Spread[] = ['each', ...seedSummaries];
 export const initialChartChoice: ChartChoice = {
   xKey: null,
   isLogX: false,
-  isLogY: false,
+  isLogY: null,
   smoothing: 0,
   spread: 'each',
   carriesEnded: true,

@@ -30,7 +30,7 @@ export type ActCommand =
 export type ListCommand =
   'mark' | 'mark-all' | 'star' | 'filter' | 'failures' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views';
 
-export type ChartCommand = 'metric' | 'x-axis' | 'log-y' | 'smooth' | 'chart' | 'ranks';
+export type ChartCommand = 'metric' | 'x-axis' | 'log-y' | 'smooth' | 'chart' | 'ranks' | 'alike';
 
 export type LogCommand = 'search-next' | 'search-previous' | 'first-error' | 'wrap';
 

@@ -123,7 +123,8 @@ export type ParametersScreen = {
   /** Of the run that is beside the baseline: 0 is the best. */
   readonly rank: number;
   /** Whether only the order of the runs counts, not how far they lie apart. */
-  readonly byRank: boolean;
+  /** null: as the values need it. */
+  readonly byRank: boolean | null;
   /** The first line that is shown. */
   readonly top: number;
 };

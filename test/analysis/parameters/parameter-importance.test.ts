@@ -198,16 +198,18 @@ describe('what is said of a parameter', () => {
     expect(parameter(answer, 'rising').trend).toBe('up');
     expect(parameter(answer, 'valley').trend).toBe('mixed');
     expect(parameter(answer, 'kind').trend).toBe('unordered');
-    expect(parameter(answer, 'kind').best).toEqual({ kind: 'value', value: 'y' });
-    const { best } = parameter(answer, 'valley');
-    expect(best?.kind === 'range' ? (best.low + best.high) / 2 : NaN).toBeCloseTo(0.5, 0);
+    expect(parameter(answer, 'kind').best).toMatchObject({ value: 'y', ties: [], runs: 1, usual: 1 });
+    const bestRow = rows.toSorted((a, b) => score(a) - score(b))[0]!;
+    expect(parameter(answer, 'valley').best?.value).toBe(bestRow.valley);
     const turned = measure(runsOf(rows, (point) => -score(point)));
     expect(parameter(turned, 'rising').trend).toBe('down');
   });
 
   it('no best value where nobody says which end is best', () => {
     expect(parameter(measure(runsOf(rows, score), { goal: null }), 'kind').best).toBeNull();
-    expect(parameter(measure(runsOf(rows, score), { goal: 'maximize' }), 'kind').best).not.toEqual({ value: 'y' });
+    expect(parameter(measure(runsOf(rows, score), { goal: 'maximize' }), 'kind').best).not.toMatchObject({
+      value: 'y',
+    });
   });
 
   it('the mean objective at each of its values, in its own unit', () => {
@@ -260,6 +262,147 @@ describe('seeds', () => {
     expect(Math.abs(answer.noise!.share - 1 / 2.92)).toBeLessThan(0.12);
     expect(answer.explained).toBeLessThan(1 - answer.noise!.share + 0.1);
   });
+
+  it.each<{ what: string; of: (run: (typeof runs)[number], index: number) => MeasuredRun; noise: object | null }>([
+    {
+      what: 'nothing of the same run twice',
+      of: ({ parameters, objective }) => ({ parameters: { ...parameters, seed: 0 }, objective }),
+      noise: null,
+    },
+    {
+      what: 'nothing of runs without seeds',
+      of: ({ parameters: { a, b }, objective }) => ({ parameters: { a: a!, b: b! }, objective }),
+      noise: null,
+    },
+    {
+      what: 'nothing where something else differs',
+      of: ({ parameters, objective }, index) => ({ parameters: { ...parameters, name: index }, objective }),
+      noise: null,
+    },
+    {
+      what: 'nothing of runs of different groups',
+      of: (run, index) => ({ ...run, group: String(index) }),
+      noise: null,
+    },
+    {
+      what: 'as much where what differs is computed from the seed',
+      of: ({ parameters, objective }) => ({
+        parameters: { ...parameters, secret: 7 * Number(parameters['seed']) },
+        objective,
+      }),
+      noise: { settings: 12, runs: 60 },
+    },
+    {
+      what: 'as much where each run is there twice, in one group',
+      of: (run) => run,
+      noise: { settings: 12, runs: 60 },
+    },
+  ])('say $what', ({ what, of, noise: expected }) => {
+    const twice = what.includes('twice, in')
+      ? runs.flatMap((run) => [
+          { ...run, group: 'A' },
+          { ...run, group: 'A' },
+        ])
+      : runs;
+    const { noise: found } = measure(twice.map(of), { fromSeeds: ['secret'] });
+    if (expected === null) expect(found).toBeNull();
+    else expect(found).toMatchObject(expected);
+  });
+
+  it('and what is computed from them are no parameters', () => {
+    const secret = runs.map(({ parameters, objective }) => ({
+      parameters: { ...parameters, secret: 7 * Number(parameters['seed']) },
+      objective,
+    }));
+    expect(
+      measure(secret, { fromSeeds: ['secret'] })
+        .parameters.map(({ name }) => name)
+        .sort(),
+    ).toEqual(['a', 'b']);
+  });
+});
+
+describe('the best value of a parameter', () => {
+  /** Losses over the seeds of each learning rate. */
+  const over = (losses: Readonly<Record<string, readonly number[]>>): MeasuredRun[] =>
+    Object.entries(losses).flatMap(([lr, values]) =>
+      values.map((objective, seed) => ({ parameters: { lr: Number(lr), seed }, objective })),
+    );
+  const diverging = {
+    '0.01': [1.35, 1.3, 1.4],
+    '0.05': [0.06, 0.061, 0.059],
+    '0.1': [0.03, 0.031, 0.029],
+    '0.2': [0.015, 0.016, 0.014],
+    '1': [1.8e20, 1.7e20, 1.9e20],
+  };
+
+  it.each<{ where: string; losses: Record<string, number[]>; goal?: 'minimize' | 'maximize'; best: object }>([
+    {
+      where: 'one setting diverged',
+      losses: diverging,
+      best: { value: 0.2, ties: [], median: 0.015, runs: 3, usual: 3 },
+    },
+    {
+      where: 'more is better',
+      losses: { '1': [1, 2, 3], '2': [7, 8, 9], '3': [4, 5, 6] },
+      goal: 'maximize',
+      best: { value: 2, median: 8 },
+    },
+    {
+      where: 'a setting had a lucky seed',
+      losses: { '1': [1, 1.1, 0.9], '2': [0.01, 5, 6], '3': [2, 2, 2] },
+      best: { value: 1, median: 1 },
+    },
+    {
+      where: 'most seeds of a setting broke',
+      losses: { '1': [1, 1.1, 0.9], '2': [0.01, NaN, Infinity], '3': [2, 2, 2] },
+      best: { value: 1 },
+    },
+    {
+      where: 'a setting went to minus infinity',
+      losses: { '1': [1, 1.1, 0.9], '2': [-Infinity, -Infinity, -Infinity], '3': [2, 2, 2] },
+      best: { value: 1 },
+    },
+    {
+      where: 'it has fewer seeds',
+      losses: { '1': [1, 1.1, 0.9], '2': [0.5], '3': [2, 2, 2], '4': [3, 3, 3] },
+      best: { value: 2, runs: 1, usual: 3 },
+    },
+    {
+      where: 'two settings cannot be told apart',
+      losses: { '1': [1, 1.3, 0.7], '2': [1.05, 1.2, 0.9], '3': [2, 2, 2] },
+      best: { value: 1, ties: [2] },
+    },
+    {
+      where: 'two settings are alike in three digits',
+      losses: { '1': [0.010001, 0.010001, 0.010001], '2': [0.01, 0.01, 0.01], '3': [2, 2, 2] },
+      best: { value: 2, ties: [1] },
+    },
+  ])('is that of the best median over seeds where $where', ({ losses, goal = 'minimize', best }) => {
+    // More of them, so that there is something to say; none is better.
+    const others = Object.fromEntries(
+      [11, 12, 13].map((lr) => [lr, [10, 11, 12].map((loss) => (goal === 'minimize' ? loss : -loss))]),
+    );
+    expect(parameter(measure(over({ ...losses, ...others }), { goal }), 'lr').best).toMatchObject(best);
+  });
+
+  it('is not there where every setting broke', () => {
+    const runs = over({
+      '1': [1, NaN, NaN],
+      '2': [2, NaN, NaN],
+      '3': [3, NaN, NaN],
+      '4': [4, NaN, NaN],
+      '5': [5, NaN, NaN],
+    });
+    const more = over({ '6': [1, NaN, NaN], '7': [2, NaN, NaN], '8': [3, NaN, NaN] });
+    expect(parameter(measure([...runs, ...more]), 'lr').best).toBeNull();
+  });
+
+  it('and the shares are those of the order of the runs where values span decades', () => {
+    expect(measure(over(diverging)).scale).toBe('rank');
+    expect(measure(over({ ...diverging, '1': [2, 2, 2] })).scale).toBe('value');
+    expect(measure(over(diverging), { scale: 'value' }).scale).toBe('value');
+  });
 });
 
 describe('where nothing can be said', () => {
@@ -288,7 +431,8 @@ describe('where nothing can be said', () => {
     const rows = points(200, 'ab');
     const diverged = runsOf(rows, ({ a, b }) => (b! > 0.97 ? 1e12 * b! : a!));
     expect(share(ask(diverged, { scale: 'rank' }), 'a')).toBeGreaterThan(0.7);
-    expect(share(ask(diverged), 'a')).toBeLessThan(0.1);
+    expect(share(ask(diverged), 'a')).toBeGreaterThan(0.7);
+    expect(share(ask(diverged, { scale: 'value' }), 'a')).toBeLessThan(0.1);
   });
 });
 

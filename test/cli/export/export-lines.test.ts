@@ -85,6 +85,15 @@ describe('an export', () => {
     expect(lines('jsonl', 'last').map((line) => JSON.parse(line) as object)).toEqual(rows);
   });
 
+  it('tells infinities from NaN', () => {
+    addRun('r11', {}, ['{"step":1,"loss":3,"acc":1}', '{"step":2,"loss":Infinity,"acc":-Infinity}']);
+    expect(lines('csv', 'last').at(-1)).toMatch(/,-inf,inf,,2$/);
+    expect(lines('csv', 'all').filter((line) => line.includes('r11'))).toEqual(
+      ['1,acc,1', '2,acc,-inf', '1,loss,3', '2,loss,inf', '1,step,1', '2,step,2'].map((end) => `s,g,,r11,${end}`),
+    );
+    expect(JSON.parse(lines('jsonl', 'last').at(-1)!)).toMatchObject({ metrics: { loss: 'inf', acc: '-inf' } });
+  });
+
   it('of all metrics has a row for each value, steps of a resumed run once', () => {
     expect(lines('csv', 'all')).toEqual([
       'sweep,group,subgroup,name,step,metric,value',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
+import { computedFromSeeds } from '../../../src/spec/file/block.js';
 import { parseSweepFile } from '../../../src/spec/file/parse-sweep-file.js';
 import { planOf, refusal } from '../sweeps.js';
 
@@ -350,5 +351,25 @@ describe('a sweep file', () => {
       }),
       { numRuns: 800 },
     );
+  });
+});
+
+describe('parameters that are computed from seeds', () => {
+  it('are those whose expressions read one, directly or not', () => {
+    const text = `
+command: [x]
+parameters:
+  seed: [0, 1]
+  N: 16
+  secret: {expr: '(seed * 7) % N'}
+  twice: {expr: 'secret + 1'}
+  half: {expr: 'N / 2'}
+groups:
+  a: {}
+  b:
+    parameters: {data_seed: 3, shuffle: {expr: 'data_seed + 1'}}
+`;
+    const file = parseSweepFile(text, 's.yaml');
+    expect(file.kind === 'groups' && computedFromSeeds(file.blocks)).toEqual(['secret', 'shuffle', 'twice']);
   });
 });

@@ -64,20 +64,35 @@ describe('the compare screen', () => {
     expect(shown(120, 40, 'tab', 'left', 'tab', 'tab', 'c', 'c', 'c', 'c')).toContain('at episodes 80000');
   });
 
-  it('shows both ends where the sweep does not say which is best, and colours no difference', () => {
+  function judgedBy(name: string): void {
+    const { fleet, files, now } = memorySweep();
+    fleet.sweeps.set('abcd', { ...fleet.sweeps.get('abcd')!, objective: { name, goal: 'maximize' } });
+    store.close();
+    store = aWindow({ fleet, files, now });
+  }
+
+  it('shows both ends where the sweep says what is good, and that is another metric; and colours no difference', () => {
+    judgedBy('another');
     const text = shown(120, 40, '1', 'c', 'c', 'b');
     expect(lineOf(text, 'test/bits_known')).toMatch(/\d…\d/);
+    expect(text.split('\n').slice(3).join('\n')).not.toContain('●');
     expect(tonesOf('to the baseline')).not.toContain('good');
   });
 
+  it('marks the best of each metric, and orders by the first of them, the best first or last', () => {
+    judgedBy('test/bits_known');
+    const before = shown(120, 40, '2', 'c');
+    expect(lineOf(before, 'test/bits_known ↑')).toMatch(/9\.746 ±0\.0492 +● 11\.69/);
+    const columns = (text: string) => lineOf(text, 'N16').trim().split(/ +/);
+    expect(columns(before)).toEqual(['N16', 'N64', 'N256', 'N1024', 'N4096']);
+    const sorted = shown(120, 40, 's');
+    expect(columns(sorted)).toEqual(['N4096', 'N1024', 'N256', 'N64', 'N16']);
+    expect(sorted).toContain('Ordered by test/bits_known, the best first.');
+    expect(columns(shown(120, 40, 's'))).toEqual(['N16', 'N64', 'N256', 'N1024', 'N4096']);
+  });
+
   it('knows better from worse where the sweep says it', () => {
-    const { fleet, files, now } = memorySweep();
-    fleet.sweeps.set('abcd', {
-      ...fleet.sweeps.get('abcd')!,
-      objective: { name: 'test/bits_known', goal: 'maximize' },
-    });
-    store.close();
-    store = aWindow({ fleet, files, now });
+    judgedBy('test/bits_known');
     const text = shown(120, 40, '2', 'c', 'b');
     expect(text).toContain('test/bits_known ↑');
     expect(tonesOf('to the baseline')).toContain('good');

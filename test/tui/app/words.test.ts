@@ -3,13 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { cleanText } from '../../../src/text/display-text.js';
 import { textWidth } from '../../../src/text/display-width.js';
 import { shortDuration } from '../../../src/text/duration.js';
-import { narrowNumber } from '../../../src/text/numbers.js';
 import { wrapWithin } from '../../../src/text/wrap.js';
 import { sparkline } from '../../../src/tui/widgets/run-list/list-cells.js';
 import { progressBar } from '../../../src/tui/widgets/progress-bar.js';
 import { runReason } from '../../../src/tui/model/run-reason.js';
 import { plainText } from '../../../src/tui/surface/span.js';
-import { tickLabel, ticks } from '../../../src/tui/widgets/chart/axes/ticks.js';
+import { ticks } from '../../../src/tui/widgets/chart/axes/ticks.js';
 import { aRun } from '../simulated-fleet.js';
 
 describe('durations', () => {
@@ -22,27 +21,6 @@ describe('durations', () => {
     [86_400_000 * 120, '120d'],
   ])('%i ms is %s', (ms, text) => {
     expect(shortDuration(ms)).toBe(text);
-  });
-});
-
-describe('numbers', () => {
-  it.each([
-    [0, '0'],
-    [9.31, '9.310'],
-    [-0.0312345, '-0.0312'],
-    [20_000, '20000'],
-    [123_456.7, '123.5k'],
-    [3_400_000, '3.400M'],
-    [1.2e-5, '1.2e-5'],
-    [3e15, '3.0e15'],
-    [Number.NaN, 'NaN'],
-    [-Infinity, '-inf'],
-  ])('%d is %s', (value, text) => {
-    expect(narrowNumber(value)).toBe(text);
-  });
-
-  it('never need more than eight columns', () => {
-    fc.assert(fc.property(fc.double(), (value) => narrowNumber(value).length <= 8));
   });
 });
 
@@ -69,16 +47,6 @@ describe('ticks', () => {
         for (const mark of marks) expect(mark >= low - slack && mark <= high + slack).toBe(true);
       }),
     );
-  });
-
-  it.each([
-    [80_000, 20_000, '80k'],
-    [1_500_000, 500_000, '1.5M'],
-    [0.2, 0.1, '0.2'],
-    [2, 0.5, '2.0'],
-    [40, 20, '40'],
-  ])('%d in steps of %d is written %s', (value, step, text) => {
-    expect(tickLabel(value, step)).toBe(text);
   });
 });
 

@@ -44,11 +44,21 @@ function obeyed(command: ChartCommand | Option, ui: UiState, times = 1): UiState
 }
 
 describe('the keys of the charts', () => {
-  it.each(['log-x', 'log-y', 'clip'] as const)('%s turns on, off again, and says which', (command) => {
+  it.each(['log-x', 'clip'] as const)('%s turns on, off again, and says which', (command) => {
     const on = obeyed(command, initialUi);
     expect(on.chart).not.toEqual(initialUi.chart);
     expect(on.note?.text).toBeTruthy();
     expect(obeyed(command, on).chart).toEqual(initialUi.chart);
+  });
+
+  it('make the y axis logarithmic, linear, and again as its values need it', () => {
+    const all = [1, 2, 3].map((times) => obeyed('log-y', initialUi, times));
+    expect(all.map(({ chart }) => chart.isLogY)).toEqual([true, false, null]);
+    expect(all.map(({ note }) => note?.text)).toEqual([
+      'y axis: logarithmic.',
+      'y axis: linear.',
+      'y axis: logarithmic where values span a factor of 10,000, else linear.',
+    ]);
   });
 
   it('smooth more and more, then not at all', () => {

@@ -68,4 +68,12 @@ export const chartUses: Record<ChartCommand, readonly Use[]> = {
       back: ['escape'],
     },
   ],
+  alike: [
+    {
+      from: ['enter', 'tab', 'end'],
+      at: /▸ optim\/loss \+1 alike/,
+      sees: [/── …tim\/loss_doubled[^]*= fold alike/, /▸ optim\/loss \+1 alike[^]*= show alike/],
+      back: ['home', 'escape'],
+    },
+  ],
 };

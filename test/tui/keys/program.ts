@@ -8,14 +8,15 @@ import { spawnSync } from 'node:child_process';
 import type { GpuStatus } from '../../../src/protocol/run-summary.js';
 import type { Draft, EditorPort } from '../../../src/tui/state/editor-port.js';
 import { openWindow } from '../../../src/tui/app/open-window.js';
-import type { RequestedSlots, RunSummary } from '../../../src/tui/state/port.js';
+import type { MetricReader, RequestedSlots, RunFilesPort, RunSummary } from '../../../src/tui/state/port.js';
 import { keyPresets } from '../../../src/tui/state/preferences-port.js';
 import { passingPreferences } from '../../../src/tui/app/preferences.js';
 import { knownSummary } from '../known-summary.js';
 import { aRun, aSweep, memorySweep } from '../simulated-fleet.js';
 
-const { fleet, files, now } = memorySweep();
+const { fleet, files: written, now } = memorySweep();
 Date.now = () => now;
+const files: RunFilesPort = { ...written, metrics: (directory) => withCopy(written.metrics(directory)) };
 const objective = { name: 'test/bits_known', goal: 'maximize' as const };
 addBest();
 addGroups(['E', 'F', 'G', 'H', 'I', 'J']);
@@ -26,6 +27,24 @@ fleet.obey = (verb, ids) => {
   changeMachine(verb, ids);
   fleet.publish();
 };
+
+/** With a metric that shows the same as another one. */
+function withCopy(metrics: MetricReader): MetricReader {
+  return {
+    refresh: () => metrics.refresh(),
+    keys: () => [
+      ...metrics.keys(),
+      ...metrics
+        .keys()
+        .slice(-1)
+        .map((key) => `${key}_doubled`),
+    ],
+    series: (key, x) => {
+      const { x: at, y } = metrics.series(key.replace('_doubled', ''), x);
+      return { x: at, y: key.endsWith('_doubled') ? y.map((value) => 2 * value) : y };
+    },
+  };
+}
 
 /** As the supervisor tells it of runs that have an objective: here the last value is the best. */
 function addBest(): void {

@@ -19,6 +19,12 @@ export function sampleCell(sample: Sample | null, runs: number): Line {
   return [span(narrowNumber(sample.mean), 'value'), ...spread, ...few];
 }
 
+/** The best of a row or column, told by its sign as well. */
+export function bestCell(cell: Line): Line {
+  const [value, ...rest] = cell;
+  return value === undefined ? cell : [span('● ', 'good'), { ...value, tone: 'good' }, ...rest];
+}
+
 const verdictTones: Record<Delta['verdict'], Tone> = { better: 'good', worse: 'bad', same: 'dim', unknown: 'plain' };
 
 /** `+0.520 +5.6%`; coloured only where the sweep says which way is better. */

@@ -1,9 +1,10 @@
+import { bestOnes } from '../../../analysis/best-first.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import type { CompareScreen } from '../../state/ui-state.js';
-import { deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
+import { bestCell, deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
 import { valuesText, withoutCommon } from './compare-parameters.js';
-import { deltaOf } from './compare-value.js';
+import { deltaOf, rankedSamples } from './compare-value.js';
 import type { ComparedMetric, Comparison } from './comparison.js';
 import { sectionRule } from '../../widgets/section.js';
 import { narrowNumber } from '../../../text/numbers.js';
@@ -88,7 +89,11 @@ export function summaryWords({ summary, cursor, setting }: Pick<Comparison, 'sum
 
 /** The values and, below them, how far they are from the baseline. */
 function metricRow(metric: ComparedMetric, { subjects, baseline }: Comparison, frame: Frame): Line[] {
-  const values = metric.cells.map((sample, index) => sampleCell(sample, subjects[index]!.runs.length));
+  const best = bestOnes(rankedSamples(metric.cells), metric.direction, narrowNumber);
+  const values = metric.cells.map((sample, index) => {
+    const cell = sampleCell(sample, subjects[index]!.runs.length);
+    return best.has(index) ? bestCell(cell) : cell;
+  });
   const name = metricName(metric, frame.name - 2);
   const first = row([span(` ${name}`, 'plain')], shown(values, frame), frame);
   if (baseline === null) return [first];
@@ -98,8 +103,8 @@ function metricRow(metric: ComparedMetric, { subjects, baseline }: Comparison, f
   return [first, row([span('   to the baseline', 'faint')], shown(deltas, frame), frame)];
 }
 
-/** With an arrow that says which way is better, where the sweep says so. The end of a long name tells more. */
-function metricName({ key, direction }: ComparedMetric, width: number): string {
+/** With an arrow that says which way is better, where that is known. The end of a long name tells more. */
+export function metricName({ key, direction }: Pick<ComparedMetric, 'key' | 'direction'>, width: number): string {
   const arrow = direction === null ? '' : direction === 'maximize' ? ' ↑' : ' ↓';
   const text = cleanText(key);
   const room = width - arrow.length;

@@ -1,12 +1,14 @@
+import { bestOnes } from '../../../analysis/best-first.js';
 import { assertNever } from '../../../base/assert-never.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
+import { narrowNumber } from '../../../text/numbers.js';
 import type { CompareScreen, UiState } from '../../state/ui-state.js';
 import { chartSection, sharedLegend } from '../../widgets/chart/chart-section.js';
-import { deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
-import { columnsTable, summaryWords } from './compare-columns.js';
+import { bestCell, deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
+import { columnsTable, metricName, summaryWords } from './compare-columns.js';
 import { valuesText, withoutCommon } from './compare-parameters.js';
-import { deltaOf } from './compare-value.js';
+import { deltaOf, rankedSamples } from './compare-value.js';
 import { type Comparison, isInRows } from './comparison.js';
 import { heatmapNeeds, heatmapSection, heatmapSize } from './heatmap-section.js';
 import type { Heatmap } from './heatmap.js';
@@ -210,8 +212,10 @@ function columnsOf({ subjects, parameters, metrics, baseline }: Comparison): Col
     return { title: cleanText(key), cell: (index) => [span(texts[index]!)] };
   });
   const values = metrics.flatMap(({ key, cells, direction }): Column[] => {
-    const title = cleanText(shortKey(key));
-    const value: Column = { title, cell: (index) => sampleCell(cells[index]!, subjects[index]!.runs.length) };
+    const title = metricName({ key: shortKey(key), direction }, widestCell);
+    const best = bestOnes(rankedSamples(cells), direction, narrowNumber);
+    const cellOf = (index: number): Line => sampleCell(cells[index]!, subjects[index]!.runs.length);
+    const value: Column = { title, cell: (index) => (best.has(index) ? bestCell(cellOf(index)) : cellOf(index)) };
     if (baseline === null) return [value];
     const base = cells[baseline] ?? null;
     const delta = (index: number): Line =>

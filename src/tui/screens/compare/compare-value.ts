@@ -1,11 +1,12 @@
+import type { Goal, Ranked } from '../../../analysis/best-first.js';
 import { bestPlace, runValue } from '../../../analysis/run-value.js';
 import { type Results, resultsOf } from '../../../analysis/seed-statistics.js';
 import { deviation, mean } from '../../../analysis/statistics.js';
 import type { ValueSummary } from '../../state/compare-choice.js';
 import type { Series } from '../../state/port.js';
 
-/** Which way a metric should go, if the sweep says so. */
-export type Direction = 'minimize' | 'maximize' | null;
+/** Which way a metric should go, if that is known. */
+export type Direction = Goal;
 
 /**
  * The value of one run's curve, NaN or infinite where that is what the run has come to. `low` and `high` are the same
@@ -84,6 +85,15 @@ export function sampleOf(values: readonly (CurveValue | null)[]): Sample | null 
     return { kind: 'range', low, high, ...counts };
   }
   return { kind: 'mean', mean: mean(finite) ?? Number.NaN, deviation: deviation(finite) ?? 0, ...counts };
+}
+
+/** What samples are ranked by. A range has no best end: by its upper one it can be ordered, and no more. */
+export function rankedSamples(samples: readonly (Sample | null)[]): Ranked[] {
+  return samples.map((sample) => {
+    if (sample === null || sample.count === 0) return { value: null, isBroken: true };
+    const value = sample.kind === 'mean' ? sample.mean : sample.high;
+    return { value, isBroken: sample.nan + sample.infinite > 0 };
+  });
 }
 
 /** How far a value is from the baseline's. `percent`: of the baseline's size; null where that is 0 or too small. */

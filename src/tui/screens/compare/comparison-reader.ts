@@ -1,3 +1,5 @@
+import { bestFirst } from '../../../analysis/best-first.js';
+import { goalOf } from '../../../analysis/metric-order.js';
 import { hasEnded } from '../../../base/run-words.js';
 import type { HeatmapAxes } from '../../state/compare-choice.js';
 import { type CurveColours, distinctColours } from '../../model/curve-colours.js';
@@ -14,7 +16,14 @@ import type { CompareScreen, UiState } from '../../state/ui-state.js';
 import { cursorX } from '../../widgets/chart/chart-cursor.js';
 import type { ChartData } from '../../widgets/chart/chart-section.js';
 import { differingAnnotations, type DifferingParameter, differingParameters } from './compare-parameters.js';
-import { type CurveValue, curveValue, type Direction, type Question, sampleOf } from './compare-value.js';
+import {
+  type CurveValue,
+  curveValue,
+  type Direction,
+  type Question,
+  rankedSamples,
+  sampleOf,
+} from './compare-value.js';
 import type { ComparedMetric, ComparedSubject, Comparison } from './comparison.js';
 import { defaultAxes, heatmapOf, heatmapParameters } from './heatmap.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../../widgets/chart/x-axis.js';
@@ -67,7 +76,7 @@ export class ComparisonReader implements ScreenData<'compare', Comparison> {
     const comparison = this.read(source);
     const { axes, chosenAxes, charts } = comparison;
     const { length, columns, page } = compareExtent(comparison, source.ui.compare.view, source.body);
-    const own: CompareContext = { length, columns, axes, usualAxes: chosenAxes };
+    const own: CompareContext = { length, columns, axes, usualAxes: chosenAxes, ranking: rankingOf(comparison) };
     return withLazy({ page, own, charts: charts.length }, { xChoices: () => this.#xChoices(source) });
   }
 
@@ -201,8 +210,7 @@ function answerer(
   return (run, metric) => {
     const reader = readers.get(run.id);
     const last = summary === 'last' ? lastValue(run, metric) : null;
-    // The supervisor tells that a last value is no number; whether it is NaN or infinite, only the file does.
-    if (summary === 'last' && (last === null || reader === undefined || Number.isFinite(last.low))) return last;
+    if (summary === 'last') return last;
     if (reader === undefined) return null;
     const direction = directionOf(metric, run.sweep, scene);
     return curveValue(seriesOver(axis, reader, metric), { summary, direction, x: cursor });
@@ -217,10 +225,9 @@ function lastValue({ metrics }: RunSummary, metric: string): CurveValue | null {
   return { low: known, high: known };
 }
 
-/** What the sweep file says; never guessed from the name of a metric. */
+/** An arrow beside the metric shows it. */
 function directionOf(metric: string, sweep: string, { sweeps }: ListModel): Direction {
-  const objective = sweeps.find(({ name }) => name === sweep)?.objective;
-  return objective?.name === metric ? objective.goal : null;
+  return goalOf(metric, sweeps.find(({ name }) => name === sweep)?.objective);
 }
 
 function metricOf(
@@ -250,6 +257,15 @@ function mapOf(
   const isShown = ui.compare.view === 'heatmap' && chosenAxes !== null;
   const heatmaps = isShown ? keys.map((key) => heatmapOf(runs, key, chosenAxes, (run) => answer(run, key))) : [];
   return { heatmaps, axes, chosenAxes };
+}
+
+/** What is compared from the best to the worst by the first metric; null: nothing has a value. */
+function rankingOf({ subjects, metrics: [metric] }: Comparison): CompareContext['ranking'] {
+  const order = bestFirst(rankedSamples(metric?.cells ?? []), metric?.direction ?? null).filter(
+    (index) => metric!.cells[index] !== null,
+  );
+  if (metric === undefined || order.length === 0) return null;
+  return { keys: order.map((index) => subjects[index]!.key), metric: metric.key, direction: metric.direction };
 }
 
 function positionOf(key: string | null, subjects: readonly ComparedSubject[]): number | null {

@@ -1,4 +1,4 @@
-import { parameterOf } from '../../../base/scalar.js';
+import { isSeedName, parameterOf } from '../../../base/scalar.js';
 import type { HeatmapAxes } from '../../state/compare-choice.js';
 import type { RunSummary } from '../../state/port.js';
 import { type CurveValue, type Sample, sampleOf } from './compare-value.js';
@@ -93,13 +93,10 @@ function valuesOf(runs: readonly RunSummary[], key: string): (Value | undefined)
   });
 }
 
-/** What a seed is called; a sweep file need not name the settings that its seeds belong to. */
-const seedName = /(^|[._-])seed$/i;
-
-/** Parameters that differ between runs of one setting, as the sweep file divides them; and seeds. */
+/** Parameters that differ between runs of one setting, as the sweep file divides them; and seeds: it need not name the settings. */
 function variesInside(runs: readonly RunSummary[]): Set<string> {
   const firsts = new Map<string, RunSummary>();
-  const varying = new Set([...keysOf(runs)].filter((key) => seedName.test(key)));
+  const varying = new Set([...keysOf(runs)].filter(isSeedName));
   for (const run of runs) {
     if (run.subgroup === null) continue;
     const setting = `${run.sweep}\n${run.group}\n${run.subgroup}`;

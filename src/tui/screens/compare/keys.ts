@@ -15,6 +15,8 @@ import { type CompareView, compareViews, type HeatmapAxes, valueSummaries } from
 import { menuAt } from '../../state/menu-state.js';
 import type { CompareScreen, UiState } from '../../state/ui-state.js';
 import { pin } from './compare-handler.js';
+import { cleanText } from '../../../text/display-text.js';
+import type { Direction } from './compare-value.js';
 import { isInRows } from './comparison.js';
 
 /** What the keys of the screen need to know of what is compared. */
@@ -25,6 +27,8 @@ export type CompareContext = {
   /** Parameters that may be on the axes of the heatmap, and those that are unless a person chooses. */
   readonly axes: readonly string[];
   readonly usualAxes: HeatmapAxes | null;
+  /** Keys of what has a value, from the best to the worst by a metric; null: nothing has. */
+  readonly ranking: { readonly keys: readonly string[]; readonly metric: string; readonly direction: Direction } | null;
 };
 
 type Shown = {
@@ -65,6 +69,10 @@ export const compareKeys: KeyTable = {
       ...{ command: 'baseline', keys: ['b'], group: 'charts', short: inView('table', 'baseline'), worth: 5 },
       help: 'pin what is under the cursor as the baseline',
       act: onScreen(pinSubject),
+    },
+    {
+      ...{ command: 'sort', keys: ['s'], group: 'charts', short: inView('table', 'sort'), act: onScreen(sortSubjects) },
+      help: 'order what is compared by the first metric, the best first; again: the worst first',
     },
     {
       ...{ command: 'open', ...enterKey, group: 'move', short: inView('table', 'open'), worth: 5 },
@@ -141,6 +149,23 @@ function pinSubject({ ui, screen, at }: Shown): Pressed {
   const subject = screen.subjects[screen.at];
   if (subject === undefined) return refuse(ui, 'There is nothing to pin.');
   return pin(ui, subject.key, subject.label, `${at.keyOf('baseline')} again unpins it.`);
+}
+
+/** The cursor stays with what it is on. What has no value comes last, either way. */
+function sortSubjects({ ui, screen, own: { ranking } }: Shown): Pressed {
+  if (ranking === null) return refuse(ui, 'There are no values to order by yet.');
+  const { keys, metric, direction } = ranking;
+  const known = keys.flatMap((key) => screen.subjects.find((subject) => subject.key === key) ?? []);
+  const others = screen.subjects.filter(({ key }) => !keys.includes(key));
+  const isSorted = known.every(({ key }, index) => key === screen.subjects[index]!.key);
+  const subjects = [...(isSorted ? known.toReversed() : known), ...others];
+  const at = Math.max(
+    0,
+    subjects.findIndex(({ key }) => key === screen.subjects[screen.at]?.key),
+  );
+  const first = direction === null ? ['highest', 'lowest'] : ['best', 'worst'];
+  const text = `Ordered by ${cleanText(metric)}, the ${first[Number(isSorted)]!} first.`;
+  return { ui: { ...ui, screen: { ...screen, subjects, at }, note: { text, tone: 'dim' } } };
 }
 
 /** Goes to the row of the thing under the cursor and opens it; what is folded away is unfolded. */

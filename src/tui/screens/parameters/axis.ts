@@ -1,11 +1,19 @@
+import { type Extent, robustRange } from '../../../analysis/axis-range.js';
 import type { Parameters } from '../../../base/scalar.js';
 import { parameterOrder, parameterText } from '../../model/parameter-text.js';
 import { type Mark, yMarksOf } from '../../widgets/chart/chart-marks.js';
 import { fractionOf, Ruler, type Scale } from '../../widgets/chart/axes/chart-scale.js';
 import { scalarText } from '../../widgets/parameters.js';
 
-/** A parameter or a metric: its value in every run; undefined: a run does not have it. Must not change: what is made of it is kept. */
-export type Column = { readonly name: string; readonly values: readonly (Parameters[string] | undefined)[] };
+/**
+ * A parameter or a metric: its value in every run; undefined: a run does not have it. Must not change: what is made of it is kept.
+ * `isResult`: a metric, of which a few runs may have exploded.
+ */
+export type Column = {
+  readonly name: string;
+  readonly values: readonly (Parameters[string] | undefined)[];
+  readonly isResult?: boolean;
+};
 
 /** Where the values of a column lie on a line. */
 export type Axis = {
@@ -13,8 +21,10 @@ export type Axis = {
   readonly scale: Scale | null;
   /** The different values, in their order, with their places 0 … 1; none where there are too many numbers to name each. */
   readonly named: readonly Mark[];
-  /** By run, 0 … 1; NaN for a run that has no place: NaN, an infinity, or no value. */
+  /** By run, 0 … 1; NaN for a run that has no place: NaN, an infinite parameter, or no value. */
   readonly places: Float64Array;
+  /** Runs whose result lies beyond the axis, which have a place at its end. */
+  readonly beyond: ReadonlySet<number>;
   /** Runs without a place. */
   readonly off: number;
 };
@@ -27,28 +37,44 @@ export function axisOf(column: Column): Axis {
   const known = axes.get(column);
   if (known !== undefined) return known;
   const isText = column.values.some((value) => value !== undefined && typeof value !== 'number');
-  const axis = isText ? textAxis(column) : numberAxis(column.values as readonly (number | undefined)[]);
+  const axis = isText ? textAxis(column) : numberAxis(column as Column & { values: readonly (number | undefined)[] });
   axes.set(column, axis);
   return axis;
 }
 
 const axes = new WeakMap<Column, Axis>();
 
-function numberAxis(values: readonly (number | undefined)[]): Axis {
+function numberAxis({ values, isResult }: { values: readonly (number | undefined)[]; isResult?: boolean }): Axis {
   const finite = values.filter((value): value is number => value !== undefined && Number.isFinite(value));
-  const different = [...new Set(finite)].sort((a, b) => a - b);
+  const limits = isResult === true ? limitsOf(finite) : null;
+  const different = [...new Set(finite.filter((value) => sideOf(value, limits) === 0))].sort((a, b) => a - b);
   const scale = scaleOf(different);
   const ruler = new Ruler(scale, 1);
-  const places = Float64Array.from(values, (value) =>
-    value === undefined || !Number.isFinite(value) ? Number.NaN : ruler.at(value),
-  );
+  const placeOf = (value: number | undefined): number => {
+    if (value === undefined || (limits === null && !Number.isFinite(value))) return Number.NaN;
+    const side = sideOf(value, limits);
+    return side === 0 ? ruler.at(value) : (side + 1) / 2;
+  };
+  const places = Float64Array.from(values, placeOf);
   const named = different.length > MOST_NAMED ? [] : different;
   return {
     scale,
     named: named.map((value) => ({ fraction: ruler.at(value), label: scalarText(value) })),
     places,
-    off: values.length - finite.length,
+    beyond: new Set([...values.keys()].filter((run) => sideOf(values[run], limits) !== 0)),
+    off: places.filter(Number.isNaN).length,
   };
+}
+
+/** Of results: a few runs that exploded lie beyond. */
+function limitsOf(finite: readonly number[]): Extent {
+  return robustRange(finite.map((value) => ({ low: value, high: value }))) ?? { low: 0, high: 0 };
+}
+
+/** 1 above the limits, -1 below them, else 0. */
+function sideOf(value: number | undefined, limits: Extent | null): -1 | 0 | 1 {
+  if (value === undefined || limits === null) return 0;
+  return value > limits.high ? 1 : value < limits.low ? -1 : 0;
 }
 
 /** From this factor between the ends on, numbers may be spread over decades. */
@@ -73,6 +99,7 @@ function textAxis({ values }: Column): Axis {
     scale: null,
     named: sorted.map((text) => ({ fraction: placeOf.get(text)!, label: text })),
     places,
+    beyond: new Set(),
     off: values.filter((value) => value === undefined).length,
   };
 }

@@ -1,7 +1,7 @@
 import { parameterOf, type Parameters } from '../../../base/scalar.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
-import { counted } from '../../../text/numbers.js';
+import { counted, factorText } from '../../../text/numbers.js';
 import { parameterText } from '../../model/parameter-text.js';
 import { scalarText } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/section.js';
@@ -114,7 +114,7 @@ function row({ best, baseline }: Contest, key: string, isDifferent: boolean): Ro
 function factorCell(best: unknown, baseline: unknown): Line {
   if (typeof best !== 'number' || typeof baseline !== 'number' || !(best > 0 && baseline > 0)) return [];
   const factor = best / baseline;
-  return Number.isFinite(factor) ? [span(`×${Number(factor.toPrecision(3))}`, 'dim')] : [];
+  return Number.isFinite(factor) ? [span(factorText(factor), 'dim')] : [];
 }
 
 function metricRow({ best, baseline }: Contest, { key, direction }: Contest['metrics'][number]): Row {

@@ -1,13 +1,13 @@
-import type { Level } from '../../../analysis/parameters/factors.js';
 import type {
   Importance,
   Measured,
   ParameterEffect,
   Trend,
 } from '../../../analysis/parameters/parameter-importance.js';
+import type { BestValue } from '../../../analysis/parameters/settings.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
-import { counted, narrowNumber } from '../../../text/numbers.js';
+import { counted } from '../../../text/numbers.js';
 import { wrapWithin } from '../../../text/wrap.js';
 import { scalarText } from '../../widgets/parameters.js';
 import { progressBar } from '../../widgets/progress-bar.js';
@@ -20,6 +20,8 @@ type ImportanceView = {
   readonly importance: Importance;
   readonly objective: string;
   readonly at: number | null;
+  /** Whether a person chose between values and ranks. */
+  readonly isChosen: boolean;
 };
 
 type Room = { readonly width: number; readonly height: number };
@@ -65,8 +67,13 @@ function whyNot(importance: Exclude<Importance, { kind: 'measured' }>): string {
   }
 }
 
-function measuredLines({ at, importance }: ImportanceView, measured: Measured, { width, height }: Room): Line[] {
+function measuredLines(
+  { at, importance, isChosen }: ImportanceView,
+  measured: Measured,
+  { width, height }: Room,
+): Line[] {
   const feet = [
+    ...scaleLines(measured, isChosen, width),
     ...noiseLines(measured, width),
     ...footLines(importance, width),
     ...methodLines(measured, { width, height }),
@@ -99,7 +106,7 @@ const NUMBERS = 14;
 function columnsOf(parameters: readonly ParameterEffect[], width: number): Columns {
   const longest = Math.max(8, ...parameters.map((effect) => textWidth(nameOf(effect))));
   const name = Math.min(longest, 32, Math.floor(width * 0.32)) + 2;
-  const best = width >= 60 && parameters.some((effect) => effect.best !== null) ? 20 : 0;
+  const best = width >= 60 && parameters.some((effect) => effect.best !== null) ? (width >= 110 ? 26 : 20) : 0;
   const curve = width >= 80 ? 14 : 0;
   return { name, best, curve, bar: Math.max(4, Math.min(60, width - name - NUMBERS - best - curve - 1)) };
 }
@@ -127,17 +134,29 @@ function shapeOf({ trend, best, curve }: ParameterEffect, columns: Columns): Lin
   const means = curve.map(({ mean }) => mean);
   return [
     span(` ${arrows[trend]} `, 'plain'),
-    ...(columns.best > 0 ? [span(fit(best === null ? '' : `best ${levelText(best)}`, columns.best), 'good')] : []),
+    ...(columns.best > 0
+      ? [span(fit(best === null ? '' : bestText(best, columns.best - 1), columns.best), 'good')]
+      : []),
     ...(columns.curve > 0 ? [span(sparkline(means, columns.curve), 'spark')] : []),
   ];
 }
 
 const arrows: Record<Trend, string> = { up: '↑', down: '↓', mixed: '~', unordered: ' ' };
 
-/** A value, or the ends of a range of them. */
-function levelText(level: Level): string {
-  if (level.kind === 'range') return `${narrowNumber(level.low)}…${narrowNumber(level.high)}`;
-  return level.value === undefined ? 'not set' : scalarText(level.value);
+/**
+ * `best 0.05 or 0.1 n=3`: the value in the best setting that was run, those that cannot be told from it, and the seeds of that
+ * setting, beside the usual number if others have more. What comes first is said where there is little room.
+ */
+function bestText({ value, ties, runs, usual }: BestValue, width: number): string {
+  const seeds = runs < usual ? ` n=${runs} of ${usual}` : ` n=${runs}`;
+  const [best, ...others] = [value, ...ties].map((each) => (each === undefined ? 'not set' : scalarText(each)));
+  const alike = others.length === 0 ? '' : ` or ${others.length} more`;
+  const texts = [
+    `best ${[best, ...others].join(' or ')}${seeds}`,
+    `best ${best}${alike}${seeds}`,
+    `best ${best}${seeds}`,
+  ];
+  return texts.find((text) => textWidth(text) <= width) ?? texts.at(-1)!;
 }
 
 function pairLine(names: readonly [string, string], share: number, columns: Columns, most: number): Line {
@@ -168,6 +187,16 @@ function methodLines({ trees }: Measured, { width, height }: Room): Line[] {
     ` fANOVA of a random forest (${trees} trees): shares of the variance, ± over trees`,
   ].find((text) => text.length <= width);
   return words === undefined || height < 10 ? [] : [[span(words, 'faint')]];
+}
+
+/** Why the shares are those of the order of the runs, where that follows from their values. */
+function scaleLines({ scale }: Measured, isChosen: boolean, width: number): Line[] {
+  if (scale !== 'rank' || isChosen) return [];
+  return wrapped(
+    'the values span decades: explained is the order of the runs, not how far they lie apart',
+    'accent',
+    width,
+  );
 }
 
 /** Runs and parameters that take no part. */

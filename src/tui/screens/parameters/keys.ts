@@ -6,14 +6,14 @@ import type { RunSummary } from '../../state/port.js';
 import { type ParametersScreen, parametersViews, type ParametersView, type UiState } from '../../state/ui-state.js';
 import { pin } from '../compare/compare-handler.js';
 import type { Column } from './axis.js';
-import { chosenIndex, shownRank, type Study, uprightsOf } from './study.js';
+import { chosenAxis, chosenIndex, scaleOf, shownRank, type Study, uprightsOf } from './study.js';
 
 /** What the keys of the screen need to know. `length`: lines that the view scrolls through. */
 export type ParametersContext = { readonly study: Study | null; readonly length: number };
 
 const first: ParametersScreen = {
   ...{ kind: 'parameters', view: 'importance', parameter: null, against: null, groupBy: null },
-  ...{ rank: 0, byRank: false, top: 0 },
+  ...{ rank: 0, byRank: null, top: 0 },
 };
 
 /** The key that shows the parameters. */
@@ -125,8 +125,9 @@ function travel(shown: Shown, movement: Movement): Pressed {
 }
 
 function choose(shown: Shown, place: (from: number, length: number) => number): Pressed {
-  const { parameters } = shown.study;
-  const from = chosenIndex(shown.study, shown.screen);
+  const isParallel = shown.screen.view === 'parallel';
+  const parameters = isParallel ? shown.study.parallel : shown.study.parameters;
+  const from = (isParallel ? chosenAxis : chosenIndex)(shown.study, shown.screen);
   if (from === null) return refuse(shown.ui, 'No parameter varies over these runs.');
   const to = place(from, parameters.length);
   if (to === from) return refuse(shown.ui, to === 0 ? 'This is the first parameter.' : 'This is the last parameter.');
@@ -187,7 +188,7 @@ function openRun({ ui, at: { branches } }: Shown, { id, name }: RunSummary): Pre
 }
 
 function toggleRanks(shown: Shown): Pressed {
-  const byRank = !shown.screen.byRank;
+  const byRank = scaleOf(shown.study) !== 'rank';
   const text = byRank
     ? 'Explained is the order of the runs: outliers count no more than others.'
     : 'Explained are the values of the runs.';

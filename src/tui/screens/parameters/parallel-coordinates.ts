@@ -18,6 +18,8 @@ export type ParallelRuns = {
   readonly selected: Highlight | null;
   /** Index of the parameter under the cursor; null: there is none. */
   readonly at: number | null;
+  /** Parameters that vary and have no axis here. */
+  readonly leftOut: number;
 };
 type Highlight = { readonly index: number; readonly name: string };
 
@@ -72,7 +74,7 @@ type Frame = {
 
 /** Which parameters lie to either side, and of how many runs this is, as far as there is room. */
 function headingWords(
-  { parameters, objective }: ParallelRuns,
+  { parameters, objective, leftOut }: ParallelRuns,
   { first, shown }: { readonly first: number; readonly shown: number },
   width: number,
 ): Line {
@@ -81,8 +83,9 @@ function headingWords(
   const { off } = axisOf(objective);
   const without = off > 0 ? `, ${off} without a value` : '';
   const runs = counted(objective.values.length, 'run');
+  const others = leftOut > 0 ? ` · ${leftOut} more without an axis` : '';
   const room = width - TITLE.length - sides.length - 6;
-  const words = [`${runs}${without}`, runs, ''].find((text) => text.length <= room) ?? '';
+  const words = [`${runs}${without}${others}`, `${runs}${without}`, runs, ''].find((text) => text.length <= room) ?? '';
   return [span(sides, 'accent'), span(words, 'faint')];
 }
 
@@ -143,7 +146,8 @@ function layerOf({ objective, goal }: ParallelRuns): Uint8Array {
   const layer = new Uint8Array(places.length).fill(1);
   const known = [...places.keys()].filter((run) => !Number.isNaN(places[run]!));
   const sign = goal === 'minimize' ? -1 : 1;
-  known.sort((a, b) => sign * (places[a]! - places[b]!));
+  const valueOf = (run: number) => objective.values[run] as number;
+  known.sort((a, b) => sign * (Number(valueOf(a) > valueOf(b)) - Number(valueOf(a) < valueOf(b))));
   known.forEach((run, rank) => {
     const share = (rank + 1) / known.length;
     layer[run] = share <= 0.5 ? 0 : share <= 0.75 ? 2 : 3;
@@ -185,9 +189,18 @@ function drawAxis({ axes, at, canvas, hasOff }: Frame, index: number, runs: Para
     const text = cleanText(label);
     canvas.write(column, row, `├${fit(text, Math.min(text.length, room))}`, 'dim');
   }
+  markBeyond(canvas, axis, column, rows);
   if (axis.off > 0) canvas.write(column, canvas.rows - 1, index + 1 < at.length ? '╌not set' : '╌no value', 'dim');
   for (const [highlight, tone, glyph] of highlightsOf(runs)) {
     canvas.write(column, dotRow(axis.places[highlight.index]!, canvas.rows, hasOff) >> 2, glyph, tone);
+  }
+}
+
+/** At the end of an axis where results lie beyond. */
+function markBeyond(canvas: BrailleCanvas, { beyond, places }: Axis, column: number, rows: number): void {
+  for (const run of beyond) {
+    const isAbove = places[run]! > 0.5;
+    canvas.write(column, isAbove ? 0 : rows - 1, isAbove ? '▲' : '▼', 'bad');
   }
 }
 

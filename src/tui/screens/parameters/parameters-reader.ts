@@ -1,5 +1,7 @@
+import { goalOf } from '../../../analysis/metric-order.js';
 import { Memoized } from '../../../base/memoize.js';
 import { hasEnded } from '../../../base/run-words.js';
+import { computedFromSeeds } from '../../../files/sweep-text.js';
 import type { Wanted } from '../../model/history.js';
 import type { TreeNode } from '../../model/tree/branch-index.js';
 import type { RunSummary, SweepSummary } from '../../state/port.js';
@@ -26,6 +28,7 @@ export class ParametersReader implements ScreenData<'parameters', ParametersFact
   readonly #runs = new Memoized<Runs>();
   readonly #question = new Memoized<StudyQuestion | null>();
   readonly #facts = new Memoized<ParametersFacts>();
+  readonly #fromSeeds = new Memoized<readonly string[]>();
 
   constructor({ changed }: ScreenTools) {
     this.#studies = new StudyReader(changed);
@@ -37,22 +40,26 @@ export class ParametersReader implements ScreenData<'parameters', ParametersFact
     const { scene, ui, screen } = source;
     const { metric } = scene;
     const question = this.#question.value([runs, metric, ui.filter, screen.byRank], () =>
-      metric === null ? null : questionOf(metric, runs, { filter: ui.filter, byRank: screen.byRank }),
+      metric === null
+        ? null
+        : questionOf(metric, runs, { filter: ui.filter, byRank: screen.byRank, fromSeeds: this.#fromSeedsOf(runs) }),
     );
     this.#studies.want(question);
     return noFiles;
   }
 
   read(source: Source): ParametersFacts {
-    const { ui, scene, node } = source;
+    const { ui, scene, node, fleet } = source;
+    const unread = fleet.status.unread ?? 0;
     const runs = this.#runsOf(source);
     const { study, done } = this.#studies;
     const pinned = ui.compare.baseline;
-    return this.#facts.value([study, done, runs, scene.metric, pinned, node?.key, ui.filter], () => ({
+    return this.#facts.value([study, done, runs, scene.metric, pinned, node?.key, ui.filter, unread], () => ({
       ...{ study, progress: done, metric: scene.metric, filter: ui.filter },
       total: runs.of.length,
       done: runs.done.length,
       pending: runs.of.filter(({ state }) => !hasEnded(state)).length,
+      unread,
       selected: selectedIn(study?.runs ?? [], node),
       baseline: study === null ? null : (pinnedRun(pinned, study, source) ?? medianBaseline(study)),
     }));
@@ -70,6 +77,13 @@ export class ParametersReader implements ScreenData<'parameters', ParametersFact
 
   close(): void {
     this.rest();
+  }
+
+  /** The same list for as long as the sweep is the same. */
+  #fromSeedsOf({ sweep }: Runs): readonly string[] {
+    return this.#fromSeeds.value([sweep?.directory], () =>
+      sweep === undefined ? [] : computedFromSeeds(sweep.directory),
+    );
   }
 
   #runsOf({ ui, scene, node }: Source): Runs {
@@ -95,15 +109,15 @@ function runsAsked(sweep: SweepSummary | undefined, { ui, scene }: Pick<Source, 
 function questionOf(
   metric: string,
   { sweep, of, done }: Runs,
-  { filter, byRank }: { readonly filter: string; readonly byRank: boolean },
+  { filter, byRank, fromSeeds }: Pick<StudyQuestion, 'filter' | 'fromSeeds'> & { readonly byRank: boolean | null },
 ): StudyQuestion {
   const { objective, show = [], groups = [] } = sweep ?? {};
   const wanted = new Set([...show, ...groups.flatMap(({ shown }) => shown?.show ?? [])]);
   const written = [...wanted].filter((key) => key !== metric && of.some((run) => lastValue(run, key) !== null));
   return {
-    ...{ sweep: sweep?.name ?? '', filter, metric, runs: done, others: written.slice(0, MOST_OTHERS) },
-    goal: objective?.name === metric ? objective.goal : null,
-    scale: byRank ? 'rank' : 'value',
+    ...{ sweep: sweep?.name ?? '', filter, metric, runs: done, others: written.slice(0, MOST_OTHERS), fromSeeds },
+    goal: goalOf(metric, objective),
+    scale: byRank === null ? null : byRank ? 'rank' : 'value',
   };
 }
 

@@ -9,7 +9,16 @@ import { bestAgainstBaseline, type Contest, type Contestant, contestExtent } fro
 import { importanceProgress, importanceSection } from './importance-section.js';
 import { parallelCoordinates } from './parallel-coordinates.js';
 import { scatter } from './scatter.js';
-import { type Baseline, chosenIndex, shownRank, type Study, uprightsOf, valuesOverSeeds } from './study.js';
+import {
+  type Baseline,
+  chosenAxis,
+  chosenIndex,
+  scaleOf,
+  shownRank,
+  type Study,
+  uprightsOf,
+  valuesOverSeeds,
+} from './study.js';
 import type { RunSummary } from '../../state/port.js';
 
 /** Everything the screen is drawn from, but for what was chosen on it. */
@@ -24,6 +33,8 @@ export type ParametersFacts = {
   readonly total: number;
   readonly done: number;
   readonly pending: number;
+  /** Ended runs of all sweeps whose metrics are still being read. */
+  readonly unread: number;
   /** Index of the run that is selected in the list; null: it is none of those looked at. */
   readonly selected: number | null;
   /** Null: no run has a value. */
@@ -49,16 +60,18 @@ function headLine(facts: ParametersFacts, { view }: ParametersScreen, width: num
 }
 
 /** The longest first. */
-function aboutWords({ study, metric, done, total, filter }: ParametersFacts): string[] {
+function aboutWords({ study, metric, done, total, unread, filter }: ParametersFacts): string[] {
   const part = study !== null && study.runs.length < study.of.runs.length ? `${study.runs.length} of ` : '';
   const runs = done === total ? `${part}${counted(total, 'run')}` : `${part}${done} of ${total} runs done`;
-  const some = filter === '' ? runs : `filter ${cleanText(filter)} · ${runs}`;
-  if (metric === null) return [some, runs];
+  const reading = unread === 0 ? runs : `${counted(unread, 'run')} still being read · ${runs}`;
+  const some = filter === '' ? reading : `filter ${cleanText(filter)} · ${reading}`;
+  if (metric === null) return [some, reading, runs];
   const name = cleanText(metric);
   return [
     `${some} · last ${name}${goalWords[study?.of.goal ?? 'none']}`,
     `${some} · ${name}`,
-    `${runs} · ${name}`,
+    `${reading} · ${name}`,
+    reading,
     runs,
   ];
 }
@@ -144,9 +157,9 @@ function pictureBelow({ width, height }: Size, { parameters }: Study, picture: (
 
 function barLines(facts: ParametersFacts, study: Study, screen: ParametersScreen, room: Size): Line[] {
   const { importance, of } = study;
-  const objective = of.scale === 'rank' ? `the order by ${of.metric}` : of.metric;
+  const objective = scaleOf(study) === 'rank' ? `the order by ${of.metric}` : of.metric;
   const at = importance.kind === 'measured' ? placeIn(importance.parameters, study, screen) : null;
-  const lines = importanceSection({ importance, objective, at }, room);
+  const lines = importanceSection({ importance, objective, at, isChosen: of.scale !== null }, room);
   const more = importance.kind === 'too few runs' ? [[span(` ${whenMore(facts)}`, 'dim')]] : [];
   return [...lines, ...more].slice(0, room.height);
 }
@@ -172,10 +185,12 @@ function bestOf({ ranking, of }: Study): number | null {
 }
 
 function parallelView({ selected }: ParametersFacts, study: Study, screen: ParametersScreen, room: Size): Line[] {
-  const { parameters, objective, of } = study;
+  const { parallel: parameters, objective, of } = study;
   const named = (index: number | null) => (index === null ? null : { index, name: study.runs[index]!.name });
-  const [best, at] = [named(bestOf(study)), chosenIndex(study, screen)];
-  return parallelCoordinates({ parameters, objective, goal: of.goal, best, selected: named(selected), at }, room);
+  const at = chosenAxis(study, screen);
+  const leftOut = study.parameters.filter((column) => !parameters.includes(column)).length;
+  const runs = { parameters, objective, goal: of.goal, best: named(bestOf(study)), selected: named(selected) };
+  return parallelCoordinates({ ...runs, at, leftOut }, room);
 }
 
 function scatterView({ selected }: ParametersFacts, study: Study, screen: ParametersScreen, room: Size): Line[] {

@@ -43,7 +43,11 @@ export function scatter(runs: ScatterRuns, { width, height }: Room): Line[] {
 function correlationWords({ x, y }: ScatterRuns): Line {
   const both = [...x.values.keys()].filter((run) => isFinite(x.values[run]) && isFinite(y.values[run]));
   const without = x.values.length - placed(axisOf(x), axisOf(y)).length;
-  const rest = without > 0 ? ` · ${without} without a value` : '';
+  const beyond = new Set([...axisOf(x).beyond, ...axisOf(y).beyond]).size;
+  const rest = [
+    beyond > 0 ? ` · ${beyond} beyond the axis` : '',
+    without > 0 ? ` · ${without} without a value` : '',
+  ].join('');
   const numbers = (column: Column) => both.map((run) => column.values[run] as number);
   const r = axisOf(x).scale === null || axisOf(y).scale === null ? null : rankCorrelation(numbers(x), numbers(y));
   if (r === null) return [span(`${counted(x.values.length, 'run')}${rest}`, 'faint')];
@@ -85,10 +89,19 @@ function drawDots(canvas: BrailleCanvas, { groups }: ScatterRuns, x: Axis, y: Ax
   const known = groups === null ? null : groupsOf(groups);
   for (const run of placed(x, y)) {
     const { column, row } = dotOf(canvas, run, x, y);
+    const edge = edgeSign(run, x, y);
     const group = known?.get(parameterText(groups!.values[run]));
-    if (group === undefined) canvas.dot(column, row, 'curve0');
+    if (edge !== null) canvas.write(column >> 1, row >> 2, edge, group?.tone ?? 'bad');
+    else if (group === undefined) canvas.dot(column, row, 'curve0');
     else canvas.write(column >> 1, row >> 2, group.sign, group.tone);
   }
+}
+
+/** Of a run whose result lies beyond an axis; null: it lies within both. */
+function edgeSign(run: number, x: Axis, y: Axis): string | null {
+  if (y.beyond.has(run)) return y.places[run]! > 0.5 ? '▲' : '▼';
+  if (x.beyond.has(run)) return x.places[run]! > 0.5 ? '▶' : '◀';
+  return null;
 }
 
 /** The run's dot. Where values lie side by side, runs of one value are spread a little, each always in the same way. */

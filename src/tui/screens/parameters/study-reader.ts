@@ -105,7 +105,12 @@ export class StudyReader {
 /** Whether only the runs may differ. */
 function isOfOneKind(a: StudyQuestion, b: StudyQuestion): boolean {
   return (
-    a.sweep === b.sweep && a.filter === b.filter && a.metric === b.metric && a.goal === b.goal && a.scale === b.scale
+    a.sweep === b.sweep &&
+    a.filter === b.filter &&
+    a.metric === b.metric &&
+    a.goal === b.goal &&
+    a.scale === b.scale &&
+    a.fromSeeds === b.fromSeeds
   );
 }
 

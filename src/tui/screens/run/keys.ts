@@ -1,5 +1,5 @@
 import { chartRows, moveCursor, unzoomed } from '../../keys/chart-handler.js';
-import { askWallFilter, isOnWall, leaveWall, moveOnWall, zoomChart } from './wall-handler.js';
+import { askWallFilter, isOnWall, leaveWall, moveOnWall, openAlike, zoomChart } from './wall-handler.js';
 import { distance, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../keys/key-context.js';
 import { always, type KeyGroup, type KeyRow, type KeyTable, type Short } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
@@ -9,6 +9,7 @@ import { anotherLog } from '../../state/log-choice.js';
 import type { OpenPane, UiState } from '../../state/ui-state.js';
 import { select, selectionRows } from '../jobs/selection-keys.js';
 import { askSearch, isReadingLog, runContext, scrollLog, searchOn, stopSearch, wrap } from './log-handler.js';
+import { wallOf } from './open-screen.js';
 import { panesOf } from './open-tabs.js';
 
 /** The keys of an open run or group. */
@@ -34,6 +35,10 @@ export const runKeys: KeyTable = {
     {
       ...{ command: 'open', ...enterKey, group: 'charts', short: zoomWord, worth: 5, act: zoomOne },
       help: 'one chart in all of the pane; again: all charts',
+    },
+    {
+      ...{ command: 'alike', keys: ['='], group: 'charts', short: alikeWord, worth: 4, act: unfoldAlike },
+      help: 'charts of their own for the metrics that show the same as the marked one; again: one for all',
     },
     {
       ...{ command: 'next-pane', ...tabKey, group: 'move', short: unlessSearching('pane'), worth: 2, act: nextPane },
@@ -128,6 +133,20 @@ function searchWord(model: WindowModel): string | null {
 
 function zoomWord(model: WindowModel): string | null {
   return inPanes(model.ui.wall.isZoomed ? 'all charts' : 'one chart', ['charts'])(model);
+}
+
+/** Only where the marked chart stands for others, or beside them. */
+function alikeWord(model: WindowModel): string | null {
+  if (paneOf(model) !== 'charts') return null;
+  const { tiles, at } = wallOf(model);
+  const tile = tiles[at];
+  return tile?.isOpened === true ? 'fold alike' : (tile?.alike.length ?? 0) > 0 ? 'show alike' : null;
+}
+
+function unfoldAlike(ui: UiState, at: KeyContext): Pressed {
+  return isOnWall(ui)
+    ? openAlike(ui, at)
+    : refuse(ui, `The charts are another pane; ${at.keyOf('next-pane')} goes to it.`);
 }
 
 function zoomOne(ui: UiState, at: KeyContext): Pressed {

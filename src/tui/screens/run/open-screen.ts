@@ -11,7 +11,7 @@ import { attemptLines } from './attempts-pane.js';
 import { labelsOf } from '../../model/tree/branch-facts.js';
 import type { Branch, RunNode, TreeNode } from '../../model/tree/branch-index.js';
 import { chartWall, type Wall, wallPage } from '../../widgets/chart/chart-wall.js';
-import { filteredMetrics, wallPosition } from '../../state/wall-choice.js';
+import { wallPosition, wallTiles } from '../../state/wall-choice.js';
 import { configLines } from './config-pane.js';
 import { detailHeading } from '../../widgets/detail-heading.js';
 import { logPane } from '../../widgets/log/log-pane.js';
@@ -75,12 +75,13 @@ export function openFocus(
   return { width: room.width, height: seen, length: paneLength(node, model, room) };
 }
 
-/** The metrics that the filter leaves, and which of them is marked. */
-function wallOf({ detail, ui, metric }: Pick<WindowModel, 'detail' | 'ui' | 'metric'>): Wall {
+/** The charts that the filter leaves, and which of them is marked. */
+export function wallOf({ detail, ui, metric }: Pick<WindowModel, 'detail' | 'ui' | 'metric'>): Wall {
   const { filter, isZoomed } = ui.wall;
-  const metrics = filteredMetrics(detail.metrics, filter);
-  const at = wallPosition(metrics, ui.wall, metric);
-  return { metrics, chartOf: detail.chartOf, setting: detail, at, isZoomed, filter, of: detail.metrics.length };
+  const all = detail.wall();
+  const tiles = wallTiles(all, ui.wall);
+  const at = wallPosition(tiles, ui.wall, metric);
+  return { tiles, chartOf: detail.chartOf, setting: detail, at, isZoomed, filter, of: all.metrics.length };
 }
 
 /** A group has no panes but its charts and its runs. */
@@ -104,7 +105,8 @@ function openParts(
     kind: node.kind === 'run' ? ('run' as const) : ('group' as const),
     focus,
     hasCharts:
-      (node.kind !== 'run' || !isUnstarted(node.run)) && (model.detail.metrics.length > 0 || !model.detail.isLoaded),
+      (node.kind !== 'run' || !isUnstarted(node.run)) &&
+      (model.detail.wall().metrics.length > 0 || !model.detail.isLoaded),
     rows: node.kind === 'run' ? Math.max(1, node.run.attempt) : node.runs.length,
   };
   const kept = height < 12 ? heading.slice(0, 2) : heading;
@@ -172,7 +174,7 @@ function textPane(title: string, lines: readonly Line[], { width, height, top }:
 /** Lines of a pane: one more than a page of them can be scrolled past. */
 function paneLength(node: TreeNode, model: OpenModel, room: PaneRoom): number {
   const { pane } = room;
-  if (pane === 'charts') return wallOf(model).metrics.length;
+  if (pane === 'charts') return wallOf(model).tiles.length;
   if (node.kind !== 'run') return node.runs.length + 1;
   return pane === 'log' ? 0 : textLines(node.run, model, room).length;
 }

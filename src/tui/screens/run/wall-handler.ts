@@ -1,6 +1,7 @@
+import { cleanText } from '../../../text/display-text.js';
 import { lineOf } from '../../state/line-editor.js';
 import type { UiState } from '../../state/ui-state.js';
-import { filteredMetrics, type WallChoice, wallPosition } from '../../state/wall-choice.js';
+import { type WallChoice, wallPosition, type WallTile, wallTiles } from '../../state/wall-choice.js';
 import { runContext } from './log-handler.js';
 import { distance, type KeyContext, type Movement, type Pressed, refuse } from '../../keys/key-context.js';
 
@@ -11,19 +12,34 @@ export function isOnWall({ screen }: UiState): boolean {
 
 /** Marks another chart; the page follows. */
 export function moveOnWall(ui: UiState, movement: Movement, at: KeyContext): Pressed {
-  const metrics = filteredMetrics(at.wall?.() ?? [], ui.wall.filter);
-  if (metrics.length === 0) return refuse(ui, 'There is no chart to go to.');
-  const from = wallPosition(metrics, ui.wall, at.metric);
+  const tiles = tilesOf(ui, at);
+  if (tiles.length === 0) return refuse(ui, 'There is no chart to go to.');
+  const from = wallPosition(tiles, ui.wall, at.metric);
   const wanted = from + distance(movement, Math.max(1, runContext(ui, at).focus?.height ?? 1));
-  const next = Math.max(0, Math.min(metrics.length - 1, wanted));
+  const next = Math.max(0, Math.min(tiles.length - 1, wanted));
   if (next === from) return refuse(ui, next === 0 ? 'This is the first chart.' : 'This is the last chart.');
-  return chooseOnWall(ui, { at: metrics[next]! });
+  return chooseOnWall(ui, { at: tiles[next]!.metric });
 }
 
 /** Gives the marked chart the pane to itself, or gives it back to all of them. */
 export function zoomChart(ui: UiState, at: KeyContext): Pressed {
-  const isEmpty = filteredMetrics(at.wall?.() ?? [], ui.wall.filter).length === 0;
+  const isEmpty = tilesOf(ui, at).length === 0;
   return isEmpty ? refuse(ui, 'There is no chart to zoom.') : chooseOnWall(ui, { isZoomed: !ui.wall.isZoomed });
+}
+
+/** Gives the metrics that show the same as the marked one charts of their own, or lets it stand for them again. */
+export function openAlike(ui: UiState, at: KeyContext): Pressed {
+  const tiles = tilesOf(ui, at);
+  const tile = tiles[wallPosition(tiles, ui.wall, at.metric)];
+  const { opened } = ui.wall;
+  if (tile === undefined) return refuse(ui, 'There is no chart to open.');
+  if (tile.isOpened) return chooseOnWall(ui, { opened: opened.filter((family) => family !== tile.family) });
+  if (tile.alike.length === 0) return refuse(ui, `No other metric shows the same as ${cleanText(tile.metric)}.`);
+  return chooseOnWall(ui, { opened: [...opened, tile.family], at: tile.metric });
+}
+
+function tilesOf({ wall }: UiState, at: KeyContext): WallTile[] {
+  return wallTiles(at.wall?.() ?? { metrics: [], firstOf: new Map() }, wall);
 }
 
 /** Takes back what was chosen on the wall, one thing at a time; null: nothing was. */

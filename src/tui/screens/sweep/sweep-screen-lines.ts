@@ -197,7 +197,7 @@ function progressCell({ tally }: GroupOverview): Line {
 function valueCell({ values, tally }: GroupOverview, index: number): Line {
   const value = values[index] ?? null;
   if (value === null) return [span('–', 'faint')];
-  return sampleCell({ kind: 'mean', ...value, nan: value.notFinite, infinite: 0 }, tally.total);
+  return sampleCell({ kind: 'mean', ...value }, tally.total);
 }
 
 function bestCell({ best }: GroupOverview): Line {

@@ -1,6 +1,8 @@
 import type { ChartChoice } from '../../state/chart-choice.js';
 import type { ChartLook, Curve } from './chart-look.js';
 import { spreadNames } from './chart-legend.js';
+import { counted, narrowNumber } from '../../../text/numbers.js';
+import type { YAxis } from './axes/chart-range.js';
 import { strandingOf } from './chart-plot.js';
 import { sectionRule } from '../section.js';
 import { fit, type Line, lineWidth, span, type Span } from '../../surface/span.js';
@@ -33,35 +35,60 @@ export function chartHeading(title: ChartTitle, curves: readonly Curve[], look: 
   return sectionRule(shown, words, width);
 }
 
-/** How charts are drawn, in words, for charts that have a heading in common. */
+/** How charts are drawn, in words, for charts that have a heading in common. What each says of its values is its own. */
 export function chartNotes(
   title: Omit<ChartTitle, 'metric'>,
   curves: readonly Curve[],
   look: ChartLook,
   width: number,
 ): Line {
-  return right(pieces(title, curves, look, width));
+  return right(commonPieces(title, curves, look, width));
+}
+
+/** In few words what is not plain to see of the values of one chart: `log y`, `▲2`. */
+export function ownNotes(curves: readonly Curve[], look: ChartLook, width: number): Line {
+  return right(ownPieces(curves, look, width).map(({ short, tone }) => ({ text: short, tone })));
 }
 
 type Piece = Span & { readonly short: string };
 
-function pieces(
+function pieces(title: Omit<ChartTitle, 'metric'>, curves: readonly Curve[], look: ChartLook, width: number): Piece[] {
+  return [...ownPieces(curves, look, width), ...commonPieces(title, curves, look, width)];
+}
+
+/** What the values of these curves ask for. */
+function ownPieces(curves: readonly Curve[], look: ChartLook, width: number): Piece[] {
+  const { leftOut = { x: 0, y: 0 }, y = null } = strandingOf(curves, width, look) ?? {};
+  const found = [
+    y === null ? null : beyondPiece(y),
+    leftOut.y > 0 ? piece(`${leftOut.y} ≤ 0 left out`, `${leftOut.y} ≤ 0`, 'warn') : null,
+    leftOut.x > 0 ? piece(`${leftOut.x} at x ≤ 0 left out`, `${leftOut.x} x ≤ 0`, 'warn') : null,
+    // Nobody asked for it, so it is said louder.
+    look.choice.isLogY === null && y?.scale.isLog === true ? piece('log y', 'log y', 'accent') : null,
+  ];
+  return found.filter((one) => one !== null);
+}
+
+function commonPieces(
   { xKey, note }: Omit<ChartTitle, 'metric'>,
   curves: readonly Curve[],
   look: ChartLook,
   width: number,
 ): Piece[] {
-  const leftOut = strandingOf(curves, width, look)?.leftOut ?? { x: 0, y: 0 };
-  const { choice } = look;
   const found = [
-    leftOut.y > 0 ? piece(`${leftOut.y} ≤ 0 left out`, `${leftOut.y} ≤ 0`, 'warn') : null,
-    leftOut.x > 0 ? piece(`${leftOut.x} at x ≤ 0 left out`, `${leftOut.x} x ≤ 0`, 'warn') : null,
     note === null ? null : piece(note, note, 'faint'),
-    ...choicePieces(choice),
+    ...choicePieces(look.choice),
     endedPiece(curves, look, width),
     piece(xKey, lastPart(xKey), 'faint'),
   ];
   return found.filter((one) => one !== null);
+}
+
+/** What lies outside of the axis. */
+function beyondPiece({ beyond, farthest }: YAxis): Piece | null {
+  if (beyond === 0) return null;
+  const sign = farthest > 0 ? '▲' : '▼';
+  return piece(`${sign} ${counted(beyond, 'curve')} to ${narrowNumber(farthest)}`, `${sign}${beyond}`, 'warn');
 }
 
 function choicePieces(choice: ChartChoice): (Piece | null)[] {
@@ -86,9 +113,11 @@ function endedPiece(curves: readonly Curve[], look: ChartLook, width: number): P
   return piece(`ended runs ${word}`, `ended ${word}`, 'faint');
 }
 
+/** What a person has chosen. */
 function logPiece({ isLogX, isLogY }: ChartChoice): Piece | null {
-  if (!isLogX && !isLogY) return null;
-  const text = isLogX && isLogY ? 'log x y' : isLogX ? 'log x' : 'log y';
+  const axes = [...(isLogX ? ['x'] : []), ...(isLogY === true ? ['y'] : [])];
+  if (axes.length === 0) return null;
+  const text = `log ${axes.join(' ')}`;
   return piece(text, text, 'faint');
 }
 

@@ -1,6 +1,7 @@
+import { axisNumbers } from '../../../text/numbers.js';
 import type { XUnit } from './chart-look.js';
 import { fractionOf, type Scale } from './axes/chart-scale.js';
-import { logTicks, tickLabel, ticks } from './axes/ticks.js';
+import { logTicks, ticks } from './axes/ticks.js';
 import { clockTicks, secondTicks } from './axes/time-ticks.js';
 
 /** A number beside an axis, and where on it (0 … 1). */
@@ -23,13 +24,13 @@ function numberMarks(scale: Scale, most: number): Mark[] {
   const { low, high } = scale;
   const at = scale.isLog ? logTicks(low, high, most) : ticks(low, high, most);
   const step = at.length > 1 ? at[1]! - at[0]! : lastDigit(at[0] ?? 1);
-  return at.map((value) => ({
-    fraction: fractionOf(scale, value),
-    label: tickLabel(value, scale.isLog ? lastDigit(value) : step),
-  }));
+  // Of the numbers that are written, not of the whole axis: only they are read beside each other.
+  const ends = { low: at[0] ?? low, high: at.at(-1) ?? high, isLog: scale.isLog };
+  const text = axisNumbers(ends, step);
+  return at.map((value) => ({ fraction: fractionOf(scale, value), label: text(value) }));
 }
 
-/** The worth of the last digit of a round number, 0.1 for 2.5 and 10 for 250: numbers of many sizes each keep their own. */
+/** The worth of the last digit of a round number, 0.1 for 2.5 and 10 for 250. */
 function lastDigit(value: number): number {
   const [digits, exponent] = value.toExponential(11).split('e');
   const decimals = digits!.replace(/\.?0+$/, '').split('.')[1] ?? '';

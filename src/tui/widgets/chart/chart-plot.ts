@@ -7,7 +7,7 @@ import { type Mark, xMarksOf, yMarksOf } from './chart-marks.js';
 import { type ChartLook, type Curve, lookKey } from './chart-look.js';
 import { drawPlot } from './plot/draw-plot.js';
 import { drawRaster } from './plot/raster-painter.js';
-import { xScaleOf, yScaleOf } from './axes/chart-range.js';
+import { xScaleOf, type YAxis, yAxisOf } from './axes/chart-range.js';
 import type { Scale } from './axes/chart-scale.js';
 import { type ChartSeries, chartSeriesOf } from './chart-series.js';
 import { factsOf } from './chart-facts.js';
@@ -16,6 +16,8 @@ import { Memo } from '../../../base/memo.js';
 /** What the curves look like on an axis, whatever the height of the chart. */
 type Stranding = {
   readonly x: Scale;
+  /** Null: nothing is seen. */
+  readonly y: YAxis | null;
   readonly strands: readonly ChartSeries[];
   /** Points that a logarithmic axis has no place for. */
   readonly leftOut: { readonly x: number; readonly y: number };
@@ -42,12 +44,12 @@ export function strandingOf(curves: readonly Curve[], width: number, look: Chart
     const x = xScaleOf(curves, choice);
     if (x === null) return null;
     const facts = curves.map(({ series }) => factsOf(series));
+    const strands = chartSeriesOf(curves, choice, { x, cells: Math.max(1, width) * 2 });
     return {
-      x,
-      strands: chartSeriesOf(curves, choice, { x, cells: Math.max(1, width) * 2 }),
+      ...{ x, y: yAxisOf(strands, x, choice, look.references), strands },
       leftOut: {
         x: choice.isLogX ? facts.reduce((sum, fact) => sum + fact.xNotPositive, 0) : 0,
-        y: choice.isLogY ? facts.reduce((sum, fact) => sum + fact.yNotPositive, 0) : 0,
+        y: choice.isLogY === true ? facts.reduce((sum, fact) => sum + fact.yNotPositive, 0) : 0,
       },
     };
   });
@@ -67,16 +69,16 @@ const plots = new Memo<readonly Curve[], Plot | null>(2);
 /** A lower chart has no row to spare for the numbers of runs. */
 const leastForCounts = 8;
 
-function draw({ x, strands }: Stranding, width: number, height: number, look: ChartLook): Plot | null {
+function draw({ x, y: axis, strands }: Stranding, width: number, height: number, look: ChartLook): Plot | null {
   const counts = height < leastForCounts ? null : countsRow(strands, width);
   const rows = height - (counts === null ? 2 : 3);
-  const y = rows < 2 ? null : yScaleOf(strands, x, look.choice, look.references);
+  const y = rows < 2 ? null : (axis?.scale ?? null);
   if (y === null) return null;
   const yMarks = yMarksOf(y, rows);
   const labelWidth = Math.max(3, ...yMarks.map(({ label }) => label.length));
   const columns = width - labelWidth - 1;
   if (columns < 8) return null;
-  const frame = { x, y, columns, rows };
+  const frame = { x, y, columns, rows, isLeft: axis!.beyond > 0 };
   const picture = new BrailleCanvas(columns, rows);
   drawPlot(strands, frame, look, braillePainter(picture, frame));
   const image = new DrawnPlot(frame, (painter) => drawPlot(strands, frame, look, painter));

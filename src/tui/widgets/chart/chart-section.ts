@@ -1,6 +1,7 @@
 import { hasMetrics, type MetricsReport } from '../../../metrics/describe-sources.js';
 import { emptyLines } from '../../../metrics/report-lines.js';
 import type { ChartChoice } from '../../state/chart-choice.js';
+import type { WallMetrics } from '../../state/wall-choice.js';
 import { chartHeading } from './chart-heading.js';
 import { legendLines } from './chart-legend.js';
 import { type ChartLook, type Curve, plainLook, type Reference, type XUnit } from './chart-look.js';
@@ -12,8 +13,8 @@ import type { Line } from '../../surface/span.js';
 export type Detail = {
   /** The chosen metric first. */
   readonly charts: readonly ChartData[];
-  /** All metrics that have been written, in the order of the wall of charts, and the chart of each. */
-  readonly metrics: readonly string[];
+  /** All metrics that have been written, as the wall of charts has them, and the chart of each. */
+  readonly wall: () => WallMetrics;
   readonly chartOf: (metric: string) => ChartData;
   readonly xKey: string;
   readonly xUnit: XUnit;

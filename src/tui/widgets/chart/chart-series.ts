@@ -105,7 +105,7 @@ export function lastValue({ y }: Series, smoothed: Series): number {
 
 function single({ label, tone, series }: Curve, choice: ChartChoice, { x }: StrandRoom): ChartSeries {
   const { isRising } = factsOf(series);
-  const lens = { x, isLogY: choice.isLogY };
+  const lens = { x, isLogY: choice.isLogY === true };
   const shown = (of: Series): Series => (isRising ? thin(of, lens) : of);
   const whole = smooth(series, choice.smoothing);
   const raw = whole === series ? null : shown(series);

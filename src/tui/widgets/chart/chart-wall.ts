@@ -1,25 +1,27 @@
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
-import { chartNotes } from './chart-heading.js';
+import { counted } from '../../../text/numbers.js';
+import { chartNotes, ownNotes } from './chart-heading.js';
 import { labelLines, wholeReading } from './chart-legend.js';
 import type { ChartLook } from './chart-look.js';
 import { type ChartData, type ChartSetting, emptyReport, lookOf } from './chart-section.js';
 import { chart } from './chart.js';
 import { inFocus, sectionRule } from '../section.js';
 import { fit, fitLine, type Line, lineWidth, span } from '../../surface/span.js';
+import type { WallTile } from '../../state/wall-choice.js';
 import { wallGap, wallGrid } from './wall-grid.js';
 
 /** Many charts in one pane. `chartOf` is asked for those that are drawn alone: what it costs is theirs. */
 export type Wall = {
-  /** The metrics, in their order; those that the filter leaves. */
-  readonly metrics: readonly string[];
+  /** The charts that the filter leaves. */
+  readonly tiles: readonly WallTile[];
   readonly chartOf: (metric: string) => ChartData;
   readonly setting: ChartSetting;
-  /** Position of the marked metric, that is on the page shown. */
+  /** Position of the marked chart, that is on the page shown. */
   readonly at: number;
   readonly isZoomed: boolean;
   readonly filter: string;
-  /** Of how many metrics the filter leaves those. */
+  /** Of how many metrics the filter leaves those of the charts. */
   readonly of: number;
 };
 
@@ -29,9 +31,9 @@ type Room = { readonly width: number; readonly height: number };
 const frame = 2;
 
 /** Charts that are seen at once. */
-export function wallPage({ metrics, isZoomed }: Pick<Wall, 'metrics' | 'isZoomed'>, { width, height }: Room): number {
+export function wallPage({ tiles, isZoomed }: Pick<Wall, 'tiles' | 'isZoomed'>, { width, height }: Room): number {
   if (isZoomed) return 1;
-  const { columns, rows } = wallGrid(metrics.length, width, height - frame);
+  const { columns, rows } = wallGrid(tiles.length, width, height - frame);
   return columns * rows;
 }
 
@@ -39,8 +41,8 @@ export function wallPage({ metrics, isZoomed }: Pick<Wall, 'metrics' | 'isZoomed
 export function chartWall(wall: Wall, room: Room): Line[] {
   const page = wallPage(wall, room);
   const first = Math.floor(wall.at / page) * page;
-  const shown = wall.metrics.slice(first, first + page);
-  const charts = shown.map(wall.chartOf);
+  const shown = wall.tiles.slice(first, first + page);
+  const charts = shown.map((tile) => wall.chartOf(tile.metric));
   const [marked] = charts;
   if (marked === undefined) return emptyWall(wall, room);
   const look = lookOf(marked, wall.setting);
@@ -49,14 +51,14 @@ export function chartWall(wall: Wall, room: Room): Line[] {
   const rest = { width: room.width, height: room.height - 1 - legend.length };
   const { columns, rows } = wall.isZoomed
     ? { columns: 1, rows: 1 }
-    : wallGrid(wall.metrics.length, room.width, room.height - frame);
+    : wallGrid(wall.tiles.length, room.width, room.height - frame);
   const lines = Array.from({ length: rows }, (_, row): Line[] => {
     const from = Math.floor((row * rest.height) / rows);
     const to = Math.floor(((row + 1) * rest.height) / rows);
     const size = { width: Math.floor((room.width - wallGap * (columns - 1)) / columns), height: to - from };
-    const inRow = charts.slice(row * columns, (row + 1) * columns);
+    const inRow = shown.slice(row * columns, (row + 1) * columns);
     return beside(
-      inRow.map((data, column) => tile(data, wall.setting, size, first + row * columns + column === wall.at)),
+      inRow.map((one, column) => tile(wall, one, size, first + row * columns + column === wall.at)),
       size,
     );
   });
@@ -77,18 +79,48 @@ const ruleAround = 7;
 const leastName = 8;
 
 /** One metric: its name and its last value, or that at the cursor, over its curves. */
-function tile(data: ChartData, setting: ChartSetting, { width, height }: Room, isMarked: boolean): Line[] {
-  const look = lookOf(data, setting);
-  const whole = wholeReading(data.curves, look, width);
-  const mark = isMarked ? '▸ ' : '';
-  const metric = cleanText(data.metric);
-  const roomBeside = (value: Line): number => width - lineWidth(value) - mark.length - ruleAround;
-  // How far the seeds lie apart gives way to the name.
-  const value = textWidth(metric) <= roomBeside(whole) ? whole : whole.filter(({ text }) => !/^ [±[]/.test(text));
-  const room = roomBeside(value);
-  const name = room < leastName ? nameIn(metric, roomBeside([])) : nameIn(metric, room);
-  const rule = sectionRule(mark + name, room < leastName ? [] : value, width);
+function tile(wall: Wall, one: WallTile, { width, height }: Room, isMarked: boolean): Line[] {
+  const data = wall.chartOf(one.metric);
+  const look = lookOf(data, wall.setting);
+  const rule = tileRule(one, { data, look, mark: isMarked ? '▸ ' : '', isAlone: wall.isZoomed }, width);
   return [isMarked ? inFocus(rule) : rule, ...chart(data.curves, width, height - 1, look)];
+}
+
+type TileLook = {
+  readonly data: ChartData;
+  readonly look: ChartLook;
+  readonly mark: string;
+  readonly isAlone: boolean;
+};
+
+/** The name, whatever else it stands for, what is not plain to see of its values, and the last of them; what has room of these. */
+function tileRule(one: WallTile, { data, look, mark, isAlone }: TileLook, width: number): Line {
+  const whole = wholeReading(data.curves, look, width);
+  const notes = ownNotes(data.curves, look, width);
+  const noted = (value: Line): Line => (notes.length === 0 ? value : [...notes, span(' · ', 'faint'), ...value]);
+  // How far the seeds lie apart gives way to the name, then what is noted of the values.
+  const short = whole.filter(({ text }) => !/^ [±[]/.test(text));
+  const metric = cleanText(one.metric);
+  const roomBeside = (value: Line): number => width - lineWidth(value) - mark.length - ruleAround;
+  const rights = [noted(whole), noted(short), short];
+  const value = rights.find((words) => textWidth(metric) <= roomBeside(words)) ?? short;
+  const room = roomBeside(value);
+  if (room < leastName) return sectionRule(mark + nameIn(metric, roomBeside([])), [], width);
+  const name = namesOf(one, metric, isAlone).find((text) => textWidth(text) <= room) ?? cutName(one, metric, room);
+  return sectionRule(mark + name, value, width);
+}
+
+/** The name with what it stands for, from the longest to the shortest. */
+function namesOf({ alike }: WallTile, metric: string, isAlone: boolean): string[] {
+  if (alike.length === 0) return [metric];
+  const short = `${metric} +${alike.length}`;
+  return [...(isAlone ? [`${short} alike: ${alike.map(cleanText).join(', ')}`] : []), `${short} alike`, short];
+}
+
+/** That others share the chart is said of a name that was cut, too. */
+function cutName({ alike }: WallTile, metric: string, room: number): string {
+  const others = alike.length === 0 ? '' : ` +${alike.length}`;
+  return nameIn(metric, room - others.length) + others;
 }
 
 /** The end of a long name tells more than its beginning. */
@@ -101,14 +133,17 @@ type Place = { readonly page: number; readonly first: number; readonly width: nu
 
 /** How the charts are drawn, which metrics are shown, and which page of them. */
 function wallWords(wall: Wall, marked: ChartData, look: ChartLook, { page, first, width }: Place): Line {
-  const { metrics, filter, of, setting, isZoomed, at } = wall;
-  const pages = Math.ceil(metrics.length / page);
+  const { tiles, filter, of, setting, isZoomed, at } = wall;
+  const pages = Math.ceil(tiles.length / page);
+  const left = tiles.reduce((sum, { alike }) => sum + 1 + alike.length, 0);
+  const charts = left > tiles.length ? `${counted(tiles.length, 'chart')} of ${left} metrics` : `${left} metrics`;
   const where = isZoomed
-    ? `${at + 1} of ${metrics.length}`
-    : pages > 1
-      ? `page ${first / page + 1} of ${pages} · ${metrics.length} metrics`
-      : '';
-  const said = filter === '' ? '' : `/${cleanText(filter)} ${metrics.length} of ${of}`;
+    ? `${at + 1} of ${tiles.length}`
+    : [
+        ...(pages > 1 ? [`page ${first / page + 1} of ${pages}`] : []),
+        ...(pages > 1 || left > tiles.length ? [charts] : []),
+      ].join(' · ');
+  const said = filter === '' ? '' : `/${cleanText(filter)} ${left} of ${of}`;
   const found = [said, where].filter((part) => part !== '');
   const notes = chartNotes({ xKey: setting.xKey, note: setting.note ?? null }, marked.curves, look, width);
   const words = found.flatMap((part) => [span(part, 'accent'), span(' · ', 'faint')]);

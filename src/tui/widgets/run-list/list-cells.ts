@@ -3,6 +3,7 @@ import { isUnhealthy } from '../../../base/run-words.js';
 import { parameterOf } from '../../../base/scalar.js';
 import { cleanText } from '../../../text/display-text.js';
 import { healthWord } from '../../../analysis/health/finding.js';
+import { notFiniteText } from '../../../analysis/seed-statistics.js';
 import { shortDuration } from '../../../text/duration.js';
 import { narrowMemory, narrowNumber } from '../../../text/numbers.js';
 import { columnKey, type ColumnId, type CommonColumn, curveValueOf } from '../../state/list-column-id.js';
@@ -40,8 +41,8 @@ export function runCell(run: RunSummary, column: ListColumn, at: CellContext): L
 export function branchCell(branch: Branch, column: ListColumn): Line | null {
   const key = columnKey(column.id);
   if (key?.kind === 'parameter') return textCell(commonValueOf(branch, key.key) ?? '', column, 'dim');
-  if (key !== null) return numberCell(spreadOf(branch, key.key)?.mean, column);
-  if (curveValueOf(column.id) !== null) return numberCell(valuesOf(branch, column.id)?.mean, column);
+  if (key !== null) return meanCell(spreadOf(branch, key.key), column);
+  if (curveValueOf(column.id) !== null) return meanCell(valuesOf(branch, column.id), column);
   return branchCells[column.id as CommonColumn]?.(branch, column) ?? null;
 }
 
@@ -83,8 +84,8 @@ const branchCells: Partial<Record<CommonColumn, (branch: Branch, column: ListCol
     const trend = trendOf(branch);
     return trend.every((value) => value === null) ? null : [span(sparkline(trend, width), 'spark')];
   },
-  metric: (branch, column) => numberCell(valuesOf(branch, 'metric')?.mean, column),
-  best: (branch, column) => numberCell(valuesOf(branch, 'best')?.mean, column),
+  metric: (branch, column) => meanCell(valuesOf(branch, 'metric'), column),
+  best: (branch, column) => meanCell(valuesOf(branch, 'best'), column),
   cpu: (branch, column) => textCell(cpuText(usageOf(branch, 'cpu')), column, 'dim'),
   memory: (branch, column) => textCell(memoryText(usageOf(branch, 'memory')), column, 'dim'),
   'gpu memory': (branch, column) => textCell(memoryText(usageOf(branch, 'gpuMemory')), column, 'dim'),
@@ -108,11 +109,17 @@ function remaining(run: RunSummary, column: ListColumn): Line | null {
   return textCell(leftText(run), column, 'dim');
 }
 
-/** A value that is not finite travels as null. */
+/** Null: NaN, which travels so. */
 function numberCell(value: number | null | undefined, column: ListColumn): Line | null {
   if (value === undefined) return null;
-  const text = narrowNumber(value ?? Number.NaN);
-  return textCell(text, column, text === 'NaN' ? 'bad' : 'value');
+  return textCell(narrowNumber(value ?? Number.NaN), column, Number.isFinite(value) ? 'value' : 'bad');
+}
+
+/** The mean; where no run has a finite value, how many have which. */
+function meanCell(values: RunValues | null | undefined, column: ListColumn): Line | null {
+  if (!values || values.count > 0) return numberCell(values?.mean, column);
+  const text = notFiniteText(values);
+  return textCell(text.length <= column.width ? text : 'NaN/inf', column, 'bad');
 }
 
 function textCell(text: string, { width, isRight }: ListColumn, tone: Tone): Line | null {

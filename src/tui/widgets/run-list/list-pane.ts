@@ -1,3 +1,4 @@
+import { notFiniteText } from '../../../analysis/seed-statistics.js';
 import { STAR } from '../../../base/annotation.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
@@ -229,12 +230,13 @@ function withSpace([first, ...others]: Line): Line {
   return first === undefined ? [] : [{ ...first, text: ` ${first.text}` }, ...others];
 }
 
-/** How far the runs lie apart, and those whose value is no number: `±0.12 · 4 NaN`; where there is little room these alone. */
+/** How far the runs lie apart, and those whose value is not finite: `±0.12 · 4 NaN, 1 inf`; where there is little room these alone. */
 function besideMean(values: RunValues | null, width: number): Line {
-  if (values === null) return [];
+  if (values === null || values.count === 0) return [];
   const deviation = values.count < 2 ? '' : `±${shortDeviation(values.deviation)}`;
-  if (values.notFinite === 0) return [span(fittingDeviation(values, deviation, width), 'dim')];
-  const broken = span(`${values.notFinite} NaN`, 'bad');
+  const words = notFiniteText(values);
+  if (words === '') return [span(fittingDeviation(values, deviation, width), 'dim')];
+  const broken = span(words, 'bad');
   const whole = [span(deviation === '' ? '· ' : `${deviation} · `, 'dim'), broken];
   return lineWidth(whole) <= width ? whole : [broken];
 }

@@ -176,10 +176,10 @@ describe('the sums of a group', () => {
     ];
     const sums = tally(runs, 'bits');
     expect(sums).toMatchObject({ total: 3, counts: { done: 1, running: 1, queued: 1 }, progress: 0.5 });
-    expect(sums.metric).toEqual({ mean: 3, deviation: Math.SQRT2, count: 2, notFinite: 1 });
+    expect(sums.metric).toEqual({ mean: 3, deviation: Math.SQRT2, count: 2, nan: 1, infinite: 0 });
     const broken = [aRun('a', { metrics: { bits: null } }), aRun('b', { metrics: { bits: 0.5 } }), aRun('c')];
-    expect(tally(broken, 'bits').metric).toEqual({ mean: 0.5, deviation: 0, count: 1, notFinite: 1 });
-    expect(tally(broken.slice(0, 1), 'bits').metric).toMatchObject({ mean: Number.NaN, count: 0, notFinite: 1 });
+    expect(tally(broken, 'bits').metric).toEqual({ mean: 0.5, deviation: 0, count: 1, nan: 1, infinite: 0 });
+    expect(tally(broken.slice(0, 1), 'bits').metric).toMatchObject({ mean: Number.NaN, count: 0, nan: 1, infinite: 0 });
     expect(tally([], 'bits')).toMatchObject({ total: 0, progress: 0, metric: null });
   });
 });

@@ -1,9 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { bestFirst, bestOnes } from '../../../../src/analysis/best-first.js';
 import { sampleCell } from '../../../../src/tui/screens/compare/compare-cells.js';
+import { narrowNumber } from '../../../../src/text/numbers.js';
 import { plainText } from '../../../../src/tui/surface/span.js';
 import type { ValueSummary } from '../../../../src/tui/state/compare-choice.js';
-import { curveValue, deltaOf, type Direction, sampleOf } from '../../../../src/tui/screens/compare/compare-value.js';
+import {
+  curveValue,
+  deltaOf,
+  type Direction,
+  rankedSamples,
+  type Sample,
+  sampleOf,
+} from '../../../../src/tui/screens/compare/compare-value.js';
 
 const curve = (y: number[]) => ({ x: Float64Array.from(y, (_, index) => index * 10), y: Float64Array.from(y) });
 const one = (value: number) => ({ low: value, high: value });
@@ -110,5 +119,59 @@ describe('the difference to the baseline', () => {
   it('is none where one of them has no single value', () => {
     expect(deltaOf(null, sample(1), null)).toBeNull();
     expect(deltaOf({ kind: 'range', low: 0, high: 1, count: 1, nan: 0, infinite: 0 }, sample(1), null)).toBeNull();
+  });
+});
+
+describe('the best of several', () => {
+  const of = (...values: number[]) => sampleOf(values.map((value) => ({ low: value, high: value })));
+  it.each<{ what: string; samples: (Sample | null)[]; direction: Direction; best: number[]; order: number[] }>([
+    { what: 'the lowest', samples: [of(2), of(1), of(3)], direction: 'minimize', best: [1], order: [1, 0, 2] },
+    { what: 'the highest', samples: [of(2), of(1), of(3)], direction: 'maximize', best: [2], order: [2, 0, 1] },
+    {
+      what: 'all that look the same',
+      samples: [of(1.00001), of(1), of(3)],
+      direction: 'minimize',
+      best: [0, 1],
+      order: [1, 0, 2],
+    },
+    {
+      what: 'all that look the same in four decimals',
+      samples: [of(0.01503), of(0.01498), of(0.03)],
+      direction: 'minimize',
+      best: [0, 1],
+      order: [1, 0, 2],
+    },
+    {
+      what: 'none where nobody says which end is best',
+      samples: [of(2), of(1)],
+      direction: null,
+      best: [],
+      order: [0, 1],
+    },
+    { what: 'none where there is only one', samples: [of(2), null], direction: 'minimize', best: [], order: [0, 1] },
+    {
+      what: 'one whose runs did not break, if there is any',
+      samples: [of(1, NaN), of(2, 2), of(3)],
+      direction: 'minimize',
+      best: [1],
+      order: [1, 2, 0],
+    },
+    {
+      what: 'not infinity',
+      samples: [of(-Infinity), of(2), of(3)],
+      direction: 'minimize',
+      best: [1],
+      order: [1, 2, 0],
+    },
+    {
+      what: 'not what diverged',
+      samples: [of(1.8e20), of(0.0151), of(0.03)],
+      direction: 'minimize',
+      best: [1],
+      order: [1, 2, 0],
+    },
+  ])('is $what', ({ samples, direction, best, order }) => {
+    expect([...bestOnes(rankedSamples(samples), direction, narrowNumber)]).toEqual(best);
+    expect(bestFirst(rankedSamples(samples), direction)).toEqual(order);
   });
 });

@@ -20,6 +20,16 @@ describe('an axis of a column', () => {
     expect(off).toBe(3);
   });
 
+  it('of results ends where all but a few of them end; those lie at its edge, beyond', () => {
+    const values = [0.06, 0.03, 0.015, 1.35, 1.8e20, Infinity, -Infinity, NaN, undefined];
+    const { scale, places, beyond, off } = axisOf({ name: 'loss', values, isResult: true });
+    expect(scale).toEqual({ low: 0.015, high: 1.35, isLog: true });
+    expect([...places].slice(4).map((place) => Number(place))).toEqual([1, 1, 0, NaN, NaN]);
+    expect([...beyond]).toEqual([4, 5, 6]);
+    expect(off).toBe(2);
+    expect(axisOf({ name: 'loss', values: [Infinity, NaN], isResult: true })).toMatchObject({ off: 1, named: [] });
+  });
+
   it('has texts side by side in the order of a person', () => {
     const { scale, places, named } = axis('N64', 'N8', 'N64', undefined, 'N512');
     expect(scale).toBeNull();

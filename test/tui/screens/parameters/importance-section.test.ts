@@ -20,7 +20,7 @@ const runs = loss.values.map((objective, run): MeasuredRun => {
   return { parameters, objective: objective as number };
 });
 const importance = parameterImportance({ runs, goal: 'minimize' }, seededRandom(1));
-const view = { importance, objective: 'eval/loss', at: 0 };
+const view = { importance, objective: 'eval/loss', at: 0, isChosen: false };
 
 describe('what matters', () => {
   it('is told by bars, with where each leads and where it is best', () => {

@@ -16,7 +16,7 @@ function ofSweep(count: number, more: Partial<ParallelRuns> = {}): ParallelRuns 
     goal: 'minimize',
     best: { index: lowest(loss), name: 'A_best' },
     selected: { index: 7, name: 'A_x7' },
-    at: null,
+    ...{ at: null, leftOut: 0 },
     ...more,
   };
 }

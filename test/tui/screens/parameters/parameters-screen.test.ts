@@ -3,7 +3,7 @@ import { toAscii } from '../../../../src/text/ascii.js';
 import { textWidth } from '../../../../src/text/display-width.js';
 import type { WindowStore } from '../../../../src/tui/app/window-store.js';
 import { aWindow, frameOf, screenText } from '../../frames.js';
-import { largeSweep, smallSweep, worldOf } from './sweeps.js';
+import { divergingSweep, largeSweep, smallSweep, worldOf } from './sweeps.js';
 
 type World = ReturnType<typeof worldOf>;
 
@@ -44,7 +44,35 @@ const least = [40, 12] as const;
 const usual = [80, 24] as const;
 const large = [120, 40] as const;
 const huge = [200, 60] as const;
+const medium = [100, 30] as const;
 const few = () => smallSweep((index) => (index % 15 === 2 ? 'done' : index < 6 ? 'running' : 'queued'));
+
+describe('the parameters of a sweep of which a setting diverged', () => {
+  it('are explained by the order of the runs; best is a value that was tried, and those that diverged lie beyond the axis', () => {
+    const seen = shown(divergingSweep(), medium);
+    expect(seen).toContain('what matters for the order by eval/loss');
+    expect(seen).toContain('the values span decades');
+    expect(seen).toContain('best 0.2 n=3');
+    expect(seen).toMatchSnapshot();
+  });
+
+  it('are explained by its values on a key, and by its order again', () => {
+    shown(divergingSweep(), medium, 'u');
+    expect(text()).toContain('what matters for eval/loss');
+    expect(text()).not.toContain('span decades');
+    expect(text()).toContain('best 0.2 n=3');
+    press('u');
+    expect(text()).toContain('what matters for the order by eval/loss');
+    expect(text()).not.toContain('span decades');
+  });
+
+  it('have an axis where half of the runs pass them', () => {
+    const seen = shown(divergingSweep(), medium, 'tab');
+    expect(seen).toContain('1 more without an axis');
+    expect(seen).not.toContain('depth');
+    expect(seen).toMatchSnapshot();
+  });
+});
 
 describe('the parameters that matter', () => {
   it.each([

@@ -11,8 +11,10 @@ const runs = Array.from({ length: 40 }, (_, index): RunSummary => {
   const parameters = { lr, width: [64, 128][index % 2]!, seed: index };
   return aRun(`A_${index}`, { state: 'done', parameters, metrics: { loss: lr * 50 + 0.1 * random(), reward: lr } });
 });
+const none: readonly string[] = [];
 const question = (over: Partial<StudyQuestion> = {}): StudyQuestion => ({
   ...{ sweep: 'abcd', filter: '', metric: 'loss', goal: 'minimize', scale: 'value', others: ['reward'] },
+  fromSeeds: none,
   runs,
   ...over,
 });
@@ -43,6 +45,29 @@ describe('a study', () => {
     expect(told).toBe(1);
     expect(reader.study!.parameters.map(({ name }) => name)).toEqual(['lr', 'width']);
     expect(reader.study!.objective.values[3]).toBe(runs[3]!.metrics['loss']);
+  });
+
+  it.each([
+    {
+      what: 'the parameter where it is the only one',
+      perGroup: { steps: [100, 900, 900] },
+      axes: ['lr', 'steps', 'width'],
+    },
+    {
+      what: 'the groups where there are several',
+      perGroup: { steps: [100, 900, 900], env: ['one', 'one', 'two'] },
+      axes: ['group', 'lr', 'width'],
+    },
+  ])('has for what is the same throughout each group one axis, of $what', ({ perGroup, axes }) => {
+    const grouped = runs.map((run, index): RunSummary => {
+      const group = index % 3;
+      const own = Object.fromEntries(Object.entries(perGroup).map(([name, values]) => [name, values[group]!]));
+      const parameters = { ...run.parameters, ...own, lr: [1e-4, 1e-3][(index % 5) & 1]! };
+      return { ...run, group: ['A', 'B', 'C'][group]!, parameters };
+    });
+    reader.want(question({ runs: grouped }));
+    vi.runAllTimers();
+    expect(reader.study!.parallel.map(({ name }) => name).sort()).toEqual(axes);
   });
 
   it('lets keys in between: no turn goes on after its time', () => {

@@ -56,6 +56,20 @@ export function smallSweep(stateOf: (index: number) => RunWord = () => 'done') {
   );
 }
 
+/** Learning rates of which the largest diverges, three seeds each, in two groups of which one alone has a depth. */
+export function divergingSweep() {
+  const losses = { 0.01: 1.35, 0.05: 0.06, 0.1: 0.03, 0.2: 0.015, 1: 1.8e20 };
+  return worldOf(
+    Object.entries(losses).flatMap(([lr, loss]) =>
+      [0, 1, 2].map((seed): Made => ({
+        name: `A_lr${lr}_s${seed}`,
+        parameters: { lr: Number(lr), seed, ...(lr === '0.2' ? { depth: 2 } : {}) },
+        metrics: { 'eval/loss': loss * (1 + 0.01 * seed) },
+      })),
+    ),
+  );
+}
+
 /** Every kind of parameter, drawn at random. */
 export function largeSweep(count: number) {
   const random = seededRandom(3);

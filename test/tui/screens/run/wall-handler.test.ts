@@ -4,10 +4,10 @@ import { press } from '../../../../src/tui/app/key-handlers.js';
 import { initialUi, type UiState } from '../../../../src/tui/state/ui-state.js';
 import { aSituation } from '../../a-situation.js';
 
-const metrics = ['train/loss', 'train/lr', 'eval/loss', 'eval/acc', 'step'];
+const metrics = ['train/loss', 'train/lr', 'eval/loss', 'eval/acc', 'eval/err', 'step'];
 const at: KeyContext = aSituation({
   metric: 'train/lr',
-  wall: () => metrics,
+  wall: () => ({ metrics, firstOf: new Map([['eval/acc', 'eval/loss']]) }),
   own: { focus: { width: 100, height: 2, length: metrics.length }, log: null },
 });
 const onWall: UiState = { ...initialUi, screen: { kind: 'run', pane: 'charts', offset: 0 } };
@@ -20,9 +20,11 @@ describe('the keys of the charts pane', () => {
   it.each([
     { keys: ['down'], marked: 'eval/loss' },
     { keys: ['up'], marked: 'train/loss' },
-    { keys: ['pagedown'], marked: 'eval/acc' },
+    { keys: ['pagedown'], marked: 'eval/err' },
     { keys: ['end'], marked: 'step' },
     { keys: ['end', 'pageup'], marked: 'eval/loss' },
+    { keys: ['down', '=', 'down'], marked: 'eval/acc' },
+    { keys: ['down', '=', 'down', '=', 'down'], marked: 'eval/err' },
     { keys: ['home'], marked: 'train/loss' },
   ])('$keys from the metric of the window mark $marked', ({ keys, marked }) => {
     expect(after(keys).wall.at).toBe(marked);
@@ -50,9 +52,19 @@ describe('the keys of the charts pane', () => {
     expect([cleared.wall.filter, cleared.screen.kind]).toEqual(['', 'run']);
   });
 
+  it('open what shows the same, and say where there is none', () => {
+    expect(after(['=']).note?.text).toBe('No other metric shows the same as train/lr.');
+    expect(after(['down', '=']).wall).toMatchObject({ opened: ['eval/loss'], at: 'eval/loss' });
+    expect(after(['down', '=', '=']).wall.opened).toEqual([]);
+    expect(after(['=', '='], { ...onWall, screen: { kind: 'run', pane: 'log', offset: 0 } }).note?.text).toBe(
+      'The charts are another pane; Tab goes to it.',
+    );
+  });
+
   it('refuse where no chart is left', () => {
     const none = after(['/', 'z', 'z', 'enter']);
     expect(after(['down'], none).note?.text).toBe('There is no chart to go to.');
     expect(after(['enter'], none).note?.text).toBe('There is no chart to zoom.');
+    expect(after(['='], none).note?.text).toBe('There is no chart to open.');
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ChartChoice, initialChartChoice, spreads } from '../../../../src/tui/state/chart-choice.js';
 import { chart, type Curve } from '../../../../src/tui/widgets/chart/chart.js';
+import { chartHeading } from '../../../../src/tui/widgets/chart/chart-heading.js';
 import { type ChartLook, plainLook, type Reference } from '../../../../src/tui/widgets/chart/chart-look.js';
 import { lineWidth, plainText, type Tone } from '../../../../src/tui/surface/span.js';
 
@@ -132,16 +133,81 @@ describe('outliers', () => {
   it('are cut when asked, with an arrow where the curve leaves', () => {
     expect(drawn(spiky, { isClipped: true })).toMatchInlineSnapshot(`
       [
-        "  1┤    ⣀⣀⣀⡀          ↑       ⢀⣀⣀⣀",
+        "  1┤    ⣀⣀⣀⡀          ▲       ⢀⣀⣀⣀",
         "   │  ⡴⠊⠁  ⠉⠳⣄        ⡇     ⣠⠞⠉  ⠈⠙⢦⡀",
         "   │⣠⠊       ⠈⠳⡀      ⡇   ⢀⢼⡇       ⠙⣄",
         "  0┤⠁          ⠘⢦⡀    ⡇  ⡰⠋⢸⡇        ⠈⠳⡄",
         "   │             ⠙⢦⡀  ⣇⡤⠊  ⢸⡇          ⠈",
-        " -1┤               ⠉⠉⠉⠉    ↓⡇",
+        " -1┤               ⠉⠉⠉⠉    ▼⡇",
         "   └┬───────────┬──────────┬────────────",
         "    0          100        200",
       ]
     `);
+  });
+
+  it.each<{ what: string; curves: Curve[]; labels: string; marks: string; notes: string }>([
+    {
+      what: 'two of six curves explode: the others are shown',
+      curves: [...[1, 2, 3, 4].map((top) => line(41, () => top)), ...[1, 2].map(() => line(41, (x) => 3 ** x))],
+      labels: '4 2',
+      marks: '▲▲',
+      notes: '▲ 2 curves to 1.2e19 · step',
+    },
+    {
+      what: 'one of three goes down without end',
+      curves: [line(41, () => 1), line(41, () => 2), line(41, (x) => -(3 ** x))],
+      labels: '2.0 1.5 1.0',
+      marks: '▼▼',
+      notes: '▼ 1 curve to -1.2e19 · step',
+    },
+    {
+      what: 'one is infinite at its end',
+      curves: [line(41, (x) => (x > 30 ? Infinity : 1)), line(41, () => 2)],
+      labels: '2.0 1.5 1.0',
+      marks: '▲▲',
+      notes: '▲ 1 curve to inf · step',
+    },
+    {
+      what: 'a curve explodes alone: a logarithmic axis has room for all of it',
+      curves: [line(41, (x) => 3 ** x)],
+      labels: '1e14 1e7 1',
+      marks: '',
+      notes: 'log y · step',
+    },
+    {
+      what: 'most explode',
+      curves: [line(41, () => 1), ...[1, 2].map(() => line(41, (x) => 3 ** x))],
+      labels: '1e14 1e7 1',
+      marks: '',
+      notes: 'log y · step',
+    },
+    {
+      what: 'a curve explodes to both sides: no logarithm',
+      curves: [line(41, (x) => (-3) ** x)],
+      labels: '1.0e19 0.5e19 0',
+      marks: '',
+      notes: 'step',
+    },
+    {
+      what: 'they differ by a factor of a thousand',
+      curves: [line(41, () => 1), line(41, () => 2), line(41, () => 1000)],
+      labels: '1000 500 0',
+      marks: '',
+      notes: 'step',
+    },
+  ])('are known where $what', ({ curves, labels, marks, notes }) => {
+    const rows = drawn(curves, {});
+    const beside = rows.slice(0, 6).flatMap((row) => /^ *(\S+)┤/.exec(row)?.[1] ?? []);
+    expect(beside.join(' ')).toBe(labels);
+    expect(rows.join('').replaceAll(/[^▲▼]/g, '')).toBe(marks);
+    const heading = plainText(chartHeading({ metric: 'y', xKey: 'step', note: null }, curves, look({}), 80));
+    expect(heading.replace(/^.*── y ─+ /, '').trim()).toBe(notes);
+  });
+
+  it('are in the range when a logarithmic axis is asked for, and not where a linear one is', () => {
+    const curves = [line(41, () => 1), line(41, () => 2), line(41, (x) => 3 ** x)];
+    expect(drawn(curves, { isLogY: true }).join('')).toMatch(/1e14.*1e7.*1┤/);
+    expect(drawn(curves, { isLogY: false }).join('')).toContain('▲');
   });
 
   it('are not seen in a handful of values', () => {

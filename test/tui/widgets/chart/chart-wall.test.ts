@@ -1,8 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { wallOrder } from '../../../../src/tui/model/detail.js';
+import { wallMetrics, wallOrder } from '../../../../src/tui/model/wall-metrics.js';
 import { initialChartChoice } from '../../../../src/tui/state/chart-choice.js';
-import { filteredMetrics, wallPosition } from '../../../../src/tui/state/wall-choice.js';
+import { History } from '../../../../src/tui/model/history.js';
+import type { MetricReader, RunFilesPort } from '../../../../src/tui/state/port.js';
+import {
+  filteredMetrics,
+  initialWallChoice,
+  type WallChoice,
+  wallPosition,
+  wallTiles,
+} from '../../../../src/tui/state/wall-choice.js';
 import { chartWall, type Wall, wallPage } from '../../../../src/tui/widgets/chart/chart-wall.js';
 import { wallGrid } from '../../../../src/tui/widgets/chart/wall-grid.js';
 import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
@@ -14,7 +22,7 @@ function aWall(count: number, over: Partial<Wall> = {}) {
   const asked = new Set<string>();
   const metrics = Array.from({ length: count }, (_, index) => `train/metric_${index}`);
   const wall: Wall = {
-    metrics,
+    tiles: metrics.map((metric) => ({ metric, alike: [], family: metric, isOpened: false })),
     chartOf: (metric) => {
       asked.add(metric);
       const offset = metrics.indexOf(metric);
@@ -96,10 +104,10 @@ describe('the grid of the wall', () => {
 });
 
 describe('the metrics of the wall', () => {
-  it('stand by prefix, results first', () => {
+  it('stand by prefix, results first, and what was set or only counts last', () => {
     const keys = ['train/lr', 'eval/acc', 'step', 'train/loss', 'eval/time', 'loss', 'train/grad_norm'];
     expect(wallOrder(keys, { show: [], x: 'step' })).toEqual([
-      ...['eval/acc', 'eval/time', 'loss', 'train/loss', 'train/grad_norm', 'train/lr'],
+      ...['eval/acc', 'loss', 'train/loss', 'train/grad_norm', 'train/lr', 'eval/time'],
     ]);
     expect(wallOrder(keys, { show: ['loss'], x: 'step' })[0]).toBe('loss');
   });
@@ -110,11 +118,73 @@ describe('the metrics of the wall', () => {
     expect(filteredMetrics(metrics, 'LOSS ev')).toEqual(['eval/loss']);
   });
 
+  const none = new Map<string, string>();
+  const choice = initialWallChoice;
+
   it('have one that is marked: the chosen one, that of the window, or the first', () => {
-    const metrics = ['a', 'b', 'c'];
-    const choice = { at: null, isZoomed: false, filter: '' };
-    expect(wallPosition(metrics, { ...choice, at: 'c' }, 'b')).toBe(2);
-    expect(wallPosition(metrics, choice, 'b')).toBe(1);
-    expect(wallPosition(metrics, { ...choice, at: 'gone' }, null)).toBe(0);
+    const tiles = wallTiles({ metrics: ['a', 'b', 'c'], firstOf: none }, choice);
+    expect(wallPosition(tiles, { ...choice, at: 'c' }, 'b')).toBe(2);
+    expect(wallPosition(tiles, choice, 'b')).toBe(1);
+    expect(wallPosition(tiles, { ...choice, at: 'gone' }, null)).toBe(0);
+  });
+
+  const firstOf = new Map([
+    ['loss', 'loss'],
+    ['error', 'loss'],
+    ['norm', 'norm'],
+    ['nll', 'loss'],
+  ]);
+  const alike = { metrics: ['loss', 'error', 'norm', 'nll'], firstOf };
+  const shown = (change: Partial<WallChoice>) =>
+    wallTiles(alike, { ...choice, ...change }).map(({ metric, alike: others }) => [metric, ...others].join('+'));
+
+  it('that show the same have one chart, unless it is opened or filtered away', () => {
+    expect(shown({})).toEqual(['loss+error+nll', 'norm']);
+    expect(shown({ opened: ['loss'] })).toEqual(['loss', 'error', 'nll', 'norm']);
+    expect(shown({ filter: 'r' })).toEqual(['error', 'norm']);
+    expect(shown({ filter: 'n' })).toEqual(['norm', 'nll']);
+    expect(shown({ filter: 'l' })).toEqual(['loss+nll']);
+    const tiles = wallTiles(alike, choice);
+    expect(wallPosition(tiles, { ...choice, at: 'nll' }, 'norm')).toBe(0);
+  });
+
+  it('say how many others show the same: by name where there is room', () => {
+    const { wall } = aWall(2);
+    const tiles = [{ metric: 'loss', alike: ['error', 'nll'], family: 'loss', isOpened: false }];
+    expect(text({ ...wall, tiles }, 80, 20)[1]).toMatch(/^ ?━━ ▸ loss \+2 alike ━/);
+    expect(text({ ...wall, tiles, isZoomed: true }, 80, 20)[1]).toMatch(/━━ ▸ loss \+2 alike: error, nll ━/);
+    expect(text({ ...wall, tiles }, 20, 20)[1]).toMatch(/━━ ▸ loss \+2 ━/);
+    const long = [{ ...tiles[0]!, metric: 'test/bits/answer_clamped' }];
+    expect(text({ ...wall, tiles: long }, 30, 20)[1]).toMatch(/━━ ▸ ….*clamped \+2 ━/);
+    expect(text({ ...wall, tiles }, 80, 20)[0]).toContain('1 chart of 3 metrics');
+  });
+
+  it('are looked through once, and again when there is twice as much of them', () => {
+    const history = new History({} as RunFilesPort, () => {});
+    const curves: Record<string, (at: number) => number> = {
+      ...{ 'train/lr': (at: number) => 0.1 - at / 1000, 'train/steps': (at: number) => 2 * at, loss: Math.sin },
+      ...{ 'my/position': (at: number) => at, 'my/copy': (at: number) => 3 * Math.sin(at) + 1 },
+    };
+    let points = 40;
+    let asked = 0;
+    const reader: MetricReader = {
+      refresh: () => false,
+      keys: () => Object.keys(curves),
+      series: (key) => {
+        asked++;
+        const at = Float64Array.from({ length: points }, (_, index) => index);
+        return { x: at, y: at.map(curves[key]!) };
+      },
+    };
+    const read = () => wallMetrics({ history, of: 'a', readers: [reader] }, { show: [], x: 'step' });
+    expect(read().metrics).toEqual(['loss', 'my/copy', 'train/lr', 'train/steps', 'my/position']);
+    expect(Object.fromEntries(read().firstOf)).toMatchObject({ 'my/copy': 'loss', 'my/position': 'train/lr' });
+    const before = asked;
+    points = 50;
+    read();
+    expect(asked - before).toBeLessThan(5);
+    points = 100;
+    read();
+    expect(asked - before).toBeGreaterThan(5);
   });
 });

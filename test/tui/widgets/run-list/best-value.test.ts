@@ -37,8 +37,14 @@ describe('the best value of a run', () => {
   });
 
   it('is taken over the runs of a group, NaN counted; runs with several objectives have none together', () => {
-    expect(bestValues(runs.slice(0, 3))).toEqual({ mean: 0.5, deviation: Math.sqrt(0.125), count: 2, notFinite: 1 });
-    expect(bestValues(runs.slice(3))).toEqual({ mean: 0.125, deviation: 0, count: 2, notFinite: 0 });
+    expect(bestValues(runs.slice(0, 3))).toEqual({
+      mean: 0.5,
+      deviation: Math.sqrt(0.125),
+      count: 2,
+      nan: 1,
+      infinite: 0,
+    });
+    expect(bestValues(runs.slice(3))).toEqual({ mean: 0.125, deviation: 0, count: 2, nan: 0, infinite: 0 });
     expect(bestValues([waiting])).toBeNull();
     const other = aRun('E', { best: { metric: 'reward', goal: 'maximize', value: 1 } });
     expect(bestValues([runs[0]!, other])).toBeNull();

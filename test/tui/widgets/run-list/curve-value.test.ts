@@ -48,7 +48,7 @@ describe('which value the list shows', () => {
     expect(namesBy(true)).toBe('aecbd');
     expect(sortsFor(['value auc', 'time'])).toContain('value auc');
     expect(sortWords({ by: 'value mean=10', isReversed: false }, 'loss')).toBe('loss mean 10, highest first');
-    expect(curveValues(runs, 'auc')).toEqual({ mean: 2, deviation: 1, count: 3, notFinite: 1 });
+    expect(curveValues(runs, 'auc')).toEqual({ mean: 2, deviation: 1, count: 3, nan: 1, infinite: 0 });
     expect(curveValues(runs, 'at=1')).toBeNull();
   });
 });
@@ -103,6 +103,26 @@ describe('the list on the screen', () => {
   it('shows the mean of the last values and the area under the curve', () => {
     expect(after(':', '"value mean 2', 'enter')).toMatchSnapshot('mean');
     expect(after(':', '"value auc', 'enter')).toMatchSnapshot('auc');
+  });
+
+  it.each<{ values: (number | null)[]; group: string; run: string }>([
+    { values: [null, null], group: '2 NaN', run: 'NaN' },
+    { values: [Infinity, Infinity], group: '2 inf', run: 'inf' },
+    { values: [-Infinity, 1], group: '1 · 1 inf', run: '-inf' },
+    { values: [Infinity, 1, null, 3], group: '2 1 NaN, 1 inf', run: 'inf' },
+    { values: [Infinity, null], group: 'NaN/inf', run: 'inf' },
+  ])('of a group of $values is $group, and of its first run $run', ({ values, group, run }) => {
+    store.close();
+    const { now, files } = memorySweep();
+    const runs = values.map((loss, seed) =>
+      aRun(`A_s${seed}`, { state: 'done', attempt: 1, endedAt: 1, parameters: { seed }, metrics: { loss } }),
+    );
+    store = aWindow({ fleet: new SimulatedFleet([aSweep({ show: ['loss'] })], runs), files, now });
+    store.resize(200, 24);
+    const spaceless = (text: string) => text.replaceAll(' ', '');
+    const rows = screenText(store).map((row) => spaceless(row));
+    expect(rows.find((row) => row.includes('▾1A'))).toContain(spaceless(group));
+    expect(rows.find((row) => row.includes('✓s0done'))).toContain(run);
   });
 
   it('never cuts the deviation of a group: with little room it has one digit', () => {

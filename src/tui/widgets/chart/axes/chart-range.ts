@@ -1,8 +1,10 @@
+import { median } from '../../../../analysis/statistics.js';
+import { robustRange, wantsLog } from '../../../../analysis/axis-range.js';
 import type { ChartChoice } from '../../../state/chart-choice.js';
 import type { Series } from '../../../state/port.js';
 import { factsOf } from '../chart-facts.js';
 import type { Curve, Reference } from '../chart-look.js';
-import { fractionOf, partOf, type Scale, valueAt } from './chart-scale.js';
+import { fractionOf, partOf, Ruler, type Scale, valueAt } from './chart-scale.js';
 import type { ChartSeries } from '../chart-series.js';
 import { firstAfter, lowerBound } from '../chart-thin.js';
 
@@ -18,31 +20,87 @@ export function xScaleOf(curves: readonly Curve[], { isLogX, zoom }: ChartChoice
   return zoom === null ? whole : partOf(whole, zoom);
 }
 
+/** `beyond`: lines with values outside of the axis; `farthest`: the farthest of them, perhaps an infinity. */
+export type YAxis = { readonly scale: Scale; readonly beyond: number; readonly farthest: number };
+
 /**
  * The y axis for what is seen of the strands in the range of x, with a little air; null when nothing is seen.
  *
- * With outliers left out it reaches from the 1st to the 99th percentile and a tenth beyond, but never beyond the values.
+ * A few lines that exploded are left out of its range, unless a logarithmic axis was asked for. With outliers left out it reaches
+ * from the 1st to the 99th percentile and a tenth beyond, but never beyond the values.
  */
-export function yScaleOf(
+export function yAxisOf(
   strands: readonly ChartSeries[],
   x: Scale,
   choice: ChartChoice,
   references: readonly Reference[],
-): Scale | null {
-  const least = choice.isLogY ? Number.MIN_VALUE : -Number.MAX_VALUE;
-  const values = new Values(least);
-  for (const { line, seeds } of strands) {
-    values.take(line, x);
-    if (seeds === null) continue;
-    values.take({ x: line.x, y: seeds.high }, x);
-    // The lower edge of a band may come as near to zero as it likes: on a logarithmic axis it would flatten all else.
-    if (!choice.isLogY) values.take({ x: line.x, y: seeds.low }, x);
-  }
-  if (values.low > values.high) return null;
-  if (choice.isClipped) return padded(withoutOutliers(strands, x, values), choice.isLogY);
-  references.filter(({ isPerX }) => !isPerX).forEach(({ value }) => values.takeOne(value));
-  return padded(values, choice.isLogY);
+): YAxis | null {
+  const least = choice.isLogY === true ? Number.MIN_VALUE : -Number.MAX_VALUE;
+  const seen = strands.map((strand) => valuesOf(strand, x, least));
+  const whole = new Values(least);
+  for (const { low, high } of seen) if (low <= high) [low, high].forEach((value) => whole.takeOne(value));
+  if (whole.low > whole.high) return null;
+  const scale = scaleOf(strands, { x, seen, whole }, choice, references);
+  return { scale, ...outsideOf(strands, x, scale) };
 }
+
+type Seen = { readonly x: Scale; readonly seen: readonly Range[]; readonly whole: Values };
+
+function scaleOf(
+  strands: readonly ChartSeries[],
+  { x, seen, whole }: Seen,
+  choice: ChartChoice,
+  references: readonly Reference[],
+): Scale {
+  const { isLogY } = choice;
+  if (choice.isClipped) return padded(withoutOutliers(strands, x, whole), isLogY === true);
+  const range = new Values(whole.least);
+  const { low, high } = isLogY === true ? whole : robustRange(seen)!;
+  [low, high].forEach((value) => range.takeOne(value));
+  const isLog = isLogY ?? wantsLog(range, () => middleOf(strands, x));
+  references
+    .filter(({ isPerX, value }) => !isPerX && (value > 0 || !isLog))
+    .forEach(({ value }) => range.takeOne(value));
+  return padded(range, isLog);
+}
+
+/** About the median of what is seen. */
+function middleOf(strands: readonly ChartSeries[], x: Scale): number {
+  const seen = strands.flatMap(({ line, isRising }) => sampled(line, x, isRising));
+  return median(seen.filter(Number.isFinite)) ?? 0;
+}
+
+function valuesOf({ line, seeds }: ChartSeries, x: Scale, least: number): Values {
+  const values = new Values(least);
+  values.take(line, x);
+  if (seeds === null) return values;
+  values.take({ x: line.x, y: seeds.high }, x);
+  // The lower edge of a band may come as near to zero as it likes: on a logarithmic axis it would flatten all else.
+  if (least < 0) values.take({ x: line.x, y: seeds.low }, x);
+  return values;
+}
+
+/** Lines that leave the axis, and how far. */
+function outsideOf(strands: readonly ChartSeries[], x: Scale, y: Scale): Pick<YAxis, 'beyond' | 'farthest'> {
+  const ruler = new Ruler(y, 1);
+  const ends = strands.flatMap(({ line }) => farthestOutside(line, x, ruler) ?? []);
+  const farthest = ends.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0);
+  return { beyond: ends.length, farthest };
+}
+
+/** Null: the line stays within. Rounding may put its ends beside the axis by next to nothing. */
+function farthestOutside(line: Series, x: Scale, y: Ruler): number | null {
+  let farthest: number | null = null;
+  for (let index = 0; index < line.y.length; index++) {
+    const at = line.x[index]!;
+    const fraction = y.at(line.y[index]!);
+    if (!(fraction < -SLACK || fraction > 1 + SLACK) || at < x.low || at > x.high) continue;
+    if (farthest === null || Math.abs(line.y[index]!) > Math.abs(farthest)) farthest = line.y[index]!;
+  }
+  return farthest;
+}
+
+const SLACK = 1e-6;
 
 /** The lowest and the highest of the values seen. */
 class Values {

@@ -41,30 +41,3 @@ export function logTicks(low: number, high: number, most: number): number[] {
   if (stride === 1 && finer.length <= most && finer.length > 2) return finer;
   return decades.length >= 2 || high / low >= 100 ? decades : ticks(low, high, most);
 }
-
-/** Labels of ticks, all with as many decimals as the step needs to tell them apart. */
-export function tickLabel(value: number, step: number): string {
-  const size = Math.abs(value);
-  if (size === 0) return '0';
-  const [unit, letter] = unitOf(size);
-  if (unit === null) return exponential(value, step);
-  const decimals = Math.min(6, Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9)));
-  const text = (value / unit).toFixed(decimals);
-  return unit === 1 ? text : `${trimmed(text)}${letter}`;
-}
-
-function unitOf(size: number): [unit: number | null, letter: string] {
-  if (size >= 1e15 || size < 1e-3) return [null, ''];
-  if (size >= 1e9) return [1e9, 'G'];
-  if (size >= 1e6) return [1e6, 'M'];
-  return size >= 10_000 ? [1e3, 'k'] : [1, ''];
-}
-
-function exponential(value: number, step: number): string {
-  const digits = Math.floor(Math.log10(Math.abs(value)) + 1e-9) - Math.floor(Math.log10(step) + 1e-9);
-  return value.toExponential(Math.min(6, Math.max(0, digits))).replace('e+', 'e');
-}
-
-function trimmed(text: string): string {
-  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
-}

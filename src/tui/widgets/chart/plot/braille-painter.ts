@@ -1,6 +1,6 @@
 import type { Series } from '../../../state/port.js';
 import type { Tone } from '../../../surface/span.js';
-import { Ruler, valueAt } from '../axes/chart-scale.js';
+import { Ruler, type Scale, valueAt } from '../axes/chart-scale.js';
 import { type BrailleCanvas, solid } from './braille-canvas.js';
 import type { Reference } from '../chart-look.js';
 import type { Seeds } from '../chart-series.js';
@@ -80,15 +80,25 @@ function drawBand(canvas: BrailleCanvas, frame: Frame, { line, low, high }: Seed
   }
 }
 
-/** An arrow at the edge where a line has left the picture. */
+/** A mark at the edge where a line leaves the picture, and where it ends outside of it. */
 function markOutside(canvas: BrailleCanvas, { x, y, columns, rows }: Frame, line: Series, tone: Tone): void {
   const across = new Ruler(x, columns * 2 - 1);
-  for (let index = 0; index < line.y.length; index++) {
+  const last = line.y.length - 1;
+  let before = 0;
+  for (let index = 0; index <= last; index++) {
+    const side = sideOf(line.y[index]!, y);
     const column = Math.round(across.at(line.x[index]!)) >> 1;
-    if (!(column >= 0 && column < columns)) continue;
-    if (line.y[index]! > y.high) canvas.write(column, 0, '↑', tone);
-    else if (line.y[index]! < y.low) canvas.write(column, rows - 1, '↓', tone);
+    const isMarked = side !== 0 && (side !== before || index === last) && column >= 0 && column < columns;
+    if (isMarked) canvas.write(column, side > 0 ? 0 : rows - 1, side > 0 ? '▲' : '▼', tone);
+    // Across a gap it is still outside.
+    if (!Number.isNaN(line.y[index])) before = side;
   }
+}
+
+/** 1 above the axis, -1 below it, 0 on it, or where a logarithm has no place for the value. */
+function sideOf(value: number, { low, high, isLog }: Scale): -1 | 0 | 1 {
+  if (value > high) return 1;
+  return value < low && !(isLog && value <= 0) ? -1 : 0;
 }
 
 /** A line seen in fewer columns of dots than this is a stroke beside the axis, and tells nothing. */

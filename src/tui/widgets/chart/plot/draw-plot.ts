@@ -22,7 +22,7 @@ export function drawPlot(
       drawStrand(strand, dashes, painter);
     }
   }
-  if (choice.isClipped) for (const { line, tone } of strands) painter.outside(line, tone);
+  if (frame.isLeft) for (const { line, tone } of strands) painter.outside(line, tone);
   painter.references(references);
 }
 

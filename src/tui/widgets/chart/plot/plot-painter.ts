@@ -4,8 +4,14 @@ import type { Scale } from '../axes/chart-scale.js';
 import type { Reference } from '../chart-look.js';
 import type { Seeds } from '../chart-series.js';
 
-/** Both axes, and the size of the plot in characters. */
-export type Frame = { readonly x: Scale; readonly y: Scale; readonly columns: number; readonly rows: number };
+/** Both axes, and the size of the plot in characters. `isLeft`: whether lines go beyond the y axis. */
+export type Frame = {
+  readonly x: Scale;
+  readonly y: Scale;
+  readonly columns: number;
+  readonly rows: number;
+  readonly isLeft: boolean;
+};
 
 /** How one line is drawn. `dashes`: which of eight columns of dots it has, two dots to a character. */
 export type Stroke = { readonly tone: Tone; readonly isRising: boolean; readonly dashes: number };

@@ -1,0 +1,154 @@
+import { isSeedName, type Parameters } from '../../base/scalar.js';
+import { deviation, median } from '../statistics.js';
+import { parameterNames, type ParameterValue } from './factors.js';
+
+type Run = { readonly parameters: Parameters; readonly group?: string | undefined };
+
+/** Runs that differ in their seeds, and in what is computed from them, alone. `rows`: their indexes. `seeds`: different ones. */
+export type Setting = {
+  readonly parameters: Parameters;
+  readonly rows: readonly number[];
+  readonly seeds: readonly (readonly number[])[];
+};
+
+/** Runs looked at in one step. */
+const STEP = 200;
+
+/** Names of parameters that differ between repetitions of one setting: seeds, and what is computed from them. */
+export function repetitionNames(
+  runs: readonly Pick<Run, 'parameters'>[],
+  fromSeeds: readonly string[],
+): ReadonlySet<string> {
+  const names = parameterNames(runs.map(({ parameters }) => parameters));
+  return new Set([...[...names].filter(isSeedName), ...fromSeeds]);
+}
+
+/** The runs by setting. A setting belongs to one group: those of another may have other programs. In steps. */
+export function* settingSteps(runs: readonly Run[], repetition: ReadonlySet<string>): Generator<0, Setting[]> {
+  const rowsOf = new Map<string, number[]>();
+  for (const [row, { group, parameters }] of runs.entries()) {
+    if (row % STEP === 0) yield 0;
+    const key = JSON.stringify([group, entriesOf(parameters, (name) => !repetition.has(name))]);
+    const rows = rowsOf.get(key);
+    if (rows === undefined) rowsOf.set(key, [row]);
+    else rows.push(row);
+  }
+  return [...rowsOf.values()].map((rows) => {
+    const bySeed = new Map<string, number[]>();
+    for (const row of rows) {
+      const seed = JSON.stringify(entriesOf(runs[row]!.parameters, isSeedName));
+      bySeed.set(seed, [...(bySeed.get(seed) ?? []), row]);
+    }
+    return { parameters: runs[rows[0]!]!.parameters, rows, seeds: [...bySeed.values()] };
+  });
+}
+
+function entriesOf(parameters: Parameters, isWanted: (name: string) => boolean): unknown[] {
+  return Object.entries(parameters)
+    .filter(([name]) => isWanted(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** How far runs lie apart that differ in nothing but their seeds. */
+export type SeedNoise = {
+  /** Of the variance of the objective over all runs, 0 … 1. */
+  readonly share: number;
+  /** Settings that were run with more than one seed, and the seeds of them. */
+  readonly settings: number;
+  readonly runs: number;
+};
+
+/**
+ * The pooled variance within settings (mean square within, of a one-way analysis of variance) over the variance of all runs;
+ * null where no setting has two seeds, or all runs are equal. A seed that was run twice counts once, with its mean.
+ *
+ * @param y The objective by run.
+ */
+export function noiseOfSeeds(settings: readonly Setting[], y: Float64Array): SeedNoise | null {
+  const repeated = settings
+    .filter(({ seeds }) => seeds.length > 1)
+    .map(({ seeds }) => seeds.map((rows) => meanOf(rows.map((row) => y[row]!))));
+  const count = repeated.reduce((sum, { length }) => sum + length, 0);
+  const all = squaresAround([...y]);
+  if (repeated.length === 0 || !(all > 0)) return null;
+  const within = repeated.reduce((sum, values) => sum + squaresAround(values), 0);
+  const share = within / (count - repeated.length) / (all / (y.length - 1));
+  return { share: Math.min(1, share), settings: repeated.length, runs: count };
+}
+
+function squaresAround(values: readonly number[]): number {
+  const mean = meanOf(values);
+  return values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** What a setting came to. `bad`: the median over its runs, negated where more is better; Infinity: most of them have no finite value. */
+export type Result = {
+  readonly parameters: Parameters;
+  readonly bad: number;
+  /** Standard error of a mean over its runs; 0 of one run. */
+  readonly error: number;
+  readonly runs: number;
+};
+
+/** @param objective By run, NaN and infinities included. */
+export function settingResults(
+  settings: readonly Setting[],
+  objective: readonly number[],
+  goal: 'minimize' | 'maximize',
+): Result[] {
+  const sign = goal === 'minimize' ? 1 : -1;
+  return settings.map(({ parameters, rows }) => {
+    const values = rows.map((row) => objective[row]!);
+    const finite = values.filter(Number.isFinite);
+    // A run that broke is worse than any that did not.
+    const bad = median(values.map((value) => (Number.isFinite(value) ? sign * value : Infinity)))!;
+    return { parameters, bad, error: (deviation(finite) ?? 0) / Math.sqrt(finite.length || 1), runs: rows.length };
+  });
+}
+
+/**
+ * The value of a parameter in the setting that did best: one that was tried, with the median over its runs.
+ *
+ * `ties`: values whose best settings cannot be told from it, by their standard errors or in three digits. `runs`: of the setting;
+ * `usual`: of the settings in the middle, which may have more.
+ */
+export type BestValue = {
+  readonly value: ParameterValue;
+  readonly ties: readonly ParameterValue[];
+  readonly median: number;
+  readonly runs: number;
+  readonly usual: number;
+};
+
+/** Null: no setting has a finite median. */
+export function bestValueOf(
+  valueIn: (parameters: Parameters) => ParameterValue,
+  results: readonly Result[],
+  goal: 'minimize' | 'maximize',
+): BestValue | null {
+  const bestOf = new Map<string, Result>();
+  for (const result of results) {
+    const key = JSON.stringify(valueIn(result.parameters)) ?? '';
+    const known = bestOf.get(key);
+    if (known === undefined || result.bad < known.bad) bestOf.set(key, result);
+  }
+  const [best, ...others] = [...bestOf.values()].sort((a, b) => a.bad - b.bad || b.runs - a.runs);
+  if (best === undefined || best.bad === Infinity) return null;
+  return {
+    value: valueIn(best.parameters),
+    ties: others.filter((other) => isTie(best, other)).map(({ parameters }) => valueIn(parameters)),
+    median: goal === 'minimize' ? best.bad : -best.bad,
+    runs: best.runs,
+    usual: Math.floor(median(results.map(({ runs }) => runs))!),
+  };
+}
+
+function isTie(best: Result, other: Result): boolean {
+  if (other.bad === Infinity) return false;
+  const isSameInWords = other.bad.toPrecision(3) === best.bad.toPrecision(3);
+  return isSameInWords || other.bad - best.bad <= Math.hypot(best.error, other.error);
+}

@@ -1,0 +1,94 @@
+import type { ScaleOptions } from '@observablehq/plot';
+import { type Extent, robustRange, wantsLog } from '../../analysis/axis-range.js';
+import { median } from '../../analysis/statistics.js';
+import { axisNumbers, counted, shortNumber } from '../../text/numbers.js';
+
+/** The axis of what was measured. */
+export type ValueAxis = {
+  readonly scale: ScaleOptions;
+  /** The value where it is drawn: not farther outside of the figure than an image can say; NaN where the axis has no place for it. */
+  readonly drawn: (value: number) => number;
+  /** 1: above the figure, −1: below it. */
+  readonly side: (value: number) => -1 | 0 | 1;
+  readonly domain: readonly [low: number, high: number];
+  /** What is not plain to see; empty where all is. */
+  readonly note: string;
+};
+
+/** Stands for infinity among the values of a curve: a line leads there. */
+export const asInfinite = Number.MAX_VALUE;
+
+/** Values of a curve that tell about where most of it lies. */
+const MOST_SAMPLES = 256;
+
+/**
+ * An axis for the values of some curves: a few that exploded leave the figure, and where the others span decades it is logarithmic.
+ *
+ * @param noun What one of them is, for the note.
+ */
+export function valueAxis(curves: readonly ArrayLike<number>[], noun: string): ValueAxis {
+  const range = robustRange(curves.map(extentOf)) ?? { low: 0, high: 1 };
+  const isLog = wantsLog(range, () => median(curves.flatMap(sampled)) ?? 0);
+  const domain = withRoom(range, isLog);
+  const [low, high] = domain;
+  const side = (value: number) => (value > high ? 1 : value < low ? -1 : 0);
+  const [bottom, top] = isLog ? [low * (low / high), high * (high / low)] : [low - (high - low), high + (high - low)];
+  const drawn = (value: number) => (isLog && value <= 0 ? Number.NaN : Math.min(top, Math.max(bottom, value)));
+  const tickFormat = axisNumbers({ low, high, isLog }, isLog ? null : (high - low) / 10);
+  const scale = { type: isLog ? 'log' : 'linear', domain: [...domain], grid: true, tickFormat } as const;
+  return { scale, drawn, side, domain, note: [...logNote(isLog), ...beyondNote(curves, side, noun)].join(' ') };
+}
+
+/** How the numbers beside an axis of these values are written: all of them alike. */
+export function ticksOf(values: ArrayLike<number>, isLog: boolean): (value: number) => string {
+  const { low, high } = extentOf(values);
+  return axisNumbers({ low, high, isLog }, isLog ? null : (high - low) / 10 || null);
+}
+
+function extentOf(values: ArrayLike<number>): Extent {
+  let [low, high] = [Infinity, -Infinity];
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at]!;
+    if (Number.isFinite(value) && Math.abs(value) !== asInfinite)
+      [low, high] = [Math.min(low, value), Math.max(high, value)];
+  }
+  return { low, high };
+}
+
+function sampled(values: ArrayLike<number>): number[] {
+  const stride = Math.max(1, Math.ceil(values.length / MOST_SAMPLES));
+  return Array.from({ length: Math.ceil(values.length / stride) }, (_, at) => values[at * stride]!).filter(
+    Number.isFinite,
+  );
+}
+
+/** Nothing is below nothing: a loss is not drawn as if it could be. */
+function withRoom({ low, high }: Extent, isLog: boolean): [low: number, high: number] {
+  if (isLog) {
+    const factor = (high / low) ** 0.05;
+    return [low / factor, high * factor];
+  }
+  const room = (high - low || Math.abs(high) || 1) * 0.05;
+  return [low >= 0 ? Math.max(0, low - room) : low - room, high + room];
+}
+
+function logNote(isLog: boolean): string[] {
+  return isLog ? ['Logarithmic, as the values span decades.'] : [];
+}
+
+/** `▲ 3 runs leave the axis, up to 2.0e36.` */
+function beyondNote(curves: readonly ArrayLike<number>[], side: ValueAxis['side'], noun: string): string[] {
+  return ([1, -1] as const).flatMap((way) => {
+    const ends = curves.flatMap((values) => {
+      const outside = Array.from(values).filter((value) => side(value) === way);
+      return outside.length === 0 ? [] : [outside.reduce((most, value) => (way * value > way * most ? value : most))];
+    });
+    if (ends.length === 0) return [];
+    const farthest = ends.reduce((most, value) => (way * value > way * most ? value : most));
+    const text = shortNumber(Math.abs(farthest) === asInfinite ? way * Infinity : farthest, 2);
+    const [sign, direction] = way > 0 ? ['▲', 'up'] : ['▼', 'down'];
+    return [
+      `${sign} ${counted(ends.length, noun)} ${ends.length === 1 ? 'leaves' : 'leave'} the axis, ${direction} to ${text}.`,
+    ];
+  });
+}
