@@ -4,7 +4,7 @@ import type { CommandWords } from './command-words.js';
 import { identifierOf, toCel, type Value } from './expression/cel-environment.js';
 import type { Expression } from './expression/expression.js';
 import type { CelValue } from './expression/function-bounds.js';
-import { type Distribution, gridValues, probability, quantile } from './sampling/distribution.js';
+import { type Distribution, gridValues, onlyValue, probability, quantile } from './sampling/distribution.js';
 import type { Template } from './template.js';
 import type { Nesting, Writing } from './value-text.js';
 
@@ -100,7 +100,7 @@ function axisOf(name: string, rule: ParameterRule, isGrid: boolean): Axis | null
       placeOf: placeIn(values, probabilities),
     };
   }
-  const listed = isGrid ? gridValues(rule.distribution, mostRuns) : null;
+  const listed = isGrid ? gridValues(rule.distribution, mostRuns) : onlyValue(rule.distribution);
   const values = (listed ?? []).map((value) => pair(value, !rule.distribution.whole));
   const placeOf = (value: Value) => (typeof value === 'number' ? probability(rule.distribution, value) : Number.NaN);
   return {

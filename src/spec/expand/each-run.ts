@@ -96,6 +96,7 @@ function maker(compiled: CompiledBlock): (point: Point, steps: readonly Step[]) 
       for (const step of again) take(step, point.variables, values);
       const whole = { ...point, parameters: inOrder(variant, values) };
       if (exists(compiled, whole)) made.push(whole);
+      return true;
     });
     return made;
   };

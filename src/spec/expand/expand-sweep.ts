@@ -12,7 +12,7 @@ import { notifyOf } from '../policy/notify.js';
 import { compileBlock } from './compile-block.js';
 import { type CompiledBlock, mostRuns, type Variant } from './compiled-block.js';
 import { expandCommands } from './expand-commands.js';
-import { evaluated, gridSize, type Point, PointError, pointOf, pointsOf, runsOfDraw } from './grid.js';
+import { evaluated, type Point, PointError, pointOf, pointsOf, runsOfDraw, visitsOf } from './grid.js';
 import { pointsOfRuns, sizesOf, sourcesOf, withSources } from './each-run.js';
 import { identityOf } from './identity.js';
 import { KeptNames, type KnownRun, type NameChanges } from './kept-names.js';
@@ -136,7 +136,7 @@ function refuseTooMany(file: GroupsFile, compiled: readonly CompiledBlock[], poi
   throw new UserError(
     `${file.path} would make ${total.toLocaleString('en-US')} runs; the limit is ${mostRuns.toLocaleString('en-US')}.`,
     block.method.content.kind === 'grid'
-      ? `Shorten an axis of group \`${block.group}\`: ${long.map(({ name, values }) => `${name} has ${values.length} values`).join(', ')}.`
+      ? `Shorten an axis of group \`${block.group}\` (${long.map(({ name, values }) => `${name} has ${values.length} values`).join(', ')}), or run the first points only: \`run_cap: 100\`.`
       : `Lower \`run_cap\` of group \`${block.group}\`.`,
   );
 }
@@ -150,11 +150,11 @@ function capOf(method: Method): number {
 const mostEdits = 100_000_000;
 
 function refuseManyEdits(file: GroupsFile, compiled: readonly CompiledBlock[]): void {
-  const large = compiled.find((group) => gridSize(group) * (group.include.length + group.exclude.length) > mostEdits);
+  const large = compiled.find((group) => visitsOf(group) * (group.include.length + group.exclude.length) > mostEdits);
   if (large === undefined) return;
   const edits = large.include.length + large.exclude.length;
   throw new UserError(
-    `${file.path}: group \`${large.block.group}\` has ${edits.toLocaleString('en-US')} entries of \`include\` and \`exclude\` for ${gridSize(large).toLocaleString('en-US')} combinations, too many to go through.`,
+    `${file.path}: group \`${large.block.group}\` has ${edits.toLocaleString('en-US')} entries of \`include\` and \`exclude\` for ${visitsOf(large).toLocaleString('en-US')} combinations, too many to go through.`,
     'Use `when` to leave combinations out, and `cases` to list those that there are.',
   );
 }
@@ -171,7 +171,7 @@ function stepsOf({ variants, when, name, subgroup, total }: CompiledBlock): numb
 }
 
 function refuseTooMuchWork(file: GroupsFile, compiled: readonly CompiledBlock[], points: readonly number[]): void {
-  const work = compiled.map((group, index) => points[index]! * stepsOf(group));
+  const work = compiled.map((group, index) => Math.max(points[index]!, visitsOf(group)) * stepsOf(group));
   const all = work.reduce((sum, steps) => sum + steps, 0);
   if (all <= mostSteps) return;
   const { block } = compiled[work.indexOf(Math.max(...work))]!;

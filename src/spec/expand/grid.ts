@@ -2,7 +2,7 @@ import { type Parameters, parameterOf } from '../../base/scalar.js';
 import { isUnset } from '../file/block.js';
 import type { Method } from '../file/block.js';
 import type { KeyPath } from '../file/diagnostic.js';
-import type { Axis, AxisValue, CompiledBlock, Step, Variant } from './compiled-block.js';
+import { type Axis, type AxisValue, type CompiledBlock, mostRuns, type Step, type Variant } from './compiled-block.js';
 import { fromCel, toCel, type Value } from './expression/cel-environment.js';
 import { ExpressionError } from './expression/expression.js';
 import type { CelValue } from './expression/function-bounds.js';
@@ -41,11 +41,28 @@ export class PointError extends Error {
 }
 
 /** How many points there are at most; of a group that is made of other runs: for each of them. */
-export function gridSize({ axes, variants, include, block }: CompiledBlock): number {
+export function gridSize(compiled: CompiledBlock): number {
+  const { include, block } = compiled;
   const { content: method } = block.method;
   if (method.kind !== 'grid') return drawsOf(method) + include.length;
-  const ofCases = variants.reduce((sum, variant) => sum + combinations(variant.axes), 0);
-  return combinations(axes) * ofCases + include.length;
+  return Math.min(allCombinations(compiled), limitOf(compiled) ?? Infinity) + include.length;
+}
+
+/** How many combinations are looked at, at most: `run_cap` ends a grid, but does not count what is left out of it. */
+export function visitsOf(compiled: CompiledBlock): number {
+  const cap = limitOf(compiled);
+  if (cap === null || !mayLeaveOut(compiled)) return gridSize(compiled);
+  return Math.min(allCombinations(compiled), mostRuns) + compiled.include.length;
+}
+
+/** The most points of a grid; null: all it has. Those that are made of other runs are all made. */
+function limitOf({ block: { method, each } }: CompiledBlock): number | null {
+  return method.content.kind === 'grid' && each === null ? method.content.cap : null;
+}
+
+function mayLeaveOut(compiled: CompiledBlock): boolean {
+  const { when, exclude, variants } = compiled;
+  return when !== null || exclude.length > 0 || variants.some((variant) => mayRepeat(compiled, variant));
 }
 
 /**
@@ -71,11 +88,7 @@ export function pointsOf(compiled: CompiledBlock): Point[] {
     return add(combination);
   };
   if (method.kind !== 'grid') visitDraws(compiled, take);
-  else {
-    visitGrid(compiled, (combination) => {
-      if (method.cap === null || points.length < method.cap) take(combination);
-    });
-  }
+  else visitUntil(compiled, take);
   edits.own().forEach(add);
   return points;
 }
@@ -166,27 +179,45 @@ function at(variables: Readonly<Record<string, CelValue>>): string {
   return ` at ${shown.slice(0, 6).join(', ')}${shown.length > 6 ? ', …' : ''}`;
 }
 
-/** The block's axes in order, then the cases, then a case's own axes; the last varies fastest. */
-function visitGrid(compiled: CompiledBlock, visit: (combination: Combination) => void): void {
-  const outer: Omit<Combination, 'variant'> = { variables: {}, values: {} };
-  walk(compiled.axes, outer, () => {
-    for (const variant of compiled.variants) {
-      const inner = { variables: { ...outer.variables }, values: { ...outer.values } };
-      walk(variant.axes, inner, () => {
-        visit({ variant, variables: { ...inner.variables }, values: { ...inner.values } });
-      });
-    }
+/** Visits a grid until `take` has taken as many as `run_cap` says. No more of it is made: a grid may have millions of points. */
+function visitUntil(compiled: CompiledBlock, take: (combination: Combination) => boolean): void {
+  const cap = limitOf(compiled) ?? Infinity;
+  let looked = 0;
+  let taken = 0;
+  visitGrid(compiled, (combination) => {
+    looked += 1;
+    if (looked > mostRuns) throw tooSparse(compiled, taken);
+    if (take(combination)) taken += 1;
+    return taken < cap;
   });
 }
 
-/** Sets the axes one by one, in place, and calls `visit` at each full setting. */
-export function walk(axes: readonly Axis[], setting: Omit<Combination, 'variant'>, visit: () => void): void {
+function tooSparse({ block: { method } }: CompiledBlock, taken: number): PointError {
+  const problem = `of the first ${mostRuns.toLocaleString('en-US')} combinations only ${taken} are runs, fewer than \`run_cap\`.`;
+  return new PointError(problem, method.keys, { start: 0, end: 1 }, 'Shorten an axis, or leave fewer points out.');
+}
+
+/** The block's axes in order, then the cases, then a case's own axes; the last varies fastest. Ends when `visit` gives false. */
+function visitGrid(compiled: CompiledBlock, visit: (combination: Combination) => boolean): void {
+  const outer: Omit<Combination, 'variant'> = { variables: {}, values: {} };
+  walk(compiled.axes, outer, () =>
+    compiled.variants.every((variant) => {
+      const inner = { variables: { ...outer.variables }, values: { ...outer.values } };
+      return walk(variant.axes, inner, () =>
+        visit({ variant, variables: { ...inner.variables }, values: { ...inner.values } }),
+      );
+    }),
+  );
+}
+
+/** Sets the axes one by one, in place, and calls `visit` at each full setting, until it gives false; then so does this. */
+export function walk(axes: readonly Axis[], setting: Omit<Combination, 'variant'>, visit: () => boolean): boolean {
   const [axis, ...rest] = axes;
   if (axis === undefined) return visit();
-  for (const value of axis.values) {
+  return axis.values.every((value) => {
     set(setting, axis, value);
-    walk(rest, setting, visit);
-  }
+    return walk(rest, setting, visit);
+  });
 }
 
 function set({ variables, values }: Omit<Combination, 'variant'>, axis: Axis, [value, cel]: AxisValue): void {
@@ -217,7 +248,7 @@ function visitDraws(compiled: CompiledBlock, take: (combination: Combination) =>
   const { content: method } = compiled.block.method;
   if (method.kind === 'grid') return;
   const cap = drawsOf(method);
-  if (method.kind === 'lhs' && isGridWithin(compiled, cap)) return visitGrid(compiled, take);
+  if (method.kind === 'lhs' && isGridWithin(compiled, cap)) return visitGrid(compiled, (each) => (take(each), true));
   const dimensions = dimensionsOf(compiled);
   const crossed = compiled.axes.filter((axis) => axis.crossed);
   const runs = runsOfDraw(crossed);
@@ -232,6 +263,7 @@ function visitDraws(compiled: CompiledBlock, take: (combination: Combination) =>
     const { variant, variables, values } = drawn(compiled, at, isLatin ? count : null);
     walk(crossed, { variables, values }, () => {
       if (take({ variant, variables: { ...variables }, values: { ...values } })) taken += 1;
+      return true;
     });
   }
 }
@@ -315,10 +347,15 @@ function drawn(
 }
 
 /** Whether the grid of all values has no more points than may be run. What is drawn from a range has no grid. */
-function isGridWithin({ axes, variants }: CompiledBlock, cap: number): boolean {
+function isGridWithin(compiled: CompiledBlock, cap: number): boolean {
+  const { axes, variants } = compiled;
   if ([...axes, ...variants.flatMap((variant) => variant.axes)].some((axis) => isDrawn(axis) && !axis.even))
     return false;
-  return combinations(axes) * variants.reduce((sum, variant) => sum + combinations(variant.axes), 0) <= cap;
+  return allCombinations(compiled) <= cap;
+}
+
+function allCombinations({ axes, variants }: CompiledBlock): number {
+  return combinations(axes) * variants.reduce((sum, variant) => sum + combinations(variant.axes), 0);
 }
 
 function combinations(axes: readonly Axis[]): number {

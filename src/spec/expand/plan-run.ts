@@ -147,7 +147,8 @@ function budgetOf({ extends: { content } }: Block): Pick<PlannedRun, 'budget'> {
 }
 
 function policyOf({ grace, timeout, priority, retry, objective, earlyTerminate }: Block) {
-  return { grace, timeout, priority, retry, objective, earlyTerminate: earlyTerminate?.content ?? null };
+  const rule = objective === null ? null : earlyTerminate;
+  return { grace, timeout, priority, retry, objective, earlyTerminate: rule?.content ?? null };
 }
 
 function argsFileOf({ command, resumeArgs }: CompiledBlock, macros: MacroValues): Files {

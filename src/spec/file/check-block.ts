@@ -185,12 +185,12 @@ function checkEdits(block: Block, report: Report): void {
   }
 }
 
-function checkEarlyTerminate({ earlyTerminate, objective }: Block, report: Report): void {
+function checkEarlyTerminate({ earlyTerminate, objective, dialect }: Block, report: Report): void {
   if (earlyTerminate === null) return;
   const { content, keys } = earlyTerminate;
   const mistake = earlyTerminateProblem(content);
   if (mistake !== null) report({ keys, ...mistake });
-  if (objective === null) {
+  if (objective === null && dialect === 'own') {
     const problem = '`early_terminate` compares runs by a metric, and there is no `metric`.';
     report({ keys, problem, fix: 'Add `metric: {name: loss, goal: minimize}`, or whatever says how good a run is.' });
   }

@@ -34,7 +34,7 @@ const drawing = {
   min: number.optional(),
   max: number.optional(),
   mu: number.optional(),
-  sigma: positive.optional(),
+  sigma: number.nonnegative('a number from 0 on').optional(),
   q: positive.optional(),
   a: positive.optional(),
   b: positive.optional(),

@@ -85,8 +85,9 @@ function readSource(text: string, path: string): YamlSource {
 type Said = { sweep: SweepText; notes: readonly string[]; dialect: Block['dialect'] };
 
 function sweepTextOf(source: YamlSource): Said {
-  const isWandb = isWandbFile(source.value);
-  const said = isWandb ? readWandbText(source.value, safeName) : SweepText.safeParse(source.value);
+  const said = isWandbFile(source.value)
+    ? readWandbText(source.value, { safeName, writtenAsDouble: source.writtenAsDouble })
+    : SweepText.safeParse(source.value);
   if (!said.success) throw diagnosticsError(source.path, source.text, schemaDiagnostics(source, said.error.issues));
   return 'notes' in said
     ? { sweep: said.data, notes: said.notes, dialect: 'wandb' }

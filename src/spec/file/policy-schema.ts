@@ -69,6 +69,9 @@ export const BreakerText = z.union(
   'false, or {failures: 3, within: 10}',
 );
 
+/** W&B wants the word, and no truth value. */
+const falseText = z.literal('false').transform((): false => false);
+
 /** `impute` and `impute_while_running` matter to a Bayesian search only. */
 export const MetricText = z.union(
   [
@@ -78,7 +81,7 @@ export const MetricText = z.union(
       target: z.number('a number').optional(),
       impute: z.enum(['latest', 'best', 'worst'], 'latest, best or worst').optional(),
       impute_while_running: z
-        .union([z.enum(['latest', 'best', 'worst']), z.literal(false)], 'latest, best, worst or false')
+        .union([z.enum(['latest', 'best', 'worst']), z.literal(false), falseText], 'latest, best, worst or false')
         .optional(),
     }),
     z.null(),

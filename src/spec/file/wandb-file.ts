@@ -4,6 +4,8 @@ import type { ParameterRule, ParameterRules } from './block.js';
 import type { ParametersText, ParameterText } from './parameter-schema.js';
 import { launchKeys } from './schema-diagnostics.js';
 import { type SweepText, wandbKeys, WandbText } from './sweep-schema.js';
+import { isForWandb, wandbFaults } from './wandb-faults.js';
+import type { YamlSource } from './yaml-source.js';
 
 /**
  * Whether a file is one of W&B's: it has a `method` and no `groups`. Then W&B's ways hold: parameters in alphabetical order
@@ -42,34 +44,50 @@ type Read =
   | { success: true; data: SweepText; notes: string[] }
   | Extract<ReturnType<typeof WandbText.safeParse>, { success: false }>;
 
+type Reading = { safeName: (text: string) => string; writtenAsDouble: YamlSource['writtenAsDouble'] };
+
 /**
  * A W&B file in the words of ours. Its name may be any text, so it is made safe for a folder.
  *
  * `project` and `entity` become variables of the runs, so that their `wandb.init()` goes where the file says; a variable
  * of that name in `env` wins. Keys that nobody knows are passed over with a note, as `wandb sweep` does.
  */
-export function readWandbText(value: Readonly<Record<string, unknown>>, safeName: (text: string) => string): Read {
+export function readWandbText(value: Readonly<Record<string, unknown>>, { safeName, writtenAsDouble }: Reading): Read {
   const strange = Object.keys(value).filter((key) => !wandbKeys.includes(key) && !launchKeys.has(key));
-  const known = Object.fromEntries(Object.entries(value).filter(([key]) => !strange.includes(key)));
-  const said = WandbText.safeParse(known);
+  const known = Object.entries(value).filter(([key, said]) => !strange.includes(key) && !isBareCommand(key, said));
+  const said = WandbText.safeParse(Object.fromEntries(known));
   if (!said.success) return said;
-  const { name, project, entity, controller, ...rest } = said.data;
+  const { name, project, entity, ...rest } = said.data;
   const place = {
     ...(project === undefined ? {} : { WANDB_PROJECT: project }),
     ...(entity === undefined ? {} : { WANDB_ENTITY: entity }),
   };
   const named = name === undefined ? {} : { name: safeName(name) };
   const data = { ...rest, ...named, env: { ...place, ...rest.env } };
-  const notes = [
-    ...strange.slice(0, mostNotes).map(strangeNote),
-    ...(controller === undefined ? [] : ["`controller` is for W&B's server; nothing here depends on it."]),
-    ...(rest.method === 'bayes' ? [] : searchNotes(rest.metric ?? {})),
-    ...exponentNotes(rest.parameters ?? {}),
-  ];
+  const faults = isForWandb(value, wandbKeys) ? wandbFaults(value, writtenAsDouble) : [];
+  const notes = [...strange.slice(0, mostNotes).map(strangeNote), ...faultNotes(faults), ...notesOf(said.data)];
   return { success: true, data, notes };
 }
 
+function notesOf({ controller, early_terminate: rule, metric, method, parameters }: WandbText): string[] {
+  return [
+    ...(rule && !metric ? ['`early_terminate` ends no runs without a `metric`, as in W&B.'] : []),
+    ...(controller === undefined ? [] : ["`controller` is for W&B's server; nothing here depends on it."]),
+    ...(method === 'bayes' ? [] : searchNotes(metric ?? {})),
+    ...distributionNotes(parameters ?? {}),
+  ];
+}
+
+/** W&B uses its own command where the file has an empty one. */
+function isBareCommand(key: string, said: unknown): boolean {
+  return key === 'command' && Array.isArray(said) && said.length === 0;
+}
+
 const mostNotes = 20;
+
+function faultNotes(faults: readonly string[]): string[] {
+  return faults.length === 0 ? [] : [`W&B calls this file malformed: ${faults.slice(0, mostNotes).join('; ')}.`];
+}
 
 function strangeNote(key: string): string {
   return `\`${key}\` is not a key of a W&B sweep file and is passed over, as in W&B. ${didYouMean(key, wandbKeys)}`.trim();
@@ -86,11 +104,13 @@ function searchNotes(metric: { impute?: unknown; impute_while_running?: unknown 
 /** Distributions whose ends are exponents, which W&B warns of: they are often taken for values. */
 const byExponent = new Set(['log_uniform', 'inv_log_uniform', 'q_log_uniform']);
 
-function exponentNotes(parameters: ParametersText, outer = ''): string[] {
+function distributionNotes(parameters: ParametersText, outer = ''): string[] {
   return Object.entries(parameters).flatMap(([name, text]: [string, ParameterText]) => {
     if (typeof text !== 'object' || text === null || Array.isArray(text)) return [];
-    if (text.parameters) return exponentNotes(text.parameters, `${outer}${name}.`);
-    const { distribution = '' } = text;
+    if (text.parameters) return distributionNotes(text.parameters, `${outer}${name}.`);
+    const { distribution = '', sigma } = text;
+    if (sigma === 0)
+      return [`\`${outer}${name}\` has \`sigma: 0\`, so all runs have one value; W&B draws NaN from it.`];
     if (!byExponent.has(distribution)) return [];
     return [
       `\`${outer}${name}\` is drawn from ${distribution}, whose \`min\` and \`max\` are exponents of e; ${distribution}_values has the values themselves.`,

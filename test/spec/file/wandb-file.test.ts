@@ -82,6 +82,43 @@ describe('a W&B sweep file', () => {
     ]);
   });
 
+  it('makes no more of a huge grid than `run_cap` asks for', () => {
+    const axis = JSON.stringify(Array.from({ length: 600 }, (_, index) => index));
+    const huge = (more: string) => `method: grid\nparameters: {b: {values: ${axis}}, a: {values: ${axis}}}\n${more}`;
+    expect(points(huge('run_cap: 10'))).toEqual(Array.from({ length: 10 }, (_, b) => `0 ${b}`));
+    expect(points(huge('run_cap: 2\nexclude: [{a: 0}, {a: 1, b: 0}]'))).toEqual(['1 1', '1 2']);
+    expect(points(huge('run_cap: 2\nwhen: a + b == 900'))).toEqual(['301 599', '302 598']);
+    expect(refusal(() => wandb(huge('run_cap: 2\nwhen: a + b > 900 && b == 0'))).message).toContain(
+      'of the first 200,000 combinations only 0 are runs, fewer than `run_cap`',
+    );
+    expect(refusal(() => wandb(huge(''))).fix).toContain('`run_cap: 100`');
+  });
+
+  it.each([
+    { form: 'distribution: normal, mu: 3, sigma: 0', gives: 3 },
+    { form: 'distribution: q_normal, mu: 3.2, sigma: 0', gives: 3 },
+    { form: 'distribution: log_normal, mu: 0, sigma: 0', gives: 1 },
+    { form: 'distribution: q_log_normal, mu: 1, sigma: 0, q: 2', gives: 2 },
+  ])('takes a normal distribution without spread, and says that W&B draws NaN: $form', ({ form, gives }) => {
+    const text = `method: random\nrun_cap: 2\nparameters: {a: {${form}}, b: {min: 0.0, max: 1.0}}`;
+    const { runs, notes } = wandb(text);
+    expect(runs.map(({ parameters }) => parameters['a'])).toEqual([gives, gives]);
+    expect(notes).toEqual(['`a` has `sigma: 0`, so all runs have one value; W&B draws NaN from it.']);
+    expect(wandb(`${text}\nmetric: {name: loss}`.replace('random', 'bayes')).runs[0]!.parameters['a']).toBe(gives);
+  });
+
+  it('takes whole numbers only for int_uniform', () => {
+    const text = 'method: random\nrun_cap: 1\nparameters: {a: {distribution: int_uniform, min: 1.5, max: 4.5}}';
+    expect(refusal(() => wandb(text)).message).toContain('must be whole numbers; they are 1.5 and 4.5');
+  });
+
+  it('needs no metric for `early_terminate`, which then ends no runs', () => {
+    const rule = 'early_terminate: {type: hyperband, min_iter: 3}';
+    const { runs, notes } = wandb(`method: grid\nparameters: {a: {values: [1, 2]}}\n${rule}`);
+    expect(runs.map(({ earlyTerminate }) => earlyTerminate)).toEqual([null, null]);
+    expect(notes).toEqual(['`early_terminate` ends no runs without a `metric`, as in W&B.']);
+  });
+
   it.each<{ macro: string; gives: string[] }>([
     { macro: 'args', gives: ["--a={'b': 1, 'c': {'d': [True, None]}}", '--e=x'] },
     { macro: 'args_flat', gives: ['--a.b=1', '--a.c.d=[True, None]', '--e=x'] },

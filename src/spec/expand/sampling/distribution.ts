@@ -127,11 +127,20 @@ export function gridValues({ name, min, max, q }: Distribution, most: number): n
   return count > most ? null : Array.from({ length: count }, (_, index) => min + index * step);
 }
 
+/** The value of a distribution that has a single one, in a list; null: it has more. W&B takes `sigma: 0`, and draws NaN from it. */
+export function onlyValue(distribution: Distribution): number[] | null {
+  const { name, sigma } = distribution;
+  return name.endsWith('normal') && sigma === 0 ? [quantile(distribution, 0.5)] : null;
+}
+
 /** What cannot be in the numbers of a distribution, or null. */
 export function distributionProblem(distribution: Distribution): string | null {
   const { name, min, max } = distribution;
   const bounded = name.includes('uniform');
   if (bounded && !(min < max)) return `\`min\` must be less than \`max\`; they are ${min} and ${max}`;
+  if (name === 'int_uniform' && !(Number.isInteger(min) && Number.isInteger(max))) {
+    return `\`min\` and \`max\` of int_uniform must be whole numbers; they are ${min} and ${max}`;
+  }
   if (name.endsWith('_values') && min <= 0) return `\`min\` of ${name} must be above 0; it is ${min}`;
   const ends = [2 ** -54, 1 - 2 ** -53].map((u) => quantile(distribution, u));
   return ends.every((end) => Math.abs(end) <= Number.MAX_SAFE_INTEGER || (!distribution.whole && Number.isFinite(end)))
