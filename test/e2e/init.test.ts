@@ -85,6 +85,18 @@ for step in range(10**6):
     await eventually(() => !isAlive(Number(read('pid'))), 'the child of the trial run is gone');
   });
 
+  it('asks for one of the commands of a program, and then has the options of that', async () => {
+    const parsers =
+      "s = p.add_subparsers(required=True)\ns.add_parser('fit').add_argument('--lr', type=float)\ns.add_parser('test')";
+    write('tool.py', `import argparse\np = argparse.ArgumentParser()\n${parsers}\np.parse_args()\n`);
+    const whole = await run('init', '--', 'python3', 'tool.py');
+    expect([whole.code, whole.err]).toEqual([2, expect.stringContaining('has the commands fit, test')]);
+    expect(whole.err).toContain('`memrl-tui init -- python3 tool.py fit`');
+    expect(readdirSync(folder())).toEqual(['tool.py']);
+    const one = await run('init', '--print', '--', 'python3', 'tool.py', 'fit');
+    expect([one.code, one.out]).toEqual([0, expect.stringContaining('  #lr:')]);
+  });
+
   it('asks for one command that can be started', async () => {
     expect((await run('init')).err).toContain('It has to be one command.');
     expect((await run('init', 'nothing.py')).err).toContain('There is no file nothing.py.');

@@ -1,24 +1,19 @@
-import { terminalText } from '../../text/display-text.js';
 import { parse } from 'yaml';
 import { parameterName } from '../../spec/file/parameter-schema.js';
-
-/** One option of a program, as far as its help text tells. */
-export type HelpOption = {
-  /** As parameters are named: without dashes, with dots where it is nested. */
-  readonly name: string;
-  /** `several`: it takes more than one value. */
-  readonly kind: 'value' | 'flag' | 'several';
-  readonly choices: readonly string[];
-  /** As written; null: the text names none. */
-  readonly preset: string | null;
-  readonly required: boolean;
-  /** What it says of the option, on one line. */
-  readonly about: string;
-};
+import { terminalText } from '../../text/display-text.js';
+import { boxedOptions, listedOptions } from './listed-options.js';
+import { choicesIn, type HelpOption, isOffOf, plainOption, presetIn, presetValue } from './option-words.js';
 
 /** Whose help text it is: it tells how parameters are passed. */
-type HelpFormat = 'argparse' | 'click' | 'absl' | 'Hydra';
-export type ProgramHelp = { readonly format: HelpFormat; readonly options: readonly HelpOption[] };
+type HelpFormat = 'argparse' | 'click' | 'fire' | 'absl' | 'Hydra';
+export type ProgramHelp = {
+  readonly format: HelpFormat;
+  readonly options: readonly HelpOption[];
+  /** What has to stand in the command besides, by the names that the text has for it. */
+  readonly operands: readonly string[];
+  /** Of which one has to be chosen before its options are known. */
+  readonly commands: readonly string[];
+};
 
 /** Characters that are looked at; a help text is no longer. */
 const MOST = 200_000;
@@ -28,22 +23,36 @@ const WIDEST = 1000;
 const MOST_OPTIONS = 500;
 
 /**
- * The options that a help text lists: argparse's, that of click and typer, absl's, or the configuration that Hydra prints.
- * null: it is none of these. Takes any text.
+ * The options that a help text lists: argparse's (also that of tyro, simple-parsing and HfArgumentParser), that of click and
+ * typer, fire's, absl's, or the configuration that Hydra prints. null: it is none of these. Takes any text.
  */
 export function helpOptions(text: string): ProgramHelp | null {
-  // Without the colours and the boxes of rich.
-  const plain = terminalText(text.slice(0, MOST)).replace(/[\u2500-\u257f]/g, ' ');
-  const lines = plain.split('\n').map((line) => line.slice(0, WIDEST));
-  const format = formatOf(plain);
+  // Without the colours of rich; its boxes are looked at where they are tables.
+  const boxed = terminalText(text.slice(0, MOST))
+    .split('\n')
+    .map((line) => line.slice(0, WIDEST));
+  const plain = boxed.map(withoutBox);
+  const format = formatOf(plain.join('\n'));
   if (format === null) return null;
-  const options = readers[format](lines).filter(isParameter);
-  const known = new Map(options.map((option) => [option.name, option]));
-  return { format, options: [...known.values()].slice(0, MOST_OPTIONS) };
+  const { options, operands = [], commands = [] } = readers[format](plain, boxed);
+  const known = new Map(options.filter(isParameter).map((option) => [option.name, option]));
+  // What turns another option off is no option of its own.
+  const names = [...known.keys()];
+  const own = [...known.values()].filter(({ name }) => !names.some((other) => isOffOf(name, other)));
+  return { format, options: own.slice(0, MOST_OPTIONS), operands, commands };
+}
+
+/** Also where a box is of `+`, `-` and `|`; its title stays. */
+function withoutBox(line: string): string {
+  return line
+    .replace(/^(\s*)\|(.*)\|(\s*)$/, '$1 $2 $3')
+    .replace(/^\s*\+-+(.*?)-*\+\s*$/, ' $1 ')
+    .replace(/[\u2500-\u257f]/g, ' ');
 }
 
 function formatOf(text: string): HelpFormat | null {
   if (/powered by hydra|^== Config ==/im.test(text)) return 'Hydra';
+  if (/^NAME\n.*\n\nSYNOPSIS$/m.test(text)) return 'fire';
   if (/^\s*flags:\s*$/m.test(text) || /^ {2}--(\[no\])?[\w.]+: /m.test(text)) return 'absl';
   // `Usage:` and `usage:` tell the two apart; rich writes ` Usage: `.
   if (/^\s*Usage: /m.test(text) && /^\s*Options[: ]/m.test(text)) return 'click';
@@ -51,93 +60,127 @@ function formatOf(text: string): HelpFormat | null {
   return null;
 }
 
-const readers: Readonly<Record<HelpFormat, (lines: readonly string[]) => HelpOption[]>> = {
-  argparse: (lines) => listedOptions(lines, requiredIn(lines)),
-  click: (lines) => listedOptions(lines, () => false),
-  absl: abslOptions,
-  Hydra: hydraOptions,
+type Read = Pick<ProgramHelp, 'options'> & Partial<ProgramHelp>;
+
+const readers: Readonly<Record<HelpFormat, (plain: readonly string[], boxed: readonly string[]) => Read>> = {
+  argparse: argparseHelp,
+  click: clickHelp,
+  fire: fireHelp,
+  absl: (lines) => ({ options: abslOptions(lines) }),
+  Hydra: (lines) => ({ options: hydraOptions(lines) }),
 };
 
 /** What every program has, and what is no setting. */
-const besides = /^(help|helpfull|helpshort|helpxml|h|version|show-completion|install-completion|verbose|quiet|debug)$/;
+const besides =
+  /^(help|helpfull|helpshort|helpxml|h|version|show-completion|install-completion|print_config|verbose|quiet|debug)$/;
 
 function isParameter({ name }: HelpOption): boolean {
   return !besides.test(name) && parameterName.safeParse(name).success;
 }
 
-/** `  -l, --lr LR   the rate`, with the rest of its text on the lines below that are further in. */
-function listedOptions(lines: readonly string[], isRequired: (name: string) => boolean): HelpOption[] {
-  const options: HelpOption[] = [];
-  for (let index = 0; index < lines.length; index += 1) {
-    const head = /^(\s+\*?\s*)(-\S.*)$/.exec(lines[index]!);
-    if (head === null) continue;
-    const indent = head[1]!.length;
-    const [declared = '', ...first] = head[2]!.split(/\s{2,}/);
-    const about = [...first];
-    while (/^\s+[^-\s]/.test(lines[index + 1] ?? '') && indentOf(lines[index + 1]!) > indent) {
-      about.push(lines[(index += 1)]!.trim());
-    }
-    const option = declaredOption(declared, about.join(' ').trim());
-    if (option === null) continue;
-    const isMarked = head[1]!.includes('*') || /\[required\]/.test(option.about);
-    options.push({ ...option, required: isMarked || isRequired(option.name) });
-  }
-  return options;
-}
-
-function indentOf(line: string): number {
-  return line.length - line.trimStart().length;
-}
-
-/** What stands before the text of an option: `-o {adam,sgd}, --optimizer {adam,sgd}`, `--amp / --no-amp`. */
-function declaredOption(declared: string, about: string): HelpOption | null {
-  const match = /(?:^|[\s,/])--(?:\[no\])?([A-Za-z][\w.-]*)/.exec(declared);
-  // An option that has only a short form is passed by it, which a sweep file does with `command`.
-  if (match === null) return null;
-  const name = match[1]!;
-  const behind = declared.slice(match.index + match[0].length).replace(/^[\s=]+/, '');
-  const switches = /^,?\s*(\/?\s*)?--/.test(behind) || declared.includes(' / ');
-  // typer puts the type into a column of its own.
-  const [column = ''] = /^(INTEGER|FLOAT|TEXT|PATH|\[[^\]]+\|[^\]]+\])(?=\s|$)/.exec(about) ?? [];
-  const value = switches ? '' : behind || column;
+function argparseHelp(lines: readonly string[]): Read {
+  // Brackets in brackets, the innermost first; what is left has to be given.
+  let usage = usageIn(lines);
+  const hasCommands = /\} \.\.\./.test(usage);
+  for (let depth = 0; depth < 8; depth += 1) usage = usage.replace(/\[[^[\]]*\]/g, ' ');
+  const isNeeded = (name: string) => new RegExp(`(?<![\\w.-])${escaped(name)}(?![\\w.-])`).test(usage);
+  const operands = entriesBelow(lines, /^positional arguments:$/);
+  const choices =
+    operands
+      .find((entry) => entry.startsWith('{'))
+      ?.slice(1, -1)
+      .split(',') ?? [];
+  // tyro's.
+  const [mark = '', ...listed] = linesBelow(lines, /^\s*subcommands\s*$/);
+  const subcommands = mark.trim() === '(required)' ? listed : [];
   return {
-    name,
-    kind: value === '' ? 'flag' : /\.\.\.|(?<![[{|])\s\S*\s\S/.test(value) && !/[{|]/.test(value) ? 'several' : 'value',
-    choices: choicesIn(value),
-    preset: presetIn(about),
-    required: false,
-    about: about.slice(column.length).replace(/\s+/g, ' ').trim(),
+    options: listedOptions(lines).map((each) => ({ ...each, required: each.required || isNeeded(`--${each.name}`) })),
+    operands: hasCommands ? [] : operands.filter(isNeeded),
+    commands: hasCommands ? choices : subcommands.flatMap((line) => /^\s+[•*] (\S+)/.exec(line)?.[1] ?? []),
   };
 }
 
-function choicesIn(value: string): string[] {
-  const inside =
-    /^\{([^}]*)\}/.exec(value)?.[1]?.split(',') ?? /^[[<]([^\]>]*\|[^\]>]*)[\]>]/.exec(value)?.[1]?.split('|');
-  return (inside ?? []).map((each) => each.trim()).filter((each) => each !== '');
+function clickHelp(lines: readonly string[], boxed: readonly string[]): Read {
+  const [, behind = ''] = /\[OPTIONS\](.*)$/.exec(usageIn(lines)) ?? [];
+  const hasCommands = /(^|\s)COMMAND(\d*) \[/.test(behind);
+  const options = boxedOptions(boxed);
+  return {
+    options: options.length > 0 ? options : listedOptions(lines),
+    operands: hasCommands ? [] : behind.split(/\s+/).flatMap((word) => /^\{?(\w[^}]*)\}?/.exec(word)?.[1] ?? []),
+    commands: hasCommands ? entriesBelow(lines, /^\s*Commands:?\s*$/) : [],
+  };
 }
 
-function presetIn(about: string): string | null {
-  const found = /[([](?:default|Default)(?:s to)?[:=]?\s*([^)\]]+)[)\]]/.exec(about)?.[1]?.trim() ?? null;
-  const bare =
-    found
-      ?.replace(/^'(.*)'$/, '$1')
-      .replace(/;.*$/, '')
-      .trim() ?? null;
-  return bare === null || bare === '' || /^(none|null)$/i.test(bare) ? null : bare;
-}
-
-/** Options that stand in argparse's usage without brackets around them have to be given. */
-function requiredIn(lines: readonly string[]): (name: string) => boolean {
+/** The lines from `usage:` to the next empty one, as one. */
+function usageIn(lines: readonly string[]): string {
   const from = lines.findIndex((line) => /^\s*usage: /i.test(line));
-  const usage: string[] = [];
-  for (const line of lines.slice(Math.max(0, from))) {
-    if (line.trim() === '') break;
-    usage.push(line);
+  const rest = lines.slice(Math.max(0, from)).map((line) => line.trim());
+  const length = rest.indexOf('');
+  return rest.slice(0, length < 0 ? undefined : length).join(' ');
+}
+
+/** What the lines below a heading begin with that are as far in as the first of them. */
+function entriesBelow(lines: readonly string[], heading: RegExp): string[] {
+  const below = linesBelow(lines, heading);
+  const indent = Math.min(...below.map((line) => line.search(/\S/)));
+  return below.filter((line) => line.search(/\S/) === indent).map((line) => line.trim().split(/\s{2,}/)[0]!);
+}
+
+/** The lines between a heading and the next line that is empty, or begins at the edge. */
+function linesBelow(lines: readonly string[], heading: RegExp): readonly string[] {
+  const from = lines.findIndex((line) => heading.test(line)) + 1;
+  const rest = from === 0 ? [] : lines.slice(from);
+  const length = rest.findIndex((line) => !/^\s+\S/.test(line));
+  return rest.slice(0, length < 0 ? undefined : length);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[^\w-]/g, '\\$&');
+}
+
+/** A page like one of `man`: positional arguments, which may be given as flags, and flags, with what is said of them further in. */
+function fireHelp(lines: readonly string[]): Read {
+  const synopsis = lines[lines.indexOf('SYNOPSIS') + 1] ?? '';
+  const operands = fireEntries(lines, 'ARGUMENTS').map(({ head }) => head);
+  const positional = fireEntries(lines, 'POSITIONAL ARGUMENTS').map(({ head, told }) =>
+    fireOption(head.toLowerCase(), { told, required: true }),
+  );
+  const flags = fireEntries(lines, 'FLAGS').flatMap(({ head, told }) => {
+    const [, name, mark] = /^(?:-\w, )?--([\w.]+)=\S+( \(required\))?$/.exec(head) ?? [];
+    return name === undefined ? [] : [fireOption(name, { told, required: mark !== undefined })];
+  });
+  const isCommand = /\b(GROUP|COMMAND|VALUE)\b/.test(synopsis);
+  const commands = isCommand
+    ? fireEntries(lines, 'COMMANDS').flatMap(({ told }) => told.filter(isCommandName).map((name) => name.trim()))
+    : [];
+  return { options: [...positional, ...flags], operands, commands };
+}
+
+/** The others are sentences about a command, two blanks further in. */
+function isCommandName(line: string): boolean {
+  return /^ {5}\S+$/.test(line);
+}
+
+type FireEntry = { head: string; told: string[] };
+
+/** Entries of a section, each with the lines below it. */
+function fireEntries(lines: readonly string[], title: string): FireEntry[] {
+  const entries: FireEntry[] = [];
+  const from = lines.indexOf(title) + 1;
+  if (from === 0) return entries;
+  for (const line of lines.slice(from)) {
+    if (/^\S/.test(line)) break;
+    if (/^ {4}\S/.test(line)) entries.push({ head: line.trim(), told: [] });
+    else entries.at(-1)?.told.push(line);
   }
-  let rest = usage.join(' ');
-  // Brackets in brackets, the innermost first.
-  for (let depth = 0; depth < 8; depth += 1) rest = rest.replace(/\[[^[\]]*\]/g, ' ');
-  return (name) => new RegExp(`--${name.replace(/[.]/g, '\\.')}(?![\\w.-])`).test(rest);
+  return entries;
+}
+
+function fireOption(name: string, { told, required }: { told: readonly string[]; required: boolean }): HelpOption {
+  const said = told.map((line) => line.trim());
+  const preset = said.find((line) => line.startsWith('Default: '))?.slice('Default: '.length) ?? '';
+  const about = said.filter((line) => !/^(Type|Default): /.test(line)).join(' ');
+  return { ...plainOption, name, preset: presetValue(preset), required, about: about.trim() };
 }
 
 /** `  --lr: The rate`, with `(default: '0.1')` on a line of its own. */
@@ -151,11 +194,11 @@ function abslOptions(lines: readonly string[]): HelpOption[] {
       about.push(lines[(index += 1)]!.trim());
     const text = about.join(' ').trim();
     options.push({
+      ...plainOption,
       name: match[2]!,
       kind: match[1] === undefined ? (/\(a comma separated list\)/.test(text) ? 'several' : 'value') : 'flag',
       choices: choicesIn(match[3]!),
       preset: presetIn(text),
-      required: false,
       about: text
         .replace(/\(default: [^)]*\)|\(an? (number|integer|boolean)\)/g, '')
         .replace(/\s+/g, ' ')
@@ -184,7 +227,7 @@ function hydraOptions(lines: readonly string[]): HelpOption[] {
 }
 
 function option(name: string, preset: string | null, choices: readonly string[] = []): HelpOption {
-  return { name, kind: 'value', choices, preset, required: preset === '???', about: '' };
+  return { ...plainOption, name, choices, preset, required: preset === '???' };
 }
 
 /** Lines up to the next heading. */

@@ -1,7 +1,8 @@
 import { stringify } from 'yaml';
 import type { MetricsReport } from '../../metrics/describe-sources.js';
 import { shellQuote } from '../../text/shell-words.js';
-import type { HelpOption, ProgramHelp } from './help-options.js';
+import type { ProgramHelp } from './help-options.js';
+import type { HelpOption } from './option-words.js';
 
 /** What is known of a program for which a sweep file is written. */
 export type Draft = {
@@ -33,6 +34,7 @@ export type DraftTrial = {
 export function draftText(draft: Draft): string {
   const { help, path } = draft;
   const options = help?.options ?? [];
+  const macro = macroOf(help);
   const active = options.filter(isSeed).slice(0, 1);
   const others = options.filter((option) => !active.includes(option));
   return [
@@ -40,12 +42,12 @@ export function draftText(draft: Draft): string {
     `# The plan, which starts nothing: memrl-tui ${comment(shellQuote([path]))} --dry-run`,
     ...(draft.helpProblem === null ? [] : [`# ${comment(draft.helpProblem)}`]),
     '',
-    ...commandLines(draft),
+    ...commandLines(draft, macro),
     '',
     '# Fill in: a list is an axis of the grid, one value a constant. Remove the `#` of those that you want to set.',
     `${active.length === 0 ? '#' : ''}parameters:`,
     ...active.map((option) => `  ${key(option.name)}: [0, 1, 2]`),
-    ...others.map(optionLine),
+    ...others.map((option) => optionLine(option, macro)),
     ...(options.length === 0 ? ['  #lr: [0.001, 0.0003]', '  #seed: [0, 1, 2]'] : []),
     '',
     ...metricLines(draft.trial),
@@ -59,12 +61,15 @@ export function draftText(draft: Draft): string {
 const isSeed = ({ name, kind }: HelpOption) => kind === 'value' && /(^|[._-])seed$/i.test(name);
 
 /** With the macro that passes parameters as the program's help text has them. */
-function commandLines({ command, help, trial }: Draft): string[] {
-  const macro = macroOf(help);
+function commandLines({ command, help, trial }: Draft, macro: Macro): string[] {
+  const operands = help?.operands ?? [];
   const hint = help?.options.find(({ name }) => outputOption.test(name));
   const place = `${help?.format === 'Hydra' ? '' : '--'}${hint?.name ?? ''}=\${run_dir}`;
   return [
     `# \${${macro}}: every parameter as ${macros[macro]}.`,
+    ...(operands.length === 0
+      ? []
+      : [`# Fill in: the program also takes ${comment(operands.join(' '))}; write it into \`command\`.`]),
     ...(hint === undefined
       ? []
       : [`# Fill in: each run has a directory of its own; add '${place}' so that it writes there.`]),
@@ -87,8 +92,9 @@ const macros = {
   args_no_hyphens: 'name=value',
   args_no_boolean_flags: '--name=value; true becomes --name, and false nothing',
 } as const;
+type Macro = keyof typeof macros;
 
-function macroOf(help: ProgramHelp | null): keyof typeof macros {
+function macroOf(help: ProgramHelp | null): Macro {
   if (help?.format === 'Hydra') return 'args_no_hyphens';
   const hasFlags = help !== null && help.format !== 'absl' && help.options.some(({ kind }) => kind === 'flag');
   return hasFlags ? 'args_no_boolean_flags' : 'args';
@@ -98,16 +104,33 @@ function macroOf(help: ProgramHelp | null): keyof typeof macros {
 const outputOption = /^(out|output|log|save|run|work|checkpoint|ckpt)[_-]?(dir|path|folder)?$/i;
 
 /** `#lr: 0.001 # the rate`, in a comment: what is not passed is as the program has it. */
-function optionLine(option: HelpOption): string {
-  const { name, kind, choices, preset, required, about } = option;
+function optionLine(option: HelpOption, macro: Macro): string {
+  // What is on by itself is turned off by its other name: `false` passes nothing.
+  const isOn = macro === 'args_no_boolean_flags' && option.kind === 'flag' && option.preset === 'true';
+  const name = (isOn ? option.off : null) ?? option.name;
+  const value = option.kind === 'flag' ? '[true, false]' : valueText(option, macro);
   const marks = [
-    ...(required ? ['REQUIRED'] : []),
-    ...(kind === 'several' ? ['several values: add them to `command`'] : []),
-    ...(about === '' ? [] : [about]),
-  ].join('; ');
-  const value =
-    kind === 'flag' ? '[true, false]' : choices.length > 0 ? flow(choices) : preset === null ? '' : scalar(preset);
-  return [`  #${key(name)}:`, value, marks === '' ? '' : `# ${comment(marks)}`].filter((part) => part !== '').join(' ');
+    ...(option.required ? ['REQUIRED'] : []),
+    ...(option.kind === 'several' ? ['several values: add them to `command`'] : []),
+    ...(name === option.name ? [] : [`\`${option.name}\` is on by itself`]),
+    ...offWords(option, macro),
+    option.about,
+  ].filter((mark) => mark !== '');
+  const told = marks.length === 0 ? '' : `# ${comment(marks.join('; '))}`;
+  return [`  #${key(name)}:`, value, told].filter((part) => part !== '').join(' ');
+}
+
+/** How a flag is turned off of which nobody knows whether it is on. */
+function offWords({ kind, off, preset }: HelpOption, macro: Macro): string[] {
+  if (macro !== 'args_no_boolean_flags' || kind !== 'flag' || off === null || preset !== null) return [];
+  return [`false passes nothing; \`${off}: true\` turns it off`];
+}
+
+/** A truth value that is a word of its own: as a YAML one it would be passed as a flag. */
+function valueText({ choices, preset }: HelpOption, macro: Macro): string {
+  if (choices.length > 0) return flow(choices);
+  if (preset === null) return '';
+  return macro === 'args_no_boolean_flags' && /^(true|false)$/i.test(preset) ? JSON.stringify(preset) : scalar(preset);
 }
 
 function metricLines(trial: DraftTrial | null): string[] {

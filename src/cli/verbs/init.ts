@@ -1,15 +1,18 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
-import { helpOptions } from '../init/help-options.js';
+import { helpOptions, type ProgramHelp } from '../init/help-options.js';
 import { draftText, type DraftTrial } from '../init/sweep-draft.js';
 import { fromHere, type Tried, tried } from '../init/trial.js';
+import { shellQuote } from '../../text/shell-words.js';
 import { planOfText } from '../read-plan.js';
 import { print, remark } from '../terminal.js';
 import { sweepNameOf, sweepPath } from '../new-sweep-file.js';
 
 type InitOptions = { name?: string; print?: boolean; trial?: boolean; trialTime?: number };
 
+/** Of those that are named in a message. */
+const MOST_COMMANDS = 20;
 /** Bytes of output after which a program is stopped. */
 const MOST_HELP = 1 << 20;
 const MOST_OUTPUT = 16 << 20;
@@ -41,6 +44,16 @@ export async function init(words: readonly string[], options: InitOptions, behin
   const found = help === null ? '' : ` with ${help.options.length} options of ${command.join(' ')} (${help.format})`;
   print([`Wrote ${path}${found}.`, `Fill it in, then: memrl-tui ${path} --dry-run`]);
   return 0;
+}
+
+/** Each of the commands of a program has options of its own. */
+function refuseCommands({ commands }: ProgramHelp, command: readonly string[]): void {
+  if (commands.length === 0) return;
+  const words = shellQuote(command);
+  throw new UserError(
+    `\`${words}\` has the commands ${commands.slice(0, MOST_COMMANDS).join(', ')}; a sweep is of one of them.`,
+    `Name it: \`memrl-tui init -- ${words} ${commands[0]!}\`.`,
+  );
 }
 
 function refuseExisting(path: string): void {
@@ -85,6 +98,7 @@ async function helpOf(command: readonly string[]): Promise<Help> {
   const asked = [...command, '--help'];
   const answer = await tried(asked, { patienceMs: HELP_MS, most: MOST_HELP });
   const help = helpOptions(answer.output);
+  if (help !== null) refuseCommands(help, command);
   if (help !== null && help.options.length > 0) return { help, problem: null };
   const why = endWords(answer, HELP_MS / 1000) ?? 'it printed no list of options that is known';
   return { help: null, problem: `\`${asked.join(' ')}\` told no options: ${why}. Write the parameters yourself.` };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type HelpOption, helpOptions } from '../../../src/cli/init/help-options.js';
+import { helpOptions } from '../../../src/cli/init/help-options.js';
+import type { HelpOption } from '../../../src/cli/init/option-words.js';
 import { draftText } from '../../../src/cli/init/sweep-draft.js';
 import { planOf } from '../../spec/sweeps.js';
 
