@@ -39,6 +39,8 @@ export type Axis = {
   readonly crossed: boolean;
   /** Empty for a parameter that is drawn from a distribution. */
   readonly values: readonly AxisValue[];
+  /** Whether it has a value of its own at each place. */
+  readonly continuous: boolean;
   /** Whether each of its values is as likely as any other. */
   readonly even: boolean;
   /** The value at a place of the axis. @param u Between 0 and 1, both excluded. */
@@ -95,11 +97,13 @@ function axisOf(name: string, rule: ParameterRule, isGrid: boolean): Axis | null
       constant,
       crossed,
       values,
+      continuous: false,
       even: probabilities === null,
       draw: drawFrom(values, probabilities),
       placeOf: placeIn(values, probabilities),
     };
   }
+  const { name: kind, q } = rule.distribution;
   const listed = isGrid ? gridValues(rule.distribution, mostRuns) : onlyValue(rule.distribution);
   const values = (listed ?? []).map((value) => pair(value, !rule.distribution.whole));
   const placeOf = (value: Value) => (typeof value === 'number' ? probability(rule.distribution, value) : Number.NaN);
@@ -108,6 +112,7 @@ function axisOf(name: string, rule: ParameterRule, isGrid: boolean): Axis | null
     constant: false,
     crossed: false,
     values,
+    continuous: kind !== 'int_uniform' && q === null,
     even: false,
     draw: (u) => drawn(rule.distribution, u),
     placeOf,

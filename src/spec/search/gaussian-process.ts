@@ -1,8 +1,9 @@
 /**
- * A Gaussian process over the unit cube, as W&B's search fits it: Matérn covariance with ν = 3/2, one length scale for all
- * dimensions (the one of the highest marginal likelihood), variance 1, and values brought to mean 0 and deviation 1.
+ * A Gaussian process over the unit cube: Matérn covariance with ν = 5/2, variance 1, a length scale for each dimension and
+ * noise, those that are most probable under the samples and priors on them. The priors keep a few samples from being told
+ * more about than they tell: those of the lengths grow with the dimensions (Hvarfner, Hellsten and Nardi, 2024).
  *
- * Rasmussen and Williams, "Gaussian Processes for Machine Learning" (2006), algorithm 2.1 and equation 4.17.
+ * Rasmussen and Williams, "Gaussian Processes for Machine Learning" (2006), algorithm 2.1 and equations 4.17 and 5.9.
  */
 
 /** A point of the unit cube. */
@@ -11,176 +12,230 @@ export type Point = readonly number[];
 /** What is observed: a value at each point. */
 export type Samples = { readonly points: readonly Point[]; readonly values: readonly number[] };
 
-/** At a point, in units of the process: `(value - mean) / deviation` of what was observed. */
+/** At a point, in the units of the samples. */
 export type Prediction = { readonly mean: number; readonly deviation: number };
 
-/** Added to each observation's variance, so that the matrix can be factored also where points coincide. */
-const NUGGET = 1e-7;
-/** Keeps the deviation of equal values above zero. */
-const LEAST_DEVIATION = 1e-6;
-/** Natural logarithms of the least and the greatest length scale. */
-const shortest = Math.log(1e-5);
-const longest = Math.log(1e5);
+/** Length scales and the variance of the noise; all as natural logarithms, as they are fitted. */
+export type Scales = { readonly lengths: readonly number[]; readonly noise: number };
+
+/** Rows of a lower triangle. */
+type Triangle = readonly Float64Array[];
+
+/** Keeps what coincides from having a deviation of nothing. */
+const LEAST_VARIANCE = 1e-12;
 
 /** A process that has seen some samples. */
 export class GaussianProcess {
-  readonly #points: readonly Point[];
-  /** Lower triangle of the Cholesky factor of the covariance, by rows. */
-  readonly #factor: readonly Float64Array[];
+  readonly samples: Samples;
+  readonly #scales: Scales;
+  readonly #inverse: Float64Array;
+  /** The Cholesky factor of the covariance of the samples. */
+  readonly #factor: Triangle;
   /** The inverse of the covariance times the values. */
   readonly #weights: Float64Array;
-  readonly #length: number;
-  readonly mean: number;
-  readonly deviation: number;
-  /** The likelihood is greatest at the end of the range of length scales: the samples do not say which one is right. */
-  readonly isAtBound: boolean;
 
-  private constructor({ points }: Samples, { scaled, mean, deviation }: Scaled, { length, isAtBound }: Fitted) {
-    this.#points = points;
-    this.#length = length;
-    this.#factor = choleskyFactor(distances(points), length);
-    this.#weights = backward(this.#factor, forward(this.#factor, scaled));
-    this.mean = mean;
-    this.deviation = deviation;
-    this.isAtBound = isAtBound;
+  constructor(samples: Samples, scales: Scales, factor = choleskyFactor(samples.points, scales)) {
+    this.samples = samples;
+    this.#scales = scales;
+    this.#inverse = inverseLengths(scales);
+    this.#factor = factor;
+    this.#weights = backward(factor, forward(factor, samples.values));
   }
 
-  /** Pauses some forty times, after a matrix was factored each time. @param samples One at least. */
+  /** Pauses after each step. @param samples One at least, of mean 0 and deviation 1. */
   static *fit(samples: Samples): Generator<void, GaussianProcess> {
-    const scaled = standardized(samples.values);
-    return new GaussianProcess(samples, scaled, yield* fittedLength(distances(samples.points), scaled.scaled));
+    return new GaussianProcess(samples, yield* fittedScales(samples));
+  }
+
+  /** The same process with one sample more: its scales stay. */
+  with(point: Point, value: number): GaussianProcess {
+    const { points, values } = this.samples;
+    const covariances = this.#covariances(point);
+    const row = new Float64Array(points.length + 1);
+    row.set(forward(this.#factor, covariances));
+    const explained = row.reduce((sum, part) => sum + part * part, 0);
+    row[points.length] = Math.sqrt(Math.max(LEAST_VARIANCE, 1 + Math.exp(this.#scales.noise) - explained));
+    const samples = { points: [...points, point], values: [...values, value] };
+    return new GaussianProcess(samples, this.#scales, [...this.#factor, row]);
   }
 
   at(point: Point): Prediction {
-    const covariances = Float64Array.from(this.#points, (other) => matern(distance(point, other) / this.#length));
+    const covariances = this.#covariances(point);
     const mean = covariances.reduce((sum, covariance, index) => sum + covariance * this.#weights[index]!, 0);
     const explained = forward(this.#factor, covariances).reduce((sum, part) => sum + part * part, 0);
-    return { mean, deviation: Math.sqrt(Math.max(0, 1 - explained)) };
+    return { mean, deviation: Math.sqrt(Math.max(LEAST_VARIANCE, 1 - explained)) };
   }
 
-  /** What the process expects to be observed at a point, in the units of the samples. */
-  valueAt(point: Point): number {
-    return this.at(point).mean * this.deviation + this.mean;
+  #covariances(point: Point): Float64Array {
+    return Float64Array.from(this.samples.points, (other) => matern(squaredDistance(point, other, this.#inverse)));
   }
 }
 
-type Scaled = { scaled: Float64Array; mean: number; deviation: number };
+/** Steps of the fit, at most, and the change of a logarithm below which it ends. */
+const MOST_STEPS = 60;
+const LEAST_STEP = 0.01;
+const FIRST_STEP = 0.3;
+const MOST_STEP = 1;
+/** Where the fit begins, and the bounds of what it looks at, as logarithms. */
+const start = { length: Math.log(0.5), noise: Math.log(1e-3) };
+const bounds = { length: [-6, 6], noise: [Math.log(1e-6), 0] } as const;
 
-/** Values with mean 0 and deviation 1. The largest is brought to 1 first, so that no sum overflows. */
-function standardized(values: readonly number[]): Scaled {
-  const largest = Math.max(1, ...values.map(Math.abs));
-  const small = values.map((value) => value / largest);
-  const mean = sum(small) / small.length;
-  const variance = sum(small.map((value) => (value - mean) ** 2)) / small.length;
-  const deviation = values.length === 1 ? 1 : Math.sqrt(variance) + LEAST_DEVIATION / largest;
-  const scaled = Float64Array.from(small, (value) => (value - mean) / deviation);
-  return { scaled, mean: mean * largest, deviation: deviation * largest };
-}
-
-type Fitted = { length: number; isAtBound: boolean };
-
-/** Between the length scales that are tried first, as logarithms. */
-const STRIDE = 1;
-/** Each narrows the place of the best one to the golden section of what it was. */
-const ROUNDS = 16;
-
-/** The length scale under which the samples are most likely; where several are as likely, the one nearest to 1. */
-function* fittedLength(apart: readonly Float64Array[], values: Float64Array): Generator<void, Fitted> {
-  const score = (log: number) => logLikelihood(choleskyFactor(apart, Math.exp(log)), values);
-  let best = { log: 0, score: score(0) };
-  for (const log of firstLogs) {
+/** Climbs the posterior of the scales by the signs of its slope (Rprop; Riedmiller and Braun, 1993). */
+function* fittedScales(samples: Samples): Generator<void, Scales> {
+  const dimensions = samples.points[0]!.length;
+  let place = [...Array.from({ length: dimensions }, () => start.length), start.noise];
+  let best = { scales: scalesOf(place), score: -Infinity };
+  let before = place.map(() => 0);
+  const steps = place.map(() => FIRST_STEP);
+  for (let step = 0; step < MOST_STEPS && steps.some((each) => each >= LEAST_STEP); step += 1) {
     yield;
-    const found = { log, score: score(log) };
-    if (found.score > best.score + EQUAL) best = found;
+    const { score, slope } = posterior(samples, scalesOf(place));
+    if (score > best.score) best = { scales: scalesOf(place), score };
+    const turned = slope.map((each, index) => each * before[index]! < 0);
+    place = place.map((each, index) => {
+      const product = slope[index]! * before[index]!;
+      if (product !== 0) steps[index] = Math.min(MOST_STEP, steps[index]! * (product > 0 ? 1.2 : 0.5));
+      const next = turned[index]! ? each : each + Math.sign(slope[index]!) * steps[index]!;
+      const [least, most] = index < dimensions ? bounds.length : bounds.noise;
+      return Math.min(most, Math.max(least, next));
+    });
+    before = slope.map((each, index) => (turned[index]! ? 0 : each));
   }
-  const span = { from: Math.max(shortest, best.log - STRIDE), to: Math.min(longest, best.log + STRIDE) };
-  const log = yield* goldenSection(score, span);
-  return { length: Math.exp(log), isAtBound: log - shortest < CLOSE || longest - log < CLOSE };
+  return best.scales;
 }
 
-/** Likelihoods that differ by less are alike. */
-const EQUAL = 1e-9;
-/** Logarithms of length scales that differ by less are alike. */
-const CLOSE = 2e-3;
-
-/** Nearest to that of 1 first. */
-const firstLogs = Array.from({ length: Math.ceil(longest / STRIDE) }, (_, index) => (index + 1) * STRIDE).flatMap(
-  (log) => [Math.max(shortest, -log), Math.min(longest, log)],
-);
-
-/** Where a function that rises and then falls is highest. */
-function* goldenSection(score: (x: number) => number, span: { from: number; to: number }): Generator<void, number> {
-  const ratio = (Math.sqrt(5) - 1) / 2;
-  let { from, to } = span;
-  let [left, right] = [to - ratio * (to - from), from + ratio * (to - from)];
-  let [atLeft, atRight] = [score(left), score(right)];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    yield;
-    if (atLeft >= atRight) {
-      [to, right, atRight] = [right, left, atLeft];
-      left = to - ratio * (to - from);
-      atLeft = score(left);
-    } else {
-      [from, left, atLeft] = [left, right, atRight];
-      right = from + ratio * (to - from);
-      atRight = score(right);
-    }
-  }
-  return (from + to) / 2;
+function scalesOf(place: readonly number[]): Scales {
+  return { lengths: place.slice(0, -1), noise: place.at(-1)! };
 }
 
-/** Up to what does not depend on the length scale. -Infinity where the matrix cannot be factored. */
-function logLikelihood(factor: readonly Float64Array[], values: Float64Array): number {
-  const half = forward(factor, values);
-  const fit = half.reduce((total, part) => total + part * part, 0) / 2;
-  const size = factor.reduce((total, row, index) => total + Math.log(row[index]!), 0);
-  const score = -fit - size;
-  return Number.isNaN(score) ? -Infinity : score;
-}
+type Posterior = { score: number; slope: number[] };
 
-/** Matérn's correlation, ν = 3/2. @param r Distance in length scales. */
-function matern(r: number): number {
-  const scaled = Math.sqrt(3) * r;
-  return (1 + scaled) * Math.exp(-scaled);
-}
-
-function distance(a: Point, b: Point): number {
-  let squares = 0;
-  for (let index = 0; index < a.length; index += 1) squares += (a[index]! - b[index]!) ** 2;
-  return Math.sqrt(squares);
-}
-
-/** Of each point to those before it: the lower triangle, by rows, without the diagonal. */
-function distances(points: readonly Point[]): Float64Array[] {
-  return points.map((point, row) =>
-    Float64Array.from({ length: row }, (_, column) => distance(point, points[column]!)),
+/** The logarithm of the posterior of the scales, up to a constant, and its slope in each of them. Also for tests. */
+export function posterior(samples: Samples, scales: Scales): Posterior {
+  const { points, values } = samples;
+  const factor = choleskyFactor(points, scales);
+  const weights = backward(factor, forward(factor, values));
+  const score = values.reduce(
+    (sum, value, index) => sum - (value * weights[index]!) / 2 - Math.log(factor[index]![index]!),
+    0,
   );
+  const slope = likelihoodSlope(points, scales, { weights, inverse: inverseOf(factor) });
+  const told = priorsOf(scales);
+  return {
+    score: told.reduce((sum, { distance }) => sum - (distance * distance) / 2, score),
+    slope: slope.map((each, index) => each - told[index]!.distance / told[index]!.deviation),
+  };
+}
+
+/** How far each logarithm is from what is expected of it, in deviations. */
+function priorsOf({ lengths, noise }: Scales): { distance: number; deviation: number }[] {
+  const mean = Math.SQRT2 + Math.log(lengths.length) / 2;
+  const deviation = Math.sqrt(3);
+  const ofLengths = lengths.map((each) => ({ distance: (each - mean) / deviation, deviation }));
+  return [
+    ...ofLengths,
+    { distance: (noise - noisePrior.mean) / noisePrior.deviation, deviation: noisePrior.deviation },
+  ];
+}
+
+const noisePrior = { mean: -10, deviation: 2 };
+
+type Solved = { weights: Float64Array; inverse: Triangle };
+
+function likelihoodSlope(points: readonly Point[], scales: Scales, { weights, inverse }: Solved): number[] {
+  const shrink = inverseLengths(scales);
+  const slope = new Float64Array(points[0]!.length + 1);
+  for (let row = 0; row < points.length; row += 1) {
+    const point = points[row]!;
+    for (let column = 0; column < row; column += 1) {
+      const other = points[column]!;
+      const factor = weights[row]! * weights[column]! - inverse[row]![column]!;
+      const change = -2 * factor * maternSlope(squaredDistance(point, other, shrink));
+      for (let axis = 0; axis < shrink.length; axis += 1) {
+        const apart = (point[axis]! - other[axis]!) * shrink[axis]!;
+        slope[axis]! += change * apart * apart;
+      }
+    }
+    slope[shrink.length]! += ((weights[row]! ** 2 - inverse[row]![row]!) * Math.exp(scales.noise)) / 2;
+  }
+  return [...slope];
+}
+
+function inverseLengths({ lengths }: Scales): Float64Array {
+  return Float64Array.from(lengths, (length) => Math.exp(-length));
+}
+
+/** In length scales. */
+function squaredDistance(a: Point, b: Point, inverse: Float64Array): number {
+  let squares = 0;
+  for (let axis = 0; axis < inverse.length; axis += 1) {
+    const apart = (a[axis]! - b[axis]!) * inverse[axis]!;
+    squares += apart * apart;
+  }
+  return squares;
+}
+
+/** Matérn's correlation, ν = 5/2, at a squared distance. */
+function matern(squares: number): number {
+  const scaled = Math.sqrt(5 * squares);
+  return (1 + scaled + (scaled * scaled) / 3) * Math.exp(-scaled);
+}
+
+/** Its slope in the squared distance. */
+function maternSlope(squares: number): number {
+  const scaled = Math.sqrt(5 * squares);
+  return (-5 / 6) * (1 + scaled) * Math.exp(-scaled);
 }
 
 /** L of the covariance K = L Lᵀ, by rows. */
-function choleskyFactor(apart: readonly Float64Array[], length: number): Float64Array[] {
+function choleskyFactor(points: readonly Point[], scales: Scales): Triangle {
+  const inverse = inverseLengths(scales);
   const factor: Float64Array[] = [];
-  for (const [row, others] of apart.entries()) {
+  for (const [row, point] of points.entries()) {
     const own = new Float64Array(row + 1);
-    let rest = 1 + NUGGET;
+    let rest = 1 + Math.exp(scales.noise);
     for (let column = 0; column < row; column += 1) {
       const above = factor[column]!;
-      let value = matern(others[column]! / length);
+      let value = matern(squaredDistance(point, points[column]!, inverse));
       for (let index = 0; index < column; index += 1) value -= own[index]! * above[index]!;
       value /= above[column]!;
       own[column] = value;
       rest -= value * value;
     }
-    own[row] = Math.sqrt(rest);
+    own[row] = Math.sqrt(Math.max(LEAST_VARIANCE, rest));
     factor.push(own);
   }
   return factor;
 }
 
+/** The lower triangle of the inverse of L Lᵀ. */
+function inverseOf(factor: Triangle): Triangle {
+  const size = factor.length;
+  const columns = factor.map((_, column) => {
+    const own = new Float64Array(size);
+    own[column] = 1 / factor[column]![column]!;
+    for (let row = column + 1; row < size; row += 1) {
+      const above = factor[row]!;
+      let value = 0;
+      for (let index = column; index < row; index += 1) value -= above[index]! * own[index]!;
+      own[row] = value / above[row]!;
+    }
+    return own;
+  });
+  return factor.map((_, row) =>
+    Float64Array.from({ length: row + 1 }, (_, column) => {
+      let value = 0;
+      for (let index = row; index < size; index += 1) value += columns[row]![index]! * columns[column]![index]!;
+      return value;
+    }),
+  );
+}
+
 /** x of L x = b. */
-function forward(factor: readonly Float64Array[], b: Float64Array): Float64Array {
+function forward(factor: Triangle, b: ArrayLike<number>): Float64Array {
   const x = new Float64Array(b.length);
-  for (const [row, own] of factor.entries()) {
+  for (let row = 0; row < x.length; row += 1) {
+    const own = factor[row]!;
     let value = b[row]!;
     for (let column = 0; column < row; column += 1) value -= own[column]! * x[column]!;
     x[row] = value / own[row]!;
@@ -189,16 +244,12 @@ function forward(factor: readonly Float64Array[], b: Float64Array): Float64Array
 }
 
 /** x of Lᵀ x = b. */
-function backward(factor: readonly Float64Array[], b: Float64Array): Float64Array {
-  const x = new Float64Array(b.length);
-  for (let row = b.length - 1; row >= 0; row -= 1) {
-    let value = b[row]!;
-    for (let below = row + 1; below < b.length; below += 1) value -= factor[below]![row]! * x[below]!;
-    x[row] = value / factor[row]![row]!;
+function backward(factor: Triangle, b: Float64Array): Float64Array {
+  const x = b.slice();
+  for (let row = x.length - 1; row >= 0; row -= 1) {
+    const own = factor[row]!;
+    x[row]! /= own[row]!;
+    for (let column = 0; column < row; column += 1) x[column]! -= own[column]! * x[row]!;
   }
   return x;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -137,7 +137,10 @@ function* ranked(
     searched.map(({ name, placeOf }) => (Object.hasOwn(parameters, name) ? placeOf(parameters[name]!) : 0));
   const dimensions = searched.map(({ name }) => name);
   const observations = observationsOf(trials, block.objective!, pointOf);
-  const points = yield* rankedPoints(observations, dimensions, `${seed}/${trials.length}`);
+  // What is listed or rounded stands for all that is drawn as it.
+  const placeOf = (point: readonly number[]) =>
+    point.map((u, index) => (searched[index]!.continuous ? u : searched[index]!.placeOf(searched[index]!.draw(u)[0])));
+  const points = yield* rankedPoints(observations, { dimensions, placeOf }, String(seed));
   const places = new Map(dimensions.map((name, index) => [name, index]));
   return points.map((point) => (name: string) => point[places.get(name)!]!);
 }

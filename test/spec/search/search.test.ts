@@ -30,6 +30,32 @@ describe('a search', () => {
     expect(next(searchOf(bayes), some.slice(1))!.parameters).not.toEqual(run.parameters);
   });
 
+  it.each([
+    { of: 'uniform', x: '{min: 0.0, max: 1.0}', place: (x: number) => x },
+    {
+      of: 'log_uniform_values',
+      x: '{distribution: log_uniform_values, min: 0.001, max: 1}',
+      place: (x: number) => 1 + Math.log10(x) / 3,
+    },
+    { of: 'beside listed values', x: '{min: 0.0, max: 1.0}', place: (x: number) => x, more: 'k: {values: [a, b]}' },
+  ])('keeps the runs that are up at the same time apart: $of', ({ x, place, more = '' }) => {
+    const head = 'command: [a, "${x}"]\nmethod: bayes\nmetric: {name: loss}\n';
+    const search = searchOf(`${head}parameters: {x: ${x}, ${more}}`);
+    const placeOf = ({ parameters }: Trial) => place(Number(parameters['x']));
+    const trials: Trial[] = [];
+    for (let proposed = 0; proposed < 30; proposed += 1) {
+      const done = trials.slice(0, -7).map((each) => trial(each.parameters, (placeOf(each) - 0.3) ** 2));
+      const up = trials.slice(-7);
+      const { parameters } = next(search, [...done, ...up])!;
+      const proposal: Trial = { parameters, state: 'running', values: null };
+      const near = up
+        .filter((other) => other.parameters['k'] === parameters['k'])
+        .filter((other) => Math.abs(placeOf(other) - placeOf(proposal)) < 0.0099);
+      expect([parameters, near]).toEqual([parameters, []]);
+      trials.push(proposal);
+    }
+  });
+
   it('has each point once, and none when all have been tried', () => {
     const text = 'command: [a, "${k}"]\nmethod: bayes\nmetric: {name: loss}\nparameters: {k: {values: [1, 2, 3]}}';
     const tried = [trial({ k: 1 }, 1), trial({ k: 3 }, 2)];
