@@ -20,7 +20,10 @@ const program = new Command('memrl-tui')
   .configureOutput({ writeOut: (text) => print([withoutEnd(text)]), writeErr: (text) => remark(withoutEnd(text)) })
   .configureHelp({ helpWidth: 100, subcommandTerm: (verb) => `${verb.name()} ${takenBy(verb)}` })
   .optionsGroup('Launch:')
-  .argument('[file]', 'sweep file (YAML), a table (CSV, JSON lines), or a text file with one command on each line')
+  .argument(
+    '[file]',
+    'sweep file (YAML or TOML), a table (CSV, JSON lines), or a text file with one command on each line',
+  )
   .argument('[command...]', 'behind `--`: what is run with the rows of a table')
   .action(async (file: string | undefined, _command: string[], options: LaunchOptions) => {
     if (file === undefined) return program.help();

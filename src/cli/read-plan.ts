@@ -5,7 +5,7 @@ import { readRegular } from '../files/regular-file.js';
 import { expandBeside } from '../spec/expand/expand-sweep.js';
 import type { NameChanges } from '../spec/expand/kept-names.js';
 import { computedFromSeeds } from '../spec/file/block.js';
-import { parseSweepFile } from '../spec/file/parse-sweep-file.js';
+import { isStructured, parseSweepFile } from '../spec/file/parse-sweep-file.js';
 import { isTable, tableSweepText } from '../spec/file/table-file.js';
 import type { SweepFile } from '../spec/file/sweep-file.js';
 import type { Plan } from '../spec/planned-run.js';
@@ -25,7 +25,7 @@ export type ReadPlan = {
   readonly names: NameChanges;
   /** The runs of the sweep before the launch. */
   readonly existing: readonly ExistingRun[];
-  /** What it was read by, to read it again. */
+  /** What it was read by, to read it again. The name of the file says how the text is read. */
   readonly from: { readonly path: string; readonly options: LaunchOptions };
   /** Parameters that are computed from seeds. */
   readonly fromSeeds: readonly string[];
@@ -106,7 +106,7 @@ export function leftOutOf(file: SweepFile, { groups }: Plan): string[] {
 }
 
 /** Bytes. No person writes a longer sweep; a list of commands may well be made by a program. */
-const MOST_YAML = 2 ** 20;
+const MOST_STRUCTURED = 2 ** 20;
 const MOST_COMMANDS = 64 * 2 ** 20;
 
 /**
@@ -116,8 +116,7 @@ const MOST_COMMANDS = 64 * 2 ** 20;
  * @throws {UserError} At once, whatever stands at the path, when it is no text of a reasonable size.
  */
 export function readSweepText(path: string): string {
-  const isYaml = /\.(ya?ml|json)$/i.test(path);
-  const read = readRegular(path, isYaml ? MOST_YAML : MOST_COMMANDS);
+  const read = readRegular(path, isStructured(path) ? MOST_STRUCTURED : MOST_COMMANDS);
   if (read.kind === 'absent') throw unreadable(path, 'there is no such file', example);
   if (read.kind === 'unreadable') throw unreadable(path, inWords(read.reason), fixFor(read.reason));
   // What is not UTF-8 was replaced by this very character.

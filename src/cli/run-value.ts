@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parseRunValue, type RunValue } from '../analysis/run-value.js';
 import { UserError } from '../base/user-error.js';
-import { sweepFiles } from '../contract/files.js';
+import { keptSweepText } from '../files/sweep-text.js';
 import type { Objective } from '../spec/planned-run.js';
 import { type CommonOptions, runsDirectory } from './options.js';
 import { readPlan } from './read-plan.js';
@@ -35,9 +35,10 @@ export function sweepObjective(sweep: string, { runs }: CommonOptions): Objectiv
 
 /** The same; null where the file says nothing of it. */
 export function knownObjective(sweep: string, { runs }: { runs?: string | undefined }): Objective | null {
-  const path = join(runsDirectory(runs), sweep, sweepFiles.text);
+  const kept = keptSweepText(join(runsDirectory(runs), sweep));
+  if (kept === null) return null;
   try {
-    const { plan } = readPlan(path, runs === undefined ? {} : { runs });
+    const { plan } = readPlan(kept.path, runs === undefined ? {} : { runs });
     return plan.runs.find(({ objective }) => objective !== null)?.objective ?? null;
   } catch (error) {
     // An older file, or none: the person can still say it.

@@ -2,7 +2,7 @@
  * Every file name the manager and the runs agree on, once. Each file has one writer.
  *
  *   runs/.supervisor/…                     the supervisor's own
- *   runs/<sweep>/sweep.yaml                as submitted last
+ *   runs/<sweep>/sweep.yaml                as submitted last; `sweep.toml` where it is TOML
  *   runs/<sweep>/sweep-<time>.yaml         as submitted before, where it was another text
  *   runs/<sweep>/origin.txt             path of the file that was submitted last
  *   runs/<sweep>/launch.json            options it was launched with last that say what runs: `--set`, `--per-gpu`
@@ -39,6 +39,7 @@ export const runFiles = {
 
 export const sweepFiles = {
   text: 'sweep.yaml',
+  toml: 'sweep.toml',
   origin: 'origin.txt',
   launch: 'launch.json',
   code: 'code',

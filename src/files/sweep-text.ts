@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join, parse } from 'node:path';
 import * as z from 'zod';
 import { sweepFiles } from '../contract/files.js';
 import { statRegular, textOrNull } from './regular-file.js';
@@ -9,17 +9,33 @@ import { writeWhole } from './whole-file.js';
 /** Bytes: more than a sweep file may have. */
 const MOST = 2 ** 26;
 
+/** The text of a sweep file and where it is kept. */
+type KeptText = { readonly path: string; readonly text: string };
+
+/** The text that was submitted last; null: there is none. Of two, which a program left that was killed, the later. */
+export function keptSweepText(sweepDirectory: string): KeptText | null {
+  const kept = [sweepFiles.text, sweepFiles.toml].flatMap((name) => {
+    const path = join(sweepDirectory, name);
+    const text = textOrNull(path, MOST);
+    return text === null ? [] : [{ path, text }];
+  });
+  return kept.sort((a, b) => writtenAt(b.path) - writtenAt(a.path))[0] ?? null;
+}
+
 /**
  * Keeps the text of a sweep file as it was submitted, for whoever reads the runs later. Whole or not at all. Another text
  * that is there stays beside it, under the time at which it was written.
+ *
+ * @param file The name of the file: its ending says how the text is read.
  */
-export function writeSweepText(sweepDirectory: string, text: string): void {
+export function writeSweepText(sweepDirectory: string, text: string, file: string): void {
   mkdirSync(sweepDirectory, { recursive: true });
-  const path = join(sweepDirectory, sweepFiles.text);
-  const before = textOrNull(path, MOST);
-  if (before === text) return;
-  if (before !== null) keep(formerPath(sweepDirectory), before);
+  const path = join(sweepDirectory, /\.toml$/i.test(file) ? sweepFiles.toml : sweepFiles.text);
+  const before = keptSweepText(sweepDirectory);
+  if (before?.path === path && before.text === text) return;
+  if (before !== null) keep(formerPath(before.path), before.text);
   keep(path, text);
+  if (before !== null && before.path !== path) rmSync(before.path, { force: true });
 }
 
 /** Keeps where the text came from. @param path Absolute. */
@@ -78,18 +94,24 @@ function jsonOf(text: string): unknown {
 export function otherOrigin(sweepDirectory: string, path: string, text: string): string | null {
   const known = sweepOrigin(sweepDirectory);
   if (known === null || known === path) return null;
-  return textOrNull(join(sweepDirectory, sweepFiles.text), MOST) === text ? null : known;
+  return keptSweepText(sweepDirectory)?.text === text ? null : known;
 }
 
 /** `sweep-20261122-043000.yaml`, of the time at which the text was written (UTC); with a number where there is one. */
-function formerPath(sweepDirectory: string): string {
-  const found = statRegular(join(sweepDirectory, sweepFiles.text));
-  const time = found.kind === 'file' ? found.stat.mtime.toISOString() : '';
-  const stem = `sweep-${time.replace(/[-:]/g, '').replace('T', '-').slice(0, 15)}`;
+function formerPath(kept: string): string {
+  const time = writtenAt(kept);
+  const name = time === 0 ? '' : new Date(time).toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
+  const { dir, ext } = parse(kept);
   for (let number = 1; ; number += 1) {
-    const path = join(sweepDirectory, `${stem}${number === 1 ? '' : `-${number}`}.yaml`);
+    const path = join(dir, `sweep-${name}${number === 1 ? '' : `-${number}`}${ext}`);
     if (!existsSync(path)) return path;
   }
+}
+
+/** Unix ms; 0: it is not there. */
+function writtenAt(path: string): number {
+  const found = statRegular(path);
+  return found.kind === 'file' ? found.stat.mtimeMs : 0;
 }
 
 /** Two programs may launch it at once. */

@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { type MetricsToShow, namesIn } from '../analysis/metric-order.js';
-import { sweepFiles } from '../contract/files.js';
-import { readIfThere } from '../files/run-record-file.js';
+import { keptSweepText } from '../files/sweep-text.js';
+import { readToml } from '../spec/file/toml-source.js';
 
 /** What reports and exports take from the sweep file: the order of the groups, their titles, what to show and what to judge by. */
 export type SweepOutline = SaidOfRuns & { groups: (SaidOfRuns & { name: string; title: string | null })[] };
@@ -61,7 +60,7 @@ export function objectiveOf({ groups, objective }: SweepOutline, group: string):
  * finished runs must not fail over it. A sweep of plain commands, or none, gives an empty outline.
  */
 export function readOutline(sweepDirectory: string): SweepOutline {
-  const parsed = SweepText.safeParse(parseYaml(readIfThere(join(sweepDirectory, sweepFiles.text)) ?? ''));
+  const parsed = SweepText.safeParse(keptValue(sweepDirectory));
   if (!parsed.success) return { groups: [], metrics: { show: [], x: null }, objective: null, judgedBy: [] };
   const { groups, ...sweep } = parsed.data;
   return {
@@ -84,7 +83,14 @@ function judgesOf(own: Judges, sweep: Judges): Pick<SaidOfRuns, 'objective' | 'j
   return { objective, judgedBy: [...new Set([...(metric === null ? [] : [metric.name]), ...stop])] };
 }
 
-function parseYaml(text: string): unknown {
+function keptValue(sweepDirectory: string): unknown {
+  const kept = keptSweepText(sweepDirectory);
+  if (kept === null) return null;
+  const { path, text } = kept;
+  if (path.endsWith('.toml')) {
+    const source = readToml(text, path);
+    return 'value' in source ? source.value : null;
+  }
   try {
     return parse(text, { logLevel: 'silent' });
   } catch {

@@ -4,7 +4,7 @@ import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { sweepFiles } from '../../contract/files.js';
 import { textOrNull } from '../../files/regular-file.js';
 import { readRunRecord } from '../../files/run-record-file.js';
-import { saidAtLaunch, sweepOrigin } from '../../files/sweep-text.js';
+import { keptSweepText, saidAtLaunch, sweepOrigin } from '../../files/sweep-text.js';
 import { expandBeside, type Expansion } from '../../spec/expand/expand-sweep.js';
 import type { ExpandOptions } from '../../spec/expand/plan-run.js';
 import { parseSweepFile } from '../../spec/file/parse-sweep-file.js';
@@ -25,7 +25,7 @@ export type SweepSource = {
   readonly kept: string;
   /** The person's own file, which it was launched from; null: that is not known, or it is a table, which says it otherwise. */
   readonly ownPath: string | null;
-  /** `.yaml` or `.txt`: how the text is to be read. */
+  /** `.yaml`, `.toml` or `.txt`: how the text is to be read. */
   readonly ending: string;
   readonly file: SweepFile;
   /** Where and how its runs were planned. */
@@ -47,26 +47,35 @@ export type Launched = { readonly options: LaunchOptions; readonly path: string 
  */
 export function sweepSource(fleet: Fleet, sweep: string, { options, path }: Launched): SweepSource {
   const directory = fleet.sweeps.get(sweep)?.directory ?? join(runsDirectory(options.runs), sweep);
-  const kept = join(directory, sweepFiles.text);
-  const submitted = textOrNull(kept, MOST);
-  const text = (path === null ? null : textOrNull(path, MOST)) ?? submitted;
-  if (text === null) {
-    throw new UserError(`${kept} is gone; ${sweep} was launched from it.`, 'Launch its sweep file again.');
-  }
-  const ending = endingOf(path, text, sweep);
+  const { text, own, ...where } = textsOf(directory, path, sweep);
+  const ending = endingOf(own, { kept: where.kept, text, sweep });
   const file = parseSweepFile(text, `${sweep}${ending}`);
   const runs = [...fleet.runs.values()].filter((run) => run.sweep === sweep);
-  const where = { kept, ownPath: path ?? ownPathOf(directory), isSubmitted: submitted === null || text === submitted };
   // What the launch set is a part of what runs, though it stands in no file.
   const requested = requestedSets(options);
   const set = requested.length > 0 ? requested : saidAtLaunch(directory).set;
+  const ownPath = path ?? ownPathOf(directory);
   const existing = existingRuns(runsDirectory(options.runs), sweep, runs);
   const expandOptions = optionsOf({ file, existing }, runs, { ...options, set: [...set] });
-  return { sweep, text, ...where, ending, file, existing, options: expandOptions };
+  return { sweep, text, ...where, ownPath, ending, file, existing, options: expandOptions };
 }
 
-function endingOf(path: string | null, text: string, sweep: string): string {
-  return /\.(ya?ml|json)$/i.test(path ?? '') || isYaml(text, sweep) ? '.yaml' : '.txt';
+type Texts = Pick<SweepSource, 'text' | 'kept' | 'isSubmitted'> & { own: string | null };
+
+/** `own`: the person's own file, where the text is from there. */
+function textsOf(directory: string, path: string | null, sweep: string): Texts {
+  const last = keptSweepText(directory);
+  const kept = last?.path ?? join(directory, sweepFiles.text);
+  const inOwn = path === null ? null : textOrNull(path, MOST);
+  if (inOwn !== null) return { text: inOwn, own: path, kept, isSubmitted: last === null || inOwn === last.text };
+  if (last !== null) return { text: last.text, own: null, kept, isSubmitted: true };
+  throw new UserError(`${kept} is gone; ${sweep} was launched from it.`, 'Launch its sweep file again.');
+}
+
+/** @param own The person's own file, where the text is from there. */
+function endingOf(own: string | null, { kept, text, sweep }: Pick<SweepSource, 'kept' | 'text' | 'sweep'>): string {
+  if (/\.toml$/i.test(own ?? kept)) return '.toml';
+  return /\.(ya?ml|json)$/i.test(own ?? '') || isYaml(text, sweep) ? '.yaml' : '.txt';
 }
 
 function ownPathOf(directory: string): string | null {

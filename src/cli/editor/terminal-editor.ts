@@ -179,9 +179,9 @@ export class TerminalEditor implements EditorPort {
     return { ...proposalOf(plan, difference, { time: null, width: outputWidth() - 8 }), order: undefined };
   }
 
-  #keep({ sweep }: SweepSource, text: string): void {
+  #keep({ sweep, ending }: SweepSource, text: string): void {
     const directory = this.#fleet.sweeps.get(sweep)?.directory;
-    if (directory !== undefined) writeSweepText(directory, text);
+    if (directory !== undefined) writeSweepText(directory, text, ending);
   }
 
   #freshName({ sweep, name }: RunSummary): string {

@@ -169,7 +169,7 @@ async function nothingToDo(read: ReadPlan, options: LaunchOptions): Promise<numb
 
 async function submit(
   fleet: Fleet,
-  { plan, planned, text }: ReadPlan,
+  { plan, planned, text, from }: ReadPlan,
   surveys: Surveys,
   options: LaunchOptions,
 ): Promise<void> {
@@ -178,7 +178,7 @@ async function submit(
   const answer = await fleet.submit(whole, environment, requestedSlots(options));
   if (!answer.ok) throw new UserError(answer.message, answer.fix ?? 'Correct it and launch again.');
   // For the reader of the runs directory; what each run was given stands in its own run.json.
-  writeSweepText(join(runsDirectory(options.runs), plan.sweep), text);
+  writeSweepText(join(runsDirectory(options.runs), plan.sweep), text, from.path);
 }
 
 function sweepDirectory({ plan }: ReadPlan, options: LaunchOptions): string {

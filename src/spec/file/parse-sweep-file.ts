@@ -14,10 +14,11 @@ import { schemaDiagnostics } from './schema-diagnostics.js';
 import type { SweepFile } from './sweep-file.js';
 import { SweepText } from './sweep-schema.js';
 import { isWandbFile, readWandbText } from './wandb-file.js';
+import { readToml } from './toml-source.js';
 import { readYaml, type YamlSource } from './yaml-source.js';
 
 /**
- * Reads the text of a sweep file: YAML (`.yaml`, `.yml`, `.json`), else one command on each line.
+ * Reads the text of a sweep file: YAML (`.yaml`, `.yml`, `.json`), TOML (`.toml`), else one command on each line.
  *
  * @param path For the default name of the sweep and for messages; this function opens nothing.
  * @throws {UserError} With everything that can be found wrong at once, each with its line and a mark below it.
@@ -25,7 +26,12 @@ import { readYaml, type YamlSource } from './yaml-source.js';
 export function parseSweepFile(text: string, path: string): SweepFile {
   const other = otherFiles.find(({ ending }) => ending.test(path));
   if (other !== undefined) throw new UserError(`${path} is ${other.what}, and no list of commands.`, other.fix);
-  return /\.(ya?ml|json)$/i.test(path) ? parseYamlSweep(text, path) : parseCommandList(text, path);
+  return isStructured(path) ? parseYamlSweep(text, path) : parseCommandList(text, path);
+}
+
+/** Whether a file has keys and values, by its name. */
+export function isStructured(path: string): boolean {
+  return /\.(ya?ml|json|toml)$/i.test(path);
 }
 
 /** Files that must not be taken for lists of commands. */
@@ -34,11 +40,6 @@ const otherFiles: readonly { ending: RegExp; what: string; fix: string }[] = [
     ending: /\.(csv|tsv|jsonl|ndjson)$/i,
     what: 'a table',
     fix: 'Launch it with a command: `memrl-tui table.csv -- python train.py`.',
-  },
-  {
-    ending: /\.toml$/i,
-    what: 'TOML, which is not read',
-    fix: 'Write the sweep as YAML or JSON: the keys are the same.',
   },
   {
     ending: /\.(xlsx?|ods|parquet|feather|arrow)$/i,
@@ -51,6 +52,10 @@ const otherFiles: readonly { ending: RegExp; what: string; fix: string }[] = [
     fix: 'Make a sweep of it: `memrl-tui grid seed=0..4 -- python train.py`, or `memrl-tui init train.py`.',
   },
 ];
+
+function isToml(path: string): boolean {
+  return /\.toml$/i.test(path);
+}
 
 function parseYamlSweep(text: string, path: string): SweepFile {
   refuseLong(text, path, mostYaml);
@@ -76,8 +81,9 @@ function parseYamlSweep(text: string, path: string): SweepFile {
 
 /** What kind of file it is shows in its keys, which are read alike; then a W&B file is read as W&B does. */
 function readSource(text: string, path: string): YamlSource {
-  const read = readYaml(text, path);
-  const source = 'value' in read && isWandbFile(read.value) ? readYaml(text, path, 'wandb') : read;
+  const read = isToml(path) ? readToml(text, path) : readYaml(text, path);
+  const isYamlOfWandb = 'value' in read && isWandbFile(read.value) && !isToml(path);
+  const source = isYamlOfWandb ? readYaml(text, path, 'wandb') : read;
   if (!('value' in source)) throw diagnosticsError(path, text, source);
   return source;
 }

@@ -16,7 +16,7 @@ import {
 import type { LocatedDiagnostic, KeyPath, Place } from './diagnostic.js';
 import { pythonYaml } from './python-yaml.js';
 
-/** A YAML text with its values and the way back from a value to its place in the text. */
+/** A text with its values and the way back from a value to its place in the text. */
 export type YamlSource = {
   readonly path: string;
   readonly text: string;
@@ -44,13 +44,38 @@ export function readYaml(
   path: string,
   reader: Reader = 'own',
 ): YamlSource | readonly LocatedDiagnostic[] {
-  const read = readDocument(text, reader);
-  if (!('document' in read)) return read;
-  const { document, value } = read;
+  try {
+    // Its own search for keys that are there twice compares each with each.
+    const document = parseDocument(text, {
+      ...readers[reader],
+      prettyErrors: false,
+      logLevel: 'error',
+      uniqueKeys: false,
+    });
+    const complaints = document.errors.map(syntaxComplaint);
+    return complaints.length > 0 ? [...complaints, ...oddKeys(document)] : checkedSource(document, { text, path });
+  } catch (error) {
+    // The package reads a block inside a block by a function inside a function, so depth is a matter of the stack.
+    if (error instanceof RangeError) return [tooDeep];
+    throw error;
+  }
+}
+
+/** A document as a source, unless its keys or its extent are wrong. Its nodes have their places in the text. */
+export function checkedSource(
+  document: Document,
+  { text, path }: { text: string; path: string },
+): YamlSource | readonly LocatedDiagnostic[] {
+  const complaints = oddKeys(document);
+  if (complaints.length > 0) return complaints;
+  const read = plainValue(document);
+  if ('problem' in read) return [read];
+  const wrong = wrongExtent(read.value);
+  if (wrong !== null) return [wrong];
   return {
     path,
     text,
-    value,
+    value: read.value,
     placeOf: (keys, span) => placeOf(document, text, { keys, span }),
     placeOfKey: (keys) => placeOfKey(document, keys),
     writtenAsDouble: (keys) => {
@@ -77,30 +102,6 @@ function writtenNumbers(document: Document, places: readonly KeyPath[]): Written
   };
   for (const keys of places) look(nodeAt(document, keys));
   return new Map([...written].flatMap(([value, text]) => (text === null ? [] : [[value, text]])));
-}
-
-type Read = { document: Document; value: unknown };
-
-/** The package reads a block inside a block by a function inside a function, so depth is a matter of the stack. */
-function readDocument(text: string, reader: Reader): Read | readonly LocatedDiagnostic[] {
-  try {
-    // Its own search for keys that are there twice compares each with each.
-    const document = parseDocument(text, {
-      ...readers[reader],
-      prettyErrors: false,
-      logLevel: 'error',
-      uniqueKeys: false,
-    });
-    const complaints = [...document.errors.map(syntaxComplaint), ...oddKeys(document)];
-    if (complaints.length > 0) return complaints;
-    const value = plainValue(document);
-    if ('problem' in value) return [value];
-    const wrong = wrongExtent(value.value);
-    return wrong === null ? { document, value: value.value } : [wrong];
-  } catch (error) {
-    if (error instanceof RangeError) return [tooDeep];
-    throw error;
-  }
 }
 
 /** Levels of maps and lists; a sweep has about six. */

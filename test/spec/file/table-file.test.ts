@@ -126,7 +126,6 @@ describe('a table as a sweep', () => {
   });
 
   it.each([
-    ['t.toml', 'YAML or JSON'],
     ['t.csv', 'memrl-tui table.csv -- python train.py'],
     ['t.xlsx', 'Save it as CSV'],
     ['train.py', 'memrl-tui init train.py'],
