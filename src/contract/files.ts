@@ -46,6 +46,9 @@ export const sweepFiles = {
   captured: 'captured.json',
 } as const;
 
+/** A sweep has one of them. */
+export const sweepTexts: readonly string[] = [sweepFiles.text, sweepFiles.toml];
+
 /** In the folder `code` of a sweep: names of copies of the code begin so. */
 export const snapshotPrefix = 'snapshot-';
 

@@ -1,6 +1,6 @@
 import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { runFiles, sweepFiles } from '../contract/files.js';
+import { runFiles, sweepTexts } from '../contract/files.js';
 
 /** Of a directory that holds a million entries, so many folders are looked into. */
 const MOST_SWEEPS = 1000;
@@ -13,7 +13,10 @@ const MOST_RUNS = 1000;
 export function sweepsOnDisk(runsDirectory: string): string[] {
   return foldersIn(runsDirectory)
     .slice(0, MOST_SWEEPS)
-    .filter((name) => existsSync(join(runsDirectory, name, sweepFiles.text)) || hasRuns(join(runsDirectory, name)));
+    .filter(
+      (name) =>
+        sweepTexts.some((text) => existsSync(join(runsDirectory, name, text))) || hasRuns(join(runsDirectory, name)),
+    );
 }
 
 /**

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import * as z from 'zod';
-import { sweepFiles } from '../contract/files.js';
+import { sweepFiles, sweepTexts } from '../contract/files.js';
 import { statRegular, textOrNull } from './regular-file.js';
 import { writeWhole } from './whole-file.js';
 
@@ -14,7 +14,7 @@ type KeptText = { readonly path: string; readonly text: string };
 
 /** The text that was submitted last; null: there is none. Of two, which a program left that was killed, the later. */
 export function keptSweepText(sweepDirectory: string): KeptText | null {
-  const kept = [sweepFiles.text, sweepFiles.toml].flatMap((name) => {
+  const kept = sweepTexts.flatMap((name) => {
     const path = join(sweepDirectory, name);
     const text = textOrNull(path, MOST);
     return text === null ? [] : [{ path, text }];

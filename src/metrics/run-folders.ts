@@ -1,6 +1,6 @@
 import { closeSync, type Dirent, opendirSync, readdirSync, readSync, statSync, type Stats } from 'node:fs';
 import { basename, join } from 'node:path';
-import { runFiles, sweepFiles } from '../contract/files.js';
+import { runFiles, sweepFiles, sweepTexts } from '../contract/files.js';
 import { openRegular } from '../files/regular-file.js';
 import { naturalOrder } from '../text/natural-order.js';
 import type { FoundFile } from './formats/format.js';
@@ -176,7 +176,10 @@ function foldersIn(folder: Folder): readonly string[] {
 /** Of a run, or a sweep, of whatever manager: what is there belongs to it. */
 function isOfOthers({ depth, entries: { files } }: Folder): boolean {
   if (depth === 0) return false;
-  return files.includes(runFiles.record) || (files.includes(sweepFiles.text) && files.includes(sweepFiles.origin));
+  return (
+    files.includes(runFiles.record) ||
+    (files.includes(sweepFiles.origin) && sweepTexts.some((name) => files.includes(name)))
+  );
 }
 
 function fileIn({ path, place }: Folder, name: string): FoundFile {
