@@ -6,6 +6,7 @@
  *   runs/<sweep>/sweep-<time>.yaml         as submitted before, where it was another text
  *   runs/<sweep>/origin.txt             path of the file that was submitted last
  *   runs/<sweep>/launch.json            options it was launched with last that say what runs: `--set`, `--per-gpu`
+ *   runs/<sweep>/report.cache              whoever reports: what it took from long files; may be removed at any time
  *   runs/<sweep>/code/…                    the supervisor: differences to the commit, versions of packages
  *   runs/<sweep>/code/snapshot-…/          whoever launches: copies of the code
  *   runs/<sweep>/<run>/run.json            the supervisor
@@ -42,6 +43,7 @@ export const sweepFiles = {
   toml: 'sweep.toml',
   origin: 'origin.txt',
   launch: 'launch.json',
+  reportCache: 'report.cache',
   code: 'code',
   captured: 'captured.json',
 } as const;

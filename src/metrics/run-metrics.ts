@@ -9,6 +9,7 @@ import { metricFormats } from './formats/registry.js';
 import type { MetricRow } from './row-numbers.js';
 import { type DeclaredPlaces, declaredPlaces } from './run-places.js';
 import { Source } from './source.js';
+import { identityOf, type SourcesIdentity } from './sources-identity.js';
 
 export type { StatedProgress } from './formats/format.js';
 export type { MetricRow } from './row-numbers.js';
@@ -67,7 +68,7 @@ export class RunMetrics {
   readonly detection: Detection;
   readonly #listener: MetricListener | null;
   readonly #keep: Bounds;
-  readonly #hasPatterns: boolean;
+  readonly #patterns: DeclaredPlaces['patterns'];
   readonly #tail: LogTail;
   #lookedAt = 0;
   /** In order of precedence. */
@@ -77,7 +78,7 @@ export class RunMetrics {
   constructor(directory: string, { listener, keep, hasPast, formats, places }: MetricsOptions) {
     const { folders, patterns } = places ?? declaredPlaces(directory);
     this.detection = new Detection(directory, folders, formats ?? metricFormats(patterns));
-    this.#hasPatterns = Object.keys(patterns).length > 0;
+    this.#patterns = patterns;
     this.#listener = listener ?? null;
     this.#keep = keep ?? defaultBounds;
     this.#tail = new LogTail(directory);
@@ -118,6 +119,13 @@ export class RunMetrics {
   /** What cannot be read, in words; null: nothing. */
   get obstacle(): string | null {
     return this.told.map(({ reader }) => reader.obstacle).find((words) => words !== null) ?? null;
+  }
+
+  /** What it is read from, known without reading it; null: that cannot be told, or something of it cannot be read. */
+  identity(): SourcesIdentity | null {
+    const isHindered = this.told.some(({ reader }) => reader.isHindered || reader.obstacle !== null);
+    const identity = isHindered ? null : identityOf(this.detection.sources);
+    return identity && { ...identity, text: identity.text + JSON.stringify(this.#patterns) };
   }
 
   /** Where it is known from when the values were written. */
@@ -239,6 +247,10 @@ export class RunMetrics {
   /** What is printed does only while no file says more. */
   #counts({ found }: Source): boolean {
     return !isLog(found.format) || this.#hasPatterns || !this.#hasFile;
+  }
+
+  get #hasPatterns(): boolean {
+    return Object.keys(this.#patterns).length > 0;
   }
 
   /** Whether some file has metrics. */

@@ -23,17 +23,22 @@ import { countingIn } from './counting-metrics.js';
 import { type Cell, cellsOf, summariseMetrics } from './metric-summary.js';
 import { readReferences } from './read-references.js';
 import { eachRun, statesOf } from './read-runs.js';
+import { ReportCache } from './report-cache.js';
 import { keptFor, valuesOf } from './run-values.js';
 import type { Report, RunMark, Section } from './report.js';
 import { countWords, RunMarks } from './run-marks.js';
 import { metricsToShow, objectiveOf, type OutlinedObjective, readOutline, type SweepOutline } from './sweep-outline.js';
 
-/** Reads the metrics of a run, and lets who asked for it see them while they are in memory. */
-type ReadMetrics = (
-  run: ReportedRun,
-  kind: Section['kind'],
-  keep: Parameters<typeof openMetrics>[1],
-) => Promise<RunMetrics>;
+/** What is to be taken from the metrics of a run. `by`: all that the answer depends on beside them and the sweep file. */
+type Question<Answer> = {
+  readonly kind: Section['kind'];
+  readonly keep: Parameters<typeof openMetrics>[1];
+  readonly by: unknown;
+  readonly take: (metrics: RunMetrics) => Answer;
+};
+
+/** Asks the metrics of a run, which are read where the answer is not known from an earlier report. */
+type Ask = <Answer>(run: ReportedRun, question: Question<Answer>) => Promise<Answer>;
 
 type ReportOptions = {
   /** Awaited between parts of the work, so that a window can go on. */
@@ -42,12 +47,13 @@ type ReportOptions = {
   readonly known?: readonly ReportedRun[];
   /** What stands for a run in the tables of metrics; those of the memory task have their own measure. */
   readonly value?: RunValue | undefined;
-  /** Shown the metrics of each run once, before they are let go of. */
+  /** Shown the metrics of each run once, before they are let go of: all of them are read. */
   readonly seen?: (run: ReportedRun, kind: Section['kind'], metrics: RunMetrics) => void;
 };
 
 /**
- * Reads every run of a sweep, finished or not, and sums them up. Reads only, and takes about 15 ms a megabyte of metrics.
+ * Reads every run of a sweep, finished or not, and sums them up. Takes about 15 ms a megabyte of metrics that no report has
+ * read before; writes nothing but its cache.
  *
  * @throws UserError when the directory is not there or holds no runs.
  */
@@ -56,19 +62,7 @@ export async function buildReport(
   { pause, known = [], value = { kind: 'last' }, seen }: ReportOptions = {},
 ): Promise<Report> {
   const directory = resolve(sweepDirectory);
-  if (!existsSync(directory)) {
-    throw new UserError(
-      `There is no sweep at ${directory}.`,
-      'Name a sweep that was launched: `memrl-tui ls` lists them.',
-    );
-  }
   const runs = await runsOf(directory, known, pause);
-  if (runs.length === 0) {
-    throw new UserError(
-      `${directory} holds no runs.`,
-      'Launch the sweep first, or give its runs directory with --runs.',
-    );
-  }
   const outline = readOutline(directory);
   const groups = inFileOrder(
     grouped(runs, ({ group }) => group),
@@ -77,13 +71,10 @@ export async function buildReport(
   const sections: Section[] = [];
   const marks = new RunMarks(outline);
   const references = readReferences(directory, runs);
-  const read: ReadMetrics = async (run, kind, keep) => {
-    const metrics = await openMetrics(run.directory, keep).readToEnd(pause);
-    marks.take(run, metrics);
-    seen?.(run, kind, metrics);
-    return metrics;
-  };
-  for (const members of groups) sections.push(await sectionOf(members, { outline, value, references, marks }, read));
+  const cache = new ReportCache(directory);
+  const ask = asking({ outline, marks, cache }, { pause, seen });
+  for (const members of groups) sections.push(await sectionOf(members, { outline, value, references, marks }, ask));
+  cache.save();
   return {
     ...{ sweep: basename(directory), counts: countStates(runs), value, sections: answersFirst(sections) },
     ...{ marks: groups.flatMap(([run]) => marksIn(run!.group, marks)), annotations: annotationsOf(runs) },
@@ -91,12 +82,44 @@ export async function buildReport(
   };
 }
 
+/** What answers questions about runs, and notes how they ended. */
+function asking(
+  { outline, marks, cache }: Pick<Asked, 'outline' | 'marks'> & { readonly cache: ReportCache },
+  { pause, seen }: { pause: ReportOptions['pause']; seen: ReportOptions['seen'] | undefined },
+): Ask {
+  return async (run, { kind, keep, by, take }) => {
+    await pause?.();
+    const metrics = openMetrics(run.directory, keep);
+    const read = async () => {
+      await metrics.readToEnd(pause);
+      seen?.(run, kind, metrics);
+      return { ended: marks.look(run, metrics), taken: take(metrics) };
+    };
+    const said = [metricsToShow(outline, run.group), objectiveOf(outline, run.group)];
+    const asked = { metrics, question: [kind, run.state, said, by] };
+    const isOver = run.state !== 'running' && run.state !== 'queued';
+    const { ended, taken } = isOver && seen === undefined ? await cache.answer(run.name, asked, read) : await read();
+    marks.note(run, ended);
+    return taken;
+  };
+}
+
 function marksIn(group: string, marks: RunMarks): RunMark[] {
   return [...marks.in(group)].map(([run, finding]) => ({ run, ...finding }));
 }
 
-/** Those that were started, and of the known ones those that were not; in the states that the supervisor knows. */
+/**
+ * Those that were started, and of the known ones those that were not; in the states that the supervisor knows.
+ *
+ * @throws UserError when there are none.
+ */
 async function runsOf(directory: string, known: readonly ReportedRun[], pause?: Pause): Promise<ReportedRun[]> {
+  if (!existsSync(directory)) {
+    throw new UserError(
+      `There is no sweep at ${directory}.`,
+      'Name a sweep that was launched: `memrl-tui ls` lists them.',
+    );
+  }
   const runs: ReportedRun[] = [];
   for (const run of eachRun(directory, statesOf(known))) {
     await pause?.();
@@ -105,7 +128,8 @@ async function runsOf(directory: string, known: readonly ReportedRun[], pause?: 
   const written = new Set(runs.map(({ name }) => name));
   runs.push(...known.filter(({ name }) => !written.has(name)));
   if (known.length > 0) runs.sort((a, b) => naturalOrder(a.name, b.name));
-  return runs;
+  if (runs.length > 0) return runs;
+  throw new UserError(`${directory} holds no runs.`, 'Launch the sweep first, or give its runs directory with --runs.');
 }
 
 function annotationsOf(runs: readonly ReportedRun[]): Report['annotations'] {
@@ -145,7 +169,7 @@ type Asked = {
 async function sectionOf(
   runs: ReportedRun[],
   { outline, value, references, marks }: Asked,
-  read: ReadMetrics,
+  ask: Ask,
 ): Promise<Section> {
   const { group } = runs[0]!;
   const inFile = outline.groups.find(({ name }) => name === group);
@@ -154,7 +178,7 @@ async function sectionOf(
   const tasks = cells.map(taskOf);
   if (tasks.every((task) => task !== null)) {
     const all: MemoryRow[] = [];
-    for (const [index, cell] of cells.entries()) all.push(await memoryRow(cell, tasks[index]!, references, read));
+    for (const [index, cell] of cells.entries()) all.push(await memoryRow(cell, tasks[index]!, references, ask));
     const rows = telling(all).sort(bySize);
     return { ...head, kind: 'memory', rows, scalings: scalings(rows) };
   }
@@ -162,7 +186,7 @@ async function sectionOf(
   return {
     ...head,
     kind: 'metrics',
-    ...(await metricTable(cells, { ...choice, marksIn: () => marks.in(group) }, read)),
+    ...(await metricTable(cells, { ...choice, marksIn: () => marks.in(group) }, ask)),
   };
 }
 
@@ -175,7 +199,7 @@ function taskOf(cell: Cell): MemoryTask | null {
 /** Parameters that a memory row shows in columns of their own, or that say no more than these do. */
 const ownColumns = new Set(['N', 'n_values', 'reward_type', 'reward_bins', 'env_type', 'advantages']);
 
-async function memoryRow(cell: Cell, task: MemoryTask, references: References, read: ReadMetrics): Promise<MemoryRow> {
+async function memoryRow(cell: Cell, task: MemoryTask, references: References, ask: Ask): Promise<MemoryRow> {
   const verdicts: Verdict[] = [];
   const distinct: number[] = [];
   const determinedAfter: ToldRun['determinedAfter'][] = [];
@@ -183,8 +207,9 @@ async function memoryRow(cell: Cell, task: MemoryTask, references: References, r
     const { parameters, config, state } = run;
     const own = memoryTask({ ...parameters, ...config }) ?? task;
     // Every evaluation counts; the metrics are dropped when the curve is taken.
-    const metrics = await read(run, 'memory', { keep: everyPoint });
-    const { determinedAfter: told, ...curve } = curveOf(metrics, own);
+    const take = (metrics: RunMetrics) => curveOf(metrics, own);
+    const read = await ask(run, { kind: 'memory', keep: { keep: everyPoint }, by: own, take });
+    const { determinedAfter: told, ...curve } = read;
     if (typeof curve.distinct === 'number') distinct.push(curve.distinct);
     determinedAfter.push(told);
     verdicts.push(judge(curve, { secretBits: signalBits(own.N), secret: own.secret, state }));
@@ -216,15 +241,17 @@ type Choice = MetricsToShow & {
   readonly marksIn: () => ReadonlyMap<string, Finding>;
 };
 
-async function metricTable(cells: Cell[], choice: Choice, read: ReadMetrics): Promise<MetricTable> {
+async function metricTable(cells: Cell[], choice: Choice, ask: Ask): Promise<MetricTable> {
   const values: Record<string, number | null>[][] = [];
   const counting = new Set<string>();
+  const take = (metrics: RunMetrics) => ({ values: valuesOf(metrics, choice), counting: countingIn(metrics, choice) });
   for (const { runs } of cells) {
     const ofCell: Record<string, number | null>[] = [];
     for (const run of runs) {
-      const metrics = await read(run, 'metrics', keptFor(choice.value));
-      ofCell.push(valuesOf(metrics, choice));
-      for (const key of countingIn(metrics, choice)) counting.add(key);
+      const { value } = choice;
+      const taken = await ask(run, { kind: 'metrics', keep: keptFor(value), by: value, take });
+      ofCell.push(taken.values);
+      for (const key of taken.counting) counting.add(key);
     }
     values.push(ofCell);
   }

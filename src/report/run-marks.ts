@@ -27,18 +27,28 @@ export class RunMarks {
   }
 
   /** Looks at the metrics of a run, all of which have been read. */
-  take({ name, group, state }: EndedRun, metrics: RunMetrics): void {
+  take(run: EndedRun, metrics: RunMetrics): void {
+    this.note(run, this.look(run, metrics));
+  }
+
+  /** What of the metrics of a run has to be noted, as plain data; null: nothing, whatever they are. */
+  look({ group, state }: EndedRun, metrics: RunMetrics): Ended | null {
     // Others have not ended, or their failure says more.
-    if (state !== 'done' && state !== 'killed') return;
+    if (state !== 'done' && state !== 'killed') return null;
     const choice = metricsToShow(this.#outline, group);
     const judged = judgedMetric(objectiveOf(this.#outline, group), standingIn(metrics, choice));
     const last = metrics.last();
     const names = notFiniteAmong(last, { show: choice.show, judged: judged?.metric });
-    const known = this.#endings.get(group) ?? new Map<string, Ended>();
     // By the same values as the supervisor has: it keeps few of each run, and may not come to another word.
     const values = boiledDown(metrics.series(judged?.metric ?? '').y, smallBounds);
     const ending = judged === null ? null : endingOf(judged, values);
-    this.#endings.set(group, known.set(name, { ending, notFinite: notFiniteFindings(names, last, true) }));
+    return { ending, notFinite: notFiniteFindings(names, last, true) };
+  }
+
+  note({ name, group }: EndedRun, ended: Ended | null): void {
+    if (ended === null) return;
+    const known = this.#endings.get(group) ?? new Map<string, Ended>();
+    this.#endings.set(group, known.set(name, ended));
   }
 
   /** Of the runs of a group, by name. To be asked for once all of them have been taken. */
