@@ -13,6 +13,7 @@ import type { ToldRun } from '../analysis/told.js';
 import { mean } from '../analysis/statistics.js';
 import { type Curve, judge, type Verdict } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
+import { hasEnded } from '../base/run-words.js';
 import { UserError } from '../base/user-error.js';
 import { readAnnotation } from '../files/annotation-file.js';
 import { everyPoint } from '../metrics/bounded-series.js';
@@ -97,8 +98,8 @@ function asking(
     };
     const said = [metricsToShow(outline, run.group), objectiveOf(outline, run.group)];
     const asked = { metrics, question: [kind, run.state, said, by] };
-    const isOver = run.state !== 'running' && run.state !== 'queued';
-    const { ended, taken } = isOver && seen === undefined ? await cache.answer(run.name, asked, read) : await read();
+    const isKept = hasEnded(run.state) && seen === undefined;
+    const { ended, taken } = isKept ? await cache.answer(run.name, asked, read) : await read();
     marks.note(run, ended);
     return taken;
   };

@@ -62,18 +62,24 @@ const isSeed = ({ name, kind }: HelpOption) => kind === 'value' && /(^|[._-])see
 
 /** With the macro that passes parameters as the program's help text has them. */
 function commandLines({ command, help, trial }: Draft, macro: Macro): string[] {
-  const operands = help?.operands ?? [];
-  const hint = help?.options.find(({ name }) => outputOption.test(name));
-  const place = `${help?.format === 'Hydra' ? '' : '--'}${hint?.name ?? ''}=\${run_dir}`;
   return [
     `# \${${macro}}: every parameter as ${macros[macro]}.`,
+    ...(help === null ? [] : toFillIn(help)),
+    ...startLines(command, `\${${macro}}`, trial?.inRunDirectory ?? null),
+  ];
+}
+
+/** What the person has to add to the command, by the program's help text. */
+function toFillIn({ operands, options, format }: ProgramHelp): string[] {
+  const hint = options.find(({ name }) => outputOption.test(name));
+  const place = `${format === 'Hydra' ? '' : '--'}${hint?.name ?? ''}=\${run_dir}`;
+  return [
     ...(operands.length === 0
       ? []
       : [`# Fill in: the program also takes ${comment(operands.join(' '))}; write it into \`command\`.`]),
     ...(hint === undefined
       ? []
       : [`# Fill in: each run has a directory of its own; add '${place}' so that it writes there.`]),
-    ...startLines(command, `\${${macro}}`, trial?.inRunDirectory ?? null),
   ];
 }
 

@@ -184,7 +184,8 @@ export type NamedGroup = { readonly group: CompiledBlock; readonly points: reado
 type Named = { readonly group: CompiledBlock; readonly point: NamedPoint };
 
 /** Names of the sweep's own files, which stand beside the directories of its runs. Lower case. */
-const reserved = /^(sweep(-.*)?\.(yaml|toml)(\.new)?|code|captured\.json|origin\.txt(\.new)?|launch\.json(\.new)?)$/;
+const reserved =
+  /^(sweep(-.*)?\.(yaml|toml)(\.new)?|code|captured\.json|origin\.txt(\.new)?|launch\.json(\.new)?|report\.cache(\.tmp)?)$/;
 
 /** Whether a run of this name would be in the way of the sweep's own files, on any file system. */
 export function isReservedName(name: string): boolean {
