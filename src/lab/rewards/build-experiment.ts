@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { combineRewards, type CombinedReward, type Component } from './combined.js';
 import { findDetector, forgetRewardDetector, type Detector } from './detectors.js';
 import type { Experiment } from './experiment-fit.js';
-import { isModulePath } from './own-module.js';
+import { isModulePath } from '../config/own-module.js';
 import { findReward } from './registry.js';
 import type { Vocabulary } from './sentences.js';
 

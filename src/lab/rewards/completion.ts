@@ -1,4 +1,5 @@
 import type { Episode } from '../environments/environment.js';
+import type { Params } from './params.js';
 
 /** What a model wrote after a prompt. `text`: without special tokens. `ids`: with the end token, if it was said. */
 export type Completion = {
@@ -26,4 +27,13 @@ export function wordsBetweenBlanks(text: string): string[] {
 /** How often a text holds another, whatever the case, not counting what overlaps. `part`: not empty. */
 export function occurrences(text: string, part: string): number {
   return text.toLowerCase().split(part.toLowerCase()).length - 1;
+}
+
+/** How a person's reward or detector is called, for errors. */
+export const calledWith = 'it is called with completions, params and must not change them.';
+
+/** Copies that a person's code may keep but not change: the same completions are scored and trained on afterwards. */
+export function forOwn(completions: readonly Completion[], params: Params): readonly unknown[] {
+  const copies = completions.map(({ ids, ...rest }) => Object.freeze({ ...rest, ids: Object.freeze([...ids]) }));
+  return [Object.freeze(copies), structuredClone(params)];
 }
