@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemRefusal } from '../base/system-refusal.js';
 import { UserError } from '../base/user-error.js';
+import { runMarks } from '../contract/files.js';
 import { bench, benchLines } from './bench/bench.js';
 import { benchKeys } from './bench/keys.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
@@ -96,7 +97,9 @@ const commands: Readonly<Record<string, Command>> = {
     async (read) => {
       const settings = grpoSettings(read);
       const { config, experiment } = settings;
-      const path = config.log_path ?? join('output', config.run_name ?? runName(config, experiment));
+      // The manager looks for the files of a run where it told it to write them.
+      const given = process.env[runMarks.directory];
+      const path = config.log_path ?? given ?? join('output', config.run_name ?? runName(config, experiment));
       const directory = begin({ path, config: { ...config, experiment }, budget: grpoBudget });
       noteInert(grpoKeys, read.given, config);
       return exitCodeOf(await grpo(settings, openRun(directory, world)));
