@@ -47,7 +47,7 @@ let undoBegin: () => void = () => undefined;
 
 const commands: Readonly<Record<string, Command>> = {
   train: command(
-    'Learns by policy gradient: a secret in a memory game, or another environment.',
+    'Learns a secret by policy gradient on a memory game, or what another environment rewards.',
     trainKeys,
     async (read) => {
       requireFitting(read);

@@ -3,11 +3,12 @@ import * as z from 'zod';
 import { errorText, UserError } from '../../base/user-error.js';
 import { nearest } from '../../text/nearest.js';
 import { importOwn, isModulePath, moduleName, ownFailure } from '../config/own-module.js';
+import type { TextEnvironment } from '../own-modules.js';
 import { readParams, type Params } from '../rewards/params.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import { arithmetic, arithmeticParams } from './arithmetic/arithmetic.js';
 import type { Environment } from './environment.js';
-import { environmentOf, requireTextEnvironment, type TextEnvironment } from './text-environment.js';
+import { environmentOf, requireTextEnvironment } from './text-environment.js';
 
 /** How a command line names an environment. `params`: what it is told, as YAML or JSON: `{max: 9}`. */
 export type EnvironmentName = { readonly environment: string; readonly environment_params: string | null };

@@ -7,56 +7,9 @@
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import { ownFailure } from '../config/own-module.js';
-import type { Rng } from '../rng.js';
+import type { TextEnvironment, TextResponse, TextTask, TextTurn } from '../own-modules.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import type { Environment, Episode, Response, Reward, Solution, Task, Turn } from './environment.js';
-
-export type TextTask = {
-  /** What the policy reads first; not empty. */
-  readonly prompt: string;
-  /** Default: the number of the task. */
-  readonly id?: string;
-  /** The right answer, or whatever else rewards look at and the policy never sees. */
-  readonly gold?: unknown;
-  readonly tags?: readonly string[];
-};
-
-/** What the policy said in a turn. `length`: it was cut off after `max_tokens`. */
-export type TextTurn = { readonly text: string; readonly ended: 'stop' | 'length' };
-
-export type TextResponse = {
-  readonly reward: number;
-  /** Named components of the reward, for logs. */
-  readonly parts?: Readonly<Record<string, number>>;
-  /** Measurements: their means over turns become `env/all/<name>`. */
-  readonly metrics?: Readonly<Record<string, number>>;
-  /** What the policy reads before its next turn; left out, the episode ends. */
-  readonly next?: string | null;
-};
-
-export type TextEpisode = {
-  readonly task: TextTask;
-  readonly turns: readonly TextTurn[];
-  /** One per turn. */
-  readonly rewards: readonly number[];
-};
-
-export type TextEnvironment = {
-  /** Default: the name of the file. */
-  readonly name?: string;
-  /** Number of tasks; left out, there is no end of them. */
-  readonly size?: number;
-  /** What ends a turn beside the token that ends a text: none of it is shown as said. */
-  readonly stop?: readonly string[];
-  /** @param index From 0, below `size`. @param random The same for this index in every process; all randomness is from here. */
-  readonly task: (index: number, random: Rng) => TextTask;
-  /** What the last of these turns earned, and what comes next. */
-  readonly respond: (task: TextTask, turns: readonly TextTurn[]) => TextResponse | Promise<TextResponse>;
-  /** Rewards from comparing the episodes of one task: added to those of their last turns. One number for each episode. */
-  readonly scoreGroup?: (episodes: readonly TextEpisode[]) => readonly number[] | Promise<readonly number[]>;
-  /** The right answer of a task of one turn, which `memrl sft` teaches. */
-  readonly answer?: (task: TextTask) => string;
-};
 
 const calledRight = 'docs/extending.md says what it is given and what it returns.';
 
@@ -110,11 +63,15 @@ const OwnShape = z.looseObject(
     scoreGroup: aFunction.optional(),
     answer: aFunction.optional(),
     name: z.string('is no text').optional(),
-    size: z.union([z.int().positive(), z.literal(Infinity)], 'is no whole number above 0').optional(),
+    size: z.custom<number>(isSize, 'is no whole number above 0').optional(),
     stop: z.array(z.string().min(1), 'is no list of texts').optional(),
   },
   'it is no object',
 );
+
+function isSize(value: unknown): boolean {
+  return value === Infinity || (Number.isInteger(value) && (value as number) > 0);
+}
 
 /** @throws UserError when it is no environment of texts. */
 export function requireTextEnvironment(own: unknown, called: string): asserts own is TextEnvironment {

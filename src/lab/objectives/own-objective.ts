@@ -1,9 +1,7 @@
 import { UserError } from '../../base/user-error.js';
 import { importOwn, isModulePath, moduleName } from '../config/own-module.js';
+import type { OwnObjective } from '../own-modules.js';
 import { objectiveOf, type LossFn, type LossSettings, type Objective } from './objectives.js';
-
-/** A loss of one token as a person writes it; without a gradient, differences of the loss stand for it. */
-export type OwnObjective = Pick<Objective, 'loss'> & Partial<Pick<Objective, 'gradient' | 'clip' | 'name'>>;
 
 type Token = (lp: number, q: number, A: number) => number;
 

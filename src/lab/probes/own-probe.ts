@@ -1,31 +1,10 @@
 import { importOwnFunction, ownFailure } from '../config/own-module.js';
 import { UserError } from '../../base/user-error.js';
+import type { OwnProbe, ProbedPolicy } from '../own-modules.js';
 import type { Row } from '../run/metrics-file.js';
 import type { EngineService } from '../service/engine-service.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import type { Probe } from './evaluator.js';
-
-/** How a policy writes for a probe. `seed`: the same seed gives the same texts. */
-export type Writing = { readonly maxTokens: number; readonly temperature?: number; readonly seed?: number };
-
-/** What a probe may do with the weights as they are: look, and change nothing. */
-export type ProbedPolicy = {
-  /** Optimizer steps taken so far. */
-  readonly updates: number;
-  /** Continues each prompt. Log-probabilities are natural, at temperature 1, one for each token that was said. */
-  readonly write: (prompts: readonly string[], how: Writing) => Promise<readonly Written[]>;
-  /** Log-probability of each token of a text after a prompt. */
-  readonly logprobs: (prompt: string, text: string) => Promise<Float32Array>;
-  /** A copy of all numbers that are trained. */
-  readonly weights: () => Promise<Float32Array>;
-};
-
-type Written = { readonly text: string; readonly logprobs: Float32Array; readonly ended: 'stop' | 'length' };
-
-/** Measurements by name; they are logged as `probe/<name>`. */
-export type OwnProbe = (
-  policy: ProbedPolicy,
-) => Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>;
 
 const how = 'it is called with a policy and returns numbers by name.';
 

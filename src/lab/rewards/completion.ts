@@ -1,14 +1,9 @@
+import type { OwnCompletion } from '../own-modules.js';
 import type { Episode } from '../environments/environment.js';
 import type { Params } from './params.js';
 
 /** What a model wrote after a prompt. `text`: without special tokens. `ids`: with the end token, if it was said. */
-export type Completion = {
-  readonly prompt: string;
-  readonly text: string;
-  readonly ids: readonly number[];
-  /** The right answer, where the environment has one. */
-  readonly gold?: unknown;
-};
+export type Completion = OwnCompletion;
 
 /** An episode as rewards of texts see it; of several turns, what the policy said in all of them. */
 export function completionOf({ task, turns }: Pick<Episode, 'task' | 'turns'>): Completion {

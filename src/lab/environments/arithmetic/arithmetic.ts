@@ -1,5 +1,5 @@
 import { count, flag } from '../../rewards/params.js';
-import type { TextEnvironment } from '../text-environment.js';
+import type { TextEnvironment } from '../../own-modules.js';
 
 /** What is added for an answer that was ended, as in tinker-cookbook: its lack costs a tenth of what a right one earns. */
 const formatCoefficient = 0.1;
