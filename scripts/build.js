@@ -11,6 +11,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import ts from 'typescript';
 import { programOptions } from './program-options.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -38,6 +39,22 @@ async function bundlePrograms() {
   await bundle('memrl-tui', 'src/cli/main.ts');
   await bundle('memrl', 'src/lab/main.ts');
   await bundle('supervisor', 'src/supervisor/main.ts');
+  await bundleLibrary();
+}
+
+/** `memrl-tui/lab`: what a person's own modules are written against, and its types. */
+async function bundleLibrary() {
+  const entry = join(root, 'src/lab/own-modules.ts');
+  const options = { ...programOptions, logLevel: 'warning' };
+  await build({ absWorkingDir: root, entryPoints: [entry], outfile: join(dist, 'lab.js'), ...options });
+  const types = {
+    declaration: true,
+    emitDeclarationOnly: true,
+    outDir: join(dist, 'types'),
+    rootDir: join(root, 'src'),
+  };
+  const compiler = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2023, strict: true, types: ['node'] };
+  ts.createProgram([entry], { ...types, ...compiler, skipLibCheck: true }).emit();
 }
 
 async function compileKernels(file, features) {

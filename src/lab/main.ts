@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemRefusal } from '../base/system-refusal.js';
 import { UserError } from '../base/user-error.js';
+import { runMarks } from '../contract/files.js';
 import { bench, benchLines } from './bench/bench.js';
 import { benchKeys } from './bench/keys.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
+import { moduleName } from './config/own-module.js';
 import type { Config, Keys } from './config/key.js';
 import { evalRun, keepReport } from './evaluation/eval-run/eval-run.js';
 import { evalRunKeys } from './evaluation/eval-run/keys.js';
@@ -14,7 +16,7 @@ import { grpoBudget, grpoKeys, grpoSettings, runName } from './algorithms/grpo-s
 import { grpo } from './algorithms/grpo.js';
 import { pretrain, pretrainBudget, pretrainKeys } from './algorithms/pretrain.js';
 import { sft, sftBudget, sftDataKeys, sftKeys, writeSftData } from './algorithms/sft.js';
-import { trainBudget, trainKeys } from './algorithms/train-settings.js';
+import { requireFitting, trainBudget, trainKeys } from './algorithms/train-settings.js';
 import { train } from './algorithms/train.js';
 import { warmup, warmupBudget, warmupKeys } from './algorithms/warmup.js';
 import { evalKeys, evaluate } from './evaluation/evaluate.js';
@@ -44,15 +46,21 @@ const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
 let undoBegin: () => void = () => undefined;
 
 const commands: Readonly<Record<string, Command>> = {
-  train: command('Learns a secret by policy gradient on a memory game.', trainKeys, async ({ config, given }) => {
-    const directory = begin({
-      path: config.log_path ?? join(shared, trainName(config)),
-      config,
-      budget: trainBudget(config),
-    });
-    noteInert(trainKeys, given, config);
-    return exitCodeOf(await train(config, openRun(directory, world)));
-  }),
+  train: command(
+    'Learns a secret by policy gradient on a memory game, or what another environment rewards.',
+    trainKeys,
+    async (read) => {
+      requireFitting(read);
+      const { config, given } = read;
+      const directory = begin({
+        path: config.log_path ?? join(shared, trainName(config)),
+        config,
+        budget: trainBudget(config),
+      });
+      noteInert(trainKeys, given, config);
+      return exitCodeOf(await train(config, openRun(directory, world)));
+    },
+  ),
   'sft-data': command('Writes the examples that memrl sft learns from.', sftDataKeys, async ({ config }) => {
     writeSftData(config, config.output_dir ?? join(shared, 'sft_data'), world.log);
     return 0;
@@ -89,7 +97,9 @@ const commands: Readonly<Record<string, Command>> = {
     async (read) => {
       const settings = grpoSettings(read);
       const { config, experiment } = settings;
-      const path = config.log_path ?? join('output', config.run_name ?? runName(config, experiment));
+      // The manager looks for the files of a run where it told it to write them.
+      const given = process.env[runMarks.directory];
+      const path = config.log_path ?? given ?? join('output', config.run_name ?? runName(config, experiment));
       const directory = begin({ path, config: { ...config, experiment }, budget: grpoBudget });
       noteInert(grpoKeys, read.given, config);
       return exitCodeOf(await grpo(settings, openRun(directory, world)));
@@ -260,6 +270,8 @@ function noteInert(keys: Keys, given: ReadonlySet<string>, config: Config<Keys>)
 }
 
 function trainName(config: Config<typeof trainKeys>): string {
+  if (config.environment !== 'memory')
+    return `${moduleName(config.environment)}_lr${config.learning_rate}_${timestamp()}`;
   const bins = config.reward_bins === null ? '' : `_B${config.reward_bins}`;
   const { env_type: env, reward_type: reward, N, batch_size: batch, group_size: group, learning_rate: lr } = config;
   return `${env}_${reward}${bins}_N${N}_bs${batch}_gs${group}_lr${lr}_${timestamp()}`;

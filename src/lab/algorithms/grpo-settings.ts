@@ -2,13 +2,16 @@
 import { UserError } from '../../base/user-error.js';
 import { readArguments, writeValue, type Arguments } from '../config/arguments.js';
 import { inertKey, key, type Config } from '../config/key.js';
+import { moduleName } from '../config/own-module.js';
 import { runKeyNames, runKeys } from '../config/run-keys.js';
-import { bool, float, int, oneOf, orNone, text } from '../config/value-type.js';
+import { bool, float, int, nameOrPath, oneOf, orNone, text } from '../config/value-type.js';
 import { loraOnAll, type AdapterConfig } from '../engine/adapters/config.js';
+import { lossFns } from '../objectives/objectives.js';
 import type { Experiment } from '../rewards/experiment-fit.js';
 import { experimentOf, readExperiment, withReward } from '../rewards/experiment.js';
 import { ablatedPools } from '../rewards/labels.js';
 import { adapterPresets, dualLora, presetAdapters, routingModes, type RoutingMode } from '../service/dual-adapters.js';
+import { environmentKeys, probeKey, trainKeys } from './train-settings.js';
 
 /** What is done with flagged completions where nothing is routed; by small-rl's names. */
 export const baselines = ['filter', 'reward_penalty', 'retain_penalty'] as const;
@@ -27,6 +30,12 @@ export const grpoKeys = {
     'a reward of the registry, or the path of a module with your own; None: the one of `config`, else happy_binary',
   ),
   config: key(orNone(text), null, 'YAML file with reward and detector'),
+  environment: key(
+    text,
+    'stories',
+    'what is to be continued: stories (their beginnings), arithmetic, or the path of a module with your own; others than stories have rewards of their own, which `reward` and `config` replace',
+  ),
+  environment_params: environmentKeys.environment_params,
   data: key(orNone(text), null, 'stories for prompts: a text or JSONL file; None: the corpus of memrl pretrain'),
   log_path: {
     ...key(orNone(text), null, 'run directory; an existing run there is continued. None: output/RUN_NAME'),
@@ -50,7 +59,13 @@ export const grpoKeys = {
     1e-5,
     'learning rate at the first step; falls linearly to 0. LoRA wants 10 to 30 times that of full training',
   ),
-  beta: key(float(0), 0.02, 'coefficient of the KL pull (k3) towards the model that training began with'),
+  beta: key(float(0), 0.02, 'coefficient of the KL pull towards the model that training began with'),
+  kl_estimator: trainKeys.kl_estimator,
+  objective: key(
+    nameOrPath(lossFns),
+    'ppo',
+    'loss per token: one of these (ppo clips the ratio to 0.8 and 1.2), or the path of a module with your own',
+  ),
   num_epochs: key(int(1), 1, 'passes over the prompts, where max_steps is -1'),
   max_steps: key(int(-1), 2_000, 'optimizer steps; -1: as many as num_epochs make'),
   seed: key(int(0), 42, 'seed of prompts, their order, sampling, labels and fresh adapters'),
@@ -97,6 +112,7 @@ export const grpoKeys = {
   ),
   eval_samples: key(int(1), 10, 'completions of an evaluation, in each mode'),
   eval_rewards: key(text, '', 'more rewards to measure in evaluations, with commas'),
+  probe: probeKey,
   ...runKeys,
   no_wandb: inertKey(bool, false, 'files for W&B are written only where wandb_project is given'),
 };
@@ -104,7 +120,9 @@ export type GrpoConfig = Config<typeof grpoKeys>;
 
 /** Keys that may differ from attempt to attempt. max_steps is none: the learning rate falls to 0 at it. */
 export const grpoBudget = new Set([
-  ...'log_path run_name logging_steps save_steps eval_routing_steps eval_samples eval_rewards eval_prompts'.split(' '),
+  ...'log_path run_name logging_steps save_steps eval_routing_steps eval_samples eval_rewards eval_prompts probe'.split(
+    ' ',
+  ),
   ...['no_wandb', ...runKeyNames],
 ]);
 
@@ -147,23 +165,34 @@ export function stepsOf(config: Pick<GrpoConfig, 'max_steps' | 'num_epochs'>, pe
 }
 
 /** What says how often and where, and nothing of what is learnt; and what the name begins and ends with. */
-const apart = new Set([...grpoBudget, 'model', 'config', 'data', 'reward', 'seed', 'lr']);
+const apart = new Set([...grpoBudget, 'model', 'config', 'data', 'reward', 'environment', 'seed', 'lr']);
+/** What is in every name, whether or not it is the default. */
+const always = new Set(['batch_size', 'beta']);
 
 /**
- * The name of a run: its reward, each setting that is not the default, learning rate and seed. By small-rl's rule: every
+ * The name of a run: its reward, batch size and beta, each other setting that is not the default, learning rate and seed. By small-rl's rule: every
  * hyper-parameter that matters can be found in the name.
  */
 export function runName(config: GrpoConfig, { name, reward }: Pick<Experiment, 'name' | 'reward'>): string {
-  const first = name ?? reward.components.map(({ id }) => id).join('+');
+  const rewarded = name ?? reward.components.map(({ id }) => id).join('+');
+  const played = config.environment === 'stories' ? [] : [moduleName(config.environment)];
+  const first = hasOwnReward(config) ? played : [...played, rewarded];
   const settings = Object.entries(grpoKeys).flatMap(([name, { default: standard }]) => {
     const value = config[name as keyof typeof config];
-    return apart.has(name) || value === standard ? [] : [`${name}${writeValue(value)}`];
+    const isNamed = always.has(name) || (!apart.has(name) && value !== standard);
+    return isNamed ? [`${name}${writeValue(value)}`] : [];
   });
-  const parts = [first, ...settings, `lr${writeValue(config.lr)}`, `s${config.seed}`];
+  const parts = [...first, ...settings, `lr${writeValue(config.lr)}`, `s${config.seed}`];
   return parts.join('_').replace(/[^\w.+-]+/g, '-');
 }
 
+/** Whether the environment's own rewards are learnt from. */
+export function hasOwnReward({ environment, reward, config }: GrpoConfig): boolean {
+  return environment !== 'stories' && reward === null && config === null;
+}
+
 function experimentFor(said: GrpoConfig, given: ReadonlySet<string>): Experiment {
+  if (hasOwnReward(said)) return experimentOf({ detector: null });
   if (said.config === null) return experimentOf({ rewards: [said.reward ?? 'happy_binary'] });
   const routes = given.has('gradient_routing') || given.has('routing_mode');
   const routingMode = said.gradient_routing ? (said.routing_mode ?? 'shared') : 'none';

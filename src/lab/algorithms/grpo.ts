@@ -11,17 +11,21 @@ import { deviation, mean } from '../../analysis/statistics.js';
 import { UserError } from '../../base/user-error.js';
 import { advantages } from '../advantages/advantages.js';
 import { namesIn } from '../config/value-type.js';
-import type { Task } from '../environments/environment.js';
+import type { Environment, Task } from '../environments/environment.js';
+import { openEnvironment } from '../environments/open-environment.js';
 import { beginningsOf, storyEnvironment } from '../environments/stories/stories.js';
 import { evaluateModes, modesLines, modesRow, type ModeEvaluation } from '../evaluation/modes.js';
-import { k3, ppo } from '../objectives/objectives.js';
+import { pulls, type Objective } from '../objectives/objectives.js';
+import { openObjective } from '../objectives/own-objective.js';
+import type { Probe } from '../probes/evaluator.js';
+import { openProbe } from '../probes/own-probe.js';
 import { buildExperiment, fingerprint } from '../rewards/build-experiment.js';
-import { rewardedBy, type RewardedEnvironment, type Scores } from '../rewards/combined.js';
+import { ownRewards, rewardedBy, type RewardedEnvironment, type Scores } from '../rewards/combined.js';
 import { completionOf } from '../rewards/completion.js';
 import { label, type Labelled, type Labelling } from '../rewards/labels.js';
 import { findReward } from '../rewards/registry.js';
 import { rng } from '../rng.js';
-import { batchesPerEpoch, inGroups, taskBatches } from '../rollouts/batches.js';
+import { batchesPerEpoch, inGroups, taskBatches, taskOf } from '../rollouts/batches.js';
 import { rollOut, type Rollout, type RolloutOptions } from '../rollouts/rollouts.js';
 import { completionStatistics, shareOf } from '../rollouts/statistics.js';
 import type { Companions } from '../run/companion-files.js';
@@ -43,10 +47,8 @@ import { openReference, openService, requireRoom, textTokenizer } from '../servi
 import type { Tokenizer } from '../text/tokenizer.js';
 import { lrMultiplier } from '../update/optimizer.js';
 import { datumsOf, update, withReference } from '../update/update.js';
-import { stepsOf, type Baseline, type GrpoConfig, type Settings } from './grpo-settings.js';
-
-/** TRL's bounds of the ratio: 1 ± 0.2. */
-const objective = ppo({ low: 0.8, high: 1.2 });
+import { hasOwnReward, stepsOf, type Baseline, type GrpoConfig, type Settings } from './grpo-settings.js';
+import { trainKeys } from './train-settings.js';
 
 /** AdamW as the Trainer of transformers sets it, which does not decay, and its bound of the gradient's norm. */
 const adamW = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0, clipNorm: 1 };
@@ -65,7 +67,7 @@ export async function grpo(settings: Settings, run: Run): Promise<Ending> {
   if (isComplete(run, schedule)) return alreadyComplete(run);
   const source = { ...config, model_name: '', load_checkpoint_path: config.model, lora_rank: 0, tokenizer, adapters };
   const service = await openService(source, run);
-  requireRoom(service.engine, config.prompt_length, config.max_completion_length);
+  if (config.environment === 'stories') requireRoom(service.engine, config.prompt_length, config.max_completion_length);
   const reference = config.beta === 0 ? null : await openReference(source, run);
   const model = { service, reference, companions: { shape: service.engine.shape, files } };
   return runTraining(new Grpo(settings, { ...work, ...model, steps: schedule.batches }, run), schedule, run);
@@ -73,6 +75,8 @@ export async function grpo(settings: Settings, run: Run): Promise<Ending> {
 
 /** What is played, what it earns, and what tells hacks. */
 type Work = RewardedEnvironment & {
+  readonly objective: Objective;
+  readonly probes: readonly Probe[];
   readonly labelling: Labelling;
   readonly evaluation: ModeEvaluation;
   /** Of what the run began with: files say more than settings. */
@@ -80,18 +84,21 @@ type Work = RewardedEnvironment & {
 };
 
 async function openWork({ config, experiment }: Settings, tokenizer: Tokenizer): Promise<Work> {
-  const { data, seed, prompt_length: length, base_reward: base, eval_samples: samples } = config;
+  const { base_reward: base } = config;
   const built = await buildExperiment(experiment, tokenizer);
   const open = async (name: string) => findReward(name, {}, tokenizer);
   const others = await Promise.all([...(base === null ? [] : [base]), ...namesIn(config.eval_rewards)].map(open));
-  const stories = { data, seed, length, dropShort: true };
-  const beginnings = beginningsOf(stories, 'train', config.num_prompts, tokenizer);
-  const tested = config.eval_routing_steps === 0 ? 0 : Math.min(config.eval_prompts, samples);
-  const test = storyEnvironment(tokenizer, beginningsOf(stories, 'test', tested, tokenizer));
-  const hackDetector = built.hackFrequencyDetector ?? built.detector;
-  const tasks = Array.from({ length: tested }, (_, index) => test.task(index, rng(seed, 'test')));
+  const { environment, test, tasks, beginnings } = await played(config, tokenizer);
+  const rewarded = (one: Environment) => (hasOwnReward(config) ? ownRewards(one) : rewardedBy(one, built.reward));
+  const hackDetector = hasOwnReward(config) ? null : (built.hackFrequencyDetector ?? built.detector);
   return {
-    ...rewardedBy(storyEnvironment(tokenizer, beginnings), built.reward),
+    ...rewarded(environment),
+    objective: await openObjective(config.objective, {
+      clip_low_threshold: null,
+      clip_high_threshold: null,
+      beta: trainKeys.beta.default,
+    }),
+    probes: config.probe === null ? [] : [await openProbe(config.probe, tokenizer)],
     labelling: {
       base: base === null ? null : others[0]!,
       detector: config.gradient_routing || config.baseline !== null ? built.detector : null,
@@ -104,9 +111,26 @@ async function openWork({ config, experiment }: Settings, tokenizer: Tokenizer):
       share: config.ablated_frac,
       pool: config.ablated_pool,
     },
-    evaluation: { ...rewardedBy(test, built.reward), tasks, sampling: samplingOf(config), others, hackDetector },
-    begun: fingerprint(beginnings, experiment),
+    evaluation: { ...rewarded(test), tasks, sampling: samplingOf(config), others, hackDetector },
+    begun: fingerprint(beginnings, experiment, [config.environment, config.objective]),
   };
+}
+
+/** What is trained on, and what evaluations play: of stories others, of an environment without end other tasks. */
+async function played(config: GrpoConfig, tokenizer: Tokenizer) {
+  const { data, seed, prompt_length: length, num_prompts: wanted } = config;
+  const tested = config.eval_routing_steps === 0 ? 0 : Math.min(config.eval_prompts, config.eval_samples);
+  if (config.environment !== 'stories') {
+    const test = await openEnvironment(config, tokenizer, ['stories']);
+    const name = test.size === Infinity ? 'test task' : 'task';
+    const tasks = Array.from({ length: Math.min(tested, test.size) }, (_, at) => taskOf(test, at, { seed, name }));
+    return { environment: { ...test, size: Math.min(test.size, wanted) }, test, tasks, beginnings: [] };
+  }
+  const stories = { data, seed, length, dropShort: true };
+  const beginnings = beginningsOf(stories, 'train', wanted, tokenizer);
+  const test = storyEnvironment(tokenizer, beginningsOf(stories, 'test', tested, tokenizer));
+  const tasks = Array.from({ length: tested }, (_, index) => test.task(index, rng(seed, 'test')));
+  return { environment: storyEnvironment(tokenizer, beginnings), test, tasks, beginnings };
 }
 
 function samplingOf(config: GrpoConfig): RolloutOptions['sampling'] {
@@ -160,9 +184,9 @@ class Grpo implements Training {
   }
 
   async step(step: number, row: Means): Promise<void> {
-    const { service, reference, environment } = this.#parts;
+    const { service, reference, environment, objective } = this.#parts;
     const { config, routing } = this.#settings;
-    const { num_generations: copies, temperature, beta } = config;
+    const { num_generations: copies, temperature, beta, kl_estimator: estimator } = config;
 
     const options = { copies, sampling: samplingOf(config), streams: 'own' } as const;
     const random = rng(config.seed, `sampling/${step}`);
@@ -178,7 +202,7 @@ class Grpo implements Training {
       reference === null ? datums : await withReference(datums, reference, temperature),
       {
         step,
-        loss: { objective, temperature, pull: beta > 0 ? { estimator: k3, coefficient: beta } : null },
+        loss: { objective, temperature, pull: beta > 0 ? { estimator: pulls[estimator], coefficient: beta } : null },
         adam: { ...adamW, learningRate: this.#learningRate(step) },
         passes: routing === null ? null : routingPasses(labelled.passes, routing),
         measuresAll: true,
@@ -228,15 +252,17 @@ class Grpo implements Training {
   }
 
   async evaluate(step: number, note: (line: string) => void): Promise<Row> {
-    const { evaluation } = this.#parts;
-    if (evaluation.tasks.length === 0) return {};
+    const { evaluation, probes } = this.#parts;
+    const probed: Row = {};
+    for (const probe of probes) Object.assign(probed, await probe(this.service, step));
+    if (evaluation.tasks.length === 0) return probed;
     const results = await evaluateModes(this.service, evaluation);
     const row = modesRow(results);
     [`[Routing Eval @ step ${step}]`, ...modesLines(results)].forEach(note);
     // The file is of nothing else: `both/unique`.
     const short = Object.entries(row).map(([name, value]) => [name.replace(/^routing_eval\//, ''), value] as const);
     appendJsonLine(this.#routingEval, { step, ...Object.fromEntries(short) });
-    return row;
+    return { ...row, ...probed };
   }
 
   state() {

@@ -7,12 +7,15 @@ import { inertKey, key, type Config } from '../config/key.js';
 import { foreignKeys, loadPath, logPath, loraKeys, modelName, runKeyNames, runKeys, seed } from '../config/run-keys.js';
 import { float, int, oneOf, orNone, text } from '../config/value-type.js';
 import { writeAnswer } from '../environments/memory/answer-format.js';
-import { buildGame } from '../environments/memory/games.js';
+import type { Environment } from '../environments/environment.js';
+import { isGame } from '../environments/memory/games.js';
 import * as memory from '../environments/memory/keys.js';
 import { singleStepPrompt } from '../environments/memory/prompts.js';
 import { Evaluator } from '../probes/evaluator.js';
+import { openProbe } from '../probes/own-probe.js';
 import { Stay, StayState } from '../probes/stay.js';
-import { batchesPerEpoch, epochBatches } from '../rollouts/batches.js';
+import { batchesPerEpoch, epochBatches, taskOf } from '../rollouts/batches.js';
+import type { Companions } from '../run/companion-files.js';
 import { makeDirectory } from '../run/make-directory.js';
 import type { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
@@ -32,9 +35,13 @@ import { openService } from '../service/open-model.js';
 import { supervisedExample, truncated, type Example } from '../text/role-colon.js';
 import { cookbookAdam, lrMultiplier, schedules } from '../update/optimizer.js';
 import { checkedStep, learnExamples } from '../update/supervised.js';
+import { openPlayed } from './played.js';
+import { environmentKeys, probeKey } from './train-settings.js';
 
 /** `memrl sft`. */
 export const sftKeys = {
+  ...environmentKeys,
+  num_examples: key(int(1), 1000, 'right answers to learn from: of the first tasks of another environment than memory'),
   N: memory.N,
   fixed_secret: key(int(0), 0, 'the secret that evaluations ask for'),
   ...memory.rewardKeys,
@@ -53,6 +60,7 @@ export const sftKeys = {
   eval_max_tokens: key(int(1), 8, 'maximum tokens of an answer'),
   eval_bits: memory.testBits,
   max_length: key(int(1), 2048, 'maximum tokens of an example; longer ones are truncated'),
+  probe: probeKey,
   log_every: key(int(1), 1, 'steps between rows of metrics.jsonl'),
   save_every: key(int(0), 0, 'steps between checkpoints, 0 for only the last'),
   log_path: logPath,
@@ -72,21 +80,26 @@ export const sftBudget = new Set([
 
 /** From the first step, or from where the run's last checkpoint left it. */
 export async function sft(config: SftConfig, dataPath: string, run: Run): Promise<Ending> {
-  const examples = examplesIn(dataPath, config);
+  const asked = { env_type: 'single_step', dataset_seed: 0, use_standard_prefix: false, reward: null } as const;
+  const { environment, files } = await openPlayed({ ...config, ...asked }, run);
+  const { tokenizer } = environment;
+  const examples = isGame(environment) ? examplesIn(dataPath, config) : answersOf(environment, config);
   const perEpoch = batchesPerEpoch(examples.length, config.batch_size);
-  const game = buildGame({ ...config, env_type: 'single_step', dataset_seed: 0, use_standard_prefix: false });
   const schedule = scheduleOf(config, config, perEpoch * config.num_epochs);
   if (isComplete(run, schedule)) return alreadyComplete(run, 'A larger num_epochs continues.');
-  const service = await openService({ ...config, tokenizer: game.tokenizer }, run);
+  const fresh = files === null ? {} : { fresh: { vocabulary: tokenizer.size } };
+  const service = await openService({ ...config, tokenizer, ...fresh }, run);
   const test = {
     groups: config.eval_batch_size * config.eval_n_batches,
     groupSize: 1,
     maxTokens: config.eval_max_tokens,
   };
-  const evaluation = { game, test, bits: config.eval_bits, seed: config.seed, constants: {} };
+  const probes = config.probe === null ? [] : [await openProbe(config.probe, tokenizer)];
+  const evaluation = { environment, test, bits: config.eval_bits, seed: config.seed, constants: {}, probes };
   const evaluator = new Evaluator(service, evaluation);
-  const stay = new Stay(game.solution().bits, config.stop_memorised);
-  const parts = { service, examples, evaluator, stay, steps: schedule.batches };
+  const stay = new Stay(isGame(environment) ? environment.solution().bits : Infinity, config.stop_memorised);
+  const companions = files === null ? undefined : { shape: service.engine.shape, files };
+  const parts = { service, examples, evaluator, stay, companions, steps: schedule.batches };
   return runTraining(new Sft(config, parts, run), schedule, run);
 }
 
@@ -95,6 +108,7 @@ type Parts = {
   readonly examples: readonly Example[];
   readonly evaluator: Evaluator;
   readonly stay: Stay;
+  readonly companions: Companions | undefined;
   /** Of the whole run. */
   readonly steps: number;
 };
@@ -102,6 +116,7 @@ type Parts = {
 class Sft implements Training {
   readonly algorithm = 'sft';
   readonly service: EngineService;
+  readonly companions?: Companions;
   readonly announcement: readonly string[];
   readonly #config: SftConfig;
   readonly #parts: Parts;
@@ -114,6 +129,7 @@ class Sft implements Training {
     const { learning_rate: rate, lr_schedule: schedule, batch_size: size } = config;
     const { examples, steps } = parts;
     this.service = parts.service;
+    if (parts.companions !== undefined) this.companions = parts.companions;
     this.announcement = [
       `${examples.length} examples · batches of ${size} · ${steps} steps · learning_rate=${rate} ${schedule}`,
     ];
@@ -182,6 +198,21 @@ class Sft implements Training {
   #learningRate(step: number): number {
     return this.#config.learning_rate * lrMultiplier(this.#config.lr_schedule, step, this.#parts.steps);
   }
+}
+
+/** Right answers of an environment's first tasks. @throws UserError when it does not say them, or there are too few. */
+function answersOf(environment: Environment, { num_examples: wanted, batch_size: size, seed }: SftConfig): Example[] {
+  const count = Math.min(wanted, environment.size);
+  const examples = Array.from({ length: count }, (_, index) => {
+    const solution = environment.solution?.(taskOf(environment, index, { seed, name: 'task' })) ?? null;
+    if (solution !== null) return { tokens: solution.tokens, weights: solution.weights };
+    throw new UserError(
+      `The environment ${environment.name} does not say its right answers, and they are what sft teaches.`,
+      'Give it a function `answer`, or let memrl train learn from rewards.',
+    );
+  });
+  if (count >= size) return examples;
+  throw new UserError(`${count} tasks are less than one batch of ${size}.`, 'Set a smaller batch_size.');
 }
 
 function examplesIn(path: string, { max_length: length, batch_size: size }: SftConfig): Example[] {

@@ -1,15 +1,36 @@
 /** What a run of `memrl train` is told. */
 import { bitLength } from '../../analysis/memory-rules.js';
+import { UserError } from '../../base/user-error.js';
 import { advantageEstimators, scales } from '../advantages/advantages.js';
+import type { Arguments } from '../config/arguments.js';
 import { key, within, type Config } from '../config/key.js';
+import { hashOfModules } from '../config/own-module.js';
 import { foreignKeys, loadPath, logPath, loraKeys, modelName, runKeyNames, runKeys, seed } from '../config/run-keys.js';
-import { bool, float, int, oneOf, orNone } from '../config/value-type.js';
+import { bool, float, int, nameOrPath, oneOf, orNone, text } from '../config/value-type.js';
+import type { Environment } from '../environments/environment.js';
 import * as memory from '../environments/memory/keys.js';
 import { secretOf } from '../environments/memory/games.js';
-import { lossFns, normalizations } from '../objectives/objectives.js';
+import { klEstimators, lossFns, normalizations } from '../objectives/objectives.js';
+
+/** What an algorithm plays, where it is not what the algorithm was made for. */
+export const environmentKeys = {
+  environment: key(
+    text,
+    'memory',
+    'what is played: memory (the games of env_type), arithmetic, or the path of a module with your own',
+  ),
+  environment_params: key(orNone(text), null, 'what that environment is told, as YAML or JSON: {max: 9}'),
+};
+
+export const probeKey = key(
+  orNone(text),
+  null,
+  'path of a module that measures more at each evaluation: probe/<name>. None: nothing more',
+);
 
 /** Defaults are memory-rl's. */
 export const trainKeys = {
+  ...environmentKeys,
   env_type: memory.envType,
   ...within('dataset_builder', {
     N: memory.N,
@@ -28,7 +49,19 @@ export const trainKeys = {
     n_batches: key(int(0), 1000, 'steps; more than a finished run had continues it'),
   }),
   learning_rate: key(float(0), 4e-5, 'learning rate of Adam (betas 0.9, 0.95), constant'),
-  loss_fn: key(oneOf(lossFns), 'importance_sampling', 'loss per token'),
+  reward: key(
+    orNone(text),
+    null,
+    'reward in the place of the environment’s: a name of the registry, or the path of a module',
+  ),
+  loss_fn: {
+    ...key(
+      nameOrPath(lossFns),
+      'importance_sampling',
+      'loss per token: one of these, or the path of a module with your own',
+    ),
+    alias: 'objective',
+  },
   ...within('loss_fn_config', {
     clip_low_threshold: key(orNone(float(0)), null, 'lower bound of the ratio; None: 0.8 for ppo, 0 for cispo'),
     clip_high_threshold: key(orNone(float(0)), null, 'upper bound of the ratio; None: 1.2 for ppo, 4 for cispo'),
@@ -43,9 +76,10 @@ export const trainKeys = {
   loss_normalization: key(
     oneOf(normalizations),
     'sum',
-    'sum of the losses of all tokens; grpo: mean over sequences of their token means; dr_grpo: by the longest answer of a group',
+    'sum of the losses of all tokens; grpo: mean over sequences of their token means; dr_grpo: by the longest answer of a group; token_mean: mean over all tokens of the batch',
   ),
-  kl_coef: key(float(0), 0, 'pull of each generated token towards the model the run began with (k3), per nat; 0: none'),
+  kl_coef: key(float(0), 0, 'pull of each generated token towards the model the run began with, per nat; 0: none'),
+  kl_estimator: key(oneOf(klEstimators), 'k3', 'how that distance is estimated from what was said'),
   kl_penalty_coef: key(
     float(0),
     0,
@@ -78,6 +112,7 @@ export const trainKeys = {
     false,
     'measure the probability of every number below N at each evaluation (single_step)',
   ),
+  probe: probeKey,
   test_n_batches: key(
     orNone(int(0)),
     null,
@@ -114,12 +149,47 @@ export function hasReference({ kl_coef: pull, kl_penalty_coef: penalty }: TrainC
   return pull > 0 || penalty > 0;
 }
 
+/** A hash of the modules that decide what is learnt. */
+export function modulesOf({ environment, reward, loss_fn: loss }: TrainConfig): string {
+  return hashOfModules([environment, reward, loss]);
+}
+
+/** @throws UserError when a module has changed since the run began. */
+export function requireSameModules(before: string, now: string): void {
+  if (before === now) return;
+  throw new UserError(
+    'A module of this run (environment, reward or loss_fn) has changed since it began.',
+    'Put back the file, or begin again in another log_path.',
+  );
+}
+
+const ofMemory = [
+  ...['env_type', 'N', 'reward_type', 'reward_bins', 'fixed_secret', 'answer_format', 'answer_parsing', 'dataset_seed'],
+  ...['use_standard_prefix', 'stop_memorised', 'eval_bits', 'eval_distribution', 'observer', 'log_episodes'],
+];
+
+/** @throws UserError for a key of the memory games where another environment is played, and the reverse. */
+export function requireFitting({ config, given }: Arguments<typeof trainKeys>): void {
+  const isMemory = config.environment === 'memory';
+  const stray = (isMemory ? ['environment_params', 'reward'] : ofMemory).find((name) => given.has(name));
+  if (stray === undefined) return;
+  throw new UserError(
+    `${stray} says nothing to environment=${config.environment}.`,
+    isMemory
+      ? 'Leave it out; the games have reward_type, N and keys of their own.'
+      : 'Leave it out: it is of the memory games.',
+  );
+}
+
 /** What is said of a run at its start. */
-export function announcementOf(config: TrainConfig): string[] {
+export function announcementOf(config: TrainConfig, { name, size }: Environment): string[] {
   const { N, n_batches: n, batch_size: batch, group_size: group } = config;
+  const volume = `${n} steps × ${batch} groups × ${group} episodes`;
+  if (config.environment !== 'memory')
+    return [`environment ${name} · ${size === Infinity ? 'tasks without end' : `${size} tasks`} · ${volume}`];
   return [
     `${config.env_type} · N=${N} (${Math.log2(N).toFixed(2)} bits) · secret ${secretOf(config)}`,
-    `channel: ${channel(config)} · ${n} steps × ${batch} groups × ${group} episodes`,
+    `channel: ${channel(config)} · ${volume}`,
   ];
 }
 

@@ -5,17 +5,22 @@
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import { advantages, type AdvantageEstimator, type Scale } from '../advantages/advantages.js';
-import { buildGame, secretOf, type Game } from '../environments/memory/games.js';
+import { isGame, secretOf } from '../environments/memory/games.js';
+import type { Environment, Task } from '../environments/environment.js';
 import { multiStepTheory, rewardRule, singleStepTheory } from '../environments/memory/rewards.js';
-import { k3, objectiveOf, type Normalization, type Objective } from '../objectives/objectives.js';
+import { k3, pulls, type Normalization, type Objective, type Pull } from '../objectives/objectives.js';
+import { openObjective } from '../objectives/own-objective.js';
 import { answerDistribution } from '../probes/distribution.js';
-import { Evaluator, type Evaluation } from '../probes/evaluator.js';
+import { Evaluator, type Evaluation, type Probe } from '../probes/evaluator.js';
+import { openProbe } from '../probes/own-probe.js';
 import { Stay, StayState } from '../probes/stay.js';
 import { EpisodeWatch, type Watch } from '../reference/episode-watch.js';
 import { ObserverState } from '../reference/observer.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
+import { taskBatches } from '../rollouts/batches.js';
 import { rollOut, type Rollout, type RolloutOptions } from '../rollouts/rollouts.js';
 import { addRolloutStatistics } from '../rollouts/statistics.js';
+import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
 import {
@@ -32,50 +37,64 @@ import type { EngineService } from '../service/engine-service.js';
 import { openReference, openService } from '../service/open-model.js';
 import { cookbookAdam } from '../update/optimizer.js';
 import { datumsOf, update, withPenalty, withReference, type UpdateStatistics } from '../update/update.js';
-import { announcementOf, hasReference, type TrainConfig } from './train-settings.js';
+import { openPlayed } from './played.js';
+import { announcementOf, hasReference, modulesOf, requireSameModules, type TrainConfig } from './train-settings.js';
 
 /** From the first step, or from where the run's last checkpoint left it. */
 export async function train(config: TrainConfig, run: Run): Promise<Ending> {
-  const game = checkedGame(config);
   const schedule = { ...scheduleOf(config, config, config.n_batches), evalEarly: config.eval_early };
   if (isComplete(run, schedule)) return alreadyComplete(run, 'A larger n_batches continues.');
-  const watch = new EpisodeWatch({ config, secret: secretOf(config), game, directory: run.directory });
-  return runTraining(await openTrain(config, run, watch), schedule, run);
+  return runTraining(await openTrain(config, run), schedule, run);
 }
 
-/** The run at its start, or as its last checkpoint left it. @param watch Is shown the episodes of each step. */
-export async function openTrain(config: TrainConfig, run: Run, watch: Watch): Promise<Train> {
-  const game = checkedGame(config);
-  const source = { ...config, tokenizer: game.tokenizer };
-  const service = await openService(source, run);
-  const reference = hasReference(config) ? await openReference(source, run) : null;
-  return new Train(config, { game, service, reference, watch }, run);
-}
-
-function checkedGame(config: TrainConfig): Game {
+/** The run at its start, or as its last checkpoint left it. @param watch Is shown the episodes of each step, in the place of the run's own. */
+export async function openTrain(config: TrainConfig, run: Run, watch?: Watch): Promise<Train> {
   if (config.group_size < 2) {
     throw new UserError(
       'group_size=1 cannot learn: an advantage is the reward less its mean over the group, which is 0 in a group of one.',
       'Set group_size to 2 or more.',
     );
   }
-  return buildGame(config);
+  const { environment, files } = await openPlayed(config, run);
+  const { tokenizer } = environment;
+  const objective = await openObjective(config.loss_fn, config);
+  const probes = config.probe === null ? [] : [await openProbe(config.probe, tokenizer)];
+  const source = { ...config, tokenizer, ...(files !== null && { fresh: { vocabulary: tokenizer.size } }) };
+  const service = await openService(source, run);
+  const reference = hasReference(config) ? await openReference(source, run) : null;
+  const companions = files === null ? undefined : { shape: service.engine.shape, files };
+  const watches = watch ?? watchOf(config, environment, run);
+  return new Train(config, { environment, objective, probes, companions, service, reference, watch: watches }, run);
+}
+
+function watchOf(config: TrainConfig, environment: Environment, { directory }: Run): Watch {
+  if (!isGame(environment))
+    return { begin: () => undefined, note: () => undefined, row: () => ({}), state: () => null };
+  return new EpisodeWatch({ config, secret: secretOf(config), game: environment, directory });
 }
 
 /** `reference`: the model the run began with, where it is held to it. */
 export type Models = { readonly service: EngineService; readonly reference: EngineService | null };
-type Parts = Models & { readonly game: Game; readonly watch: Watch };
+type Parts = Models & {
+  readonly environment: Environment;
+  readonly objective: Objective;
+  readonly probes: readonly Probe[];
+  readonly companions: Companions | undefined;
+  readonly watch: Watch;
+};
 
 const SavedState = z.looseObject({
   random: z.tuple([z.int(), z.int(), z.int(), z.int()]),
   updates: z.int(),
   observer: ObserverState.nullable().default(null),
   stay: StayState.default({ length: 0, lost: 0 }),
+  modules: z.string().default(''),
 });
 
 export class Train implements Training {
   readonly algorithm = 'train';
   readonly service: EngineService;
+  readonly companions?: Companions;
   readonly announcement: readonly string[];
   /** Statistics of tokens come before those of episodes. */
   readonly columns = [
@@ -87,34 +106,38 @@ export class Train implements Training {
   readonly #learning: Learning;
   readonly #evaluator: Evaluator;
   readonly #stay: Stay;
+  readonly #tasks: (step: number) => Task[];
   /** One stream for all episodes of the run: what the published figures were drawn with. */
   #random: Rng;
   #updates = 0;
 
   constructor(config: TrainConfig, parts: Parts, run: Run) {
     this.service = parts.service;
-    this.announcement = announcementOf(config);
+    this.announcement = announcementOf(config, parts.environment);
     this.#config = config;
     this.#parts = parts;
-    this.#learning = learningOf(config);
-    this.#evaluator = new Evaluator(parts.service, evaluationOf(config, parts.game));
-    this.#stay = new Stay(parts.game.solution().bits, config.stop_memorised);
+    const { environment } = parts;
+    if (parts.companions !== undefined) this.companions = parts.companions;
+    this.#learning = learningOf(config, parts.objective);
+    this.#evaluator = new Evaluator(parts.service, evaluationOf(config, parts));
+    this.#stay = new Stay(isGame(environment) ? environment.solution().bits : Infinity, config.stop_memorised);
+    this.#tasks = taskBatches(environment, config.batch_size, config.seed);
     this.#random = rng(config.seed, 'sampling');
     const saved = restoredState(run, SavedState, this.algorithm);
     parts.watch.begin(run.resumed?.batch ?? 0, saved?.observer ?? null);
     if (saved === null) return;
+    requireSameModules(saved.modules, modulesOf(config));
     this.#random = resumeRng(saved.random);
     this.#updates = saved.updates;
     this.#stay.restore(saved.stay);
   }
 
   async step(step: number, row: Means): Promise<void> {
-    const { service, game, watch } = this.#parts;
-    const { batch_size: size, group_size: copies, max_tokens: maxTokens, temperature } = this.#config;
+    const { service, environment, watch } = this.#parts;
+    const { group_size: copies, max_tokens: maxTokens, temperature } = this.#config;
 
-    const tasks = Array.from({ length: size }, () => game.task());
     const options: RolloutOptions = { copies, sampling: { maxTokens, temperature }, streams: 'shared' };
-    const groups = await rollOut({ service, environment: game }, tasks, options, this.#random);
+    const groups = await rollOut({ service, environment }, this.#tasks(step), options, this.#random);
     watch.note(step, groups);
     addEntropy(row, groups);
     addRolloutStatistics(row, 'env/all/', groups, 1);
@@ -151,7 +174,8 @@ export class Train implements Training {
   state() {
     const observer = this.#parts.watch.state();
     const watched = observer === null ? {} : { observer };
-    return { random: this.#random.state(), updates: this.#updates, ...watched, stay: this.#stay.state };
+    const modules = modulesOf(this.#config);
+    return { random: this.#random.state(), updates: this.#updates, ...watched, stay: this.#stay.state, modules };
   }
 
   words(): string {
@@ -169,6 +193,8 @@ export type Learning = {
   readonly normalization: Normalization;
   /** Coefficient of the pull of each token towards the reference; 0: none. */
   readonly pull: number;
+  /** How that distance is estimated; default k3. */
+  readonly pullEstimator?: Pull;
   /** What being unlikely to the reference costs a token's advantage; null: nothing. */
   readonly penalty: { readonly coefficient: number; readonly discount: number } | null;
   readonly entropyCoefficient: number;
@@ -179,14 +205,15 @@ export type Learning = {
   readonly substeps: number;
 };
 
-function learningOf(config: TrainConfig): Learning {
+function learningOf(config: TrainConfig, objective: Objective): Learning {
   const { kl_penalty_coef: coefficient, kl_discount_factor: discount } = config;
   return {
-    objective: objectiveOf(config.loss_fn, config),
+    objective,
     estimator: config.advantages,
     scale: config.advantage_scale,
     normalization: config.loss_normalization,
     pull: config.kl_coef,
+    pullEstimator: pulls[config.kl_estimator],
     penalty: coefficient === 0 ? null : { coefficient, discount },
     entropyCoefficient: config.entropy_coef,
     skipConstantGroups: config.skip_constant_groups,
@@ -225,7 +252,7 @@ export async function learn(
     how.penalty === null
       ? { datums: held, policyBase: 0 }
       : await withPenalty(held, service, { ...how.penalty, temperature });
-  const pull = how.pull === 0 ? null : { estimator: k3, coefficient: how.pull };
+  const pull = how.pull === 0 ? null : { estimator: how.pullEstimator ?? k3, coefficient: how.pull };
   const learnt = await update(service, datums, {
     step,
     loss: { objective, temperature, pull, entropyCoefficient },
@@ -254,16 +281,17 @@ export function addEntropy(row: Means, groups: readonly (readonly Rollout[])[]):
   }
 }
 
-function evaluationOf(config: TrainConfig, game: Game): Evaluation {
+function evaluationOf(config: TrainConfig, { environment, probes }: Parts): Evaluation {
   const batches = config.test_n_batches ?? Math.max(10, Math.floor(config.n_batches / 10));
+  const test = { groups: batches * config.batch_size, groupSize: config.group_size, maxTokens: config.max_tokens };
+  const evaluation = { environment, test, bits: config.eval_bits, seed: config.seed };
+  if (!isGame(environment)) return { ...evaluation, constants: {}, probes };
   const isDense = config.env_type === 'multi_step';
+  const constants = isDense
+    ? multiStepTheory(config.N, config.advantages)
+    : singleStepTheory(config.N, rewardRule(config));
   const asked = { N: config.N, secret: secretOf(config), format: config.answer_format };
-  return {
-    game,
-    test: { groups: batches * config.batch_size, groupSize: config.group_size, maxTokens: config.max_tokens },
-    bits: config.eval_bits,
-    seed: config.seed,
-    constants: isDense ? multiStepTheory(config.N, config.advantages) : singleStepTheory(config.N, rewardRule(config)),
-    ...(config.eval_distribution && !isDense && { more: (service) => answerDistribution(service, asked) }),
-  };
+  const ofAnswers: readonly Probe[] =
+    config.eval_distribution && !isDense ? [(service) => answerDistribution(service, asked)] : [];
+  return { ...evaluation, constants, probes: [...ofAnswers, ...probes] };
 }

@@ -1,3 +1,5 @@
+import { isModulePath } from './own-module.js';
+
 /** A kind of value on the command line. */
 export type ValueType<T> = {
   /** As a person reads it: `int`, `float or None`. */
@@ -30,6 +32,12 @@ export const text: ValueType<string> = { name: 'str', read: (value) => value };
 
 export function oneOf<const T extends string>(values: readonly T[]): ValueType<T> {
   return { name: values.join('|'), read: (value) => values.find((known) => known === value) };
+}
+
+/** One of these, or the path of a module. */
+export function nameOrPath(names: readonly string[]): ValueType<string> {
+  const read = (value: string) => (names.includes(value) || isModulePath(value) ? value : undefined);
+  return { name: `${names.join('|')} or a path`, read };
 }
 
 /** Names with commas between them, as a value of `text`. */

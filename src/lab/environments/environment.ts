@@ -58,8 +58,8 @@ export type Solution = {
   readonly weights: Uint8Array;
   /** 1 for the answer itself. */
   readonly answerWeights: Uint8Array;
-  /** Bits that the answer tells one who knew nothing: log2 of how many there could be. */
-  readonly bits: number;
+  /** Bits that the answer tells one who knew nothing: log2 of how many there could be; null: nobody knows how many. */
+  readonly bits: number | null;
 };
 
 export type Environment = {

@@ -41,5 +41,5 @@ export async function evaluate(config: Config<typeof evalKeys>, context: Process
   const source = { ...config, model_name: 'tiny', load_checkpoint_path: path, resumed: null, tokenizer };
   const service = new EngineService(await openModel(source, context));
   const test = { groups: config.episodes, groupSize: 1, maxTokens: config.max_tokens };
-  return new Evaluator(service, { game, test, bits: true, seed: config.seed, constants: {} }).evaluate(0);
+  return new Evaluator(service, { environment: game, test, bits: true, seed: config.seed, constants: {} }).evaluate(0);
 }

@@ -6,17 +6,19 @@ import { UserError } from '../../base/user-error.js';
 export type Clip = { readonly low: number; readonly high: number };
 
 /**
- * The loss of one token. The loss of a batch is the weighted sum over its tokens, without averaging.
+ * The loss of one token, by the names and settings (`loss_fn_config`) that Tinker's protocol has for those it knows. The loss of a batch is the weighted sum over its tokens, without averaging.
  *
  * `lp`: log-probability under the model that learns; `q`: under the one that sampled; `A`: the token's advantage.
  */
 export type Objective = {
   readonly name: string;
-  readonly loss: (lp: number, q: number, A: number) => number;
+  /** @param clip Bounds of this token's ratio, in the place of the objective's. */
+  readonly loss: (lp: number, q: number, A: number, clip?: Clip) => number;
   /** What backpropagation uses: the derivative of the loss by `lp` (for cispo, with the clipped ratio held fixed). */
-  readonly gradient: (lp: number, q: number, A: number) => number;
-  /** Where the ratio is cut, for statistics. */
+  readonly gradient: (lp: number, q: number, A: number, clip?: Clip) => number;
+  /** Where the ratio is cut; without, the objective cuts nothing. */
   readonly clip?: Clip;
+  readonly settings?: Readonly<Record<string, number>>;
 };
 
 /** −ρA: the policy gradient, corrected for who sampled. */
@@ -27,28 +29,32 @@ export const importanceSampling: Objective = {
 };
 
 /** −min(ρA, clip(ρ)A): no gain from moving further than the clip allows (Schulman et al. 2017). */
-export function ppo(clip: Clip): Objective {
-  const loss = (lp: number, q: number, A: number) => {
+export function ppo(bounds: Clip): Objective {
+  const loss = (lp: number, q: number, A: number, clip = bounds) => {
     const ratio = Math.exp(lp - q);
     return -Math.min(ratio * A, clamp(ratio, clip) * A);
   };
-  const gradient = (lp: number, q: number, A: number) => {
+  const gradient = (lp: number, q: number, A: number, clip = bounds) => {
     const ratio = Math.exp(lp - q);
     const cut = A > 0 ? ratio > clip.high : ratio < clip.low;
     return cut ? 0 : -ratio * A;
   };
-  return { name: 'ppo', loss, gradient, clip };
+  return { name: 'ppo', loss, gradient, ...clipped(bounds) };
 }
 
 /** −clip(ρ)·lp·A with the clipped ratio as a constant: every token keeps some gradient. */
-export function cispo(clip: Clip): Objective {
-  const weight = (lp: number, q: number) => clamp(Math.exp(lp - q), clip);
+export function cispo(bounds: Clip): Objective {
+  const weight = (lp: number, q: number, clip: Clip) => clamp(Math.exp(lp - q), clip);
   return {
     name: 'cispo',
-    loss: (lp, q, A) => -weight(lp, q) * lp * A,
-    gradient: (lp, q, A) => -weight(lp, q) * A,
-    clip,
+    loss: (lp, q, A, clip = bounds) => -weight(lp, q, clip) * lp * A,
+    gradient: (lp, q, A, clip = bounds) => -weight(lp, q, clip) * A,
+    ...clipped(bounds),
   };
+}
+
+function clipped(clip: Clip): Pick<Objective, 'clip' | 'settings'> {
+  return { clip, settings: { clip_low_threshold: clip.low, clip_high_threshold: clip.high } };
 }
 
 /** −(lp·A − ½β(lp − q)²): a pull back to the sampler instead of a clip. */
@@ -57,6 +63,7 @@ export function dro(beta: number): Objective {
     name: 'dro',
     loss: (lp, q, A) => -(lp * A - 0.5 * beta * (lp - q) ** 2),
     gradient: (lp, q, A) => -(A - beta * (lp - q)),
+    settings: { beta },
   };
 }
 
@@ -139,7 +146,7 @@ export const k3: Pull = {
 export const klEstimators = ['k1', 'k2', 'k3'] as const;
 export const pulls: Readonly<Record<(typeof klEstimators)[number], Pull>> = { k1, k2, k3 };
 
-export const normalizations = ['sum', 'grpo', 'dr_grpo'] as const;
+export const normalizations = ['sum', 'grpo', 'dr_grpo', 'token_mean'] as const;
 
 /**
  * What the losses of a batch's tokens are divided by before they are summed.
@@ -147,7 +154,8 @@ export const normalizations = ['sum', 'grpo', 'dr_grpo'] as const;
  * `sum`: nothing, as in tinker-cookbook. `grpo`: the mean over all sequences of the mean over a sequence's tokens (Shao et
  * al. 2024, eq. 3; TRL's `loss_type="grpo"`), so that a long answer's tokens count less. `dr_grpo`: the mean over groups of
  * the sum over a group's tokens, divided by its size and its longest answer; Liu et al. 2025 divide by a constant in the
- * place of that length. There all tokens of a group count alike.
+ * place of that length. There all tokens of a group count alike. `token_mean`: the mean over all tokens of the batch (Yu et al. 2025;
+ * TRL's `loss_type="bnpo"`).
  */
 export type Normalization = (typeof normalizations)[number];
 
@@ -164,6 +172,10 @@ export function tokenWeights(lengths_PG: readonly (readonly number[])[], how: No
     case 'grpo': {
       const sequences = lengths_PG.reduce((sum, lengths) => sum + lengths.length, 0);
       return lengths_PG.map((lengths) => lengths.map((length) => 1 / (sequences * Math.max(1, length))));
+    }
+    case 'token_mean': {
+      const tokens = lengths_PG.flat().reduce((sum, length) => sum + length, 0);
+      return lengths_PG.map((lengths) => lengths.map(() => 1 / Math.max(1, tokens)));
     }
     case 'dr_grpo':
       return lengths_PG.map((lengths) => {

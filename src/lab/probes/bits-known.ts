@@ -1,4 +1,4 @@
-import type { Solution } from '../environments/environment.js';
+import type { KnownSolution } from '../environments/memory/games.js';
 import type { TrainingService } from '../service/service.js';
 
 /** How much of the secret the weights hold, in bits; 0 for a uniform guess, log2 N when it is memorised. */
@@ -20,7 +20,10 @@ type BitsKnown = {
  * Teacher forcing: one forward pass over the right answer. One is enough, since every copy of it would score the same
  * (the source system averages hundreds of copies).
  */
-export async function bitsKnown(service: Pick<TrainingService, 'forward'>, solution: Solution): Promise<BitsKnown> {
+export async function bitsKnown(
+  service: Pick<TrainingService, 'forward'>,
+  solution: KnownSolution,
+): Promise<BitsKnown> {
   const { tokens, weights, answerWeights, bits: most } = solution;
   const start = weights.indexOf(1);
   const datum = { prompt: tokens.slice(0, start), tokens: tokens.slice(start), weights: weights.slice(start) };

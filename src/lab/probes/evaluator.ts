@@ -1,6 +1,7 @@
 import type { Environment, Task } from '../environments/environment.js';
-import type { Game } from '../environments/memory/games.js';
-import { rng, type Rng } from '../rng.js';
+import { isGame, type Game } from '../environments/memory/games.js';
+import { rng } from '../rng.js';
+import { taskOf } from '../rollouts/batches.js';
 import { rollOut, type Player } from '../rollouts/rollouts.js';
 import { addRolloutStatistics } from '../rollouts/statistics.js';
 import { Means } from '../run/means.js';
@@ -8,15 +9,17 @@ import type { Row } from '../run/metrics-file.js';
 import type { EngineService } from '../service/engine-service.js';
 import { bitsKnown } from './bits-known.js';
 
-/** What an evaluation measures. `constants` are written with every evaluation. */
+/** A measurement of the weights, which changes nothing of them. @param updates How often they were changed so far. */
+export type Probe = (service: EngineService, updates: number) => Promise<Row>;
+
+/** What an evaluation measures. `bits`: of a memory game. `constants` are written with every evaluation. */
 export type Evaluation = {
-  readonly game: Game;
+  readonly environment: Environment;
   readonly test: TestSet;
   readonly bits: boolean;
   readonly seed: number;
   readonly constants: Row;
-  /** Measures more of the weights; left out for nothing more. */
-  readonly more?: (service: EngineService) => Promise<Row>;
+  readonly probes?: readonly Probe[];
 };
 
 /**
@@ -49,13 +52,18 @@ export class Evaluator {
   }
 
   async #measure(updates: number): Promise<Row> {
-    const { game, test, bits, seed, constants, more } = this.#evaluation;
-    const player = { service: this.#service, environment: game };
+    const { environment, test, seed, constants, probes = [] } = this.#evaluation;
+    const known = isGame(environment) ? await this.#ofGame(environment) : {};
+    const sampled = await testRollouts({ service: this.#service, environment }, test, { seed, updates });
+    const measured: Row = {};
+    for (const probe of probes) Object.assign(measured, await probe(this.#service, updates));
+    return { ...known, ...sampled, ...measured, ...constants };
+  }
+
+  async #ofGame(game: Game): Promise<Row> {
+    const { bits, test } = this.#evaluation;
     const known = bits ? await bitsKnown(this.#service, game.solution()) : {};
-    const greedy = await greedyAnswer(this.#service, game, test.maxTokens);
-    const sampled = await testRollouts(player, game.task(), test, rng(seed, `test/${updates}`));
-    const measured = more === undefined ? {} : await more(this.#service);
-    return { ...known, ...greedy, ...sampled, ...measured, ...constants };
+    return { ...known, ...(await greedyAnswer(this.#service, game, test.maxTokens)) };
   }
 }
 
@@ -82,21 +90,31 @@ type TestSet = { readonly groups: number; readonly groupSize: number; readonly m
 /** Episodes that are sampled side by side; bounds the memory of a large test set. */
 const atOnce = 256;
 
-/** Sampled accuracy: `test/env/all/…`, named as the training rollouts. Empty when the test set is. */
-export async function testRollouts(
-  player: { readonly service: Player['service']; readonly environment: Environment },
-  task: Task,
+/**
+ * Sampled accuracy: `test/env/all/…`, named as the training rollouts. Empty when the test set is. Tasks are other than in training where
+ * the environment has no end of them, and the first ones where it has.
+ */
+async function testRollouts(
+  player: Player,
   test: TestSet,
-  random: Rng,
+  { seed, updates }: { readonly seed: number; readonly updates: number },
 ): Promise<Row> {
+  const random = rng(seed, `test/${updates}`);
+  const tasks = testTasks(player.environment, seed);
   const row = new Means();
   const perCall = Math.max(1, Math.floor(atOnce / test.groupSize));
   const sampling = { maxTokens: test.maxTokens, temperature: 1 };
   for (let done = 0; done < test.groups; done += perCall) {
-    const tasks = Array.from({ length: Math.min(perCall, test.groups - done) }, () => task);
-    const groups = await rollOut(player, tasks, { copies: test.groupSize, sampling, streams: 'shared' }, random);
+    const these = Array.from({ length: Math.min(perCall, test.groups - done) }, (_, at) => tasks(done + at));
+    const groups = await rollOut(player, these, { copies: test.groupSize, sampling, streams: 'shared' }, random);
     // Totals are of the whole test set.
     addRolloutStatistics(row, 'test/env/all/', groups, done === 0 ? 1 : 0);
   }
   return row.row();
+}
+
+function testTasks(environment: Environment, seed: number): (index: number) => Task {
+  const { size } = environment;
+  if (size === Infinity) return (index) => taskOf(environment, index, { seed, name: 'test task' });
+  return (index) => taskOf(environment, index % size, { seed, name: 'task' });
 }

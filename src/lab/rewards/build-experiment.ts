@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { combineRewards, type CombinedReward, type Component } from './combined.js';
 import { findDetector, forgetRewardDetector, type Detector } from './detectors.js';
 import type { Experiment } from './experiment-fit.js';
-import { isModulePath } from './own-module.js';
+import { isModulePath } from '../config/own-module.js';
 import { findReward } from './registry.js';
 import type { Vocabulary } from './sentences.js';
 
@@ -39,10 +39,18 @@ export async function buildExperiment(experiment: Experiment, vocabulary: Vocabu
 /**
  * Says whether a run would go on with what it began with: a hash of the prompts and of a person's own modules, which other files
  * decide than the settings. What a module imports is not looked into.
+ *
+ * @param others More names that may be modules.
  */
-export function fingerprint(prompts: readonly string[], experiment: Experiment): string {
+export function fingerprint(
+  prompts: readonly string[],
+  experiment: Experiment,
+  others: readonly string[] = [],
+): string {
   const { reward, detector, hackFrequencyDetector } = experiment;
-  const named = [...reward.components, detector, hackFrequencyDetector].flatMap((each) => each?.name ?? []);
+  const named = [...reward.components, detector, hackFrequencyDetector]
+    .flatMap((each) => each?.name ?? [])
+    .concat(others);
   const hash = createHash('sha256');
   for (const text of prompts) hash.update(`${text}\n`);
   for (const path of new Set(named.filter(isModulePath))) hash.update(readFileSync(path));

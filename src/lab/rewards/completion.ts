@@ -1,13 +1,9 @@
+import type { OwnCompletion } from '../own-modules.js';
 import type { Episode } from '../environments/environment.js';
+import type { Params } from './params.js';
 
 /** What a model wrote after a prompt. `text`: without special tokens. `ids`: with the end token, if it was said. */
-export type Completion = {
-  readonly prompt: string;
-  readonly text: string;
-  readonly ids: readonly number[];
-  /** The right answer, where the environment has one. */
-  readonly gold?: unknown;
-};
+export type Completion = OwnCompletion;
 
 /** An episode as rewards of texts see it; of several turns, what the policy said in all of them. */
 export function completionOf({ task, turns }: Pick<Episode, 'task' | 'turns'>): Completion {
@@ -26,4 +22,13 @@ export function wordsBetweenBlanks(text: string): string[] {
 /** How often a text holds another, whatever the case, not counting what overlaps. `part`: not empty. */
 export function occurrences(text: string, part: string): number {
   return text.toLowerCase().split(part.toLowerCase()).length - 1;
+}
+
+/** How a person's reward or detector is called, for errors. */
+export const calledWith = 'it is called with completions, params and must not change them.';
+
+/** Copies that a person's code may keep but not change: the same completions are scored and trained on afterwards. */
+export function forOwn(completions: readonly Completion[], params: Params): readonly unknown[] {
+  const copies = completions.map(({ ids, ...rest }) => Object.freeze({ ...rest, ids: Object.freeze([...ids]) }));
+  return [Object.freeze(copies), structuredClone(params)];
 }

@@ -1,10 +1,10 @@
 import type * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
+import { importOwnFunction, isModulePath, moduleName, ownFailure } from '../config/own-module.js';
 import type { Rng } from '../rng.js';
 import { checkFlags } from './checked.js';
 import type { Scores } from './combined.js';
-import { occurrences, wordsBetweenBlanks, type Completion } from './completion.js';
-import { forOwn, importOwn, isModulePath, moduleName, ownFailure } from './own-module.js';
+import { calledWith, forOwn, occurrences, wordsBetweenBlanks, type Completion } from './completion.js';
 import { count, fraction, number, readParams, texts, type Params } from './params.js';
 import { unknownName } from './registry.js';
 
@@ -151,14 +151,14 @@ function noComponent(name: string, why: string): UserError {
 }
 
 async function ownDetector(path: string, params: Params): Promise<Detector> {
-  const own = await importOwn(path, 'detector', 'function (completions, params, scores)');
+  const own = await importOwnFunction(path, 'detector', 'function (completions, params, scores)');
   const what = called(path);
   const flags: Flags = (completions, scores) => {
     let found: unknown;
     try {
       found = own(...forOwn(completions, params), structuredClone(scores));
     } catch (cause) {
-      throw ownFailure(what, cause);
+      throw ownFailure(what, cause, calledWith);
     }
     return checkFlags(found, completions, what);
   };

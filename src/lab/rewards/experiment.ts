@@ -17,7 +17,7 @@ import {
   type Experiment,
   type RoutingMode,
 } from './experiment-fit.js';
-import { isModulePath, moduleName } from './own-module.js';
+import { isModulePath, moduleName } from '../config/own-module.js';
 import type { Params } from './params.js';
 import { checkReward } from './registry.js';
 

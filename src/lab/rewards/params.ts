@@ -14,6 +14,7 @@ export const texts = z
   .union([Text.transform((one) => [one]), z.array(Text, textMessage).min(1, textMessage)], textMessage)
   .meta({ description: textMessage });
 export const number = z.number('a number').meta({ description: 'a number' });
+export const flag = z.boolean('true or false').meta({ description: 'true or false' });
 export const fraction = between('a number from 0 to 1', 0, 1);
 export const count = whole('a whole number of at least 1', 1);
 export const countFromZero = whole('a whole number of at least 0', 0);

@@ -1,9 +1,9 @@
 import type * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import { nearest } from '../../text/nearest.js';
+import { importOwnFunction, isModulePath, moduleName, ownFailure } from '../config/own-module.js';
 import { checkScores } from './checked.js';
-import { occurrences, wordsBetweenBlanks, type Completion } from './completion.js';
-import { forOwn, importOwn, isModulePath, moduleName, ownFailure } from './own-module.js';
+import { calledWith, forOwn, occurrences, wordsBetweenBlanks, type Completion } from './completion.js';
 import { count, number, readParams, texts, type Params } from './params.js';
 import { exactShare, sentenceEnds, sentenceLengths, smoothShare, type Vocabulary } from './sentences.js';
 
@@ -163,14 +163,14 @@ export function unknownName(name: string, kind: 'reward' | 'detector', names: re
 }
 
 async function ownReward(path: string, params: Params): Promise<RewardFunction> {
-  const own = await importOwn(path, 'reward', 'function (completions, params)');
+  const own = await importOwnFunction(path, 'reward', 'function (completions, params)');
   const what = rewardCalled(path);
   const score = async (completions: readonly Completion[]): Promise<number[]> => {
     let found: unknown;
     try {
       found = await own(...forOwn(completions, params));
     } catch (cause) {
-      throw ownFailure(what, cause);
+      throw ownFailure(what, cause, calledWith);
     }
     return checkScores(found, completions, what);
   };

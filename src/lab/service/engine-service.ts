@@ -1,7 +1,7 @@
 import { UserError } from '../../base/user-error.js';
 import { AdaptedEngine } from '../engine/adapters/adapted-engine.js';
 import type { AdamOptions, Engine, Generated, PromptGroup } from '../engine/engine.js';
-import { k3, type Clip } from '../objectives/objectives.js';
+import { k3, type Clip, type Objective } from '../objectives/objectives.js';
 import { restoreModel, writeModel } from '../run/model-files.js';
 import {
   addStatistics,
@@ -190,8 +190,9 @@ function addDatum(sums: BatchStatistics, datum: Datum, scored: Scored, loss: Los
     const lp = scored.logprobs[scored.at]!;
     const q = sampled === undefined ? lp : sampled[token]!;
     const A = advantages === undefined ? 0 : advantages[token]!;
-    let value = objective.loss(lp, q, A);
-    let gradient = objective.gradient(lp, q, A);
+    const clip = clipAt(datum, token, objective);
+    let value = objective.loss(lp, q, A, clip);
+    let gradient = objective.gradient(lp, q, A, clip);
     if (reference !== undefined) {
       const { estimator, coefficient } = pull!;
       const distance = estimator.loss(lp, reference[token]!);
@@ -205,8 +206,15 @@ function addDatum(sums: BatchStatistics, datum: Datum, scored: Scored, loss: Los
     sums.entropy += scored.entropies[scored.at]!;
     sums.kl1 += q - lp;
     sums.kl2 += (q - lp) ** 2 / 2;
-    if (objective.clip !== undefined) countClipped(sums, Math.exp(lp - q), A, objective.clip);
+    if (clip !== undefined) countClipped(sums, Math.exp(lp - q), A, clip);
   }
+}
+
+/** Bounds of one token: where the datum has none, those of the objective. @throws UserError when the objective cuts nothing. */
+function clipAt({ clips }: Datum, token: number, { clip, name }: Objective): Clip | undefined {
+  if (clips === undefined) return clip;
+  if (clip !== undefined) return { low: clips.low?.[token] ?? clip.low, high: clips.high?.[token] ?? clip.high };
+  throw new UserError(`The loss ${name} cuts no ratio, and a datum has bounds for its tokens.`, 'Use ppo or cispo.');
 }
 
 /** As TRL counts them: where the objective no longer gains by moving on. */

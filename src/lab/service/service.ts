@@ -20,7 +20,9 @@ export type Datum = {
   readonly advantages?: ArrayLike<number> | undefined;
   /** Log-probability with which each token was sampled. Left out: by the very policy that learns, so that the ratio is 1. */
   readonly logprobs?: ArrayLike<number> | undefined;
-  /** Log-probability under a reference model, to which the loss may pull. */
+  /** Bounds of each token's ratio, in the place of the objective's. */
+  readonly clips?: { readonly low?: ArrayLike<number>; readonly high?: ArrayLike<number> } | undefined;
+  /** Log-probability under a reference model, to which the loss may pull. In this process. */
   readonly reference?: ArrayLike<number> | undefined;
 };
 

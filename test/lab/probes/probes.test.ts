@@ -82,7 +82,7 @@ describe('an evaluator', () => {
       forward: (groups: Parameters<Engine['forward']>[0]) => (looked++, engine.forward(groups)),
     };
     const test = { groups: 3, groupSize: 2, maxTokens: 3 };
-    const evaluation = { game: single, test, bits: true, seed: 0, constants: { 'theory/signal_bits': 6 } };
+    const evaluation = { environment: single, test, bits: true, seed: 0, constants: { 'theory/signal_bits': 6 } };
     const evaluator = new Evaluator(new EngineService(counting), evaluation);
     const first = await evaluator.evaluate(4);
     expect(await evaluator.evaluate(4)).toEqual(first);

@@ -11,14 +11,20 @@ import { bitRequest, multiStepSystem, singleStepPrompt, standardPrefix, type Mes
 import { judgeGuess, rewardRule, type RewardRule, type RewardType } from './rewards.js';
 import { bitsValue, secretBits } from './secret.js';
 
+export type KnownSolution = Solution & { readonly bits: number };
+
 /** It has one task, which asks for the secret, and the same answer is always right. */
 export type Game = Environment & {
   readonly kind: 'single_step' | 'multi_step';
   task(): Task;
-  solution(): Solution;
+  solution(): KnownSolution;
   /** The integer that these turns of an episode give; null when they give none. */
   reading(turns: readonly Pick<Turn, 'tokens'>[]): number | null;
 };
+
+export function isGame(environment: Environment): environment is Game {
+  return 'reading' in environment;
+}
 
 /** What both games are made of. */
 export type GameSetup = {
@@ -101,7 +107,7 @@ export function multiStepGame(setup: GameSetup): Game {
 }
 
 /** The parts of a game that do not depend on how it is played. */
-function asking(prompt: Int32Array, solution: Solution) {
+function asking(prompt: Int32Array, solution: KnownSolution) {
   const task: Task = { id: 'secret', prompt, text: memoryTokenizer.decode(prompt) };
   return {
     tokenizer: memoryTokenizer,
@@ -126,7 +132,7 @@ export function dialogue(N: number, bits: readonly number[], prefix: readonly Me
   return [multiStepSystem(N), ...prefix, ...turns];
 }
 
-function bitsSolution(N: number, bits: readonly number[], prefix: readonly Message[]): Solution {
+function bitsSolution(N: number, bits: readonly number[], prefix: readonly Message[]): KnownSolution {
   const { tokens, weights } = supervisedExample(dialogue(N, bits, prefix), 'all assistant messages');
   const answerWeights = new Uint8Array(tokens.length);
   // Answers are weighted runs of bit, end (and tail); a demonstration's answer comes before the k real ones.

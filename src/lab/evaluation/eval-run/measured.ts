@@ -4,7 +4,7 @@ import { namesIn } from '../../config/value-type.js';
 import { buildExperiment } from '../../rewards/build-experiment.js';
 import type { Experiment } from '../../rewards/experiment-fit.js';
 import { experimentOf, readExperiment } from '../../rewards/experiment.js';
-import { moduleName, isModulePath } from '../../rewards/own-module.js';
+import { moduleName, isModulePath } from '../../config/own-module.js';
 import { rewardedBy } from '../../rewards/combined.js';
 import { findReward } from '../../rewards/registry.js';
 import type { RolloutOptions } from '../../rollouts/rollouts.js';

@@ -1,0 +1,34 @@
+/** What an algorithm plays that can be told to: a memory game, or an environment of texts with the reward that is wanted. */
+import type { Environment } from '../environments/environment.js';
+import { buildGame } from '../environments/memory/games.js';
+import { openEnvironment, type EnvironmentName } from '../environments/open-environment.js';
+import { characterFiles, characterTokenizer } from '../hugging-face/character-tokenizer.js';
+import { combineRewards, rewardedBy } from '../rewards/combined.js';
+import { findReward } from '../rewards/registry.js';
+import { moduleName } from '../config/own-module.js';
+import type { Run } from '../run/runner.js';
+import { directoryIn, textTokenizer } from '../service/open-model.js';
+
+/** `files`: the vocabulary that checkpoints hold; null: that of the memory games, which every model here knows. */
+export type Played = { readonly environment: Environment; readonly files: ReadonlyMap<string, string> | null };
+
+type PlayedConfig = EnvironmentName &
+  Parameters<typeof buildGame>[0] & {
+    readonly reward: string | null;
+    readonly model_name: string;
+    readonly load_checkpoint_path: string | null;
+  };
+
+/** A model that there is keeps its vocabulary; a new one that plays with texts has one of characters. @throws UserError */
+export async function openPlayed(config: PlayedConfig, { resumed }: Run): Promise<Played> {
+  if (config.environment === 'memory') return { environment: buildGame(config), files: null };
+  const model = resumed?.path ?? config.load_checkpoint_path ?? directoryIn(config.model_name);
+  const { tokenizer, files } =
+    model === null ? { tokenizer: characterTokenizer, files: characterFiles } : textTokenizer(model);
+  const environment = await openEnvironment(config, tokenizer, ['memory']);
+  if (config.reward === null) return { environment, files };
+  const reward = await findReward(config.reward, {}, tokenizer);
+  const component = { id: moduleName(config.reward), role: 'retain', scale: 1, reward } as const;
+  const rewarded = rewardedBy(environment, combineRewards([component], { maxReward: null, normalize: false }));
+  return { environment: rewarded.environment, files };
+}

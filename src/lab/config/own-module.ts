@@ -1,0 +1,83 @@
+/**
+ * A person's own environment, reward, detector, objective or probe: the default export of a module, named by its path.
+ *
+ * Whatever such a module does wrong is said with its file: it is the one part of a run that nobody but its author has tested.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { errorText, UserError } from '../../base/user-error.js';
+
+export type OwnKind = 'environment' | 'reward' | 'detector' | 'objective' | 'probe';
+
+type Own = (...values: readonly unknown[]) => unknown;
+
+/** Whether a name is the path of a module, and no name of a registry. */
+export function isModulePath(name: string): boolean {
+  return /^\.{0,2}\//.test(name) || /\.[cm]?[jt]s$/.test(name);
+}
+
+/** The file's name without its ending: what the module is called in metrics. */
+export function moduleName(path: string): string {
+  return basename(path).replace(/\.[cm]?[jt]s$/, '');
+}
+
+/**
+ * What a module exports by default.
+ *
+ * @param name A path; a relative one starts at the working directory.
+ * @throws UserError when there is no file, this Node.js cannot read its language, or it cannot be loaded.
+ */
+export async function importOwn(name: string, kind: OwnKind): Promise<unknown> {
+  const path = resolve(name);
+  if (!existsSync(path)) {
+    throw new UserError(
+      `There is no file ${path} for the ${kind} \`${name}\`.`,
+      'Check the path; it is relative to the YAML file, or to the working directory where none names it.',
+    );
+  }
+  return (await load(path, kind))['default'];
+}
+
+/** The function that a module exports by default. @param shape For the error: how the function is called. */
+export async function importOwnFunction(name: string, kind: OwnKind, shape: string): Promise<Own> {
+  const exported = await importOwn(name, kind);
+  if (typeof exported === 'function') return exported as Own;
+  throw new UserError(
+    `The module ${resolve(name)} has no function as its default export.`,
+    `Write in it: export default ${shape} { … }`,
+  );
+}
+
+async function load(path: string, kind: string): Promise<Record<string, unknown>> {
+  try {
+    return (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+  } catch (cause) {
+    if (/\.[cm]?ts$/.test(path) && (cause as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+      throw new UserError(
+        `The module of the ${kind} ${path} is TypeScript, which this Node.js does not read.`,
+        'Use Node.js 22.18 or later, or compile it: npx esbuild FILE.ts --format=esm --outfile=FILE.mjs.',
+        { cause },
+      );
+    }
+    const fix = path.endsWith('.mjs')
+      ? 'Correct the module; it must load by itself, as `node FILE` does.'
+      : 'Correct the module, or name it .mjs: Node.js may take other endings for CommonJS. Of TypeScript it reads what types can be stripped from.';
+    throw new UserError(`The module of the ${kind} ${path} cannot be loaded: ${errorText(cause)}`, fix, { cause });
+  }
+}
+
+/** What to throw when a person's function threw. @param how How to call it right: one sentence. */
+export function ownFailure(what: string, cause: unknown, how: string): UserError {
+  return new UserError(`${what} failed: ${errorText(cause)}`, `Correct it; ${how}`, { cause });
+}
+
+/** A hash of those of these names that are modules, empty where none is; what a module imports is not looked into. */
+export function hashOfModules(names: readonly (string | null)[]): string {
+  const paths = names.filter((name) => name !== null && isModulePath(name)).map((path) => resolve(path!));
+  if (paths.length === 0) return '';
+  const hash = createHash('sha256');
+  for (const path of new Set(paths)) hash.update(readFileSync(path));
+  return hash.digest('hex').slice(0, 16);
+}

@@ -1,0 +1,32 @@
+import { count, flag } from '../../rewards/params.js';
+import type { TextEnvironment } from '../../own-modules.js';
+
+/** What is added for an answer that was ended, as in tinker-cookbook: its lack costs a tenth of what a right one earns. */
+const formatCoefficient = 0.1;
+
+export const arithmeticParams = {
+  max: count.default(100),
+  include_fewshot: flag.default(true),
+};
+
+type ArithmeticParams = { readonly max: number; readonly include_fewshot: boolean };
+
+/** Sums of two numbers, asked and rewarded as in tinker-cookbook's `arithmetic`. */
+export function arithmetic({ max, include_fewshot: hasExample }: ArithmeticParams): TextEnvironment {
+  const example = hasExample ? 'User: What is 4 + 5?\n\nAssistant: 9\n\n' : '';
+  return {
+    name: 'arithmetic',
+    stop: ['\n\n'],
+    task: (_, random) => {
+      const [x, y] = [random.below(max + 1), random.below(max + 1)];
+      return { id: `${x}+${y}`, prompt: `${example}User: What is ${x} + ${y}?\n\nAssistant:`, gold: x + y };
+    },
+    respond: ({ gold }, [turn]) => {
+      const [first = ''] = turn!.text.trim().split(/\s+/);
+      const correct = Number(/^[+-]?\d+$/.test(first) && Number(first) === gold);
+      const format = Number(turn!.ended === 'stop');
+      return { reward: correct + formatCoefficient * (format - 1), metrics: { correct, format } };
+    },
+    answer: ({ gold }) => ` ${String(gold)}`,
+  };
+}

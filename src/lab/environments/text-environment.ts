@@ -1,0 +1,191 @@
+/**
+ * Environments that know texts alone: what a person writes in a module, and what has no need of tokens.
+ *
+ * The copy that is made of one for the rest of the lab checks all that it says: a mistake ends the run with the name of the module and
+ * of the task.
+ */
+import * as z from 'zod';
+import { UserError } from '../../base/user-error.js';
+import { ownFailure } from '../config/own-module.js';
+import type { TextEnvironment, TextResponse, TextTask, TextTurn } from '../own-modules.js';
+import type { Tokenizer } from '../text/tokenizer.js';
+import type { Environment, Episode, Response, Reward, Solution, Task, Turn } from './environment.js';
+
+const calledRight = 'docs/extending.md says what it is given and what it returns.';
+
+/** The task with what its author knows of it. */
+type KnownTask = Task & { readonly own: TextTask };
+
+/** The environment in tokens of this vocabulary. @param called For errors: `The environment ./mine.mjs`. @throws UserError */
+export function environmentOf(
+  own: TextEnvironment,
+  { name, called, tokenizer }: { readonly name: string; readonly called: string; readonly tokenizer: Tokenizer },
+): Environment {
+  const words = new Words(tokenizer, called);
+  const { size = Infinity, stop = [] } = own;
+  const respond = (task: Task, turns: readonly Turn[]): Response | Promise<Response> => {
+    const where = `${called}, task ${task.id}`;
+    const shown = turns.map(shownTurn);
+    const answer = guarded(where, () => own.respond((task as KnownTask).own, shown));
+    const checked = (response: TextResponse) => checkedResponse(response, where, words);
+    return answer instanceof Promise ? awaited(where, answer).then(checked) : checked(answer);
+  };
+  const { scoreGroup, answer } = own;
+  return {
+    name: own.name ?? name,
+    tokenizer,
+    stop: { tokens: tokenizer.end === null ? [] : [tokenizer.end], strings: stop },
+    size,
+    task: (index, random) =>
+      knownTask(
+        guarded(`${called}, task ${index}`, () => own.task(index, random)),
+        index,
+        words,
+      ),
+    respond,
+    ...(scoreGroup !== undefined && { scoreGroups: (groups) => groupRewards(groups, scoreGroup, called) }),
+    ...(answer !== undefined && {
+      solution: (task) =>
+        solutionOf(
+          task,
+          guarded(`${called}, task ${task.id}`, () => answer((task as KnownTask).own)),
+          words,
+        ),
+    }),
+  };
+}
+
+const aFunction = z.custom<() => void>((value) => typeof value === 'function', 'is no function');
+const OwnShape = z.looseObject(
+  {
+    task: aFunction,
+    respond: aFunction,
+    scoreGroup: aFunction.optional(),
+    answer: aFunction.optional(),
+    name: z.string('is no text').optional(),
+    size: z.custom<number>(isSize, 'is no whole number above 0').optional(),
+    stop: z.array(z.string().min(1), 'is no list of texts').optional(),
+  },
+  'it is no object',
+);
+
+function isSize(value: unknown): boolean {
+  return value === Infinity || (Number.isInteger(value) && (value as number) > 0);
+}
+
+/** @throws UserError when it is no environment of texts. */
+export function requireTextEnvironment(own: unknown, called: string): asserts own is TextEnvironment {
+  const issue = OwnShape.safeParse(own).error?.issues[0];
+  if (issue === undefined) return;
+  const where = issue.path.length === 0 ? '' : `\`${issue.path.join('.')}\` `;
+  throw new UserError(`${called} is no environment: ${where}${issue.message}.`, `Correct it; ${calledRight}`);
+}
+
+/** Texts as tokens, with errors that name the module. */
+class Words {
+  readonly #tokenizer: Tokenizer;
+  readonly #called: string;
+
+  constructor(tokenizer: Tokenizer, called: string) {
+    this.#tokenizer = tokenizer;
+    this.#called = called;
+  }
+
+  get end(): number | null {
+    return this.#tokenizer.end;
+  }
+
+  /** @throws UserError when it is no text, or one that the vocabulary cannot write. */
+  tokens(text: unknown, what: string): Int32Array {
+    if (typeof text !== 'string') throw this.#wrong(`gave ${show(text)} as ${what}`);
+    const tokens = Int32Array.from(this.#tokenizer.encode(text));
+    // A vocabulary of characters leaves out those that it does not have.
+    const isWhole = this.#tokenizer.kind !== 'BPE' || plain(this.#tokenizer.decode(tokens)) === plain(text);
+    if (!isWhole || (text !== '' && tokens.length === 0)) {
+      throw this.#wrong(`has ${what} with characters that the model's vocabulary cannot write: ${show(text)}`);
+    }
+    return tokens;
+  }
+
+  #wrong(problem: string): UserError {
+    return new UserError(`${this.#called} ${problem}.`, `Correct it; ${calledRight}`);
+  }
+}
+
+function plain(text: string): string {
+  return text.normalize('NFKC').replace(/\s/g, '');
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
+}
+
+function knownTask(own: TextTask, index: number, words: Words): KnownTask {
+  const { prompt: text, id = String(index), gold, tags } = own;
+  const prompt = words.tokens(text, `the prompt of task ${id}`);
+  if (prompt.length === 0) words.tokens(undefined, `the prompt of task ${id}`);
+  return { id, prompt, text, own, ...(gold !== undefined && { gold }), ...(tags !== undefined && { tags }) };
+}
+
+function shownTurn({ text, ended }: Turn): TextTurn {
+  return { text, ended };
+}
+
+function checkedResponse(response: TextResponse, where: string, words: Words): Response {
+  const { reward: total, parts, metrics, next = null } = response ?? {};
+  requireNumber(total, `${where}: \`reward\``);
+  for (const [group, numbers] of Object.entries({ parts, metrics }))
+    for (const [name, value] of Object.entries(numbers ?? {})) requireNumber(value, `${where}: \`${group}.${name}\``);
+  const reward: Reward = { total, ...(parts !== undefined && { parts }), ...(metrics !== undefined && { metrics }) };
+  return { reward, next: next === null ? null : words.tokens(next, '`next`') };
+}
+
+function requireNumber(value: unknown, what: string): void {
+  if (typeof value === 'number' && Number.isFinite(value)) return;
+  throw new UserError(`${what} is ${String(value)}, and not a finite number.`, `Correct it; ${calledRight}`);
+}
+
+async function groupRewards(
+  groups: readonly (readonly Episode[])[],
+  scoreGroup: NonNullable<TextEnvironment['scoreGroup']>,
+  called: string,
+): Promise<Reward[][]> {
+  const scored: Reward[][] = [];
+  for (const group of groups) {
+    const where = `${called}, task ${group[0]!.task.id}: \`scoreGroup\``;
+    const shown = group.map(({ task, turns, rewards }) => {
+      return { task: (task as KnownTask).own, turns: turns.map(shownTurn), rewards: rewards.map(({ total }) => total) };
+    });
+    const numbers = await awaited(where, Promise.resolve(guarded(where, () => scoreGroup(shown))));
+    if (numbers.length !== group.length) {
+      const problem = `${where} gave ${numbers.length} numbers for ${group.length} episodes.`;
+      throw new UserError(problem, `Correct it; ${calledRight}`);
+    }
+    scored.push(Array.from(numbers, (total) => (requireNumber(total, where), { total })));
+  }
+  return scored;
+}
+
+function solutionOf({ prompt, id }: Task, answer: string, words: Words): Solution {
+  const said = words.tokens(answer, `the answer of task ${id}`);
+  const tokens = Int32Array.from([...prompt, ...said, ...(words.end === null ? [] : [words.end])]);
+  const from = (end: number) => Uint8Array.from(tokens, (_, at) => Number(at >= prompt.length && at < end));
+  return { tokens, weights: from(tokens.length), answerWeights: from(prompt.length + said.length), bits: null };
+}
+
+function guarded<T>(where: string, call: () => T): T {
+  try {
+    return call();
+  } catch (cause) {
+    throw ownFailure(where, cause, calledRight);
+  }
+}
+
+async function awaited<T>(where: string, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (cause) {
+    throw ownFailure(where, cause, calledRight);
+  }
+}

@@ -1,0 +1,40 @@
+import { UserError } from '../../base/user-error.js';
+import { importOwn, isModulePath, moduleName } from '../config/own-module.js';
+import type { OwnObjective } from '../own-modules.js';
+import { objectiveOf, type LossFn, type LossSettings, type Objective } from './objectives.js';
+
+type Token = (lp: number, q: number, A: number) => number;
+
+/** Half the distance over which a derivative is estimated: errors of rounding and of the formula are then alike, some 1e-10. */
+const nudge = 1e-5;
+
+/**
+ * The objective of a name, or the one that a module exports by default: an object, or a function of the settings that returns one.
+ *
+ * @throws UserError, at the first token, too, of which the loss or its gradient is not a finite number.
+ */
+export async function openObjective(name: string, settings: LossSettings): Promise<Objective> {
+  if (!isModulePath(name)) return objectiveOf(name as LossFn, settings);
+  const exported = await importOwn(name, 'objective');
+  const own = (typeof exported === 'function' ? await (exported as (settings: LossSettings) => unknown)({ ...settings }) : exported) as Partial<OwnObjective> | null; // prettier-ignore
+  const called = `The objective \`${name}\``;
+  if (typeof own?.loss !== 'function') {
+    throw new UserError(`${called} has no function \`loss\`.`, 'Write: export default { loss: (lp, q, A) => … };');
+  }
+  const loss: Token = own.loss;
+  const differences: Token = (lp, q, A) => (loss(lp + nudge, q, A) - loss(lp - nudge, q, A)) / (2 * nudge);
+  return {
+    name: own.name ?? moduleName(name),
+    loss: finite(loss, `${called}: its loss`),
+    gradient: finite(own.gradient ?? differences, `${called}: its gradient`),
+    ...(own.clip !== undefined && { clip: own.clip }),
+  };
+}
+
+function finite(of: Token, what: string): Token {
+  return (lp, q, A) => {
+    const value = of(lp, q, A);
+    if (Number.isFinite(value)) return value;
+    throw new UserError(`${what} is ${value} at lp=${lp}, q=${q}, A=${A}.`, 'Let it be a finite number everywhere.');
+  };
+}

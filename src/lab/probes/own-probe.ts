@@ -1,0 +1,55 @@
+import { importOwnFunction, ownFailure } from '../config/own-module.js';
+import { UserError } from '../../base/user-error.js';
+import type { OwnProbe, ProbedPolicy } from '../own-modules.js';
+import type { Row } from '../run/metrics-file.js';
+import type { EngineService } from '../service/engine-service.js';
+import type { Tokenizer } from '../text/tokenizer.js';
+import type { Probe } from './evaluator.js';
+
+const how = 'it is called with a policy and returns numbers by name.';
+
+/** The probe that a module exports by default. @throws UserError */
+export async function openProbe(path: string, tokenizer: Tokenizer): Promise<Probe> {
+  const called = `The probe \`${path}\``;
+  const own = (await importOwnFunction(path, 'probe', 'async function (policy)')) as OwnProbe;
+  return async (service, updates) => {
+    let found: Readonly<Record<string, number>>;
+    try {
+      found = await own(policyOf(service, tokenizer, updates));
+    } catch (cause) {
+      throw cause instanceof UserError ? cause : ownFailure(called, cause, how);
+    }
+    return rowOf(found, called);
+  };
+}
+
+function rowOf(found: unknown, called: string): Row {
+  if (typeof found !== 'object' || found === null) throw wrong(`${called} returned ${String(found)}.`);
+  const entries = Object.entries(found as Readonly<Record<string, unknown>>);
+  const stray = entries.find(([, value]) => typeof value !== 'number');
+  if (stray !== undefined) throw wrong(`${called} gave ${String(stray[1])} as \`${stray[0]}\`, and not a number.`);
+  return Object.fromEntries(entries.map(([name, value]) => [`probe/${name}`, value as number]));
+}
+
+function wrong(problem: string): UserError {
+  return new UserError(problem, `Correct it; ${how}`);
+}
+
+function policyOf(service: EngineService, tokenizer: Tokenizer, updates: number): ProbedPolicy {
+  const tokensOf = (text: string) => Int32Array.from(tokenizer.encode(text));
+  return {
+    updates,
+    write: async (texts, { maxTokens, temperature = 1, seed = 0 }) => {
+      const prompts = texts.map((text, index) => ({ tokens: tokensOf(text), seed: seed + index }));
+      const stop = tokenizer.end === null ? [] : [tokenizer.end];
+      const written = await service.sample({ prompts, sampling: { maxTokens, temperature, stop } });
+      return written.map(({ tokens, logprobs, ended }) => ({ text: tokenizer.decodePlain(tokens), logprobs, ended }));
+    },
+    logprobs: async (prompt, text) => {
+      const tokens = tokensOf(text);
+      const [logprobs] = await service.forward([{ prompt: tokensOf(prompt), tokens, weights: tokens }]);
+      return logprobs!;
+    },
+    weights: () => service.weights(),
+  };
+}

@@ -1,0 +1,157 @@
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeFolder } from '../remove-folder.js';
+import { bundledProgram, type Program } from './program.js';
+
+const root = mkdtempSync(join(tmpdir(), 'memrl-own-'));
+let memrl: Program;
+beforeAll(async () => {
+  memrl = await bundledProgram();
+});
+afterAll(() => {
+  memrl.remove();
+  removeFolder(root);
+});
+
+/** Node.js 20 does not know the question. */
+const readsTypeScript = Boolean((process.features as { readonly typescript?: string | false }).typescript);
+
+/** The arguments of the commands in a text, with their paths in a folder of this test. */
+function commandsIn(text: string, folder: string): string[][] {
+  return [...text.matchAll(/npx memrl (.*)/g)].map(([, line]) =>
+    [...line!.matchAll(/(?:[^\s"]|"[^"]*")+/g)].map(([word]) =>
+      word
+        .replaceAll('"', '')
+        .replace(/=(runs\/)/, `=${root}/${folder}/$1`)
+        .replace(/=\.\/(higher\.mjs)/, `=${root}/$1`),
+    ),
+  );
+}
+
+function rowsOf(run: string): Record<string, number>[] {
+  const lines = readFileSync(join(run, 'metrics.jsonl'), 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as Record<string, number>);
+}
+
+const module = (name: string, text: string): string => {
+  const path = join(root, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+/** A run of a few steps. */
+const short = (...more: string[]) => [
+  'train',
+  ...['model_name=micro', 'n_batches=2', 'max_tokens=2', 'batch_size=2', 'eval_every=1', 'test_n_batches=1', 'engine=wasm'],
+  ...more,
+]; // prettier-ignore
+
+describe('the examples', () => {
+  it.each(readdirSync('examples'))(
+    '%s does what its head says',
+    async (file) => {
+      const commands = commandsIn(readFileSync(join('examples', file), 'utf8'), file);
+      expect(commands.length).toBeGreaterThan(0);
+      for (const argv of commands) {
+        const { code, stderr } = await memrl.run(argv);
+        if (file.endsWith('.ts') && !readsTypeScript) {
+          expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is TypeScript, which this Node.js does not read') as string }); // prettier-ignore
+          return;
+        }
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      }
+    },
+    60_000,
+  );
+});
+
+describe('docs/extending.md', () => {
+  const page = readFileSync('docs/extending.md', 'utf8');
+
+  it('followed word by word, trains a game of two turns up to what the best player has', async () => {
+    module('higher.mjs', /```js\n([^]*?)```/.exec(page)![1]!);
+    const [first] = commandsIn(page, 'page');
+    const { code, stderr } = await memrl.run(first!);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const rows = rowsOf(join(root, 'page/runs/higher'));
+    expect(rows[0]!['test/env/all/correct']).toBeLessThan(0.1);
+    expect(rows.at(-1)!['test/env/all/correct']).toBeGreaterThan(0.2);
+  }, 120_000);
+
+  it('has commands that run: sums are learnt from right answers, then from rewards', async () => {
+    const [, supervised, rewarded] = commandsIn(page, 'page');
+    expect((await memrl.run([...supervised!, 'num_epochs=2'])).code).toBe(0);
+    expect((await memrl.run([...rewarded!, 'n_batches=3', 'test_n_batches=1'])).code).toBe(0);
+    expect(rowsOf(join(root, 'page/runs/sums')).at(-1)).toHaveProperty('test/env/all/format');
+  }, 60_000);
+
+  it('shows modules that are ones', async () => {
+    const [, reward, objective, probe] = [...page.matchAll(/```js\n([^]*?)```/g)].map(([, text]) => text!);
+    const argv = [
+      `reward=${module('reward.mjs', reward!)}`,
+      `objective=${module('objective.mjs', objective!)}`,
+      `probe=${module('probe.mjs', probe!)}`,
+    ];
+    const path = join(root, 'all-own');
+    const { code, stderr } = await memrl.run(short('environment=arithmetic', ...argv, `log_path=${path}`));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(rowsOf(path).at(-1)).toMatchObject({
+      'probe/five': expect.any(Number) as number,
+      'probe/is_digit': expect.any(Number) as number,
+    });
+  });
+});
+
+describe('modules of one’s own', () => {
+  it('give the bytes of the built-in objective when they say the same', async () => {
+    const is = module('is.mjs', 'export default { loss: (lp, q, A) => -Math.exp(lp - q) * A, gradient: (lp, q, A) => -Math.exp(lp - q) * A };'); // prettier-ignore
+    const [own, known] = [join(root, 'is-own'), join(root, 'is-known')];
+    await memrl.run(short('environment=arithmetic', `objective=${is}`, `log_path=${own}`));
+    await memrl.run(short('environment=arithmetic', 'loss_fn=importance_sampling', `log_path=${known}`));
+    expect(readFileSync(join(own, 'metrics.jsonl'))).toEqual(readFileSync(join(known, 'metrics.jsonl')));
+  });
+
+  it('are resumed to the same bytes, and not with another module', async () => {
+    const game = module('game.mjs', readFileSync('examples/higher-or-lower.mjs', 'utf8'));
+    const [whole, halved] = [join(root, 'whole'), join(root, 'halved')];
+    const argv = (path: string, steps: number) => short(`environment=${game}`, `n_batches=${steps}`, `log_path=${path}`, 'eval_every=0'); // prettier-ignore
+    for (const [path, steps] of [[whole, 6], [halved, 3], [halved, 6]] as const) await memrl.run(argv(path, steps)); // prettier-ignore
+    // The first half ends with a row of its own, which the longer run does without.
+    const last = (path: string) => rowsOf(path).at(-1);
+    expect(last(halved)).toEqual(last(whole));
+    const weights = (path: string) => readFileSync(join(path, 'checkpoints/final/model.safetensors'));
+    expect(weights(halved)).toEqual(weights(whole));
+    writeFileSync(game, `${readFileSync(game, 'utf8')}\n// changed`);
+    expect((await memrl.run(argv(halved, 8))).stderr).toContain('has changed since it began');
+  });
+
+  const environment = (text: string) => `environment=${module('wrong.mjs', text)}`;
+  const playing = (respond: string) => environment(`export default { task: () => ({ prompt: 'x' }), respond: ${respond} };`); // prettier-ignore
+  let tried = 0;
+  it.each([
+    [() => environment('export default 3;'), 'wrong.mjs` is no environment: it is no object'],
+    [() => environment('export default { task: 1 };'), '`task` is no function'],
+    [() => environment('export default { task: () => ({}), respond: () => ({}), size: -1 };'), '`size` is no whole'],
+    [() => environment('export default {'), 'wrong.mjs cannot be loaded'],
+    [() => environment('export default () => { throw new Error("oh no"); };'), 'wrong.mjs` failed: oh no'],
+    [() => environment('export default { task: () => ({ prompt: "" }), respond: () => 0 };'), 'the prompt of task 0'],
+    [() => environment('export default { task: () => ({ prompt: "né" }), respond: () => 0 };'), 'cannot write: "né"'],
+    [() => playing('() => ({ reward: NaN })'), 'wrong.mjs`, task 0: `reward` is NaN'],
+    [() => playing('() => undefined'), 'task 0: `reward` is undefined'],
+    [() => playing('async () => { throw new Error("oh no"); }'), 'task 0 failed: oh no'],
+    [() => playing('() => ({ reward: 1, metrics: { a: "b" } })'), '`metrics.a` is b'],
+    [() => playing('() => ({ reward: 1, next: 3 })'), 'gave 3 as `next`'],
+    [() => playing('() => ({ reward: 1 }), scoreGroup: () => [1]'), '`scoreGroup` gave 1 numbers for 4 episodes'],
+    [() => `environment=arithmetic objective=${module('loss.mjs', 'export default {};')}`, 'has no function `loss`'],
+    [() => `environment=./examples/higher-or-lower.mjs batch_size=20 max_tokens=1 objective=${module('nan.mjs', 'export default { loss: () => NaN };')}`, 'its loss is NaN'],
+    [() => `environment=arithmetic probe=${module('look.mjs', 'export default () => ({ a: "b" });')}`, 'gave b as `a`'],
+    [() => `environment=arithmetic probe=${module('look2.mjs', 'export default () => { throw "oh no"; };')}`, 'failed: oh no'],
+  ])('wrong in some way end the run with a sentence (%#: %s)', async (argv, said) => {
+    const { code, stderr } = await memrl.run(short(...argv().split(' '), `log_path=${join(root, `wrong-${++tried}`)}`));
+    expect(stderr).toContain(said);
+    expect(stderr).not.toContain('at file:');
+    expect(code).toBe(2);
+  }); // prettier-ignore
+});
