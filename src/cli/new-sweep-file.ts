@@ -1,6 +1,8 @@
-import { join } from 'node:path';
+import { lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { Name } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
+import { obstacleOf } from '../files/regular-file.js';
 
 /** Folder of the sweep files that are written, from where the person is. */
 export const sweepFolder = 'sweeps';
@@ -17,6 +19,27 @@ export function sweepPath(asked: string | undefined, usual: string): string {
   if (read.success) return join(sweepFolder, `${read.data}.yaml`);
   const problem = `${JSON.stringify(name)} cannot be the name of a sweep: ${read.error.issues[0]?.message ?? 'it is none'}.`;
   throw new UserError(problem, 'Name it with `--name lr-search`.');
+}
+
+/** Whether anything has that name already, be it a link that leads nowhere. */
+export function isTaken(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Writes a sweep file that was not there before. @throws {UserError} When something is, or the system refuses. */
+export function writeNewSweep(path: string, text: string): void {
+  mkdirSync(resolve(dirname(path)), { recursive: true });
+  try {
+    writeFileSync(path, text, { flag: 'wx' });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    // Half of it, for want of room.
+    if (code !== 'EEXIST') rmSync(path, { force: true });
+    const obstacle = obstacleOf(error);
+    const why = obstacle.kind === 'absent' ? 'its folder is not there' : obstacle.reason;
+    throw new UserError(`Cannot write ${path}: ${why}.`, 'Choose another name with `--name`, or make room for it.');
+  }
 }
 
 /** `train` for `python -u train.py --fast` and `python -m lab.train`, else the program. */

@@ -1,9 +1,7 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { RunValue } from '../analysis/run-value.js';
-import { UserError } from '../base/user-error.js';
-import { obstacleOf } from '../files/regular-file.js';
-import { writeWhole } from '../files/whole-file.js';
+import { writeOutput } from '../files/output-file.js';
 import { numberFiles } from '../report/numbers-csv.js';
 import { pageFigures, pageHtml } from '../report/page/page.js';
 import { readPageData } from '../report/page/page-data.js';
@@ -63,14 +61,6 @@ const noFonts =
   'There are no fonts on this machine, so the PNG files have no text; the SVG files do. Install some, for example the package fonts-dejavu.';
 
 function write(path: string, text: string | Buffer): void {
-  const draft = `${path}.${process.pid}`;
-  try {
-    mkdirSync(resolve(path, '..'), { recursive: true });
-    writeWhole(path, text, { draft });
-  } catch (error) {
-    rmSync(draft, { force: true });
-    const obstacle = obstacleOf(error);
-    const why = obstacle.kind === 'absent' ? 'its folder is not there' : obstacle.reason;
-    throw new UserError(`Cannot write ${path}: ${why}.`, 'Name a file in a folder that you may write to.');
-  }
+  mkdirSync(resolve(dirname(path)), { recursive: true });
+  writeOutput(path, (descriptor) => writeFileSync(descriptor, text));
 }

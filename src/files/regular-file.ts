@@ -142,15 +142,20 @@ export function textOrNull(path: string, limit: number): string | null {
 /** The first bytes of a file of any size; empty where it cannot be read. */
 export function headOrEmpty(path: string, length: number): Buffer {
   const opened = openRegular(path);
-  const bytes = Buffer.alloc(length);
-  if (opened.kind !== 'file') return bytes.subarray(0, 0);
+  if (opened.kind !== 'file') return Buffer.alloc(0);
   try {
-    return bytes.subarray(0, fill(opened.descriptor, bytes));
+    return headOf(opened.descriptor, length);
   } catch {
-    return bytes.subarray(0, 0);
+    return Buffer.alloc(0);
   } finally {
     closeSync(opened.descriptor);
   }
+}
+
+/** The first bytes of an open file. @throws What the system says. */
+export function headOf(descriptor: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  return bytes.subarray(0, fill(descriptor, bytes));
 }
 
 /** Why the system refused, in words: `EACCES` is `permission denied`. */
@@ -171,6 +176,10 @@ const reasons: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'its path is too long',
   ESTALE: 'the network file system no longer knows it (ESTALE)',
   EIO: 'the disk reports an error (EIO)',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  ENXIO: 'nobody listens there',
+  EPIPE: 'its reader has ended',
   EMFILE: 'too many files are open',
   ENFILE: 'too many files are open',
 };

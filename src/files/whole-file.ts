@@ -42,7 +42,8 @@ export function linkNew(draft: string, path: string): boolean {
   }
 }
 
-function openFresh(path: string, mode: number): number {
+/** As `writeFresh`, for those who write more than one text. */
+export function openFresh(path: string, mode: number): number {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const open = () => openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   try {

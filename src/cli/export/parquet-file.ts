@@ -1,4 +1,5 @@
-import { type ColumnSource, fileWriter, ParquetWriter } from 'hyparquet-writer';
+import { writeFileSync } from 'node:fs';
+import { ByteWriter, type ColumnSource, ParquetWriter } from 'hyparquet-writer';
 import type { RunValue } from '../../analysis/run-value.js';
 import type { CsvValue } from '../../text/csv.js';
 import { type RunColumn, type RunTable, runTable, type ValueRow, valueRows } from './export-lines.js';
@@ -9,6 +10,8 @@ type Column = { readonly name: string; readonly type: ParquetType; readonly data
 
 /** Rows of a row group, which is held in memory. */
 const GROUP = 100_000;
+/** Bytes written at once. */
+const PART = 1 << 20;
 
 /**
  * A sweep as a Parquet file, with the rows and columns of the CSV. Numbers are numbers, times are times, and a metric that is no
@@ -18,23 +21,24 @@ const GROUP = 100_000;
  * @returns The number of rows.
  */
 export function writeParquet(
-  path: string,
+  descriptor: number,
   sweep: { name: string; directory: string },
   metrics: RunValue | 'all',
 ): number {
-  return metrics === 'all' ? writeValues(path, valueRows(sweep)) : writeRuns(path, runTable(sweep, metrics));
+  if (metrics === 'all') return writeValues(descriptor, valueRows(sweep));
+  return writeRuns(descriptor, runTable(sweep, metrics));
 }
 
-function writeRuns(path: string, { rows, columns }: RunTable): number {
+function writeRuns(descriptor: number, { rows, columns }: RunTable): number {
   const data = columns.map((column) => columnOf(column, rows.map(column.of)));
-  const writer = writerFor(path, data);
+  const writer = writerFor(descriptor, data);
   write(writer, data);
   void writer.finish();
   return rows.length;
 }
 
-function writeValues(path: string, rows: Iterable<ValueRow>): number {
-  const writer = writerFor(path, valuesOf([]));
+function writeValues(descriptor: number, rows: Iterable<ValueRow>): number {
+  const writer = writerFor(descriptor, valuesOf([]));
   let group: ValueRow[] = [];
   let count = 0;
   const flush = () => {
@@ -63,16 +67,36 @@ function valuesOf(rows: readonly ValueRow[]): Column[] {
   ];
 }
 
-/** Writes to a file, which is made: synchronous throughout. */
-function writerFor(path: string, columns: readonly Column[]): ParquetWriter {
+/** Synchronous throughout. */
+function writerFor(descriptor: number, columns: readonly Column[]): ParquetWriter {
   const schema = columns.map(({ name, type }) => ({ name, ...elements[type], repetition_type: 'OPTIONAL' as const }));
   return new ParquetWriter({
-    writer: fileWriter(path),
+    writer: new DescriptorWriter(descriptor),
     schema: [{ name: 'root', num_children: columns.length }, ...schema],
     createdBy: 'memrl-tui',
     // Of no use for tables of this size; and where there is NaN, readers disagree on what the largest is.
     statistics: false,
   });
+}
+
+/** The writer of the package keeps all bytes, or takes a path. */
+class DescriptorWriter extends ByteWriter {
+  readonly #descriptor: number;
+
+  constructor(descriptor: number) {
+    super();
+    this.#descriptor = descriptor;
+  }
+
+  override ensure(size: number): void {
+    if (this.index > PART) this.finish();
+    super.ensure(size);
+  }
+
+  override finish(): void {
+    writeFileSync(this.#descriptor, this.getBytes());
+    this.index = 0;
+  }
 }
 
 function write(writer: ParquetWriter, columns: readonly Column[]): void {

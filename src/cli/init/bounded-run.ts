@@ -1,15 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, statSync, truncateSync } from 'node:fs';
-import { join } from 'node:path';
-import { runFiles, runMarks } from '../../contract/files.js';
+import { fstatSync, ftruncateSync } from 'node:fs';
+import { runMarks } from '../../contract/files.js';
 import { identityOf } from '../../processes/process-identity.js';
 import { killTrees, terminateTrees, type Tree } from '../../processes/process-tree.js';
 
-/** A foreign program to try. Its output goes to `output.log` in `directory`, which is the folder of the run it takes itself for. */
+/**
+ * A foreign program to try. `log`: descriptor of the file that its output goes to; by its path the program may have put something
+ * else. `directory`: the folder of the run it takes itself for.
+ */
 type Bounded = {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly directory: string;
+  readonly log: number;
   readonly environment: Readonly<NodeJS.ProcessEnv>;
   readonly patienceMs: number;
   /** Bytes of output after which it is stopped. */
@@ -33,17 +36,11 @@ const GRACE_MS = 2000;
  * started stays behind. Never rejects.
  */
 export async function boundedRun(call: Bounded): Promise<BoundedEnd> {
-  const log = openSync(join(call.directory, runFiles.log), 'a', 0o600);
-  try {
-    const child = started(call, log);
-    if (child instanceof Error) return { kind: 'unstartable', why: child.message };
-    return await endOf(child, call);
-  } finally {
-    closeSync(log);
-  }
+  const child = started(call);
+  return child instanceof Error ? { kind: 'unstartable', why: child.message } : endOf(child, call);
 }
 
-function started({ command: [program = '', ...args], cwd, directory, environment }: Bounded, log: number) {
+function started({ command: [program = '', ...args], cwd, directory, environment, log }: Bounded) {
   try {
     return spawn(program, args, {
       cwd,
@@ -57,21 +54,21 @@ function started({ command: [program = '', ...args], cwd, directory, environment
   }
 }
 
-async function endOf(child: ChildProcess, { directory, patienceMs, most }: Bounded): Promise<BoundedEnd> {
+async function endOf(child: ChildProcess, { directory, log, patienceMs, most }: Bounded): Promise<BoundedEnd> {
   const exit = new Promise<BoundedEnd>((resolve) => {
     child.once('error', ({ message }) => resolve({ kind: 'unstartable', why: message }));
     child.once('exit', (code, signal) => resolve({ kind: 'exit', code, signal }));
   });
   if (child.pid === undefined) return exit;
   const tree = { pid: child.pid, startTime: identityOf(child.pid)?.startTime ?? null, directory };
-  const watch = new Watch(join(directory, runFiles.log), { patienceMs, most });
+  const watch = new Watch(log, { patienceMs, most });
   const end = await Promise.race([exit, watch.over]);
   watch.close();
   if (end.kind === 'late' || end.kind === 'loud') await stopped(tree, exit);
   // Also what a program has left behind that ended by itself.
   killTrees([tree]);
   // Gigabytes come between two looks at one that prints for ever: whoever reads it next is to read no more than was allowed.
-  if (end.kind === 'loud') truncateSync(join(directory, runFiles.log), most);
+  if (end.kind === 'loud') ftruncateSync(log, most);
   return end;
 }
 
@@ -88,11 +85,11 @@ class Watch {
   readonly over: Promise<BoundedEnd>;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(path: string, { patienceMs, most }: { patienceMs: number; most: number }) {
+  constructor(log: number, { patienceMs, most }: { patienceMs: number; most: number }) {
     const end = performance.now() + patienceMs;
     this.over = new Promise((resolve) => {
       this.#timer = setInterval(() => {
-        if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > most) resolve({ kind: 'loud' });
+        if (fstatSync(log).size > most) resolve({ kind: 'loud' });
         else if (performance.now() > end) resolve({ kind: 'late' });
       }, LOOK_MS);
     });

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { countingAmong, inMetricOrder, shownMetrics } from '../../analysis/metric-order.js';
 import { runFiles } from '../../contract/files.js';
-import { headOrEmpty } from '../../files/regular-file.js';
+import { headOf } from '../../files/regular-file.js';
 import { hasWandbAccount } from '../../files/wandb-account.js';
 import { describeSources, type MetricsReport } from '../../metrics/describe-sources.js';
 import { openMetrics } from '../../metrics/run-metrics.js';
@@ -34,6 +34,7 @@ export async function tried(command: readonly string[], limits: { patienceMs: nu
   const [directory, work] = [join(root, 'run'), join(root, 'work')];
   mkdirSync(directory);
   mkdirSync(work);
+  const log = openSync(join(directory, runFiles.log), 'a+', 0o600);
   try {
     const environment = {
       ...process.env,
@@ -41,7 +42,7 @@ export async function tried(command: readonly string[], limits: { patienceMs: nu
       ...plainOutput,
       PYTHONPATH: [process.cwd(), process.env['PYTHONPATH'] ?? ''].filter((each) => each !== '').join(delimiter),
     };
-    const end = await boundedRun({ command: fromHere(command), cwd: work, directory, environment, ...limits });
+    const end = await boundedRun({ command: fromHere(command), cwd: work, directory, log, environment, ...limits });
     const metrics = await openMetrics(directory, { places: { folders: [work], patterns: {} } }).readToEnd(turn);
     const keys = metrics.keys();
     const choice = { show: [], x: 'step' };
@@ -50,7 +51,7 @@ export async function tried(command: readonly string[], limits: { patienceMs: nu
     const report = describeSources(metrics);
     return {
       end,
-      output: headOrEmpty(join(directory, runFiles.log), HEAD).toString('utf8'),
+      output: headOf(log, HEAD).toString('utf8'),
       metrics: report,
       shown: keys.length === 0 ? [] : shownMetrics(keys, choice, counting),
       writesThere: report.sources.some(
@@ -58,6 +59,7 @@ export async function tried(command: readonly string[], limits: { patienceMs: nu
       ),
     };
   } finally {
+    closeSync(log);
     rmSync(root, { recursive: true, force: true, maxRetries: 3 });
   }
 }

@@ -1,7 +1,8 @@
-import { closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { UserError } from '../../base/user-error.js';
 import { exportLines, type TextFormat } from '../export/export-lines.js';
 import type { RunValue } from '../../analysis/run-value.js';
+import { writeOutput } from '../../files/output-file.js';
 import { runsDirectory, type CommonOptions } from '../options.js';
 import { statesOf } from '../../report/read-runs.js';
 import { supervisedRuns } from '../print-report.js';
@@ -33,7 +34,7 @@ export async function exportSweep([name]: readonly string[], options: ExportOpti
   if (format === 'parquet') return toParquet(sweep, metrics, options);
   const lines = exportLines(sweep, format, metrics);
   if (options.output === undefined) await toOutput(lines);
-  else remark(`${toFile(options.output, (part) => writeLines(part, lines))} lines in ${options.output}.`);
+  else remark(`${writeOutput(options.output, (file) => writeLines(file, lines))} lines in ${options.output}.`);
   return 0;
 }
 
@@ -53,7 +54,7 @@ async function toParquet(
     throw new UserError('Parquet is no text, and is not printed.', 'Name a file: `-o runs.parquet`.');
   }
   const { writeParquet } = await import('../export/parquet-file.js');
-  remark(`${toFile(output, (part) => writeParquet(part, sweep, metrics))} rows in ${output}.`);
+  remark(`${writeOutput(output, (file) => writeParquet(file, sweep, metrics))} rows in ${output}.`);
   return 0;
 }
 
@@ -76,33 +77,11 @@ async function toOutput(lines: Iterable<string>): Promise<void> {
   for (const { text } of batches(lines)) await printData(text);
 }
 
-/** Writes beside the file and moves it into place, so that there is never half of it. Gives what `write` gives. */
-function toFile(path: string, write: (part: string) => number): number {
-  const part = `${path}.part`;
-  try {
-    const total = write(part);
-    renameSync(part, path);
-    return total;
-  } catch (cause) {
-    rmSync(part, { force: true });
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === undefined) throw cause;
-    throw new UserError(`Cannot write ${path}: ${message}.`, 'Name another file with -o, or make room for it.', {
-      cause,
-    });
-  }
-}
-
-function writeLines(part: string, lines: Iterable<string>): number {
-  const descriptor = openSync(part, 'w');
+function writeLines(descriptor: number, lines: Iterable<string>): number {
   let total = 0;
-  try {
-    for (const { text, count } of batches(lines)) {
-      writeFileSync(descriptor, text);
-      total += count;
-    }
-  } finally {
-    closeSync(descriptor);
+  for (const { text, count } of batches(lines)) {
+    writeFileSync(descriptor, text);
+    total += count;
   }
   return total;
 }

@@ -1,13 +1,13 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
+import { writeOutput } from '../../files/output-file.js';
 import { textOrNull } from '../../files/regular-file.js';
-import { writeWhole } from '../../files/whole-file.js';
 import type { ArgumentStyle } from '../../spec/grid-line/argument-style.js';
 import type { SamplingKind } from '../../spec/expand/sampling/unit-points.js';
 import { type GridLine, gridSweepText } from '../../spec/grid-line/grid-line.js';
 import { isOfSameSweep, lineBefore } from '../../spec/grid-line/line-before.js';
-import { sweepFolder, sweepNameOf, sweepPath } from '../new-sweep-file.js';
+import { isTaken, sweepFolder, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
 import { type LaunchOptions, requestedSlots } from '../options.js';
 import { planOfText, type ReadPlan } from '../read-plan.js';
 import { print } from '../terminal.js';
@@ -66,14 +66,14 @@ async function launchLine({ path, text, read, there }: Launching, options: Launc
   }
   if (there?.kind === 'other') throw otherFile(path);
   if (there === null) {
-    write(path, text);
+    writeUnlessThere(path, text);
     return launchPlan(read, path, options);
   }
   print([replacedWords(path, there.text)]);
-  writeWhole(path, text);
+  replace(path, text);
   const code = await launchPlan(read, path, options);
   // The person did not agree.
-  if (code === 2) writeWhole(path, there.text);
+  if (code === 2) replace(path, there.text);
   return code;
 }
 
@@ -82,7 +82,7 @@ type Found = { readonly kind: 'before'; readonly text: string } | { readonly kin
 
 /** Null: nothing, or the text itself. */
 function fileAt(path: string, text: string, line: GridLine): Found | null {
-  if (!existsSync(path)) return null;
+  if (!isTaken(path)) return null;
   const present = textOrNull(path, MOST);
   if (present === text) return null;
   const before = present === null ? null : lineBefore(present);
@@ -111,7 +111,7 @@ function otherFile(path: string): UserError {
 function freeName(path: string): string {
   const stem = path.slice(sweepFolder.length + 1, -'.yaml'.length);
   for (let number = 2; ; number += 1) {
-    if (!existsSync(join(sweepFolder, `${stem}-${number}.yaml`))) return `${stem}-${number}`;
+    if (!isTaken(join(sweepFolder, `${stem}-${number}.yaml`))) return `${stem}-${number}`;
   }
 }
 
@@ -119,9 +119,10 @@ function withNote(read: ReadPlan, note: string): ReadPlan {
   return { ...read, plan: { ...read.plan, notes: [...(read.plan.notes ?? []), note] } };
 }
 
-function write(path: string, text: string): void {
-  if (existsSync(path)) return;
-  mkdirSync(dirname(path), { recursive: true });
-  // Another program may have been faster.
-  writeFileSync(path, text, { flag: 'wx' });
+function writeUnlessThere(path: string, text: string): void {
+  if (!isTaken(path)) writeNewSweep(path, text);
+}
+
+function replace(path: string, text: string): void {
+  writeOutput(path, (descriptor) => writeFileSync(descriptor, text));
 }

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { helpOptions, type ProgramHelp } from '../init/help-options.js';
 import { draftText, type DraftTrial } from '../init/sweep-draft.js';
@@ -7,7 +7,7 @@ import { fromHere, type Tried, tried } from '../init/trial.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { planOfText } from '../read-plan.js';
 import { print, remark } from '../terminal.js';
-import { sweepNameOf, sweepPath } from '../new-sweep-file.js';
+import { isTaken, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
 
 type InitOptions = { name?: string; print?: boolean; trial?: boolean; trialTime?: number };
 
@@ -38,8 +38,7 @@ export async function init(words: readonly string[], options: InitOptions, behin
     print(text.trimEnd().split('\n'));
     return 0;
   }
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text, { flag: 'wx' });
+  writeNewSweep(path, text);
   for (const said of [problem, trial?.problem ?? null]) if (said !== null) remark(said);
   const found = help === null ? '' : ` with ${help.options.length} options of ${command.join(' ')} (${help.format})`;
   print([`Wrote ${path}${found}.`, `Fill it in, then: memrl-tui ${path} --dry-run`]);
@@ -57,7 +56,7 @@ function refuseCommands({ commands }: ProgramHelp, command: readonly string[]): 
 }
 
 function refuseExisting(path: string): void {
-  if (!existsSync(path)) return;
+  if (!isTaken(path)) return;
   throw new UserError(`${path} exists; it is not overwritten.`, 'Choose another name with `--name`, or remove it.');
 }
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseRunValue, type RunValue } from '../../../src/analysis/run-value.js';
 import { writeParquet } from '../../../src/cli/export/parquet-file.js';
 import type { RunRecord } from '../../../src/contract/run-record.js';
+import { writeOutput } from '../../../src/files/output-file.js';
 import { writeRunRecord } from '../../../src/files/run-record-file.js';
 
 let directory = '';
@@ -27,7 +28,7 @@ function addRun(name: string, parameters: RunRecord['parameters'], metrics = '')
 async function written(metrics: 'last' | 'all') {
   const path = join(directory, 'out.parquet');
   const value = metrics === 'all' ? metrics : (parseRunValue(metrics) as RunValue);
-  const count = writeParquet(path, { name: 's', directory }, value);
+  const count = writeOutput(path, (file) => writeParquet(file, { name: 's', directory }, value));
   const bytes = readFileSync(path);
   const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
   const rows = await parquetReadObjects({ file });

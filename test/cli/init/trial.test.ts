@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -35,6 +35,16 @@ describe('a program that is tried', () => {
     const script = `mkdir -p "${folder}"; printf 'step,loss\n0,2\n1,1\n' > "${folder}/metrics.csv"`;
     const answer = await tried(['sh', '-c', script], limits);
     expect(answer).toMatchObject({ shown: ['loss'], writesThere });
+  });
+
+  it('has its own output read and cut, and no file behind a link that it has put in the place of its log', async () => {
+    const precious = 'precious'.repeat(100);
+    writeFileSync(join(place, 'victim'), precious);
+    const script = `echo mine; rm "$MEMRL_RUN_DIR/output.log"; ln -s ${join(place, 'victim')} "$MEMRL_RUN_DIR/output.log"; exec yes`;
+    const { end, output } = await tried(['sh', '-c', script], { ...limits, most: 100 });
+    expect([end.kind, output.slice(0, 7), output.length]).toEqual(['loud', 'mine\ny\n', 100]);
+    expect(readFileSync(join(place, 'victim'), 'utf8')).toBe(precious);
+    expect(readdirSync(place)).toEqual(['victim']);
   });
 
   it.each([
