@@ -4,8 +4,8 @@
  * shares the objects of the other: programs that ask git for the commit hear that of the submit.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, lstatSync, readlinkSync } from 'node:fs';
-import { copyFile, lstat, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { snapshotPrefix, sweepFiles } from '../contract/files.js';
@@ -135,14 +135,40 @@ function targetOf(top: string, path: string): string {
   return isInside ? target : whole;
 }
 
-/** Whether all files are in a copy and were not written to since it was made. */
-async function isUnchanged(path: string, { files }: CodeSurvey): Promise<boolean> {
+/** Whether a copy holds what was copied and nothing else, and none of it was written to since. */
+async function isUnchanged(path: string, { top, files }: CodeSurvey): Promise<boolean> {
   const marker = await lstat(join(path, MARKER)).catch(() => null);
   if (marker === null) return false;
-  for (const file of files) {
-    const stat = await lstat(join(path, file.path)).catch(() => null);
+  const sizes = new Map(files.map((file) => [file.path, file.size]));
+  const isOwn = (entry: string, stat: Stats): boolean => {
+    if (entry.startsWith(`.git${sep}`)) return stat.ctimeMs <= marker.ctimeMs;
+    if (stat.isSymbolicLink() && !sizes.has(entry)) return readlinkSync(join(path, entry)) === join(top, entry);
+    const size = sizes.get(entry);
+    sizes.delete(entry);
     // A link is as long as its target, which may be written otherwise.
-    if (stat === null || stat.ctimeMs > marker.ctimeMs || (stat.isFile() && stat.size !== file.size)) return false;
+    return size !== undefined && stat.ctimeMs <= marker.ctimeMs && (stat.size === size || !stat.isFile());
+  };
+  try {
+    return (await areAll(path, '', isOwn)) && sizes.size === 0;
+  } catch {
+    // Something goes or comes while it is looked at.
+    return false;
+  }
+}
+
+/**
+ * What is written beside code by whoever runs it or asks git of it, and is none: bytecode that belongs to a file that is there,
+ * objects that nothing names, what git remembers of the times of files.
+ */
+const byproducts = /(^|\/)(__pycache__|\.(pytest|mypy|ruff)_cache)$|^\.git\/(objects|index)$/;
+
+/** Whether it is true of all below a folder that are no folders. */
+async function areAll(root: string, folder: string, isOwn: (entry: string, stat: Stats) => boolean): Promise<boolean> {
+  for (const name of await readdir(join(root, folder))) {
+    const entry = join(folder, name);
+    if (byproducts.test(entry)) continue;
+    const stat = await lstat(join(root, entry));
+    if (!(stat.isDirectory() ? await areAll(root, entry, isOwn) : isOwn(entry, stat))) return false;
   }
   return true;
 }

@@ -53,6 +53,18 @@ function gitIn(cwd: string, ...words: string[]): string {
   return execFileSync('git', words, { cwd, env: environment, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
+const mine = ['-c', 'user.name=me', '-c', 'user.email=me@example.com'];
+
+function writeFile(place: string): void {
+  mkdirSync(dirname(place), { recursive: true });
+  writeFileSync(place, 'x');
+}
+
+function relink(copy: string, name: string, target: string): void {
+  rmSync(join(copy, name), { recursive: true });
+  symlinkSync(target, join(copy, name));
+}
+
 function commit(): string {
   git('add', '-A');
   git('commit', '-q', '-m', 'one', '--allow-empty');
@@ -176,6 +188,48 @@ describe('a snapshot of the code', () => {
     expect([two.path, readFileSync(join(two.path, 'a.py'), 'utf8')]).toEqual([`${one.path}-2`, '1\n']);
     unlinkSync(join(two.path, 'a.py'));
     expect((await make()).path).toBe(`${one.path}-3`);
+  });
+
+  it.each<{ what: string; into: (copy: string) => void }>([
+    { what: 'a new module', into: (copy) => writeFileSync(join(copy, 'torch.py'), 'evil') },
+    { what: 'one in a folder of the code', into: (copy) => writeFileSync(join(copy, 'lib/b.py'), 'evil') },
+    { what: 'one in a new folder', into: (copy) => void writeFile(join(copy, 'new/__init__.py')) },
+    { what: 'bytecode without its source', into: (copy) => writeFileSync(join(copy, 'lib/b.pyc'), 'evil') },
+    { what: 'a link to code elsewhere', into: (copy) => symlinkSync(folder, join(copy, 'torch')) },
+    { what: 'another link in the place of one', into: (copy) => relink(copy, 'data', folder) },
+    { what: 'a link in the place of a folder', into: (copy) => relink(copy, 'lib', path('lib')) },
+    { what: 'a commit', into: (copy) => gitIn(copy, ...mine, 'commit', '-q', '--allow-empty', '-m', 'two') },
+  ])('is not used again once a run has put $what there', async ({ into }) => {
+    write('.gitignore', 'data/\n');
+    write('data/x', 'x');
+    write('lib/a.py', '1');
+    commit();
+    const one = await make();
+    expect((await make()).path).toBe(one.path);
+    into(one.path);
+    const two = await make();
+    expect(two.path).toBe(`${one.path}-2`);
+    expect(readdirSync(two.path).sort()).toEqual(['.git', '.gitignore', 'data', 'lib']);
+    expect([readdirSync(join(two.path, 'lib')), readlinkSync(join(two.path, 'data'))]).toEqual([
+      ['a.py'],
+      path('data'),
+    ]);
+    expect((await make()).path).toBe(two.path);
+  });
+
+  it('is used again though programs have kept what they compiled, and asked git', async () => {
+    write('.gitignore', 'data/\n');
+    write('data/x', 'x');
+    write('lib/a.py', '1');
+    commit();
+    const one = await make();
+    writeFile(join(one.path, 'lib/__pycache__/a.cpython-312.pyc'));
+    writeFile(join(one.path, '.pytest_cache/v'));
+    gitIn(one.path, 'status');
+    gitIn(one.path, 'diff', 'HEAD');
+    // What git ignored at that launch is gone; the link to it leads nowhere.
+    rmSync(path('data'), { recursive: true });
+    expect((await make()).path).toBe(one.path);
   });
 
   it('is made once by two who launch at the same time', async () => {
