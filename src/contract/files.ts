@@ -61,6 +61,8 @@ export const supervisorFiles = {
   /** Written to by the supervisor now and then: its time is that of the last heartbeat. */
   lease: 'lease',
   log: 'log',
+  /** Directories of runs that are behind links, and what those led to at their first start. */
+  linked: 'linked.jsonl',
   plans: 'plans',
   environments: 'environments',
 } as const;

@@ -1,8 +1,9 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Annotation, boundedAnnotation } from '../base/annotation.js';
 import { runFiles } from '../contract/files.js';
+import { ensureOwnDirectory } from './own-directory.js';
 import { textOrNull } from './regular-file.js';
 import { writeWhole } from './whole-file.js';
 
@@ -38,7 +39,7 @@ export function readAnnotation(directory: string): Annotation | null {
  */
 export function writeAnnotation(directory: string, annotation: Annotation | null): void {
   const path = join(directory, runFiles.annotation);
+  ensureOwnDirectory(directory);
   if (annotation === null) return rmSync(path, { force: true });
-  mkdirSync(directory, { recursive: true });
   writeWhole(path, `${JSON.stringify({ version: 1, ...annotation }, null, 2)}\n`);
 }

@@ -5,7 +5,7 @@
  * than by absence (ELOOP, EACCES, ENOTDIR, ENAMETOOLONG, ESTALE, EIO). Here only regular files are opened, without waiting,
  * and every failure is a value: a file can spoil what it says, never the program that reads it.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -82,13 +82,13 @@ function standsInTheWay(path: string): Obstacle | null {
 
 /**
  * Opens a file to write at its end, and makes it if nothing is there. Never waits: a pipe without a reader is refused, as is
- * all else that is no regular file. Other errors of the system are thrown.
+ * all else that is no regular file, and a link, which a run may have put there. Other errors of the system are thrown.
  */
 export function openForAppending(path: string): OpenedFile | Obstacle {
-  const there = statRegular(path);
-  if (there.kind === 'unreadable') return there;
-  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
-  const descriptor = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o666);
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (there !== undefined && !there.isFile()) return notRegular(there);
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants;
+  const descriptor = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o666);
   const stat = fstatSync(descriptor);
   if (stat.isFile()) return { kind: 'file', descriptor, stat };
   closeSync(descriptor);
@@ -192,6 +192,7 @@ function kindOf(stat: Stats): string {
   if (stat.isDirectory()) return 'a directory';
   if (stat.isFIFO()) return 'a named pipe';
   if (stat.isSocket()) return 'a socket';
+  if (stat.isSymbolicLink()) return 'a symbolic link';
   return 'a device';
 }
 

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../contract/files.js';
 import { RunRecord } from '../contract/run-record.js';
+import { ensureOwnDirectory } from './own-directory.js';
 import { readRegular, textOrNull } from './regular-file.js';
 import { foldersIn } from './sweep-folders.js';
 import { writeWhole } from './whole-file.js';
@@ -52,7 +52,7 @@ export function recordObstacle(directory: string): string | null {
  * Makes the directory if it is missing. One writer at a time: the supervisor.
  */
 export function writeRunRecord(directory: string, record: RunRecord): void {
-  mkdirSync(directory, { recursive: true });
+  ensureOwnDirectory(directory);
   writeWhole(join(directory, runFiles.record), `${JSON.stringify(record, null, 2)}\n`);
 }
 

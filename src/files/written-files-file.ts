@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../contract/files.js';
 import { WrittenFiles } from '../contract/written-files.js';
+import { ensureOwnDirectory } from './own-directory.js';
 import { textOrNull } from './regular-file.js';
 import { writeWhole } from './whole-file.js';
 
@@ -23,6 +23,6 @@ export function readWrittenFiles(directory: string): WrittenFiles | null {
 
 /** Replaces it in one step. One writer at a time: the supervisor. @throws What the system says. */
 export function writeWrittenFiles(directory: string, written: WrittenFiles): void {
-  mkdirSync(directory, { recursive: true });
+  ensureOwnDirectory(directory);
   writeWhole(join(directory, runFiles.written), `${JSON.stringify(written, null, 2)}\n`);
 }

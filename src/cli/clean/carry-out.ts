@@ -18,11 +18,13 @@ const MOST = 200;
  */
 export async function carryOut(plan: RunPlan, fleet: Fleet): Promise<string | null> {
   try {
+    // Nothing is touched before the supervisor has said that the directory is the run's own.
+    const problem = plan.all ? await deleteRun(plan, fleet) : await deleteItems(plan, [], fleet);
+    if (problem !== null) return problem;
     for (const path of plan.left) await rm(path, { recursive: true, force: true });
-    if (plan.all) return await deleteRun(plan, fleet);
     for (let from = 0; from < plan.items.length; from += MOST) {
-      const problem = await deleteItems(plan, plan.items.slice(from, from + MOST), fleet);
-      if (problem !== null) return problem;
+      const refused = await deleteItems(plan, plan.items.slice(from, from + MOST), fleet);
+      if (refused !== null) return refused;
     }
     return null;
   } catch (error) {

@@ -5,6 +5,7 @@ import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { snapshotPrefix, sweepFiles } from '../../contract/files.js';
 import { runAside } from '../../files/disk/discard.js';
 import { readUsage, totalUsage } from '../../files/disk/disk-usage.js';
+import { isLink } from '../../files/own-directory.js';
 import { counted, sizeText } from '../../text/numbers.js';
 import { newMark } from './carry-out.js';
 
@@ -71,8 +72,10 @@ function measured(sweep: string, directory: string, name: string): Snapshot {
 }
 
 function entriesOf(sweepDirectory: string): string[] {
+  const folder = join(sweepDirectory, sweepFiles.code);
   try {
-    return readdirSync(join(sweepDirectory, sweepFiles.code)).sort();
+    // A run may have put it there; what is behind it was not made here.
+    return isLink(folder) ? [] : readdirSync(folder).sort();
   } catch {
     // There is none of it, or it cannot be looked into: then nothing there can be deleted either.
     return [];

@@ -5,7 +5,6 @@ import {
   constants,
   existsSync,
   fstatSync,
-  mkdirSync,
   openSync,
   readSync,
   statSync,
@@ -14,6 +13,7 @@ import {
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { attemptSeparator } from '../../contract/attempt-separator.js';
 import { runFiles } from '../../contract/files.js';
+import { claimDirectory } from '../../files/own-directory.js';
 import { type Obstacle, openForAppending } from '../../files/regular-file.js';
 import { writeFresh } from '../../files/whole-file.js';
 import { hostIdentity } from '../../processes/host-identity.js';
@@ -50,11 +50,9 @@ const shortages: Readonly<Record<string, string>> = {
 export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart | Refusal {
   let log: number;
   try {
-    mkdirSync(attemptDirectory(spec.directory, spec.attempt), { recursive: true });
-    if (!hasRoom(spec.directory)) return full(spec.directory);
-    // A shim would wait for ever at a pipe in the place of its file.
-    const obstacle = attemptObstacle(attemptDirectory(spec.directory, spec.attempt));
+    const obstacle = claimed(spec);
     if (obstacle !== null) return { kind: 'refused', reason: obstacle, transient: false };
+    if (!hasRoom(spec.directory)) return full(spec.directory);
     for (const [name, text] of Object.entries(spec.files ?? {})) writeFresh(join(spec.directory, name), text);
     const opened = openForAppending(join(spec.directory, runFiles.log));
     if (opened.kind !== 'file') return unwritable(spec.directory, opened);
@@ -71,6 +69,12 @@ export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart
   } finally {
     closeSync(log);
   }
+}
+
+/** Makes the directory of the attempt. @returns Why nothing can be started there, in words; null: it can. */
+function claimed({ directory, attempt }: LaunchSpec): string | null {
+  // A shim would wait for ever at a pipe in the place of its file.
+  return claimDirectory(directory, attempt) ?? attemptObstacle(attemptDirectory(directory, attempt));
 }
 
 function unwritable(directory: string, obstacle: Obstacle): Refusal {

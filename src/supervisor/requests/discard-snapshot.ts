@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { sweepFiles } from '../../contract/files.js';
 import { setRunAside } from '../../files/disk/discard.js';
+import { isLink } from '../../files/own-directory.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import type { Ack } from '../../protocol/message.js';
 import { isOpen } from '../../scheduler/queue/groups.js';
@@ -17,6 +18,7 @@ function discarded(sweep: string, name: string, mark: string, tools: RequestTool
   const directory = first === undefined ? undefined : tools.planned(first)?.directory;
   if (directory === undefined) return refusal(`there is no sweep ${sweep}`);
   const path = join(dirname(directory), sweepFiles.code, name);
+  if (isLink(dirname(path))) return refusal(`${dirname(path)} is a symbolic link`);
   const user = userOf(sweep, path, tools);
   if (user !== null) return refusal(`${sweep}: ${name} is the code of ${user}`);
   try {

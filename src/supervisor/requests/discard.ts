@@ -1,5 +1,6 @@
 import type { RunId } from '../../base/ids.js';
 import { type Discard, keptPaths, overlaps, setAside, setRunAside } from '../../files/disk/discard.js';
+import { directoryObstacle } from '../../files/own-directory.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import type { Ack } from '../../protocol/message.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
@@ -15,14 +16,16 @@ import type { CommandHandler, RequestTools } from './request.js';
 export const discard: CommandHandler<'discard'> = async ({ id, mark, what }, tools) => {
   const run = tools.planned(id);
   if (run === null) return refusal(`${id} is not known here`);
+  const obstacle = directoryObstacle(run.directory);
+  if (obstacle !== null) return refusal(`${id}: ${obstacle}`);
   const orphan = await tools.orphanedAttemptOf(run.directory, tools.state.runs.get(id)!.attempt + 1);
   if (orphan !== null) return refusal(`${id}: attempt ${orphan} may still be running`);
   try {
     if (Array.isArray(what)) return await discardParts(run, mark, what, tools);
     return discardRun(run, { mark, isDone: what === 'done' }, tools);
   } catch (error) {
-    const obstacle = obstacleOf(error);
-    return refusal(`${id}: ${obstacle.kind === 'unreadable' ? obstacle.reason : 'it is gone already'}`);
+    const found = obstacleOf(error);
+    return refusal(`${id}: ${found.kind === 'unreadable' ? found.reason : 'it is gone already'}`);
   }
 };
 

@@ -102,6 +102,18 @@ describe('setting parts of a run aside', () => {
   });
 });
 
+describe('setting aside what a run has put a link in the place of', () => {
+  it.each(['parts', 'all'])('is refused: %s', async (what) => {
+    mkdirSync(join(place, 'home'));
+    writeFileSync(join(place, 'home/old'), 'precious');
+    rmSync(directory(), { recursive: true });
+    symlinkSync('home', directory());
+    const { ack, forgotten } = await ask(what === 'all' ? { what } : {});
+    expect(ack).toMatchObject({ ok: false, message: expect.stringMatching(/behind a symbolic link/) as string });
+    expect([readdirSync(join(place, 'home')), forgotten]).toEqual([['old'], []]);
+  });
+});
+
 describe('setting a whole run aside', () => {
   it('leaves no directory, and nothing that is remembered of it', async () => {
     expect(await ask({ what: 'all' })).toEqual({ ack: { ok: true, message: 's/run set aside' }, forgotten: [id] });
