@@ -3,7 +3,16 @@
  * it is someone else's, to be neither written nor deleted. A link that was there before the first start is a person's, who keeps
  * runs on another disk: device and inode of what it led to are remembered, and it may be used as long as it leads there.
  */
-import { appendFileSync, lstatSync, mkdirSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runFiles, supervisorFiles } from '../contract/files.js';
 import { parseJsonLine } from '../contract/json-line.js';
@@ -40,8 +49,8 @@ export function claimDirectory(directory: string, attempt: number): string | nul
   const obstacle = isLinked && !isNew ? directoryObstacle(directory) : null;
   if (obstacle !== null) return obstacle;
   const folder = join(directory, runFiles.attempts, String(attempt));
-  const linked = [dirname(folder), folder].find(isLink);
-  if (linked !== undefined) return `${linked} is a symbolic link`;
+  const linked = isLink(dirname(folder)) ? dirname(folder) : isForeignLink(folder) ? folder : null;
+  if (linked !== null) return `${linked} is a symbolic link`;
   mkdirSync(folder, { recursive: true });
   if (isNew) remember(directory);
   return null;
@@ -53,6 +62,11 @@ function isBehindLink(directory: string): boolean {
 
 export function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
+/** An attempt that was taken over as a later one has a link of that number. */
+function isForeignLink(folder: string): boolean {
+  return isLink(folder) && !/^\d+$/.test(readlinkSync(folder));
 }
 
 function isEmpty(directory: string): boolean {

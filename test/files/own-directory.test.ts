@@ -11,6 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { attemptDirectory, withdraw } from '../../src/executors/local/attempt-files.js';
+import { succeed } from '../../src/executors/local/whereabouts.js';
 import { writeAnnotation } from '../../src/files/annotation-file.js';
 import { claimDirectory, directoryObstacle, ensureOwnDirectory } from '../../src/files/own-directory.js';
 import { writeRunRecord } from '../../src/files/run-record-file.js';
@@ -89,6 +91,12 @@ describe('the directory of a run', () => {
     expect(readdirSync(at('home'))).toEqual(['thesis']);
   });
 
+  it('has an attempt begun under the number of another that was taken over', () => {
+    claimDirectory(run(), 1);
+    symlinkSync('1', join(run(), 'attempts/2'));
+    expect(claimDirectory(run(), 2)).toBeNull();
+  });
+
   it('has nothing written behind a link that it has become', () => {
     claimDirectory(run(), 1);
     replace(run());
@@ -99,9 +107,12 @@ describe('the directory of a run', () => {
       () => writeAnnotation(run(), { starred: true, tags: [], note: null }),
       () => writeAnnotation(run(), null),
       () => writeWrittenFiles(run(), {} as never),
+      () => withdraw(attemptDirectory(run(), 2)),
+      () => succeed(run(), { orphan: 1, attempt: 2 }),
       () => ensureOwnDirectory(run()),
     ];
+    mkdirSync(at('home/attempts/2'), { recursive: true });
     for (const write of writes) expect(write).toThrow(strange);
-    expect(readdirSync(at('home'))).toEqual(['thesis']);
+    expect([readdirSync(at('home')).sort(), readdirSync(at('home/attempts'))]).toEqual([['attempts', 'thesis'], ['2']]);
   });
 });

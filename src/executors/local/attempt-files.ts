@@ -1,9 +1,10 @@
 import { closeSync, mkdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { exitCodeIn } from '../../contract/run-record.js';
 import { fileSystemTime } from '../../files/file-system-time.js';
+import { ensureOwnDirectory } from '../../files/own-directory.js';
 import { openForAppending, readRegular, statRegular, textOrNull } from '../../files/regular-file.js';
 import { linkNew, writeFresh } from '../../files/whole-file.js';
 import { type Claim, parseClaim, type ShellWords, shellWords, surrender, withdrawalLine } from './claim-text.js';
@@ -65,6 +66,7 @@ export function obstacleWords(directory: string, reason: string): string {
  */
 export function withdraw(directory: string): { neverRan: boolean } | null {
   const madeAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? null;
+  ensureOwnDirectory(dirname(dirname(directory)));
   mkdirSync(directory, { recursive: true });
   const path = join(directory, runFiles.pid);
   const draft = `${path}.tmp`;

@@ -9,6 +9,7 @@ import { mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { obstacleOf } from '../../files/regular-file.js';
+import { ensureOwnDirectory } from '../../files/own-directory.js';
 import { writeWhole } from '../../files/whole-file.js';
 import { hostIdentity, relationTo } from '../../processes/host-identity.js';
 import { bootId, identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.js';
@@ -259,6 +260,7 @@ export function livingOrphanedAttempt(
  * supervisor and the next ones. So no other process can begin it. Throws when the directory cannot be written to.
  */
 export function succeed(runDirectory: string, { orphan, attempt }: TakenOver): void {
+  ensureOwnDirectory(runDirectory);
   const directory = attemptDirectory(runDirectory, attempt);
   mkdirSync(attemptDirectory(runDirectory, orphan), { recursive: true });
   // An empty one, that was made for a start which was put off.
