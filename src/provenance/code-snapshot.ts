@@ -9,6 +9,7 @@ import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFi
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { snapshotPrefix, sweepFiles } from '../contract/files.js';
+import { isLink } from '../files/own-directory.js';
 import { obstacleOf, textOrNull } from '../files/regular-file.js';
 import type { CodeSurvey } from './code-survey.js';
 import { git, type GitHost } from './git-state.js';
@@ -35,6 +36,13 @@ export const draftPrefix = '.draft-';
  */
 export async function makeSnapshot(survey: CodeSurvey, sweepDirectory: string, host: GitHost): Promise<MadeSnapshot> {
   const folder = join(sweepDirectory, sweepFiles.code);
+  if (isLink(folder)) {
+    // A run may have put it there, and copies that nobody needs are deleted.
+    throw new UserError(
+      `${folder}, where copies of the code are kept, is a symbolic link.`,
+      'Put a folder in its place.',
+    );
+  }
   const draft = join(folder, `${draftPrefix}${randomUUID()}`);
   try {
     await mkdir(draft, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { workplace } from './program.js';
 
@@ -43,4 +43,32 @@ describe('clean', () => {
     expect(readFileSync(`${a}/output.log`, 'utf8')).toBe('attempt 3\n');
     expect(existsSync(at('runs/two'))).toBe(true);
   });
+
+  it(
+    'touches nothing behind a link that a run has put in the place of its directory',
+    { timeout: 90_000 },
+    async () => {
+      mkdirSync(at('home'));
+      for (const name of ['a.pt', 'b.pt', 'run.json']) writeFileSync(at(`home/${name}`), 'precious');
+      write(
+        'moving.yaml',
+        `
+name: moving
+command: [sh, -c, 'rm -rf $MEMRL_RUN_DIR; ln -s ${at('home')} $MEMRL_RUN_DIR; exit 1', '\${k}']
+parameters: { k: [a, b] }
+`,
+      );
+      await run('moving.yaml', '--plain', '--slots', '2');
+      const cleaned = await run('clean', 'moving', '--pattern', '*', '--logs', '--attempts', '-y');
+      expect([cleaned.code, cleaned.out]).toEqual([
+        3,
+        expect.stringMatching(/behind a symbolic link.*0 runs cleaned, 2 not/s),
+      ]);
+      expect((await run('clean', 'moving', '--failed', '-y')).code).toBe(0);
+      await run('resume', 'k=a');
+      await run('wait', 'moving');
+      expect(readdirSync(at('home')).sort()).toEqual(['a.pt', 'b.pt', 'run.json']);
+      expect(readFileSync(at('home/run.json'), 'utf8')).toBe('precious');
+    },
+  );
 });

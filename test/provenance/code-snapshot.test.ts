@@ -232,6 +232,14 @@ describe('a snapshot of the code', () => {
     expect((await make()).path).toBe(one.path);
   });
 
+  it('is not made behind a link in the place of its folder', async () => {
+    commit();
+    mkdirSync(join(runs(), 's'), { recursive: true });
+    symlinkSync(folder, join(runs(), 's', 'code'));
+    await expect(make()).rejects.toThrow(/code, where copies of the code are kept, is a symbolic link/);
+    expect(readdirSync(folder)).toEqual(['repo']);
+  });
+
   it('is made once by two who launch at the same time', async () => {
     write('a.py', '1');
     commit();

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
+import { needlessSnapshots } from '../../../src/cli/clean/snapshots.js';
 import { runAside } from '../../../src/files/disk/discard.js';
 import { discardSnapshot } from '../../../src/supervisor/requests/discard-snapshot.js';
 import type { RequestTools } from '../../../src/supervisor/requests/request.js';
@@ -52,6 +53,14 @@ describe('deleting a copy of the code', () => {
     expect(said).toMatchObject({ ok: false, message: 's: snapshot-ab is the code of the further runs of s/g' });
     const closed = { ...group, open: { ...open, closed: 'all' } };
     expect(await ask({ groups: [['s/g', closed]], source })).toMatchObject({ ok: true });
+  });
+
+  it('is refused, and not even proposed, behind a link that a run has put in the place of the folder', async () => {
+    renameSync(join(place, 'code'), join(place, 'home'));
+    symlinkSync('home', join(place, 'code'));
+    expect(needlessSnapshots({ name: 's', directory: place }, [], Date.now())).toEqual([]);
+    expect(await ask()).toEqual({ ok: false, message: `${join(place, 'code')} is a symbolic link`, fix: null });
+    expect(existsSync(join(place, 'home', 'snapshot-ab'))).toBe(true);
   });
 
   it('is refused where there is none, or a link to something else', async () => {
