@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Name } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
-import { obstacleOf } from '../files/regular-file.js';
+import { unwritable } from '../files/output-file.js';
 
 /** Folder of the sweep files that are written, from where the person is. */
 export const sweepFolder = 'sweeps';
@@ -32,13 +32,9 @@ export function writeNewSweep(path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: 'wx' });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
     // Half of it, for want of room.
-    if (code !== 'EEXIST') rmSync(path, { force: true });
-    const obstacle = obstacleOf(error);
-    const why = obstacle.kind === 'absent' ? 'its folder is not there' : obstacle.reason;
-    throw new UserError(`Cannot write ${path}: ${why}.`, 'Choose another name with `--name`, or make room for it.');
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(path, { force: true });
+    throw unwritable(path, error, 'Choose another name with `--name`, or make room for it.');
   }
 }
 

@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { RunValue } from '../analysis/run-value.js';
-import { writeOutput } from '../files/output-file.js';
+import { writeOutputText } from '../files/output-file.js';
 import { numberFiles } from '../report/numbers-csv.js';
 import { pageFigures, pageHtml } from '../report/page/page.js';
 import { readPageData } from '../report/page/page-data.js';
@@ -62,5 +62,5 @@ const noFonts =
 
 function write(path: string, text: string | Buffer): void {
   mkdirSync(resolve(dirname(path)), { recursive: true });
-  writeOutput(path, (descriptor) => writeFileSync(descriptor, text));
+  writeOutputText(path, text);
 }

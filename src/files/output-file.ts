@@ -3,7 +3,7 @@
  * they are. A regular file is replaced in one step, so that nobody sees half of it, and keeps its mode and its owner.
  */
 import { closeSync, constants, fchmodSync, fchownSync, fstatSync, ftruncateSync, lstatSync } from 'node:fs';
-import { openSync, readlinkSync, realpathSync, renameSync, rmSync, type Stats, statSync } from 'node:fs';
+import { openSync, readlinkSync, realpathSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pid } from 'node:process';
 import { UserError } from '../base/user-error.js';
@@ -25,13 +25,21 @@ export function writeOutput<T>(path: string, write: (descriptor: number) => T): 
     const isKept = !before.isFile() || opened.test(resolve(path));
     return isKept ? filled(there, write) : replaced(realpathSync(path), { ...before, there }, write);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === undefined) throw cause;
-    const obstacle = obstacleOf(cause);
-    const why = obstacle.kind === 'absent' ? 'its folder is not there' : obstacle.reason;
-    throw new UserError(`Cannot write ${path}: ${why}.`, 'Name a file that you may write, or make room for it.', {
-      cause,
-    });
+    throw unwritable(path, cause, 'Name a file that you may write, or make room for it.');
   }
+}
+
+/** As `writeOutput`, of one text. */
+export function writeOutputText(path: string, text: string | Uint8Array): void {
+  writeOutput(path, (descriptor) => writeFileSync(descriptor, text));
+}
+
+/** What the system refused, in words for the person who has named the path; any other error as it is. */
+export function unwritable(path: string, cause: unknown, fix: string): unknown {
+  if ((cause as NodeJS.ErrnoException).code === undefined) return cause;
+  const obstacle = obstacleOf(cause);
+  const why = obstacle.kind === 'absent' ? 'its folder is not there' : obstacle.reason;
+  return new UserError(`Cannot write ${path}: ${why}.`, fix, { cause });
 }
 
 /** Names of what a shell has opened already, maybe to add to it. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import { errorText, UserError } from '../../base/user-error.js';
 import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
-import { writeOutput } from '../../files/output-file.js';
+import { writeOutputText } from '../../files/output-file.js';
 import { readIfThere, readRunRecord } from '../../files/run-record-file.js';
 import { type SaidAtLaunch, saidAtLaunch, writeSweepText } from '../../files/sweep-text.js';
 import { expandBeside } from '../../spec/expand/expand-sweep.js';
@@ -129,7 +129,7 @@ export class TerminalEditor implements EditorPort {
     if (!own.isAsKnown)
       throw new UserError(`${path} has changed since, and was not written.`, `The text is in ${kept}.`);
     try {
-      writeOutput(path, (descriptor) => writeFileSync(descriptor, readSweepText(draft.path)));
+      writeOutputText(path, readSweepText(draft.path));
     } catch (error) {
       throw new UserError(`${path} could not be written: ${errorText(error)}.`, `The text is in ${kept}.`);
     }

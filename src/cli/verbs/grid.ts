@@ -1,7 +1,6 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
-import { writeOutput } from '../../files/output-file.js';
+import { writeOutputText } from '../../files/output-file.js';
 import { textOrNull } from '../../files/regular-file.js';
 import type { ArgumentStyle } from '../../spec/grid-line/argument-style.js';
 import type { SamplingKind } from '../../spec/expand/sampling/unit-points.js';
@@ -70,10 +69,10 @@ async function launchLine({ path, text, read, there }: Launching, options: Launc
     return launchPlan(read, path, options);
   }
   print([replacedWords(path, there.text)]);
-  replace(path, text);
+  writeOutputText(path, text);
   const code = await launchPlan(read, path, options);
   // The person did not agree.
-  if (code === 2) replace(path, there.text);
+  if (code === 2) writeOutputText(path, there.text);
   return code;
 }
 
@@ -121,8 +120,4 @@ function withNote(read: ReadPlan, note: string): ReadPlan {
 
 function writeUnlessThere(path: string, text: string): void {
   if (!isTaken(path)) writeNewSweep(path, text);
-}
-
-function replace(path: string, text: string): void {
-  writeOutput(path, (descriptor) => writeFileSync(descriptor, text));
 }
