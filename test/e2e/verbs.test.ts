@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, rmSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, lstatSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connect } from '../../src/client/ensure-supervisor.js';
@@ -231,6 +231,19 @@ describe('looking', () => {
     const { err, code } = await run('export', 'patient', '--format', 'json', '-o', 'out.json');
     expect({ code, err }).toEqual({ code: 0, err: '6 lines in out.json.\n' });
     expect(JSON.parse(read('out.json'))).toMatchObject([{ name: 'a_n1', parameters: { n: 1 } }, {}, {}, {}]);
+    for (const words of [
+      ['export', 'patient', '-o'],
+      ['export', 'patient', '--format', 'parquet', '-o'],
+      ['report', 'patient', '--html'],
+    ]) {
+      write('target', 'old');
+      chmodSync(at('target'), 0o640);
+      rmSync(at('link'), { force: true });
+      symlinkSync('target', at('link'));
+      expect((await run(...words, 'link')).code).toBe(0);
+      expect([lstatSync(at('link')).isSymbolicLink(), statSync(at('target')).mode & 0o777]).toEqual([true, 0o640]);
+      expect(read('target')).toMatch(/^(sweep,|PAR1|<!doctype html>)/i);
+    }
     expect((await run('report', 'patient')).out).toContain('patient · 3 done · 1 failed');
     const replay = await run('report', 'patient', '--would-stop', 'median min_iter=2', '--metric', 'minimize loss');
     expect(replay.code).toBe(2);
