@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readClaim } from '../../../src/executors/local/attempt-files.js';
@@ -44,17 +44,6 @@ const kill = (signal: string) => ['sh', '-c', `kill -${signal} $$`];
 const exit = (code: number) => ['sh', '-c', `exit ${code}`];
 
 describe.each(shells)('the shim in %s', (shell) => {
-  it('writes no code into the attempt of another run, to which its own directory has become a link', () => {
-    const folder = runFolder();
-    const other = join(folder, 'other');
-    mkdirSync(other);
-    const script = `mv "${folder}/attempt" "${folder}/mine"; ln -s other "${folder}/attempt"; echo theirs > "${other}/pid"; exit 3`;
-    shimmed(shell, ['sh', '-c', script], [], folder);
-    expect(readdirSync(other)).toEqual(['pid']);
-    expect(readFileSync(join(other, 'pid'), 'utf8')).toBe('theirs\n');
-    expect(provenEnding(join(folder, 'mine'), null)).toEqual({ kind: 'exited', code: 3 });
-  });
-
   it.each([
     { argv: exit(0), ending: { kind: 'exited', code: 0 } },
     { argv: exit(3), ending: { kind: 'exited', code: 3 } },
