@@ -85,8 +85,10 @@ function standsInTheWay(path: string): Obstacle | null {
  * all else that is no regular file, and a link, which a run may have put there. Other errors of the system are thrown.
  */
 export function openForAppending(path: string): OpenedFile | Obstacle {
-  const there = lstatSync(path, { throwIfNoEntry: false });
-  if (there !== undefined && !there.isFile()) return notRegular(there);
+  const there = statRegular(path);
+  if (there.kind === 'unreadable') return there;
+  const named = lstatSync(path, { throwIfNoEntry: false });
+  if (named?.isSymbolicLink() === true) return notRegular(named);
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW } = constants;
   const descriptor = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW, 0o666);
   const stat = fstatSync(descriptor);
