@@ -12,6 +12,9 @@ import { askSearch, isReadingLog, runContext, scrollLog, searchOn, stopSearch, w
 import { wallOf } from './open-screen.js';
 import { panesOf } from './open-tabs.js';
 
+/** Words that the footer has for what acts on runs. */
+const footerVerbs: ReadonlySet<Command> = new Set(['kill', 'kill-group', 'resume', 'resume-group', 'hold', 'pause']);
+
 /** The keys of an open run or group. */
 export const runKeys: KeyTable = {
   rows: [
@@ -116,12 +119,10 @@ function ofLog(word: string): (model: WindowModel) => string | null {
   return (model) => (isRun(model) ? inPanes(word, ['log'])(model) : null);
 }
 
-const shown: ReadonlySet<Command> = new Set(['kill', 'kill-group', 'resume', 'resume-group', 'hold', 'pause']);
-
 /** What acts on runs, but beside charts. */
 function actWord({ command, short }: KeyRow): Short {
   return (model) => {
-    if (paneOf(model) === 'charts' || !shown.has(command) || typeof short !== 'function') return null;
+    if (paneOf(model) === 'charts' || !footerVerbs.has(command) || typeof short !== 'function') return null;
     const word = short(model);
     return word === null ? null : unlessSearching(word)(model);
   };
