@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RunValue } from '../analysis/run-value.js';
 import { UserError } from '../base/user-error.js';
@@ -15,6 +15,7 @@ import { runsDirectory } from './options.js';
 import { supervisedRuns } from './print-report.js';
 import { pngPainter } from './png-painter.js';
 import { print, remark } from './terminal.js';
+import { makeFolder } from '../files/make-folder.js';
 
 type PageOptions = {
   readonly runs?: string;
@@ -65,7 +66,7 @@ const noFonts =
 function write(path: string, text: string | Buffer): void {
   const draft = `${path}.${process.pid}`;
   try {
-    mkdirSync(resolve(path, '..'), { recursive: true });
+    makeFolder(resolve(path, '..'));
     writeWhole(path, text, { draft });
   } catch (error) {
     rmSync(draft, { force: true });

@@ -1,10 +1,11 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type Annotation, boundedAnnotation } from '../base/annotation.js';
 import { runFiles } from '../contract/files.js';
 import { textOrNull } from './regular-file.js';
 import { writeWhole } from './whole-file.js';
+import { makeFolder } from './make-folder.js';
 
 /** Of the longest note with all its tags, with room to spare, bytes. */
 const LARGEST = 64 << 10;
@@ -39,6 +40,6 @@ export function readAnnotation(directory: string): Annotation | null {
 export function writeAnnotation(directory: string, annotation: Annotation | null): void {
   const path = join(directory, runFiles.annotation);
   if (annotation === null) return rmSync(path, { force: true });
-  mkdirSync(directory, { recursive: true });
+  makeFolder(directory);
   writeWhole(path, `${JSON.stringify({ version: 1, ...annotation }, null, 2)}\n`);
 }

@@ -1,10 +1,10 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../contract/files.js';
 import { RunRecord } from '../contract/run-record.js';
 import { readRegular, textOrNull } from './regular-file.js';
 import { foldersIn } from './sweep-folders.js';
 import { writeWhole } from './whole-file.js';
+import { makeFolder } from './make-folder.js';
 
 /** Of a record with thousands of attempts, bytes. */
 const LARGEST_RECORD = 4 << 20;
@@ -52,7 +52,7 @@ export function recordObstacle(directory: string): string | null {
  * Makes the directory if it is missing. One writer at a time: the supervisor.
  */
 export function writeRunRecord(directory: string, record: RunRecord): void {
-  mkdirSync(directory, { recursive: true });
+  makeFolder(directory);
   writeWhole(join(directory, runFiles.record), `${JSON.stringify(record, null, 2)}\n`);
 }
 

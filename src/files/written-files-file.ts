@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../contract/files.js';
 import { WrittenFiles } from '../contract/written-files.js';
 import { textOrNull } from './regular-file.js';
 import { writeWhole } from './whole-file.js';
+import { makeFolder } from './make-folder.js';
 
 /** Bytes; some thousand files. */
 const LARGEST = 1 << 20;
@@ -23,6 +23,6 @@ export function readWrittenFiles(directory: string): WrittenFiles | null {
 
 /** Replaces it in one step. One writer at a time: the supervisor. @throws What the system says. */
 export function writeWrittenFiles(directory: string, written: WrittenFiles): void {
-  mkdirSync(directory, { recursive: true });
+  makeFolder(directory);
   writeWhole(join(directory, runFiles.written), `${JSON.stringify(written, null, 2)}\n`);
 }

@@ -5,13 +5,14 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
-import { copyFile, lstat, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { snapshotPrefix, sweepFiles } from '../contract/files.js';
 import { obstacleOf, textOrNull } from '../files/regular-file.js';
 import type { CodeSurvey } from './code-survey.js';
 import { git, type GitHost } from './git-state.js';
+import { makeFolder } from '../files/make-folder.js';
 
 /** `path`: absolute. `linked`: what is linked from the work tree, relative to it. */
 export type MadeSnapshot = { readonly path: string; readonly linked: readonly string[] };
@@ -37,7 +38,7 @@ export async function makeSnapshot(survey: CodeSurvey, sweepDirectory: string, h
   const folder = join(sweepDirectory, sweepFiles.code);
   const draft = join(folder, `${draftPrefix}${randomUUID()}`);
   try {
-    await mkdir(draft, { recursive: true, mode: 0o700 });
+    makeFolder(draft, 0o700);
     const hash = await copyFiles(survey, draft);
     return await kept(survey, { folder, draft, hash }, host);
   } catch (error) {
@@ -113,7 +114,7 @@ async function copyOne(top: string, path: string, draft: string): Promise<string
   const [from, to] = [join(top, path), join(draft, path)];
   const stat = await lstat(from).catch(() => null);
   if (stat === null) return null;
-  await mkdir(dirname(to), { recursive: true });
+  makeFolder(dirname(to));
   if (stat.isSymbolicLink()) {
     const target = targetOf(top, path);
     await symlink(target, to);
@@ -152,7 +153,7 @@ async function addLinks({ top, linked }: CodeSurvey, path: string): Promise<stri
   for (const each of linked) {
     const place = join(path, each);
     if (lstatSync(place, { throwIfNoEntry: false }) !== undefined) continue;
-    await mkdir(dirname(place), { recursive: true });
+    makeFolder(dirname(place));
     await symlink(join(top, each), place).catch(unlessThere);
   }
   return linkedIn(path, linked);
@@ -168,8 +169,8 @@ async function finish(survey: CodeSurvey, { draft, hash }: Draft, host: GitHost)
   const format = commit.length > 40 ? ['--object-format=sha256'] : [];
   await call(draft, host, ['init', '--quiet', '--template=', ...format]);
   const repository = join(draft, '.git');
-  await mkdir(join(repository, 'info'), { recursive: true });
-  await mkdir(join(repository, 'objects', 'info'), { recursive: true });
+  makeFolder(join(repository, 'info'));
+  makeFolder(join(repository, 'objects', 'info'));
   await writeFile(join(repository, 'objects', 'info', 'alternates'), `${objects}\n`);
   // A pattern for a folder is none for a link to one.
   const patterns = linked.map((path) => `/${path.replace(/[\\*?[\] !#]/g, '\\$&')}\n`);

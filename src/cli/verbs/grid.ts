@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { textOrNull } from '../../files/regular-file.js';
@@ -12,6 +12,7 @@ import { type LaunchOptions, requestedSlots } from '../options.js';
 import { planOfText, type ReadPlan } from '../read-plan.js';
 import { print } from '../terminal.js';
 import { launchPlan } from './launch.js';
+import { makeFolder } from '../../files/make-folder.js';
 
 type GridOptions = LaunchOptions & {
   name?: string;
@@ -121,7 +122,7 @@ function withNote(read: ReadPlan, note: string): ReadPlan {
 
 function write(path: string, text: string): void {
   if (existsSync(path)) return;
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   // Another program may have been faster.
   writeFileSync(path, text, { flag: 'wx' });
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { helpOptions, type ProgramHelp } from '../init/help-options.js';
@@ -8,6 +8,7 @@ import { shellQuote } from '../../text/shell-words.js';
 import { planOfText } from '../read-plan.js';
 import { print, remark } from '../terminal.js';
 import { sweepNameOf, sweepPath } from '../new-sweep-file.js';
+import { makeFolder } from '../../files/make-folder.js';
 
 type InitOptions = { name?: string; print?: boolean; trial?: boolean; trialTime?: number };
 
@@ -38,7 +39,7 @@ export async function init(words: readonly string[], options: InitOptions, behin
     print(text.trimEnd().split('\n'));
     return 0;
   }
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   writeFileSync(path, text, { flag: 'wx' });
   for (const said of [problem, trial?.problem ?? null]) if (said !== null) remark(said);
   const found = help === null ? '' : ` with ${help.options.length} options of ${command.join(' ')} (${help.format})`;

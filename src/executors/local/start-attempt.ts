@@ -5,13 +5,12 @@ import {
   constants,
   existsSync,
   fstatSync,
-  mkdirSync,
   openSync,
   readSync,
   statSync,
   writeSync,
 } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { attemptSeparator } from '../../contract/attempt-separator.js';
 import { runFiles } from '../../contract/files.js';
 import { type Obstacle, openForAppending } from '../../files/regular-file.js';
@@ -23,6 +22,7 @@ import { placeWord } from './claim-text.js';
 import { hasRoom } from '../../files/disk-room.js';
 import { carried } from './environment-carrier.js';
 import { SHIM } from './shim.js';
+import { makeFolder } from '../../files/make-folder.js';
 
 /** `child`: the shim. */
 type ShimStart = Extract<Start, { kind: 'started' }> & { child: ChildProcess };
@@ -50,7 +50,7 @@ const shortages: Readonly<Record<string, string>> = {
 export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart | Refusal {
   let log: number;
   try {
-    mkdirSync(attemptDirectory(spec.directory, spec.attempt), { recursive: true });
+    makeFolder(attemptDirectory(spec.directory, spec.attempt));
     if (!hasRoom(spec.directory)) return full(spec.directory);
     // A shim would wait for ever at a pipe in the place of its file.
     const obstacle = attemptObstacle(attemptDirectory(spec.directory, spec.attempt));
@@ -60,7 +60,7 @@ export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart
     if (opened.kind !== 'file') return unwritable(spec.directory, opened);
     log = opened.descriptor;
   } catch (error) {
-    return refusal(readOnly(spec.directory) ?? error, `cannot write to ${spec.directory}`);
+    return refusal(error, `cannot write to ${spec.directory}`);
   }
   try {
     separate(log, spec.attempt);
@@ -81,17 +81,6 @@ function unwritable(directory: string, obstacle: Obstacle): Refusal {
 /** Said before the shim finds it out: an attempt that it cannot claim is used up. */
 function full(directory: string): Refusal {
   return { kind: 'refused', reason: `cannot write to ${directory}: ${shortages['ENOSPC']}`, transient: true };
-}
-
-/** Node takes a folder on a read-only disk for one that is missing. */
-function readOnly(path: string): unknown {
-  try {
-    accessSync(path, constants.W_OK);
-    return null;
-  } catch (error) {
-    const isMissing = codeOf(error) === 'ENOENT' && dirname(path) !== path;
-    return isMissing ? readOnly(dirname(path)) : error;
-  }
 }
 
 function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart | Refusal {
