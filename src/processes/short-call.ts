@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import type { Options, ResultPromise } from 'execa';
-import { identityOf } from './process-identity.js';
+import { identityOf, readStat } from './process-identity.js';
 import { killTrees, terminateTrees, type Tree } from './process-tree.js';
 
 /** A program to run for a moment: nvidia-smi, git, the command of a done rule, a program that is tried. */
@@ -71,17 +71,17 @@ export async function callProgram(call: ShortCall): Promise<CallEnd> {
   // Most processes never call a program.
   const { execa } = await import('execa');
   const mark = randomUUID();
+  const guard = call.tree === undefined ? null : guardOf(mark);
   try {
     const child = execa(call.program, call.args, optionsOf(call, mark)) as Child;
-    const guard = call.tree === undefined ? null : guardOf(child, mark);
-    try {
-      return await endOf(child, call);
-    } finally {
-      guard?.stdin.end('done\n');
-    }
+    const tree = treeOf(child, call);
+    if (tree !== null) guard?.stdin.write(`${tree.pid} ${tree.startTime}\n`);
+    return await endOf(child, tree, call);
   } catch (error) {
     // What no system call can take, a NUL byte for example.
     return { kind: 'unstartable', why: (error as Error).message };
+  } finally {
+    guard?.stdin.end('\n\n');
   }
 }
 
@@ -120,8 +120,7 @@ function optionsOf({ environment, cwd, input = '', most = MOST, tree }: ShortCal
 }
 
 /** Races the end of the program against its limit: a program in a hung driver never ends, and a daemon may hold its output. */
-async function endOf(child: Child, call: ShortCall): Promise<CallEnd> {
-  const tree = treeOf(child, call);
+async function endOf(child: Child, tree: Tree | null, call: ShortCall): Promise<CallEnd> {
   const limit = AbortSignal.any([
     AbortSignal.timeout(call.patienceMs),
     ...(call.signal === undefined ? [] : [call.signal]),
@@ -139,7 +138,7 @@ async function endOf(child: Child, call: ShortCall): Promise<CallEnd> {
     else limit.addEventListener('abort', () => void stop(), { once: true });
   });
   child.once('exit', () => {
-    if (tree !== null && call.tree?.leftovers === 'killed') killTrees([tree]);
+    if (tree !== null && call.tree?.leftovers === 'killed') killAll(tree);
     clearTimeout(timer);
     timer = setTimeout(() => close(child), DRAIN_MS);
   });
@@ -168,7 +167,12 @@ function bytesOf(read: Uint8Array | undefined): Buffer {
 /** Null: the program is ended alone. */
 function treeOf({ pid }: Child, { tree }: ShortCall): Tree | null {
   if (tree === undefined || pid === undefined) return null;
-  return { pid, startTime: identityOf(pid)?.startTime ?? null, directory: tree.directory ?? NOWHERE };
+  // One that has ended already has its start time until it is waited for.
+  return {
+    pid,
+    startTime: readStat(pid)?.startTime ?? identityOf(pid)?.startTime ?? null,
+    directory: tree.directory ?? NOWHERE,
+  };
 }
 
 async function stopped(child: Child, tree: Tree | null, graceMs: number): Promise<void> {
@@ -180,7 +184,18 @@ async function stopped(child: Child, tree: Tree | null, graceMs: number): Promis
     await Promise.race([grace, new Promise((resolve) => child.once('exit', resolve))]);
     clearTimeout(timer);
   }
+  killAll(tree);
+}
+
+/** The group goes even where nobody can say when its leader started. */
+function killAll(tree: Tree): void {
+  // While its members live they tell what descends from them.
   killTrees([tree]);
+  try {
+    process.kill(-tree.pid, 'SIGKILL');
+  } catch {
+    // Nothing is left of it.
+  }
 }
 
 /** Neither such a program nor its output may keep this process from ending. */
@@ -199,10 +214,11 @@ function close({ stdout, stderr }: Child): void {
 const CALL_MARK = 'MEMRL_CALL';
 
 /**
- * Waits for the end of its caller (a line says that nothing is left to do), and then kills the group of the program, and all that
- * carries its mark. A process of its own, because SIGKILL leaves the caller no time. Arguments: pid and start time of the program, its mark.
+ * Reads pid and start time of the program, and waits for the end of its caller (another line says that nothing is left to do). Then it kills the
+ * group of the program, and all that carries its mark, which is the argument. A process of its own, because SIGKILL leaves the caller no time.
  */
-const GUARD = `read -r line && exit
+const GUARD = `mark=$1
+read -r pid start && read -r line && exit
 started() {
   if [ -d /proc/self ]; then
     stat=$(cat "/proc/$1/stat") && set -- \${stat##*) } && shift 19 && echo "$1"
@@ -210,16 +226,16 @@ started() {
     set -- $(LC_ALL=C ps -o lstart= -p "$1") && echo "$*"
   fi
 }
-case $(started "$1") in '' | "$2") kill -9 "-$1" ;; esac
+if [ "$pid" ]; then
+  case $(started "$pid") in '' | "$start") kill -9 "-$pid" ;; esac
+fi
 for round in 1 2 3; do
-  for file in $(grep -lsF "$3" /proc/[0-9]*/environ); do file=\${file%/environ}; kill -9 "\${file#/proc/}"; done
+  for file in $(grep -lsF "$mark" /proc/[0-9]*/environ); do file=\${file%/environ}; kill -9 "\${file#/proc/}"; done
 done`;
 
-/** Ends the program and what it has started when this process dies, however it dies. */
-function guardOf({ pid }: Child, mark: string) {
-  const startTime = pid === undefined ? null : identityOf(pid)?.startTime;
-  if (!startTime) return null;
-  const guard = spawn('/bin/sh', ['-c', GUARD, 'memrl-guard', String(pid), startTime, mark], {
+/** Ends the program with that mark and what it has started when this process dies, however it dies. */
+function guardOf(mark: string) {
+  const guard = spawn('/bin/sh', ['-c', GUARD, 'memrl-guard', mark], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     env: { PATH: process.env['PATH'] },

@@ -159,7 +159,7 @@ describe('the end of who has called a program', () => {
       const caller = spawn(process.execPath, [outfile], { stdio: 'ignore' });
       const pids = [];
       for (const file of files) {
-        pids.push(await waitFor(`${file} to be up`, () => existsSync(join(folder, file)) && pidIn(file)));
+        pids.push(await waitFor(`${file} to be up`, () => existsSync(join(folder, file)) ? pidIn(file) : null));
       }
       caller.kill(signal);
       for (const pid of pids) await isGone(pid);
