@@ -81,7 +81,7 @@ export class PreferencesFile {
     }
   }
 
-  /** The package takes as long to load as the whole window to open, so only who changes something waits for it. */
+  /** `conf` replaces the file in one step. It takes as long to load as the whole window to open, so reading is done without it. */
   async #open(): Promise<Conf<Values>> {
     if (this.#conf !== null) return this.#conf;
     const { default: Conf } = await import('conf');

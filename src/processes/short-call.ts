@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
+import type { Writable } from 'node:stream';
 import type { Options, ResultPromise } from 'execa';
 import { identityOf, readStat } from './process-identity.js';
 import { killTrees, terminateTrees, type Tree } from './process-tree.js';
@@ -75,13 +76,13 @@ export async function callProgram(call: ShortCall): Promise<CallEnd> {
   try {
     const child = execa(call.program, call.args, optionsOf(call, mark)) as Child;
     const tree = treeOf(child, call);
-    if (tree !== null) guard?.stdin.write(`${tree.pid} ${tree.startTime}\n`);
+    if (tree !== null) guard?.write(`${tree.pid} ${tree.startTime}\n`);
     return await endOf(child, tree, call);
   } catch (error) {
     // What no system call can take, a NUL byte for example.
     return { kind: 'unstartable', why: (error as Error).message };
   } finally {
-    guard?.stdin.end('\n\n');
+    guard?.end('\n\n');
   }
 }
 
@@ -121,29 +122,29 @@ function optionsOf({ environment, cwd, input = '', most = MOST, tree }: ShortCal
 
 /** Races the end of the program against its limit: a program in a hung driver never ends, and a daemon may hold its output. */
 async function endOf(child: Child, tree: Tree | null, call: ShortCall): Promise<CallEnd> {
-  const limit = AbortSignal.any([
-    AbortSignal.timeout(call.patienceMs),
-    ...(call.signal === undefined ? [] : [call.signal]),
-  ]);
   let isLate = false;
   let timer: NodeJS.Timeout | undefined;
+  let stop = () => undefined as void;
   const gaveUp = new Promise<null>((resolve) => {
-    const stop = async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
+    stop = () => {
+      if (isLate || child.exitCode !== null || child.signalCode !== null) return;
       isLate = true;
-      await stopped(child, tree, call.tree?.graceMs ?? 0);
-      timer ??= setTimeout(resolve, KILL_WAIT_MS, null);
+      void stopped(child, tree, call.tree?.graceMs ?? 0).then(
+        () => (timer ??= setTimeout(resolve, KILL_WAIT_MS, null)),
+      );
     };
-    if (limit.aborted) void stop();
-    else limit.addEventListener('abort', () => void stop(), { once: true });
   });
+  const limit = setTimeout(stop, call.patienceMs);
+  call.signal?.addEventListener('abort', stop);
+  if (call.signal?.aborted) stop();
   child.once('exit', () => {
     if (tree !== null && call.tree?.leftovers === 'killed') killAll(tree);
     clearTimeout(timer);
     timer = setTimeout(() => close(child), DRAIN_MS);
   });
   const result = await Promise.race([child, gaveUp]);
-  clearTimeout(timer);
+  for (const each of [limit, timer]) clearTimeout(each);
+  call.signal?.removeEventListener('abort', stop);
   if (result !== null) return resultOf(result, isLate, call);
   giveUp(child, placeOf(call));
   return { kind: 'late', stdout: nothing, stderr: nothing };
@@ -233,8 +234,11 @@ for round in 1 2 3; do
   for file in $(grep -lsF "$mark" /proc/[0-9]*/environ); do file=\${file%/environ}; kill -9 "\${file#/proc/}"; done
 done`;
 
-/** Ends the program with that mark and what it has started when this process dies, however it dies. */
-function guardOf(mark: string) {
+/**
+ * Ends the program with that mark and what it has started when this process dies, however it dies. The stdin of the guard; null
+ * where no process or descriptor was left for it.
+ */
+function guardOf(mark: string): Writable | null {
   const guard = spawn('/bin/sh', ['-c', GUARD, 'memrl-guard', mark], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -242,5 +246,5 @@ function guardOf(mark: string) {
   });
   for (const emitter of [guard, guard.stdin]) emitter?.on('error', () => undefined);
   guard.unref();
-  return guard;
+  return guard.stdin;
 }
