@@ -22,6 +22,10 @@ export default defineConfig(
       'no-console': 'error',
       'no-restricted-syntax': [
         'error',
+        {
+          selector: 'CallExpression[callee.name=/^mkdir(Sync)?$/] Property[key.name="recursive"]',
+          message: 'Node may try for ever: take `makeFolder` (files/make-folder.ts), in the lab `makeDirectory`.',
+        },
         { selector: 'ExportDefaultDeclaration', message: 'Export by name: the importer should not choose it.' },
         {
           selector:

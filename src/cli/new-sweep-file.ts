@@ -1,7 +1,8 @@
-import { lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { lstatSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Name } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
+import { makeFolder } from '../files/make-folder.js';
 import { unwritable } from '../files/output-file.js';
 
 /** Folder of the sweep files that are written, from where the person is. */
@@ -28,7 +29,7 @@ export function isTaken(path: string): boolean {
 
 /** Writes a sweep file that was not there before. @throws {UserError} When something is, or the system refuses. */
 export function writeNewSweep(path: string, text: string): void {
-  mkdirSync(resolve(dirname(path)), { recursive: true });
+  makeFolder(dirname(path));
   try {
     writeFileSync(path, text, { flag: 'wx' });
   } catch (error) {

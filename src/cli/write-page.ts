@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { RunValue } from '../analysis/run-value.js';
 import { writeOutputText } from '../files/output-file.js';
@@ -13,6 +12,7 @@ import { runsDirectory } from './options.js';
 import { supervisedRuns } from './print-report.js';
 import { pngPainter } from './png-painter.js';
 import { print, remark } from './terminal.js';
+import { makeFolder } from '../files/make-folder.js';
 
 type PageOptions = {
   readonly runs?: string;
@@ -61,6 +61,6 @@ const noFonts =
   'There are no fonts on this machine, so the PNG files have no text; the SVG files do. Install some, for example the package fonts-dejavu.';
 
 function write(path: string, text: string | Buffer): void {
-  mkdirSync(resolve(dirname(path)), { recursive: true });
+  makeFolder(resolve(dirname(path)));
   writeOutputText(path, text);
 }

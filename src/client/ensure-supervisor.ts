@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,6 +11,7 @@ import { checkRunsDirectory } from '../files/private-folder.js';
 import { textOrNull } from '../files/regular-file.js';
 import { lockOf, openSupervisor } from './connection.js';
 import { Fleet } from './fleet.js';
+import { makeFolder } from '../files/make-folder.js';
 
 /** How to start a supervisor. Paths are absolute. */
 export type Programs = {
@@ -202,7 +203,7 @@ function start(runsDirectory: string, programs: Programs, more: readonly string[
 
 function openLog(log: string): number {
   try {
-    mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(log), 0o700);
     const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = constants;
     return openSync(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0o600);
   } catch (error) {

@@ -145,5 +145,5 @@ export type Ending =
   /** Nobody can know. */
   | { kind: 'unknown'; reason: string };
 
-/** A process that was still there when the end of its run was told. */
-export type LeakedProcess = { pid: number; name: string };
+/** A process that was still there when the end of its run was told. `possible`: it may be the run's; nothing on it says whose it is. */
+export type LeakedProcess = { pid: number; name: string; possible?: true };

@@ -3,19 +3,11 @@
  * it is someone else's, to be neither written nor deleted. A link that was there before the first start is a person's, who keeps
  * runs on another disk: device and inode of what it led to are remembered, and it may be used as long as it leads there.
  */
-import {
-  appendFileSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { appendFileSync, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runFiles, supervisorFiles } from '../contract/files.js';
 import { parseJsonLine } from '../contract/json-line.js';
+import { makeFolder } from './make-folder.js';
 import { textOrNull } from './regular-file.js';
 
 /** Of some hundred thousand directories, bytes. */
@@ -35,7 +27,7 @@ export function directoryObstacle(directory: string): string | null {
 export function ensureOwnDirectory(directory: string): void {
   const obstacle = directoryObstacle(directory);
   if (obstacle !== null) throw new Error(obstacle);
-  mkdirSync(directory, { recursive: true });
+  makeFolder(directory);
 }
 
 /**
@@ -51,7 +43,7 @@ export function claimDirectory(directory: string, attempt: number): string | nul
   const folder = join(directory, runFiles.attempts, String(attempt));
   const linked = isLink(dirname(folder)) ? dirname(folder) : isForeignLink(folder) ? folder : null;
   if (linked !== null) return `${linked} is a symbolic link`;
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   if (isNew) remember(directory);
   return null;
 }

@@ -1,9 +1,10 @@
-import { closeSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Conf from 'conf';
 import { readRegular } from './regular-file.js';
+import { makeFolder } from './make-folder.js';
 
 type Values = Record<string, unknown>;
 
@@ -64,7 +65,7 @@ export class PreferencesFile {
 
   async #write(edit: (values: Readonly<Values>) => Values): Promise<string | null> {
     try {
-      mkdirSync(dirname(this.path), { recursive: true });
+      makeFolder(dirname(this.path));
       const release = await lock(`${this.path}.lock`);
       try {
         // What damaged the file since it was read is put out of the way, and must not keep the change from being kept.
@@ -80,7 +81,7 @@ export class PreferencesFile {
     }
   }
 
-  /** The package takes as long to load as the whole window to open, so only who changes something waits for it. */
+  /** `conf` replaces the file in one step. It takes as long to load as the whole window to open, so reading is done without it. */
   async #open(): Promise<Conf<Values>> {
     if (this.#conf !== null) return this.#conf;
     const { default: Conf } = await import('conf');

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import * as z from 'zod';
 import { sweepFiles, sweepTexts } from '../contract/files.js';
 import { statRegular, textOrNull } from './regular-file.js';
 import { writeWhole } from './whole-file.js';
+import { makeFolder } from './make-folder.js';
 
 /** Bytes: more than a sweep file may have. */
 const MOST = 2 ** 26;
@@ -29,7 +30,7 @@ export function keptSweepText(sweepDirectory: string): KeptText | null {
  * @param file The name of the file: its ending says how the text is read.
  */
 export function writeSweepText(sweepDirectory: string, text: string, file: string): void {
-  mkdirSync(sweepDirectory, { recursive: true });
+  makeFolder(sweepDirectory);
   const path = join(sweepDirectory, /\.toml$/i.test(file) ? sweepFiles.toml : sweepFiles.text);
   const before = keptSweepText(sweepDirectory);
   if (before?.path === path && before.text === text) return;

@@ -7,11 +7,12 @@
  * back: so whoever has made a file, and then finds it the highest, is the one.
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { linkNew } from '../files/whole-file.js';
 import { isAlive, type ProcessIdentity } from '../processes/process-identity.js';
 import { isLive, type Lease, readLease, type WrittenLease } from './lease-file.js';
+import { makeFolder } from '../files/make-folder.js';
 
 type LeaseOptions = {
   /** Shared by all users of the machine, e.g. `/tmp/memrl-gpus`; made if it is not there. */
@@ -229,7 +230,7 @@ const DRAFT_MS = 60_000;
 /** Makes the folder for all. What is wrong with it; null: nothing. */
 function folderProblem({ directory, uid }: LeaseOptions): string | null {
   try {
-    if (mkdirSync(directory, { recursive: true }) !== undefined) chmodSync(directory, 0o1777);
+    if (makeFolder(directory)) chmodSync(directory, 0o1777);
     const stat = lstatSync(directory);
     if (!stat.isDirectory()) return `${directory} is not a folder`;
     const isSafe = stat.uid === uid || (stat.mode & 0o1000) !== 0;

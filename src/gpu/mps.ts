@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, readdirSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
 import { gpuName } from '../base/ids.js';
 import { isOnPath } from '../processes/program-file.js';
 import { askProgram } from '../processes/short-call.js';
 import type { Gpu } from './gpu.js';
+import { makeFolder } from '../files/make-folder.js';
 
 /** `mps`: what a run needs to share the GPU through the daemon. `none`: it shares without, and why. */
 type MpsShare = { kind: 'mps'; environment: Readonly<Record<string, string>> } | { kind: 'none'; reason: string };
@@ -164,20 +165,20 @@ type MpsPlaces = {
  * The folder in which each GPU's MPS daemon has its own, always the same for one runs directory, so that a supervisor finds
  * the daemons of the one before it. Not made; null when no place is short enough.
  */
-export function mpsRoot({ supervisorDirectory, runtimeDirectory, uid }: MpsPlaces): string | null {
+export function mpsRoot({ supervisorDirectory, runtimeDirectory = '', uid }: MpsPlaces): string | null {
   const name = `mps-${createHash('sha256').update(supervisorDirectory).digest('hex').slice(0, 8)}`;
   const candidates = [
     join(supervisorDirectory, 'mps'),
-    ...(runtimeDirectory ? [join(runtimeDirectory, 'memrl', name)] : []),
+    join(runtimeDirectory, 'memrl', name),
     join(`/tmp/memrl-${uid}`, name),
-  ];
+  ].filter(isAbsolute);
   return candidates.find((root) => Buffer.byteLength(join(root, DEEPEST)) <= LONGEST) ?? null;
 }
 
 /** Makes the folder, for this user alone. What stands in the way, in words; null: nothing. */
 function privateFolderProblem(folder: string, uid: number): string | null {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     const stat = lstatSync(folder);
     if (!stat.isDirectory()) return `${folder} is not a folder`;
     if (stat.uid !== uid) return `${folder} belongs to someone else`;

@@ -6,10 +6,12 @@
  * mark in its environment, every one without a mark whose output goes to the run's log, every stray (see `isStray`), every one
  * that was once seen to descend from the shim, and of all these the descendants, groups and sessions.
  */
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { addTo, groupBy, groupByEach } from '../base/group-by.js';
 import { runFiles } from '../contract/files.js';
 import { cgroupPids, freezeCgroup, killCgroup, thawCgroup } from './cgroup.js';
+import { readProcFile } from './proc-file.js';
 import type { ProcessEntry } from './process-table.js';
 import { readProcesses } from './process-table.js';
 
@@ -195,6 +197,38 @@ export function isStray(entry: ProcessEntry, { directory, startTime }: Tree): bo
   if (entry.writesTo((path) => path === log)) return true;
   const isBelow = (path: string) => path === directory || path.startsWith(`${directory}/`);
   return entry.isWiped() && (isBelow(entry.cwd() ?? '') || entry.writesTo(isBelow));
+}
+
+/** Programs of ours that go on without a parent: other supervisors, and daemons that they start for GPUs. */
+const own = { argument: /supervisor\.js$/, name: /^nvidia-cuda-mps/ };
+
+/**
+ * Processes that may be of the tree, although nothing on them shows whose they are: orphans of this user without a mark and
+ * without a terminal, that began while the tree lived, and that no service manager keeps in a cgroup of their own.
+ *
+ * Somebody else may have started them at that time. Empty where the tree has a cgroup, which nothing leaves by itself.
+ */
+export function possibleStrays(processes: readonly ProcessEntry[], tree: Tree): ProcessEntry[] {
+  if (tree.cgroup || tree.startTime === null) return [];
+  const { byPid } = indexOf(processes);
+  const members = new Set(treeMembers(processes, tree));
+  const isAdopted = ({ parent }: ProcessEntry) => parent === 1 || byPid.get(parent)?.name === 'systemd';
+  const isYounger = ({ startTime }: ProcessEntry) => Number(startTime) >= Number(tree.startTime);
+  const orphans = processes.filter((entry) => !entry.terminal && isAdopted(entry) && isYounger(entry));
+  const unknown = orphans.filter((entry) => !members.has(entry) && entry.mark() === null && entry.pid !== process.pid);
+  return unknown.filter((entry) => isNeighbour(entry) && !own.name.test(entry.name) && !isSupervisor(entry));
+}
+
+function isSupervisor(entry: ProcessEntry): boolean {
+  return own.argument.test(entry.argv()[1] ?? '');
+}
+
+/** Of the same user (root may have become anyone) and in the same cgroup as this process. */
+function isNeighbour({ pid }: ProcessEntry): boolean {
+  const uid = process.getuid?.();
+  const isOfUser = uid === 0 || statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid;
+  const groupsOf = (who: number | string) => readProcFile(`/proc/${who}/cgroup`)?.toString();
+  return isOfUser && groupsOf(pid) === groupsOf('self');
 }
 
 /** One process of all that are and were since the machine started. */

@@ -5,7 +5,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs';
-import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { snapshotPrefix, sweepFiles } from '../contract/files.js';
@@ -13,6 +13,7 @@ import { isLink } from '../files/own-directory.js';
 import { obstacleOf, textOrNull } from '../files/regular-file.js';
 import type { CodeSurvey } from './code-survey.js';
 import { git, type GitHost } from './git-state.js';
+import { makeFolder } from '../files/make-folder.js';
 
 /** `path`: absolute. `linked`: what is linked from the work tree, relative to it. */
 export type MadeSnapshot = { readonly path: string; readonly linked: readonly string[] };
@@ -45,7 +46,7 @@ export async function makeSnapshot(survey: CodeSurvey, sweepDirectory: string, h
   }
   const draft = join(folder, `${draftPrefix}${randomUUID()}`);
   try {
-    await mkdir(draft, { recursive: true, mode: 0o700 });
+    makeFolder(draft, 0o700);
     const hash = await copyFiles(survey, draft);
     return await kept(survey, { folder, draft, hash }, host);
   } catch (error) {
@@ -121,7 +122,7 @@ async function copyOne(top: string, path: string, draft: string): Promise<string
   const [from, to] = [join(top, path), join(draft, path)];
   const stat = await lstat(from).catch(() => null);
   if (stat === null) return null;
-  await mkdir(dirname(to), { recursive: true });
+  makeFolder(dirname(to));
   if (stat.isSymbolicLink()) {
     const target = targetOf(top, path);
     await symlink(target, to);
@@ -186,7 +187,7 @@ async function addLinks({ top, linked }: CodeSurvey, path: string): Promise<stri
   for (const each of linked) {
     const place = join(path, each);
     if (lstatSync(place, { throwIfNoEntry: false }) !== undefined) continue;
-    await mkdir(dirname(place), { recursive: true });
+    makeFolder(dirname(place));
     await symlink(join(top, each), place).catch(unlessThere);
   }
   return linkedIn(path, linked);
@@ -202,8 +203,8 @@ async function finish(survey: CodeSurvey, { draft, hash }: Draft, host: GitHost)
   const format = commit.length > 40 ? ['--object-format=sha256'] : [];
   await call(draft, host, ['init', '--quiet', '--template=', ...format]);
   const repository = join(draft, '.git');
-  await mkdir(join(repository, 'info'), { recursive: true });
-  await mkdir(join(repository, 'objects', 'info'), { recursive: true });
+  makeFolder(join(repository, 'info'));
+  makeFolder(join(repository, 'objects', 'info'));
   await writeFile(join(repository, 'objects', 'info', 'alternates'), `${objects}\n`);
   // A pattern for a folder is none for a link to one.
   const patterns = linked.map((path) => `/${path.replace(/[\\*?[\] !#]/g, '\\$&')}\n`);

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sweepFiles } from '../contract/files.js';
 import type { GitRecord } from '../contract/run-record.js';
@@ -9,6 +9,7 @@ import { writeWhole } from '../files/whole-file.js';
 import { type Redact, redactor } from '../text/redaction.js';
 import { git, type GitHost, type GitState, readGitState } from './git-state.js';
 import { packageLookup } from './packages.js';
+import { makeFolder } from '../files/make-folder.js';
 
 /** What says which code a run is started from. */
 type CodeOrigin = {
@@ -118,7 +119,7 @@ function keepCode(sweepDirectory: string, bytes: Buffer, name: (hash: string) =>
 /** Replaces a file of the `code` folder in one step. */
 export function writeCode(sweepDirectory: string, file: string, content: Buffer | string): void {
   const folder = join(sweepDirectory, sweepFiles.code);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   writeWhole(join(folder, file), content, { mode: 0o600 });
 }
 

@@ -4,7 +4,7 @@
  * Started in the background by the first client; ends by itself. Killing it does no harm: runs go on, and the next one
  * takes them up. Its stdout and stderr are `.supervisor/log`.
  */
-import { mkdirSync, realpathSync, writeSync } from 'node:fs';
+import { realpathSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -31,6 +31,7 @@ import type { HostConfig } from './gpus/gpu-watch.js';
 import type { HealthTimes } from './health/health-watch.js';
 import { socketAddress } from './publish/socket-address.js';
 import { Supervisor, type SupervisorOptions } from './supervisor.js';
+import { makeFolder } from '../files/make-folder.js';
 
 type Options = { runs: string; bin: string; takesOver: boolean };
 
@@ -104,14 +105,17 @@ async function serve(options: SupervisorOptions, lock: TakenLock, terms: LeaseTe
 
 type Held = { supervisor: Supervisor; lock: TakenLock; terms: LeaseTerms };
 
-/** Keeps the lease, the lock and the socket, about once a second; resolves when another supervisor has the lock. */
+/** Keeps the lease, the lock and the socket, about once a second; resolves when another supervisor has the lock, or nothing is left to own. */
 async function untilReplaced({ supervisor, lock, terms }: Held, runsDirectory: string): Promise<string> {
   const lease = new Lease(runsDirectory);
+  const { ino } = statSync(runsDirectory, { bigint: true });
   let renewedAt = performance.now();
   for (;;) {
     await new Promise((resolveWait) =>
       setTimeout(resolveWait, Math.min(untilWholeSecond(performance.now()), terms.beatMs)),
     );
+    // Before anything is written: that would make it anew.
+    if (isGone(runsDirectory, ino)) return `its runs directory ${runsDirectory} is gone`;
     const state = stateOf(lock.look);
     if (state === 'lost') return 'another supervisor has taken over the runs directory';
     if (state === 'retaken') log('the lock had been deleted; it is created again');
@@ -121,6 +125,15 @@ async function untilReplaced({ supervisor, lock, terms }: Held, runsDirectory: s
       renewedAt = performance.now();
     }
     if (!supervisor.isReachable) await listenAnew(supervisor, lock, runsDirectory);
+  }
+}
+
+/** Whether the directory was deleted or moved away; another one may have its name. A file server that fails settles nothing. */
+function isGone(directory: string, ino: bigint): boolean {
+  try {
+    return statSync(directory, { bigint: true, throwIfNoEntry: false })?.ino !== ino;
+  } catch {
+    return false;
   }
 }
 
@@ -193,7 +206,7 @@ function options(): Options {
   if (values.runs === undefined || values.bin === undefined) {
     throw new UserError('The supervisor is started by memrl-tui, not by hand.', 'Run `memrl-tui SWEEP.yaml`.');
   }
-  mkdirSync(values.runs, { recursive: true });
+  makeFolder(values.runs);
   const runs = realpathSync(values.runs);
   checkRunsDirectory(runs);
   return { runs, bin: resolve(values.bin), takesOver: values['take-over'] ?? false };

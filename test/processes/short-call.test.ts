@@ -1,5 +1,14 @@
-import { describe, expect, it } from 'vitest';
-import { askProgram, shortCall, type ShortCall } from '../../src/processes/short-call.js';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, describe, expect, it } from 'vitest';
+import { programOptions } from '../../scripts/program-options.js';
+import { identityOf } from '../../src/processes/process-identity.js';
+import { askProgram, callProgram, shortCall, type ShortCall } from '../../src/processes/short-call.js';
+import { removeFolder } from '../remove-folder.js';
+import { waitFor } from '../supervisor/testbed.js';
 
 function ask(script: string, more: Partial<ShortCall> = {}) {
   const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', WORD: 'hello' };
@@ -31,7 +40,7 @@ describe('asking a program', () => {
   });
 
   it('gives up when it takes too long, and may ask again', async () => {
-    expect(await ask('trap "" TERM INT; sleep 60', { patienceMs: 100 })).toEqual({ kind: 'hung' });
+    expect(await ask('trap "" TERM INT; sleep 60', { patienceMs: 100 })).toMatchObject({ kind: 'hung' });
     expect(await ask('echo up')).toEqual({ kind: 'answered', stdout: 'up\n' });
   });
 
@@ -55,4 +64,105 @@ describe('asking a program', () => {
     const answer = await shortCall(call);
     expect([answer.kind, answer.stdout.toString()]).toEqual(['hung', 'begun\n']);
   });
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'call-'));
+afterAll(() => removeFolder(folder));
+
+const call = async ([program = '', ...args]: string[], patienceMs = 20_000) => {
+  const environment = { PATH: process.env['PATH']!, HERE: 'yes' };
+  const end = await callProgram({ program, args, cwd: folder, environment, patienceMs, tree: { leftovers: 'killed' } });
+  return 'stdout' in end ? { ...end, said: end.stdout.toString().trimEnd().split('\n').at(-1) } : end;
+};
+const shell = (text: string) => ['sh', '-c', text];
+const pidIn = (file: string) => Number(readFileSync(join(folder, file), 'utf8'));
+const isGone = (pid: number) => waitFor(`process ${pid} to be gone`, () => identityOf(pid) === null);
+
+describe('a program that is called with all it starts', () => {
+  it.each([
+    {
+      what: 'its code',
+      command: shell('test "$PWD $HERE" = "$0 yes" && exit 3'),
+      end: { code: 3, signal: null, said: '' },
+    },
+    { what: 'its signal', command: shell('kill -TERM $$'), end: { code: null, signal: 'SIGTERM', said: '' } },
+    { what: 'what it said last', command: shell('echo a; echo b >&2; exit 1'), end: { code: 1, said: 'b' } },
+    { what: 'the end of much that it said', command: shell('seq 200000; exit 1'), end: { code: 1, said: '200000' } },
+  ])('gives $what', async ({ command, end }) => {
+    expect(await call([...command, folder])).toMatchObject({ kind: 'exit', ...end });
+  });
+
+  it('is not there, and says so', async () => {
+    expect(await call(['no-such-program'])).toMatchObject({
+      kind: 'unstartable',
+      why: expect.stringContaining('ENOENT') as string,
+    });
+    expect(await call(['a\0b'])).toMatchObject({ kind: 'unstartable' });
+  });
+
+  it('is killed when its time is up, with what has left its group', async () => {
+    const text =
+      'setsid sh -c "echo \\$\\$ > far; sleep 600" & echo $$ > near; until test -s far; do sleep 0.01; done; sleep 600';
+    expect(await call(shell(text), 1500)).toMatchObject({ kind: 'late' });
+    for (const file of ['near', 'far']) await isGone(pidIn(file));
+  });
+
+  it('leaves nothing behind in its group when it ends by itself', async () => {
+    const end = await call(shell('sleep 600 & echo $! > left; exit 0'));
+    expect(end).toMatchObject({ kind: 'exit', code: 0 });
+    await isGone(pidIn('left'));
+  });
+
+  it('may leave something behind, which then lives on, and holds nobody up', async () => {
+    const words = shell('sleep 600 & echo $! > kept; echo up');
+    const [program = '', ...args] = words;
+    const environment = { PATH: process.env['PATH']! };
+    const kept = { program, args, cwd: folder, environment, patienceMs: 20_000, tree: { leftovers: 'kept' } } as const;
+    expect(await callProgram(kept)).toMatchObject({ kind: 'exit', code: 0, stdout: Buffer.from('up\n') });
+    expect(identityOf(pidIn('kept'))).not.toBeNull();
+    process.kill(pidIn('kept'), 'SIGKILL');
+  });
+
+  it('is stopped with all when it is not wanted any more', async () => {
+    const stop = new AbortController();
+    const environment = { PATH: process.env['PATH']! };
+    const [program = '', ...args] = shell('sleep 600 & echo $! > wanted.part; mv wanted.part wanted; wait');
+    const unwanted = {
+      program,
+      args,
+      cwd: folder,
+      environment,
+      patienceMs: 600_000,
+      tree: { leftovers: 'kept' },
+    } as const;
+    const end = callProgram({ ...unwanted, signal: stop.signal });
+    await waitFor('it to be up', () => existsSync(join(folder, 'wanted')));
+    stop.abort();
+    expect(await end).toMatchObject({ kind: 'late' });
+    await isGone(pidIn('wanted'));
+  });
+});
+
+describe('the end of who has called a program', () => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
+    'by %s ends all that the program has started',
+    async (signal) => {
+      const outfile = join(folder, `caller-${signal}.mjs`);
+      const files = ['near', 'far'].map((name) => `${name}-${signal}`);
+      const [near, far] = files;
+      // One that has left its group and its parents, too.
+      const script = `(setsid sh -c 'echo $$ > ${far}; exec sleep 600' &); echo $$ > ${near}; exec sleep 600`;
+      const contents = `import { callProgram } from ${JSON.stringify(resolve('src/processes/short-call.ts'))};
+      const call = { program: 'sh', args: ['-c', ${JSON.stringify(script)}], cwd: ${JSON.stringify(folder)} };
+      await callProgram({ ...call, environment: process.env, patienceMs: 600_000, tree: { leftovers: 'killed' } });`;
+      await build({ ...programOptions, stdin: { contents, resolveDir: resolve('.') }, outfile });
+      const caller = spawn(process.execPath, [outfile], { stdio: 'ignore' });
+      const pids = [];
+      for (const file of files) {
+        pids.push(await waitFor(`${file} to be up`, () => (existsSync(join(folder, file)) ? pidIn(file) : null)));
+      }
+      caller.kill(signal);
+      for (const pid of pids) await isGone(pid);
+    },
+  );
 });

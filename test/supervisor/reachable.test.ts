@@ -3,7 +3,9 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   unlinkSync,
   writeFileSync,
@@ -13,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ensureSupervisor } from '../../src/client/ensure-supervisor.js';
+import { identityOf, isAlive } from '../../src/processes/process-identity.js';
 import { readLock } from '../../src/supervisor/core/lock.js';
 import { Testbed, untilState, waitFor } from './testbed.js';
 import { removeFolder } from '../remove-folder.js';
@@ -94,6 +97,34 @@ describe('the socket of a supervisor', () => {
     expect(readdirSync(join(runtime, 'memrl'))).toHaveLength(1);
     await waitFor('the client to find the heir', () => fleet.connection === 'connected');
     await untilState(fleet, 's/long', 'running');
+  });
+});
+
+describe('a supervisor whose runs directory is gone', () => {
+  it.each<{ what: string; lose: () => void }>([
+    { what: 'it was moved away', lose: () => renameSync(bed.runs, `${bed.runs}.moved`) },
+    {
+      what: 'another one took its place',
+      lose: () => {
+        renameSync(bed.runs, `${bed.runs}.moved`);
+        mkdirSync(bed.runs);
+      },
+    },
+  ])('ends itself and says so, and its runs live on: $what', async ({ lose }) => {
+    const fleet = await begin();
+    const run = identityOf([...fleet.runs.values()].find(({ pid }) => pid !== null)!.pid!)!;
+    const pid = bed.supervisorPid()!;
+    lose();
+    try {
+      await waitFor('the supervisor to leave', () => !existsSync(`/proc/${pid}`));
+      const said = readFileSync(`${bed.runs}.moved/.supervisor/log`, 'utf8').trimEnd();
+      expect(said.split('\n').at(-1)).toContain(`exits: its runs directory ${bed.runs} is gone`);
+      expect(existsSync(join(bed.runs, '.supervisor'))).toBe(false);
+      expect(isAlive(run)).toBe(true);
+    } finally {
+      rmSync(bed.runs, { recursive: true, force: true });
+      renameSync(`${bed.runs}.moved`, bed.runs);
+    }
   });
 });
 

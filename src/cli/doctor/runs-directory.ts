@@ -1,12 +1,13 @@
 import { constants, type StatsFs } from 'node:fs';
 import { access, lstat, open, readdir, stat, statfs, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { probeSupervisor, type SupervisorProbe } from '../../client/connection.js';
 import { supervisorFiles } from '../../contract/files.js';
 import type { SupervisorLock } from '../../contract/supervisor-lock.js';
 import { placeIn, relationTo } from '../../processes/host-identity.js';
 import { isAlive } from '../../processes/process-identity.js';
+import { socketFolders } from '../../supervisor/publish/socket-address.js';
 import { sizeText } from '../../text/numbers.js';
 import { bad, type Check, type Finding, ok, type Place, textOf, warn } from './check.js';
 
@@ -242,14 +243,11 @@ export const socketFolder: Check = { topic: 'Runs directory', name: 'Socket', lo
 
 /** The supervisor takes the first folder that will do; what it will find, without making any. */
 async function lookAtFolders({ environment, uid }: Place): Promise<Finding> {
-  const runtime = environment['XDG_RUNTIME_DIR'];
-  const folders = [
-    ...(runtime ? [join(runtime, 'memrl')] : []),
-    join(environment['TMPDIR'] ?? tmpdir(), `memrl-${uid}`),
-    `/tmp/memrl-${uid}`,
-  ];
-  const reasons: string[] = [];
-  for (const folder of folders) {
+  const runtimeDirectory = environment['XDG_RUNTIME_DIR'];
+  const isIgnored = Boolean(runtimeDirectory) && !isAbsolute(runtimeDirectory!);
+  const reasons = isIgnored ? [`XDG_RUNTIME_DIR is a relative path (${runtimeDirectory}), which is ignored`] : [];
+  const temporary = environment['TMPDIR'] ?? tmpdir();
+  for (const folder of socketFolders({ runtimeDirectory, temporary, uid })) {
     const path = join(folder, '01234567.sock');
     const problem = Buffer.byteLength(path) > LONGEST ? `longer than ${LONGEST} bytes` : await problemOf(folder, uid);
     if (problem !== null) reasons.push(`${folder}: ${problem}`);

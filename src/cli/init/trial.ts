@@ -1,18 +1,18 @@
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { countingAmong, inMetricOrder, shownMetrics } from '../../analysis/metric-order.js';
-import { runFiles } from '../../contract/files.js';
-import { headOf } from '../../files/regular-file.js';
+import { runFiles, runMarks } from '../../contract/files.js';
 import { hasWandbAccount } from '../../files/wandb-account.js';
 import { describeSources, type MetricsReport } from '../../metrics/describe-sources.js';
 import { openMetrics } from '../../metrics/run-metrics.js';
+import { writeFresh } from '../../files/whole-file.js';
+import { type CallEnd, callProgram } from '../../processes/short-call.js';
 import { loggerEnvironment } from '../../spec/expand/wandb-run.js';
-import { boundedRun, type BoundedEnd } from './bounded-run.js';
 
 /** What a program said and did in a folder of its own, which is gone again. */
 export type Tried = {
-  readonly end: BoundedEnd;
+  readonly end: CallEnd;
   /** The beginning of what it printed. */
   readonly output: string;
   readonly metrics: MetricsReport;
@@ -24,6 +24,8 @@ export type Tried = {
 
 /** Bytes of output that are looked at. */
 const HEAD = 1 << 20;
+/** For the program to write down what it holds, once it was asked to end, ms. */
+const GRACE_MS = 2000;
 
 /**
  * Runs a command in an empty folder, which is its working directory and the directory of its run, and looks at what it wrote.
@@ -34,15 +36,19 @@ export async function tried(command: readonly string[], limits: { patienceMs: nu
   const [directory, work] = [join(root, 'run'), join(root, 'work')];
   mkdirSync(directory);
   mkdirSync(work);
-  const log = openSync(join(directory, runFiles.log), 'a+', 0o600);
   try {
     const environment = {
       ...process.env,
       ...loggerEnvironment(directory, process.env, hasWandbAccount(process.env, work)),
       ...plainOutput,
+      ...{ [runMarks.directory]: directory, [runMarks.id]: 'init/trial', [runMarks.attempt]: '1' },
       PYTHONPATH: [process.cwd(), process.env['PYTHONPATH'] ?? ''].filter((each) => each !== '').join(delimiter),
     };
-    const end = await boundedRun({ command: fromHere(command), cwd: work, directory, log, environment, ...limits });
+    const [program = '', ...args] = fromHere(command);
+    const tree = { directory, leftovers: 'killed', graceMs: GRACE_MS } as const;
+    const end = await callProgram({ program, args, cwd: work, environment, tree, ...limits });
+    const output = end.kind === 'unstartable' ? Buffer.alloc(0) : end.stdout;
+    writeFresh(join(directory, runFiles.log), output, 0o600);
     const metrics = await openMetrics(directory, { places: { folders: [work], patterns: {} } }).readToEnd(turn);
     const keys = metrics.keys();
     const choice = { show: [], x: 'step' };
@@ -51,7 +57,7 @@ export async function tried(command: readonly string[], limits: { patienceMs: nu
     const report = describeSources(metrics);
     return {
       end,
-      output: headOf(log, HEAD).toString('utf8'),
+      output: output.subarray(0, HEAD).toString('utf8'),
       metrics: report,
       shown: keys.length === 0 ? [] : shownMetrics(keys, choice, counting),
       writesThere: report.sources.some(
@@ -59,7 +65,6 @@ export async function tried(command: readonly string[], limits: { patienceMs: nu
       ),
     };
   } finally {
-    closeSync(log);
     rmSync(root, { recursive: true, force: true, maxRetries: 3 });
   }
 }

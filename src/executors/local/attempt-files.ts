@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
@@ -8,6 +8,7 @@ import { ensureOwnDirectory } from '../../files/own-directory.js';
 import { openForAppending, readRegular, statRegular, textOrNull } from '../../files/regular-file.js';
 import { linkNew, writeFresh } from '../../files/whole-file.js';
 import { type Claim, parseClaim, type ShellWords, shellWords, surrender, withdrawalLine } from './claim-text.js';
+import { makeFolder } from '../../files/make-folder.js';
 
 /** Of the files that a shim writes, bytes. */
 const LARGEST = 64 << 10;
@@ -67,7 +68,7 @@ export function obstacleWords(directory: string, reason: string): string {
 export function withdraw(directory: string): { neverRan: boolean } | null {
   const madeAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? null;
   ensureOwnDirectory(dirname(dirname(directory)));
-  mkdirSync(directory, { recursive: true });
+  makeFolder(directory);
   const path = join(directory, runFiles.pid);
   const draft = `${path}.tmp`;
   const neverRan = madeAt !== null && !isBeforeBoot(madeAt, directory);

@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import { inQuietTurn } from '../../processes/turn.js';
 import { cgroupFolder, removeCgroup } from '../../processes/cgroup.js';
+import { makeFolder } from '../../files/make-folder.js';
 
 const LONGEST_NAME = 255;
 /** A cgroup of another supervisor that is empty for longer is not one that its shim is about to enter, ms. */
@@ -114,9 +115,9 @@ function homeAt(own: string, path: string, staleMs: number): CgroupHome | null {
   try {
     // To move a process to where it is needs the same right as to move it to a child.
     writeFileSync(join(own, 'cgroup.procs'), String(process.pid));
-    mkdirSync(path, { recursive: true });
+    makeFolder(path);
     for (const home of folders(dirname(path))) sweep(home, home === path ? 0 : staleMs);
-    mkdirSync(path, { recursive: true });
+    makeFolder(path);
     return new CgroupHome(path);
   } catch {
     return null;
@@ -139,7 +140,7 @@ function nameOf(id: RunId, attempt: number): string {
 
 function isMade(path: string): boolean {
   try {
-    mkdirSync(path, { recursive: true });
+    makeFolder(path);
     return true;
   } catch {
     return false;

@@ -3,7 +3,7 @@ import { inQuietTurn } from '../../processes/turn.js';
 import { oomKillsOf } from '../../processes/cgroup.js';
 import { isAlive } from '../../processes/process-identity.js';
 import type { ProcessEntry, ProcessTable } from '../../processes/process-table.js';
-import { treeMembers } from '../../processes/process-tree.js';
+import { possibleStrays, treeMembers } from '../../processes/process-tree.js';
 import type { Ending, ExecutorListener, LaunchSpec, LeakedProcess } from '../executor.js';
 import { attemptDirectory, exitObstacle } from './attempt-files.js';
 import { type Attempt, isOver, treeOf } from './attempt.js';
@@ -124,22 +124,21 @@ export class EndWatch {
     const now = performance.now();
     const due = [...attempts.values()].filter(isDue);
     const processes = due.length > 0 ? table.now() : [];
-    for (const attempt of due) this.#lookAt(attempt, treeMembers(processes, treeOf(attempt)), now);
+    for (const attempt of due) this.#lookAt(attempt, processes, now);
     const needLooks = (attempt: Attempt) => attempt.child === null || attempt.orphan !== null || isDue(attempt);
     if ([...attempts.values()].some(needLooks)) this.look();
   }
 
-  #lookAt(attempt: Attempt, left: readonly ProcessEntry[], now: number): void {
+  #lookAt(attempt: Attempt, processes: readonly ProcessEntry[], now: number): void {
     const { home, over, killAgain } = this.#tools;
+    const tree = treeOf(attempt);
+    const left = treeMembers(processes, tree);
     if (attempt.orphan !== null && attempt.ending === null) this.#lookAtOrphan(attempt, left);
     if (isOver(attempt, left.length, now)) {
       release(attempt.cgroup, home);
       const ending = attempt.ending ?? { kind: 'signalled', signal: 'SIGKILL' };
-      over(
-        attempt,
-        ending,
-        left.map(({ pid, name }) => ({ pid, name })),
-      );
+      const possible = possibleStrays(processes, tree).map(({ pid, name }) => ({ pid, name, possible: true as const }));
+      over(attempt, ending, [...left.map(({ pid, name }) => ({ pid, name })), ...possible]);
     } else if (attempt.killedAt !== null && left.length > 0) killAgain(attempt);
   }
 

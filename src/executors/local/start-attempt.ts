@@ -10,7 +10,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { attemptSeparator } from '../../contract/attempt-separator.js';
 import { runFiles } from '../../contract/files.js';
 import { claimDirectory } from '../../files/own-directory.js';
@@ -58,7 +58,7 @@ export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart
     if (opened.kind !== 'file') return unwritable(spec.directory, opened);
     log = opened.descriptor;
   } catch (error) {
-    return refusal(readOnly(spec.directory) ?? error, `cannot write to ${spec.directory}`);
+    return refusal(error, `cannot write to ${spec.directory}`);
   }
   try {
     separate(log, spec.attempt);
@@ -85,17 +85,6 @@ function unwritable(directory: string, obstacle: Obstacle): Refusal {
 /** Said before the shim finds it out: an attempt that it cannot claim is used up. */
 function full(directory: string): Refusal {
   return { kind: 'refused', reason: `cannot write to ${directory}: ${shortages['ENOSPC']}`, transient: true };
-}
-
-/** Node takes a folder on a read-only disk for one that is missing. */
-function readOnly(path: string): unknown {
-  try {
-    accessSync(path, constants.W_OK);
-    return null;
-  } catch (error) {
-    const isMissing = codeOf(error) === 'ENOENT' && dirname(path) !== path;
-    return isMissing ? readOnly(dirname(path)) : error;
-  }
 }
 
 function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart | Refusal {

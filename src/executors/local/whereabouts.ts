@@ -5,7 +5,7 @@
  * run: whatever it started may live on. So an attempt is over when nothing of it lives, and where that cannot be seen, as
  * on another machine, it is not over.
  */
-import { mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { obstacleOf } from '../../files/regular-file.js';
@@ -28,6 +28,7 @@ import {
 } from './attempt-files.js';
 import { type Claim, claimLine } from './claim-text.js';
 import { provenEnding, unprovenEnding } from './ending.js';
+import { makeFolder } from '../../files/make-folder.js';
 
 /** An attempt by its run's directory. */
 type Which = { directory: string; number: number };
@@ -262,7 +263,7 @@ export function livingOrphanedAttempt(
 export function succeed(runDirectory: string, { orphan, attempt }: TakenOver): void {
   ensureOwnDirectory(runDirectory);
   const directory = attemptDirectory(runDirectory, attempt);
-  mkdirSync(attemptDirectory(runDirectory, orphan), { recursive: true });
+  makeFolder(attemptDirectory(runDirectory, orphan));
   // An empty one, that was made for a start which was put off.
   rmSync(directory, { recursive: true, force: true });
   symlinkSync(String(orphan), directory);

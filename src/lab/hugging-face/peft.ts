@@ -1,5 +1,5 @@
 /** LoRA as a directory that `peft` reads and writes: `adapter_config.json` and `adapter_model.safetensors`. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
@@ -10,6 +10,7 @@ import type { ModelShape } from '../engine/engine.js';
 import { readSafetensors, writeSafetensors } from '../engine/safetensors.js';
 import { writeWhole } from '../run/run-directory.js';
 import { readText, withFile } from './regular-file.js';
+import { makeMissing } from '../run/make-directory.js';
 
 const files = { config: 'adapter_config.json', tensors: 'adapter_model.safetensors' } as const;
 const longestConfig = 2 ** 20;
@@ -48,7 +49,7 @@ const Config = z.looseObject({
  * @param directory Is made when it is not there; files of the same names are replaced.
  */
 export function writePeft(directory: string, shape: ModelShape, { adapter, parameters }: PeftLora): void {
-  mkdirSync(directory, { recursive: true });
+  makeMissing(directory);
   const { tensors } = adapterLayout(shape, [adapter]);
   const named = tensors.map((tensor) => [foreignName(tensor.name, adapter), extract(tensor, parameters)] as const);
   const sorted = new Map(named.toSorted(([a], [b]) => (a < b ? -1 : 1)));

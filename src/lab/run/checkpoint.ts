@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
@@ -20,6 +11,7 @@ import { isOwn, readModel, restoreModel } from './model-files.js';
 import type { TrainingService } from '../service/service.js';
 import type { RunDirectory } from './run-directory.js';
 import { readJson } from './read-json.js';
+import { makeMissing } from './make-directory.js';
 
 /** A point of a run to save. `batch`: training steps done. `state`: plain JSON. `companions`: for other programs, if any. */
 type Point = {
@@ -52,7 +44,7 @@ export async function saveCheckpoint(
   const target = join(directory.path, place);
   const draft = `${target}.new`;
   rmSync(draft, { recursive: true, force: true });
-  mkdirSync(draft, { recursive: true });
+  makeMissing(draft);
   await service.saveState(draft);
   if (point.companions !== undefined) writeCompanions(draft, point.companions);
   writeFileSync(join(draft, stateFile), JSON.stringify({ version: 1, batch: point.batch, state: point.state }));

@@ -17,7 +17,7 @@ export function makeDirectory(path: string, key: string): void {
   }
 }
 
-function makeMissing(path: string): void {
+export function makeMissing(path: string): void {
   if (isDirectory(path)) return;
   const parent = dirname(path);
   if (parent !== path) makeMissing(parent);

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Row } from './metrics-file.js';
 import { message, text, whole } from './protobuf-writer.js';
+import { makeMissing } from './make-directory.js';
 
 /** What W&B is told of a run. `name`: as it is shown there; null: the name of its directory. */
 export type WandbRun = {
@@ -105,7 +106,7 @@ function freshFile(home: string, time: number): { id: string; path: string; isFi
   for (let second = time; ; second += 1000) {
     const folder = join(home, `offline-run-${timeText(second)}-${id}`);
     if (existsSync(folder)) continue;
-    mkdirSync(join(folder, 'files'), { recursive: true });
+    makeMissing(join(folder, 'files'));
     return { id, path: join(folder, `run-${id}.wandb`), isFirst: known.length === 0 };
   }
 }

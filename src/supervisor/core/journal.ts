@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants, fstatSync, lstatSync, statSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, unlink, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, rename, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import {
@@ -14,6 +14,7 @@ import {
   VERSION,
   versionMark,
 } from './journal-text.js';
+import { makeFolder } from '../../files/make-folder.js';
 
 /** A journal shorter than this is not worth shortening, bytes. */
 const LONG = 4 << 20;
@@ -78,7 +79,7 @@ export class Journal {
    * @throws {UserError} When another version wrote it, or what it goes on from is damaged. It is left as it is.
    */
   static async open(path: string, sink?: JournalSink): Promise<OpenedJournal> {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
     const aside = await setAside(path);
     const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     try {
@@ -166,7 +167,7 @@ export class Journal {
   async #writeAnew(source: JournalSource): Promise<void> {
     const parts = beginningParts(await source.snapshot());
     const draft = `${this.#path}.tmp`;
-    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(this.#path), 0o700);
     const file = await open(draft, 'w+', 0o600);
     let end = 0;
     try {

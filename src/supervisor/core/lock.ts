@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
@@ -10,6 +10,7 @@ import { linkNew } from '../../files/whole-file.js';
 import { placeIn, relationTo } from '../../processes/host-identity.js';
 import { isAlive } from '../../processes/process-identity.js';
 import { Lease } from './lease.js';
+import { makeFolder } from '../../files/make-folder.js';
 
 /** `retaken`: someone had deleted it, and it is made anew. `lost`: it belongs to another supervisor now. */
 export type LockState = 'ours' | 'retaken' | 'lost';
@@ -54,7 +55,7 @@ export function takeLock(
 ): LockResult {
   const path = lockPath(runsDirectory);
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   // Processes of several hosts may have the same pid.
   const draft = join(folder, `lock.${randomUUID()}.tmp`);
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600, flag: 'wx' });
@@ -187,8 +188,7 @@ function removeIfThere(path: string): void {
 /** What to do about what the system says, by its code. */
 const fixes: Record<string, string> = {
   EROFS: 'Mount that file system for writing, or choose another runs directory with `--runs DIR`.',
-  // What Node says of a folder that it cannot make on a read-only file system.
-  ENOENT: 'It cannot be made there: mount that file system for writing, or choose another with `--runs DIR`.',
+  ENOENT: 'It cannot be made there: choose another runs directory with `--runs DIR`.',
   EACCES: 'Make it writable, or choose another runs directory with `--runs DIR`.',
   EPERM: 'Make it writable, or choose another runs directory with `--runs DIR`.',
   ENOTDIR: 'A part of that path is a file: remove it, or choose another runs directory with `--runs DIR`.',

@@ -1,8 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { hostname } from 'node:os';
-import { kill } from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
-import { LineSplitter } from '../../base/line-splitter.js';
+import { callProgram } from '../../processes/short-call.js';
 import type { Notify } from '../../spec/planned-run.js';
 import { isWanted } from '../../spec/policy/notification-words.js';
 import { type ChannelName, channelNames, type ChannelSetting } from '../../spec/policy/notify-channels.js';
@@ -178,8 +176,6 @@ const channels: { readonly [Name in ChannelName]: Channel<ChannelSetting<Name>> 
 
 /** A command that takes longer hangs, ms. */
 const COMMAND_MS = 30_000;
-/** The last lines of one that has ended are waited for, ms. */
-const LAST_LINES_MS = 500;
 /** Lines of its output that are passed on. */
 const MOST_LINES = 50;
 
@@ -187,65 +183,22 @@ const MOST_LINES = 50;
  * Starts the command, without a shell, with the message in words as its last argument and as one line of JSON on its
  * stdin. Gives what went wrong, or null. Never rejects.
  */
-async function runCommand(words: readonly string[], message: Message, context: ChannelContext): Promise<string | null> {
-  try {
-    return await run(words, message, context);
-  } catch (error) {
-    // What no system call can take: a NUL byte, more than fits on a command line.
-    return (error as Error).message;
-  }
-}
-
-function run(
-  [program, ...words]: readonly string[],
+async function runCommand(
+  [program = '', ...words]: readonly string[],
   message: Message,
   { environment, heard, signal }: ChannelContext,
 ): Promise<string | null> {
-  return new Promise((resolve) => {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(COMMAND_MS)]);
-    // In a group of its own, so that what it starts can be ended with it.
-    const options = { env: environment, detached: true } as const;
-    const child = spawn(program!, [...words, message.text], { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
-    limit.addEventListener('abort', () => {
-      endGroup(child);
-      resolve(signal.aborted ? 'the supervisor ended first' : `still running after ${COMMAND_MS / 1000} s`);
-    });
-    passOn(child.stdout, heard);
-    passOn(child.stderr, heard);
-    child.on('error', (error: NodeJS.ErrnoException) =>
-      resolve(error.code === 'ENOENT' ? 'command not found' : error.message),
-    );
-    child.on('exit', (code, ended) => {
-      const problem = code === 0 ? null : `ended with ${ended ?? `code ${code}`}`;
-      // Its last lines may still be on their way; something it left behind may hold the other end for ever.
-      child.once('close', () => resolve(problem));
-      setTimeout(() => resolve(problem), LAST_LINES_MS).unref();
-    });
-    // A command need not read what it is told.
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(`${JSON.stringify(message)}\n`);
+  const end = await callProgram({
+    ...{ program, args: [...words, message.text], input: `${JSON.stringify(message)}\n`, environment, signal },
+    ...{ patienceMs: COMMAND_MS, tree: { leftovers: 'kept' } },
   });
-}
-
-function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
-  if (pid === undefined || exitCode !== null || signalCode !== null) return;
-  try {
-    kill(-pid, 'SIGKILL');
-  } catch {
-    // It has just ended.
-  }
-}
-
-function passOn(stream: NodeJS.ReadableStream, heard: (line: string) => void): void {
-  const splitter = new LineSplitter();
-  let left = MOST_LINES;
-  stream.on('data', (chunk: Buffer) => {
-    if (left <= 0) return;
-    for (const line of splitter.push(chunk).slice(0, left)) {
-      heard(line);
-      left -= 1;
-    }
-  });
+  if (end.kind === 'unstartable') return end.why.includes('ENOENT') ? 'command not found' : end.why;
+  const lines = end.stdout.toString('utf8').split('\n');
+  for (const line of lines.filter((each) => each !== '').slice(0, MOST_LINES)) heard(line);
+  if (end.kind === 'late')
+    return signal.aborted ? 'the supervisor ended first' : `still running after ${COMMAND_MS / 1000} s`;
+  if (end.kind === 'loud') return 'printed too much and was stopped';
+  return end.code === 0 ? null : `ended with ${end.signal ?? `code ${end.code}`}`;
 }
 
 /** A server that takes longer does not answer, ms. */

@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { treeCall, type TreeEnd } from '../../processes/tree-call.js';
+import { type CallEnd, callProgram } from '../../processes/short-call.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 
 /** What the command of a done rule says. `words`: why the run is not done, for a person. */
@@ -48,21 +47,24 @@ async function answerOf(run: PlannedRun, environment: Readonly<Record<string, st
   const { done, doneArgv, directory: cwd } = run;
   if (!('command' in done)) return { isDone: false, words: 'it has no done command' };
   const patienceMs = done.timeout === undefined ? PATIENCE_MS : done.timeout * 1000;
-  const command = doneArgv ?? done.command;
-  const end = await treeCall({ command, cwd, environment, patienceMs, mark: join(cwd, '.done') });
+  const [program = '', ...args] = doneArgv ?? done.command;
+  const call = { program, args, cwd, environment, patienceMs, tree: { leftovers: 'killed' } } as const;
+  const end = await callProgram(call);
   const isDone = end.kind === 'exit' && end.code === 0;
   return isDone ? { isDone } : { isDone, words: `its done command ${wordsOf(end, patienceMs)}` };
 }
 
-function wordsOf(end: TreeEnd, patienceMs: number): string {
+function wordsOf(end: CallEnd, patienceMs: number): string {
   switch (end.kind) {
     case 'late':
       return `did not end within ${patienceMs / 1000} s`;
+    case 'loud':
+      return 'printed more than 16 MiB and was stopped';
     case 'unstartable':
       return `cannot be started: ${end.why}`;
     case 'exit': {
-      const said = end.said === '' ? '' : ` (${end.said.slice(0, SHOWN)})`;
-      return `ended with ${end.signal ?? `exit code ${end.code}`}${said}`;
+      const said = end.stdout.toString('utf8').trimEnd().split('\n').at(-1)!.trim();
+      return `ended with ${end.signal ?? `exit code ${end.code}`}${said === '' ? '' : ` (${said.slice(0, SHOWN)})`}`;
     }
   }
 }

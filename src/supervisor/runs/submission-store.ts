@@ -1,5 +1,5 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, unlinkSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, unlinkSync } from 'node:fs';
 import { type FileHandle, open, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -10,6 +10,7 @@ import { isInBlocks, parsePlan, planBlocks, PlanReader, withSharedParts } from '
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { writeAll } from '../core/journal.js';
 import { passTurn } from '../../processes/turn.js';
+import { makeFolder } from '../../files/make-folder.js';
 
 export type Environment = Readonly<Record<string, string>>;
 /** One submit. */
@@ -61,7 +62,7 @@ export class SubmissionStore {
 
   #makeFolders(): void {
     for (const path of [this.#plans, this.#environments]) {
-      mkdirSync(path, { recursive: true, mode: 0o700 });
+      makeFolder(path, 0o700);
       chmodSync(path, 0o700);
     }
   }

@@ -45,9 +45,17 @@ const NAMED = 3;
 
 /** What is said of processes that are still there after their run has ended; null: there are none. `killed`: they were sent SIGKILL. */
 export function leakedProcessWords(leaked: readonly LeakedProcess[], killed: boolean): string | null {
-  if (leaked.length === 0) return null;
-  const count = `${leaked.length} process${leaked.length === 1 ? '' : 'es'}`;
-  const names = leaked.slice(0, NAMED).map(({ pid, name }) => `${name} (pid ${pid})`);
-  const list = leaked.length > NAMED ? [...names, '…'] : names;
-  return `${count} ${killed ? 'survived SIGKILL' : 'left behind'}: ${list.join(', ')}`;
+  const certain = leaked.filter(({ possible }) => possible !== true);
+  const possible = leaked.filter((each) => each.possible === true);
+  const count = `${certain.length} process${certain.length === 1 ? '' : 'es'}`;
+  const words = [
+    ...(certain.length === 0 ? [] : [`${count} ${killed ? 'survived SIGKILL' : 'left behind'}: ${listed(certain)}`]),
+    ...(possible.length === 0 ? [] : [`may have left processes behind: ${listed(possible)}`]),
+  ];
+  return words.length === 0 ? null : words.join('; ');
+}
+
+function listed(processes: readonly LeakedProcess[]): string {
+  const names = processes.slice(0, NAMED).map(({ pid, name }) => `${name} (pid ${pid})`);
+  return [...names, ...(processes.length > NAMED ? ['…'] : [])].join(', ');
 }

@@ -188,6 +188,14 @@ describe('the socket', () => {
     expect(await found('Socket')).toMatchObject({ state: 'warn', found: expect.stringContaining(says) as string });
   });
 
+  it('has another where the runtime directory is a relative path, which is ignored', async () => {
+    place = { ...place, environment: { XDG_RUNTIME_DIR: 'run/user', TMPDIR: place.runsDirectory } };
+    expect(await found('Socket')).toMatchObject({
+      state: 'warn',
+      found: expect.stringContaining('relative path (run/user)') as string,
+    });
+  });
+
   it('has another where the path is too long', async () => {
     const deep = join(place.runsDirectory, 'x'.repeat(100));
     place = { ...place, environment: { XDG_RUNTIME_DIR: deep, TMPDIR: place.runsDirectory } };

@@ -22,7 +22,7 @@ const limits = { patienceMs: 20_000, most: 1 << 20 };
 describe('a program that is tried', () => {
   it('has its metrics read, and its folder removed', async () => {
     const { end, output, shown } = await tried(['sh', '-c', 'echo step=1 loss=2; echo step=2 loss=1; touch x'], limits);
-    expect(end).toEqual({ kind: 'exit', code: 0, signal: null });
+    expect(end).toMatchObject({ kind: 'exit', code: 0, signal: null });
     expect(output).toBe('step=1 loss=2\nstep=2 loss=1\n');
     expect(shown).toEqual(['loss']);
     expect(readdirSync(place)).toEqual([]);

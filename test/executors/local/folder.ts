@@ -78,11 +78,14 @@ export function executorFor(
 export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemory(), mayGiveUp = () => true) {
   const endings: Ending[] = [];
   const survivors: LeakedProcess[] = [];
+  const suspects: number[] = [];
   const troubles: (string | null)[] = [];
   const listener: ExecutorListener = {
     ended: (_id, _attempt, ending, left) => {
       endings.push(ending);
-      survivors.push(...left);
+      // Other tests start daemons at the same time.
+      survivors.push(...left.filter(({ possible }) => possible !== true));
+      suspects.push(...left.filter(({ possible }) => possible === true).map(({ pid }) => pid));
     },
     named: () => undefined,
     troubled: (_id, words) => void (words === troubles.at(-1) || troubles.push(words)),
@@ -90,7 +93,7 @@ export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemo
   };
   const executor = executorFor(listener, home, oom);
   const untilEnded = () => waitFor('the end of the run', () => endings.at(-1));
-  return { executor, endings, survivors, troubles, untilEnded };
+  return { executor, endings, survivors, suspects, troubles, untilEnded };
 }
 
 export const log = (directory: string) => readFileSync(join(directory, 'output.log'), 'utf8');

@@ -34,92 +34,99 @@ def leave_cgroup():
     with open(root + '/cgroup.procs', 'w') as file: file.write(str(os.getpid()))
 `;
 
-type Way = { way: string; script: string; found: boolean };
+/** `told`: it is not found, but whoever reads the row of the run is told that it may be there. */
+type Found = 'found' | 'told' | 'neither';
+type Way = { way: string; script: string; found: Found };
 
 /** Ways in which a process gets away from the run that started it, and whether it is found all the same without a cgroup. */
 const ways: Way[] = [
-  { way: 'stays a child', script: `\nif os.fork() == 0: hidden(); become(os.environ)`, found: true },
+  { way: 'stays a child', script: `\nif os.fork() == 0: hidden(); become(os.environ)`, found: 'found' },
   {
     way: 'makes a group of its own',
     script: `\nif os.fork() == 0: os.setpgid(0, 0); hidden(); become(os.environ)`,
-    found: true,
+    found: 'found',
   },
   {
     way: 'makes a session of its own',
     script: `\nif os.fork() == 0: os.setsid(); hidden(); become(os.environ)`,
-    found: true,
+    found: 'found',
   },
-  { way: 'is orphaned', script: `orphan(lambda: (hidden(), become(os.environ)))`, found: true },
-  { way: 'is orphaned, and silent', script: `orphan(lambda: (deaf(), hidden(), become(os.environ)))`, found: true },
+  { way: 'is orphaned', script: `orphan(lambda: (hidden(), become(os.environ)))`, found: 'found' },
+  { way: 'is orphaned, and silent', script: `orphan(lambda: (deaf(), hidden(), become(os.environ)))`, found: 'found' },
   {
     way: 'is orphaned, silent and elsewhere',
     script: `orphan(lambda: (deaf(), hidden(), away(), become(os.environ)))`,
-    found: true,
+    found: 'found',
   },
   {
     way: 'empties its environment',
     script: `\nif os.fork() == 0: os.setsid(); deaf(); hidden(); become({})`,
-    found: true,
+    found: 'found',
   },
   {
     way: 'is orphaned, empty, and writes to the log',
     script: `orphan(lambda: (hidden(), away(), become({})))`,
-    found: true,
+    found: 'found',
   },
   {
     way: 'is orphaned, empty, and writes to the log by another descriptor',
     script: `orphan(lambda: (os.dup2(1, 9), deaf(), hidden(), away(), become({})))`,
-    found: true,
+    found: 'found',
   },
   {
     way: 'is orphaned, has a HOME, and writes to the log by another descriptor',
     script: `orphan(lambda: (os.dup2(1, 9), deaf(), hidden(), away(), become(unmarked)))`,
-    found: true,
+    found: 'found',
   },
   {
     way: 'is orphaned, empty, and works in the directory',
     script: `orphan(lambda: (deaf(), hidden(), become({})))`,
-    found: true,
+    found: 'found',
   },
   {
     way: 'is orphaned, empty, and writes below the directory',
     script: `orphan(lambda: (deaf(), os.dup2(os.open('data', os.O_WRONLY | os.O_CREAT), 9), hidden(), away(), become(wiped)))`,
-    found: true,
+    found: 'found',
   },
   {
     way: 'is orphaned and empty in the session of one that is not',
     script: `\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        if os.fork() == 0: deaf(); hidden(); away(); become({})\n        os._exit(0)\n    os.wait(); become(os.environ)`,
-    found: true,
+    found: 'found',
   },
   {
     way: 'leaves nothing to be known by, after a second among its own',
     script: `\nif os.fork() == 0:\n    if os.fork() == 0:\n        os.setsid(); deaf(); away(); open(here + '/waits', 'w').close()\n        while os.getppid() > 1 and os.path.exists('/proc/%d' % os.getppid()) and not os.path.exists(here + '/gate'): time.sleep(0.02)\n        time.sleep(0.1); hidden(); become({})\n    while not os.path.exists(here + '/gate'): time.sleep(0.02)\n    os._exit(0)`,
-    found: true,
+    found: 'found',
   },
   {
     way: 'leaves nothing to be known by, at once',
     script: `orphan(lambda: (deaf(), hidden(), away(), become({})))`,
-    found: false,
+    found: 'told',
   },
   {
     way: 'keeps a HOME and nothing else, and works in the directory',
     script: `orphan(lambda: (deaf(), hidden(), become(unmarked)))`,
-    found: false,
+    found: 'told',
+  },
+  {
+    way: 'keeps all but the marks, and works elsewhere',
+    script: `orphan(lambda: (deaf(), hidden(), away(), become({k: v for k, v in os.environ.items() if 'MEMRL' not in k} | unmarked)))`,
+    found: 'told',
   },
 ];
 
 const outOfCgroup: Way[] = [
-  { way: 'leaves nothing to be known by, at once', script: ways.at(-2)!.script, found: true },
-  { way: 'keeps a HOME and nothing else, and works in the directory', script: ways.at(-1)!.script, found: true },
+  { way: 'leaves nothing to be known by, at once', script: ways.at(-3)!.script, found: 'found' },
+  { way: 'keeps a HOME and nothing else, and works in the directory', script: ways.at(-2)!.script, found: 'found' },
   {
     way: 'moves itself out of the cgroup',
     script: `orphan(lambda: (leave_cgroup(), deaf(), hidden(), away(), become(os.environ)))`,
-    found: true,
+    found: 'found',
   },
   {
     way: 'moves itself out of the cgroup and leaves nothing to be known by',
     script: `orphan(lambda: (leave_cgroup(), deaf(), hidden(), away(), become({})))`,
-    found: false,
+    found: 'neither',
   },
 ];
 
@@ -132,7 +139,7 @@ function textOf(path: string): string {
 }
 
 /** Starts a run with such a process, kills it, and says whether the process was killed, too. */
-async function isFound({ script }: Way, inCgroup: boolean): Promise<boolean> {
+async function found({ script }: Way, inCgroup: boolean): Promise<Found> {
   const directory = runFolder();
   writeFileSync(join(directory, 'hide.py'), `${tools}\n${script.trim()}\ntime.sleep(600)\n`);
   let looks = 0;
@@ -140,7 +147,7 @@ async function isFound({ script }: Way, inCgroup: boolean): Promise<boolean> {
     looks += 1;
     return 0;
   });
-  const { executor, untilEnded } = newExecutor(inCgroup ? newHome(directory) : null, oom);
+  const { executor, suspects, untilEnded } = newExecutor(inCgroup ? newHome(directory) : null, oom);
   executor.start(id, orderFor(directory, ['python3', 'hide.py']));
   const isPatient = script.includes('waits');
   if (isPatient) {
@@ -155,21 +162,20 @@ async function isFound({ script }: Way, inCgroup: boolean): Promise<boolean> {
   const identity = identityOf(pid)!;
   executor.kill(id);
   await untilEnded();
-  const found = !isAlive(identity);
-  if (!found) process.kill(pid, 'SIGKILL');
-  return found;
+  if (!isAlive(identity)) return 'found';
+  process.kill(pid, 'SIGKILL');
+  return suspects.includes(pid) ? 'told' : 'neither';
 }
 
 /** By way: whether it is found. */
-async function tried(of: readonly Way[], inCgroup: boolean): Promise<Record<string, boolean>> {
-  const found = await Promise.all(of.map(async (way) => [way.way, await isFound(way, inCgroup)] as const));
-  return Object.fromEntries(found);
+async function tried(of: readonly Way[], inCgroup: boolean): Promise<Record<string, Found>> {
+  return Object.fromEntries(await Promise.all(of.map(async (way) => [way.way, await found(way, inCgroup)] as const)));
 }
 
 const said = (of: readonly Way[]) => Object.fromEntries(of.map(({ way, found }) => [way, found]));
 
 describe.runIf(isPossible)('a process that hides from the end of its run', () => {
-  it('is found without a cgroup, or known not to be', async () => {
+  it('is found without a cgroup, or told as what the run may have left', async () => {
     expect(await tried(ways, false)).toEqual(said(ways));
   });
 

@@ -31,6 +31,12 @@ describe('the address of the socket', () => {
     expect(address(join(folder, 'x'.repeat(100)), folder)).toContain(`${folder}/memrl-${uid}/`);
   });
 
+  it('is at no relative path, as the standard of XDG_RUNTIME_DIR demands', () => {
+    expect(address('run/user', folder)).toContain(`${folder}/memrl-${uid}/`);
+    expect(address('run/user', 'tmp')).toContain(`/tmp/memrl-${uid}/`);
+    expect(address('', folder)).toContain(`${folder}/memrl-${uid}/`);
+  });
+
   it('is never longer than the system takes', () => {
     const path = address(join(folder, 'x'.repeat(100)), join(folder, 'y'.repeat(100)));
     expect(Buffer.byteLength(path)).toBeLessThanOrEqual(107);
