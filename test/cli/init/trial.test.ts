@@ -40,7 +40,7 @@ describe('a program that is tried', () => {
   it('has its own output read and cut, and no file behind a link that it has put in the place of its log', async () => {
     const precious = 'precious'.repeat(100);
     writeFileSync(join(place, 'victim'), precious);
-    const script = `echo mine; rm "$MEMRL_RUN_DIR/output.log"; ln -s ${join(place, 'victim')} "$MEMRL_RUN_DIR/output.log"; exec yes`;
+    const script = `echo mine; rm -f "$MEMRL_RUN_DIR/output.log"; ln -s ${join(place, 'victim')} "$MEMRL_RUN_DIR/output.log"; exec yes`;
     const { end, output } = await tried(['sh', '-c', script], { ...limits, most: 100 });
     expect([end.kind, output.slice(0, 7), output.length]).toEqual(['loud', 'mine\ny\n', 100]);
     expect(readFileSync(join(place, 'victim'), 'utf8')).toBe(precious);
