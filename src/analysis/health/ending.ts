@@ -46,7 +46,7 @@ function noiseOfFew(values: readonly number[]): number {
   return (mean(steps) ?? 0) / 1.128;
 }
 
-/** A run has exploded when its end is so many times the size of its start and its best; and of what its siblings came to. */
+/** A run has exploded when its end is so many times the size of its start and its best; and of the values of its siblings. */
 const EXPLODED = 1e3;
 /** The same for a run of which only siblings tell that its values were too large from the first. */
 const FAR_FROM_SIBLINGS = 1e6;
@@ -68,7 +68,7 @@ export class EndedSiblings {
       const known = this.#byMetric.get(keyOf(ending)) ?? { ends: [], sizes: [] };
       this.#byMetric.set(keyOf(ending), known);
       known.ends.push(ending.end);
-      known.sizes.push(Math.abs(ending.tail));
+      known.sizes.push(sizeOf(ending));
     }
     for (const { ends, sizes } of this.#byMetric.values()) {
       ends.sort((a, b) => a - b);
@@ -92,14 +92,19 @@ export class EndedSiblings {
     return { word: better === 1 && !isExploded ? 'collapsed' : 'diverged', reason };
   }
 
-  /** The median end of the others, and the lower quartile of their sizes; null: too few are known. */
+  /** The median end of the others, and the lower quartile of the sizes of their values; null: too few are known. */
   #besides(own: Ending): Others | null {
     const known = this.#byMetric.get(keyOf(own));
     if (known === undefined) return null;
     const ends = lowerQuantileWithout(known.ends, own.end, 0.5);
-    const size = lowerQuantileWithout(known.sizes, Math.abs(own.tail), 0.25);
+    const size = lowerQuantileWithout(known.sizes, sizeOf(own), 0.25);
     return ends === null || size === null ? null : { end: ends, size };
   }
+}
+
+/** How large values of the metric are in a run: one that has learnt to the last digit says nothing of that at its end. */
+function sizeOf({ start, tail }: Ending): number {
+  return Math.max(Math.abs(start), Math.abs(tail));
 }
 
 /** What other runs of the group came to. `end`: as of `Course`. */

@@ -56,6 +56,12 @@ describe('a run that has ended', () => {
       siblings: good,
       word: null,
     },
+    {
+      whose: 'loss falls slowly, where those of others came to the last digit',
+      own: loss(...powers(40, 0.95).map((value) => 25 * value)),
+      siblings: [0.3, 0.28, 0.32].map((factor) => loss(...powers(40, factor).map((value) => 25 * value))),
+      word: null,
+    },
     { whose: 'loss fell from 1e20 to 1e12', own: loss(...line(40, 1e20, 1e12)), word: null },
     {
       whose: 'loss rises slowly after its best (overfitting), and nobody knows others',
