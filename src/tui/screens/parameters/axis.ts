@@ -19,7 +19,7 @@ export type Column = {
 export type Axis = {
   /** Null: the values are no numbers, and lie at equal distances. */
   readonly scale: Scale | null;
-  /** The different values, in their order, with their places 0 … 1; none where there are too many numbers to name each. */
+  /** The different values, in their order, with their places 0 … 1; none of results, or where they are too many to name each. */
   readonly named: readonly Mark[];
   /** By run, 0 … 1; NaN for a run that has no place: NaN, an infinite parameter, or no value. */
   readonly places: Float64Array;
@@ -56,7 +56,7 @@ function numberAxis({ values, isResult }: { values: readonly (number | undefined
     return side === 0 ? ruler.at(value) : (side + 1) / 2;
   };
   const places = Float64Array.from(values, placeOf);
-  const named = different.length > MOST_NAMED ? [] : different;
+  const named = isResult === true || different.length > MOST_NAMED ? [] : different;
   return {
     scale,
     named: named.map((value) => ({ fraction: ruler.at(value), label: scalarText(value) })),
