@@ -46,7 +46,7 @@ async function whileRunning(runs) {
   await picture('window', args, {
     size: '144x46',
     wait: 'waiting for a slot',
-    keys: [...foldFirst, ...down(9)],
+    keys: foldFirst,
     after: '3[0-3] done',
   });
   await picture('jobs-80x24', ['attach', 'abcd', '--runs', runs], {
@@ -72,7 +72,7 @@ async function afterwards(runs) {
     heatmap: ['4', 'space', '5', 'space', '6', 'space', 'c', 'tab', 'tab'],
     sweep: ['S'],
     parameters: ['M'],
-    table: ['t'],
+    table: ['S', 'end'],
     help: ['?'],
     palette: [':', 'r', 'e', 's'],
     grouping: ['g'],

@@ -22,6 +22,8 @@ export function attentionLine(model: WindowModel, width: number): Line {
   const items = itemsOf(model.attention(), model.tally);
   if (items.length === 0) return [];
   const hints = attentionHints(model);
+  // The counts of the header say the same where no key leads there.
+  if (hints.length === 0 && items.every(({ glyph }) => glyph === unhealthyGlyph)) return [];
   const keys = hints.length === 0 ? [] : [span('  '), ...hintLine(hints)];
   const room = width - lineWidth(keys);
   const words = fittingWords(items, room);
