@@ -172,3 +172,27 @@ function optimise(
   const bound = maxStepKl === null ? null : { datums, temperature: loss.temperature ?? 1, bound: maxStepKl };
   return service.optimStep(adam, bound);
 }
+
+/** How far a policy moved on what was said: sums over its tokens of log-probabilities before less after, and of half their squares. */
+export type Moved = { readonly kl1: number; readonly kl2: number; readonly tokens: number };
+
+/** @param before Log-probabilities of the datums before the policy moved. */
+export async function movedOn(
+  datums: readonly Datum[],
+  before: readonly Float32Array[],
+  service: Pick<TrainingService, 'forward'>,
+  temperature: number,
+): Promise<Moved> {
+  const after = await service.forward(datums, { temperature });
+  let [kl1, kl2, tokens] = [0, 0, 0];
+  datums.forEach(({ weights }, index) => {
+    for (let token = 0; token < weights.length; token++) {
+      if (weights[token] === 0) continue;
+      const difference = before[index]![token]! - after[index]![token]!;
+      kl1 += difference;
+      kl2 += difference ** 2 / 2;
+      tokens++;
+    }
+  });
+  return { kl1, kl2, tokens };
+}
