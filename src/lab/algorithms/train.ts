@@ -197,6 +197,8 @@ export class Train implements Training {
   }
 }
 
+const { beta1, beta2, epsilon } = cookbookAdam;
+
 /** How a batch of groups becomes optimizer steps. */
 export type Learning = {
   readonly objective: Objective;
@@ -272,15 +274,12 @@ export async function learn(
   const learnt = await update(service, datums, {
     step,
     loss: { objective, temperature, pull, entropyCoefficient },
-    adam: { ...cookbookAdam, learningRate: how.learningRate },
+    adam: { beta1, beta2, epsilon, learningRate: how.learningRate },
     substeps,
     maxStepKl: how.maxStepKl,
   });
-  return {
-    ...learnt,
-    policyBase,
-    moved: how.measuresMove === true ? await movedOn(datums, before, service, temperature) : null,
-  };
+  const moved = how.measuresMove === true ? await movedOn(datums, before, service, temperature) : null;
+  return Object.assign(learnt, { policyBase, moved });
 }
 
 /** At another temperature than 1 the first optimizer step has the very policy that played: the ratio is 1. */
