@@ -36,7 +36,11 @@ export const grpoKeys = {
     'what is to be continued: stories (their beginnings), arithmetic, or the path of a module with your own; others than stories have rewards of their own, which `reward` and `config` replace',
   ),
   environment_params: environmentKeys.environment_params,
-  data: key(orNone(text), null, 'stories for prompts: a text or JSONL file; None: the corpus of memrl pretrain'),
+  data: key(
+    orNone(text),
+    null,
+    'stories for prompts: a text, JSONL or parquet file; None: the corpus of memrl pretrain',
+  ),
   log_path: {
     ...key(orNone(text), null, 'run directory; an existing run there is continued. None: output/RUN_NAME'),
     alias: 'output_dir',

@@ -13,6 +13,7 @@ import { advantages } from '../advantages/advantages.js';
 import { namesIn } from '../config/value-type.js';
 import type { Environment, Task } from '../environments/environment.js';
 import { openEnvironment } from '../environments/open-environment.js';
+import { readableStories } from '../environments/stories/parquet-stories.js';
 import { beginningsOf, storyEnvironment } from '../environments/stories/stories.js';
 import { evaluateModes, modesLines, modesRow, type ModeEvaluation } from '../evaluation/modes.js';
 import { pulls, type Objective } from '../objectives/objectives.js';
@@ -46,7 +47,7 @@ import type { EngineService } from '../service/engine-service.js';
 import { openReference, openService, requireRoom, textTokenizer } from '../service/open-model.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import { lrMultiplier } from '../update/optimizer.js';
-import { datumsOf, update, withReference } from '../update/update.js';
+import { datumsOf, update, withReference, type UpdateStatistics } from '../update/update.js';
 import { hasOwnReward, stepsOf, type Baseline, type GrpoConfig, type Settings } from './grpo-settings.js';
 import { trainKeys } from './train-settings.js';
 
@@ -126,7 +127,7 @@ async function played(config: GrpoConfig, tokenizer: Tokenizer) {
     const tasks = Array.from({ length: Math.min(tested, test.size) }, (_, at) => taskOf(test, at, { seed, name }));
     return { environment: { ...test, size: Math.min(test.size, wanted) }, test, tasks, beginnings: [] };
   }
-  const stories = { data, seed, length, dropShort: true };
+  const stories = { data: await readableStories(data), seed, length, dropShort: true };
   const beginnings = beginningsOf(stories, 'train', wanted, tokenizer);
   const test = storyEnvironment(tokenizer, beginningsOf(stories, 'test', tested, tokenizer));
   const tasks = Array.from({ length: tested }, (_, index) => test.task(index, rng(seed, 'test')));
@@ -218,6 +219,7 @@ class Grpo implements Training {
       ...completionStatistics(groups, inGroups(labelled.rewards, copies)),
       ...(beta > 0 && { kl: learnt.pull / learnt.tokens }),
       entropy: learnt.entropy / learnt.tokens,
+      ...clipRatios(learnt),
       ...this.#rewardStatistics(scores, labelled),
     });
   }
@@ -322,4 +324,13 @@ function announcementOf(
     ...(routing === null ? [] : [`gradient routing: ${routing}, detector ${detector}`]),
     ...(config.baseline === null ? [] : [`baseline: ${config.baseline}, detector ${detector}`]),
   ];
+}
+
+/** Shares of the tokens whose ratio the objective cut, by TRL's names: of one process the least and the most are the mean. */
+function clipRatios({ clippedLow, clippedHigh, tokens }: UpdateStatistics): Row {
+  const [low, high] = [clippedLow / tokens, clippedHigh / tokens];
+  return {
+    ...{ 'clip_ratio/low_mean': low, 'clip_ratio/low_min': low },
+    ...{ 'clip_ratio/high_mean': high, 'clip_ratio/high_max': high, 'clip_ratio/region_mean': low + high },
+  };
 }

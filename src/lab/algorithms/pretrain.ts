@@ -9,6 +9,7 @@ import { logPath, runKeyNames, runKeys } from '../config/run-keys.js';
 import { float, int, orNone, text } from '../config/value-type.js';
 import type { AdamOptions } from '../engine/engine.js';
 import { presets } from '../engine/model-shape.js';
+import { readableStories } from '../environments/stories/parquet-stories.js';
 import { beginningsOf } from '../environments/stories/stories.js';
 import { firstExamples, storyBatches } from '../environments/stories/story-batches.js';
 import { sourceBytes, sourceText, storiesFrom } from '../environments/stories/story-source.js';
@@ -40,7 +41,7 @@ export const pretrainKeys = {
   data: key(
     orNone(text),
     null,
-    'stories: a .txt file (one a line, or with blank lines between them), a .jsonl file of objects with story or text, or a folder with train and test. None: the grammar writes them',
+    'stories: a .txt file (one a line, or with blank lines between them), a .jsonl or .parquet file of objects with story or text, or a folder with train and test. None: the grammar writes them',
   ),
   model_name: key(
     text,
@@ -86,7 +87,8 @@ export const pretrainBudget = new Set([
 type Vocabulary = { readonly tokenizer: Tokenizer; readonly files: ReadonlyMap<string, string>; readonly end: number };
 
 /** From the first step, or from where the run's last checkpoint left it. */
-export async function pretrain(config: PretrainConfig, run: Run): Promise<Ending> {
+export async function pretrain(asked: PretrainConfig, run: Run): Promise<Ending> {
+  const config = { ...asked, data: await readableStories(asked.data) };
   checkName(config.model_name);
   const { log } = run.context;
   const schedule = scheduleOf(config, config, config.n_batches);

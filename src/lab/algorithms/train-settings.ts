@@ -93,6 +93,11 @@ export const trainKeys = {
     'groups whose rewards are all equal train nothing; a step of only such groups is no Adam step',
   ),
   num_substeps: key(int(1), 1, 'Adam steps per batch, each on a part of its episodes'),
+  compute_post_kl: key(
+    bool,
+    false,
+    'measure after each batch how far its updates moved the policy on what was said: kl_pre_post_v1 and v2',
+  ),
   max_step_kl: key(
     orNone(float(0)),
     null,

@@ -36,7 +36,15 @@ import {
 import type { EngineService } from '../service/engine-service.js';
 import { openReference, openService } from '../service/open-model.js';
 import { cookbookAdam } from '../update/optimizer.js';
-import { datumsOf, update, withPenalty, withReference, type UpdateStatistics } from '../update/update.js';
+import {
+  datumsOf,
+  movedOn,
+  update,
+  withPenalty,
+  withReference,
+  type Moved,
+  type UpdateStatistics,
+} from '../update/update.js';
 import { openPlayed } from './played.js';
 import { announcementOf, hasReference, modulesOf, requireSameModules, type TrainConfig } from './train-settings.js';
 
@@ -153,6 +161,10 @@ export class Train implements Training {
     }
     row.add('optim/kl_sample_train_v1', learnt.kl1, tokens);
     row.add('optim/kl_sample_train_v2', learnt.kl2, tokens);
+    if (learnt.moved !== null) {
+      row.add('kl_pre_post_v1', learnt.moved.kl1, learnt.moved.tokens);
+      row.add('kl_pre_post_v2', learnt.moved.kl2, learnt.moved.tokens);
+    }
     if (this.#config.kl_coef > 0) row.add('optim/kl_reference', learnt.pull, tokens);
     if (this.#config.kl_penalty_coef > 0) row.add('kl_policy_base', learnt.policyBase * updates, updates);
   }
@@ -185,6 +197,8 @@ export class Train implements Training {
   }
 }
 
+const { beta1, beta2, epsilon } = cookbookAdam;
+
 /** How a batch of groups becomes optimizer steps. */
 export type Learning = {
   readonly objective: Objective;
@@ -202,6 +216,8 @@ export type Learning = {
   readonly learningRate: number;
   readonly temperature: number;
   readonly maxStepKl: number | null;
+  /** Whether to measure how far the updates moved the policy; default false. */
+  readonly measuresMove?: boolean;
   readonly substeps: number;
 };
 
@@ -220,12 +236,13 @@ function learningOf(config: TrainConfig, objective: Objective): Learning {
     learningRate: config.learning_rate,
     temperature: config.temperature,
     maxStepKl: config.max_step_kl,
+    measuresMove: config.compute_post_kl,
     substeps: config.num_substeps,
   };
 }
 
 /** `policyBase`: before the first step, how much likelier the tokens were than to the reference; mean, nats. */
-type Learnt = UpdateStatistics & { readonly policyBase: number };
+type Learnt = UpdateStatistics & { readonly policyBase: number; readonly moved: Moved | null };
 
 /**
  * Learns from a batch of groups that the present weights have just played. A group in which all earned the same stays in the batch unless
@@ -252,15 +269,17 @@ export async function learn(
     how.penalty === null
       ? { datums: held, policyBase: 0 }
       : await withPenalty(held, service, { ...how.penalty, temperature });
+  const before = how.measuresMove === true ? await service.forward(datums, { temperature }) : [];
   const pull = how.pull === 0 ? null : { estimator: how.pullEstimator ?? k3, coefficient: how.pull };
   const learnt = await update(service, datums, {
     step,
     loss: { objective, temperature, pull, entropyCoefficient },
-    adam: { ...cookbookAdam, learningRate: how.learningRate },
+    adam: { beta1, beta2, epsilon, learningRate: how.learningRate },
     substeps,
     maxStepKl: how.maxStepKl,
   });
-  return { ...learnt, policyBase };
+  const moved = how.measuresMove === true ? await movedOn(datums, before, service, temperature) : null;
+  return Object.assign(learnt, { policyBase, moved });
 }
 
 /** At another temperature than 1 the first optimizer step has the very policy that played: the ratio is 1. */

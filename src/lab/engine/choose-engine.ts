@@ -17,8 +17,15 @@ export type EngineChoice = (typeof engineChoices)[number];
 /** What was chosen, in words what it computes on, and why. `backend`: of TensorFlow.js; null for our kernels. */
 export type Choice = { readonly backend: Ready | null; readonly on: string; readonly why: string };
 
-/** How our kernels compute. `threads`: null leaves the number to us. */
-export type EngineWish = { readonly engine: EngineChoice; readonly threads: number | null };
+/** `threads`: of our kernels; null leaves the number to us. */
+export type EngineWish = {
+  readonly engine: EngineChoice;
+  readonly threads: number | null;
+  /** Whether tokens are drawn with a repetition penalty, which TensorFlow.js has not. */
+  readonly penalizes?: boolean;
+  /** Backend with which the run began that is now continued: `auto` stays with it, as another has other bits. */
+  readonly began?: string | null;
+};
 
 type Ready = Attempt & { kind: 'ready' };
 
@@ -28,6 +35,8 @@ export type EngineSources = {
   readonly open?: (name: BackendName) => Promise<Attempt>;
   /** That this process may use; default: what the system says. */
   readonly cores?: number;
+  /** Milliseconds, monotonic. */
+  readonly now?: () => number;
 };
 
 /** The backends that may have a GPU. */
@@ -39,17 +48,58 @@ const SMALL_MODEL = 500_000;
 const MOST_THREADS = 8;
 
 /** The engine for a model of this shape. @throws UserError when what was asked for cannot compute here. */
-export async function chooseEngine(
+export async function chooseEngine(shape: ModelShape, wish: EngineWish, sources: EngineSources): Promise<Chosen> {
+  const choice = withNeeds(wish) ?? (await chooseBackend(wish.engine, sources));
+  const { backend } = choice;
+  if (backend === null) return ours(shape, wish, { choice, sources });
+  const theirs = { ...choice, threads: null, engine: new TfjsEngine(backend.device, shape) };
+  if (wish.engine !== 'auto' || wish.began != null) return theirs;
+  const own = await ours(shape, wish, { choice: ownKernels(''), sources });
+  const [onGpu, here] = [await stepTime(theirs.engine, sources), await stepTime(own.engine, sources)];
+  const [kept, left] = onGpu <= here ? [theirs, own] : [own, theirs];
+  await left.engine.dispose();
+  const times = `${Math.min(onGpu, here).toFixed(1)} ms beside ${Math.max(onGpu, here).toFixed(1)} ms`;
+  return { ...kept, why: `auto: a small step takes ${times} on ${left.on}` };
+}
+
+type Chosen = Choice & { readonly engine: Engine; readonly threads: number | null };
+
+async function ours(
   shape: ModelShape,
   wish: EngineWish,
-  sources: EngineSources,
-): Promise<Choice & { readonly engine: Engine; readonly threads: number | null }> {
-  const choice = await chooseBackend(wish.engine, sources);
-  const { backend } = choice;
-  if (backend !== null) return { ...choice, threads: null, engine: new TfjsEngine(backend.device, shape) };
+  { choice, sources }: { readonly choice: Choice; readonly sources: EngineSources },
+): Promise<Chosen> {
   const threads = wish.threads ?? usualThreads(shape, sources);
   const engine = await createEngine(shape, { threads, relaxed: wish.engine === 'wasm-relaxed' });
   return { ...choice, on: threads === 1 ? choice.on : `${choice.on}, ${threads} threads`, threads, engine };
+}
+
+/** Our kernels where only they can do what is wanted, or began it; null: nothing speaks for them. */
+function withNeeds({ engine, penalizes = false, began = null }: EngineWish): Choice | null {
+  if (engine !== 'auto') return null;
+  if (penalizes) return ownKernels('auto: TensorFlow.js draws without a repetition penalty');
+  return began === 'wasm' ? ownKernels('auto: as the run began') : null;
+}
+
+/** What a step is measured on: small, so that it is known soon, and of the kind that runs have. */
+const measured = { prompts: 16, promptTokens: 8, newTokens: 8, rounds: 2 } as const;
+
+/** Milliseconds in which the engine writes a few sequences and learns from them; the first time, when programs are compiled, does not count. */
+async function stepTime(engine: Engine, { now = () => performance.now() }: EngineSources): Promise<number> {
+  const tokens = Int32Array.from({ length: measured.promptTokens }, (_, at) => at % engine.shape.vocabulary);
+  const prompts = Array.from({ length: measured.prompts }, (_, seed) => ({ tokens, seed }));
+  let least = Infinity;
+  for (let round = 0; round <= measured.rounds; round++) {
+    const start = now();
+    const written = await engine.generate(prompts, { maxTokens: measured.newTokens, temperature: 1 });
+    const { logprobs } = await engine.forward([{ prompt: tokens, continuations: written.map((each) => each.tokens) }]);
+    await engine.backward(new Float32Array(logprobs.length).fill(1), null);
+    await engine.gradient();
+    const spent = now() - start;
+    if (round > 0) least = Math.min(least, spent);
+  }
+  await engine.clearGradient();
+  return least;
 }
 
 /** As many as the manager, or the person, allows this process (OMP_NUM_THREADS), else one for each core. */
@@ -59,7 +109,7 @@ function usualThreads(shape: ModelShape, { environment, cores = availableParalle
   return Math.min(allowed === undefined ? cores : Number(allowed), MOST_THREADS);
 }
 
-/** `auto` takes TensorFlow.js where it has a GPU, and else our kernels. */
+/** `auto` takes TensorFlow.js where it has a GPU, and else our kernels; which of the two is faster there is for others to measure. */
 export async function chooseBackend(wish: EngineChoice, sources: EngineSources): Promise<Choice> {
   const { environment, open = (name) => openBackend(name, { environment, load: loadPackage }) } = sources;
   if (wish === 'wasm') return ownKernels('engine=wasm');

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
-import { layersOf, projections, type Lora } from '../engine/adapters/config.js';
+import { layersOf, projections, type Lora, type Projection } from '../engine/adapters/config.js';
 import { adapterLayout } from '../engine/adapters/layout.js';
 import { extract, flatFrom } from '../engine/checkpoint.js';
 import type { ModelShape } from '../engine/engine.js';
@@ -39,7 +39,7 @@ const Config = z.looseObject({
   ...plain,
   r: z.int().min(1),
   lora_alpha: z.number().positive(),
-  target_modules: z.array(z.enum(projections)).nonempty(),
+  target_modules: z.union([z.literal('all-linear'), z.array(z.string()).nonempty()]),
   layers_to_transform: z.union([z.null(), z.int().min(0), z.array(z.int().min(0)).nonempty()]).default(null),
 });
 
@@ -110,8 +110,38 @@ function readConfig(path: string, shape: ModelShape): Lora {
       'Merge the adapter with peft (merge_and_unload), and open the model that it saves.',
     );
   }
-  const { r: rank, lora_alpha: alpha, target_modules: targets, layers_to_transform: layers } = config.data;
-  return { kind: 'lora', name: 'default', rank, alpha, targets, layers: rangeOf(layers, shape, path) };
+  const { r: rank, lora_alpha: alpha, target_modules: modules, layers_to_transform: said } = config.data;
+  const { targets, layers } = targetsOf(modules, path);
+  return { kind: 'lora', name: 'default', rank, alpha, targets, layers: rangeOf(said ?? layers, shape, path) };
+}
+
+type Targets = { readonly targets: Lora['targets']; readonly layers: readonly number[] | null };
+
+/**
+ * Names of projections; `all-linear`, which is every one of them, as peft leaves the head out; or full paths, as peft writes them for it,
+ * which must be the same projections in each layer. `layers` null: all of them.
+ */
+function targetsOf(modules: 'all-linear' | readonly string[], path: string): Targets {
+  if (modules === 'all-linear') return { targets: [...projections], layers: null };
+  const named = modules.map(
+    (module) =>
+      /^(?:(?:base_model\.)?model\.)*layers\.(\d+)\.\w+\.(\w+)$/.exec(module) ?? ([null, null, module] as const),
+  );
+  const isKnown = (name: string): name is Projection => (projections as readonly string[]).includes(name);
+  const stray = named.findIndex(([, , name]) => !isKnown(name));
+  if (stray >= 0) throw unlike(path, `${modules[stray]} is none of ${projections.join(', ')}`);
+  const targets = projections.filter((projection) => named.some(([, , name]) => name === projection));
+  const layers = [...new Set(named.flatMap(([, layer]) => (layer == null ? [] : [Number(layer)])))];
+  const isUniform = layers.length === 0 ? new Set(modules).size === targets.length : new Set(modules).size === layers.length * targets.length; // prettier-ignore
+  if (!isUniform) throw unlike(path, 'it does not name the same projections in each layer');
+  return { targets: targets, layers: layers.length === 0 ? null : layers };
+}
+
+function unlike(path: string, why: string): UserError {
+  return new UserError(
+    `${path} does not describe plain LoRA: \`target_modules\`: ${why}.`,
+    'Merge the adapter with peft (merge_and_unload), and open the model that it saves.',
+  );
 }
 
 /** The layers as a range; each fraction in the middle of a layer's, so that rounding cannot move it. */

@@ -126,7 +126,7 @@ function listed(one: string, several: string, names: readonly string[]): string[
   return [`${shown.join(', ')}${more} ${names.length === 1 ? one : several}`];
 }
 
-function readTensor(name: string, entries: StoredEntries): StoredTensor {
+export function readTensor(name: string, entries: StoredEntries): StoredTensor {
   const entry = entries.get(name)!;
   return decode(
     name,

@@ -40,6 +40,7 @@ export function taskBatches(environment: Environment, size: number, seed: number
       Array.from({ length: size }, (_, at) => taskOf(environment, step * size + at, { seed, name: 'task' }));
   }
   const tasks = Array.from({ length: known }, (_, index) => taskOf(environment, index, { seed, name: 'task' }));
+  if (known === 1) return () => Array.from({ length: size }, () => tasks[0]!);
   if (known >= size) return epochBatches(tasks, size, { seed, name: 'prompts' });
   return (step) => Array.from({ length: size }, (_, at) => tasks[(step * size + at) % known]!);
 }

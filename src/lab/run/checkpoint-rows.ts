@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
@@ -14,10 +14,20 @@ export function checkpointRows(run: string): CheckpointRow[] {
     .flatMap((row) => (row.success ? [row.data] : []));
 }
 
-/** A line of `checkpoints.jsonl` (tinker-cookbook layout). `batch`: training steps done. Paths are relative to the run. */
+/**
+ * Where the checkpoint of a row lies: one of our own in the run, under its name, wherever the run has been moved or copied since; one of
+ * another program where the row says. null: the row has no checkpoint.
+ */
+export function placeOf(run: string, { name, state_path: path }: CheckpointRow): string | null {
+  if (path === undefined) return null;
+  const own = join(runFiles.checkpointDirectory, name);
+  return path === own || path.endsWith(`/${own}`) ? join(run, own) : resolve(run, path);
+}
+
+/** A line of `checkpoints.jsonl` (tinker-cookbook layout). `batch`: training steps done. */
 const CheckpointRow = z.looseObject({
   name: z.string(),
   batch: z.int().nonnegative(),
   state_path: z.string().optional(),
 });
-type CheckpointRow = z.infer<typeof CheckpointRow>;
+export type CheckpointRow = z.infer<typeof CheckpointRow>;

@@ -1,11 +1,11 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
 import type { Engine } from '../engine/engine.js';
-import { checkpointRows } from './checkpoint-rows.js';
+import { checkpointRows, placeOf } from './checkpoint-rows.js';
 import { type Companions, writeCompanions } from './companion-files.js';
 import { isOwn, readModel, restoreModel } from './model-files.js';
 import type { TrainingService } from '../service/service.js';
@@ -53,7 +53,9 @@ export async function saveCheckpoint(
     name: point.name,
     batch: point.batch,
     ...(point.name === 'final' && { final: true }),
-    state_path: place,
+    // Scripts pass them on to other commands, from wherever these are started.
+    state_path: resolve(target),
+    sampler_path: resolve(target),
   };
   const rows = join(directory.path, runFiles.checkpoints);
   endLastRow(rows);
@@ -71,9 +73,8 @@ export async function saveCheckpoint(
  * @param most Steps that may be done in it; those of later ones are passed over.
  */
 export function lastCheckpoint(directory: RunDirectory, log: (line: string) => void, most = Infinity): Resumed | null {
-  const places = checkpointRows(directory.path).flatMap((row) => row.state_path ?? []);
-  for (const place of new Set(places.reverse())) {
-    const path = join(directory.path, place);
+  const places = checkpointRows(directory.path).flatMap((row) => placeOf(directory.path, row) ?? []);
+  for (const path of new Set(places.reverse())) {
     // Older checkpoints are removed as new ones are written.
     if (!existsSync(path)) continue;
     const found = wholeCheckpoint(path);
@@ -116,10 +117,12 @@ function replaceDirectory(draft: string, target: string): void {
 }
 
 function removeOld(directory: RunDirectory, keep: number): void {
-  const places = checkpointRows(directory.path).flatMap((row) => row.state_path ?? []);
+  const places = checkpointRows(directory.path).flatMap((row) => placeOf(directory.path, row) ?? []);
   const latestFirst = [...new Set(places.reverse())];
+  const own = resolve(directory.path, runFiles.checkpointDirectory);
   for (const place of latestFirst.slice(Math.max(1, keep))) {
-    rmSync(join(directory.path, place), { recursive: true, force: true });
+    // Never what another run keeps.
+    if (dirname(resolve(place)) === own) rmSync(place, { recursive: true, force: true });
   }
 }
 

@@ -19,7 +19,8 @@ import { compiledKernels } from '../engine/create-engine.js';
 import type { Engine, ModelShape, OptimizerState } from '../engine/engine.js';
 import { readSafetensors, writeSafetensors } from '../engine/safetensors.js';
 import { isHuggingFace, loadModel } from '../hugging-face/directory.js';
-import { checkpointRows } from './checkpoint-rows.js';
+import { isDual, readDual, type DualHint } from '../hugging-face/dual-lora.js';
+import { checkpointRows, placeOf } from './checkpoint-rows.js';
 import { readJson } from './read-json.js';
 
 /**
@@ -79,9 +80,13 @@ async function writeAdapted(directory: string, engine: AdaptedEngine): Promise<v
   writeFileSync(join(directory, files.adapters), `${JSON.stringify(adapters, null, 2)}\n`);
 }
 
-/** A model of our own or of Hugging Face. @throws UserError when the directory holds none, or a broken one. */
-export function readModel(directory: string): SavedModel {
+/** A model of our own, of Hugging Face, or of small-rl. @param hint For small-rl's. @throws UserError when the directory holds none, or a broken one. */
+export function readModel(directory: string, hint: DualHint = { alpha: null }): SavedModel {
   if (!isOwn(directory) && isHuggingFace(directory)) {
+    if (isDual(directory)) {
+      const { shape, weights, config, parameters } = readDual(directory, hint);
+      return { shape, weights, optimizer: null, adapters: { config, parameters, optimizer: null } };
+    }
     const { config, weights } = loadModel(directory);
     return { shape: config.shape, weights, optimizer: null, adapters: null };
   }
@@ -120,8 +125,8 @@ function readAdapters(directory: string, shape: ModelShape): SavedAdapters | nul
 }
 
 /** Gives the engine the weights and the optimizer of a checkpoint; one with adapters, what is trained of it. */
-export async function restoreModel(directory: string, engine: Engine): Promise<void> {
-  const { weights, optimizer, adapters } = readModel(directory);
+export async function restoreModel(directory: string, engine: Engine, hint?: DualHint): Promise<void> {
+  const { weights, optimizer, adapters } = readModel(directory, hint);
   const trained = adapters === null ? { parameters: weights, optimizer } : adapters;
   await engine.loadWeights(trained.parameters);
   if (trained.optimizer !== null) await engine.loadOptimizerState(trained.optimizer);
@@ -142,12 +147,21 @@ export async function readMerged(directory: string): Promise<PlainModel> {
  */
 export function findModel(path: string): string {
   if (isModel(path)) return path;
-  const rows = checkpointRows(path).filter(
-    (row) => row.state_path !== undefined && isModel(join(path, row.state_path)),
-  );
-  const row = rows.findLast(({ name }) => name === 'final') ?? rows.at(-1);
-  if (row?.state_path === undefined) throw noModel(path);
-  return join(path, row.state_path);
+  const [run, step] = runAndStep(path);
+  const found = checkpointRows(run).flatMap((row) => {
+    const place = placeOf(run, row);
+    return place !== null && isModel(place) && (step === null || row.batch === step) ? [{ ...row, place }] : [];
+  });
+  const chosen = found.findLast(({ name }) => name === 'final') ?? found.at(-1);
+  if (chosen === undefined) throw noModel(path);
+  return chosen.place;
+}
+
+/** `RUN/checkpoint-2000`, as transformers calls it, is the checkpoint of that step; of a run alone there is no step. */
+function runAndStep(path: string): readonly [run: string, step: number | null] {
+  const named = /^(.*?)\/*checkpoint-(\d+)\/*$/.exec(path);
+  if (named === null || existsSync(path)) return [path, null];
+  return [named[1] === '' ? '.' : named[1]!, Number(named[2])];
 }
 
 /** Whether this is a checkpoint of our own; one may hold the files of Hugging Face as well. */

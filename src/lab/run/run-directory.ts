@@ -107,6 +107,12 @@ export function recordEngine(
   writeWhole(join(directory.path, engineFile), `${JSON.stringify(used, null, 2)}\n`);
 }
 
+/** The backend of the attempt before this one; null: there was none, or it did not say. */
+export function recordedEngine(run: RunDirectory): string | null {
+  const engine = (readJson(join(run.path, 'engine.json')) as { readonly engine?: unknown } | null)?.engine;
+  return typeof engine === 'string' ? engine : null;
+}
+
 /** Replaces a file in one move, so that no reader and no crash ever sees half of it. */
 export function writeWhole(path: string, content: string | Uint8Array): void {
   const replacement = `${path}.new`;

@@ -223,9 +223,16 @@ function rowWriter(training: Training, schedule: Schedule, { directory, context,
     appendRow(directory.metrics, schedule.timesInMetrics === true ? { ...row, ...spent } : row);
     appendRow(timing, { step: row.step, ...spent });
     events?.append({ ...row, ...spent });
-    wandb?.append({ ...row, ...spent });
+    wandb?.append({ ...row, ...spent }, sampleText(training));
   };
   return { times, write, end: (exitCode: number) => wandb?.end(exitCode) };
+}
+
+/** As small-rl has it there; null where there is none. */
+function sampleText(training: Training): string | null {
+  const found = training.sample?.() ?? null;
+  const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  return found === null ? null : `<pre>${escaped(found.prompt)} ||| ${escaped(found.text)}</pre>`;
 }
 
 /** @returns why this step was not done and the run ends before it; else null. */

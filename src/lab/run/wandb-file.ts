@@ -27,7 +27,8 @@ export function wandbRun(
 
 /** Takes rows, and at last the exit code. */
 export type WandbFile = {
-  readonly append: (row: Row & { readonly step: number }) => void;
+  /** @param sample What the policy wrote last, as HTML. */
+  readonly append: (row: Row & { readonly step: number }, sample?: string | null) => void;
   readonly end: (exitCode: number) => void;
 };
 
@@ -50,10 +51,11 @@ export function openWandb(directory: string, run: WandbRun, time: () => number):
   const name = run.name ?? basename(directory);
   write(message(record.run, runFields({ ...run, id, name }, { began, isFirst })), of);
   return {
-    append: ({ step, ...values }) => {
+    append: ({ step, ...values }, sample = null) => {
       const now = time();
       const own = { _step: step, _timestamp: now / 1000, _runtime: (now - began) / 1000 };
       const items = Object.entries({ ...values, ...own }).map(([key, value]) => entry(item.nested, key, jsonOf(value)));
+      if (sample !== null) items.push(entry(item.nested, 'sample_text', JSON.stringify(sample)));
       write(message(record.history, [...items, message(historyStep, [whole(1, step)])]));
       write(message(record.summary, items));
     },

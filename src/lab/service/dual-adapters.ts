@@ -76,7 +76,8 @@ export type Mode = {
   readonly scales: Readonly<Record<string, number>>;
 };
 
-const plainMode: Mode = { name: 'both', scales: {} };
+/** The model as it was trained, all its adapters switched on. */
+export const wholeModel: Mode = { name: 'both', scales: {} };
 const dualModes: readonly Mode[] = [
   { name: 'both', scales: { [retain]: 1, [forget]: 1 } },
   { name: 'retain_only', scales: { [retain]: 1, [forget]: 0 } },
@@ -85,7 +86,7 @@ const dualModes: readonly Mode[] = [
 
 /** Does something in each mode that the model has. The switches are as they were afterwards, also when it fails. */
 export async function inEachMode<T>(engine: Engine, measure: (mode: Mode) => Promise<T>): Promise<T[]> {
-  if (!isDual(engine)) return [await measure(plainMode)];
+  if (!isDual(engine)) return [await measure(wholeModel)];
   return withSwitchesKept(engine, async () => {
     const results: T[] = [];
     for (const mode of dualModes) {

@@ -11,12 +11,13 @@ import type { Engine, ModelShape } from '../engine/engine.js';
 import { initialWeights } from '../engine/initial-weights.js';
 import { parameterCount } from '../engine/layout.js';
 import { presets } from '../engine/model-shape.js';
+import type { DualHint } from '../hugging-face/dual-lora.js';
 import { loadTokenizer, openTokenizer, readTokenizerFiles } from '../hugging-face/tokenizer.js';
 import { rng } from '../rng.js';
 import type { Resumed } from '../run/checkpoint.js';
 import type { Run } from '../run/runner.js';
 import { findModel, isOwn, readMerged, readModel } from '../run/model-files.js';
-import { recordEngine, type RunDirectory } from '../run/run-directory.js';
+import { recordedEngine, recordEngine, type RunDirectory } from '../run/run-directory.js';
 import type { ProcessContext } from '../run/process-context.js';
 import { EngineService } from './engine-service.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
@@ -33,7 +34,11 @@ type ModelSource = {
   readonly engine: EngineChoice;
   /** Of our kernels; null, the default, leaves their number to the engine. */
   readonly threads?: number | null;
+  /** With which tokens will be drawn; left out: 1, none. */
+  readonly repetition_penalty?: number;
   readonly resumed: Resumed | null;
+  /** What a checkpoint of small-rl may not say itself. */
+  readonly hint?: DualHint;
   /** Adapters to train on the model instead of the model itself; rank 0 or none: no adapters. */
   readonly lora_rank?: number;
   readonly lora_alpha?: number;
@@ -85,7 +90,7 @@ export async function openModel(source: ModelSource, world: OpeningWorld, run?: 
   const start = from === null ? freshModel(source, world.log) : await storedModel(from, source);
   const adapters = start.adapters ?? adaptersOf(source);
   const computed = adapters === null ? start.shape : computedShape(start.shape, adapters);
-  const engine = await openEngine(computed, { engine: source.engine, threads: source.threads ?? null }, world, run);
+  const engine = await openEngine(computed, wishOf(source, run), world, run);
   const words = start.words(`${parameterCount(start.shape)} parameters, ${engine.backend}`);
   if (words !== null) world.log(words);
   if (adapters === null) {
@@ -93,6 +98,11 @@ export async function openModel(source: ModelSource, world: OpeningWorld, run?: 
     return engine;
   }
   return adapt(engine, { ...start, adapters }, source.seed, world.log);
+}
+
+function wishOf({ engine, threads = null, repetition_penalty: penalty = 1, resumed }: ModelSource, run?: RunDirectory) {
+  const began = resumed === null || run === undefined ? null : recordedEngine(run);
+  return { engine, threads, penalizes: penalty !== 1, began };
 }
 
 /** @throws UserError when they could change nothing. */
@@ -123,10 +133,10 @@ async function adapt(
   return adapted;
 }
 
-async function storedModel(from: string, { resumed, tokenizer }: ModelSource): Promise<Start> {
+async function storedModel(from: string, { resumed, tokenizer, hint }: ModelSource): Promise<Start> {
   const directory = findModel(from);
   // A run goes on with its own adapters on the same frozen weights.
-  const saved = resumed === null ? null : readModel(directory);
+  const saved = resumed === null ? null : readModel(directory, hint);
   const { shape, weights } = saved ?? (await readMerged(directory));
   checkVocabulary({ from, directory, shape }, tokenizer);
   const words = (size: string) => (resumed === null ? `weights from ${from} (${size})` : null);

@@ -123,11 +123,11 @@ export async function update(
   datums: readonly RolloutDatum[],
   options: UpdateOptions,
 ): Promise<UpdateStatistics> {
-  const batch = emptyStatistics();
-  const sums = { updates: 0, gradientNorm: 0, stepKl: 0, halvings: 0 };
+  // One object for all: in a small step, copies of it are noticed.
+  const sums: UpdateStatistics = { ...emptyStatistics(), updates: 0, gradientNorm: 0, stepKl: 0, halvings: 0 };
   for (const part of parts(datums, options.substeps ?? 1)) {
-    addStatistics(batch, await accumulate(service, part, options));
-    requireFinite(batch.loss, 'the loss', options.step);
+    addStatistics(sums, await accumulate(service, part, options));
+    requireFinite(sums.loss, 'the loss', options.step);
     const { gradientNorm, bounded } = await optimise(service, part, options);
     requireFinite(gradientNorm, 'the norm of the gradient', options.step);
     sums.updates++;
@@ -135,7 +135,7 @@ export async function update(
     sums.stepKl += bounded?.kl ?? 0;
     sums.halvings += bounded?.halvings ?? 0;
   }
-  return { ...batch, ...sums };
+  return sums;
 }
 
 /** Contiguous parts of nearly equal size, as many as asked for or as there are datums. */
@@ -171,4 +171,28 @@ function optimise(
 ): Promise<StepTaken> {
   const bound = maxStepKl === null ? null : { datums, temperature: loss.temperature ?? 1, bound: maxStepKl };
   return service.optimStep(adam, bound);
+}
+
+/** How far a policy moved on what was said: sums over its tokens of log-probabilities before less after, and of half their squares. */
+export type Moved = { readonly kl1: number; readonly kl2: number; readonly tokens: number };
+
+/** @param before Log-probabilities of the datums before the policy moved. */
+export async function movedOn(
+  datums: readonly Datum[],
+  before: readonly Float32Array[],
+  service: Pick<TrainingService, 'forward'>,
+  temperature: number,
+): Promise<Moved> {
+  const after = await service.forward(datums, { temperature });
+  let [kl1, kl2, tokens] = [0, 0, 0];
+  datums.forEach(({ weights }, index) => {
+    for (let token = 0; token < weights.length; token++) {
+      if (weights[token] === 0) continue;
+      const difference = before[index]![token]! - after[index]![token]!;
+      kl1 += difference;
+      kl2 += difference ** 2 / 2;
+      tokens++;
+    }
+  });
+  return { kl1, kl2, tokens };
 }

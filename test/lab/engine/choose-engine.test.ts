@@ -27,11 +27,20 @@ function machine(present: Partial<Record<BackendName, { isGpu: boolean; words: s
   return { tried, sources: { open, environment: { CUDA_VISIBLE_DEVICES: visible } } };
 }
 
-async function choose(engine: EngineChoice, { sources }: ReturnType<typeof machine>) {
-  const chosen = await chooseEngine(presets.micro, { engine, threads: null }, sources);
+type More = { readonly penalizes?: boolean; readonly began?: string; readonly now?: () => number };
+
+async function choose(engine: EngineChoice, { sources }: ReturnType<typeof machine>, { now, ...more }: More = {}) {
+  const asked = { ...sources, ...(now !== undefined && { now }) };
+  const chosen = await chooseEngine(presets.micro, { engine, threads: null, ...more }, asked);
   const made = chosen.engine;
   if (made instanceof TfjsEngine) onTestFinished(() => made.dispose());
   return { isTfjs: made instanceof TfjsEngine, ...chosen };
+}
+
+/** A clock by which each of the three steps on the GPU takes so many milliseconds, and each of those on our kernels. */
+function steps(onGpu: number, onKernels: number): More {
+  let [time, asked] = [0, 0];
+  return { now: () => (asked++ % 2 === 0 ? time : (time += asked <= 6 ? onGpu : onKernels)) };
 }
 
 const gpu = { isGpu: true, words: 'a fast one' };
@@ -44,13 +53,34 @@ describe('the choice of an engine', () => {
     expect(here.tried).toEqual([]);
   });
 
-  it('is automatically TensorFlow.js where it has a GPU', async () => {
-    expect(await choose('auto', machine({ 'tfjs-node-gpu': gpu, 'tfjs-webgpu': gpu }))).toMatchObject({
+  it('is automatically the one on which a step takes less time, where TensorFlow.js has a GPU', async () => {
+    const present = { 'tfjs-node-gpu': gpu, 'tfjs-webgpu': gpu };
+    expect(await choose('auto', machine(present), steps(1, 2))).toMatchObject({
       isTfjs: true,
       on: 'tfjs-node-gpu, a fast one',
-      why: 'auto: there is a GPU',
+      why: 'auto: a small step takes 1.0 ms beside 2.0 ms on our WebAssembly kernels',
     });
-    expect((await choose('auto', machine({ 'tfjs-node-gpu': processor, 'tfjs-webgpu': gpu }))).on).toContain('webgpu');
+    expect(await choose('auto', machine(present), steps(3, 2))).toMatchObject({
+      isTfjs: false,
+      why: 'auto: a small step takes 2.0 ms beside 3.0 ms on tfjs-node-gpu, a fast one',
+    });
+    expect(
+      (await choose('auto', machine({ 'tfjs-node-gpu': processor, 'tfjs-webgpu': gpu }), steps(1, 2))).on,
+    ).toContain('webgpu');
+  });
+
+  it('is automatically ours where TensorFlow.js lacks what is wanted, and the one that the run began with', async () => {
+    const here = machine({ 'tfjs-node-gpu': gpu });
+    expect(await choose('auto', here, { penalizes: true })).toMatchObject({
+      isTfjs: false,
+      why: 'auto: TensorFlow.js draws without a repetition penalty',
+    });
+    expect(await choose('auto', here, { began: 'wasm' })).toMatchObject({
+      isTfjs: false,
+      why: 'auto: as the run began',
+    });
+    expect(here.tried).toEqual([]);
+    expect(await choose('auto', here, { began: 'tfjs-node-gpu' })).toMatchObject({ isTfjs: true });
   });
 
   it('is automatically ours where TensorFlow.js has none, and says why each has none', async () => {

@@ -36,9 +36,13 @@ describe('a checkpoint', () => {
     const engine = await microEngine();
     await saveCheckpoint(directory, point('000500', 500), new EngineService(engine), null);
     await saveCheckpoint(directory, point('final', 1000), new EngineService(engine), null);
+    const at = (name: string) => {
+      const place = join(directory.path, 'checkpoints', name);
+      return { state_path: place, sampler_path: place };
+    };
     expect(readFileSync(join(directory.path, 'checkpoints.jsonl'), 'utf8').trim().split('\n')).toEqual([
-      '{"name":"000500","batch":500,"state_path":"checkpoints/000500"}',
-      '{"name":"final","batch":1000,"final":true,"state_path":"checkpoints/final"}',
+      JSON.stringify({ name: '000500', batch: 500, ...at('000500') }),
+      JSON.stringify({ name: 'final', batch: 1000, final: true, ...at('final') }),
     ]);
   });
 

@@ -3,13 +3,14 @@ import { UserError } from '../../../base/user-error.js';
 import { runFiles, runMarks } from '../../../contract/files.js';
 import type { Config } from '../../config/key.js';
 import { AdaptedEngine } from '../../engine/adapters/adapted-engine.js';
+import type { Adapter } from '../../engine/adapters/config.js';
 import { parameterCount } from '../../engine/layout.js';
 import { rewardHistoryOf, verdictOf } from '../verdict.js';
 import { makeDirectory } from '../../run/make-directory.js';
 import { appendRow } from '../../run/metrics-file.js';
 import { writeWhole } from '../../run/run-directory.js';
 import type { StopSignal, ProcessContext } from '../../run/process-context.js';
-import { inEachMode } from '../../service/dual-adapters.js';
+import { inEachMode, presetAdapters, wholeModel } from '../../service/dual-adapters.js';
 import type { EngineService } from '../../service/engine-service.js';
 import { requireRoom, textTokenizer } from '../../service/open-model.js';
 import { evaluateMode, type ModeEvaluation, type ModeResult } from '../modes.js';
@@ -41,13 +42,20 @@ export async function evalRun(config: EvalConfig, context: ProcessContext): Prom
   const measured = measuredOf(config, subject.stored);
   const { tokenizer } = textTokenizer(subject.directory);
   const evaluation = await evaluationOf(config, measured, tokenizer);
-  const wish = { engine: config.engine, threads: config.threads };
-  const service = await openSaved(subject.directory, { ...wish, tokenizer }, context);
+  const { repetitionPenalty: repetition_penalty = 1 } = evaluation.sampling;
+  const wish = { engine: config.engine, threads: config.threads, repetition_penalty };
+  const hint = { alpha: config.lora_alpha ?? alphaIn(config.lora_config) };
+  const service = await openSaved(subject.directory, { ...wish, tokenizer, hint }, context);
   try {
     const longest = Math.max(...evaluation.tasks.map(({ prompt }) => prompt.length));
     requireRoom(service.engine, longest, evaluation.sampling.maxTokens);
     const reference = await referenceOf(service, subject, evaluation, { wish, context });
-    const results = await resultsOf(service, { ...evaluation, reference: reference.texts }, context);
+    requirePreset(service.engine, config.lora_config);
+    const results = await resultsOf(
+      service,
+      { ...evaluation, reference: reference.texts, wholeAlone: config.no_routing_eval },
+      context,
+    );
     return typeof results === 'string'
       ? results
       : reportOf(config, { subject, measured, evaluation, reference, engine: service.engine, results });
@@ -65,7 +73,8 @@ export function keepReport(
   const place = config.log_path ?? environment[runMarks.directory] ?? null;
   if (config.log_path !== null) makeDirectory(config.log_path, 'log_path');
   if (place !== null) appendRow(join(place, runFiles.metrics), evalRow(report));
-  const path = config.out ?? standardPath(report, config.log_path);
+  if (config.output_dir !== null) makeDirectory(config.output_dir, 'output_dir');
+  const path = config.out ?? standardPath(report, config.output_dir ?? config.log_path);
   try {
     writeWhole(path, `${JSON.stringify(report, null, 2)}\n`);
   } catch (cause) {
@@ -82,15 +91,34 @@ function standardPath({ path, model }: EvalRunReport, logPath: string | null): s
 /** In each mode, unless a signal comes between two of them. */
 async function resultsOf(
   service: EngineService,
-  evaluation: ModeEvaluation,
+  { wholeAlone, ...evaluation }: ModeEvaluation & { readonly wholeAlone: boolean },
   context: ProcessContext,
 ): Promise<ModeResult[] | StopSignal> {
+  if (wholeAlone) return [await evaluateMode(service, evaluation, wholeModel)];
   let stopped: StopSignal | null = null;
   const results = await inEachMode(service.engine, async (mode) => {
     stopped ??= await context.stopAsked();
     return stopped === null ? evaluateMode(service, evaluation, mode) : null;
   });
   return stopped ?? results.filter((result) => result !== null);
+}
+
+function alphaIn(preset: string | null): number | null {
+  const adapter = preset === null ? undefined : presetAdapters(preset).find(({ kind }) => kind === 'lora');
+  return adapter?.kind === 'lora' ? adapter.alpha : null;
+}
+
+/** @throws UserError when the checkpoint has other adapters than those of the preset. */
+function requirePreset(engine: EngineService['engine'], preset: string | null): void {
+  if (preset === null) return;
+  const sizes = (adapters: readonly Adapter[]) =>
+    adapters.map((each) => (each.kind === 'lora' ? `${each.name} rank ${each.rank} alpha ${each.alpha}` : `${each.name} ${each.neurons} neurons`)).join(', '); // prettier-ignore
+  const [found, wanted] = [
+    engine instanceof AdaptedEngine ? sizes(engine.adapters) : 'none',
+    sizes(presetAdapters(preset)),
+  ];
+  if (found === wanted) return;
+  throw new UserError(`lora_config=${preset} is ${wanted}, and the checkpoint has ${found}.`, 'Leave it out.');
 }
 
 type Found = {

@@ -1,15 +1,31 @@
-import { key } from '../../config/key.js';
-import { bool, float, int, orNone, text } from '../../config/value-type.js';
+import { inertKey, key } from '../../config/key.js';
+import { bool, float, int, oneOf, orNone, text } from '../../config/value-type.js';
 import { runKeys } from '../../config/run-keys.js';
+import { adapterPresets } from '../../service/dual-adapters.js';
 import { evaluationSeed } from '../modes.js';
 
 /** `memrl eval-run`: small-rl's eval_run.py. What is None is as the run was trained. */
 export const evalRunKeys = {
-  path: key(
-    orNone(text),
+  path: {
+    ...key(
+      orNone(text),
+      null,
+      'a run directory (its final checkpoint, else its last), a checkpoint, or a directory of Hugging Face or small-rl. The first argument',
+    ),
+    alias: 'model_path',
+  },
+  lora_config: key(
+    orNone(oneOf(adapterPresets)),
     null,
-    'a run directory (its final checkpoint, else its last), a checkpoint, or a directory of Hugging Face. The first argument',
+    'the adapters of the checkpoint, by a name; only small-rl’s first checkpoints do not say theirs',
   ),
+  lora_alpha: key(
+    orNone(float(1e-6)),
+    null,
+    'alpha of both adapters, where neither the checkpoint nor lora_config says it',
+  ),
+  no_routing_eval: key(bool, false, 'measure the whole model alone, and not each adapter by itself'),
+  gradient_routing: inertKey(bool, false, 'what adapters a checkpoint has, it says itself'),
   n_samples: key(int(1), 20, 'prompts, and completions in each mode of the model'),
   eval_rewards: key(text, '', 'more rewards to measure, with commas; without a run and without `config` these alone'),
   config: key(orNone(text), null, 'YAML file with reward and detector; None: those of the run, else happy_binary'),
@@ -26,8 +42,9 @@ export const evalRunKeys = {
   data: key(
     orNone(text),
     null,
-    'stories for prompts: a text or JSONL file; None: those of the run, else the grammar of memrl pretrain',
+    'stories for prompts: a text, JSONL or parquet file; None: those of the run, else the grammar of memrl pretrain',
   ),
+  output_dir: key(orNone(text), null, 'directory of eval_run.json, where `out` does not name the file'),
   out: key(
     orNone(text),
     null,

@@ -10,6 +10,7 @@ import { findReward } from '../../rewards/registry.js';
 import type { RolloutOptions } from '../../rollouts/rollouts.js';
 import { taskOf } from '../../rollouts/batches.js';
 import type { ModeEvaluation } from '../modes.js';
+import { readableStories } from '../../environments/stories/parquet-stories.js';
 import { beginningsOf, storyEnvironment } from '../../environments/stories/stories.js';
 import type { Tokenizer } from '../../text/tokenizer.js';
 import type { evalRunKeys } from './keys.js';
@@ -70,7 +71,12 @@ export async function evaluationOf(
   const { n_samples: count, prompt_length: length, prompt_seed: promptSeed, seed } = config;
   const built = await buildExperiment(experiment, tokenizer);
   const others = await Promise.all(measured.others.map((name) => findReward(name, {}, tokenizer)));
-  const beginnings = beginningsOf({ data, seed: promptSeed, length, dropShort: false }, 'test', count, tokenizer);
+  const beginnings = beginningsOf(
+    { data: await readableStories(data), seed: promptSeed, length, dropShort: false },
+    'test',
+    count,
+    tokenizer,
+  );
   const rewarded = rewardedBy(storyEnvironment(tokenizer, beginnings), built.reward);
   const tasks = beginnings.map((_, index) => taskOf(rewarded.environment, index, { seed, name: 'test' }));
   const hackDetector = built.hackFrequencyDetector ?? built.detector;

@@ -1,22 +1,27 @@
 import type { EngineChoice } from '../../engine/choose-engine.js';
-import { findModel } from '../../run/model-files.js';
+import type { DualHint } from '../../hugging-face/dual-lora.js';
+import { findModel, restoreModel } from '../../run/model-files.js';
 import type { ProcessContext } from '../../run/process-context.js';
 import { EngineService } from '../../service/engine-service.js';
 import { openModel } from '../../service/open-model.js';
 import type { Tokenizer } from '../../text/tokenizer.js';
 
 /** What computes. */
-export type Wish = { readonly engine: EngineChoice; readonly threads: number | null };
+export type Wish = {
+  readonly engine: EngineChoice;
+  readonly threads: number | null;
+  readonly repetition_penalty?: number;
+};
 
 /** The model at this path with its own adapters, switched on. @throws UserError when there is none with this tokenizer. */
 export async function openSaved(
   path: string,
-  wish: Wish & { readonly tokenizer: Tokenizer },
+  wish: Wish & { readonly tokenizer: Tokenizer; readonly hint?: DualHint },
   context: Pick<ProcessContext, 'log' | 'environment'>,
 ): Promise<EngineService> {
   const resumed = { path: findModel(path), batch: 0, state: null };
   const source = { ...wish, model_name: '', load_checkpoint_path: null, seed: 0, resumed };
   const service = new EngineService(await openModel(source, context));
-  await service.loadState(resumed.path);
+  await restoreModel(resumed.path, service.engine, wish.hint);
   return service;
 }

@@ -6,6 +6,7 @@ import { runFiles } from '../../../contract/files.js';
 import { parseJsonLine } from '../../../contract/json-line.js';
 import type { RewardEntry } from '../verdict.js';
 import { trainerStateFile } from '../../run/history.js';
+import { isDual } from '../../hugging-face/dual-lora.js';
 import { isHuggingFace } from '../../hugging-face/directory.js';
 import { storedEntries } from '../../hugging-face/stored-weights.js';
 import { tokenizerFiles } from '../../hugging-face/tokenizer.js';
@@ -80,6 +81,7 @@ function refuseUnknown(directory: string): void {
       'Use memrl eval for it, or give a run of memrl grpo or memrl pretrain.',
     );
   }
+  if (isDual(directory)) return;
   const stray = [...storedEntries(directory).keys()].find((name) => /\.(?:lora_|retain_|forget_)/.test(name));
   if (stray === undefined) return;
   throw new UserError(
@@ -89,11 +91,13 @@ function refuseUnknown(directory: string): void {
 }
 
 function runOf(path: string, directory: string): string | null {
-  if (directory !== path) return path;
+  if (directory !== path && existsSync(path)) return path;
   const folder = dirname(resolve(directory));
   const isInRun =
     basename(folder) === runFiles.checkpointDirectory && existsSync(join(dirname(folder), runFiles.checkpoints));
-  return isInRun ? dirname(folder) : null;
+  if (!isInRun) return null;
+  // The run as it was given: `RUN/checkpoint-2000`.
+  return directory === path ? dirname(folder) : path.replace(/\/*checkpoint-\d+\/*$/, '') || '.';
 }
 
 const State = z.looseObject({ batch: z.int().nonnegative() });
