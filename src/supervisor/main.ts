@@ -30,6 +30,7 @@ import { watchTurns } from './core/turn-watch.js';
 import type { HostConfig } from './gpus/gpu-watch.js';
 import type { HealthTimes } from './health/health-watch.js';
 import { socketAddress } from './publish/socket-address.js';
+import { openReaderThread } from './reading/reader-link.js';
 import { Supervisor, type SupervisorOptions } from './supervisor.js';
 import { makeFolder } from '../files/make-folder.js';
 
@@ -53,6 +54,7 @@ async function main(): Promise<void> {
   const given = {
     runsDirectory,
     openExecutor,
+    openReader: openReaderThread(new URL('./reader-thread.js', import.meta.url)),
     bin,
     socket,
     isOurs,
