@@ -21,6 +21,7 @@ type Watch = Reading & {
   state: 'live' | 'ended' | 'past';
   /** The supervisor waits until all that was written so far has been read; ends after a while. */
   hurry: NodeJS.Timeout | null;
+  youth: NodeJS.Timeout | null;
   /** What was last said of what could not be read. */
   hindrance: string | null;
   /** Whether the system reports changes of its files; `wanted`: as soon as there is one. */
@@ -104,10 +105,10 @@ export class Reader {
     const watch = this.#begin(order, 'live');
     this.#live.add(watch);
     for (const path of watch.monitor.paths) this.#byPath.set(path, watch);
-    this.#soon(watch);
+    this.#read(watch);
     this.#pollSoon();
     // Half of the cost of a run that lasts a moment would be to be watched.
-    setTimeout(() => void this.#watchFiles(watch), YOUTH_MS).unref();
+    watch.youth = setTimeout(() => void this.#watchFiles(watch), YOUTH_MS).unref();
   }
 
   #recall({ ticket, run }: Order<'recall'>): void {
@@ -121,7 +122,7 @@ export class Reader {
   ): Watch {
     const monitor = new MetricsMonitor(run, since, this.#callbacksOf(run, ticket), hasPast);
     const watch: Watch = {
-      ...{ ticket, run, monitor, state, hurry: null, hindrance: null, reports: 'not yet', isFresh: false },
+      ...{ ticket, run, monitor, state, hurry: null, youth: null, hindrance: null, reports: 'not yet', isFresh: false },
       ...{ hasNews: state === 'live', toldAt: this.#tools.now() },
       readPart: (maxBytes) => {
         const begun = this.#tools.now();
@@ -163,6 +164,7 @@ export class Reader {
 
   #unwatch(watch: Watch): void {
     if (!this.#live.delete(watch)) return;
+    if (watch.youth !== null) clearTimeout(watch.youth);
     const { paths } = watch.monitor;
     for (const path of paths) if (this.#byPath.get(path) === watch) this.#byPath.delete(path);
     this.#due.delete(watch);

@@ -57,6 +57,8 @@ type Entry = {
   deaths: number;
 };
 
+/** The reader is told of a run that is up when it has been for so long, ms, or ends. */
+const YOUTH_MS = 100;
 /** Finished runs whose metrics are being read side by side. */
 const PAST_AT_ONCE = 8;
 /** A run over which the reader died so often is not read any more. */
@@ -71,6 +73,9 @@ export class Watcher {
   readonly #open: (hooks: ReaderHooks) => ReaderLink;
   #reader: ReaderLink | null = null;
   readonly #busy = newBusy();
+  /** Runs so young that the reader need not know of them yet: most that last a moment write nothing. */
+  readonly #young = new Set<Entry>();
+  #grown: NodeJS.Timeout | null = null;
   #openedAt = -Infinity;
   #deaths = 0;
   #reopening: NodeJS.Timeout | null = null;
@@ -150,6 +155,7 @@ export class Watcher {
       entry.caughtUp = null;
       if (!this.#isClosed) caughtUp();
     };
+    this.#start(entry);
     this.#post({ type: 'catch-up', ticket: entry.ticket });
   }
 
@@ -157,6 +163,7 @@ export class Watcher {
   finish(run: PlannedRun): void {
     const entry = this.#byRun.get(run.id);
     if (entry?.state !== 'live' && entry?.state !== 'early') return;
+    this.#start(entry);
     entry.state = 'finishing';
     this.#finishing += 1;
     this.#post({ type: 'finish', ticket: entry.ticket });
@@ -183,7 +190,7 @@ export class Watcher {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#past.length = this.#pastAt = 0;
-    if (this.#reopening !== null) clearTimeout(this.#reopening);
+    for (const timer of [this.#reopening, this.#grown]) if (timer !== null) clearTimeout(timer);
     await this.#reader?.close();
   }
 
@@ -197,8 +204,22 @@ export class Watcher {
     };
     this.#entries.set(ticket, entry);
     this.#byRun.set(run.id, entry);
-    this.#post(this.#orderOf(entry));
+    if (state === 'live') this.#startLater(entry);
+    else this.#post(this.#orderOf(entry));
     return entry;
+  }
+
+  #startLater(entry: Entry): void {
+    this.#young.add(entry);
+    this.#grown ??= setTimeout(() => {
+      this.#grown = null;
+      for (const each of this.#young) this.#start(each);
+    }, YOUTH_MS).unref();
+  }
+
+  /** Orders the reading of the run, unless the reader has that order already. */
+  #start(entry: Entry): void {
+    if (this.#young.delete(entry)) this.#post(this.#orderOf(entry));
   }
 
   #orderOf({ ticket, run, attempt, since, hasPast, state }: Entry): ReaderOrder {
@@ -209,7 +230,7 @@ export class Watcher {
   /** Another attempt follows, or nobody wants to know any more. */
   #letGo(entry: Entry | undefined): void {
     if (entry === undefined) return;
-    this.#post({ type: 'drop', ticket: entry.ticket });
+    if (!this.#young.delete(entry)) this.#post({ type: 'drop', ticket: entry.ticket });
     this.#settle(entry);
   }
 
@@ -260,6 +281,7 @@ export class Watcher {
       busy: this.#busy,
     });
     for (const entry of this.#entries.values()) {
+      if (this.#young.has(entry)) continue;
       const order = this.#orderOf(entry);
       // What one that died has told of is told of again.
       this.#reader.post(order.type === 'watch' && this.#deaths > 0 ? { ...order, hasPast: true } : order);
