@@ -272,10 +272,7 @@ export class Detection {
 }
 
 /** Of which format a file is, as far as it can be told. */
-export function recognised(
-  file: FoundFile,
-  formats: readonly MetricFormat[],
-): Pick<Verdict, 'recognition' | 'format'> {
+export function recognised(file: FoundFile, formats: readonly MetricFormat[]): Pick<Verdict, 'recognition' | 'format'> {
   const why = whyUnread(file.name);
   let best: Recognition = why === undefined ? { is: 'no' } : { is: 'no', why };
   for (const format of formats.filter(({ isNamed }) => isNamed?.(file.name) !== false)) {

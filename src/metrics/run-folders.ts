@@ -118,7 +118,9 @@ export class RunFolders {
         break;
       }
       const known = before.get(path);
-      const folder = yield* this.#lookAt(known ?? { path, place, depth, mtimeMs: -1, isSettled: false, entries: noEntries });
+      const folder = yield* this.#lookAt(
+        known ?? { path, place, depth, mtimeMs: -1, isSettled: false, entries: noEntries },
+      );
       changed ||= folder !== known;
       this.#folders.set(path, folder);
       yield;

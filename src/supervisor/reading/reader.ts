@@ -116,10 +116,7 @@ export class Reader {
     this.#queue.add(this.#begin(past, 'past'), 'past');
   }
 
-  #begin(
-    { ticket, run, since, hasPast }: Omit<Order<'watch'>, 'type' | 'attempt'>,
-    state: Watch['state'],
-  ): Watch {
+  #begin({ ticket, run, since, hasPast }: Omit<Order<'watch'>, 'type' | 'attempt'>, state: Watch['state']): Watch {
     const monitor = new MetricsMonitor(run, since, this.#callbacksOf(run, ticket), hasPast);
     const watch: Watch = {
       ...{ ticket, run, monitor, state, hurry: null, youth: null, hindrance: null, reports: 'not yet', isFresh: false },

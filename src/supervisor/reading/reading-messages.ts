@@ -7,7 +7,16 @@ import type { MonitoredMetrics } from '../publish/run-view.js';
 /** What the reader needs of a planned run. */
 export type ReadRun = Pick<
   PlannedRun,
-  'id' | 'sweep' | 'group' | 'name' | 'directory' | 'parameters' | 'metrics' | 'objective' | 'earlyTerminate' | 'stopWhen'
+  | 'id'
+  | 'sweep'
+  | 'group'
+  | 'name'
+  | 'directory'
+  | 'parameters'
+  | 'metrics'
+  | 'objective'
+  | 'earlyTerminate'
+  | 'stopWhen'
 >;
 
 /**

@@ -298,7 +298,9 @@ export class Watcher {
     const wait = Math.min(LONGEST_REOPEN_MS, REOPEN_MS * 2 ** this.#deaths++);
     const suspect = this.#entries.get(this.#busy[0]!);
     this.#busy.fill(0);
-    this.#listener.log(`the reader of metrics has died${suspect === undefined ? '' : ` over ${suspect.run.id}`}: ${why}`);
+    this.#listener.log(
+      `the reader of metrics has died${suspect === undefined ? '' : ` over ${suspect.run.id}`}: ${why}`,
+    );
     this.#reopening = setTimeout(() => {
       this.#reopening = null;
       if (this.#entries.size > 0) this.#openReader();
@@ -332,7 +334,10 @@ export class Watcher {
     }
   }
 
-  #note(entry: Entry, { vitals, objective, rule, rows, isUpToDate, judged }: Extract<ReaderNews, { type: 'told' }>): void {
+  #note(
+    entry: Entry,
+    { vitals, objective, rule, rows, isUpToDate, judged }: Extract<ReaderNews, { type: 'told' }>,
+  ): void {
     const { run, attempt } = entry;
     entry.read = isUpToDate ? { rows, judged: () => judged } : null;
     this.#vitals.set(run.id, vitals);
