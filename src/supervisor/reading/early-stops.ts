@@ -31,6 +31,17 @@ export class EarlyStops {
     this.#enter(run)?.remember(run.id, row[run.objective!.name] ?? NaN);
   }
 
+  /** At how many rungs the run has been; null: it has no such rule. */
+  rungs(run: ReadRun): number | null {
+    return this.#enter(run)?.rungs(run.id) ?? null;
+  }
+
+  /** The rule by which the run should have ended at a rung beyond so many, null if at none. */
+  judgeMissed(run: ReadRun, judged: number): string | null {
+    const why = this.#enter(run)?.judgeMissed(run.id, judged) ?? null;
+    return why === null ? null : earlyStopRule(why);
+  }
+
   forget(id: RunId): void {
     const key = this.#contestOf.get(id);
     if (key === undefined) return;

@@ -78,6 +78,16 @@ export class MetricsMonitor {
     return this.#ruleMet ? (this.#run.stopWhen?.when ?? null) : this.#verdict;
   }
 
+  /** Whether rows of before this attempt, or this supervisor, are still being read. */
+  get isInPast(): boolean {
+    return this.#metrics.isInPast;
+  }
+
+  /** The run should have ended by this rule already. */
+  condemn(rule: string): void {
+    this.#verdict ??= rule;
+  }
+
   /** What of the metrics cannot be read, in words; null: nothing. */
   get hindrance(): string | null {
     return this.#metrics.obstacle;

@@ -4,17 +4,21 @@ import type { ReaderHooks, ReaderLink } from '../runs/watcher.js';
 import type { Busy, ReaderNews, ReaderOrder } from './reading-messages.js';
 
 /** `lead`: the scheduler's line less the boot clock, ms. */
-export type ThreadStart = { lead: number; busy: Busy };
+export type ThreadStart = { lead: number; busy: Busy; judgedFile: string };
 
 /** Milliseconds since the boot, for all threads alike. */
 export function bootMs(): number {
   return Number(hrtime.bigint()) / 1e6;
 }
 
-/** Opens a reader in a thread of its own. Orders of one turn of the event loop go together, and so do the news. */
-export function openReaderThread(file: URL): (hooks: ReaderHooks) => ReaderLink {
+/**
+ * Opens a reader in a thread of its own. Orders of one turn of the event loop go together, and so do the news.
+ *
+ * @param judgedFile See `JudgedRungs`.
+ */
+export function openReaderThread(file: URL, judgedFile: string): (hooks: ReaderHooks) => ReaderLink {
   return ({ heard, ended, now, busy }) => {
-    const start: ThreadStart = { lead: now() - bootMs(), busy };
+    const start: ThreadStart = { lead: now() - bootMs(), busy, judgedFile };
     const worker = new Worker(file, { workerData: start, execArgv: [] });
     let why: string | null = null;
     worker.on('message', (news: readonly ReaderNews[]) => news.forEach(heard));

@@ -4,12 +4,19 @@ import { untilWholeSecond } from '../../base/lazy.js';
 import { statRegular } from '../../files/regular-file.js';
 import type { PartRead } from '../../metrics/run-metrics.js';
 import { EarlyStops, ObjectiveBook, Targets } from './early-stops.js';
+import { JudgedRungs } from './judged-rungs.js';
 import { type MetricsCallbacks, MetricsMonitor } from './metrics-monitor.js';
 import { type Busy, CATCH_UP_MS, type ReaderNews, type ReaderOrder, type ReadRun } from './reading-messages.js';
 import { type Reading, ReadingQueue } from './reading-queue.js';
 
 /** `now`: the scheduler's line, ms. */
-type ReaderTools = { tell: (news: ReaderNews) => void; now: () => number; busy: Busy; queue?: ReadingQueue };
+type ReaderTools = {
+  tell: (news: ReaderNews) => void;
+  now: () => number;
+  busy: Busy;
+  queue?: ReadingQueue;
+  judgedFile?: string;
+};
 
 type Order<Type extends ReaderOrder['type']> = Extract<ReaderOrder, { type: Type }>;
 
@@ -17,11 +24,14 @@ type Order<Type extends ReaderOrder['type']> = Extract<ReaderOrder, { type: Type
 type Watch = Reading & {
   readonly ticket: number;
   readonly run: ReadRun;
+  readonly attempt: number;
   readonly monitor: MetricsMonitor;
   state: 'live' | 'ended' | 'past';
   /** The supervisor waits until all that was written so far has been read; ends after a while. */
   hurry: NodeJS.Timeout | null;
   youth: NodeJS.Timeout | null;
+  /** It was up before this reader, and at how many rungs it was judged then; null: that is settled. */
+  judged: number | null;
   /** What was last said of what could not be read. */
   hindrance: string | null;
   /** Whether the system reports changes of its files; `wanted`: as soon as there is one. */
@@ -60,6 +70,7 @@ export class Reader {
   readonly #earlyStops = new EarlyStops();
   readonly #targets = new Targets();
   readonly #objectives = new ObjectiveBook();
+  readonly #judged: JudgedRungs;
   /** For how long live runs were read since the last poll, ms. */
   #spentMs = 0;
   #reported = 0;
@@ -70,6 +81,7 @@ export class Reader {
   constructor(tools: ReaderTools) {
     this.#tools = tools;
     this.#queue = tools.queue ?? new ReadingQueue();
+    this.#judged = new JudgedRungs(tools.judgedFile ?? null);
   }
 
   take(order: ReaderOrder): void {
@@ -92,6 +104,7 @@ export class Reader {
 
   async close(): Promise<void> {
     this.#queue.close();
+    this.#judged.close();
     for (const timer of [this.#look, this.#poll]) if (timer !== null) clearTimeout(timer);
     await (await this.#files)?.close();
   }
@@ -104,6 +117,10 @@ export class Reader {
   #watch(order: Order<'watch'>): void {
     const watch = this.#begin(order, 'live');
     this.#live.add(watch);
+    const { run, attempt, hasPast } = order;
+    watch.judged = hasPast ? this.#judged.before(run.id, attempt) : null;
+    if (watch.judged !== null) this.#judged.set(run.id, attempt, watch.judged);
+    else if (!hasPast) this.#noteRungs(watch);
     for (const path of watch.monitor.paths) this.#byPath.set(path, watch);
     this.#read(watch);
     this.#pollSoon();
@@ -112,14 +129,27 @@ export class Reader {
   }
 
   #recall({ ticket, run }: Order<'recall'>): void {
-    const past = { ticket, run: { ...run, stopWhen: null }, since: -Infinity, hasPast: true };
+    const past = { ticket, run: { ...run, stopWhen: null }, attempt: 0, since: -Infinity, hasPast: true };
     this.#queue.add(this.#begin(past, 'past'), 'past');
   }
 
-  #begin({ ticket, run, since, hasPast }: Omit<Order<'watch'>, 'type' | 'attempt'>, state: Watch['state']): Watch {
+  #begin({ ticket, run, attempt, since, hasPast }: Omit<Order<'watch'>, 'type'>, state: Watch['state']): Watch {
+    this.#tools.busy[0] = ticket;
     const monitor = new MetricsMonitor(run, since, this.#callbacksOf(run, ticket), hasPast);
     const watch: Watch = {
-      ...{ ticket, run, monitor, state, hurry: null, youth: null, hindrance: null, reports: 'not yet', isFresh: false },
+      ...{
+        ticket,
+        run,
+        attempt,
+        monitor,
+        state,
+        hurry: null,
+        youth: null,
+        judged: null,
+        hindrance: null,
+        reports: 'not yet',
+        isFresh: false,
+      },
       ...{ hasNews: state === 'live', toldAt: this.#tools.now() },
       readPart: (maxBytes) => {
         const begun = this.#tools.now();
@@ -129,6 +159,7 @@ export class Reader {
       },
     };
     this.#watches.set(ticket, watch);
+    this.#tools.busy[0] = 0;
     return watch;
   }
 
@@ -161,6 +192,7 @@ export class Reader {
 
   #unwatch(watch: Watch): void {
     if (!this.#live.delete(watch)) return;
+    this.#judged.delete(watch.run.id);
     if (watch.youth !== null) clearTimeout(watch.youth);
     const { paths } = watch.monitor;
     for (const path of paths) if (this.#byPath.get(path) === watch) this.#byPath.delete(path);
@@ -249,10 +281,34 @@ export class Reader {
   }
 
   #pollAll(): void {
+    this.#judgeMissed();
     for (const watch of this.#live) {
       if (!watch.isFresh) this.#read(watch);
       watch.isFresh = false;
     }
+  }
+
+  /** Judges runs at rungs that they passed while there was no reader, once all is known that their siblings said. */
+  #judgeMissed(): void {
+    const missed = [...this.#live].filter(({ judged }) => judged !== null);
+    if (missed.length === 0) return;
+    const isUnknown = ({ state, monitor }: Watch) => state === 'past' || monitor.isInPast;
+    if ([...this.#watches.values()].some(isUnknown)) return;
+    for (const watch of missed) {
+      const rule = this.#earlyStops.judgeMissed(watch.run, watch.judged!);
+      watch.judged = null;
+      this.#noteRungs(watch);
+      if (rule === null) continue;
+      watch.monitor.condemn(rule);
+      watch.hasNews = true;
+      this.#tell(watch, this.#tools.now());
+    }
+  }
+
+  #noteRungs(watch: Watch): void {
+    if (watch.state !== 'live' || watch.judged !== null) return;
+    const rungs = this.#earlyStops.rungs(watch.run);
+    if (rungs !== null) this.#judged.set(watch.run.id, watch.attempt, rungs);
   }
 
   /** At once as far as it is short, in the background where it is long. */
@@ -266,6 +322,7 @@ export class Reader {
     const part = watch.monitor.refresh(maxBytes);
     if (part.changed) {
       watch.hasNews = true;
+      this.#noteRungs(watch);
       if (watch.reports === 'wanted') void this.#watchFiles(watch);
     }
     if (!part.more || now - watch.toldAt >= NEWS_MS) this.#tell(watch, now);
