@@ -121,21 +121,25 @@ export class Detection {
    * any more.
    */
   look(): boolean {
-    let isChanged = this.#lookAtFolders();
-    if (isChanged === null) return false;
-    // To ask for each of a thousand runs whether it is there costs more than to read those that are.
-    const mayBeThere = !this.#folders.isAbsent(runFiles.written) || this.#outside.files.length > 0;
-    const isMoved = mayBeThere && this.#outside.look();
-    if (isMoved) {
-      this.#folders.place(this.#outside.folders, this.#outside.files);
-      isChanged = this.#folders.look() || isChanged;
-    }
+    const haveCome = this.#lookAtFolders();
+    if (haveCome === null) return false;
+    const isMoved = this.#hasMoved();
+    const isChanged = (isMoved && this.#folders.look()) || haveCome;
     const isLost = isMoved && this.#dropOthers();
     if (isChanged || isLost) this.#takeNote();
-    const hasCome = isChanged && this.#hasCome();
+    const hasCome = this.#hasCome();
     const isFound = this.#judgeSome() || isLost || hasCome;
     if (isFound) this.#sort();
     return isFound;
+  }
+
+  /** True if the run writes elsewhere than before. */
+  #hasMoved(): boolean {
+    // To ask for each of a thousand runs whether it is there costs more than to read those that are.
+    const mayBeThere = !this.#folders.isAbsent(runFiles.written) || this.#outside.files.length > 0;
+    if (!mayBeThere || !this.#outside.look()) return false;
+    this.#folders.place(this.#outside.folders, this.#outside.files);
+    return true;
   }
 
   /** Whether files came or went; null: that takes another look. What was found before is told apart first. */
@@ -174,18 +178,24 @@ export class Detection {
 
   /** Tells apart as many files as one look may; true if some belong to a source, which was not known before. */
   #judgeSome(): boolean {
+    if (this.#unjudged.length > 0) return this.#judgeNew();
     let found = false;
-    const begun = this.#nextFile;
+    for (const file of this.#maybe) found = this.#judge(file) || found;
+    if (found) this.#maybe = this.#undecided();
+    return found;
+  }
+
+  #judgeNew(): boolean {
+    let found = false;
     for (let cost = 0; this.#nextFile < this.#unjudged.length && cost < COST_OF_LOOK; this.#nextFile++) {
       const file = this.#unjudged[this.#nextFile]!;
       found = this.#judge(file) || found;
       cost += this.#verdicts.get(file.path)?.mayHold === true ? COST_OF_FILE : 1;
     }
-    if (this.#unjudged.length === 0) for (const file of this.#maybe) found = this.#judge(file) || found;
     if (this.#nextFile < this.#unjudged.length) return found;
-    if (found || this.#nextFile > begun) this.#maybe = this.#undecided();
     this.#unjudged = [];
     this.#nextFile = 0;
+    this.#maybe = this.#undecided();
     return found;
   }
 
@@ -210,20 +220,27 @@ export class Detection {
   /** True if it belongs to a source, which was not known before. */
   #judge(file: FoundFile): boolean {
     const known = this.#verdicts.get(file.path);
-    if (known !== undefined && known.recognition.is !== 'maybe') return false;
-    const size = this.#sizeOf(file);
+    const size = known === undefined || known.recognition.is === 'maybe' ? this.#sizeOf(file) : known.size;
     if (known?.size === size) return false;
     const { recognition, format } = recognised(file, this.formats);
     const isPassing = recognition.is === 'maybe' && recognition.isPassing === true;
     const mayHold = known?.mayHold ?? this.#mayHold(file);
     this.#verdicts.set(file.path, { recognition, format, size: isPassing ? NaN : size, mayHold });
-    if (recognition.is !== 'yes') return false;
+    return recognition.is === 'yes' && this.#take(file, size, { ...recognition, format: format! });
+  }
+
+  /** False: the run has had all bytes that it may. */
+  #take(
+    file: FoundFile,
+    size: number,
+    { format, ...recognition }: Extract<Recognition, { is: 'yes' }> & { format: MetricFormat },
+  ): boolean {
     if (this.#bytes >= MOST_BYTES) {
       this.#overBytes += 1;
       return false;
     }
     this.#bytes += Math.max(0, size);
-    this.#add(file, format!, recognition);
+    this.#add(file, format, recognition);
     return true;
   }
 

@@ -1,5 +1,4 @@
 import type { FSWatcher } from 'chokidar';
-import type { RunId } from '../../base/ids.js';
 import { untilWholeSecond } from '../../base/lazy.js';
 import { statRegular } from '../../files/regular-file.js';
 import type { PartRead } from '../../metrics/run-metrics.js';

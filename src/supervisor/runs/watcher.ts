@@ -328,10 +328,15 @@ export class Watcher {
       case 'caught-up':
         return entry.caughtUp?.();
       case 'read':
-        if (news.ending !== null) this.#endings.set(run.id, news.ending);
-        if (news.ending !== null) this.#listener.changed(run.id);
+        this.#noteEnding(run.id, news.ending);
         this.#settle(entry);
     }
+  }
+
+  #noteEnding(id: RunId, ending: Ending | null): void {
+    if (ending === null) return;
+    this.#endings.set(id, ending);
+    this.#listener.changed(id);
   }
 
   #note(

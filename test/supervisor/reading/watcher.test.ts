@@ -26,7 +26,7 @@ it('reads what a run wrote that ended before it was followed', async () => {
   const watcher = new Watcher(listener, readerHere());
   const caughtUp = vi.fn();
   watcher.catchUp(run, 1, caughtUp);
-  expect(caughtUp).toHaveBeenCalledOnce();
+  await waitFor('its rows', () => caughtUp.mock.calls.length === 1);
   expect(listener.targetReached).toHaveBeenCalledExactlyOnceWith(run, expect.stringContaining('acc 0.95'));
   await watcher.close();
 });
