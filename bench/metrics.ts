@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { crc32c } from '../src/contract/crc32c.js';
 import { openOutlinedMetrics } from '../src/metrics/outlined-metrics.js';
+import { openReaderThread } from '../src/supervisor/reading/reader-link.js';
 import { Watcher } from '../src/supervisor/runs/watcher.js';
 import { plan } from '../test/supervisor/testbed.js';
 import { busyLines } from './support/busy.js';
@@ -76,8 +77,13 @@ async function growing(folder: string): Promise<string[]> {
     toldAt.set(id, performance.now());
   };
   const news = { changed, recalled: () => undefined, ruleMet: () => undefined };
-  const troubles = { targetReached: () => undefined, hindered: () => undefined };
-  const watcher = new Watcher({ ...news, ...troubles, now: () => performance.now() });
+  const troubles = { targetReached: () => undefined, hindered: () => undefined, log: console.log };
+  // As the shipped supervisor has it: the bench lies beside it.
+  const openReader = openReaderThread(
+    new URL('./reader-thread.js', import.meta.url),
+    join(tmpdir(), `memrl-judged-${process.pid}.json`),
+  );
+  const watcher = new Watcher({ ...news, ...troubles, now: () => performance.now() }, openReader);
   for (const run of runs) watcher.watch(run, 1, performance.now());
   const writer = startWriter(runs.map(({ directory }, index) => startedFile(directory, index)));
   await new Promise((resolve) => setTimeout(resolve, SETTLING_MS));

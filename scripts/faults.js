@@ -40,7 +40,8 @@ const broken = new Promise((_, reject) => {
 const rounds = Math.max(1, Math.round(kills / 400));
 // Of one turn, computed.
 const computingMs = 50;
-const figure = await ordeal({ kills, rounds, seed, without, broken, computingMs });
+const files = 10_000;
+const figure = await ordeal({ kills, rounds, seed, without, broken, computingMs, files });
 
 const counts = [...Object.entries(figure.deaths), ...Object.entries(figure.kills)];
 const width = Math.max(...counts.map(([what]) => what.length));

@@ -63,6 +63,8 @@ export const supervisorFiles = {
   log: 'log',
   /** Directories of runs that are behind links, and what those led to at their first start. */
   linked: 'linked.jsonl',
+  /** At how many rungs of early-termination rules the live runs have been judged. */
+  judged: 'judged.json',
   plans: 'plans',
   environments: 'environments',
 } as const;

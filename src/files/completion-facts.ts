@@ -4,6 +4,7 @@ import type { RunFacts } from '../base/outcome.js';
 import { runFiles } from '../contract/files.js';
 import { parseJsonLine } from '../contract/json-line.js';
 import { exitCodeIn, type RunRecord } from '../contract/run-record.js';
+import { patternOrNull } from '../text/pattern.js';
 import { FollowedFile } from './followed-file.js';
 import { obstacleOf, openRegular, readRegular, statOf } from './regular-file.js';
 import { readRunRecord, recordObstacle } from './run-record-file.js';
@@ -96,17 +97,8 @@ function rowReader(done: DoneEvidence): RowOf | null {
 const LONGEST = 1000;
 
 function matchedLine(source: string): RowOf {
-  const pattern = patternOf(source);
+  const pattern = patternOrNull(source);
   return (line) => (pattern?.test(line.slice(0, LONGEST).trimEnd()) === true ? {} : null);
-}
-
-/** null: it is none. A file that says so is refused; but the plan may come from another version of this program. */
-function patternOf(source: string): RegExp | null {
-  try {
-    return new RegExp(source);
-  } catch {
-    return null;
-  }
 }
 
 /** All but what the rows of the done rule's file say. */

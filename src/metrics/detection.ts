@@ -19,10 +19,18 @@ export type FoundSource = {
 /** A file that is like one of metrics, and is none, or is not yet. */
 type PassedOver = { readonly place: string; readonly why: string };
 
-type Verdict = { recognition: Recognition; format: MetricFormat | null; size: number };
+/** `mayHold`: whether its name is one of files of metrics. */
+type Verdict = { recognition: Recognition; format: MetricFormat | null; size: number; mayHold: boolean };
 
 /** Files that cannot be told yet, of which there are so many looked at again each time. */
 const MOST_MAYBE = 32;
+/** Budget of one run: files that may hold metrics and are looked into, and bytes of those after which no further file is taken. */
+const MOST_FILES = 1024;
+const MOST_BYTES = 4 * 2 ** 30;
+/** Files that are told apart in one look, by what they cost: a few ms. One that may hold metrics is opened. */
+const COST_OF_LOOK = 1024;
+const COST_OF_FILE = 16;
+const COST_OF_FOLDER = 32;
 
 /**
  * Finds the sources of a run, and keeps finding those that come later. The first format that knows a file has it; where two
@@ -43,6 +51,17 @@ export class Detection {
   readonly #sources = new Map<string, FoundSource>();
   #order: readonly FoundSource[] = [];
   #maybe: readonly FoundFile[] = [];
+  /** Files that have come and have not been told apart yet, from `#nextFile` on. */
+  #unjudged: readonly FoundFile[] = [];
+  #nextFile = 0;
+  /** A look at the folders that is not at its end. */
+  #walk: Generator<void, boolean> | null = null;
+  /** Sources that gained a file in this look. */
+  readonly #grown = new Set<FoundSource>();
+  /** Size of all files of the sources when they were found. */
+  #bytes = 0;
+  #overFiles = 0;
+  #overBytes = 0;
 
   constructor(directory: string, folders: readonly string[], formats: readonly MetricFormat[]) {
     this.#folders = new RunFolders(directory);
@@ -83,27 +102,100 @@ export class Detection {
     return others.length === 0 && this.#absent.has(path!);
   }
 
-  /** Looks for new files; true if there are sources or files that were not there before, or some are not the run's any more. */
+  /** Whether another look would tell further files apart at once. */
+  get more(): boolean {
+    return this.#walk !== null || this.#nextFile < this.#unjudged.length;
+  }
+
+  /** Files beyond the budget of a run, in words; null: there are none. */
+  get leftOut(): string | null {
+    const count = this.#overFiles + this.#overBytes;
+    if (count === 0) return this.#folders.isCut ? 'not all folders of this run were searched for metrics' : null;
+    const limit = this.#overFiles > 0 ? `${MOST_FILES} files` : `${MOST_BYTES / 2 ** 30} GiB`;
+    const atLeast = this.#folders.isCut ? 'at least ' : '';
+    return `the metrics of this run are read from ${limit} at most: ${atLeast}${count} more ${count === 1 ? 'is' : 'are'} left out`;
+  }
+
+  /**
+   * Looks for new files, for a few ms; true if there are sources or files that were not there before, or some are not the run's
+   * any more.
+   */
   look(): boolean {
-    let isChanged = this.#folders.look();
-    // To ask for each of a thousand runs whether it is there costs more than to read those that are.
-    const mayBeThere = !this.#folders.isAbsent(runFiles.written) || this.#outside.files.length > 0;
-    const isMoved = mayBeThere && this.#outside.look();
-    if (isMoved) {
-      this.#folders.place(this.#outside.folders, this.#outside.files);
-      isChanged = this.#folders.look() || isChanged;
-    }
+    const haveCome = this.#lookAtFolders();
+    if (haveCome === null) return false;
+    const isMoved = this.#hasMoved();
+    const isChanged = (isMoved && this.#folders.look()) || haveCome;
     const isLost = isMoved && this.#dropOthers();
-    const isFound = this.#judgeAll(isChanged) || isLost;
-    if (isChanged || isFound) this.#maybe = this.#undecided();
+    if (isChanged || isLost) this.#takeNote();
+    const hasCome = this.#hasCome();
+    const isFound = this.#judgeSome() || isLost || hasCome;
     if (isFound) this.#sort();
     return isFound;
   }
 
-  /** True if some belong to a source, which was not known before. */
-  #judgeAll(isChanged: boolean): boolean {
-    let found = isChanged && this.#hasCome();
-    for (const file of isChanged ? this.#folders.files : this.#maybe) found = this.#judge(file) || found;
+  /** True if the run writes elsewhere than before. */
+  #hasMoved(): boolean {
+    // To ask for each of a thousand runs whether it is there costs more than to read those that are.
+    const mayBeThere = !this.#folders.isAbsent(runFiles.written) || this.#outside.files.length > 0;
+    if (!mayBeThere || !this.#outside.look()) return false;
+    this.#folders.place(this.#outside.folders, this.#outside.files);
+    return true;
+  }
+
+  /** Whether files came or went; null: that takes another look. What was found before is told apart first. */
+  #lookAtFolders(): boolean | null {
+    if (this.#nextFile < this.#unjudged.length) return false;
+    this.#walk ??= this.#folders.lookInSteps();
+    for (let cost = 0; cost < COST_OF_LOOK; cost += COST_OF_FOLDER) {
+      const step = this.#walk.next();
+      if (step.done !== true) continue;
+      this.#walk = null;
+      return step.value;
+    }
+    return null;
+  }
+
+  /** Files have come or gone: those that are new are told apart next, as far as the budget goes. */
+  #takeNote(): void {
+    const { files } = this.#folders;
+    const isDecided = ({ path }: FoundFile) => (this.#verdicts.get(path)?.recognition.is ?? 'maybe') !== 'maybe';
+    let room = MOST_FILES;
+    for (const { path } of files) if (this.#verdicts.get(path)?.mayHold === true) room -= 1;
+    this.#overFiles = 0;
+    this.#unjudged = files.filter((file) => {
+      if (isDecided(file)) return false;
+      if (this.#verdicts.has(file.path) || !this.#mayHold(file) || room-- > 0) return true;
+      this.#overFiles += 1;
+      return false;
+    });
+    this.#nextFile = 0;
+  }
+
+  /** Whether the name is one of files of metrics. */
+  #mayHold({ name }: FoundFile): boolean {
+    return this.formats.some(({ isNamed }) => isNamed?.(name) === true);
+  }
+
+  /** Tells apart as many files as one look may; true if some belong to a source, which was not known before. */
+  #judgeSome(): boolean {
+    if (this.#unjudged.length > 0) return this.#judgeNew();
+    let found = false;
+    for (const file of this.#maybe) found = this.#judge(file) || found;
+    if (found) this.#maybe = this.#undecided();
+    return found;
+  }
+
+  #judgeNew(): boolean {
+    let found = false;
+    for (let cost = 0; this.#nextFile < this.#unjudged.length && cost < COST_OF_LOOK; this.#nextFile++) {
+      const file = this.#unjudged[this.#nextFile]!;
+      found = this.#judge(file) || found;
+      cost += this.#verdicts.get(file.path)?.mayHold === true ? COST_OF_FILE : 1;
+    }
+    if (this.#nextFile < this.#unjudged.length) return found;
+    this.#unjudged = [];
+    this.#nextFile = 0;
+    this.#maybe = this.#undecided();
     return found;
   }
 
@@ -128,14 +220,27 @@ export class Detection {
   /** True if it belongs to a source, which was not known before. */
   #judge(file: FoundFile): boolean {
     const known = this.#verdicts.get(file.path);
-    if (known !== undefined && known.recognition.is !== 'maybe') return false;
-    const size = this.#sizeOf(file);
+    const size = known === undefined || known.recognition.is === 'maybe' ? this.#sizeOf(file) : known.size;
     if (known?.size === size) return false;
     const { recognition, format } = recognised(file, this.formats);
     const isPassing = recognition.is === 'maybe' && recognition.isPassing === true;
-    this.#verdicts.set(file.path, { recognition, format, size: isPassing ? NaN : size });
-    if (recognition.is !== 'yes') return false;
-    this.#add(file, format!, recognition);
+    const mayHold = known?.mayHold ?? this.#mayHold(file);
+    this.#verdicts.set(file.path, { recognition, format, size: isPassing ? NaN : size, mayHold });
+    return recognition.is === 'yes' && this.#take(file, size, { ...recognition, format: format! });
+  }
+
+  /** False: the run has had all bytes that it may. */
+  #take(
+    file: FoundFile,
+    size: number,
+    { format, ...recognition }: Extract<Recognition, { is: 'yes' }> & { format: MetricFormat },
+  ): boolean {
+    if (this.#bytes >= MOST_BYTES) {
+      this.#overBytes += 1;
+      return false;
+    }
+    this.#bytes += Math.max(0, size);
+    this.#add(file, format, recognition);
     return true;
   }
 
@@ -148,14 +253,15 @@ export class Detection {
   #add({ path, place }: FoundFile, format: MetricFormat, { why, source }: { why: string; source?: string }): void {
     const id = `${format.name}\n${source ?? path}`;
     const known = this.#sources.get(id);
-    const files = [
-      ...(known?.paths ?? []).map((each, index) => [each, known!.places[index]!] as const),
-      [path, place] as const,
-    ];
-    files.sort(([one], [other]) => naturalOrder(one, other));
-    const [paths, places] = [files.map(([each]) => each), files.map(([, each]) => each)];
-    if (known === undefined) this.#sources.set(id, { id, format, why, paths, places });
-    else Object.assign(known, { paths, places });
+    if (known === undefined) {
+      this.#sources.set(id, { id, format, why, paths: [path], places: [place] });
+      return;
+    }
+    // Put in order once for all files that a look finds.
+    if (!this.#grown.has(known)) Object.assign(known, { paths: [...known.paths], places: [...known.places] });
+    this.#grown.add(known);
+    (known.paths as string[]).push(path);
+    (known.places as string[]).push(place);
   }
 
   #undecided(): FoundFile[] {
@@ -164,19 +270,26 @@ export class Detection {
   }
 
   #sort(): void {
+    for (const source of this.#grown) {
+      const files = source.paths.map((path, index) => [path, source.places[index]!] as const);
+      files.sort(([one], [other]) => naturalOrder(one, other));
+      Object.assign(source, { paths: files.map(([path]) => path), places: files.map(([, place]) => place) });
+    }
+    this.#grown.clear();
     const attempts = new Map(this.#outside.written.files.map(({ path, attempt }) => [path, attempt]));
     // Of files elsewhere, what an attempt wrote that failed must not stand for the one that goes on.
-    const rank = ({ format, paths, places }: FoundSource) =>
+    const rankOf = ({ format, paths, places }: FoundSource) =>
       [this.formats.indexOf(format), -(attempts.get(paths.at(-1)!) ?? 0), depthOf(places[0]!)] as const;
-    this.#order = [...this.#sources.values()].sort((one, other) => {
-      const [a, b] = [rank(one), rank(other)];
+    const ranked = [...this.#sources.values()].map((source) => ({ source, rank: rankOf(source) }));
+    ranked.sort(({ source: one, rank: a }, { source: other, rank: b }) => {
       return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || naturalOrder(one.paths[0]!, other.paths[0]!);
     });
+    this.#order = ranked.map(({ source }) => source);
   }
 }
 
 /** Of which format a file is, as far as it can be told. */
-export function recognised(file: FoundFile, formats: readonly MetricFormat[]): Omit<Verdict, 'size'> {
+export function recognised(file: FoundFile, formats: readonly MetricFormat[]): Pick<Verdict, 'recognition' | 'format'> {
   const why = whyUnread(file.name);
   let best: Recognition = why === undefined ? { is: 'no' } : { is: 'no', why };
   for (const format of formats.filter(({ isNamed }) => isNamed?.(file.name) !== false)) {

@@ -131,23 +131,24 @@ export class PointTable implements Filing {
     const parts = (this.#partsOf(key) ?? []).filter((points) => points !== undefined && isTimed(points)) as Points[];
     const other = xKey === STEP || xKey === wallTime ? null : this.series(xKey);
     if (other?.x.length === 0) return noLine;
-    const lines = parts.map((points, index) => {
+    const lines: Line[] = [];
+    let before = Infinity;
+    // From the last part on: each counts up to where a later one begins.
+    for (const points of parts.toReversed()) {
       const ys = key === STEP ? points.steps : points.values;
       const steps = xOf(ys, points.steps);
-      const end = lowerBound(steps, steps.length, firstStep(parts.slice(index + 1)));
+      const end = lowerBound(steps, steps.length, before);
       const x = xKey === wallTime ? inSeconds(xOf(ys, points.times)) : other === null ? steps : at(steps, other);
-      return { x: x.subarray(0, end), y: ys.values.subarray(0, end) };
-    });
+      lines.push({ x: x.subarray(0, end), y: ys.values.subarray(0, end) });
+      before = Math.min(before, points.steps.values[0]!);
+    }
+    lines.reverse();
     return joined(lines);
   }
 }
 
 function sum(parts: Parts): number {
   return parts.reduce((count, points) => count + (points?.count ?? 0), 0);
-}
-
-function firstStep(parts: readonly Points[]): number {
-  return parts.reduce((first, { steps }) => Math.min(first, steps.values[0]!), Infinity);
 }
 
 function joined(lines: readonly Line[]): Line {

@@ -8,9 +8,11 @@ import type { FoundFile } from './formats/format.js';
 /** Folders that are looked into at most, how deep, and entries of each. */
 const MOST_FOLDERS = 128;
 const DEEPEST = 6;
-const MOST_ENTRIES = 2000;
-/** A folder of so many bytes has some thousand entries; where folders have no size, all are listed. */
-const LARGE_FOLDER = 256 << 10;
+const MOST_ENTRIES = 16_384;
+/** A folder of so many bytes has some hundred entries, and is listed in steps; where folders have no size, in one. */
+const LARGE_FOLDER = 32 << 10;
+/** Entries listed in one step: about a ms. */
+const ENTRIES_A_STEP = 256;
 /** A change so soon after a look may leave the same time, ms. */
 const RACY_MS = 50;
 /** Of code, weights and data, or our own. */
@@ -94,7 +96,7 @@ export class RunFolders {
     }
   }
 
-  /** The same, a folder at a time. */
+  /** The same, a folder, or a part of a large one, at a time. */
   *lookInSteps(): Generator<void, boolean> {
     const isPlaced = this.#isPlaced;
     this.#isPlaced = false;
@@ -116,7 +118,9 @@ export class RunFolders {
         break;
       }
       const known = before.get(path);
-      const folder = this.#lookAt(known ?? { path, place, depth, mtimeMs: -1, isSettled: false, entries: noEntries });
+      const folder = yield* this.#lookAt(
+        known ?? { path, place, depth, mtimeMs: -1, isSettled: false, entries: noEntries },
+      );
       changed ||= folder !== known;
       this.#folders.set(path, folder);
       yield;
@@ -127,11 +131,11 @@ export class RunFolders {
     return changed;
   }
 
-  #lookAt(folder: Folder): Folder {
+  *#lookAt(folder: Folder): Generator<void, Folder> {
     const stat = statOf(folder.path);
     if (stat === null) return folder.mtimeMs === -1 ? folder : { ...folder, mtimeMs: -1, entries: noEntries };
     if (folder.isSettled && stat.mtimeMs === folder.mtimeMs) return folder;
-    const entries = this.#entriesOf(folder.path, stat.size);
+    const entries = yield* this.#entriesOf(folder.path, stat.size);
     const isSettled = Date.now() - stat.mtimeMs > RACY_MS;
     const isSame = isEqual(entries, folder.entries) && folder.mtimeMs !== -1;
     if (!isSame) return { ...folder, entries, mtimeMs: stat.mtimeMs, isSettled };
@@ -140,9 +144,9 @@ export class RunFolders {
     return folder;
   }
 
-  #entriesOf(path: string, size: number): Entries {
+  *#entriesOf(path: string, size: number): Generator<void, Entries> {
     try {
-      const { entries, isCut } = size > LARGE_FOLDER ? someOf(path) : { entries: allOf(path), isCut: false };
+      const { entries, isCut } = size > LARGE_FOLDER ? yield* someOf(path) : { entries: allOf(path), isCut: false };
       this.#isCut ||= isCut;
       const [files, folders, others]: [string[], string[], string[]] = [[], [], []];
       for (const entry of entries) {
@@ -197,13 +201,13 @@ function allOf(path: string): Dirent[] {
 }
 
 /** The first entries of a folder that may have a million: to list it all would take longer than a turn may. */
-function someOf(path: string): { entries: Dirent[]; isCut: boolean } {
-  const directory = opendirSync(path, { bufferSize: 128 });
+function* someOf(path: string): Generator<void, { entries: Dirent[]; isCut: boolean }> {
+  const directory = opendirSync(path, { bufferSize: ENTRIES_A_STEP });
   try {
     const entries: Dirent[] = [];
     for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
       if (entries.length === MOST_ENTRIES) return { entries, isCut: true };
-      entries.push(entry);
+      if (entries.push(entry) % ENTRIES_A_STEP === 0) yield;
     }
     return { entries, isCut: false };
   } finally {

@@ -48,6 +48,9 @@ const DEFAULT_BYTES = 8 << 20;
 const BYTES_BETWEEN_PAUSES = 1 << 18;
 /** Rows of a file that make it one of metrics: with fewer, what the run prints is still read. */
 const ROWS_OF_A_FILE = 2;
+/** What it costs to look whether a file has grown, and to open one, in bytes that could be read meanwhile. */
+const COST_OF_LOOK = 256;
+const COST_OF_OPENING = 4096;
 /** Between looks for further files of a run whose files grow, ms. */
 const PAUSE_OF_LOOKS_MS = 500;
 
@@ -71,8 +74,16 @@ export class RunMetrics {
   readonly #patterns: DeclaredPlaces['patterns'];
   readonly #tail: LogTail;
   #lookedAt = 0;
-  /** In order of precedence. */
+  /** The first look at all files is not at its end, and what it finds was written before. */
+  #isLookingAtPast: boolean;
+  /** In order of precedence; `#told`: those that count. */
   #sources: readonly Source[] = [];
+  #told: readonly Source[] = [];
+  /** Whether some file has metrics. */
+  #hasFile = false;
+  /** Place of the source that is read next. */
+  #next = 0;
+  #owners = new KeyOwners([]);
 
   /** Use `openMetrics`. */
   constructor(directory: string, { listener, keep, hasPast, formats, places }: MetricsOptions) {
@@ -82,8 +93,9 @@ export class RunMetrics {
     this.#listener = listener ?? null;
     this.#keep = keep ?? defaultBounds;
     this.#tail = new LogTail(directory);
+    this.#isLookingAtPast = hasPast ?? false;
     this.detection.look();
-    this.#takeUp(hasPast ?? false);
+    this.#takeUp();
   }
 
   /** Files of metrics, there or expected: who waits for a change may watch these. */
@@ -98,7 +110,7 @@ export class RunMetrics {
 
   /** The sources that count, in order of precedence. */
   get told(): readonly Source[] {
-    return this.#sources.filter((source) => this.#counts(source));
+    return this.#told;
   }
 
   /** Rows kept: those of replaced steps do not count. */
@@ -108,21 +120,23 @@ export class RunMetrics {
 
   /** Whether the last refresh stopped at its limit of bytes: call it again to catch up. */
   get more(): boolean {
-    return this.#sources.some((source) => source.more && this.#counts(source));
+    return this.#next > 0 || this.detection.more || this.#told.some((source) => source.more);
   }
 
   /** Whether what was there at the first look has not all been read yet; false without `hasPast`. */
   get isInPast(): boolean {
-    return this.told.some((source) => source.isInPast);
+    return this.#isLookingAtPast || this.told.some((source) => source.isInPast);
   }
 
-  /** What cannot be read, in words; null: nothing. */
+  /** What cannot be read, or is left out because the run has too many files, in words; null: nothing. */
   get obstacle(): string | null {
-    return this.told.map(({ reader }) => reader.obstacle).find((words) => words !== null) ?? null;
+    for (const { reader } of this.told) if (reader.obstacle !== null) return reader.obstacle;
+    return this.detection.leftOut;
   }
 
   /** What it is read from, known without reading it; null: that cannot be told, or something of it cannot be read. */
   identity(): SourcesIdentity | null {
+    while (this.detection.more) this.#look();
     const isHindered = this.told.some(({ reader }) => reader.isHindered || reader.obstacle !== null);
     const identity = isHindered ? null : identityOf(this.detection.sources);
     return identity && { ...identity, text: identity.text + JSON.stringify(this.#patterns) };
@@ -142,10 +156,12 @@ export class RunMetrics {
 
   /** Takes in a part of what has been written since the last call. Where nothing was, that costs a look at each file and folder. */
   refresh(maxBytes = DEFAULT_BYTES): PartRead {
+    if (this.detection.more) this.#look();
     const read = this.#readPart(maxBytes);
     // While files grow that are known, others can wait a moment.
     const isEnough = read.changed && Date.now() - this.#lookedAt < PAUSE_OF_LOOKS_MS;
-    if (read.more || isEnough || !this.#look()) return read;
+    if (read.more || isEnough) return read;
+    if (!this.#look()) return { ...read, more: this.more };
     const { changed, bytes, more } = this.#readPart(maxBytes - read.bytes);
     return { changed: read.changed || changed, bytes: read.bytes + bytes, more };
   }
@@ -159,23 +175,32 @@ export class RunMetrics {
   #look(): boolean {
     this.#lookedAt = Date.now();
     const isNew = this.detection.look();
-    if (isNew) this.#takeUp(false);
+    if (isNew) this.#takeUp();
+    this.#isLookingAtPast &&= this.detection.more;
     return isNew;
   }
 
+  /** Goes on with the source behind the one that was read last. */
   #readPart(maxBytes: number): PartRead {
     let changed = false;
-    let bytes = 0;
+    let [bytes, cost] = [0, 0];
     // By place: a restart puts others in the places of those that have to be read again.
-    for (let place = 0; place < this.#sources.length; place++) {
-      const source = this.#sources[place]!;
+    for (; this.#next < this.#sources.length; this.#next++) {
+      const source = this.#sources[this.#next]!;
       if (!this.#counts(source) || this.#isMissing(source)) continue;
-      if (bytes > 0 && bytes >= maxBytes) return { changed, bytes, more: true };
+      if (cost > 0 && cost >= maxBytes) return { changed, bytes, more: true };
       const { offset } = source.reader;
       const wasTold = (): void => this.#tell(source);
-      if (source.read(maxBytes - bytes, wasTold, () => this.#restart(source))) changed = true;
-      bytes += Math.max(0, source.reader.offset - offset);
+      const isRead = source.read(Math.max(0, maxBytes - cost), wasTold, () => this.#restart(source));
+      const taken = Math.max(0, source.reader.offset - offset);
+      bytes += taken;
+      cost += isRead ? Math.max(COST_OF_OPENING, taken) : COST_OF_LOOK;
+      if (!isRead) continue;
+      changed = true;
+      this.#owners.grew(source);
+      if (!this.#hasFile) this.#chooseTold();
     }
+    this.#next = 0;
     return { changed, bytes, more: this.more };
   }
 
@@ -206,8 +231,10 @@ export class RunMetrics {
   /** Keys that had a number or null in some row, in the order of their first appearance. */
   keys(): string[] {
     const { told } = this;
-    const keys = told.flatMap((source) => source.keys());
-    return told.length > 1 ? [...new Set(keys)] : keys;
+    if (told.length === 1) return told[0]!.keys();
+    const keys = new Set<string>();
+    for (const source of told) for (const key of source.keys()) keys.add(key);
+    return [...keys];
   }
 
   /** One metric against another, or over `wallTime` or `relativeTime`, as `Filing.series` gives it. Valid until the next refresh. */
@@ -224,8 +251,9 @@ export class RunMetrics {
 
   /** The source that counts for a metric; undefined: none has it. */
   sourceOf(key: string): Source | undefined {
-    const [first, ...others] = this.told.filter(({ table }) => table.has(key));
+    const first = this.#owners.firstWith(key);
     if (first?.found.format.isSnapshot !== true) return first;
+    const others = this.told.filter((source) => source !== first && source.table.has(key));
     const count = ({ table }: Source): number => table.series(key).y.length;
     return others.find((other) => other.found.format.isSnapshot !== true && count(other) > count(first)) ?? first;
   }
@@ -253,28 +281,37 @@ export class RunMetrics {
     return Object.keys(this.#patterns).length > 0;
   }
 
-  /** Whether some file has metrics. */
-  get #hasFile(): boolean {
-    return this.#sources.some(({ found: { format, places }, table }) => {
+  /** Sources have come, were read, or begin again. */
+  #chooseTold(): void {
+    this.#hasFile = this.#sources.some(({ found: { format, places }, table }) => {
       if (isLog(format) || format.isSnapshot === true) return false;
       return table.rows >= (places[0] === format.looksFor ? 1 : ROWS_OF_A_FILE);
     });
+    const told = this.#sources.filter((source) => this.#counts(source));
+    if (told.length === this.#told.length && told.every((source, place) => source === this.#told[place])) return;
+    this.#told = told;
+    this.#owners = new KeyOwners(told);
   }
 
   /** Puts what was found in order, and opens what is new. */
-  #takeUp(hasPast: boolean): void {
+  #takeUp(): void {
     const open = new Map(this.#sources.map((source) => [source.found, source]));
+    const hasPast = this.#isLookingAtPast;
     this.#sources = this.detection.sources.map((found) => open.get(found) ?? new Source(found, this.#keep, hasPast));
+    this.#next = 0;
     const isAllThere = this.#sources.filter((source) => open.has(source.found)).length === open.size;
     if (!isAllThere) this.#restart(null);
+    this.#chooseTold();
   }
 
   #tell(source: Source): void {
     const tell = this.#listener?.row ?? null;
     if (tell === null) return;
     const row = source.table.lastRow();
-    const others = this.told.filter((other) => other !== source && other.table.rows > 0);
-    if (others.length > 0) for (const key of Object.keys(row)) if (this.#countsElsewhere(key, source)) delete row[key];
+    if (this.#told.length > 1) {
+      this.#owners.took(source, row);
+      for (const key of Object.keys(row)) if (this.#countsElsewhere(key, source)) delete row[key];
+    }
     if (Object.keys(row).length > 0) tell(row, source.isReadingPast);
   }
 
@@ -288,6 +325,49 @@ export class RunMetrics {
     // Who listens forgets all rows, so those of other sources have to come again as well.
     if (this.#listener !== null && this.#listener.row !== null)
       this.#sources = this.#sources.map((other) => (other === source ? source : other.reopened()));
+    this.#told = [];
+    this.#chooseTold();
     this.#listener?.restart();
+  }
+}
+
+/** Which of several sources, in order of precedence, is the first that has a key. */
+class KeyOwners {
+  readonly #places: ReadonlyMap<Source, number>;
+  readonly #first = new Map<string, Source>();
+  /** Sources that may have keys which are not known here. */
+  readonly #grown: Set<Source>;
+
+  constructor(sources: readonly Source[]) {
+    this.#places = new Map(sources.map((source, place) => [source, place]));
+    this.#grown = new Set(sources);
+  }
+
+  grew(source: Source): void {
+    if (this.#places.has(source)) this.#grown.add(source);
+  }
+
+  took(source: Source, row: MetricRow): void {
+    if (this.#places.has(source)) for (const key in row) this.#claim(key, source);
+  }
+
+  firstWith(key: string): Source | undefined {
+    const known = this.#first.get(key);
+    // Rows that were replaced may have been all that had the key.
+    if (known !== undefined && !known.table.has(key)) this.#forgetAll();
+    for (const source of this.#grown) for (const own of source.table.keys()) this.#claim(own, source);
+    this.#grown.clear();
+    return this.#first.get(key);
+  }
+
+  #forgetAll(): void {
+    this.#first.clear();
+    for (const source of this.#places.keys()) this.#grown.add(source);
+  }
+
+  #claim(key: string, source: Source): void {
+    const first = this.#first.get(key);
+    if (first === source) return;
+    if (first === undefined || this.#places.get(source)! < this.#places.get(first)!) this.#first.set(key, source);
   }
 }

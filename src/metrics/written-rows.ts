@@ -43,7 +43,8 @@ export function lastWritten(runDirectory: string): number {
 function sourcesOf(runDirectory: string): readonly FoundSource[] {
   const { folders, patterns } = declaredPlaces(runDirectory);
   const detection = new Detection(runDirectory, folders, metricFormats(patterns));
-  detection.look();
+  do detection.look();
+  while (detection.more);
   return detection.sources;
 }
 

@@ -6,10 +6,11 @@
  */
 import { realpathSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { untilWholeSecond } from '../base/lazy.js';
 import { UserError } from '../base/user-error.js';
+import { supervisorFiles } from '../contract/files.js';
 import { ELSEWHERE, leaseTerms, type LeaseTerms, type SupervisorLock } from '../contract/supervisor-lock.js';
 import { executorNamed } from '../executors/registry.js';
 import { checkRunsDirectory } from '../files/private-folder.js';
@@ -30,6 +31,7 @@ import { watchTurns } from './core/turn-watch.js';
 import type { HostConfig } from './gpus/gpu-watch.js';
 import type { HealthTimes } from './health/health-watch.js';
 import { socketAddress } from './publish/socket-address.js';
+import { openReaderThread } from './reading/reader-link.js';
 import { Supervisor, type SupervisorOptions } from './supervisor.js';
 import { makeFolder } from '../files/make-folder.js';
 
@@ -53,6 +55,10 @@ async function main(): Promise<void> {
   const given = {
     runsDirectory,
     openExecutor,
+    openReader: openReaderThread(
+      new URL('./reader-thread.js', import.meta.url),
+      join(runsDirectory, supervisorFiles.directory, supervisorFiles.judged),
+    ),
     bin,
     socket,
     isOurs,

@@ -41,7 +41,7 @@ import { Shortage } from './runs/shortage.js';
 import { SubmissionStore } from './runs/submission-store.js';
 import { UsageWatch } from './runs/usage-watch.js';
 import { Warnings } from './runs/warnings.js';
-import { Watcher } from './runs/watcher.js';
+import { type ReaderHooks, type ReaderLink, Watcher } from './runs/watcher.js';
 import { type OpenedRuns, openRuns, resumeRuns } from './startup.js';
 
 export type SupervisorOptions = {
@@ -52,6 +52,8 @@ export type SupervisorOptions = {
   socket: string;
   /** Where runs are started. */
   openExecutor: OpenExecutor;
+  /** Where their metrics are read. */
+  openReader: (hooks: ReaderHooks) => ReaderLink;
   completionOf: CompletionOf;
   /** Whether the runs directory is still locked for this process; sees to it, if nobody else has locked it. */
   isOurs: () => boolean;
@@ -171,7 +173,7 @@ function withReporting(core: ReturnType<typeof withLoop>) {
     ({ id }) => ({ redact: redaction.redactOf(id), ...plannedRuns.environmentFileOf(id) }),
     (id, words) => warnings.set(id, 'record', words),
   );
-  const watcher = new Watcher(metricEffects({ state, loop, warnings, log, now }));
+  const watcher = new Watcher(metricEffects({ state, loop, warnings, log, now }), core.openReader);
   const gpus = new GpuWatch({ runsDirectory, state, loop, warnings, now }, host);
   const health = healthWatch({ ...core, watcher, gpus, notifications });
   return { ...core, losses, annotations, warnings, notifications, records, watcher, gpus, health };
@@ -190,7 +192,7 @@ function healthWatch({
       planned: (id) => plannedRuns.of(id),
       monitored: (id) => watcher.vitals(id),
       endingOf: (id) => watcher.endingOf(id),
-      monitorOf: (id, attempt) => watcher.monitorOf(id, attempt),
+      followedOf: (id, attempt) => watcher.followedOf(id, attempt),
       gauges: () => gpus.gauges,
       disks: new DiskWatch(),
       unhealthy: (run, finding) => notifications.unhealthy(run, finding),

@@ -13,6 +13,7 @@ import { clientDeaths, submitWords } from './kinds/clients.js';
 import { letTheClockJump } from './kinds/clock.js';
 import { letFilesFail } from './kinds/errors.js';
 import { logouts } from './kinds/logout.js';
+import { crowded } from './kinds/many-files.js';
 import { strangers } from './kinds/namespace.js';
 import { processDeaths } from './kinds/processes.js';
 import { type Deaths, isMarked, kill, supervisorDeaths } from './kinds/supervisors.js';
@@ -42,7 +43,8 @@ export type Figure = {
 /**
  * `rounds`: how often the trials come. `without`: names of killers and trials, `clock jumps`, `spoilers`, `errors` and `turns`,
  * that are left out. `computingMs`: what a turn of a supervisor may compute; how long it waits for a process that it starts to get a
- * processor, and for the kernel to make a cgroup, depends on what else the machine does. `broken`: rejects when nobody wants to know any more.
+ * processor, and for the kernel to make a cgroup, depends on what else the machine does.
+ * `files`: of each format, in the directory of one run. `broken`: rejects when nobody wants to know any more.
  */
 export type OrdealOptions = {
   kills: number;
@@ -50,9 +52,12 @@ export type OrdealOptions = {
   seed: number;
   without?: readonly string[];
   computingMs?: number;
+  files?: number;
   broken?: Promise<never>;
 };
 
+/** More than are read of one run. */
+const FILES = 1100;
 const LAST_PATIENCE_MS = 60_000;
 /** Kills that have not been possible by then will not be: ms for each, and for all together. */
 const KILL_PATIENCE_MS = 1000;
@@ -97,7 +102,7 @@ class Ordeal {
       processDeaths('command', 0.21),
       processDeaths('group', 0.21),
     ].filter(isWanted);
-    this.#trials = [...logouts, ...strangers].filter(isWanted);
+    this.#trials = [...logouts, ...strangers, crowded(options.files ?? FILES)].filter(isWanted);
   }
 
   async run(): Promise<Figure> {

@@ -127,3 +127,35 @@ describe('what a run writes its metrics in', () => {
     expect(crossings).toEqual([]);
   });
 });
+
+describe('a run with more files than are read of one', () => {
+  const many = 1100;
+
+  it('is read from the first thousand, in short parts, and says what is left out', () => {
+    for (let n = 0; n < many; n++) write(`eval_${n}.csv`, `step,acc${n}\n${n},0.5\n`);
+    const metrics = openMetrics(run);
+    let [parts, most] = [0, 0];
+    do {
+      const before = metrics.rows;
+      metrics.refresh(64 << 10);
+      most = Math.max(most, metrics.rows - before);
+      parts += 1;
+    } while (metrics.more);
+    expect(metrics.rows).toBe(1024);
+    expect(metrics.keys()).toContain('acc1023');
+    expect(most).toBeLessThanOrEqual(32);
+    expect(parts).toBeLessThan(400);
+    expect(metrics.obstacle).toBe('the metrics of this run are read from 1024 files at most: 76 more are left out');
+  });
+
+  it('follows those that it reads, and takes up no further one', () => {
+    for (let n = 0; n < many; n++) write(`eval_${n}.csv`, `step,acc\n${n},0.5\n`);
+    const metrics = openMetrics(run).readNow();
+    write('eval_0.csv', '5000,0.75\n');
+    write('eval_9999.csv', 'step,other\n1,1\n');
+    metrics.readNow();
+    expect(metrics.last()['acc']).toBe(0.75);
+    expect(metrics.keys()).not.toContain('other');
+    expect(metrics.obstacle).toContain('77 more are left out');
+  });
+});

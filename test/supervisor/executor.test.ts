@@ -7,6 +7,7 @@ import { FakeMachine } from '../../src/executors/fake/fake-executor.js';
 import { identityOf } from '../../src/processes/process-identity.js';
 import { Resources } from '../../src/spec/planned-run.js';
 import { completionOf } from '../../src/spec/policy/completion.js';
+import { readerHere } from './reading/reader-here.js';
 import { Supervisor } from '../../src/supervisor/supervisor.js';
 import { run, Testbed, untilState, waitFor } from './testbed.js';
 
@@ -28,7 +29,7 @@ async function started(): Promise<Supervisor> {
   mkdirSync(bed.path('.supervisor'), { recursive: true });
   return Supervisor.start({
     ...{ runsDirectory: bed.runs, bin: '/our/bin', socket: bed.path('.sock'), openExecutor: machine.open },
-    ...{ completionOf, isOurs: () => true, log: () => undefined },
+    ...{ openReader: readerHere(), completionOf, isOurs: () => true, log: () => undefined },
     host: {
       ...{ environment: {}, leaseDirectory: bed.path('.leases'), supervisor: identityOf(process.pid)!, uid: 0 },
       ...{ gpuEveryMs: undefined, gpuPatienceMs: undefined },

@@ -275,6 +275,40 @@ describe('early termination', () => {
   });
 });
 
+describe('early termination, of runs that go on while there is no supervisor', () => {
+  const objective = { name: 'loss', goal: 'minimize' as const };
+  const earlyTerminate = EarlyTerminate.parse({ type: 'asha', min_iter: 3, max_iter: 3, eta: 2 });
+  /** Writes rows of a loss, and waits for the file `go` after the first of them; then it waits for ever. */
+  const learner = (name: string, loss: number, first: number): Partial<PlannedRun> => {
+    const directory = bed.path('s', name);
+    const rows = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, n) => `{\\"step\\": ${from + n}, \\"loss\\": ${loss}}`);
+    const write = (lines: string[]) => [':', ...lines.map((line) => `echo "${line}" >> metrics.jsonl`)].join('; ');
+    const wait = `while [ ! -e ${bed.path('go')} ]; do sleep 0.05; done`;
+    const script = `cd ${directory}; ${write(rows(1, first + 1))}; ${wait}; ${write(rows(first + 1, 6))}; sleep 300`;
+    return { name, directory, argv: sh(script), objective, earlyTerminate, grace: 1 };
+  };
+
+  it('judges them at their adoption at the rungs that they passed meanwhile, and at no other again', async () => {
+    await submit([learner('early', 0.5, 5), learner('best', 0.05, 2), learner('worse', 0.9, 2)], 3);
+    const step = (name: string) => run(fleet, `s/${name}`).metrics['step'];
+    await waitFor('the first rows', () => step('early') === 5 && step('best') === 2 && step('worse') === 2);
+    const judged = () =>
+      JSON.parse(bed.text('.supervisor', 'judged.json') || '{}') as Record<string, { rungs: number }>;
+    await waitFor('the first to be judged', () => judged()['s/early']?.rungs === 1);
+    const pid = bed.supervisorPid()!;
+    process.kill(pid, 'SIGSTOP');
+    writeFileSync(bed.path('go'), '');
+    const areThere = () =>
+      ['best', 'worse'].every((name) => bed.text('s', name, 'metrics.jsonl').includes('"step": 5'));
+    await waitFor('the other rows', areThere);
+    await bed.killSupervisor();
+    expect((await untilState(fleet, 's/worse', 'done')).reason).toMatch(/asha: 0.9 at iteration 3 is above 0.05/);
+    await waitFor('all to be settled', () => Object.values(judged()).every(({ rungs }) => rungs === 1));
+    expect(['early', 'best'].map((name) => run(fleet, `s/${name}`).state)).toEqual(['running', 'running']);
+  });
+});
+
 describe('a target', () => {
   const objective = { name: 'acc', goal: 'maximize' as const, target: 0.9 };
   /** Ends at once, with one row. */

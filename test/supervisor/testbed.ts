@@ -22,10 +22,10 @@ export function bundledSupervisor(): Promise<string> {
 }
 
 async function bundle(): Promise<string> {
-  const outfile = join(mkdtempSync(join(tmpdir(), 'supervisor-')), 'supervisor.js');
+  const outdir = mkdtempSync(join(tmpdir(), 'supervisor-'));
   await build({
-    entryPoints: ['src/supervisor/main.ts'],
-    outfile,
+    entryPoints: { supervisor: 'src/supervisor/main.ts', 'reader-thread': 'src/supervisor/reading/reader-thread.ts' },
+    outdir,
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -35,7 +35,7 @@ async function bundle(): Promise<string> {
     },
     logLevel: 'warning',
   });
-  return outfile;
+  return join(outdir, 'supervisor.js');
 }
 
 /** Waits for a condition; the error names it. */

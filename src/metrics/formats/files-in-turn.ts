@@ -1,11 +1,17 @@
 import type { RowSink, SourceFiles, SourceReader } from './format.js';
 
+/** What it costs to look at a file, in bytes that could be read meanwhile. */
+const COST_OF_LOOK = 1024;
+
 /** Reads the files of a source one after the other, as one: those of attempts at a run, each of which begins where a checkpoint was. */
 export class FilesInTurn implements SourceReader {
   readonly #source: SourceFiles;
   readonly #open: (path: string) => SourceReader;
   #readers = new Map<string, SourceReader>();
   #more = false;
+  /** Place of the file that is read next. */
+  #next = 0;
+  #offset = 0;
 
   constructor(source: SourceFiles, open: (path: string) => SourceReader) {
     this.#source = source;
@@ -13,7 +19,7 @@ export class FilesInTurn implements SourceReader {
   }
 
   get offset(): number {
-    return this.#all().reduce((sum, { offset }) => sum + offset, 0);
+    return this.#offset;
   }
 
   get more(): boolean {
@@ -35,12 +41,14 @@ export class FilesInTurn implements SourceReader {
   }
 
   read(maxBytes: number, sink: RowSink): boolean {
+    const { paths } = this.#source;
     let changed = false;
-    let left = maxBytes;
-    for (const path of this.#source.paths) {
-      const reader = this.#readerOf(path);
+    // Files that came before those that are known: all are looked at again.
+    if (this.#next >= paths.length) this.#next = 0;
+    for (let left = maxBytes; this.#next < paths.length; this.#next++) {
+      const reader = this.#readerOf(paths[this.#next]!);
       const { offset } = reader;
-      const others = this.offset - offset;
+      const others = this.#offset - offset;
       let isVoid = false;
       const own: RowSink = {
         ...sink,
@@ -51,17 +59,23 @@ export class FilesInTurn implements SourceReader {
       };
       if (reader.read(left, own)) changed = true;
       if (isVoid) return this.#beginAgain(sink);
-      left -= Math.max(0, reader.offset - offset);
+      this.#offset += reader.offset - offset;
+      left -= Math.max(COST_OF_LOOK, reader.offset - offset);
       // What comes later was written later.
-      this.#more = reader.more || (left <= 0 && path !== this.#source.paths.at(-1));
-      if (this.#more) return changed;
+      this.#more = reader.more;
+      if (reader.more) return changed;
+      if (left > 0 || this.#next === paths.length - 1) continue;
+      this.#next += 1;
+      return (this.#more = true) && changed;
     }
+    this.#next = 0;
     return changed;
   }
 
   /** One of several was written anew: who is told has forgotten the rows of all. */
   #beginAgain(sink: RowSink): true {
     this.#readers = new Map();
+    this.#next = this.#offset = 0;
     sink.restart();
     return (this.#more = true);
   }

@@ -27,23 +27,29 @@ function writerIn(name: string): NamedWriter | null {
 
 /** A longer record is passed over unread, bytes: it holds pictures or weights. */
 const LONGEST = 1 << 20;
+/** What it costs to look at a file, in bytes that could be read meanwhile. */
+const COST_OF_LOOK = 1024;
 /** A checksum that is still wrong after so long was not just being written, ms: network file systems show parts of a write. */
 const DAMAGED_MS = 30_000;
 
 class EventFiles implements SourceReader {
   readonly #source: SourceFiles;
   readonly #files: EventFile[] = [];
+  /** Place of the file that is read next. */
+  #next = 0;
+  #offset = 0;
 
   constructor(source: SourceFiles) {
     this.#source = source;
   }
 
   get offset(): number {
-    return this.#files.reduce((sum, { offset }) => sum + offset, 0);
+    return this.#offset;
   }
 
   get more(): boolean {
-    return this.#files.length < this.#source.paths.length || this.#files.some(({ more }) => more);
+    const isNew = this.#files.length < this.#source.paths.length;
+    return isNew || this.#next > 0 || this.#files.some(({ more }) => more);
   }
 
   get written(): SourceReader['written'] {
@@ -62,25 +68,32 @@ class EventFiles implements SourceReader {
 
   read(maxBytes: number, sink: RowSink): boolean {
     if (this.#isOutOfOrder()) {
-      this.#files.length = 0;
+      this.#files.length = this.#next = this.#offset = 0;
       sink.restart();
     }
     this.#takeUp();
     let changed = false;
-    let left = maxBytes;
-    for (const [part, file] of this.#files.entries()) {
+    for (let left = maxBytes; this.#next < this.#files.length && left > 0; this.#next++) {
+      const file = this.#files[this.#next]!;
       const { offset } = file;
-      const read = file.read(left, sink, part);
+      const read = file.read(left, sink, this.#next);
+      this.#offset += file.offset - offset;
       if (read === 'restarted') {
-        for (const other of this.#files) other.rewind();
-        sink.restart();
+        this.#rewind(sink);
         return true;
       }
       changed ||= read === 'more';
-      left -= Math.max(0, file.offset - offset);
-      if (left <= 0) break;
+      left -= Math.max(COST_OF_LOOK, file.offset - offset);
+      if (file.more && left <= 0) return changed;
     }
+    if (this.#next === this.#files.length) this.#next = 0;
     return changed;
+  }
+
+  #rewind(sink: RowSink): void {
+    for (const file of this.#files) file.rewind();
+    this.#next = this.#offset = 0;
+    sink.restart();
   }
 
   /** Whether a file has come whose name is before that of one that is known. */

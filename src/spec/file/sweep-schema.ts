@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Name } from '../../base/ids.js';
+import { patternOrNull } from '../../text/pattern.js';
 import type { NeededGroup } from './block.js';
 import type { KeyPath } from './diagnostic.js';
 import { condition, parameterName, ParametersText, scalar } from './parameter-schema.js';
@@ -38,11 +39,7 @@ const StopText = z.union(
 );
 
 function isPattern(source: string): boolean {
-  try {
-    return source !== '' && new RegExp(source) instanceof RegExp;
-  } catch {
-    return false;
-  }
+  return source !== '' && patternOrNull(source) !== null;
 }
 
 function nonEmpty([first = '', ...others]: string[]): [string, ...string[]] {
@@ -82,11 +79,7 @@ const pattern = z
   .refine(hasGroup, 'a regular expression with a group: "loss is (\\S+)"');
 
 function hasGroup(source: string): boolean {
-  try {
-    return new RegExp(`${source}|`).exec('')!.length > 1;
-  } catch {
-    return false;
-  }
+  return (patternOrNull(source)?.groupCount() ?? 0) > 0;
 }
 
 const MetricsText = z.strictObject(

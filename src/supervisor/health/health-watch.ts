@@ -21,7 +21,7 @@ import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from '../core/event-loop.js';
 import { passTurn } from '../../processes/turn.js';
 import type { MonitoredMetrics } from '../publish/run-view.js';
-import type { MetricsMonitor } from '../runs/metrics-monitor.js';
+import type { Followed } from '../runs/watcher.js';
 import type { DiskWatch } from './disk-watch.js';
 import { LastingMarks } from './lasting-marks.js';
 import { ObservedRun } from './observed-run.js';
@@ -37,7 +37,8 @@ type HealthWatchTools = {
   monitored: (id: RunId) => MonitoredMetrics;
   /** How an ended run ended; null: it is not known, or nothing can be judged of it. */
   endingOf: (id: RunId) => Ending | null;
-  monitorOf: (id: RunId, attempt: number) => MetricsMonitor | null;
+  /** What was read of a run's metrics; null: it is behind what the run has written, or nothing has been read. */
+  followedOf: (id: RunId, attempt: number) => Followed | null;
   /** As the driver says now; none where it says nothing. */
   gauges: () => readonly { readonly index: number; readonly utilization: number | null }[];
   disks: Pick<DiskWatch, 'of' | 'lookAt'>;
@@ -160,14 +161,14 @@ export class HealthWatch {
   }
 
   async #observe(): Promise<void> {
-    const { state, gauges, now, monitored, monitorOf } = this.#tools;
+    const { state, gauges, now, monitored, followedOf } = this.#tools;
     this.#gpus.note(now(), gauges());
     for (const id of [...state.active]) {
       const run = state.runs.get(id);
       const running = runningState(run, 'paused too');
       const observed = running === null ? undefined : (this.#observed.get(id) ?? this.#begin(id));
       if (run === undefined || running === null || observed === undefined) continue;
-      const sight = { monitor: monitorOf(id, run.attempt), step: monitored(id).step, now: now() };
+      const sight = { followed: followedOf(id, run.attempt), step: monitored(id).step, now: now() };
       observed.look(running, sight, running.since < this.#bornAt);
       await passTurn();
     }
@@ -227,8 +228,8 @@ export class HealthWatch {
 
   /** Tells of a word that is new, unless it comes and goes. */
   #settle(id: RunId, observed: ObservedRun): void {
-    const { state, monitorOf, unhealthy, now } = this.#tools;
-    if (runningState(state.runs.get(id)) === null || monitorOf(id, observed.attempt) === null) return;
+    const { state, followedOf, unhealthy, now } = this.#tools;
+    if (runningState(state.runs.get(id)) === null || followedOf(id, observed.attempt) === null) return;
     const { word, reason } = this.of(id);
     const isNew = word !== observed.word;
     observed.word = word;

@@ -9,14 +9,14 @@ import { runFiles } from '../../contract/files.js';
 import { statRegular } from '../../files/regular-file.js';
 import type { RunState } from '../../scheduler/run-state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import type { MetricsMonitor } from '../runs/metrics-monitor.js';
+import type { Followed } from '../runs/watcher.js';
 
 /** Between looks at all values of its metric, ms. */
 const JUDGED_MS = 20_000;
 
 type Running = Extract<RunState, { phase: 'running' }>;
-/** `monitor`: null while what the run has written is still being read. `step`: where it is; null: it does not say. */
-export type Sight = { monitor: MetricsMonitor | null; step: number | null; now: number };
+/** `followed`: null while what the run has written is still being read. `step`: where it is; null: it does not say. */
+export type Sight = { followed: Followed | null; step: number | null; now: number };
 
 /** What was seen of one attempt of a run, look by look. Times: ms on the scheduler's line. */
 export class ObservedRun {
@@ -53,20 +53,20 @@ export class ObservedRun {
   }
 
   /** Looks at it. What it had written before the first look is no news. @param isAdopted Whether it was up before we were there. */
-  look(state: Running, { monitor, step, now }: Sight, isAdopted: boolean): void {
+  look(state: Running, { followed, step, now }: Sight, isAdopted: boolean): void {
     this.#pausedMs = state.pausedMs;
     if (state.pausedAt !== null) {
       this.steadyFrom = now;
       return;
     }
     const up = upMs(state, now);
-    if (this.#rhythm !== null) this.#noteWriting(this.#rhythm, monitor, up);
-    else if (monitor !== null) this.#begin(monitor, isAdopted ? up : null);
-    if (monitor === null) return;
+    if (this.#rhythm !== null) this.#noteWriting(this.#rhythm, followed, up);
+    else if (followed !== null) this.#begin(followed, isAdopted ? up : null);
+    if (followed === null) return;
     if (step !== null) this.pace.note(up, step);
     if (now - this.#judgedAt < JUDGED_MS) return;
     this.#judgedAt = now;
-    this.judged = monitor.judged();
+    this.judged = followed.judged();
   }
 
   /** It is done: its last pause is one that is usual. */
@@ -75,22 +75,22 @@ export class ObservedRun {
   }
 
   /** @param adoptedAt How long it had been up, ms; null: it was started here. */
-  #begin(monitor: MetricsMonitor, adoptedAt: number | null): void {
-    this.#rows = monitor.rows;
+  #begin(followed: Followed, adoptedAt: number | null): void {
+    this.#rows = followed.rows;
     this.#logSize = this.#sizeOfLog();
     const usual = adoptedAt === null || this.#rows < 2 ? null : adoptedAt / this.#rows;
     this.#rhythm = new WritingRhythm(adoptedAt ?? 0, usual);
   }
 
-  #noteWriting(rhythm: WritingRhythm, monitor: MetricsMonitor | null, up: number): void {
+  #noteWriting(rhythm: WritingRhythm, followed: Followed | null, up: number): void {
     // That it cannot be kept up with means that it writes.
-    if (monitor === null || this.#hasWritten(monitor)) rhythm.wrote(up);
+    if (followed === null || this.#hasWritten(followed)) rhythm.wrote(up);
   }
 
   /** Its log is looked at only where its metrics say nothing: most runs write both. */
-  #hasWritten(monitor: MetricsMonitor): boolean {
+  #hasWritten(followed: Followed): boolean {
     const before = this.#rows;
-    this.#rows = monitor.rows;
+    this.#rows = followed.rows;
     if (this.#rows !== before) return true;
     const size = this.#logSize;
     this.#logSize = this.#sizeOfLog();

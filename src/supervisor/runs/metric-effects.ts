@@ -16,9 +16,9 @@ type MetricEffectTools = {
 
 /** What follows from what the metrics of runs say. */
 export function metricEffects(tools: MetricEffectTools): WatchListener {
-  const { state, loop, warnings, now } = tools;
+  const { state, loop, warnings, log, now } = tools;
   return {
-    now,
+    ...{ log, now },
     changed: (id) => loop.changed([id]),
     recalled: () => loop.changed([]),
     ruleMet: (id, attempt, rule) => {

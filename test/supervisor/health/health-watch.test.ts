@@ -10,7 +10,7 @@ import { emptyState } from '../../../src/scheduler/state.js';
 import { step } from '../../../src/scheduler/step.js';
 import { HealthWatch } from '../../../src/supervisor/health/health-watch.js';
 import { type MonitoredMetrics, nothingMonitored } from '../../../src/supervisor/publish/run-view.js';
-import { MetricsMonitor } from '../../../src/supervisor/runs/metrics-monitor.js';
+import { MetricsMonitor } from '../../../src/supervisor/reading/metrics-monitor.js';
 import { asked, endedAs, gpuSlots, id, started, submitted } from '../../scheduler/play.js';
 import { plan } from '../testbed.js';
 import { removeFolder } from '../../remove-folder.js';
@@ -44,7 +44,7 @@ class World {
       planned: (run) => this.#planned.get(run) ?? null,
       monitored: (run) => this.#vitals.get(run) ?? nothingMonitored,
       endingOf: (run) => this.#endings.get(run) ?? null,
-      monitorOf: (run) => this.#monitors.get(run) ?? null,
+      followedOf: (run) => this.#monitors.get(run) ?? null,
       disks: { of: () => this.room, lookAt: () => undefined },
       gauges: () => [{ index: 0, utilization: this.utilization }],
       unhealthy: ({ name }, { word }) => told.push(`${name} ${word}`),

@@ -1,5 +1,7 @@
+import type { RE2JS } from 're2js';
 import { attemptRule } from '../../../contract/attempt-separator.js';
 import { parseJsonLine } from '../../../contract/json-line.js';
+import { patternOrNull } from '../../../text/pattern.js';
 import { stepKeyOf } from '../../row-numbers.js';
 import { valueOf } from '../csv.js';
 import type { StatedProgress, WrittenRow } from '../format.js';
@@ -26,7 +28,7 @@ const noRows: readonly WrittenRow[] = [];
 
 /** Finds the rows of metrics, and how far the run is, in the lines that a program prints. One reads one log from its start. */
 export class LogRows {
-  readonly #patterns: readonly (readonly [string, RegExp])[];
+  readonly #patterns: readonly (readonly [string, RE2JS])[];
   #box = new BoxTable();
   #columns = new ColumnTable();
   readonly #clock = new TrainingClock();
@@ -44,7 +46,7 @@ export class LogRows {
   /** @param patterns When there are any, nothing else makes a row. One that is no regular expression finds nothing. */
   constructor(patterns: LogPatterns = {}) {
     this.#patterns = Object.entries(patterns).flatMap(([key, text]) => {
-      const pattern = compiled(text);
+      const pattern = patternOrNull(text);
       return pattern === null ? [] : [[key, pattern] as const];
     });
   }
@@ -210,7 +212,9 @@ export class LogRows {
 
   #matched(line: string): WrittenRow | null {
     const found = this.#patterns.flatMap(([key, pattern]) => {
-      const text = pattern.exec(line)?.[1];
+      const match = pattern.matcher(line);
+      // To ask first whether there is a match at all takes a tenth of the time.
+      const text = pattern.test(line) && match.find() ? (match.group(1) ?? undefined) : undefined;
       const number = text === undefined ? NaN : toNumber(text);
       return text === undefined || (Number.isNaN(number) && !/^[-+]?nan$/i.test(text)) ? [] : [[key, number] as const];
     });
@@ -271,15 +275,6 @@ function plain(written: string): string {
   const text = line.includes('\u001b') ? line.replace(escapes, '') : line;
   // Keras goes back before it draws its bar again.
   return (text.includes('\b') ? text.replaceAll('\b', '') : text).trim();
-}
-
-function compiled(text: string): RegExp | null {
-  try {
-    return new RegExp(text);
-  } catch {
-    // Refused where sweep files are read.
-    return null;
-  }
 }
 
 /** Before a dict: what it holds is no metric. */

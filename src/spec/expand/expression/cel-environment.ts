@@ -1,10 +1,11 @@
 import { Environment } from '@marcbachmann/cel-js';
+import type { RE2JS } from 're2js';
 import { isMapValue, type ParameterValue, type Scalar } from '../../../base/scalar.js';
+import { compiledPattern, PatternError } from '../../../text/pattern.js';
 import { type CelValue, functionBounds } from './function-bounds.js';
-import { linearPattern, type LinearPattern, PatternError } from './linear-pattern.js';
 
 /** Those that are used again and again; few, because each holds a machine. */
-const patterns = new Map<string, LinearPattern>();
+const patterns = new Map<string, RE2JS>();
 
 /** What is called where an expression says `matches`: the library gives that name no other meaning. */
 export const matchesInstead = 'matchesInOnePass';
@@ -75,17 +76,19 @@ function withFunctions(environment: Environment): Environment {
   return environment;
 }
 
-function patternOf(source: string): LinearPattern {
+function patternOf(source: string): RE2JS {
   const known = patterns.get(source);
   if (known !== undefined) return known;
   try {
-    const pattern = linearPattern(source);
+    const pattern = compiledPattern(source);
     if (patterns.size >= 100) patterns.clear();
     patterns.set(source, pattern);
     return pattern;
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    throw new Error(`the pattern ${JSON.stringify(source.slice(0, 100))} has ${error.message}`, { cause: error });
+    throw new Error(`the pattern ${JSON.stringify(source.slice(0, 100))} cannot be used: ${error.message}`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,9 +1,9 @@
 import type { ASTNode, ParseResult } from '@marcbachmann/cel-js';
 import { didYouMean } from '../../../text/nearest.js';
+import { compiledPattern, PatternError } from '../../../text/pattern.js';
 import { celEnvironment, celFunctions, matchesInstead } from './cel-environment.js';
 import { binderOf, boundOf, type Limits, TooCostly } from './expression-bound.js';
 import { type CelValue, isAtomic, type Size, sizeOf } from './function-bounds.js';
-import { linearPattern, PatternError } from './linear-pattern.js';
 
 /** A CEL expression, checked and ready to be evaluated many times. */
 export type Expression = {
@@ -170,10 +170,10 @@ function refuseOddPattern(node: ASTNode): void {
   const [pattern] = node.args[2];
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string') return;
   try {
-    linearPattern(pattern.args);
+    compiledPattern(pattern.args);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    throw new ExpressionError(`the pattern has ${error.message}`, pattern.range);
+    throw new ExpressionError(`the pattern cannot be used: ${error.message}`, pattern.range);
   }
 }
 

@@ -1,4 +1,4 @@
-import { linearPattern, mostStates } from './linear-pattern.js';
+import { compiledPattern, mostStates } from '../../../text/pattern.js';
 
 /** A number, a truth value, null. As a text it is at most this long. */
 export const atom: Size = { length: 0, item: null, weight: 1 };
@@ -67,7 +67,7 @@ function matching([text]: readonly Size[], [, pattern]: readonly unknown[]): num
 
 /** A pattern that is written out was found to be one. */
 function statesOf(pattern: unknown): number {
-  return typeof pattern === 'string' ? linearPattern(pattern).states : mostStates;
+  return typeof pattern === 'string' ? compiledPattern(pattern).programSize() : mostStates;
 }
 
 /** A value inside an expression. CEL's integers are bigints and its doubles are numbers. */

@@ -26,13 +26,35 @@ export class Asha implements Judge {
   note(run: string, iteration: number, value: number): Verdict | null {
     const past = this.#past.get(run) ?? [];
     if (iteration !== this.#rungs[past.length]) return null;
-    const values = (this.#values[past.length] ??= new SortedValues());
-    values.add(value);
+    (this.#values[past.length] ??= new SortedValues()).add(value);
     this.#past.set(run, past);
     past.push(value);
+    return this.#judged(past.length - 1, value);
+  }
+
+  rungs(run: string): number {
+    return this.#past.get(run)?.length ?? 0;
+  }
+
+  judgeMissed(run: string, judged: number): Verdict | null {
+    const past = this.#past.get(run) ?? [];
+    for (let rung = judged; rung < past.length; rung++) {
+      const verdict = this.#judged(rung, past[rung]!);
+      if (verdict !== null) return verdict;
+    }
+    return null;
+  }
+
+  #judged(rung: number, value: number): Verdict | null {
+    const values = this.#values[rung]!;
     const places = Math.max(1, Math.floor(values.count / this.#eta));
     if (values.below(value) < places) return null;
-    return { iteration, value, bar: values.at(places - 1), barIs: bestShare(this.#eta, values.count) };
+    return {
+      iteration: this.#rungs[rung]!,
+      value,
+      bar: values.at(places - 1),
+      barIs: bestShare(this.#eta, values.count),
+    };
   }
 
   forget(run: string): void {

@@ -48,6 +48,17 @@ export class EarlyStopping {
     this.#take(run, value);
   }
 
+  /** At how many rungs of the rule the run has been. */
+  rungs(run: string): number {
+    return this.#judge.rungs(run);
+  }
+
+  /** As `note`, for rungs that the run passed while nobody judged it: all beyond so many. */
+  judgeMissed(run: string, judged: number): string | null {
+    const verdict = this.#judge.judgeMissed(run, judged);
+    return verdict === null ? null : this.#words(verdict);
+  }
+
   /** Finite values taken in from a run so far. */
   iterations(run: string): number {
     return this.#runs.get(run)?.iterations ?? 0;

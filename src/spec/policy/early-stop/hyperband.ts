@@ -36,6 +36,16 @@ export class Hyperband implements Judge {
     return past.atBands.length === 0 ? null : this.#judged(past, iteration);
   }
 
+  rungs(run: string): number {
+    return this.#past.get(run)?.atBands.length ?? 0;
+  }
+
+  judgeMissed(run: string, judged: number): Verdict | null {
+    const past = this.#past.get(run);
+    if (past === undefined || past.atBands.length <= judged) return null;
+    return this.#judged(past, this.#bands[past.atBands.length - 1]!);
+  }
+
   forget(run: string): void {
     this.#past.get(run)?.atBands.forEach((value, band) => this.#values[band]!.remove(value));
     this.#past.delete(run);

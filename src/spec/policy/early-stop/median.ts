@@ -27,12 +27,40 @@ export class Median implements Judge {
     past.sum += value;
     if (iteration !== past.next) return null;
     const siblings = (this.#averages[past.averages.length] ??= new SortedValues());
-    const { count } = siblings;
-    const bar = siblings.median();
+    const verdict = this.#judged(siblings, past, iteration);
     const average = past.sum / iteration;
     siblings.add(average);
     past.averages.push(average);
     past.next = nextCheckpoint(iteration);
+    return verdict;
+  }
+
+  rungs(run: string): number {
+    return this.#past.get(run)?.averages.length ?? 0;
+  }
+
+  /** At the last of them: the best value so far counts. */
+  judgeMissed(run: string, judged: number): Verdict | null {
+    const past = this.#past.get(run);
+    const last = (past?.averages.length ?? 0) - 1;
+    if (past === undefined || last < judged) return null;
+    const siblings = this.#averages[last]!;
+    const own = past.averages[last]!;
+    siblings.remove(own);
+    const verdict = this.#judged(siblings, past, this.#checkpoint(last));
+    siblings.add(own);
+    return verdict;
+  }
+
+  #checkpoint(index: number): number {
+    let iteration = this.#rule.min_iter;
+    for (let passed = 0; passed < index; passed++) iteration = nextCheckpoint(iteration);
+    return iteration;
+  }
+
+  #judged(siblings: SortedValues, past: Past, iteration: number): Verdict | null {
+    const { count } = siblings;
+    const bar = siblings.median();
     if (count < this.#rule.min_runs || !(past.best > bar)) return null;
     const barIs = `the median of what ${count} sibling${count === 1 ? '' : 's'} averaged`;
     return { iteration, value: past.best, bar, barIs };

@@ -12,6 +12,10 @@ export type Verdict = {
 export type Judge = {
   /** Takes in the value of a run's next iteration (counted from 1), and judges the run. */
   note(run: string, iteration: number, value: number): Verdict | null;
+  /** At how many rungs the run has been. */
+  rungs(run: string): number;
+  /** Judges the run at the rungs that it has been at beyond so many, by what all runs have said by now; null: it may go on. */
+  judgeMissed(run: string, judged: number): Verdict | null;
   /** All that the run has said no longer counts. */
   forget(run: string): void;
 };

@@ -183,6 +183,14 @@ describe('how far a run says that it is', () => {
 });
 
 describe('own patterns', () => {
+  it('are tried in the time of the line, whatever they are', () => {
+    const rows = new LogRows({ loss: '^(?:a+)+([0-9])$', acc: 'acc (\\S+)' });
+    const begun = performance.now();
+    expect(rows.take(`${'a'.repeat(1500)}!`)).toEqual([]);
+    expect(rows.take('acc 0.5')).toEqual([{ acc: 0.5 }]);
+    expect(performance.now() - begun).toBeLessThan(5000);
+  });
+
   it('make the rows, and nothing else does', () => {
     const rows = new LogRows({ loss: 'Loss is (\\S+)', 'eval/acc': 'accuracy of (\\d+)%', bad: '(' });
     const lines = ['x=5', 'Loss is 0.25 with an accuracy of 90%', 'Loss is unknown', 'Loss is nan'];

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
-import { MetricsMonitor } from '../../../src/supervisor/runs/metrics-monitor.js';
+import { MetricsMonitor } from '../../../src/supervisor/reading/metrics-monitor.js';
 import { plan } from '../testbed.js';
 import { removeFolder } from '../../remove-folder.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { linearPattern, PatternError } from '../../../../src/spec/expand/expression/linear-pattern.js';
+import { compiledPattern, PatternError } from '../../src/text/pattern.js';
 
 describe('a pattern', () => {
   it.each<{ pattern: string; yes: string[]; no: string[] }>([
@@ -23,21 +23,21 @@ describe('a pattern', () => {
     { pattern: 'a{,2}', yes: ['a{,2}'], no: ['aa'] },
     { pattern: '^[\\w\\-.@]+$', yes: ['a-b.c@d'], no: ['a b'] },
   ])('$pattern', ({ pattern, yes, no }) => {
-    const { test } = linearPattern(pattern);
+    const test = (text: string) => compiledPattern(pattern).test(text);
     expect(yes.filter((text) => !test(text))).toEqual([]);
     expect(no.filter(test)).toEqual([]);
   });
 
   it.each(['(', ')', 'a)', '[a', '*a', 'a\\', '(?=a)', '(?<!a)b', '(a)\\1', 'a{3,2}', '\\q', '[z-a]', '(?z)a'])(
     'refuses %s',
-    (pattern) => expect(() => linearPattern(pattern)).toThrow(PatternError),
+    (pattern) => expect(() => compiledPattern(pattern)).toThrow(PatternError),
   );
 
   it.each(['(a{1000}){1000}', '((((){1000}){1000}){1000}){1000}', '('.repeat(500) + ')'.repeat(500), 'a'.repeat(2000)])(
     'refuses what would be a large machine: %.40s',
     (pattern) => {
       const begin = performance.now();
-      expect(() => linearPattern(pattern)).toThrow(PatternError);
+      expect(() => compiledPattern(pattern)).toThrow(PatternError);
       expect(performance.now() - begin).toBeLessThan(500);
     },
   );
@@ -45,9 +45,10 @@ describe('a pattern', () => {
   it.each(['^(a+)+$', '^(a|a)*$', '(.*)*b', '(a*)*(a*)*$x', '^((a?){20}a{20})+$'])(
     'is done in a moment where trying one way after the other takes for ever: %s',
     (pattern) => {
-      const { test } = linearPattern(pattern);
+      const compiled = compiledPattern(pattern);
       const begin = performance.now();
-      expect(test(`${'a'.repeat(5000)}!`)).toBe(false);
+      expect(compiled.test(`${'a'.repeat(5000)}!`)).toBe(false);
+      expect(compiled.matcher(`${'a'.repeat(5000)}!`).find()).toBe(false);
       expect(performance.now() - begin).toBeLessThan(3000);
     },
   );
@@ -68,7 +69,7 @@ describe('a pattern', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', 'A', '1', ' ', '\n'), maxLength: 8 });
     fc.assert(
       fc.property(pattern, text, (source, subject) => {
-        expect(linearPattern(source).test(subject)).toBe(new RegExp(source).test(subject));
+        expect(compiledPattern(source).test(subject)).toBe(new RegExp(source).test(subject));
       }),
       { numRuns: 3000 },
     );

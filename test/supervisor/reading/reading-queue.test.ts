@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Rank, type Reading, ReadingQueue } from '../../../src/supervisor/runs/reading-queue.js';
+import { type Rank, type Reading, ReadingQueue } from '../../../src/supervisor/reading/reading-queue.js';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
-import { ReadingQueue } from '../../../src/supervisor/runs/reading-queue.js';
+import { ReadingQueue } from '../../../src/supervisor/reading/reading-queue.js';
 import { Watcher } from '../../../src/supervisor/runs/watcher.js';
+import { readerHere } from './reader-here.js';
 import { plan, waitFor } from '../testbed.js';
 import { removeFolder } from '../../remove-folder.js';
 
@@ -14,7 +15,7 @@ afterEach(() => removeFolder(folder));
 
 const ignore = () => ({
   ...{ now: () => 1_000_000, changed: vi.fn(), recalled: vi.fn() },
-  ...{ ruleMet: vi.fn(), targetReached: vi.fn(), hindered: vi.fn() },
+  ...{ ruleMet: vi.fn(), targetReached: vi.fn(), hindered: vi.fn(), log: vi.fn() },
 });
 
 it('reads what a run wrote that ended before it was followed', async () => {
@@ -22,10 +23,10 @@ it('reads what a run wrote that ended before it was followed', async () => {
   const run = plan(folder, 's', [{ directory: folder, objective }]).runs[0]!;
   writeFileSync(join(folder, 'metrics.jsonl'), '{"step": 1, "acc": 0.95}\n');
   const listener = ignore();
-  const watcher = new Watcher(listener);
+  const watcher = new Watcher(listener, readerHere());
   const caughtUp = vi.fn();
   watcher.catchUp(run, 1, caughtUp);
-  expect(caughtUp).toHaveBeenCalledOnce();
+  await waitFor('its rows', () => caughtUp.mock.calls.length === 1);
   expect(listener.targetReached).toHaveBeenCalledExactlyOnceWith(run, expect.stringContaining('acc 0.95'));
   await watcher.close();
 });
@@ -39,7 +40,7 @@ it('says when all is read that runs of the past wrote last', async () => {
   });
   const planned = plan(folder, 's', runs).runs;
   const listener = ignore();
-  const watcher = new Watcher(listener);
+  const watcher = new Watcher(listener, readerHere());
   expect(watcher.unread).toBe(0);
   watcher.recall(planned);
   expect(watcher.unread).toBe(9);
@@ -53,7 +54,7 @@ it.each(['finish', 'catch up'])('reads at the end of a run also a file that it h
   const run = plan(folder, 's', [{ directory: folder }]).runs[0]!;
   const log = join(folder, 'output.log');
   writeFileSync(log, 'epoch=1 loss=2\nepoch=2 loss=1\n');
-  const watcher = new Watcher(ignore());
+  const watcher = new Watcher(ignore(), readerHere());
   watcher.watch(run, 1, 1_000_000);
   await waitFor('what it prints', () => watcher.vitals(run.id).metrics['epoch'] === 2);
   // It printed more, too: where known files grow, others are not looked for at once.
@@ -73,7 +74,7 @@ it('knows the best value of the present file: one that replaces it begins anew',
   const file = join(folder, 'metrics.jsonl');
   const rows = (...values: number[]) => values.map((acc, step) => `{"step": ${step}, "acc": ${acc}}\n`).join('');
   writeFileSync(file, rows(0.5, 0.9, 0.7));
-  const watcher = new Watcher(ignore());
+  const watcher = new Watcher(ignore(), readerHere());
   expect(watcher.vitals(run.id).best).toBeNull();
   watcher.watch(run, 1, 1_000_000);
   await waitFor('the first rows', () => watcher.vitals(run.id).metrics['acc'] === 0.7);
@@ -89,7 +90,7 @@ it('knows the best value of the present file: one that replaces it begins anew',
 
 it('says nothing any more once it is closed', async () => {
   const listener = ignore();
-  const watcher = new Watcher(listener);
+  const watcher = new Watcher(listener, readerHere());
   watcher.recall(plan(folder, 's', [{ directory: folder }]).runs);
   await watcher.close();
   await new Promise((resolve) => setImmediate(resolve));
@@ -109,7 +110,7 @@ it('tells the end of a run with a long file when its last row has been read, and
   writeFileSync(join(short.directory, 'metrics.jsonl'), '{"step": 1, "acc": 0.5}\n');
   const told: string[] = [];
   const listener = { ...ignore(), targetReached: () => void told.push('target') };
-  const watcher = new Watcher(listener);
+  const watcher = new Watcher(listener, readerHere());
   watcher.catchUp(long, 1, () => told.push('long ended'));
   watcher.catchUp(short, 1, () => told.push('short ended'));
   expect(told).not.toContain('long ended');
@@ -125,7 +126,7 @@ it('does not wait for ever for what a run wrote that ended: the rest is read aft
   try {
     const clock = { now: 0 };
     // So slow that one part is read in a turn.
-    const watcher = new Watcher(ignore(), new ReadingQueue(() => (clock.now += 1000)));
+    const watcher = new Watcher(ignore(), readerHere(new ReadingQueue(() => (clock.now += 1000))));
     const caughtUp = vi.fn();
     watcher.watch(run, 1, 1_000_000);
     watcher.catchUp(run, 1, () => void caughtUp());
@@ -148,7 +149,7 @@ it('reads short files of the past beside long ones', async () => {
   for (const { directory } of planned.slice(1)) writeFileSync(join(directory, 'metrics.jsonl'), '{"step": 1}\n');
   const order: string[] = [];
   const listener = { ...ignore(), changed: (id: string) => void order.push(id) };
-  const watcher = new Watcher(listener);
+  const watcher = new Watcher(listener, readerHere());
   watcher.recall(planned);
   await waitFor('everything to be read', () => watcher.unread === 0);
   expect(order.at(-1)).toBe('s/r0');
@@ -160,7 +161,7 @@ it('says once what of a file cannot be read, and when it can be again', async ()
   const run = plan(folder, 's', [{ directory: folder }]).runs[0]!;
   mkdirSync(join(folder, 'metrics.jsonl'));
   const hindered = vi.fn();
-  const watcher = new Watcher({ ...ignore(), hindered });
+  const watcher = new Watcher({ ...ignore(), hindered }, readerHere());
   watcher.catchUp(run, 1, () => undefined);
   expect(hindered).toHaveBeenCalledExactlyOnceWith(run.id, expect.stringMatching(/it is a directory/));
   watcher.watch(run, 2, 1_000_000);
@@ -185,7 +186,7 @@ function write({ directory }: PlannedRun, step: number): void {
 
 it('follows more runs than the system is asked to report of', async () => {
   const runs = growing(24);
-  const watcher = new Watcher(ignore());
+  const watcher = new Watcher(ignore(), readerHere());
   for (const run of runs) watcher.watch(run, 1, 1_000_000);
   const areAt = (step: number) => runs.every(({ id }) => watcher.vitals(id).metrics['step'] === step);
   await waitFor('the first rows', () => areAt(1));
@@ -203,7 +204,7 @@ it('polls more seldom where that takes long, but often enough', async () => {
     // To read a part takes as long as this.
     const cost = { ms: 0 };
     let now = 0;
-    const watcher = new Watcher({ ...ignore(), now: () => (now += cost.ms) });
+    const watcher = new Watcher({ ...ignore(), now: () => (now += cost.ms) }, readerHere());
     const step = () => watcher.vitals(run.id).metrics['step'];
     // Younger than those whose reports the system is asked for.
     watcher.watch(run, 1, 0);

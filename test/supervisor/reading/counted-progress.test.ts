@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openMetrics } from '../../../src/metrics/run-metrics.js';
-import { countedProgress, limitsOf } from '../../../src/supervisor/runs/counted-progress.js';
+import { countedProgress, limitsOf } from '../../../src/supervisor/reading/counted-progress.js';
 import { removeFolder } from '../../remove-folder.js';
 
 let run: string;

@@ -1,8 +1,9 @@
 import type { RunId } from '../../base/ids.js';
-import type { Objective, PlannedRun } from '../../spec/planned-run.js';
+import type { Objective } from '../../spec/planned-run.js';
 import type { ObjectiveValues } from '../../spec/search/trials.js';
 import { EarlyStopping } from '../../spec/policy/early-stop/early-stopping.js';
 import { earlyStopRule } from '../../spec/policy/early-stop/verdict.js';
+import type { ReadRun } from './reading-messages.js';
 
 type Row = Readonly<Record<string, number>>;
 type Contest = { stopping: EarlyStopping; runs: Set<RunId> };
@@ -14,20 +15,31 @@ export class EarlyStops {
   readonly #contestOf = new Map<RunId, string>();
 
   /** The rows of the run come from the first: what they said before is forgotten. */
-  restart(run: PlannedRun): void {
+  restart(run: ReadRun): void {
     this.forget(run.id);
     this.#enter(run);
   }
 
   /** Takes in one row. The rule by which the run should end now; null when it may go on. */
-  judge(run: PlannedRun, row: Row): string | null {
+  judge(run: ReadRun, row: Row): string | null {
     const why = this.#enter(run)?.note(run.id, row[run.objective!.name] ?? NaN) ?? null;
     return why === null ? null : earlyStopRule(why);
   }
 
   /** Takes in one row that was written before we were there: its siblings are held against it. */
-  remember(run: PlannedRun, row: Row): void {
+  remember(run: ReadRun, row: Row): void {
     this.#enter(run)?.remember(run.id, row[run.objective!.name] ?? NaN);
+  }
+
+  /** At how many rungs the run has been; null: it has no such rule. */
+  rungs(run: ReadRun): number | null {
+    return this.#enter(run)?.rungs(run.id) ?? null;
+  }
+
+  /** The rule by which the run should have ended at a rung beyond so many, null if at none. */
+  judgeMissed(run: ReadRun, judged: number): string | null {
+    const why = this.#enter(run)?.judgeMissed(run.id, judged) ?? null;
+    return why === null ? null : earlyStopRule(why);
   }
 
   forget(id: RunId): void {
@@ -40,7 +52,7 @@ export class EarlyStops {
     if (runs.size === 0) this.#contests.delete(key);
   }
 
-  #enter({ id, sweep, group, objective, earlyTerminate }: PlannedRun): EarlyStopping | null {
+  #enter({ id, sweep, group, objective, earlyTerminate }: ReadRun): EarlyStopping | null {
     if (objective === null || earlyTerminate === null) return null;
     const key = this.#contestOf.get(id) ?? JSON.stringify([sweep, group, earlyTerminate, objective]);
     const contest = this.#contests.get(key) ?? {
@@ -63,14 +75,14 @@ export class ObjectiveBook {
   }
 
   /** The lowest or the highest of them, as the objective wants it; null: it has none, or nothing is written. */
-  bestOf({ id, objective }: PlannedRun): number | null {
+  bestOf({ id, objective }: ReadRun): number | null {
     const values = this.#values.get(id);
     if (values === undefined || objective === null) return null;
     return objective.goal === 'maximize' ? values.max : values.min;
   }
 
   /** Takes in one row. What is not finite says nothing. In place: a file may have millions of rows. */
-  take({ id, objective }: PlannedRun, row: Row): void {
+  take({ id, objective }: ReadRun, row: Row): void {
     const last = objective === null ? undefined : row[objective.name];
     if (last === undefined || !Number.isFinite(last)) return;
     const known = this.#values.get(id);
@@ -97,7 +109,7 @@ export class Targets {
   readonly #reached = new Set<string>();
 
   /** Takes in one row. What has been reached, in words; null: nothing, or not for the first time. */
-  note({ sweep, group, name, objective }: PlannedRun, row: Row): string | null {
+  note({ sweep, group, name, objective }: ReadRun, row: Row): string | null {
     const { target } = objective ?? {};
     const value = objective === null ? undefined : row[objective.name];
     if (objective === null || target === undefined || value === undefined || !isReached(objective, target, value)) {

@@ -1,14 +1,14 @@
 import { OwnPace } from '../../analysis/forecast/own-pace.js';
-import { type Levels, levelsOf } from '../../analysis/health/divergence.js';
+import { levelsOf } from '../../analysis/health/divergence.js';
 import { type Ending, endingOf, type Judged, judgedMetric } from '../../analysis/health/ending.js';
 import { notFiniteAmong } from '../../analysis/health/finding.js';
 import { countingAmong, inMetricOrder, type MetricsToShow, standingAmong } from '../../analysis/metric-order.js';
 import { smallBounds } from '../../metrics/bounded-series.js';
 import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';
-import type { PlannedRun } from '../../spec/planned-run.js';
 import { compileStopRule } from '../../spec/policy/stop-rule.js';
 import { judgesOf, type MonitoredMetrics } from '../publish/run-view.js';
 import { countedProgress, type Limit, limitsOf } from './counted-progress.js';
+import type { JudgedLevels, ReadRun } from './reading-messages.js';
 
 /** Read in one part, bytes; some 2.5 ms of work. */
 const PART_BYTES = 128 << 10;
@@ -36,7 +36,7 @@ const noCallbacks: MetricsCallbacks = {
 
 /** Follows the metrics of one attempt of one run: what they say, and when a rule says to end it. Times: ms, any zero. */
 export class MetricsMonitor {
-  readonly #run: PlannedRun;
+  readonly #run: ReadRun;
   readonly #pace: OwnPace;
   readonly #metrics: RunMetrics;
   readonly #callbacks: MetricsCallbacks;
@@ -45,14 +45,14 @@ export class MetricsMonitor {
   #ruleMet = false;
   #rows = 0;
   #standingMetric: string | null = null;
-  #levels: { rows: number; name: string; levels: Levels | null } | null = null;
+  #levels: ({ rows: number } & JudgedLevels) | null = null;
   readonly #shown: MetricsToShow;
   readonly #limits: readonly Limit[];
   /** What may stand for the run, the likely first, and of how many metrics that was found. */
   #ranked: { keys: number; inOrder: readonly string[] } = { keys: 0, inOrder: [] };
 
   /** @param hasPast Whether the rows of the first look are old ones, which no verdict is passed on. */
-  constructor(run: PlannedRun, since: number, callbacks = noCallbacks, hasPast = false) {
+  constructor(run: ReadRun, since: number, callbacks = noCallbacks, hasPast = false) {
     this.#run = run;
     this.#shown = { show: run.metrics.show, x: run.metrics.x, judgedBy: judgesOf(run) };
     this.#limits = limitsOf(run.parameters);
@@ -76,6 +76,16 @@ export class MetricsMonitor {
   get ruleMet(): string | null {
     if (this.#metrics.isInPast) return null;
     return this.#ruleMet ? (this.#run.stopWhen?.when ?? null) : this.#verdict;
+  }
+
+  /** Whether rows of before this attempt, or this supervisor, are still being read. */
+  get isInPast(): boolean {
+    return this.#metrics.isInPast;
+  }
+
+  /** The run should have ended by this rule already. */
+  condemn(rule: string): void {
+    this.#verdict ??= rule;
   }
 
   /** What of the metrics cannot be read, in words; null: nothing. */
@@ -108,7 +118,7 @@ export class MetricsMonitor {
   }
 
   /** The metric by which it is seen whether the run diverges, and its levels so far; null: there is none. */
-  judged(): { name: string; levels: Levels | null } | null {
+  judged(): JudgedLevels | null {
     const judged = this.#judged;
     return judged === null ? null : this.#levelsOf(judged.metric, judged.better);
   }
@@ -152,7 +162,7 @@ export class MetricsMonitor {
     this.#callbacks.restart();
   }
 
-  #levelsOf(name: string, better: 1 | -1): { name: string; levels: Levels | null } {
+  #levelsOf(name: string, better: 1 | -1): JudgedLevels {
     const known = this.#levels;
     const isKnown = known?.name === name && known.levels !== null;
     const isFresh = isKnown && this.#rows - known.rows <= known.rows * GROWTH;
@@ -205,7 +215,7 @@ export class MetricsMonitor {
   }
 }
 
-function ruleOf({ stopWhen, parameters }: PlannedRun): (row: Row) => boolean {
+function ruleOf({ stopWhen, parameters }: ReadRun): (row: Row) => boolean {
   if (stopWhen === null) return () => false;
   try {
     return compileStopRule(stopWhen, parameters);

@@ -1,0 +1,363 @@
+import type { FSWatcher } from 'chokidar';
+import { untilWholeSecond } from '../../base/lazy.js';
+import { statRegular } from '../../files/regular-file.js';
+import type { PartRead } from '../../metrics/run-metrics.js';
+import { EarlyStops, ObjectiveBook, Targets } from './early-stops.js';
+import { JudgedRungs } from './judged-rungs.js';
+import { type MetricsCallbacks, MetricsMonitor } from './metrics-monitor.js';
+import { type Busy, CATCH_UP_MS, type ReaderNews, type ReaderOrder, type ReadRun } from './reading-messages.js';
+import { type Reading, ReadingQueue } from './reading-queue.js';
+
+/** `now`: the scheduler's line, ms. */
+type ReaderTools = {
+  tell: (news: ReaderNews) => void;
+  now: () => number;
+  busy: Busy;
+  queue?: ReadingQueue;
+  judgedFile?: string;
+};
+
+type Order<Type extends ReaderOrder['type']> = Extract<ReaderOrder, { type: Type }>;
+
+/** `live`: the attempt is up. `ended`: its last rows are read. `past`: it ended before this supervisor was there. */
+type Watch = Reading & {
+  readonly ticket: number;
+  readonly run: ReadRun;
+  readonly attempt: number;
+  readonly monitor: MetricsMonitor;
+  state: 'live' | 'ended' | 'past';
+  /** The supervisor waits until all that was written so far has been read; ends after a while. */
+  hurry: NodeJS.Timeout | null;
+  youth: NodeJS.Timeout | null;
+  /** It was up before this reader, and at how many rungs it was judged then; null: that is settled. */
+  judged: number | null;
+  /** What was last said of what could not be read. */
+  hindrance: string | null;
+  /** Whether the system reports changes of its files; `wanted`: as soon as there is one. */
+  reports: 'not yet' | 'wanted' | 'on';
+  /** Whether it was looked at since the last poll because the system reported a change. */
+  isFresh: boolean;
+  /** Something was read that has not been told, or nothing was told yet; and when something last was. */
+  hasNews: boolean;
+  toldAt: number;
+};
+
+/** Between looks at a file that the system reports as changed, ms. */
+const LOOK_MS = 100;
+/** Runs younger than this are polled only, ms. */
+const YOUTH_MS = 300;
+/** So many live runs are followed by what the system reports, and looked at ten times a second. Each report costs half a ms, all threads counted. */
+const REPORTED_RUNS = 16;
+/** Of its time, a core may be busy with what live runs write for so long: where they are many, they are polled more seldom. */
+const POLLING_SHARE = 0.03;
+/** But not more seldom than this, ms. */
+const LONGEST_PAUSE_MS = 5000;
+/** While a long file is being read, what it said so far is told this often, ms. */
+const NEWS_MS = 500;
+
+/**
+ * Reads the metrics of runs, and tells what they say; in a thread of its own, for a run may have ten thousand files. It does what
+ * the watcher orders, and answers in `ReaderNews`.
+ */
+export class Reader {
+  readonly #tools: ReaderTools;
+  readonly #queue: ReadingQueue;
+  readonly #watches = new Map<number, Watch>();
+  readonly #live = new Set<Watch>();
+  readonly #byPath = new Map<string, Watch>();
+  readonly #due = new Set<Watch>();
+  readonly #earlyStops = new EarlyStops();
+  readonly #targets = new Targets();
+  readonly #objectives = new ObjectiveBook();
+  readonly #judged: JudgedRungs;
+  /** For how long live runs were read since the last poll, ms. */
+  #spentMs = 0;
+  #reported = 0;
+  #look: NodeJS.Timeout | null = null;
+  #poll: NodeJS.Timeout | null = null;
+  #files: Promise<FSWatcher> | null = null;
+
+  constructor(tools: ReaderTools) {
+    this.#tools = tools;
+    this.#queue = tools.queue ?? new ReadingQueue();
+    this.#judged = new JudgedRungs(tools.judgedFile ?? null);
+  }
+
+  take(order: ReaderOrder): void {
+    switch (order.type) {
+      case 'watch':
+        return this.#watch(order);
+      case 'catch-up':
+        return this.#of(order, (watch) => this.#catchUp(watch));
+      case 'finish':
+        return this.#of(order, (watch) => this.#finish(watch));
+      case 'recall':
+        return this.#recall(order);
+      case 'drop':
+        return this.#of(order, (watch) => this.#letGo(watch));
+      case 'forget':
+        this.#earlyStops.forget(order.id);
+        this.#objectives.forget(order.id);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#queue.close();
+    this.#judged.close();
+    for (const timer of [this.#look, this.#poll]) if (timer !== null) clearTimeout(timer);
+    await (await this.#files)?.close();
+  }
+
+  #of({ ticket }: { ticket: number }, act: (watch: Watch) => void): void {
+    const watch = this.#watches.get(ticket);
+    if (watch !== undefined) act(watch);
+  }
+
+  #watch(order: Order<'watch'>): void {
+    const watch = this.#begin(order, 'live');
+    this.#live.add(watch);
+    const { run, attempt, hasPast } = order;
+    watch.judged = hasPast ? this.#judged.before(run.id, attempt) : null;
+    if (watch.judged !== null) this.#judged.set(run.id, attempt, watch.judged);
+    else if (!hasPast) this.#noteRungs(watch);
+    for (const path of watch.monitor.paths) this.#byPath.set(path, watch);
+    this.#read(watch);
+    this.#pollSoon();
+    // Half of the cost of a run that lasts a moment would be to be watched.
+    watch.youth = setTimeout(() => void this.#watchFiles(watch), YOUTH_MS).unref();
+  }
+
+  #recall({ ticket, run }: Order<'recall'>): void {
+    const past = { ticket, run: { ...run, stopWhen: null }, attempt: 0, since: -Infinity, hasPast: true };
+    this.#queue.add(this.#begin(past, 'past'), 'past');
+  }
+
+  #begin({ ticket, run, attempt, since, hasPast }: Omit<Order<'watch'>, 'type'>, state: Watch['state']): Watch {
+    this.#tools.busy[0] = ticket;
+    const monitor = new MetricsMonitor(run, since, this.#callbacksOf(run, ticket), hasPast);
+    const watch: Watch = {
+      ...{
+        ticket,
+        run,
+        attempt,
+        monitor,
+        state,
+        hurry: null,
+        youth: null,
+        judged: null,
+        hindrance: null,
+        reports: 'not yet',
+        isFresh: false,
+      },
+      ...{ hasNews: state === 'live', toldAt: this.#tools.now() },
+      readPart: (maxBytes) => {
+        const begun = this.#tools.now();
+        const part = this.#readPart(watch, maxBytes);
+        if (watch.state === 'live') this.#spentMs += this.#tools.now() - begun;
+        return part;
+      },
+    };
+    this.#watches.set(ticket, watch);
+    this.#tools.busy[0] = 0;
+    return watch;
+  }
+
+  #catchUp(watch: Watch): void {
+    watch.monitor.look();
+    watch.hurry ??= setTimeout(() => {
+      watch.hurry = null;
+      // The rest waits like that of others.
+      this.#read(watch);
+    }, CATCH_UP_MS).unref();
+    this.#read(watch);
+  }
+
+  /** Reads the last rows, at once or in the background, and then lets go of it. */
+  #finish(watch: Watch): void {
+    this.#unwatch(watch);
+    watch.state = 'ended';
+    // A run that lasted a moment and wrote nothing is not worth a message.
+    if (watch.monitor.rows === 0) watch.hasNews = false;
+    watch.monitor.look();
+    this.#read(watch);
+  }
+
+  #letGo(watch: Watch): void {
+    this.#queue.remove(watch);
+    this.#unwatch(watch);
+    if (watch.hurry !== null) clearTimeout(watch.hurry);
+    this.#watches.delete(watch.ticket);
+  }
+
+  #unwatch(watch: Watch): void {
+    if (!this.#live.delete(watch)) return;
+    this.#judged.delete(watch.run.id);
+    if (watch.youth !== null) clearTimeout(watch.youth);
+    const { paths } = watch.monitor;
+    for (const path of paths) if (this.#byPath.get(path) === watch) this.#byPath.delete(path);
+    this.#due.delete(watch);
+    if (watch.reports === 'on') this.#reported -= 1;
+    void this.#files?.then((files) => files.unwatch(paths.filter((path) => !this.#byPath.has(path))));
+    if (this.#live.size > 0 || this.#poll === null) return;
+    clearTimeout(this.#poll);
+    this.#poll = null;
+  }
+
+  #callbacksOf(run: ReadRun, ticket: number): MetricsCallbacks {
+    const stops = this.#earlyStops;
+    return {
+      restart: () => {
+        this.#objectives.forget(run.id);
+        stops.restart(run);
+      },
+      remember: (row) => {
+        this.#objectives.take(run, row);
+        stops.remember(run, row);
+      },
+      note: (row) => {
+        this.#objectives.take(run, row);
+        const words = this.#targets.note(run, row);
+        if (words !== null) this.#tools.tell({ type: 'target-reached', ticket, words });
+      },
+      judge: (row) => stops.judge(run, row),
+    };
+  }
+
+  /** Of what is not there yet the folder would be watched, and searched at every write of any of its files. */
+  async #watchFiles(watch: Watch): Promise<void> {
+    if (watch.reports === 'on' || !this.#live.has(watch)) return;
+    watch.reports = 'wanted';
+    if (this.#reported >= REPORTED_RUNS) return;
+    const paths = watch.monitor.paths.filter((path) => this.#byPath.has(path) && statRegular(path).kind === 'file');
+    if (paths.length === 0) return;
+    watch.reports = 'on';
+    this.#reported += 1;
+    const files = await this.#fileWatcher();
+    if (this.#live.has(watch)) files.add(paths);
+  }
+
+  /** Loaded with the first run that is up for a while. */
+  #fileWatcher(): Promise<FSWatcher> {
+    this.#files ??= import('chokidar').then(({ watch }) =>
+      watch([], {
+        ignoreInitial: true,
+        ignored: (path, stats) => stats !== undefined && !stats.isFile() && this.#byPath.has(path),
+      })
+        .on('all', (_event, path) => this.#soon(this.#byPath.get(path)))
+        // Too many files for inotify, or a folder that went away: the poll is still there.
+        .on('error', () => undefined),
+    );
+    return this.#files;
+  }
+
+  #soon(watch: Watch | undefined): void {
+    if (watch === undefined) return;
+    this.#due.add(watch);
+    this.#look ??= setTimeout(() => {
+      this.#look = null;
+      const due = [...this.#due];
+      this.#due.clear();
+      for (const each of due) {
+        each.isFresh = each.reports === 'on';
+        this.#read(each);
+      }
+    }, LOOK_MS).unref();
+  }
+
+  /** For file systems that report nothing (NFS), and for many runs: at a whole second, with all others who look as seldom. */
+  #pollSoon(): void {
+    const earned = Math.min(LONGEST_PAUSE_MS, this.#spentMs / POLLING_SHARE);
+    const pause = earned > 1000 ? earned : 0;
+    this.#poll ??= setTimeout(
+      () => {
+        this.#poll = null;
+        this.#spentMs = 0;
+        this.#pollAll();
+        if (this.#live.size > 0) this.#pollSoon();
+      },
+      pause + untilWholeSecond(performance.now() + pause),
+    ).unref();
+  }
+
+  #pollAll(): void {
+    this.#judgeMissed();
+    for (const watch of this.#live) {
+      if (!watch.isFresh) this.#read(watch);
+      watch.isFresh = false;
+    }
+  }
+
+  /** Judges runs at rungs that they passed while there was no reader, once all is known that their siblings said. */
+  #judgeMissed(): void {
+    const missed = [...this.#live].filter(({ judged }) => judged !== null);
+    if (missed.length === 0) return;
+    const isUnknown = ({ state, monitor }: Watch) => state === 'past' || monitor.isInPast;
+    if ([...this.#watches.values()].some(isUnknown)) return;
+    for (const watch of missed) {
+      const rule = this.#earlyStops.judgeMissed(watch.run, watch.judged!);
+      watch.judged = null;
+      this.#noteRungs(watch);
+      if (rule === null) continue;
+      watch.monitor.condemn(rule);
+      watch.hasNews = true;
+      this.#tell(watch, this.#tools.now());
+    }
+  }
+
+  #noteRungs(watch: Watch): void {
+    if (watch.state !== 'live' || watch.judged !== null) return;
+    const rungs = this.#earlyStops.rungs(watch.run);
+    if (rungs !== null) this.#judged.set(watch.run.id, watch.attempt, rungs);
+  }
+
+  /** At once as far as it is short, in the background where it is long. */
+  #read(watch: Watch): void {
+    this.#queue.add(watch, watch.hurry === null ? 'live' : 'ended');
+  }
+
+  #readPart(watch: Watch, maxBytes: number): PartRead {
+    const now = this.#tools.now();
+    this.#tools.busy[0] = watch.ticket;
+    const part = watch.monitor.refresh(maxBytes);
+    if (part.changed) {
+      watch.hasNews = true;
+      this.#noteRungs(watch);
+      if (watch.reports === 'wanted') void this.#watchFiles(watch);
+    }
+    if (!part.more || now - watch.toldAt >= NEWS_MS) this.#tell(watch, now);
+    if (!part.more) this.#caughtUp(watch);
+    this.#tools.busy[0] = 0;
+    return part;
+  }
+
+  #tell(watch: Watch, now: number): void {
+    const { ticket, run, monitor, state } = watch;
+    const words = monitor.hindrance;
+    if (words !== watch.hindrance) this.#tools.tell({ type: 'hindered', ticket, words });
+    watch.hindrance = words;
+    if (!watch.hasNews) return;
+    watch.hasNews = false;
+    watch.toldAt = now;
+    const objective = this.#objectives.of(run.id);
+    this.#tools.tell({
+      ...{ type: 'told', ticket, vitals: { ...monitor.vitals(now), best: this.#objectives.bestOf(run) } },
+      ...{ objective: objective && { ...objective }, rows: monitor.rows, isUpToDate: monitor.isUpToDate },
+      // Nobody is to be called because of a run of the past.
+      rule: state === 'past' ? null : monitor.ruleMet,
+      judged: state === 'live' && monitor.isUpToDate ? monitor.judged() : null,
+    });
+  }
+
+  #caughtUp(watch: Watch): void {
+    const { ticket, run, monitor, state } = watch;
+    if (watch.hurry !== null) {
+      clearTimeout(watch.hurry);
+      watch.hurry = null;
+      this.#tools.tell({ type: 'caught-up', ticket });
+    }
+    if (state === 'live') return;
+    this.#tools.tell({ type: 'read', ticket, ending: monitor.ending() });
+    this.#letGo(watch);
+    this.#objectives.forget(run.id);
+  }
+}
