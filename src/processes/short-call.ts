@@ -111,12 +111,16 @@ function placeOf({ program, cwd = '' }: ShortCall): string {
   return `${program}\n${cwd}`;
 }
 
+/**
+ * Without execa's clean-up: it listens for every signal that ends a process and then ends it, so that a supervisor whose journal
+ * reaches a limit (SIGXFSZ) would die of having called a program.
+ */
 function optionsOf({ environment, cwd, input = '', most = MOST, tree }: ShortCall, mark: string): Options {
   return {
     ...(cwd === undefined ? {} : { cwd }),
     ...{ input, maxBuffer: most, all: tree !== undefined, encoding: 'buffer', stripFinalNewline: false },
     ...{ env: tree === undefined ? environment : { ...environment, [CALL_MARK]: mark }, extendEnv: false },
-    ...{ detached: tree !== undefined, killSignal: 'SIGKILL', reject: false },
+    ...{ detached: tree !== undefined, cleanup: false, killSignal: 'SIGKILL', reject: false },
   };
 }
 
