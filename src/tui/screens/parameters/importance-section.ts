@@ -150,7 +150,7 @@ const arrows: Record<Trend, string> = { up: '↑', down: '↓', mixed: '~', unor
 function bestText({ value, ties, runs, usual }: BestValue, width: number): string {
   const seeds = runs < usual ? ` n=${runs} of ${usual}` : ` n=${runs}`;
   const [best, ...others] = [value, ...ties].map((each) => (each === undefined ? 'not set' : scalarText(each)));
-  const alike = others.length === 0 ? '' : ` or ${others.length} more`;
+  const alike = others.length === 0 ? '' : ` or ${counted(others.length, 'other')}`;
   const texts = [
     `best ${[best, ...others].join(' or ')}${seeds}`,
     `best ${best}${alike}${seeds}`,
