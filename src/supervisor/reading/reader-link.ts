@@ -19,6 +19,7 @@ export function bootMs(): number {
 export function openReaderThread(file: URL, judgedFile: string): (hooks: ReaderHooks) => ReaderLink {
   return ({ heard, ended, now, busy }) => {
     const start: ThreadStart = { lead: now() - bootMs(), busy, judgedFile };
+    leaveDeletedDirectory();
     const worker = new Worker(file, { workerData: start, execArgv: [] });
     let why: string | null = null;
     worker.on('message', (news: readonly ReaderNews[]) => news.forEach(heard));
@@ -42,4 +43,13 @@ export function inBatches<Item>(give: (items: Item[]) => void): (item: Item) => 
       give(all);
     });
   };
+}
+
+/** Node starts no thread where the working directory, which is that of the client, has been deleted. */
+function leaveDeletedDirectory(): void {
+  try {
+    process.cwd();
+  } catch {
+    process.chdir('/');
+  }
 }
