@@ -112,8 +112,11 @@ describe('a supervisor whose runs directory is gone', () => {
     },
   ])('ends itself and says so, and its runs live on: $what', async ({ lose }) => {
     const fleet = await begin();
-    const run = identityOf([...fleet.runs.values()].find(({ pid }) => pid !== null)!.pid!)!;
+    const started = await waitFor('a process', () => [...fleet.runs.values()].find(({ pid }) => pid !== null));
+    const run = identityOf(started.pid!)!;
     const pid = bed.supervisorPid()!;
+    // It would start another supervisor when it loses this one.
+    fleet.close();
     lose();
     try {
       await waitFor('the supervisor to leave', () => !existsSync(`/proc/${pid}`));
