@@ -20,13 +20,7 @@ export async function withFleet<Result>(
   use: (fleet: Fleet) => Promise<Result>,
   wish: RequestedSupervisor = {},
 ): Promise<Result> {
-  const directory = runsDirectory(options.runs);
-  if (!existsSync(directory)) {
-    throw new UserError(
-      `There is no runs directory ${directory}.`,
-      'Change to the directory that you launched the sweep from, or name its runs directory with --runs.',
-    );
-  }
+  const directory = existingRunsDirectory(options);
   const fleet = await ensureSupervisor(directory, supervisorPrograms(), wish);
   try {
     await fleet.ready();
@@ -34,6 +28,16 @@ export async function withFleet<Result>(
   } finally {
     fleet.close();
   }
+}
+
+/** @throws {UserError} When there is no such directory. */
+export function existingRunsDirectory({ runs }: CommonOptions): string {
+  const directory = runsDirectory(runs);
+  if (existsSync(directory)) return directory;
+  throw new UserError(
+    `There is no runs directory ${directory}.`,
+    'Change to the directory that you launched the sweep from, or name its runs directory with --runs.',
+  );
 }
 
 /** Whoever asks for a table waits so long for the metrics of ended runs, ms: thousands of usual files, or 100 MB of large ones. */

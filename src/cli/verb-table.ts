@@ -301,6 +301,14 @@ export const verbs: readonly Verb[] = [
     run: async (words, given) => (await import('./verbs/drain.js')).drain(words, given),
   },
   {
+    name: 'restart',
+    takes: '',
+    heading: 'Machine',
+    about: 'replace the supervisor with one of this version; the runs continue',
+    options: [runs, json],
+    run: async (_words, given) => (await import('./verbs/restart.js')).restart(given),
+  },
+  {
     name: 'doctor',
     takes: '',
     heading: 'Machine',

@@ -148,7 +148,7 @@ function silent(runsDirectory: string, owner: SupervisorLock): UserError {
   const { pid } = owner;
   return new UserError(
     `${nameOf(owner)} supervises ${runsDirectory}, but does not answer.`,
-    `If it is suspended, continue it: \`kill -CONT ${pid}\`. If it is stuck: \`kill -9 ${pid}\`; its runs keep running, and the next command takes them over.`,
+    `If it is suspended, continue it: \`kill -CONT ${pid}\`. If it is stuck, \`memrl-tui restart\` replaces it; its runs keep running.`,
   );
 }
 

@@ -3,6 +3,7 @@ import { errorText, UserError } from '../base/user-error.js';
 import type { Ack, ClientMessage, Command, Plan, RequestedSlots, ServerMessage } from '../protocol/message.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../protocol/run-summary.js';
 import type { PlainVerb, RunOrder } from '../protocol/run-verbs.js';
+import { olderVersion, replaceSupervisor } from '../protocol/older-version.js';
 import { submission } from '../protocol/submission.js';
 import { Connection } from './connection.js';
 import { Mirror } from './mirror.js';
@@ -39,7 +40,12 @@ export class Fleet {
   #sending = Promise.resolve();
   #state: 'connected' | 'reconnecting' | 'closed' = 'connected';
   #problem: string | null = null;
+  /** Version of the supervisor's program, where it says it. */
+  #program: string | null = null;
+  /** Why a request that was sent, or cannot be, has no answer. */
+  #noAnswer: Ack = unreachable;
   #retry: NodeJS.Timeout | null = null;
+  #isReady = false;
 
   constructor(socket: Socket, reopen: Reopen) {
     this.#reopen = reopen;
@@ -72,6 +78,11 @@ export class Fleet {
   /** Why the supervisor was lost, or cannot be reached again, in words; null while it is there, or nothing is known. */
   get problem(): string | null {
     return this.#problem;
+  }
+
+  /** Version of the supervisor's program; null: it does not say, being older than this one. */
+  get program(): string | null {
+    return this.#program;
   }
 
   /** Grows with every publication. */
@@ -146,7 +157,7 @@ export class Fleet {
 
   #request(messages: (request: number) => Iterable<ClientMessage>): Promise<Ack> {
     const connection = this.#connection;
-    if (connection === null) return Promise.resolve(unreachable);
+    if (connection === null) return Promise.resolve(this.#noAnswer);
     const request = ++this.#requests;
     return new Promise((resolve) => {
       this.#answers.set(request, resolve);
@@ -176,26 +187,35 @@ export class Fleet {
     if (this.#state === 'reconnecting') {
       this.#state = 'connected';
       this.#problem = null;
+      this.#noAnswer = unreachable;
     }
+    this.#isReady = true;
     this.#becomeReady();
   }
 
   #note(message: ServerMessage): void {
     if (message.type === 'bye') this.#problem = message.reason;
-    if (message.type === 'bye' && message.kind === 'refused') this.#giveUp(message.reason);
+    if (message.type === 'bye' && message.kind === 'refused') this.#beTurnedAway(message.reason);
+    if (message.type === 'hello') this.#program = message.program ?? null;
     if (message.type !== 'ack') return;
     this.#answers.get(message.request)?.(message.ack);
     this.#answers.delete(message.request);
   }
 
+  /** One that had listened so far does not know what it was asked for: it is asked for the rest in another conversation. */
+  #beTurnedAway(reason: string): void {
+    if (this.#isReady) this.#noAnswer = olderVersion(this.#program);
+    else this.#giveUp(reason);
+  }
+
   #giveUp(reason: string): void {
-    this.#beRefused(new UserError(`The supervisor does not answer this program: ${reason}`, sameVersion));
+    this.#beRefused(new UserError(`The supervisor does not answer this program: ${reason}`, replaceSupervisor));
     this.close();
   }
 
   #lost(problem: Error | null): void {
     this.#connection = null;
-    for (const answer of this.#answers.values()) answer(unreachable);
+    for (const answer of this.#answers.values()) answer(this.#noAnswer);
     this.#answers.clear();
     if (this.#state === 'closed') return;
     if (problem !== null) return this.#giveUp(problem.message);
@@ -224,8 +244,6 @@ export class Fleet {
     for (const listener of [...this.#listeners]) listener();
   }
 }
-
-const sameVersion = 'Use the version of memrl-tui that started it until its runs are done.';
 
 const unreachable: Ack = {
   ok: false,

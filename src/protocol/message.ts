@@ -102,6 +102,9 @@ export const ClientMessage = z.discriminatedUnion('type', [
 ]);
 export type ClientMessage = z.infer<typeof ClientMessage>;
 
+/** What has a number is to be answered, also by who does not know what it is. */
+export const NumberedMessage = z.object({ type: z.string(), request });
+
 /** The changed fields of one run. */
 export type RunPatch = Partial<RunSummary> & Pick<RunSummary, 'id'>;
 
@@ -113,7 +116,8 @@ const row = <Row extends { id: RunId }>() =>
   z.custom<Row>((value) => RunId.safeParse((value as Row | null)?.id).success);
 
 export const ServerMessage = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('hello'), version: z.int(), pid: z.int() }),
+  /** `program`: version of the supervisor's program; those up to 0.1.0 do not say it. */
+  z.object({ type: z.literal('hello'), version: z.int(), pid: z.int(), program: z.string().optional() }),
   z.object({ type: z.literal('sweeps'), sweeps: z.array(SweepSummary) }),
   z.object({ type: z.literal('runs'), seq: z.int(), runs: z.array(row<RunSummary>()) }),
   z.object({ type: z.literal('patches'), seq: z.int(), patches: z.array(row<RunPatch>()) }),

@@ -6,6 +6,7 @@
  * and up to version 2 the cores of a run stood there also where the sweep file said nothing of them.
  */
 import * as z from 'zod';
+import { knownPart } from '../base/known-part.js';
 import { Plan, PlannedRun } from './planned-run.js';
 
 /** What is a run's own; all else is mostly alike. */
@@ -161,12 +162,19 @@ export function withSharedParts(plan: Plan): Plan {
 function frameOf(line: unknown): [version: number, plan: Plan] {
   const { version, plan } = line as { version?: unknown; plan?: unknown };
   if (version !== 2 && version !== HEADER.version) throw new Error(`a plan of version ${String(version)}`);
-  return [version, Plan.parse(plan)];
+  return [version, known(plan)];
 }
 
 function firstPlan(text: string): Plan {
-  const plan = Plan.parse(JSON.parse(text));
+  const plan = known(JSON.parse(text));
   return { ...plan, runs: plan.runs.map(withoutUsualCores) };
+}
+
+/** A newer version may have written keys that this one does not have: these are lost, and nothing else. */
+function known(json: unknown): Plan {
+  const parsed = knownPart(Plan, json);
+  if (parsed.success) return parsed.data;
+  throw parsed.error;
 }
 
 /** What was meant for runs without a GPU must not bind those on one. */

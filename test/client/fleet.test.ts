@@ -103,6 +103,39 @@ describe('reaching a supervisor', () => {
     fleet.close();
   });
 
+  it.each([
+    { said: 'nothing of its version', program: {}, told: '0.1.0 or earlier' },
+    { said: 'its version', program: { program: '0.0.9' }, told: '0.0.9' },
+  ])(
+    'names the older version, which said $said, of a supervisor that hangs up at a request',
+    async ({ program, told }) => {
+      await pretend((socket) => {
+        say(socket, { ...hello, ...program }, { type: 'ready', seq: 1 });
+        socket.on('data', (data) => {
+          if (data.includes('stop-sweep')) say(socket, { type: 'bye', kind: 'refused', reason: 'What?' });
+          if (data.includes('stop-sweep')) socket.end();
+          if (data.includes('drain')) say(socket, { type: 'ack', request: 2, ack: { ok: true, message: 'drained' } });
+        });
+      });
+      const fleet = (await connect(runs))!;
+      await fleet.ready();
+      const older = {
+        ...{
+          ok: false,
+          message: `the supervisor is an older version of memrl-tui (${told}) and does not know this request`,
+        },
+        fix: '`memrl-tui restart` replaces it with this version; its runs continue.',
+      };
+      const asked = fleet.request({ verb: 'stop-sweep', sweep: 's' });
+      expect(await asked).toEqual(older);
+      // Another of the same command finds no connection just now.
+      expect(await fleet.request({ verb: 'stop-sweep', sweep: 's' })).toEqual(older);
+      await waitFor('the next conversation', () => fleet.connection === 'connected');
+      expect(await fleet.request({ verb: 'drain', gpus: [], drained: true })).toMatchObject({ ok: true });
+      fleet.close();
+    },
+  );
+
   it('says what the supervisor said when it cannot start', async () => {
     const supervisor = join(runs, 'supervisor.js');
     writeFileSync(supervisor, 'console.error("no room"); process.exit(2);');

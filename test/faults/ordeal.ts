@@ -10,11 +10,14 @@ import { waitFor } from '../supervisor/testbed.js';
 import { accounts } from './accounts.js';
 import type { Killer, Trial } from './kind.js';
 import { clientDeaths, submitWords } from './kinds/clients.js';
+import { commandDeaths } from './kinds/commands.js';
 import { letTheClockJump } from './kinds/clock.js';
 import { letFilesFail } from './kinds/errors.js';
+import { handshakes } from './kinds/handshakes.js';
 import { logouts } from './kinds/logout.js';
 import { crowded } from './kinds/many-files.js';
 import { strangers } from './kinds/namespace.js';
+import { paths } from './kinds/paths.js';
 import { processDeaths } from './kinds/processes.js';
 import { type Deaths, isMarked, kill, supervisorDeaths } from './kinds/supervisors.js';
 import { codeWrong, typed } from './kinds/typed.js';
@@ -98,11 +101,14 @@ class Ordeal {
     this.#killers = [
       deaths.killer,
       clientDeaths(0.12),
+      commandDeaths(0.06),
       processDeaths('shim', 0.21),
       processDeaths('command', 0.21),
       processDeaths('group', 0.21),
     ].filter(isWanted);
-    this.#trials = [...logouts, ...strangers, crowded(options.files ?? FILES)].filter(isWanted);
+    this.#trials = [...logouts, ...strangers, crowded(options.files ?? FILES), ...paths, ...handshakes].filter(
+      isWanted,
+    );
   }
 
   async run(): Promise<Figure> {

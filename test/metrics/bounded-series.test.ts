@@ -60,6 +60,14 @@ describe('a bounded series', () => {
     expect(points(series)).toEqual([]);
   });
 
+  it('is exact again once all that was boiled down is forgotten', () => {
+    const series = filled(Array.from({ length: 100 }, (_, index) => index));
+    series.truncate(0);
+    expect(series.isExact).toBe(true);
+    for (let row = 0; row < bounds.older + 2 * bounds.exact; row++) series.append(row, -row);
+    expect([series.isExact, series.length]).toEqual([true, bounds.older + 2 * bounds.exact]);
+  });
+
   it('lets a second value of one row replace the first', () => {
     const series = filled([1, 2]);
     series.append(1, 7);

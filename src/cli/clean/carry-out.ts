@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Fleet } from '../../client/fleet.js';
+import type { Ack, Fleet } from '../../client/fleet.js';
 import { pathAside, replacementName, runAside } from '../../files/disk/discard.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import type { PlannedItem, RunPlan } from './clean-plan.js';
@@ -37,7 +37,7 @@ async function deleteRun({ run }: RunPlan, fleet: Fleet): Promise<string | null>
   const mark = newMark();
   const what = run.state === 'done' ? 'done' : 'all';
   const ack = await fleet.request({ verb: 'discard', id: run.id, mark, what });
-  if (!ack.ok) return ack.message;
+  if (!ack.ok) return refusalWords(ack);
   await rm(runAside(run.directory, mark), { recursive: true, force: true });
   return null;
 }
@@ -53,7 +53,7 @@ async function deleteItems({ run }: RunPlan, items: readonly PlannedItem[], flee
     for (const [place, { discard }] of items.entries()) {
       await rm(join(directory, pathAside(discard.path, mark, place)), { recursive: true, force: true });
     }
-    return ack.ok ? null : ack.message;
+    return ack.ok ? null : refusalWords(ack);
   } finally {
     rmSync(replacement, { force: true });
   }
@@ -65,6 +65,11 @@ function discardFor(directory: string, { discard, cutAt }: PlannedItem, mark: st
   const name = replacementName(mark);
   copyFrom(join(directory, discard.path), cutAt, join(directory, dirname(discard.path), name));
   return { ...discard, replacement: name };
+}
+
+/** What of an answer a person is told, and what to do. */
+export function refusalWords({ message, fix }: Extract<Ack, { ok: false }>): string {
+  return fix === null ? message : `${message} → ${fix}`;
 }
 
 /** Sixteen hexadecimal digits, chosen at random. */

@@ -57,7 +57,7 @@ function partsOf(run: RunSummary, wish: CleanWish, doneFile: string | null): Run
   const checkpoints = wish.checkpoints === null ? noCheckpoints : checkpointsOf(directory, wish.checkpoints);
   const kept = keptPaths(directory, doneFile);
   const found = [
-    ...checkpoints.prunable.flatMap((path) => itemOf('checkpoint', directory, path)),
+    ...checkpoints.prunable.filter(isNotOurs).flatMap((path) => itemOf('checkpoint', directory, path)),
     ...(wish.attempts ? attemptItems(directory) : []),
     ...(wish.logs || wish.attempts ? logItems(directory, wish, remarks) : []),
   ];
@@ -67,6 +67,11 @@ function partsOf(run: RunSummary, wish: CleanWish, doneFile: string | null): Run
   }
   const left = leftOf(directory, checkpoints);
   return { run, all: false, items, left, bytes: items.reduce((sum, { bytes }) => sum + bytes, sizeOf(left)), remarks };
+}
+
+/** What was not written by the run is no checkpoint of it, whatever a pattern matches: it goes by its own option alone. */
+function isNotOurs(path: string): boolean {
+  return [runFiles.log, runFiles.attempts].every((own) => !overlaps(path, own));
 }
 
 /** On the disk, bytes. */

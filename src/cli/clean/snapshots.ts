@@ -7,7 +7,7 @@ import { runAside } from '../../files/disk/discard.js';
 import { readUsage, totalUsage } from '../../files/disk/disk-usage.js';
 import { isLink } from '../../files/own-directory.js';
 import { counted, sizeText } from '../../text/numbers.js';
-import { newMark } from './carry-out.js';
+import { newMark, refusalWords } from './carry-out.js';
 
 /** A copy of the code. `bytes`: on the disk. */
 export type Snapshot = { readonly sweep: string; readonly name: string; readonly path: string; readonly bytes: number };
@@ -59,7 +59,7 @@ export async function deleteSnapshot({ sweep, name, path }: Snapshot, fleet: Fle
   const mark = newMark();
   if (!draft.test(name)) {
     const ack = await fleet.request({ verb: 'discard-snapshot', sweep, name, mark });
-    if (!ack.ok) return ack.message;
+    if (!ack.ok) return refusalWords(ack);
   }
   const gone = draft.test(name) ? path : runAside(path, mark);
   await rm(gone, { recursive: true, force: true });

@@ -183,13 +183,13 @@ export function judgeSupervisor(probe: SupervisorProbe, sight: Sight): Finding {
         return ok(`process ${probe.lock.pid} was killed; the next launch or \`attach\` takes over its runs`);
       return bad(
         `process ${probe.lock.pid} does not answer`,
-        `Kill it: \`kill -9 ${probe.lock.pid}\`. Its runs keep running, and \`memrl-tui attach\` takes them over.`,
+        '`memrl-tui restart` replaces it; its runs keep running.',
       );
     case 'answers':
       if (probe.isOurs) return ok(`process ${probe.lock.pid} answers`);
       return warn(
         `process ${probe.lock.pid} is another version of memrl-tui`,
-        `Replace it: \`kill ${probe.lock.pid}\`, then \`memrl-tui attach\`. Its runs keep running.`,
+        '`memrl-tui restart` replaces it; its runs keep running.',
       );
   }
 }

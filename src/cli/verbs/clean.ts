@@ -43,7 +43,7 @@ export async function clean(words: readonly string[], options: CleanOptions): Pr
     if (count === 0 || isDry) return tellJson({ plans, snapshots }, { done: false, problems: [] }, options);
     if (!(await isAgreed({ verb: 'clean', count, disturbs: true, isFinal: true }, options))) return 2;
     const problems = [...(await deleted(plans, fleet)), ...(await deletedSnapshots(snapshots, fleet))];
-    if (options.json !== true) print([...problems, doneWords({ plans, snapshots }, problems)]);
+    if (options.json !== true) print([...new Set(problems), doneWords({ plans, snapshots }, problems)]);
     return tellJson({ plans, snapshots }, { done: true, problems }, options);
   });
 }

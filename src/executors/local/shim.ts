@@ -15,7 +15,8 @@
  *   it only when it does not try to be another shell.
  * - `exit` gets the code and a newline. No newline: not finished. Its time is the time of the end. A disk that is full has
  *   room left in the last block of `pid`, so the code is noted there; so it is where somebody has put something else in the
- *   place of `exit`, as to open a pipe would wait for its reader.
+ *   place of `exit`, as to open a pipe would wait for its reader; and where a link leads to another directory than the one that
+ *   was given, without links, and is not the shim's own, moved: that may be another run's.
  * - A shell that cannot fork ends without a code: it notes that the command was not run and leaves with 76.
  */
 export const SHIM = `memrl_d=$1; memrl_c=$2; memrl_p=$3; memrl_rc=; shift 3
@@ -34,7 +35,7 @@ case \${BASH_VERSION-} in ?*) command set +o posix 2>/dev/null;; esac
 exec 3>&2 2>>"$memrl_d/pid"
 (exec "$@") 2>&3 3>&-
 memrl_rc=$?
-{ [ ! -e "$memrl_d/exit" ] && echo "$memrl_rc" > "$memrl_d/exit"; } 2>/dev/null || echo "exit $memrl_rc" >&2
+{ cd -P "$memrl_d" && { [ "$PWD" = "$memrl_d" ] || [ pid -ef /dev/fd/4 ]; } && [ ! -e exit ] && echo "$memrl_rc" > exit; } 4>&2 2>/dev/null || echo "exit $memrl_rc" >&2
 exit "$memrl_rc"`;
 
 /** What the shim leaves with when the attempt was not its to begin. */

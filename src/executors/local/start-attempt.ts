@@ -7,6 +7,7 @@ import {
   fstatSync,
   openSync,
   readSync,
+  realpathSync,
   statSync,
   writeSync,
 } from 'node:fs';
@@ -93,7 +94,8 @@ function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart
     '-c',
     SHIM,
     'memrl-shim',
-    attemptDirectory(directory, attempt),
+    // Without links: by that the shim knows at its end whether another directory has taken the place of its own.
+    realpathSync.native(attemptDirectory(directory, attempt)),
     cgroup ?? '',
     place,
     ...(nice === undefined ? [] : [niceProgram(), '-n', String(nice)]),

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import type { RunId } from '../../base/ids.js';
 import { encode } from '../../protocol/codec.js';
-import { type Ack, PAGE, type RunPatch, type ServerMessage } from '../../protocol/message.js';
+import { type Ack, PAGE, PROTOCOL_VERSION, type RunPatch, type ServerMessage } from '../../protocol/message.js';
+import { PROGRAM_VERSION, replaceSupervisor } from '../../protocol/older-version.js';
 import type { RunSummary, SweepSummary } from '../../protocol/run-summary.js';
 import type { RunViewCache } from './run-view-cache.js';
 
@@ -23,6 +24,8 @@ export class ClientLink {
   readonly #known = new Map<RunId, RunSummary>();
   readonly #pending: Set<RunId>;
   readonly #answers: ServerMessage[] = [];
+  /** Keys that are not known here, by request. */
+  readonly #ignored = new Map<number, ReadonlySet<string>>();
   #sequence = 0;
   #ready = false;
   #status = '';
@@ -33,12 +36,20 @@ export class ClientLink {
     this.#socket = socket;
     this.#views = views;
     this.#pending = new Set(views.ids());
-    this.send({ type: 'hello', version: 1, pid });
+    this.send({ type: 'hello', version: PROTOCOL_VERSION, pid, program: PROGRAM_VERSION });
   }
 
   /** An answer. It goes out after the rows as they are now, so that whoever has it also sees what it is about. */
   answer(request: number, ack: Ack): void {
-    this.#answers.push({ type: 'ack', request, ack });
+    const ignored = this.#ignored.get(request);
+    this.#ignored.delete(request);
+    this.#answers.push({ type: 'ack', request, ack: ignored === undefined ? ack : withIgnored(ack, ignored) });
+  }
+
+  /** These keys of a request are not known here; whoever gets its answer is told. */
+  ignores(request: number, keys: readonly string[]): void {
+    const names = keys.map((path) => path.split('.').at(-1)!);
+    this.#ignored.set(request, new Set([...(this.#ignored.get(request) ?? []), ...names]));
   }
 
   send(message: ServerMessage): void {
@@ -102,6 +113,12 @@ export class ClientLink {
     if (patches.length > 0) this.send({ type: 'patches', seq: ++this.#sequence, patches });
     if (ids.length > 0) this.send({ type: 'removed', seq: ++this.#sequence, ids });
   }
+}
+
+function withIgnored(ack: Ack, keys: ReadonlySet<string>): Ack {
+  const names = [...keys].map((key) => `\`${key}\``).join(', ');
+  const words = `${names} is left out: the supervisor is an older version of memrl-tui (${PROGRAM_VERSION}). ${replaceSupervisor}`;
+  return { ...ack, message: `${ack.message}; ${words}` };
 }
 
 /** One patch, or none when nothing a client can see is different. */

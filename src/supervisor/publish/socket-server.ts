@@ -6,7 +6,8 @@ import { pid } from 'node:process';
 import { untilWholeSecond } from '../../base/lazy.js';
 import { errorText, UserError } from '../../base/user-error.js';
 import { MessageReader } from '../../protocol/codec.js';
-import { type Ack, ClientMessage, PROTOCOL_VERSION } from '../../protocol/message.js';
+import { type Ack, ClientMessage, NumberedMessage, PROTOCOL_VERSION } from '../../protocol/message.js';
+import { olderVersion, PROGRAM_VERSION, replaceSupervisor } from '../../protocol/older-version.js';
 import { ClientLink } from './client-link.js';
 import type { RunViewCache } from './run-view-cache.js';
 
@@ -150,8 +151,11 @@ export class SocketServer {
   }
 
   #welcome(socket: Socket): void {
-    const reader = new MessageReader(ClientMessage);
     const link = new ClientLink(socket, this.#views, pid);
+    const reader = new MessageReader(ClientMessage, {
+      ignored: (message, keys) => 'request' in message && link.ignores(message.request, keys),
+      answered: (json) => this.#answerUnknown(json, link),
+    });
     this.#links.set(socket, link);
     socket.on('data', (chunk: Buffer) => this.#hear(socket, link, () => reader.push(chunk)));
     socket.on('drain', () => this.#flush(socket, link));
@@ -183,8 +187,17 @@ export class SocketServer {
     if (message.version === PROTOCOL_VERSION) return;
     throw new UserError(
       `This supervisor speaks version ${PROTOCOL_VERSION} of the protocol, the client version ${message.version}.`,
-      'Use the version of memrl-tui that started it until its runs are done.',
+      replaceSupervisor,
     );
+  }
+
+  /** What a newer program asks for has an answer as well; the rest of what it says is not refused with it. */
+  #answerUnknown(json: unknown, link: ClientLink): boolean {
+    const { data } = NumberedMessage.safeParse(json);
+    if (data === undefined) return false;
+    link.answer(data.request, olderVersion(PROGRAM_VERSION));
+    this.#publish();
+    return true;
   }
 
   async #respond(request: Request, link: ClientLink, client: object): Promise<void> {

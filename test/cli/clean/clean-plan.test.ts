@@ -63,6 +63,22 @@ describe('pruning checkpoints', () => {
     expect(paths(pruning(keep))).toEqual(gone);
   });
 
+  it.each(['*', 'attempts/*', 'output.log'])(
+    'counts nothing twice, and takes no log or attempt for one: %s',
+    (pattern) => {
+      write('output.log');
+      for (const attempt of ['1', '2']) write(`attempts/${attempt}/exit`, '0\n');
+      for (const attempt of ['1', '2']) write(`attempts/${attempt}/pid`, '');
+      for (const name of ['1.pt', '2.pt']) write(name);
+      const both = { ...pruning(1, pattern), logs: true, attempts: true };
+      const all = paths(both);
+      expect(all.toSorted()).toEqual([...new Set([...all, 'attempts/1', 'output.log'])].toSorted());
+      expect(plan(both).items.filter(({ kind }) => kind === 'checkpoint')).toHaveLength(pattern === '*' ? 1 : 0);
+      expect(paths(pruning(1, pattern))).not.toContain('output.log');
+      expect(paths(pruning(1, pattern))).not.toContain('attempts/1');
+    },
+  );
+
   it('keeps the one to resume from, though a row without it was written later', () => {
     fourCheckpoints();
     write('sampler');

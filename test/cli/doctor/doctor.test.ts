@@ -133,7 +133,7 @@ describe('the supervisor of the runs directory', () => {
     write({ ...identityOf(sleeper.pid!), socket: '/nowhere', version: 1 });
     expect(await found('Supervisor')).toMatchObject({
       state: 'bad',
-      fix: expect.stringContaining(`kill -9 ${sleeper.pid}`) as string,
+      fix: expect.stringContaining('`memrl-tui restart`') as string,
     });
   });
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readClaim } from '../../../src/executors/local/attempt-files.js';
@@ -44,6 +44,37 @@ const kill = (signal: string) => ['sh', '-c', `kill -${signal} $$`];
 const exit = (code: number) => ['sh', '-c', `exit ${code}`];
 
 describe.each(shells)('the shim in %s', (shell) => {
+  it.each([
+    { how: 'its directory', harm: 'mv "$0/attempt" "$0/mine"; ln -s other "$0/attempt"' },
+    {
+      how: 'a folder above',
+      harm: 'mkdir "$0/deep"; mv "$0/attempt" "$0/mine"; mv "$0/other" "$0/deep/attempt"; ln -s deep/attempt "$0/attempt"',
+    },
+  ])('writes no code into the attempt of another run, to which $how has become a link', ({ harm }) => {
+    const folder = runFolder();
+    mkdirSync(join(folder, 'other'));
+    const { attempt } = shimmed(
+      shell,
+      ['sh', '-c', `${harm}; echo theirs > "$0/attempt/pid"; exit 3`, folder],
+      [],
+      folder,
+    );
+    expect(readdirSync(attempt)).toEqual(['pid']);
+    expect(readFileSync(join(attempt, 'pid'), 'utf8')).toBe('theirs\n');
+    expect(provenEnding(join(folder, 'mine'), null)).toEqual({ kind: 'exited', code: 3 });
+  });
+
+  it.each([
+    { what: 'its directory was deleted and made anew', harm: 'rm -r "$0/attempt"; mkdir "$0/attempt"' },
+    { what: 'it was emptied', harm: 'rm "$0/attempt/pid"' },
+    { what: 'its claim was written by another', harm: 'rm "$0/attempt/pid"; echo x > "$0/attempt/pid"' },
+    { what: 'a person has moved it behind a link', harm: 'mv "$0/attempt" "$0/moved"; ln -s moved "$0/attempt"' },
+  ])('writes its code where $what', ({ harm }) => {
+    const folder = runFolder();
+    const { attempt } = shimmed(shell, ['sh', '-c', `${harm}; exit 3`, folder], [], folder);
+    expect(readFileSync(join(attempt, 'exit'), 'utf8')).toBe('3\n');
+  });
+
   it.each([
     { argv: exit(0), ending: { kind: 'exited', code: 0 } },
     { argv: exit(3), ending: { kind: 'exited', code: 3 } },

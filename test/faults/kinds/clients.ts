@@ -55,15 +55,15 @@ groups: { side: { name: 'side{n}' } }
   return [file, '--detach', '--gpus', 'none', '--slots', String(SLOTS)];
 }
 
-export function startClient(scene: Scene, args: readonly string[]): ChildProcess {
+export function startClient(scene: Scene, args: readonly string[], cwd = scene.bed.runs): ChildProcess {
   const where = ['--runs', scene.bed.runs];
   return spawn(process.execPath, [program, ...args, ...where], {
     stdio: 'ignore',
-    cwd: scene.bed.runs,
+    cwd,
     env: scene.clientEnvironment(),
   });
 }
 
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }

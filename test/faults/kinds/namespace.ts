@@ -24,9 +24,19 @@ export const strangers: readonly Trial[] = [
 /** @param codes That a launch may end with: where it is refused, it may not be half done. */
 async function visit(scene: Scene, where: readonly string[], codes: readonly number[]): Promise<string[]> {
   return sameSupervisor(scene, async () => [
-    ...codeWrong('ls from another PID namespace', await typed(scene, ['ls', 'steady'], where), [0, ...codes]),
-    ...codeWrong('status from another PID namespace', await typed(scene, ['status', '--json'], where), [0, ...codes]),
-    ...codeWrong('a launch from another PID namespace', await typed(scene, submitWords(scene, 2), where), codes),
+    ...codeWrong('ls from another PID namespace', await typed(scene, ['ls', 'steady'], { before: where }), [
+      0,
+      ...codes,
+    ]),
+    ...codeWrong('status from another PID namespace', await typed(scene, ['status', '--json'], { before: where }), [
+      0,
+      ...codes,
+    ]),
+    ...codeWrong(
+      'a launch from another PID namespace',
+      await typed(scene, submitWords(scene, 2), { before: where }),
+      codes,
+    ),
   ]);
 }
 

@@ -7,12 +7,16 @@ export type Typed = { code: number | null; out: string; err: string; seconds: nu
 /** Nobody waits longer for an answer, ms. */
 const PATIENCE_MS = 30_000;
 
-/** Types a command and waits for its end. `before`: words in front of it, such as a program that puts it elsewhere. */
-export function typed(scene: Scene, words: readonly string[], before: readonly string[] = []): Promise<Typed> {
+/** `before`: words in front of a command, such as a program that puts it elsewhere. `cwd`: where it is typed. `older`: another program. */
+type Manner = { before?: readonly string[]; cwd?: string; older?: string };
+
+/** Types a command and waits for its end. */
+export function typed(scene: Scene, words: readonly string[], manner: Manner = {}): Promise<Typed> {
   const begin = performance.now();
-  const [first, ...rest] = [...before, process.execPath, program, ...words, '--runs', scene.bed.runs];
+  const { before = [], cwd = scene.bed.runs, older = program } = manner;
+  const [first, ...rest] = [...before, process.execPath, older, ...words, '--runs', scene.bed.runs];
   return new Promise((resolve) => {
-    const options = { cwd: scene.bed.runs, env: scene.clientEnvironment(), timeout: PATIENCE_MS } as const;
+    const options = { cwd, env: scene.clientEnvironment(), timeout: PATIENCE_MS } as const;
     const child = spawn(first, rest, { ...options, killSignal: 'SIGKILL', stdio: ['ignore', 'pipe', 'pipe'] });
     let [out, err] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));

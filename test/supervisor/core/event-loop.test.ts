@@ -122,6 +122,21 @@ describe('the event loop', () => {
     expect(troubles.at(-1)).toBeNull();
   });
 
+  it('keeps facts in order that were told while one before them was refused', async () => {
+    const { world, loop } = newWorld();
+    await loop.ask(slots(1));
+    await loop.ask(submitted(['a', 'b']));
+    world.full = true;
+    loop.tell(started('a'));
+    // The disk has not yet refused the first.
+    loop.tell(ended('a'));
+    await vi.advanceTimersByTimeAsync(10);
+    world.full = false;
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(world.recorded.slice(2).map(({ type }) => type)).toEqual(['run-started', 'run-ended']);
+    expect(short(world.actions)).toEqual(['launch a', 'launch b']);
+  });
+
   it('tells all observers of an event, in the order in which they subscribed, before its actions are taken', async () => {
     const { loop } = newWorld();
     await loop.ask(slots(1));

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Journal } from '../../../src/supervisor/core/journal.js';
 import { beginningParts, parseJournal } from '../../../src/supervisor/core/journal-text.js';
 import { emptyState } from '../../../src/scheduler/state.js';
@@ -62,6 +63,34 @@ describe('the journal', () => {
     const { journal, contents } = await Journal.open(path);
     expect(contents.events).toEqual(events);
     expect(contents.dropped).toHaveLength(1);
+    await journal.append([slots(3)]);
+    await journal.close();
+    expect(parseJournal(readFileSync(path), path)).toMatchObject({ events: [...events, slots(3)], dropped: [] });
+  });
+
+  it('leaves nothing of a torn end behind what is written next, however long it was', async () => {
+    writeFileSync(path, Buffer.concat([await written(), Buffer.from(`{"type":"run-st${'x'.repeat(5000)}`)]));
+    const { journal } = await Journal.open(path);
+    await journal.append([slots(3)]);
+    await journal.close();
+    expect(parseJournal(readFileSync(path), path)).toMatchObject({ events: [...events, slots(3)], dropped: [] });
+  });
+
+  it('keeps nothing of events that the disk refused after they were written', async () => {
+    const { journal } = await Journal.open(path);
+    await journal.append(events);
+    const handle = await openFile(path);
+    const datasync = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'datasync');
+    await handle.close();
+    datasync.mockRejectedValueOnce(new Error('EIO'));
+    try {
+      await expect(journal.append([submitted(Array.from({ length: 50 }, (_, n) => `late${n}`))])).rejects.toThrow(
+        'EIO',
+      );
+    } finally {
+      datasync.mockRestore();
+    }
+    expect(parseJournal(readFileSync(path), path)).toMatchObject({ events, dropped: [] });
     await journal.append([slots(3)]);
     await journal.close();
     expect(parseJournal(readFileSync(path), path)).toMatchObject({ events: [...events, slots(3)], dropped: [] });

@@ -2,7 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fleet } from '../../../src/client/fleet.js';
 import { lockOf } from '../../../src/client/connection.js';
-import { LONGEST_LINE } from '../../../src/protocol/codec.js';
+import { LONGEST_LINE, MessageReader } from '../../../src/protocol/codec.js';
+import { type Plan, ServerMessage } from '../../../src/protocol/message.js';
 import { numbers } from '../../faults/fault-plan.js';
 import { Testbed, waitFor } from '../testbed.js';
 
@@ -65,7 +66,6 @@ function said(path: string, bytes: Buffer): Promise<string> {
 }
 
 describe('a client that says nonsense', () => {
-  const command = (text: string) => `{"type":"command","request":1,"command":${text}}\n`;
   it.each([
     { what: 'garbage', bytes: Buffer.from('garbage\n') },
     { what: 'brackets a million deep', bytes: Buffer.from(`${'['.repeat(1_000_000)}\n`) },
@@ -75,10 +75,7 @@ describe('a client that says nonsense', () => {
     },
     { what: 'a number that is none', bytes: Buffer.from('{"type":"hello","version":1e999}\n') },
     { what: 'a prototype', bytes: Buffer.from('{"__proto__":{"type":"hello","version":1}}\n') },
-    { what: 'an unknown verb', bytes: Buffer.from(command('{"verb":"constructor"}')) },
-    { what: 'a path for an id', bytes: Buffer.from(command('{"verb":"kill","ids":["../../x"]}')) },
     { what: 'bytes that are no text', bytes: Buffer.from([0xff, 0xfe, 0xc0, 0x80, 10]) },
-    { what: 'a page of no plan', bytes: Buffer.from('{"type":"submit","request":1,"plan":7,"more":true}\n') },
     { what: 'another version', bytes: Buffer.from('{"type":"hello","version":99}\n') },
     { what: 'a line without an end', bytes: Buffer.alloc(LONGEST_LINE + 1, 'x') },
   ])('such as $what is refused in words, and nobody else notices', async ({ bytes }) => {
@@ -90,3 +87,66 @@ describe('a client that says nonsense', () => {
     expect([fleet.connection, bed.supervisorPid()]).toEqual(['connected', pid]);
   });
 });
+
+describe('a client of a newer version', () => {
+  const older = 'the supervisor is an older version of memrl-tui (0.1.0) and does not know this request';
+  const fix = '`memrl-tui restart` replaces it with this version; its runs continue.';
+
+  it.each([
+    { what: 'an unknown verb', message: { type: 'command', command: { verb: 'constructor' } } },
+    { what: 'a path for an id', message: { type: 'command', command: { verb: 'kill', ids: ['../../x'] } } },
+    { what: 'a page of no plan', message: { type: 'submit', plan: 7, more: true } },
+    { what: 'an unknown kind of request', message: { type: 'negotiate', terms: [] } },
+  ])('is told so, by the answer, of $what', async ({ message }) => {
+    const fleet = await bed.fleet();
+    // What a newer client would send, its type is not known here.
+    const ask = fleet.request.bind(fleet) as (command: unknown) => ReturnType<Fleet['request']>;
+    if (message.type === 'command') expect(await ask(message.command)).toEqual({ ok: false, message: older, fix });
+    const heard = await answerTo(lockOf(bed.runs)!.socket, { request: 1, ...message });
+    expect(heard).toMatchObject({ type: 'ack', request: 1, ack: { ok: false, message: older, fix } });
+    expect(fleet.connection).toBe('connected');
+  });
+
+  it('loses no more of a plan than the keys that are not known, in every page and in the sweep, and is told their names', async () => {
+    const fleet = await bed.fleet();
+    const { runs, ...frame } = bed.plan(
+      's',
+      Array.from({ length: 250 }, (_, n) => ({ name: `r${n}` })),
+    );
+    const newer = {
+      ...frame,
+      colour: 'red',
+      runs: runs.map((run) => ({
+        ...run,
+        resources: { ...run.resources, mood: 'good' },
+        done: { exit: 0, how: 'well' },
+      })),
+    };
+    const ack = await fleet.submit(newer as unknown as Plan, environment, { slots: 20, gpus: 'none' });
+    expect(ack).toMatchObject({
+      ok: true,
+      message: expect.stringContaining(`is left out: the supervisor is an older version`) as string,
+    });
+    for (const name of ['colour', 'mood', 'how']) expect(ack.message).toContain(`\`${name}\``);
+    await waitFor(
+      'the end',
+      () => fleet.status.settled && [...fleet.runs.values()].every(({ state }) => state === 'done'),
+    );
+    expect(fleet.runs.size).toBe(250);
+  });
+});
+
+/** The first answer to what is said there. */
+function answerTo(path: string, message: object): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const reader = new MessageReader(ServerMessage);
+    const socket = connect(path, () => socket.write(`${JSON.stringify(message)}\n`));
+    socket.on('error', reject).on('close', () => reject(new Error('no answer')));
+    socket.on('data', (chunk: Buffer) => {
+      const ack = reader.push(chunk).find(({ type }) => type === 'ack');
+      if (ack === undefined) return;
+      socket.destroy();
+      resolve(ack);
+    });
+  });
+}

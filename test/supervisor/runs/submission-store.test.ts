@@ -56,6 +56,21 @@ describe('the run submissions', () => {
     expect(() => submissions.of(key)).toThrow(`${path} cannot be read`);
   });
 
+  it.each([{ prepare: false }, { prepare: true }])(
+    'knows the rest of a plan in which a newer version has written keys that are not known (in turns: $prepare)',
+    async ({ prepare }) => {
+      const { runs: planned, groups, ...frame } = aPlan();
+      const newer = {
+        ...{ ...frame, colour: 'red', groups: groups.map((group) => ({ ...group, mood: 'good' })) },
+        runs: planned.map((run) => ({ ...run, taste: 'sweet' })),
+      };
+      const key = await new SubmissionStore(runs).add(newer, { HOME: '/home/me' });
+      const submissions = new SubmissionStore(runs);
+      if (prepare) await submissions.prepare([key]);
+      expect(submissions.of(key).plan).toEqual(aPlan());
+    },
+  );
+
   it('writes again what somebody has deleted, so that it is found', async () => {
     const submissions = new SubmissionStore(runs);
     const key = await submissions.add(aPlan(), {});

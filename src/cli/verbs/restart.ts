@@ -1,0 +1,83 @@
+import { UserError } from '../../base/user-error.js';
+import { lockOf } from '../../client/connection.js';
+import type { SupervisorLock } from '../../contract/supervisor-lock.js';
+import { checkRunsDirectory } from '../../files/private-folder.js';
+import { placeIn, relationTo } from '../../processes/host-identity.js';
+import { isAlive } from '../../processes/process-identity.js';
+import { PROGRAM_VERSION } from '../../protocol/older-version.js';
+import { counted } from '../../text/numbers.js';
+import { existingRunsDirectory, withFleet } from '../open-fleet.js';
+import type { CommonOptions } from '../options.js';
+import { print, printJson, remark } from '../terminal.js';
+
+/** A supervisor that has not left by then is stuck, or stopped, ms. */
+const PATIENCE_MS = 10_000;
+const LOOK_MS = 20;
+const goingOn: ReadonlySet<string> = new Set(['starting', 'running', 'paused', 'stopping']);
+
+/** `memrl-tui restart`: another supervisor, of this version, takes the place of the one that is there. No run notices. */
+export async function restart(options: CommonOptions): Promise<number> {
+  const directory = existingRunsDirectory(options);
+  checkRunsDirectory(directory);
+  const lock = lockOf(directory);
+  const before = lock !== null && isHere(lock) ? lock : null;
+  if (before !== null) await ended(before, directory);
+  return withFleet(options, (fleet) => {
+    const now = lockOf(directory)?.pid ?? 0;
+    if (fleet.program !== PROGRAM_VERSION) throw startedAgain(now);
+    const runs = [...fleet.runs.values()].filter(({ state }) => goingOn.has(state)).length;
+    const place = before === null ? 'there was none' : `in place of process ${before.pid}`;
+    const message = `process ${now} supervises ${directory}, ${place}; ${counted(runs, 'run')} ${runs === 1 ? 'continues' : 'continue'}`;
+    if (options.json === true) printJson({ verb: 'restart', pid: now, replaced: before?.pid ?? null, runs, message });
+    else print([message]);
+    return Promise.resolve(0);
+  });
+}
+
+/** One of another host or container is not for a signal from here; who starts the next one is told of it. */
+function isHere(lock: SupervisorLock): boolean {
+  return relationTo(placeIn(lock)) === 'same' && isAlive(lock);
+}
+
+/** What it has promised is on the disk, so that it may be killed at any moment. */
+async function ended(lock: SupervisorLock, directory: string): Promise<void> {
+  signal(lock, 'SIGTERM', directory);
+  if (await isGone(lock)) return;
+  remark(`Process ${lock.pid} does not leave by itself; it is killed. Its runs continue.`);
+  signal(lock, 'SIGKILL', directory);
+  if (await isGone(lock)) return;
+  throw new UserError(
+    `Process ${lock.pid}, which supervises ${directory}, cannot be ended: it waits for a disk or a driver.`,
+    'Wait until the disk answers again, and repeat it.',
+  );
+}
+
+function signal({ pid }: SupervisorLock, name: 'SIGTERM' | 'SIGKILL', directory: string): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return;
+    throw new UserError(
+      `Process ${pid}, which supervises ${directory}, may not be ended: it is another user's.`,
+      'Ask that user for it, or choose another runs directory with --runs.',
+      { cause: error },
+    );
+  }
+}
+
+async function isGone(lock: SupervisorLock): Promise<boolean> {
+  const end = performance.now() + PATIENCE_MS;
+  while (isAlive(lock)) {
+    if (performance.now() > end) return false;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  return true;
+}
+
+/** Whoever was connected starts a supervisor again when it is lost. */
+function startedAgain(pid: number): UserError {
+  return new UserError(
+    `A window or command of another version was faster: process ${pid}, which it has started, is of that version.`,
+    'Leave the open windows of that version (`q`), and repeat it.',
+  );
+}
