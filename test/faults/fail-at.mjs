@@ -49,12 +49,14 @@ function install() {
   const paths = new Map();
   for (const call of byPath) {
     const original = fs[`${call}Sync`];
-    fs[`${call}Sync`] = (path, ...rest) => {
+    const failing = (path, ...rest) => {
       check(typeof path === 'number' ? paths.get(path) : path, typeof path === 'number' ? kindOf(call) : call);
       const result = original(path, ...rest);
       if (call === 'open') paths.set(result, path);
       return result;
     };
+    // What the call has beside: `realpathSync.native`.
+    fs[`${call}Sync`] = Object.assign(failing, original);
     const later = fsp[call];
     if (later === undefined || call === 'open') continue;
     fsp[call] = async (path, ...rest) => {
