@@ -67,11 +67,16 @@ export function readForwardBackwardRequest(bytes: Uint8Array): ForwardBackwardRe
   let seqId: number | null = null;
   const data: WireDatum[] = [];
   const config: Record<string, number | string> = {};
+  const number = (reader: BinaryReader, field: number): boolean => {
+    if (field === 2) seqId = reader.int32();
+    else if (field === 6) forwardOnly = reader.bool();
+    else return false;
+    return true;
+  };
   read(bytes, (reader) => (field, type) => {
-    if (field === 2 && type === WireType.Varint) seqId = reader.int32();
-    else if (field === 6 && type === WireType.Varint) forwardOnly = reader.bool();
-    else if (type !== WireType.LengthDelimited) return false;
-    else if (field === 1) modelId = reader.string();
+    if (type === WireType.Varint) return number(reader, field);
+    if (type !== WireType.LengthDelimited) return false;
+    if (field === 1) modelId = reader.string();
     else if (field === 3) data.push(readDatum(reader.bytes()));
     else if (field === 4) lossFn = reader.string();
     else if (field === 5) Object.assign(config, readSetting(reader.bytes(), readNumberEntry));
@@ -84,7 +89,10 @@ export function readForwardBackwardRequest(bytes: Uint8Array): ForwardBackwardRe
 
 type Entry = { key: string; value: number | string };
 
-function readSetting(bytes: Uint8Array, into: (bytes: Uint8Array, entry: Entry) => void): Record<string, number | string> {
+function readSetting(
+  bytes: Uint8Array,
+  into: (bytes: Uint8Array, entry: Entry) => void,
+): Record<string, number | string> {
   const entry: Entry = { key: '', value: 0 };
   into(bytes, entry);
   return { [entry.key]: entry.value };
@@ -269,7 +277,7 @@ function readLogprobs(bytes: Uint8Array): Float32Array[] {
   const offsets = numbersOf(parts.get(2) ?? new Uint8Array(0), dtypes.int64);
   const data = parts.get(1) ?? new Uint8Array(0);
   return Array.from(offsets.subarray(1), (end, index) =>
-    Float32Array.from(numbersOf(data.subarray(offsets[index]!, end), dtypes.float32)),
+    Float32Array.from(numbersOf(data.subarray(offsets[index], end), dtypes.float32)),
   );
 }
 

@@ -70,7 +70,9 @@ function trainingRoutes({ service }: Parts): Routes {
     'POST save_weights': json(SaveWeights, (body) => service.saveWeights(body)),
     'POST save_weights_for_sampler': json(SaveWeights, (body) => service.saveForSampler(body)),
     'POST load_weights': json(LoadWeights, (body) => service.loadWeights(body)),
-    'POST weights_info': json(z.object({ tinker_path: z.string() }), ({ tinker_path: path }) => service.weightsInfo(path)),
+    'POST weights_info': json(z.object({ tinker_path: z.string() }), ({ tinker_path: path }) =>
+      service.weightsInfo(path),
+    ),
   };
 }
 

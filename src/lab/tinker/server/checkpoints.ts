@@ -50,8 +50,18 @@ export class Checkpoints {
    * @throws Refusal when there are such already, and `overwrite` was not said.
    */
   async write(
-    place: { readonly model: string; readonly kind: CheckpointKind; readonly name: string; readonly overwrite: boolean },
-    facts: { readonly base: string; readonly lora: LoraSettings; readonly ttl: number | null; readonly metadata: Record<string, string> | null },
+    place: {
+      readonly model: string;
+      readonly kind: CheckpointKind;
+      readonly name: string;
+      readonly overwrite: boolean;
+    },
+    facts: {
+      readonly base: string;
+      readonly lora: LoraSettings;
+      readonly ttl: number | null;
+      readonly metadata: Record<string, string> | null;
+    },
     save: (directory: string) => Promise<void>,
   ): Promise<string> {
     const { model, kind, name, overwrite } = place;
@@ -101,9 +111,7 @@ export class Checkpoints {
     const all = kinds.flatMap((kind) =>
       namesIn(join(this.#home, folderOf(model), kind)).map((name) => `tinker://${model}/${kind}/${name}`),
     );
-    return all
-      .flatMap((path) => this.#openOrNothing(path))
-      .sort((a, b) => a.manifest.saved_at - b.manifest.saved_at);
+    return all.flatMap((path) => this.#openOrNothing(path)).sort((a, b) => a.manifest.saved_at - b.manifest.saved_at);
   }
 
   /** Ids of the models that have saved weights. */

@@ -3,7 +3,12 @@ import { Refusal } from './refusal.js';
 
 /** `size`: bytes that it holds in memory, roughly. */
 export type Result =
-  | { readonly kind: 'done'; readonly size: number; readonly json: () => unknown; readonly proto: (() => Uint8Array) | null }
+  | {
+      readonly kind: 'done';
+      readonly size: number;
+      readonly json: () => unknown;
+      readonly proto: (() => Uint8Array) | null;
+    }
   | { readonly kind: 'failed'; readonly error: string; readonly category: 'user' | 'server' };
 
 type Future = {

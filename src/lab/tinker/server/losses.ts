@@ -2,9 +2,9 @@
 import { UserError } from '../../../base/user-error.js';
 import { didYouMean } from '../../../text/nearest.js';
 import { crossEntropy, lossFns, objectiveOf, type LossFn, type Objective } from '../../objectives/objectives.js';
-import type { Datum } from '../../service/service.js';
 import type { ForwardBackwardRequest, WireDatum } from '../protocol/messages.js';
 import type { Tensor } from '../protocol/tensors.js';
+import type { Learnable } from './shared-prefixes.js';
 
 const known = ['cross_entropy', ...lossFns];
 /** The protocol has no standard for it; this is the value of its documentation's example. */
@@ -33,7 +33,7 @@ export function lossOf({ lossFn, config }: Pick<ForwardBackwardRequest, 'lossFn'
  *
  * @throws UserError that says which input is missing or too short.
  */
-export function datumOf(datum: WireDatum, index: number, { name }: Objective): Datum {
+export function datumOf(datum: WireDatum, index: number, { name }: Objective): Learnable {
   const { tokens, inputs } = datum;
   const length = tokens.length;
   const needed = (input: string): Tensor['values'] => {
@@ -57,6 +57,8 @@ export function datumOf(datum: WireDatum, index: number, { name }: Objective): D
     weights: isSupervised ? needed('weights') : (optional('mask') ?? new Float32Array(length).fill(1)),
     advantages: isSupervised ? undefined : needed('advantages'),
     logprobs: isSupervised ? undefined : needed('logprobs'),
+    // The pull of dro holds where nothing was gained, too.
+    isSilent: name !== 'dro',
     ...(isClipped && {
       clips: { ...(clips.low && { low: clips.low }), ...(clips.high && { high: clips.high }) },
     }),

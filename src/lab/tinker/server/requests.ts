@@ -6,7 +6,10 @@ import type { Tensor } from '../protocol/tensors.js';
 
 const MOST_SAMPLES = 4096;
 
-const Token = z.int().min(-(2 ** 31)).max(2 ** 31 - 1);
+const Token = z
+  .int()
+  .min(-(2 ** 31))
+  .max(2 ** 31 - 1);
 const Sequential = z.int().min(0).nullish();
 const Metadata = z.record(z.string(), z.unknown()).nullish();
 

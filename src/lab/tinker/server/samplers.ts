@@ -80,8 +80,7 @@ export class Samplers {
 
 /** Requests with the same words here can be drawn in one call: the result of each does not depend on its company. */
 export function groupOf({ params }: SampleRequest): string {
-  const { seed: _, ...same } = params;
-  return JSON.stringify(same);
+  return JSON.stringify({ ...params, seed: null });
 }
 
 function checkPrompt(prompt: Int32Array, { shape }: BaseModel): void {

@@ -65,15 +65,18 @@ export async function serve(config: ServeConfig, world: ProcessContext): Promise
   return signal;
 }
 
-/** Everything but the listening; `close` ends all connections. */
-export async function openService(config: ServeConfig, world: ProcessContext) {
+/**
+ * Everything but the listening; `close` ends all connections.
+ *
+ * @param boot Names this start in the ids of sessions and results, so that those of an earlier one are known to be gone.
+ */
+export async function openService(config: ServeConfig, world: ProcessContext, boot = randomBytes(4).toString('hex')) {
   const token = tokenOf(config.host, world.environment);
   makeDirectory(config.dir, 'dir');
   const catalogue = new ModelCatalogue(join(config.dir, 'models'), namesIn(config.model));
   const checkpoints = new Checkpoints(join(config.dir, 'checkpoints'), world.time);
   checkpoints.clean();
   const create: EngineFactory = async (shape) => (await chooseEngine(shape, config, world)).engine;
-  const boot = randomBytes(4).toString('hex');
   const futures = new Futures(boot);
   const bug = (error: unknown) => world.log(`bug: ${error instanceof Error ? error.stack : String(error)}`);
   const service = new TrainingService({

@@ -112,5 +112,8 @@ export class Sessions {
 
 /** What a service that was killed has forgotten, and what has ended, is gone: the client has to begin anew. */
 function gone(what: string, id: string): never {
-  throw new Refusal(410, `The ${what} ${id.slice(0, 200)} has ended, or never was: begin a new session. Saved weights are still there.`);
+  throw new Refusal(
+    410,
+    `The ${what} ${id.slice(0, 200)} has ended, or never was: begin a new session. Saved weights are still there.`,
+  );
 }

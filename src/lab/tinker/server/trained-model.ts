@@ -1,4 +1,6 @@
 /** A model that a client trains: the service on an engine, adapters included, behind the words of the protocol. */
+import { copyFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { UserError } from '../../../base/user-error.js';
 import { AdaptedEngine } from '../../engine/adapters/adapted-engine.js';
 import { allLayers, type AdapterConfig } from '../../engine/adapters/config.js';
@@ -6,7 +8,8 @@ import { initialAdapters } from '../../engine/adapters/initial-adapters.js';
 import { computedShape } from '../../engine/adapters/layout.js';
 import { compiledKernels } from '../../engine/create-engine.js';
 import type { AdamOptions, Engine, ModelShape } from '../../engine/engine.js';
-import type { Objective } from '../../objectives/objectives.js';
+import { tokenizerFiles } from '../../hugging-face/tokenizer.js';
+import type { Clip, Objective } from '../../objectives/objectives.js';
 import { rng } from '../../rng.js';
 import { readModel } from '../../run/model-files.js';
 import { EngineService } from '../../service/engine-service.js';
@@ -14,6 +17,7 @@ import type { Datum } from '../../service/service.js';
 import type { ForwardBackwardOutput, ForwardBackwardRequest } from '../protocol/messages.js';
 import { datumOf, lossOf } from './losses.js';
 import type { BaseModel } from './model-catalogue.js';
+import { plansOf } from './shared-prefixes.js';
 
 /** Of rank 0: there are no adapters, and all weights are trained. */
 export type LoraSettings = {
@@ -47,12 +51,17 @@ export function adaptersOf(lora: LoraSettings): AdapterConfig | null {
     ...(lora.trainUnembed ? (['lm_head'] as const) : []),
   ];
   const [first, ...more] = targets;
-  if (first === undefined) throw new UserError('The lora_config trains nothing.', 'Set train_attn, train_mlp or train_unembed.');
+  if (first === undefined)
+    throw new UserError('The lora_config trains nothing.', 'Set train_attn, train_mlp or train_unembed.');
   return [{ kind: 'lora', name: 'lora', rank: lora.rank, alpha, layers: allLayers, targets: [first, ...more] }];
 }
 
 /** The engine of a base model, with adapters whose parameters are zero until they are loaded. */
-export async function engineOf(base: BaseModel, adapters: AdapterConfig | null, create: EngineFactory): Promise<Engine> {
+export async function engineOf(
+  base: BaseModel,
+  adapters: AdapterConfig | null,
+  create: EngineFactory,
+): Promise<Engine> {
   const { shape, weights } = base;
   if (adapters === null) {
     const engine = await create(shape);
@@ -102,19 +111,20 @@ export class TrainedModel {
     this.#checkTokens(datums);
     const logprobs: Float32Array[] = [];
     let loss = 0;
-    for (const part of parts(datums)) {
+    for (const plan of plansOf(datums, TOKENS_AT_ONCE)) {
       await this.#pause();
-      if (request.forwardOnly) {
-        const scores = await this.#service.forward(part);
-        part.forEach((datum, index) => (loss += lossAlone(objective, datum, scores[index]!)));
-        logprobs.push(...scores);
-        continue;
-      }
-      const learnt = await this.#service.forwardBackward(part, { objective });
+      const learnt = await this.#compute(plan.datums, objective, request.forwardOnly);
       loss += learnt.loss;
-      logprobs.push(...learnt.logprobs);
+      logprobs.push(...plan.restore(learnt.logprobs));
     }
     return { logprobs, metrics: { 'loss:sum': loss } };
+  }
+
+  async #compute(datums: readonly Datum[], objective: Objective, forwardOnly: boolean) {
+    if (!forwardOnly) return this.#service.forwardBackward(datums, { objective });
+    const logprobs = await this.#service.forward(datums);
+    const loss = datums.reduce((sum, datum, index) => sum + lossAlone(objective, datum, logprobs[index]!), 0);
+    return { loss, logprobs };
   }
 
   /** @returns the norm of the gradient before it was clipped. */
@@ -126,9 +136,13 @@ export class TrainedModel {
     return { base: this.base, adapters: adaptersOf(this.lora), values: await this.#service.weights() };
   }
 
-  /** Into a directory that exists. */
-  save(directory: string): Promise<void> {
-    return this.#service.saveState(directory);
+  /** Into a directory that exists, with the tokenizer: so other commands can use the weights as any model's. */
+  async save(directory: string): Promise<void> {
+    await this.#service.saveState(directory);
+    for (const name of Object.values(tokenizerFiles)) {
+      const from = join(this.base.directory, name);
+      if (existsSync(from)) copyFileSync(from, join(directory, name));
+    }
   }
 
   /** @param withOptimizer Otherwise the optimizer begins anew. */
@@ -175,30 +189,18 @@ export function savedParameters(directory: string) {
     : { values: adapters.parameters, optimizer: adapters.optimizer };
 }
 
-/** Neighbours, so many that they have no more tokens than a pass takes; at least one. */
-function* parts(datums: readonly Datum[]): Generator<Datum[]> {
-  let part: Datum[] = [];
-  let tokens = 0;
-  for (const datum of datums) {
-    if (part.length > 0 && tokens + datum.tokens.length > TOKENS_AT_ONCE) {
-      yield part;
-      [part, tokens] = [[], 0];
-    }
-    part.push(datum);
-    tokens += datum.tokens.length;
-  }
-  if (part.length > 0) yield part;
+/** Of a datum that is scored and not learnt from. */
+function lossAlone(objective: Objective, datum: Datum, scores: Float32Array): number {
+  const { weights, advantages, logprobs } = datum;
+  const at = (values: ArrayLike<number> | undefined, token: number, otherwise: number) => values?.[token] ?? otherwise;
+  return scores.reduce((sum, lp, token) => {
+    if (weights[token] === 0) return sum;
+    const [q, advantage] = [at(logprobs, token, lp), at(advantages, token, 0)];
+    return sum + weights[token]! * objective.loss(lp, q, advantage, clipOf(objective, datum, token));
+  }, 0);
 }
 
-function lossAlone(objective: Objective, { weights, advantages, logprobs, clips }: Datum, scores: Float32Array): number {
-  let sum = 0;
-  scores.forEach((lp, at) => {
-    if (weights[at] === 0) return;
-    const clip = objective.clip && {
-      low: clips?.low?.[at] ?? objective.clip.low,
-      high: clips?.high?.[at] ?? objective.clip.high,
-    };
-    sum += weights[at]! * objective.loss(lp, logprobs?.[at] ?? lp, advantages?.[at] ?? 0, clip);
-  });
-  return sum;
+function clipOf({ clip }: Objective, { clips }: Datum, token: number): Clip | undefined {
+  if (clip === undefined || clips === undefined) return clip;
+  return { low: clips.low?.[token] ?? clip.low, high: clips.high?.[token] ?? clip.high };
 }

@@ -6,7 +6,16 @@ import { sizeOf, type Checkpoint, type Checkpoints } from './checkpoints.js';
 import type { Futures, Result } from './futures.js';
 import type { BaseModel, ModelCatalogue } from './model-catalogue.js';
 import { Refusal } from './refusal.js';
-import { tokensOf, type CreateModel, type CreateSamplingSession, type CreateSession, type LoadWeights, type OptimStep, type Sample, type SaveWeights } from './requests.js';
+import {
+  tokensOf,
+  type CreateModel,
+  type CreateSamplingSession,
+  type CreateSession,
+  type LoadWeights,
+  type OptimStep,
+  type Sample,
+  type SaveWeights,
+} from './requests.js';
 import { failedResult, learntResult, plainResult, sampledResult } from './results.js';
 import type { SamplerSources } from './sampler-sources.js';
 import { groupOf, type SampleRequest, type Samplers, type SamplerWeights } from './samplers.js';
@@ -138,7 +147,11 @@ export class TrainingService {
       const { path: name, sampling_session_seq_id: number } = request;
       const type = 'save_weights_for_sampler';
       if (name != null) {
-        const path = await this.#save(model, { ...request, model_id: id, path: name, overwrite: true }, 'sampler_weights');
+        const path = await this.#save(
+          model,
+          { ...request, model_id: id, path: name, overwrite: true },
+          'sampler_weights',
+        );
         return plainResult({ type, path });
       }
       if (number == null) throw new UserError('The weights have neither a path nor a sampling session.', 'Give one.');
@@ -185,7 +198,9 @@ export class TrainingService {
     return { sampler_id: id, base_model: base, model_path: path };
   }
 
-  async sample(request: z.infer<typeof Sample>): Promise<Accepted & { readonly sample_sequence_ids: readonly string[] }> {
+  async sample(
+    request: z.infer<typeof Sample>,
+  ): Promise<Accepted & { readonly sample_sequence_ids: readonly string[] }> {
     const { sampling_session_id: id, seq_id: number } = request;
     const sampler = id == null ? null : this.#parts.sessions.sampler(id);
     if (sampler !== null) this.#session(sampler.session);
