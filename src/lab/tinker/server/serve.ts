@@ -4,7 +4,7 @@ import { appendFileSync, renameSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { UserError } from '../../../base/user-error.js';
+import { errorText, UserError } from '../../../base/user-error.js';
 import { key, type Config } from '../../config/key.js';
 import { int, namesIn, oneOf, orNone, text } from '../../config/value-type.js';
 import { chooseEngine, engineChoices } from '../../engine/choose-engine.js';
@@ -93,7 +93,7 @@ export async function openService(config: ServeConfig, world: ProcessContext, bo
     log: world.log,
     bug,
   });
-  const line = requestLog(join(config.dir, 'requests.jsonl'), world.time);
+  const line = requestLog(join(config.dir, 'requests.jsonl'), world);
   const routes = apiRoutes({ service, futures, catalogue }, { longPollMs });
   const server = httpServer(routes, { token, ...limits }, { now: world.now, line, bug });
   const close = () => {
@@ -132,17 +132,28 @@ function tokenOf(host: string, environment: ProcessContext['environment']): stri
 
 const mostLogBytes = 64 * 2 ** 20;
 
-/** One line of JSON for each request; a log that is full is kept beside the new one. */
-function requestLog(path: string, time: () => number): (line: RequestLine) => void {
+/**
+ * One line of JSON for each request; a log that is full is kept beside the new one. What cannot be written is said once, and
+ * the requests are answered all the same.
+ */
+function requestLog(path: string, { time, log }: ProcessContext): (line: RequestLine) => void {
   let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  return (line) => {
-    const words = `${JSON.stringify({ time: new Date(time()).toISOString(), ...line })}\n`;
+  let hasFailed = false;
+  const append = (words: string) => {
     if (size > mostLogBytes) {
       renameSync(path, `${path}.1`);
       size = 0;
     }
     appendFileSync(path, words);
     size += words.length;
+  };
+  return (line) => {
+    try {
+      append(`${JSON.stringify({ time: new Date(time()).toISOString(), ...line })}\n`);
+    } catch (error) {
+      if (!hasFailed) log(`requests are no longer logged: ${errorText(error)}`);
+      hasFailed = true;
+    }
   };
 }
 
