@@ -29,6 +29,7 @@ import { keepConfig, openRunDirectory, rememberDirectory, type RunDirectory } fr
 import { lockRun } from './run/run-lock.js';
 import type { StopSignal, ProcessContext } from './run/process-context.js';
 import { exitCodeOf, openRun } from './run/runner.js';
+import { serve, serveKeys } from './tinker/server/serve.js';
 
 type Command = {
   readonly purpose: string;
@@ -197,6 +198,12 @@ const commands: Readonly<Record<string, Command>> = {
       return 0;
     },
     'path',
+  ),
+  serve: command(
+    'Serves training and sampling over HTTP: the SDK of Tinker, and every program on it, runs on this machine.',
+    serveKeys,
+    async ({ config }) => exitCodeOf({ kind: 'stopped', signal: await serve(config, world) }),
+    'model',
   ),
 };
 

@@ -101,6 +101,8 @@ export type Sampling = {
   readonly repetitionPenalty?: number;
   /** Tokens that end a sequence. Default: none. */
   readonly stop?: readonly number[];
+  /** Asked after each token, for what tokens alone do not say; a sequence that it ends has `ended` as if by a stop token. */
+  readonly ends?: (tokens: readonly number[]) => boolean;
 };
 
 /** Where a sequence begins, and the seed of the stream that draws it: `rng(seed, 'generate')`, one number a token. */

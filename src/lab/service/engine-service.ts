@@ -8,6 +8,7 @@ import {
   emptyStatistics,
   type BatchStatistics,
   type Datum,
+  type Learnt,
   type Loss,
   type RoutingPass,
   type SampleRequest,
@@ -43,7 +44,7 @@ export class EngineService implements TrainingService {
     datums: readonly Datum[],
     loss: Loss,
     { passes = null }: { readonly passes?: readonly RoutingPass[] | null } = {},
-  ): Promise<BatchStatistics> {
+  ): Promise<Learnt> {
     return this.#inTurn(() =>
       passes === null ? accumulateGradient(this.engine, datums, loss) : this.#routed(datums, loss, passes),
     );
@@ -80,31 +81,33 @@ export class EngineService implements TrainingService {
 
   async #logprobs(datums: readonly Datum[], temperature: number): Promise<Float32Array[]> {
     const { logprobs } = await this.engine.forward(groupsOf(datums), { temperature });
-    let at = 0;
-    return datums.map(({ tokens }) => logprobs.slice(at, (at += tokens.length)));
+    return byDatum(datums, logprobs);
   }
 
   /** The passes one after the other; afterwards all adapters are trained, and switched as they were. */
-  async #routed(datums: readonly Datum[], loss: Loss, passes: readonly RoutingPass[]): Promise<BatchStatistics> {
+  async #routed(datums: readonly Datum[], loss: Loss, passes: readonly RoutingPass[]): Promise<Learnt> {
     const { engine } = this;
     if (!(engine instanceof AdaptedEngine)) {
       throw new UserError('Gradients are routed between two adapters.', 'Open the model with both.');
     }
     const before = engine.scales;
     const sums = emptyStatistics();
+    const logprobs = new Map<Datum, Float32Array>();
     try {
       for (const { takes, trained, scales } of passes) {
         const part = datums.filter((_, index) => takes[index]);
         if (part.length === 0) continue;
         await engine.setScales(scales);
         await engine.setTrained(trained);
-        addStatistics(sums, await accumulateGradient(engine, part, loss));
+        const learnt = await accumulateGradient(engine, part, loss);
+        addStatistics(sums, learnt);
+        part.forEach((datum, index) => logprobs.set(datum, learnt.logprobs[index]!));
       }
     } finally {
       await engine.setScales(before);
       await engine.setTrained(null);
     }
-    return sums;
+    return { ...sums, logprobs: datums.map((datum) => logprobs.get(datum) ?? new Float32Array(0)) };
   }
 
   /**
@@ -155,7 +158,7 @@ function groupsOf(datums: readonly Datum[]): PromptGroup[] {
 }
 
 /** Adds the derivative of the datums' part of the loss to the engine's gradient. */
-async function accumulateGradient(engine: Engine, datums: readonly Datum[], loss: Loss): Promise<BatchStatistics> {
+async function accumulateGradient(engine: Engine, datums: readonly Datum[], loss: Loss): Promise<Learnt> {
   const { divisor = 1, temperature = 1, entropyCoefficient = 0 } = loss;
   const { logprobs, entropies } = await engine.forward(groupsOf(datums), { temperature });
   const dLogprob = new Float32Array(logprobs.length);
@@ -169,7 +172,12 @@ async function accumulateGradient(engine: Engine, datums: readonly Datum[], loss
   }
   sums.loss /= divisor;
   await engine.backward(dLogprob, dEntropy);
-  return sums;
+  return { ...sums, logprobs: byDatum(datums, logprobs) };
+}
+
+function byDatum(datums: readonly Datum[], logprobs: Float32Array): Float32Array[] {
+  let at = 0;
+  return datums.map(({ tokens }) => logprobs.slice(at, (at += tokens.length)));
 }
 
 /** What the policy gives each token of a batch, and where the derivative of the loss by it goes. `at`: of the next datum. */

@@ -6,6 +6,9 @@ import type { ModelShape } from '../engine.js';
 export const projections = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
 export type Projection = (typeof projections)[number];
 
+/** What LoRA can adapt: those, and the head, which of a tied model is then a matrix of its own. */
+export const loraTargets = [...projections, 'lm_head'] as const;
+
 /** Of L layers those from ⌊L · start⌋ up to, and without, ⌊L · end⌋, every `stride`-th. */
 const Layers = z.strictObject({
   start: z.number().min(0).max(1),
@@ -25,7 +28,7 @@ const Lora = z.strictObject({
   rank: z.int().min(0),
   alpha: z.number().positive(),
   layers: Layers,
-  targets: z.array(z.enum(projections)).nonempty(),
+  targets: z.array(z.enum(loraTargets)).nonempty(),
 });
 
 /**

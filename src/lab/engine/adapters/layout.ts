@@ -2,7 +2,7 @@ import type { ModelShape } from '../engine.js';
 import { offsetsOf, type Tensor } from '../layout.js';
 import { widthsOf } from '../model-shape.js';
 import { paddedShape, push, type Stretch } from '../model/padding.js';
-import { layersOf, projections, type AdapterConfig, type Lora, type Mlp, type Projection } from './config.js';
+import { layersOf, projections, type Adapter, type AdapterConfig, type Lora, type Mlp, type Projection } from './config.js';
 
 /** One adapter's A [rank × inputs] and Bᵀ [rank × outputs] for a projection, whose own matrix is [inputs × outputs]. */
 export type Block = {
@@ -43,11 +43,16 @@ export type AdapterLayout = {
 
 /**
  * The plain model that a model with adapters amounts to: neurons of adapters are neurons of the layer, and LoRA changes
- * nothing but weights.
+ * nothing but weights. A head with LoRA is no longer the embedding.
  */
 export function mergedShape(shape: ModelShape, adapters: AdapterConfig): ModelShape {
   const more = adapters.reduce((sum, adapter) => sum + (adapter.kind === 'mlp' ? adapter.neurons : 0), 0);
-  return more === 0 ? shape : { ...shape, feedForward: shape.feedForward + more };
+  const tied = shape.tied && !adapters.some(adaptsHead);
+  return more === 0 && tied === shape.tied ? shape : { ...shape, tied, feedForward: shape.feedForward + more };
+}
+
+function adaptsHead(adapter: Adapter): adapter is Lora {
+  return adapter.kind === 'lora' && adapter.rank > 0 && adapter.targets.includes('lm_head');
 }
 
 /** Shape of the model that is computed with: `mergedShape`, filled up as the kernels want it. */
@@ -56,7 +61,7 @@ export function computedShape(shape: ModelShape, adapters: AdapterConfig): Model
 }
 
 /**
- * Adapter by adapter, layer by layer, projection by projection.
+ * Adapter by adapter, layer by layer, projection by projection; an adapter's head after its layers.
  *
  * @param stored The shape itself, or the one with its feed-forward layer filled up: then rows of the parameters are, too,
  *   as the kernels want them.
@@ -79,6 +84,7 @@ export function adapterLayout(shape: ModelShape, adapters: AdapterConfig, stored
         blocks.push({ adapter: index, ...factors, ...placeOf(computed, layer, target) });
       }
     }
+    if (adaptsHead(adapter)) blocks.push({ adapter: index, ...takeHead(vector, adapter, computed) });
   });
   return { tensors: vector.tensors, blocks, neurons, size: vector.size };
 }
@@ -120,6 +126,15 @@ function takeFactors(
   const a = vector.takeRows(`${prefix}.lora_A.${name}`, { rows: rank, length: inputs, row: aRow });
   const b = vector.takeColumns(`${prefix}.lora_B.${name}`, { rows: rank, length: outputs, row: bRow });
   return { rank, a, aRow, inputs, b, bRow, outputs };
+}
+
+/** The head is stored [outputs × inputs], so its A and B change places. */
+function takeHead(vector: Vector, { name, rank }: Lora, shape: ModelShape): Omit<Block, 'adapter'> {
+  const { vocabulary, width } = shape;
+  const b = vector.takeRows(`lm_head.lora_A.${name}`, { rows: rank, length: width, row: width });
+  const a = vector.takeColumns(`lm_head.lora_B.${name}`, { rows: rank, length: vocabulary, row: vocabulary });
+  const own = { rank, a, aRow: vocabulary, inputs: vocabulary, b, bRow: width, outputs: width };
+  return { ...own, matrix: offsetsOf(shape).head, matrixRow: width };
 }
 
 function takeNeurons(

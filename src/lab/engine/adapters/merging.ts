@@ -75,7 +75,7 @@ export class Merging {
     this.#computed = computedShape(shape, adapters);
     this.#length = plain.size;
     this.#own = rowStretches(plain.tensors, tensors);
-    this.#frozen = stretches(shape, this.#computed);
+    this.#frozen = frozenStretches(shape, this.#computed);
     this.#neurons = neurons;
     this.count = size;
     this.parameters = heap.allocate(size);
@@ -255,6 +255,14 @@ export class Merging {
       }
     }
   }
+}
+
+/** A head that is adapted begins as the embedding to which it was tied. */
+function frozenStretches(shape: ModelShape, computed: ModelShape): Stretch[] {
+  const all = stretches(shape, computed);
+  if (shape.tied === computed.tied) return all;
+  const count = shape.vocabulary * shape.width;
+  return [...all, { from: offsetsOf(shape).embedding, to: offsetsOf(computed).head, count }];
 }
 
 /** A vector on the heap, and how its `length` numbers lie there. */

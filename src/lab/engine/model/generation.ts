@@ -83,7 +83,8 @@ export class Generation {
     return this.#memory.rootOf(prompts.map(({ tokens }) => tokens));
   }
 
-  #runKept(root: Int32Array, sequences: readonly Sequence[], { temperature, stop = [] }: Sampling): void {
+  #runKept(root: Int32Array, sequences: readonly Sequence[], sampling: Sampling): void {
+    const { temperature } = sampling;
     const nothing: readonly number[] = [];
     const decoding = new Decoding(this.#inference, this.#memory, root, sequences.length);
     if (sequences.some(({ prompt }) => prompt.length > root.length))
@@ -93,7 +94,7 @@ export class Generation {
         if (sequence.ended !== null) continue;
         const token = decoding.draw(sequence.index, sequence.random.next(), temperature);
         const logprob = decoding.logprobOf(sequence.index, token);
-        append(sequence, { token, logprob, samplingLogprob: temperature === 0 ? 0 : logprob }, stop);
+        append(sequence, { token, logprob, samplingLogprob: temperature === 0 ? 0 : logprob }, sampling);
       }
       if (sequences.every(({ ended }) => ended !== null)) return;
       decoding.advance(sequences.map(({ ended, tokens }) => (ended === null ? [tokens[tokens.length - 1]!] : nothing)));
@@ -134,10 +135,10 @@ export class Generation {
     const rows = { count: parts.length, ...room, ...this.#inference.run(room.cache, parts) };
     const seen = (row: number) => seenBy(drawers.find((drawer) => drawer.row === row)!.sequence);
     const from = distributions(model, sampling, rows, seen);
-    const { temperature, stop = [] } = sampling;
+    const { temperature } = sampling;
     for (const { sequence, row } of drawers) {
       const uniform = sequence.random.next();
-      append(sequence, draw(model, from, row, { temperature, uniform, scratch: room.scratch }), stop);
+      append(sequence, draw(model, from, row, { temperature, uniform, scratch: room.scratch }), sampling);
     }
   }
 
@@ -183,11 +184,11 @@ function lastToken({ sequence: { tokens }, shared, sharedRows, own }: Live): Par
   return { tokens: [tokens[tokens.length - 1]!], shared, sharedRows, own, ownBefore: tokens.length - 1 };
 }
 
-function append(sequence: Sequence, drawn: ReturnType<typeof draw>, stop: readonly number[]): void {
+function append(sequence: Sequence, drawn: ReturnType<typeof draw>, { stop = [], ends }: Sampling): void {
   sequence.tokens.push(drawn.token);
   sequence.logprobs.push(drawn.logprob);
   sequence.samplingLogprobs.push(drawn.samplingLogprob);
-  if (stop.includes(drawn.token)) sequence.ended = 'stop';
+  if (stop.includes(drawn.token) || ends?.(sequence.tokens) === true) sequence.ended = 'stop';
   else if (sequence.tokens.length === sequence.room) sequence.ended = 'length';
 }
 

@@ -241,7 +241,7 @@ function draw(
 }
 
 /** Reads what has been drawn, all in one go. What a sequence drew after its end is dropped. */
-async function collect({ device }: Model, unread: Unread[], { stop = [] }: Sampling): Promise<void> {
+async function collect({ device }: Model, unread: Unread[], { stop = [], ends }: Sampling): Promise<void> {
   const read = unread.splice(0);
   if (read.length === 0) return;
   const flat = device.run(() =>
@@ -261,7 +261,7 @@ async function collect({ device }: Model, unread: Unread[], { stop = [] }: Sampl
       sequence.tokens.push(token);
       sequence.logprobs.push(values[at + length + i]!);
       sequence.samplingLogprobs.push(values[at + 2 * length + i]!);
-      if (stop.includes(token)) sequence.ended = 'stop';
+      if (stop.includes(token) || ends?.(sequence.tokens) === true) sequence.ended = 'stop';
       else if (sequence.tokens.length === sequence.room) sequence.ended = 'length';
     });
     at += 3 * length;

@@ -31,6 +31,10 @@ const mixed: AdapterConfig = [
   { ...loraOnAll('all', 2, 3) },
   { ...loraOnAll('some', 3, 1), targets: ['v_proj', 'down_proj'], layers: { start: 0.5, end: 1, stride: 1 } },
 ];
+const withHead: AdapterConfig = [
+  { ...loraOnAll('head', 3, 6), targets: ['q_proj', 'down_proj', 'lm_head'] },
+  { ...loraOnAll('more', 1, 2), targets: ['lm_head'], layers: everySecond },
+];
 const groups = groupsOf(shape, [
   [3, 4, 1],
   [2, 5],
@@ -77,9 +81,13 @@ describe.each(everyEngine)('adapters on the engine on %s', (backend) => {
     },
   );
 
-  it('have the derivative that finite differences show', async () => {
-    const engine = await trainedAdaptedOn(backend, shape, mixed);
-    await engine.setScales({ all: 0.7, forget: 1.5 });
+  it.each([
+    { on: 'layers', model: shape, adapters: mixed, scales: { all: 0.7, forget: 1.5 } },
+    { on: 'layers and the head', model: shape, adapters: withHead, scales: { head: 1.3 } },
+    { on: 'layers and a tied head', model: { ...shape, tied: true }, adapters: withHead, scales: { head: 1.3 } },
+  ])('have the derivative that finite differences show, on $on', async ({ model, adapters, scales }) => {
+    const engine = await trainedAdaptedOn(backend, model, adapters);
+    await engine.setScales(scales);
     const [dLogprob, dEntropy] = [slopes(10, 11), slopes(10, 12)];
     await engine.forward(groups);
     await engine.backward(dLogprob, dEntropy);
@@ -104,10 +112,10 @@ describe.each(everyEngine)('adapters on the engine on %s', (backend) => {
     }
   });
 
-  it('are at first no change at all: the bits of the model without them', async () => {
-    const engine = await adaptedOn(backend, shape, dual);
+  it.each([dual, withHead])('are at first no change at all: the bits of the model without them', async (...adapters) => {
+    const engine = await adaptedOn(backend, shape, adapters);
     const random = rng(1, 'adapters');
-    await engine.loadWeights(initialAdapters(shape, dual, () => random.next()));
+    await engine.loadWeights(initialAdapters(shape, adapters, () => random.next()));
     const plain = await trainedEngineOn(backend, shape);
     expect(await engine.forward(groups)).toEqual(await plain.forward(groups));
   });

@@ -1,0 +1,331 @@
+/** What the official SDK sends and reads as protobuf, in both directions. The numbers of the fields are those of SDK 0.38.0. */
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { bytesOf, dtypes, int64Bytes, numbersOf, type Tensor } from './tensors.js';
+
+/** A sequence with what a loss needs of it, by the names of the protocol. */
+export type WireDatum = {
+  readonly tokens: Int32Array;
+  readonly inputs: ReadonlyMap<string, Tensor>;
+};
+
+export type ForwardBackwardRequest = {
+  readonly modelId: string;
+  readonly seqId: number | null;
+  readonly data: readonly WireDatum[];
+  readonly lossFn: string;
+  readonly config: Readonly<Record<string, number | string>>;
+  readonly forwardOnly: boolean;
+};
+
+export type ForwardBackwardOutput = {
+  /** One array for each datum. */
+  readonly logprobs: readonly Float32Array[];
+  readonly metrics: Readonly<Record<string, number>>;
+};
+
+export type SampledSequence = {
+  readonly stopReason: 'stop' | 'length';
+  readonly tokens: Int32Array;
+  readonly logprobs: Float32Array;
+};
+
+/** Row-major [length × k]; cells that are empty hold token 0 and log-probability −99999. */
+export type TopLogprobs = { readonly tokens: Int32Array; readonly logprobs: Float32Array; readonly k: number };
+
+export type SampleResponse = {
+  readonly sequences: readonly SampledSequence[];
+  /** NaN first: nothing comes before the first token. Null: not asked for. */
+  readonly promptLogprobs: Float32Array | null;
+  readonly topPromptLogprobs: TopLogprobs | null;
+};
+
+type Visit = (field: number, type: WireType) => boolean;
+
+/** Reads the fields of a message; `visit` returns false for a field that is to be skipped. @throws Error when it is cut off. */
+function read(bytes: Uint8Array, begin: (reader: BinaryReader) => Visit): void {
+  const reader = new BinaryReader(bytes);
+  const visit = begin(reader);
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    if (!visit(field, type)) reader.skip(type, field);
+  }
+}
+
+/** Reads fields that all are of the `bytes` kind: strings, messages, packed numbers. */
+function readParts(bytes: Uint8Array, take: (field: number, part: Uint8Array) => void): void {
+  read(bytes, (reader) => (field, type) => {
+    if (type !== WireType.LengthDelimited) return false;
+    take(field, reader.bytes());
+    return true;
+  });
+}
+
+const text = new TextDecoder();
+
+export function readForwardBackwardRequest(bytes: Uint8Array): ForwardBackwardRequest {
+  let [modelId, lossFn, forwardOnly] = ['', '', false];
+  let seqId: number | null = null;
+  const data: WireDatum[] = [];
+  const config: Record<string, number | string> = {};
+  const number = (reader: BinaryReader, field: number): boolean => {
+    if (field === 2) seqId = reader.int32();
+    else if (field === 6) forwardOnly = reader.bool();
+    else return false;
+    return true;
+  };
+  read(bytes, (reader) => (field, type) => {
+    if (type === WireType.Varint) return number(reader, field);
+    if (type !== WireType.LengthDelimited) return false;
+    if (field === 1) modelId = reader.string();
+    else if (field === 3) data.push(readDatum(reader.bytes()));
+    else if (field === 4) lossFn = reader.string();
+    else if (field === 5) Object.assign(config, readSetting(reader.bytes(), readNumberEntry));
+    else if (field === 7) Object.assign(config, readSetting(reader.bytes(), readValueEntry));
+    else return false;
+    return true;
+  });
+  return { modelId, seqId, data, lossFn, config, forwardOnly };
+}
+
+type Entry = { key: string; value: number | string };
+
+function readSetting(
+  bytes: Uint8Array,
+  into: (bytes: Uint8Array, entry: Entry) => void,
+): Record<string, number | string> {
+  const entry: Entry = { key: '', value: 0 };
+  into(bytes, entry);
+  return { [entry.key]: entry.value };
+}
+
+function readNumberEntry(bytes: Uint8Array, entry: Entry): void {
+  read(bytes, (reader) => (field, type) => {
+    if (field === 1 && type === WireType.LengthDelimited) entry.key = reader.string();
+    else if (field === 2 && type === WireType.Bit64) entry.value = reader.double();
+    else if (field === 2 && type === WireType.Bit32) entry.value = reader.float();
+    else return false;
+    return true;
+  });
+}
+
+function readValueEntry(bytes: Uint8Array, entry: Entry): void {
+  readParts(bytes, (field, part) => {
+    if (field === 1) entry.key = text.decode(part);
+    if (field !== 2) return;
+    read(part, (reader) => (kind, type) => {
+      if (kind === 1 && type === WireType.Bit64) entry.value = reader.double();
+      else if (kind === 2 && type === WireType.LengthDelimited) entry.value = reader.string();
+      else return false;
+      return true;
+    });
+  });
+}
+
+function readDatum(bytes: Uint8Array): WireDatum {
+  const chunks: Uint8Array[] = [];
+  const inputs = new Map<string, Tensor>();
+  readParts(bytes, (field, part) => {
+    if (field === 1) chunks.push(readTextChunk(part));
+    if (field === 2) readInput(part, inputs);
+  });
+  const tokens = numbersOf(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), dtypes.int32) as Int32Array;
+  return { tokens, inputs };
+}
+
+/** The bytes of the tokens. @throws Error for a chunk that is a picture or a sound. */
+function readTextChunk(bytes: Uint8Array): Uint8Array {
+  let tokens: Uint8Array = new Uint8Array(0);
+  readParts(bytes, (field, part) => {
+    if (field !== 1) throw new Error('A chunk of the model input is not text, and the models here read only text.');
+    readParts(part, (inner, content) => {
+      if (inner === 1) tokens = content;
+    });
+  });
+  return tokens;
+}
+
+function readInput(bytes: Uint8Array, inputs: Map<string, Tensor>): void {
+  let name = '';
+  let tensor: Tensor | null = null;
+  readParts(bytes, (field, part) => {
+    if (field === 1) name = text.decode(part);
+    if (field === 2) tensor = readTensor(part);
+  });
+  if (tensor !== null) inputs.set(name, tensor);
+}
+
+function readTensor(bytes: Uint8Array): Tensor {
+  let dtype: number = dtypes.float32;
+  let dense: Uint8Array = new Uint8Array(0);
+  const shape: number[] = [];
+  read(bytes, (reader) => (field, type) => {
+    if (field === 1 && type === WireType.LengthDelimited) dense = reader.bytes();
+    else if (field === 2) throw new Error('A tensor is sparse, which is not supported here: send it dense.');
+    else if (field === 3 && type === WireType.Varint) dtype = reader.int32();
+    else if (field === 4 && type === WireType.Varint) shape.push(Number(reader.int64()));
+    else if (field === 4 && type === WireType.LengthDelimited) readPacked(reader.bytes(), shape);
+    else return false;
+    return true;
+  });
+  const values = numbersOf(dense, dtype);
+  return { values, shape: shape.length === 0 ? [values.length] : shape };
+}
+
+function readPacked(bytes: Uint8Array, into: number[]): void {
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) into.push(Number(reader.int64()));
+}
+
+/** A message inside another. */
+function nested(writer: BinaryWriter, field: number, write: (inner: BinaryWriter) => void): void {
+  writer.tag(field, WireType.LengthDelimited).fork();
+  write(writer);
+  writer.join();
+}
+
+function part(writer: BinaryWriter, field: number, bytes: Uint8Array): void {
+  writer.tag(field, WireType.LengthDelimited).bytes(bytes);
+}
+
+function string(writer: BinaryWriter, field: number, value: string): void {
+  writer.tag(field, WireType.LengthDelimited).string(value);
+}
+
+export function writeForwardBackwardRequest(request: ForwardBackwardRequest): Uint8Array {
+  const writer = new BinaryWriter();
+  string(writer, 1, request.modelId);
+  if (request.seqId !== null) writer.tag(2, WireType.Varint).int32(request.seqId);
+  for (const datum of request.data) nested(writer, 3, () => writeDatum(writer, datum));
+  string(writer, 4, request.lossFn);
+  for (const [key, value] of Object.entries(request.config)) {
+    if (typeof value !== 'number') continue;
+    nested(writer, 5, () => {
+      string(writer, 1, key);
+      writer.tag(2, WireType.Bit64).double(value);
+    });
+  }
+  if (request.forwardOnly) writer.tag(6, WireType.Varint).bool(true);
+  return writer.finish();
+}
+
+function writeDatum(writer: BinaryWriter, { tokens, inputs }: WireDatum): void {
+  nested(writer, 1, () => nested(writer, 1, () => part(writer, 1, bytesOf(tokens))));
+  for (const [name, { values, shape }] of inputs) {
+    nested(writer, 2, () => {
+      string(writer, 1, name);
+      nested(writer, 2, () => {
+        const isFloat = values instanceof Float32Array;
+        part(writer, 1, isFloat ? bytesOf(values) : int64Bytes(values));
+        writer.tag(3, WireType.Varint).int32(isFloat ? dtypes.float32 : dtypes.int64);
+        nested(writer, 4, () => shape.forEach((size) => writer.int64(size)));
+      });
+    });
+  }
+}
+
+export function writeForwardBackwardOutput({ logprobs, metrics }: ForwardBackwardOutput): Uint8Array {
+  const writer = new BinaryWriter();
+  string(writer, 1, 'ArrayRecord');
+  nested(writer, 2, () => {
+    nested(writer, 2, () => {
+      string(writer, 1, 'logprobs');
+      nested(writer, 2, () => writeBatchedTensor(writer, logprobs));
+    });
+    writer.tag(3, WireType.Varint).int64(logprobs.length);
+  });
+  for (const [key, value] of Object.entries(metrics)) {
+    nested(writer, 3, () => {
+      string(writer, 1, key);
+      writer.tag(2, WireType.Bit64).double(value);
+    });
+  }
+  return writer.finish();
+}
+
+function writeBatchedTensor(writer: BinaryWriter, arrays: readonly Float32Array[]): void {
+  const offsets = [0];
+  for (const { byteLength } of arrays) offsets.push(offsets.at(-1)! + byteLength);
+  part(writer, 1, Buffer.concat(arrays.map(bytesOf)));
+  part(writer, 2, int64Bytes(offsets));
+  writer.tag(3, WireType.Varint).int32(dtypes.float32);
+}
+
+export function readForwardBackwardOutput(bytes: Uint8Array): ForwardBackwardOutput {
+  const logprobs: Float32Array[] = [];
+  const metrics: Record<string, number> = {};
+  readParts(bytes, (field, part) => {
+    if (field === 3) Object.assign(metrics, readSetting(part, readNumberEntry));
+    if (field !== 2) return;
+    readParts(part, (inner, entry) => {
+      if (inner === 2) logprobs.push(...readLogprobs(entry));
+    });
+  });
+  return { logprobs, metrics };
+}
+
+/** The arrays of an entry that is named `logprobs`; none of another. */
+function readLogprobs(bytes: Uint8Array): Float32Array[] {
+  let name = '';
+  let tensor: Uint8Array = new Uint8Array(0);
+  readParts(bytes, (field, part) => {
+    if (field === 1) name = text.decode(part);
+    if (field === 2) tensor = part;
+  });
+  if (name !== 'logprobs') return [];
+  const parts = new Map<number, Uint8Array>();
+  readParts(tensor, (field, part) => parts.set(field, part));
+  const offsets = numbersOf(parts.get(2) ?? new Uint8Array(0), dtypes.int64);
+  const data = parts.get(1) ?? new Uint8Array(0);
+  return Array.from(offsets.subarray(1), (end, index) =>
+    Float32Array.from(numbersOf(data.subarray(offsets[index], end), dtypes.float32)),
+  );
+}
+
+export function writeSampleResponse({ sequences, promptLogprobs, topPromptLogprobs: top }: SampleResponse): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const { stopReason, tokens, logprobs } of sequences) {
+    nested(writer, 1, () => {
+      writer.tag(1, WireType.Varint).int32(stopReason === 'stop' ? 0 : 1);
+      part(writer, 2, bytesOf(tokens));
+      part(writer, 3, bytesOf(logprobs));
+    });
+  }
+  if (promptLogprobs !== null) part(writer, 2, bytesOf(promptLogprobs));
+  if (top !== null) {
+    nested(writer, 3, () => {
+      part(writer, 1, bytesOf(top.tokens));
+      part(writer, 2, bytesOf(top.logprobs));
+      writer.tag(3, WireType.Varint).uint32(top.k);
+      writer.tag(4, WireType.Varint).uint32(top.k === 0 ? 0 : top.tokens.length / top.k);
+    });
+  }
+  return writer.finish();
+}
+
+export function readSampleResponse(bytes: Uint8Array): SampleResponse {
+  const sequences: SampledSequence[] = [];
+  let promptLogprobs: Float32Array | null = null;
+  readParts(bytes, (field, part) => {
+    if (field === 1) sequences.push(readSequence(part));
+    if (field === 2) promptLogprobs = Float32Array.from(numbersOf(part, dtypes.float32));
+  });
+  return { sequences, promptLogprobs, topPromptLogprobs: null };
+}
+
+function readSequence(bytes: Uint8Array): SampledSequence {
+  let reason = 0;
+  let [tokens, logprobs]: [Uint8Array, Uint8Array] = [new Uint8Array(0), new Uint8Array(0)];
+  read(bytes, (reader) => (field, type) => {
+    if (field === 1 && type === WireType.Varint) reason = reader.int32();
+    else if (type !== WireType.LengthDelimited) return false;
+    else if (field === 2) tokens = reader.bytes();
+    else if (field === 3) logprobs = reader.bytes();
+    else return false;
+    return true;
+  });
+  return {
+    stopReason: reason === 0 ? 'stop' : 'length',
+    tokens: Int32Array.from(numbersOf(tokens, dtypes.int32)),
+    logprobs: Float32Array.from(numbersOf(logprobs, dtypes.float32)),
+  };
+}

@@ -1,0 +1,131 @@
+/** Which request is answered by what. The names and answers are those of the official SDK's versions 0.18.2 to 0.38.0. */
+import * as z from 'zod';
+import { readForwardBackwardRequest } from '../protocol/messages.js';
+import type { Futures } from './futures.js';
+import type { Handler, HttpRequest, Routes } from './http-server.js';
+import type { ModelCatalogue } from './model-catalogue.js';
+import { Refusal } from './refusal.js';
+import {
+  CreateModel,
+  CreateSamplingSession,
+  CreateSession,
+  LoadWeights,
+  ModelId,
+  OptimStep,
+  readJsonForwardBackward,
+  RequestId,
+  Sample,
+  SaveWeights,
+  SessionId,
+} from './requests.js';
+import type { TrainingService } from './training-service.js';
+
+export type Limits = {
+  /** Milliseconds for which a request for a result waits before the client is told to try again. */
+  readonly longPollMs: number;
+};
+
+type Parts = { readonly service: TrainingService; readonly futures: Futures; readonly catalogue: ModelCatalogue };
+
+export function apiRoutes(parts: Parts, limits: Limits): Routes {
+  return { ...sessionRoutes(parts), ...trainingRoutes(parts), ...samplingRoutes(parts, limits), ...listings(parts) };
+}
+
+function sessionRoutes({ service, catalogue }: Parts): Routes {
+  const capabilities: Handler = () => ({
+    supported_models: catalogue.names.map((name) => ({
+      model_name: name,
+      max_context_length: catalogue.contextOf(name),
+      trainable: true,
+      sampleable: true,
+    })),
+  });
+  return {
+    'GET healthz': () => ({ status: 'ok' }),
+    // Bodies that are packed are refused: Node 20 cannot unpack them.
+    'POST client/config': () => ({ proto_compress_fwdbwd: false }),
+    'POST client/dynamic_config': () => ({}),
+    'GET get_server_capabilities': capabilities,
+    'POST get_server_capabilities': capabilities,
+    'POST create_session': json(CreateSession, (body) => service.createSession(body)),
+    'POST session_heartbeat': json(SessionId, ({ session_id: id }) => {
+      service.heartbeat(id);
+      return { type: 'session_heartbeat' };
+    }),
+    'POST sessions/*/finish': async (_, [id = '']) => {
+      await service.finish(id);
+      return {};
+    },
+    'POST telemetry': () => ({ status: 'accepted' }),
+  };
+}
+
+function trainingRoutes({ service }: Parts): Routes {
+  return {
+    'POST create_model': json(CreateModel, (body) => service.createModel(body)),
+    'POST get_info': json(ModelId, ({ model_id: id }) => service.info(id)),
+    'POST forward_backward': (request) => service.forwardBackward(forwardBackwardOf(request, false)),
+    'POST forward': (request) => service.forwardBackward(forwardBackwardOf(request, true)),
+    'POST optim_step': json(OptimStep, (body) => service.optimStep(body)),
+    'POST save_weights': json(SaveWeights, (body) => service.saveWeights(body)),
+    'POST save_weights_for_sampler': json(SaveWeights, (body) => service.saveForSampler(body)),
+    'POST load_weights': json(LoadWeights, (body) => service.loadWeights(body)),
+    'POST weights_info': json(z.object({ tinker_path: z.string() }), ({ tinker_path: path }) =>
+      service.weightsInfo(path),
+    ),
+  };
+}
+
+function samplingRoutes({ service, futures }: Parts, { longPollMs }: Limits): Routes {
+  return {
+    'POST create_sampling_session': json(CreateSamplingSession, (body) => service.createSamplingSession(body)),
+    'GET samplers/*': (_, [id = '']) => service.samplerInfo(id),
+    'POST asample': json(Sample, (body) => service.sample(body)),
+    'POST retrieve_future': json(RequestId, async ({ request_id: id }, { closed, wantsProtobuf }) => {
+      const result = await futures.wait(id, longPollMs, closed);
+      if (result === null) return { type: 'try_again', request_id: id, queue_state: 'active' };
+      if (result.kind === 'failed') return { error: result.error, category: result.category };
+      return wantsProtobuf && result.proto !== null ? result.proto() : result.json();
+    }),
+  };
+}
+
+function listings({ service }: Parts): Routes {
+  return {
+    'GET training_runs': () => {
+      const runs = service.trainingRuns();
+      return { training_runs: runs, cursor: { offset: 0, limit: runs.length, total_count: runs.length } };
+    },
+    'GET training_runs/*': (_, [id = '']) => {
+      const run = service.trainingRuns().find(({ training_run_id: known }) => known === id);
+      if (run === undefined) throw new Refusal(404, `There is no training run ${id}.`);
+      return run;
+    },
+    'GET training_runs/*/checkpoints': (_, [id = '']) => ({ checkpoints: service.checkpoints(id) }),
+    'DELETE training_runs/*/checkpoints/**': (_, [id = '', checkpoint = '']) => {
+      service.removeCheckpoint(`tinker://${id}/${checkpoint}`);
+      return {};
+    },
+  };
+}
+
+function json<T>(schema: z.ZodType<T>, answer: (body: T, request: HttpRequest) => unknown): Handler {
+  return (request) => answer(schema.parse(parsed(request)), request);
+}
+
+function parsed({ body }: HttpRequest): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    throw new Refusal(400, 'The body is not JSON.');
+  }
+}
+
+function forwardBackwardOf(request: HttpRequest, forwardOnly: boolean) {
+  if (!request.isProtobuf) return readJsonForwardBackward(parsed(request), forwardOnly);
+  try {
+    return readForwardBackwardRequest(request.body);
+  } catch (error) {
+    throw new Refusal(400, `The body cannot be read: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,167 @@
+/** Saved weights on the disk, under the paths by which clients name them: `tinker://MODEL/weights/NAME`. */
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { makeDirectory } from '../../run/make-directory.js';
+import { writeWhole } from '../../run/run-directory.js';
+import { Refusal } from './refusal.js';
+import type { LoraSettings } from './trained-model.js';
+
+const kinds = ['weights', 'sampler_weights'] as const;
+export type CheckpointKind = (typeof kinds)[number];
+
+/** What a directory of saved weights says of itself, besides the weights. */
+const Manifest = z.object({
+  base_model: z.string(),
+  lora: z.object({
+    rank: z.int().min(0),
+    seed: z.int(),
+    trainUnembed: z.boolean(),
+    trainMlp: z.boolean(),
+    trainAttn: z.boolean(),
+  }),
+  saved_at: z.number(),
+  /** Unix ms; null: never. */
+  expires_at: z.number().nullable(),
+  user_metadata: z.record(z.string(), z.string()).nullable(),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+export type Checkpoint = { readonly path: string; readonly directory: string; readonly manifest: Manifest };
+
+const manifestFile = 'tinker.json';
+const modelId = /^[\w.-]+:train:\d+$/;
+const checkpointName = /^[\w.-]{1,200}$/;
+
+export class Checkpoints {
+  readonly #home: string;
+  readonly #now: () => number;
+
+  /** @param now Unix ms. */
+  constructor(home: string, now: () => number) {
+    this.#home = home;
+    this.#now = now;
+  }
+
+  /**
+   * Saves weights under a name: whole, or not at all.
+   *
+   * @param save Writes them into a directory that exists.
+   * @throws Refusal when there are such already, and `overwrite` was not said.
+   */
+  async write(
+    place: {
+      readonly model: string;
+      readonly kind: CheckpointKind;
+      readonly name: string;
+      readonly overwrite: boolean;
+    },
+    facts: {
+      readonly base: string;
+      readonly lora: LoraSettings;
+      readonly ttl: number | null;
+      readonly metadata: Record<string, string> | null;
+    },
+    save: (directory: string) => Promise<void>,
+  ): Promise<string> {
+    const { model, kind, name, overwrite } = place;
+    const path = `tinker://${model}/${kind}/${name}`;
+    const directory = this.#directoryOf(path);
+    if (existsSync(directory) && !overwrite) throw new Refusal(409, `There is already ${path}; save with overwrite.`);
+    const draft = `${directory}.draft`;
+    rmSync(draft, { recursive: true, force: true });
+    makeDirectory(draft, 'directory');
+    await save(draft);
+    const now = this.#now();
+    const manifest: Manifest = {
+      base_model: facts.base,
+      lora: facts.lora,
+      saved_at: now,
+      expires_at: facts.ttl === null ? null : now + facts.ttl * 1000,
+      user_metadata: facts.metadata,
+    };
+    writeWhole(join(draft, manifestFile), `${JSON.stringify(manifest, null, 2)}\n`);
+    // What is replaced is moved out of the way first, so that no name is ever half old and half new.
+    const old = `${directory}.old.draft`;
+    if (existsSync(directory)) renameSync(directory, old);
+    renameSync(draft, directory);
+    rmSync(old, { recursive: true, force: true });
+    return path;
+  }
+
+  /** @throws Refusal when there is none at this path. */
+  open(path: string): Checkpoint {
+    const directory = this.#directoryOf(path);
+    const file = join(directory, manifestFile);
+    if (!existsSync(file)) throw new Refusal(404, `There are no weights at ${path}.`);
+    const manifest = Manifest.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+    if (!manifest.success) throw new Refusal(404, `The weights at ${path} are not of this service.`);
+    const { expires_at: end } = manifest.data;
+    if (end !== null && end <= this.#now()) throw new Refusal(404, `The weights at ${path} have expired.`);
+    return { path, directory, manifest: manifest.data };
+  }
+
+  remove(path: string): void {
+    rmSync(this.open(path).directory, { recursive: true, force: true });
+  }
+
+  /** Of one model, the oldest first. */
+  ofModel(model: string): Checkpoint[] {
+    if (!modelId.test(model)) return [];
+    const all = kinds.flatMap((kind) =>
+      namesIn(join(this.#home, folderOf(model), kind)).map((name) => `tinker://${model}/${kind}/${name}`),
+    );
+    return all.flatMap((path) => this.#openOrNothing(path)).sort((a, b) => a.manifest.saved_at - b.manifest.saved_at);
+  }
+
+  /** Ids of the models that have saved weights. */
+  models(): string[] {
+    return namesIn(this.#home).map((folder) => folder.replaceAll('+', ':'));
+  }
+
+  /** Removes what has expired, and what an interrupted save has left behind. */
+  clean(): void {
+    for (const model of this.models()) {
+      for (const kind of kinds) {
+        const folder = join(this.#home, folderOf(model), kind);
+        const drafts = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.draft')) : [];
+        for (const name of drafts) rmSync(join(folder, name), { recursive: true, force: true });
+      }
+    }
+  }
+
+  #openOrNothing(path: string): Checkpoint[] {
+    try {
+      return [this.open(path)];
+    } catch {
+      return [];
+    }
+  }
+
+  /** Nothing that a client says leads out of the home. */
+  #directoryOf(path: string): string {
+    const [, model = '', kind = '', name = ''] = /^tinker:\/\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+    const isKind = (kinds as readonly string[]).includes(kind);
+    if (!modelId.test(model) || !isKind || !checkpointName.test(name) || /^\.+$|\.draft$/.test(name)) {
+      throw new Refusal(
+        400,
+        `${JSON.stringify(path.slice(0, 300))} is not a path of weights: tinker://MODEL/weights/NAME, and a name of letters, digits, "_", "-" and ".".`,
+      );
+    }
+    return join(this.#home, folderOf(model), kind, name);
+  }
+}
+
+/** A colon is no good in the name of a file. */
+function folderOf(model: string): string {
+  return model.replaceAll(':', '+');
+}
+
+/** Bytes of the files in a directory. */
+export function sizeOf(directory: string): number {
+  return readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
+}
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => !name.endsWith('.draft')) : [];
+}

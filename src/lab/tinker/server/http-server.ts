@@ -1,0 +1,217 @@
+/** HTTP: who may ask, how much may be sent, how errors are answered, and a line of JSON for each request. */
+import { timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import * as z from 'zod';
+import { UserError } from '../../../base/user-error.js';
+import { Refusal } from './refusal.js';
+
+export type HttpRequest = {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: Buffer;
+  readonly isProtobuf: boolean;
+  readonly wantsProtobuf: boolean;
+  /** Aborted when the client has hung up. */
+  readonly closed: AbortSignal;
+};
+
+/** Bytes are protobuf; anything else is written as JSON. */
+export type Handler = (request: HttpRequest, parameters: readonly string[]) => unknown;
+
+/** `METHOD path` with `*` for one part of the path and `**` for all that follows. */
+export type Routes = Readonly<Record<string, Handler>>;
+
+export type Access = {
+  /** null: no key is compared, because only programs of this machine can connect. */
+  readonly token: string | null;
+  readonly mostBodyBytes: number;
+  /** Of all bodies that are being read. */
+  readonly mostBytesAtOnce: number;
+};
+
+export type RequestLine = {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly bytes_in: number;
+  readonly bytes_out: number;
+  readonly detail?: string;
+};
+
+type World = {
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
+  readonly line: (line: RequestLine) => void;
+  readonly bug: (error: unknown) => void;
+};
+
+type Reply = { readonly status: number; readonly type: string; readonly content: Uint8Array; readonly detail?: string };
+
+export function httpServer(routes: Routes, access: Access, world: World): Server {
+  const table = Object.entries(routes).map(([route, handler]) => ({ matches: matcher(route), handler }));
+  const reading = { bytes: 0 };
+  const server = createServer((message, response) => {
+    const began = world.now();
+    const bytes = { in: 0 };
+    void replyTo(message, response, async (request) => {
+      authorise(message, access);
+      if (request.method !== 'GET' && request.method !== 'DELETE') {
+        request.body = await readBody(message, access, reading);
+      }
+      bytes.in = request.body.length;
+      for (const { matches, handler } of table) {
+        const parameters = matches(request.method, request.path);
+        if (parameters !== null) return handler(request, parameters);
+      }
+      throw new Refusal(404, `There is no ${request.method} ${request.path} here.`);
+    }).then((reply) => {
+      if (reply.bug !== undefined) world.bug(reply.bug);
+      const { method = '', url = '' } = message;
+      const ms = Math.round((world.now() - began) * 10) / 10;
+      const { status, content, detail } = reply.sent;
+      const sizes = { bytes_in: bytes.in, bytes_out: content.length };
+      world.line({ method, path: url.slice(0, 300), status, ms, ...sizes, ...(detail !== undefined && { detail }) });
+    });
+  });
+  server.requestTimeout = 120_000;
+  server.headersTimeout = 20_000;
+  // The client's pools keep connections open for longer than Node's five seconds.
+  server.keepAliveTimeout = 75_000;
+  server.maxConnections = 4096;
+  return server;
+}
+
+type Draft = HttpRequest & { readonly method: string; body: Buffer };
+
+async function replyTo(
+  message: IncomingMessage,
+  response: ServerResponse,
+  handle: (request: Draft) => Promise<unknown>,
+): Promise<{ sent: Reply; bug?: unknown }> {
+  const closed = new AbortController();
+  response.on('close', () => closed.abort());
+  let bug: unknown;
+  let sent: Reply;
+  try {
+    sent = replyOf(await handle(draftOf(message, closed.signal)));
+  } catch (error) {
+    sent = refusalOf(error);
+    if (sent.status === 500) bug = error;
+  }
+  send(message, response, sent);
+  return { sent, ...(bug !== undefined && { bug }) };
+}
+
+function draftOf(message: IncomingMessage, closed: AbortSignal): Draft {
+  const { method = 'GET', url = '/', headers } = message;
+  const [path = '', query = ''] = url.split('?', 2);
+  return {
+    method,
+    path,
+    query: new URLSearchParams(query),
+    body: Buffer.alloc(0),
+    isProtobuf: (headers['content-type'] ?? '').startsWith('application/x-protobuf'),
+    wantsProtobuf: (headers.accept ?? '').includes('application/x-protobuf'),
+    closed,
+  };
+}
+
+function send(message: IncomingMessage, response: ServerResponse, { status, type, content }: Reply): void {
+  if (response.destroyed) return;
+  const headers: Record<string, string | number> = { 'content-type': type, 'content-length': content.length };
+  if (status === 429) headers['retry-after'] = 1;
+  // A body that was not read to its end cannot be followed by another request.
+  if (!message.complete) headers['connection'] = 'close';
+  response.writeHead(status, headers);
+  response.end(content);
+}
+
+function replyOf(value: unknown): Reply {
+  if (value instanceof Uint8Array) return { status: 200, type: 'application/x-protobuf', content: value };
+  return jsonReply(200, value);
+}
+
+function jsonReply(status: number, value: unknown): Reply {
+  return { status, type: 'application/json', content: Buffer.from(JSON.stringify(value)) };
+}
+
+function refusalOf(error: unknown): Reply {
+  if (error instanceof Refusal) return refused(error.status, error.message);
+  if (error instanceof UserError) return refused(400, `${error.message} ${error.fix}`);
+  if (error instanceof z.ZodError) {
+    const { path, message } = error.issues[0]!;
+    return refused(422, `The field ${path.map(String).join('.') || '(all)'} of the request is wrong: ${message}.`);
+  }
+  return refused(500, 'This is a bug in memrl serve; its log has the details.');
+}
+
+function refused(status: number, detail: string): Reply {
+  return { ...jsonReply(status, { detail }), detail };
+}
+
+/**
+ * A key in a header of its own keeps out the pages that a browser of this machine shows: they cannot send one unasked.
+ *
+ * @throws Refusal for whoever may not ask.
+ */
+function authorise({ headers, method, url }: IncomingMessage, { token }: Access): void {
+  if (method === 'GET' && url === '/api/v1/healthz') return;
+  const key = headers['x-api-key'];
+  if (typeof key !== 'string' || key === '') throw new Refusal(401, 'There is no X-API-Key: set TINKER_API_KEY.');
+  if (headers.origin !== undefined) throw new Refusal(403, 'Pages of browsers may not ask here.');
+  if (token === null || isSame(key, token)) return;
+  throw new Refusal(401, 'The key is not that of this service: set TINKER_API_KEY to its MEMRL_SERVE_TOKEN.');
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+async function readBody(message: IncomingMessage, access: Access, reading: { bytes: number }): Promise<Buffer> {
+  const { mostBodyBytes, mostBytesAtOnce } = access;
+  const encoding = message.headers['content-encoding'];
+  // What is not unpacked cannot be a bomb.
+  if (encoding !== undefined && encoding !== 'identity') throw new Refusal(415, `Send bodies without ${encoding}.`);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of message as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      reading.bytes += chunk.length;
+      if (size > mostBodyBytes) throw new Refusal(413, `A body has at most ${mostBodyBytes} bytes here.`);
+      if (reading.bytes > mostBytesAtOnce) throw new Refusal(429, 'Too much is being sent at once; try again later.');
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new Refusal(400, 'The body was cut off.');
+  } finally {
+    reading.bytes -= size;
+  }
+  return Buffer.concat(chunks);
+}
+
+function matcher(route: string): (method: string, path: string) => string[] | null {
+  const [wanted = '', pattern = ''] = route.split(' ', 2);
+  const expression = new RegExp(
+    `^/api/v1/${pattern
+      .replace(/[.]/g, '\\.')
+      .replaceAll('**', '(.+)')
+      .replace(/(?<!\.)\*/g, '([^/]+)')}$`,
+  );
+  return (method, path) => {
+    if (method !== wanted) return null;
+    const found = expression.exec(path);
+    return found === null ? null : found.slice(1).map(decoded);
+  };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new Refusal(400, 'The path is not written as a URL is.');
+  }
+}

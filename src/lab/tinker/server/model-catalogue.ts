@@ -1,0 +1,137 @@
+/** The base models of a service: those that begin with `memrl/`, which are made here, and the directories it was given. */
+import { existsSync, rmSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { UserError } from '../../../base/user-error.js';
+import type { ModelShape } from '../../engine/engine.js';
+import { initialWeights } from '../../engine/initial-weights.js';
+import { presets } from '../../engine/model-shape.js';
+import { storiesFrom } from '../../environments/stories/story-source.js';
+import { trainWordPiece } from '../../environments/stories/train-word-piece.js';
+import { characterFiles } from '../../hugging-face/character-tokenizer.js';
+import { loadModel, saveModel } from '../../hugging-face/directory.js';
+import { exportModel } from '../../hugging-face/export-model.js';
+import { loadTokenizer, openTokenizer, specialsOf } from '../../hugging-face/tokenizer.js';
+import { rng } from '../../rng.js';
+import { makeDirectory } from '../../run/make-directory.js';
+import { findModel, isOwn } from '../../run/model-files.js';
+import { writeWhole } from '../../run/run-directory.js';
+import type { Tokenizer } from '../../text/tokenizer.js';
+import { Refusal } from './refusal.js';
+
+export type BaseModel = {
+  readonly name: string;
+  /** Of Hugging Face; clients read the tokenizer from it. Absolute. */
+  readonly directory: string;
+  readonly shape: ModelShape;
+  readonly weights: Float32Array;
+  readonly tokenizer: Tokenizer;
+  /** Tokens that end an answer where a client asks for no other stop. */
+  readonly endings: readonly number[];
+};
+
+/** Models with random weights, each made when it is first asked for. */
+const built = {
+  'memrl/tiny': { shape: presets.tiny, files: () => characterFiles },
+  'memrl/stories': { shape: presets.stories, files: storyVocabulary },
+} as const satisfies Record<string, { shape: ModelShape; files: () => ReadonlyMap<string, string> }>;
+
+type BuiltName = keyof typeof built;
+
+/** Room for the longest prompts of the recipes; positions cost nothing until they are used. */
+const context = 1024;
+const storiesForTokenizer = 2000;
+
+export class ModelCatalogue {
+  readonly #home: string;
+  /** Directories that were given, by the names under which clients may ask for them. */
+  readonly #given = new Map<string, string>();
+  readonly #open = new Map<string, BaseModel>();
+
+  /**
+   * @param home Where models that are made here are kept.
+   * @param models `memrl/…`, or paths of models: of Hugging Face, or runs and checkpoints of memrl.
+   */
+  constructor(home: string, models: readonly string[]) {
+    this.#home = home;
+    for (const model of models) {
+      if (Object.hasOwn(built, model)) continue;
+      if (model.startsWith('memrl/')) throw unknown(model, Object.keys(built));
+      // Refused at the start rather than at the first request.
+      findModel(model);
+      this.#given.set(model, model);
+    }
+  }
+
+  /** The names that clients may use. */
+  get names(): readonly string[] {
+    return [...this.#given.keys(), ...Object.keys(built)];
+  }
+
+  /** @throws Refusal when there is no model of this name. */
+  async open(name: string): Promise<BaseModel> {
+    const known = this.#nameOf(name);
+    const model = this.#open.get(known) ?? (await this.#read(known));
+    this.#open.set(known, model);
+    return model;
+  }
+
+  /** The context of a model, without reading its weights where it is made here. */
+  contextOf(name: string): number | null {
+    return this.#open.get(name)?.shape.context ?? (Object.hasOwn(built, name) ? context : null);
+  }
+
+  /** A client may write a path in another way than it was given here. */
+  #nameOf(name: string): string {
+    if (this.#given.has(name) || Object.hasOwn(built, name)) return name;
+    const found = [...this.#given].find(([, path]) => resolve(path) === resolve(name));
+    if (found === undefined) throw new Refusal(404, unknown(name, this.names).message);
+    return found[0];
+  }
+
+  async #read(name: string): Promise<BaseModel> {
+    const directory = resolve(await this.#directoryOf(name));
+    const { config, weights } = loadModel(directory);
+    const tokenizer = loadTokenizer(directory);
+    if (tokenizer === null) {
+      throw new UserError(`The model in ${directory} has no tokenizer.json.`, 'Put it there: clients read it.');
+    }
+    const endings = [...new Set([...config.endings, ...(tokenizer.end === null ? [] : [tokenizer.end])])];
+    return { name, directory, shape: config.shape, weights, tokenizer, endings };
+  }
+
+  async #directoryOf(name: string): Promise<string> {
+    const path = this.#given.get(name);
+    if (path === undefined) return this.#build(name as BuiltName);
+    const found = findModel(path);
+    if (!isOwn(found)) return found;
+    const target = join(this.#home, `given-${basename(resolve(path))}`);
+    rmSync(target, { recursive: true, force: true });
+    await exportModel(path, target);
+    return target;
+  }
+
+  #build(name: BuiltName): string {
+    const directory = join(this.#home, name.replace('/', '-'));
+    // The config is written last.
+    if (existsSync(join(directory, 'config.json'))) return directory;
+    const files = built[name].files();
+    const tokenizer = openTokenizer(files, directory);
+    const shape = { ...built[name].shape, vocabulary: tokenizer.size, context };
+    const random = rng(0, `weights of ${name}`);
+    makeDirectory(directory, 'directory');
+    for (const [file, text] of files) writeWhole(join(directory, file), text);
+    const weights = initialWeights(shape, () => random.next());
+    saveModel(directory, { config: { shape, ...specialsOf(tokenizer) }, weights });
+    return directory;
+  }
+}
+
+function storyVocabulary(): ReadonlyMap<string, string> {
+  const texts: string[] = [];
+  for (const text of storiesFrom(null, 'train', 0)) if (texts.push(text) >= storiesForTokenizer) break;
+  return trainWordPiece(texts, presets.stories.vocabulary);
+}
+
+function unknown(name: string, names: readonly string[]): UserError {
+  return new UserError(`There is no base model ${name} here; there is ${names.join(', ')}.`, 'Use one of these.');
+}

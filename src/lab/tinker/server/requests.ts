@@ -1,0 +1,152 @@
+/** What clients send as JSON. Fields that are not named are of newer clients, and are left unread. */
+import * as z from 'zod';
+import { UserError } from '../../../base/user-error.js';
+import type { ForwardBackwardRequest, WireDatum } from '../protocol/messages.js';
+import type { Tensor } from '../protocol/tensors.js';
+
+const MOST_SAMPLES = 4096;
+
+const Token = z
+  .int()
+  .min(-(2 ** 31))
+  .max(2 ** 31 - 1);
+const Sequential = z.int().min(0).nullish();
+const Metadata = z.record(z.string(), z.unknown()).nullish();
+
+export const CreateSession = z.object({
+  tags: z.array(z.string()).default([]),
+  user_metadata: Metadata,
+  sdk_version: z.string().nullish(),
+});
+
+export const SessionId = z.object({ session_id: z.string() });
+export const ModelId = z.object({ model_id: z.string() });
+export const RequestId = z.object({ request_id: z.string() });
+
+const LoraConfig = z.object({
+  rank: z.int().min(0).max(4096).default(32),
+  seed: z.int().nullish(),
+  train_unembed: z.boolean().default(true),
+  train_mlp: z.boolean().default(true),
+  train_attn: z.boolean().default(true),
+});
+const OptimizerConfig = z.object({ type: z.string() }).nullish();
+
+export const CreateModel = z.object({
+  session_id: z.string(),
+  model_seq_id: z.int().min(0),
+  base_model: z.string(),
+  user_metadata: Metadata,
+  lora_config: LoraConfig.nullish(),
+  optimizer_config: OptimizerConfig,
+});
+
+export const OptimStep = z.object({
+  model_id: z.string(),
+  seq_id: Sequential,
+  adam_params: z.object({
+    learning_rate: z.number().min(0).default(1e-4),
+    beta1: z.number().min(0).lt(1).default(0.9),
+    beta2: z.number().min(0).lt(1).default(0.95),
+    eps: z.number().positive().default(1e-12),
+    weight_decay: z.number().min(0).default(0),
+    grad_clip_norm: z.number().min(0).default(0),
+  }),
+});
+
+const StringMetadata = z.record(z.string(), z.string()).nullish();
+
+export const SaveWeights = z.object({
+  model_id: z.string(),
+  seq_id: Sequential,
+  path: z.string().nullish(),
+  overwrite: z.boolean().default(false),
+  ttl_seconds: z.number().positive().nullish(),
+  user_metadata: StringMetadata,
+  sampling_session_seq_id: Sequential,
+});
+
+export const LoadWeights = z.object({
+  model_id: z.string().nullish(),
+  seq_id: Sequential,
+  session_id: z.string().nullish(),
+  model_seq_id: Sequential,
+  base_model: z.string().nullish(),
+  user_metadata: Metadata,
+  path: z.string(),
+  optimizer: z.boolean().default(false),
+});
+
+export const CreateSamplingSession = z.object({
+  session_id: z.string(),
+  sampling_session_seq_id: z.int().min(0),
+  model_path: z.string().nullish(),
+  base_model: z.string().nullish(),
+});
+
+const TextChunk = z.object({ type: z.literal('encoded_text').default('encoded_text'), tokens: z.array(Token) });
+const ModelInput = z.object({ chunks: z.array(TextChunk) });
+
+export const Sample = z.object({
+  sampling_session_id: z.string().nullish(),
+  seq_id: Sequential,
+  base_model: z.string().nullish(),
+  model_path: z.string().nullish(),
+  num_samples: z.int().min(1).max(MOST_SAMPLES).default(1),
+  prompt: ModelInput,
+  sampling_params: z.object({
+    max_tokens: z.int().min(1).nullish(),
+    seed: z.int().nullish(),
+    stop: z.union([z.string(), z.array(z.string()), z.array(z.int())]).nullish(),
+    temperature: z.number().min(0).default(1),
+    top_k: z.int().default(-1),
+    top_p: z.number().positive().max(1).default(1),
+  }),
+  prompt_logprobs: z.boolean().nullish(),
+  topk_prompt_logprobs: z.int().min(0).default(0),
+});
+
+const TensorData = z.object({
+  data: z.array(z.number()),
+  dtype: z.enum(['float32', 'int64']),
+  shape: z.array(z.int().min(0)).nullish(),
+});
+const ForwardBackwardInput = z.object({
+  data: z.array(z.object({ model_input: ModelInput, loss_fn_inputs: z.record(z.string(), TensorData) })),
+  loss_fn: z.string(),
+  loss_fn_config: z.record(z.string(), z.union([z.number(), z.string()])).nullish(),
+});
+
+/** Of clients up to SDK 0.22. */
+const ForwardBackward = z.object({
+  model_id: z.string(),
+  seq_id: Sequential,
+  forward_backward_input: ForwardBackwardInput.optional(),
+  forward_input: ForwardBackwardInput.optional(),
+});
+
+export function tokensOf(input: z.infer<typeof ModelInput>): Int32Array {
+  return Int32Array.from(input.chunks.flatMap(({ tokens }) => tokens));
+}
+
+export function readJsonForwardBackward(body: unknown, forwardOnly: boolean): ForwardBackwardRequest {
+  const { model_id: modelId, seq_id: seqId, ...request } = ForwardBackward.parse(body);
+  const input = request.forward_backward_input ?? request.forward_input;
+  if (input === undefined) throw new UserError('The request has no forward_backward_input.', 'Send the data.');
+  return {
+    modelId,
+    seqId: seqId ?? null,
+    data: input.data.map(datumOf),
+    lossFn: input.loss_fn,
+    config: input.loss_fn_config ?? {},
+    forwardOnly,
+  };
+}
+
+function datumOf(datum: z.infer<typeof ForwardBackwardInput>['data'][number]): WireDatum {
+  const inputs = Object.entries(datum.loss_fn_inputs).map(([name, { data, dtype, shape }]): [string, Tensor] => [
+    name,
+    { values: dtype === 'float32' ? Float32Array.from(data) : Float64Array.from(data), shape: shape ?? [data.length] },
+  ]);
+  return { tokens: tokensOf(datum.model_input), inputs: new Map(inputs) };
+}

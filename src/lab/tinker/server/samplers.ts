@@ -1,0 +1,162 @@
+/** Sampling from the weights that were saved for it, with one engine for each base model and kind of adapters. */
+import { UserError } from '../../../base/user-error.js';
+import type { Engine, Sampling, SeededPrompt } from '../../engine/engine.js';
+import { rng } from '../../rng.js';
+import type { SampledSequence, SampleResponse, TopLogprobs } from '../protocol/messages.js';
+import type { BaseModel } from './model-catalogue.js';
+import { engineOf, type EngineFactory, type Parameters } from './trained-model.js';
+
+export type SamplingParams = {
+  /** null: up to the end of the context. */
+  readonly maxTokens: number | null;
+  /** null: drawn from the place of the request in its session. */
+  readonly seed: number | null;
+  /** null: the model's own endings. Texts, or token ids; none: the answer goes on to its greatest length. */
+  readonly stop: readonly string[] | readonly number[] | null;
+  readonly temperature: number;
+  /** null: every token. */
+  readonly topK: number | null;
+  readonly topP: number;
+};
+
+export type SampleRequest = {
+  readonly prompt: Int32Array;
+  readonly samples: number;
+  readonly params: SamplingParams;
+  /** Where no seed was given. */
+  readonly place: string;
+  readonly promptLogprobs: boolean;
+  readonly topPromptLogprobs: number;
+};
+
+/** Weights to sample from. `id`: no other weights have it. `parameters` is called when they are not in the engine. */
+export type SamplerWeights = {
+  readonly id: string;
+  readonly base: BaseModel;
+  readonly parameters: () => Promise<Parameters | null>;
+};
+
+export class Samplers {
+  readonly #create: EngineFactory;
+  readonly #engines = new Map<string, { engine: Promise<Engine>; holds: string | null }>();
+
+  constructor(create: EngineFactory) {
+    this.#create = create;
+  }
+
+  /** Whether requests may be done in one call is told by `groupOf`. */
+  async sample(weights: SamplerWeights, requests: readonly SampleRequest[]): Promise<SampleResponse[]> {
+    const { base } = weights;
+    for (const { prompt } of requests) checkPrompt(prompt, base);
+    const engine = await this.#engineWith(weights);
+    const generated = await generate(engine, base, requests);
+    const responses: SampleResponse[] = [];
+    for (const request of requests) {
+      const { prompt, promptLogprobs, topPromptLogprobs: k } = request;
+      responses.push({
+        sequences: generated.splice(0, request.samples),
+        promptLogprobs: promptLogprobs ? await scoresOf(engine, prompt) : null,
+        topPromptLogprobs: k > 0 ? await likeliest(engine, prompt, Math.min(k, base.shape.vocabulary)) : null,
+      });
+    }
+    return responses;
+  }
+
+  async #engineWith(weights: SamplerWeights): Promise<Engine> {
+    // Asked for even where the engine holds them, as the kind of engine depends on them.
+    const parameters = await weights.parameters();
+    const adapters = parameters?.adapters ?? null;
+    const key = JSON.stringify([weights.base.name, adapters]);
+    const known = this.#engines.get(key) ?? { engine: engineOf(weights.base, adapters, this.#create), holds: null };
+    this.#engines.set(key, known);
+    const engine = await known.engine;
+    if (known.holds !== weights.id) {
+      await engine.loadWeights(parameters?.values ?? weights.base.weights);
+      known.holds = weights.id;
+    }
+    return engine;
+  }
+}
+
+/** Requests with the same words here can be drawn in one call: the result of each does not depend on its company. */
+export function groupOf({ params }: SampleRequest): string {
+  return JSON.stringify({ ...params, seed: null });
+}
+
+function checkPrompt(prompt: Int32Array, { shape }: BaseModel): void {
+  if (prompt.length === 0) throw new UserError('The prompt has no tokens.', 'Send at least one.');
+  const wrong = prompt.find((token) => !(token >= 0 && token < shape.vocabulary));
+  if (wrong === undefined) return;
+  throw new UserError(
+    `The prompt has the token ${wrong}, and the vocabulary ends at ${shape.vocabulary - 1}.`,
+    'Use the tokenizer of the model.',
+  );
+}
+
+async function generate(
+  engine: Engine,
+  base: BaseModel,
+  requests: readonly SampleRequest[],
+): Promise<SampledSequence[]> {
+  const prompts = requests.flatMap(({ prompt: tokens, samples, params, place }) =>
+    Array.from({ length: samples }, (_, index): SeededPrompt => ({ tokens, seed: seedOf(params.seed, place, index) })),
+  );
+  const { maxTokens, temperature, topK, topP, stop } = requests[0]!.params;
+  const texts = (stop ?? []).filter((each) => typeof each === 'string').filter((text) => text !== '');
+  const ids = (stop ?? []).filter((each) => typeof each === 'number');
+  const sampling: Sampling = {
+    maxTokens: maxTokens ?? base.shape.context,
+    temperature,
+    ...(topK !== null && { topK: Math.min(topK, base.shape.vocabulary) }),
+    topP,
+    // An empty list is the protocol's word for: do not stop at all. Texts leave the model's own endings in force.
+    stop: [...ids, ...(stop === null || texts.length > 0 ? base.endings : [])],
+    ...(texts.length > 0 && { ends: endsWith(texts, base) }),
+  };
+  const generated = await engine.generate(prompts, sampling);
+  return generated.map(({ tokens, logprobs, ended }) => ({ stopReason: ended, tokens, logprobs }));
+}
+
+/** Whether the text so far has one of these in it; each token is looked at with as many before it as the text may span. */
+function endsWith(texts: readonly string[], { tokenizer }: BaseModel): (tokens: readonly number[]) => boolean {
+  // A character has up to four bytes, and a token at least one.
+  const window = 4 * Math.max(...texts.map((text) => text.length)) + 4;
+  return (tokens) => {
+    const end = tokenizer.decode(tokens.slice(-window));
+    return texts.some((text) => end.includes(text));
+  };
+}
+
+/** The first sample of a seed is the engine's own of that seed; the others have streams of their own. */
+function seedOf(seed: number | null, place: string, index: number): number {
+  if (seed !== null && index === 0) return seed;
+  const random = rng(seed ?? 0, seed === null ? `${place}/${index}` : `sample ${index}`);
+  return random.below(2 ** 31) * 2 ** 21 + random.below(2 ** 21);
+}
+
+/** Of each token after those before it; NaN for the first. */
+async function scoresOf(engine: Engine, prompt: Int32Array): Promise<Float32Array> {
+  const scores = new Float32Array(prompt.length).fill(NaN);
+  if (prompt.length === 1) return scores;
+  const { logprobs } = await engine.forward([{ prompt: prompt.subarray(0, 1), continuations: [prompt.subarray(1)] }]);
+  scores.set(logprobs, 1);
+  return scores;
+}
+
+const empty = -99_999;
+
+async function likeliest(engine: Engine, prompt: Int32Array, k: number): Promise<TopLogprobs> {
+  const tokens = new Int32Array(prompt.length * k);
+  const logprobs = new Float32Array(prompt.length * k).fill(empty);
+  const decoder = await engine.decoder(prompt.subarray(0, 1), 1);
+  for (let at = 1; at < prompt.length; at++) {
+    const scores = await decoder.logprobs();
+    const order = Array.from(scores.keys()).sort((a, b) => scores[b]! - scores[a]!);
+    for (let rank = 0; rank < k; rank++) {
+      tokens[at * k + rank] = order[rank]!;
+      logprobs[at * k + rank] = scores[order[rank]!]!;
+    }
+    await decoder.extend([[prompt[at]!]]);
+  }
+  return { tokens, logprobs, k };
+}

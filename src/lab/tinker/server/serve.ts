@@ -1,0 +1,171 @@
+/** `memrl serve`: a service that the SDK of Tinker trains and samples on. */
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, renameSync, statSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { isIP, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { errorText, UserError } from '../../../base/user-error.js';
+import { key, type Config } from '../../config/key.js';
+import { int, namesIn, oneOf, orNone, text } from '../../config/value-type.js';
+import { chooseEngine, engineChoices } from '../../engine/choose-engine.js';
+import { makeDirectory } from '../../run/make-directory.js';
+import type { ProcessContext, StopSignal } from '../../run/process-context.js';
+import { apiRoutes } from './api.js';
+import { Checkpoints } from './checkpoints.js';
+import { Futures } from './futures.js';
+import { httpServer, type RequestLine } from './http-server.js';
+import { ModelCatalogue } from './model-catalogue.js';
+import { Samplers } from './samplers.js';
+import { SamplerSources } from './sampler-sources.js';
+import { Sessions } from './sessions.js';
+import type { EngineFactory } from './trained-model.js';
+import { TrainingService } from './training-service.js';
+import { Turns } from './turns.js';
+
+export const serveKeys = {
+  model: key(
+    text,
+    'memrl/tiny',
+    'base models, with commas between: directories of Hugging Face or of memrl; memrl/tiny and memrl/stories are always there; `model=` may be left out',
+  ),
+  port: key(int(0, 65_535), 8765, 'where to listen; 0 takes any free port'),
+  host: key(text, '127.0.0.1', 'address to listen on; any but a loopback address needs MEMRL_SERVE_TOKEN'),
+  dir: key(text, 'runs/serve', 'directory for weights, models that are made, and the log of requests'),
+  engine: key(oneOf(engineChoices), 'auto', 'what computes'),
+  threads: key(orNone(int(1)), null, 'threads of our kernels; None leaves it to the engine'),
+  max_requests: key(int(1), 10_000, 'requests that may wait; more are answered with 429'),
+  idle_minutes: key(int(1), 60, 'after so long without a word from its client a session ends'),
+};
+export type ServeConfig = Config<typeof serveKeys>;
+
+const tokenVariable = 'MEMRL_SERVE_TOKEN';
+/** The SDK refuses keys that begin otherwise. */
+const tokenStart = 'tml-';
+const limits = { mostBodyBytes: 64 * 2 ** 20, mostBytesAtOnce: 256 * 2 ** 20 };
+/** Below the 45 seconds after which the SDK gives up. */
+const longPollMs = 25_000;
+const summaryEveryMs = 10_000;
+
+/** Serves until a signal comes. */
+export async function serve(config: ServeConfig, world: ProcessContext): Promise<StopSignal> {
+  const { server, service, close } = await openService(config, world);
+  await listen(server, config);
+  const { address, port } = server.address() as AddressInfo;
+  world.log(`serving on http://${address.includes(':') ? `[${address}]` : address}:${port}`);
+  let said = '';
+  const summary = setInterval(() => {
+    const { steps, learnt, sampled } = service.counts;
+    const words = `${steps} optimizer steps · ${learnt} sequences learnt · ${sampled} sampled`;
+    if (words !== said) world.log((said = words));
+    void service.endIdle(config.idle_minutes * 60_000);
+  }, summaryEveryMs);
+  const signal = await stopped(world);
+  clearInterval(summary);
+  close();
+  return signal;
+}
+
+/**
+ * Everything but the listening; `close` ends all connections.
+ *
+ * @param boot Names this start in the ids of sessions and results, so that those of an earlier one are known to be gone.
+ */
+export async function openService(config: ServeConfig, world: ProcessContext, boot = randomBytes(4).toString('hex')) {
+  const token = tokenOf(config.host, world.environment);
+  makeDirectory(config.dir, 'dir');
+  const catalogue = new ModelCatalogue(join(config.dir, 'models'), namesIn(config.model));
+  const checkpoints = new Checkpoints(join(config.dir, 'checkpoints'), world.time);
+  checkpoints.clean();
+  const create: EngineFactory = async (shape) => (await chooseEngine(shape, config, world)).engine;
+  const futures = new Futures(boot);
+  const bug = (error: unknown) => world.log(`bug: ${error instanceof Error ? error.stack : String(error)}`);
+  const service = new TrainingService({
+    catalogue,
+    checkpoints,
+    sessions: new Sessions(boot),
+    futures,
+    turns: new Turns(config.max_requests, nextTurn),
+    samplers: new Samplers(create),
+    sources: new SamplerSources(),
+    create,
+    pause: nextTurn,
+    now: world.time,
+    log: world.log,
+    bug,
+  });
+  const line = requestLog(join(config.dir, 'requests.jsonl'), world);
+  const routes = apiRoutes({ service, futures, catalogue }, { longPollMs });
+  const server = httpServer(routes, { token, ...limits }, { now: world.now, line, bug });
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { server, service, close };
+}
+
+export function listen(server: Server, { host, port }: Pick<ServeConfig, 'host' | 'port'>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'another program listens there' : error.message;
+      reject(new UserError(`There is no listening on ${host}:${port}: ${why}.`, 'Give another port=, or port=0.'));
+    });
+    server.listen(port, host, () => resolve());
+  });
+}
+
+/** null for a loopback address. @throws UserError when others could connect without a key. */
+function tokenOf(host: string, environment: ProcessContext['environment']): string | null {
+  const token = environment[tokenVariable];
+  if (token !== undefined && token !== '') {
+    if (token.startsWith(tokenStart) && token.length >= 20) return token;
+    throw new UserError(
+      `${tokenVariable} is no good as a key.`,
+      `Begin it with ${tokenStart} (the SDK wants it so) and make it at least 20 characters long.`,
+    );
+  }
+  if (host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))) return null;
+  throw new UserError(
+    `On ${host} other machines could connect, and there is no key that they must know.`,
+    `Set ${tokenVariable} to a secret that begins with ${tokenStart}, or leave host=127.0.0.1.`,
+  );
+}
+
+const mostLogBytes = 64 * 2 ** 20;
+
+/**
+ * One line of JSON for each request; a log that is full is kept beside the new one. What cannot be written is said once, and
+ * the requests are answered all the same.
+ */
+function requestLog(path: string, { time, log }: ProcessContext): (line: RequestLine) => void {
+  let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  let hasFailed = false;
+  const append = (words: string) => {
+    if (size > mostLogBytes) {
+      renameSync(path, `${path}.1`);
+      size = 0;
+    }
+    appendFileSync(path, words);
+    size += words.length;
+  };
+  return (line) => {
+    try {
+      append(`${JSON.stringify({ time: new Date(time()).toISOString(), ...line })}\n`);
+    } catch (error) {
+      if (!hasFailed) log(`requests are no longer logged: ${errorText(error)}`);
+      hasFailed = true;
+    }
+  };
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A signal is looked for a few times a second: nobody waits for the end of a service longer than that. */
+async function stopped({ stopAsked }: ProcessContext): Promise<StopSignal> {
+  for (;;) {
+    const signal = await stopAsked();
+    if (signal !== null) return signal;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}

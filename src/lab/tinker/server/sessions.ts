@@ -1,0 +1,119 @@
+/** The sessions of clients, the models that they train and the weights that they sample from. */
+import { Refusal } from './refusal.js';
+import type { SamplerWeights } from './samplers.js';
+import { Sequence } from './sequence.js';
+import type { LoraSettings, TrainedModel } from './trained-model.js';
+
+/** A model under training. `lora` and `base` are known before the model is made. */
+export type Model = {
+  readonly id: string;
+  readonly session: string;
+  readonly base: string;
+  readonly lora: LoraSettings;
+  readonly sequence: Sequence;
+  /** null until it has been made. */
+  trained: TrainedModel | null;
+  steps: number;
+  lastRequest: number;
+  readonly metadata: Record<string, unknown> | null;
+};
+
+export type Sampler = {
+  readonly id: string;
+  readonly session: string;
+  readonly base: string;
+  /** Where the weights are saved; null for the base model, and for weights that are in memory alone. */
+  readonly path: string | null;
+  readonly weights: SamplerWeights;
+  /** Numbers of requests, with the ids of their answers. */
+  readonly known: Map<number, string>;
+};
+
+export type Session = {
+  readonly id: string;
+  readonly began: number;
+  readonly tags: readonly string[];
+  readonly metadata: Record<string, unknown> | null;
+  lastSeen: number;
+  /** What was created, by the number that the client gave it. */
+  readonly models: Map<number, Model>;
+  readonly samplers: Map<number, Sampler>;
+  /** Answers to requests that create a model, by its number. */
+  readonly creating: Map<number, string>;
+};
+
+export class Sessions {
+  readonly #boot: string;
+  readonly #sessions = new Map<string, Session>();
+  readonly #models = new Map<string, Model>();
+  readonly #samplers = new Map<string, Sampler>();
+  #count = 0;
+
+  /** @param boot Names this start of the service in all ids. */
+  constructor(boot: string) {
+    this.#boot = boot;
+  }
+
+  get all(): readonly Session[] {
+    return [...this.#sessions.values()];
+  }
+
+  begin(facts: Pick<Session, 'began' | 'tags' | 'metadata'>): Session {
+    const id = `${this.#boot}-s${++this.#count}`;
+    const session: Session = {
+      ...facts,
+      id,
+      lastSeen: facts.began,
+      models: new Map(),
+      samplers: new Map(),
+      creating: new Map(),
+    };
+    this.#sessions.set(id, session);
+    return session;
+  }
+
+  session(id: string): Session {
+    return this.#sessions.get(id) ?? gone('session', id);
+  }
+
+  model(id: string): Model {
+    return this.#models.get(id) ?? gone('model', id);
+  }
+
+  sampler(id: string): Sampler {
+    return this.#samplers.get(id) ?? gone('sampling session', id);
+  }
+
+  addModel(session: Session, number: number, facts: Pick<Model, 'base' | 'lora' | 'lastRequest' | 'metadata'>): Model {
+    const id = `${session.id}:train:${number}`;
+    const model = { ...facts, id, session: session.id, sequence: new Sequence(), trained: null, steps: 0 };
+    session.models.set(number, model);
+    this.#models.set(id, model);
+    return model;
+  }
+
+  addSampler(session: Session, number: number, facts: Pick<Sampler, 'base' | 'path' | 'weights'>): Sampler {
+    const id = `${session.id}:sample:${number}`;
+    const sampler = { ...facts, id, session: session.id, known: new Map<number, string>() };
+    session.samplers.set(number, sampler);
+    this.#samplers.set(id, sampler);
+    return sampler;
+  }
+
+  async end(session: Session): Promise<void> {
+    this.#sessions.delete(session.id);
+    for (const { id } of session.samplers.values()) this.#samplers.delete(id);
+    for (const model of session.models.values()) {
+      this.#models.delete(model.id);
+      await model.trained?.dispose();
+    }
+  }
+}
+
+/** What a service that was killed has forgotten, and what has ended, is gone: the client has to begin anew. */
+function gone(what: string, id: string): never {
+  throw new Refusal(
+    410,
+    `The ${what} ${id.slice(0, 200)} has ended, or never was: begin a new session. Saved weights are still there.`,
+  );
+}

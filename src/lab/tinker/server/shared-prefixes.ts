@@ -1,0 +1,124 @@
+/**
+ * Sequences that begin alike, as rollouts of one prompt do, computed with one beginning for all of them.
+ *
+ * A client wants the log-probability of every token, those of the prompt too. So a beginning is computed twice: once as a
+ * sequence whose tokens are scored, and once as the prompt of what follows; not once for each sequence. What is learnt from
+ * the tokens of a beginning must be nothing, for it would be counted once.
+ */
+import type { Datum } from '../../service/service.js';
+import type { Tensor } from '../protocol/tensors.js';
+
+type Values = Tensor['values'];
+
+/** A datum whose prompt is its first token. `isSilent`: whether the loss of a token with advantage 0 is 0. */
+export type Learnable = Datum & {
+  readonly weights: Values;
+  readonly advantages?: Values | undefined;
+  readonly logprobs?: Values | undefined;
+  readonly clips?: { readonly low?: Values; readonly high?: Values } | undefined;
+  readonly isSilent: boolean;
+};
+
+/** Datums that are computed in one pass, and how their scores become those of the sequences that were sent. */
+export type Plan = {
+  readonly datums: readonly Datum[];
+  readonly restore: (scores: readonly Float32Array[]) => Float32Array[];
+};
+
+/** Below this a beginning is not worth a sequence of its own, nor for fewer sequences. */
+const leastTokens = 8;
+const leastSequences = 3;
+
+/** Plans of about so many tokens each, in the order of the datums. */
+export function* plansOf(datums: readonly Learnable[], tokensAtOnce: number): Generator<Plan> {
+  let plans: Plan[] = [];
+  let tokens = 0;
+  for (const plan of runsOf(datums)) {
+    const more = plan.datums.reduce((sum, datum) => sum + datum.tokens.length, 0);
+    if (plans.length > 0 && tokens + more > tokensAtOnce) {
+      yield together(plans);
+      [plans, tokens] = [[], 0];
+    }
+    plans.push(plan);
+    tokens += more;
+  }
+  if (plans.length > 0) yield together(plans);
+}
+
+function together(plans: readonly Plan[]): Plan {
+  const restore = (scores: readonly Float32Array[]) => {
+    let at = 0;
+    return plans.flatMap((plan) => plan.restore(scores.slice(at, (at += plan.datums.length))));
+  };
+  return { datums: plans.flatMap((plan) => plan.datums), restore };
+}
+
+/** One plan for each run of neighbours with one beginning, and for each datum that is in none. */
+function* runsOf(datums: readonly Learnable[]): Generator<Plan> {
+  for (let first = 0; first < datums.length;) {
+    const { end, common } = runFrom(datums, first);
+    if (end - first >= leastSequences) yield sharing(datums.slice(first, end), common);
+    else for (const datum of datums.slice(first, end)) yield { datums: [datum], restore: (scores) => [...scores] };
+    first = end;
+  }
+}
+
+/** `common`: tokens after the first that all of the run have in common, and from which none learns. */
+function runFrom(datums: readonly Learnable[], first: number): { end: number; common: number } {
+  const limit = unlearnt(datums[first]!);
+  let common = limit;
+  let end = first + 1;
+  for (; end < datums.length; end++) {
+    const agreed = Math.min(common, unlearnt(datums[end]!), agreement(datums[first]!, datums[end]!));
+    // A run that gives up half of its beginning is two runs.
+    if (agreed < Math.max(leastTokens, limit / 2)) break;
+    common = agreed;
+  }
+  return { end, common };
+}
+
+/** Tokens at the beginning from which nothing is learnt; one token is left to follow them. */
+function unlearnt({ weights, advantages, isSilent }: Learnable): number {
+  const learns = (at: number) => weights[at] !== 0 && !(isSilent && advantages?.[at] === 0);
+  let count = 0;
+  while (count < weights.length - 1 && !learns(count)) count++;
+  return count;
+}
+
+function agreement(a: Learnable, b: Learnable): number {
+  if (a.prompt[0] !== b.prompt[0]) return 0;
+  const most = Math.min(a.tokens.length, b.tokens.length);
+  let count = 0;
+  while (count < most && a.tokens[count] === b.tokens[count]) count++;
+  return count;
+}
+
+function sharing(run: readonly Learnable[], common: number): Plan {
+  const { prompt, tokens } = run[0]!;
+  const beginning: Datum = { prompt, tokens: tokens.subarray(0, common), weights: new Float32Array(common) };
+  const shared = Int32Array.of(prompt[0]!, ...beginning.tokens);
+  const restore = ([first, ...rest]: readonly Float32Array[]) =>
+    rest.map((scores) => {
+      const whole = new Float32Array(common + scores.length);
+      whole.set(first!);
+      whole.set(scores, common);
+      return whole;
+    });
+  return { datums: [beginning, ...run.map((datum) => after(datum, shared, common))], restore };
+}
+
+function after({ tokens, weights, advantages, logprobs, clips }: Learnable, prompt: Int32Array, from: number): Datum {
+  return {
+    prompt,
+    tokens: tokens.subarray(from),
+    weights: weights.subarray(from),
+    advantages: advantages?.subarray(from),
+    logprobs: logprobs?.subarray(from),
+    ...(clips && {
+      clips: {
+        ...(clips.low && { low: clips.low.subarray(from) }),
+        ...(clips.high && { high: clips.high.subarray(from) }),
+      },
+    }),
+  };
+}

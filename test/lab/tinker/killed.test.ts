@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { bundledProgram, type Program } from '../program.js';
+import { tempDirectory } from '../temp-directory.js';
+import { example } from './running-service.js';
+
+let program: Program;
+beforeAll(async () => {
+  program = await bundledProgram();
+});
+afterAll(() => program.remove());
+
+type Json = Record<string, string>;
+
+async function started(dir: string) {
+  const { child, ended } = program.start([
+    'serve',
+    'memrl/tiny',
+    '--port',
+    '0',
+    `dir=${dir}`,
+    'engine=wasm',
+    'threads=1',
+  ]);
+  const url = await new Promise<string>((resolve) => {
+    let said = '';
+    child.stdout!.on('data', (chunk: Buffer) => {
+      const address = /http:\S+(?=\n)/.exec((said += chunk.toString()))?.[0];
+      if (address !== undefined) resolve(address);
+    });
+  });
+  const ask = async (path: string, body: object) => {
+    const headers = { 'x-api-key': 'tml-test' };
+    const response = await fetch(`${url}/api/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    return { status: response.status, body: (await response.json()) as Json };
+  };
+  const result = async (path: string, body: object) => {
+    const { request_id } = (await ask(path, body)).body;
+    return (await ask('retrieve_future', { request_id })).body;
+  };
+  return { child, ended, ask, result };
+}
+
+it('a service that is killed keeps what was saved, and says of sessions that they are gone; a polite stop ends it', async () => {
+  const dir = tempDirectory();
+  const first = await started(dir);
+  const { session_id } = (await first.ask('create_session', {})).body;
+  const created = { session_id, model_seq_id: 0, base_model: 'memrl/tiny', lora_config: { rank: 2 } };
+  const { model_id } = await first.result('create_model', created);
+  const input = { data: [example([5, 6, 7, 8])], loss_fn: 'cross_entropy' };
+  await first.result('forward_backward', { model_id, seq_id: 1, forward_backward_input: input });
+  await first.result('optim_step', { model_id, seq_id: 2, adam_params: { learning_rate: 0.01 } });
+  const { path } = await first.result('save_weights', { model_id, seq_id: 3, path: 'kept' });
+  const before = await first.result('forward', { model_id, seq_id: 4, forward_backward_input: input });
+  first.child.kill('SIGKILL');
+  await first.ended;
+
+  const second = await started(dir);
+  expect((await second.ask('session_heartbeat', { session_id: session_id! })).status).toBe(410);
+  expect((await second.ask('optim_step', { model_id: model_id!, seq_id: 5, adam_params: {} })).status).toBe(410);
+  const session = (await second.ask('create_session', {})).body['session_id']!;
+  const again = await second.result('load_weights', {
+    session_id: session,
+    model_seq_id: 0,
+    path: path!,
+    optimizer: true,
+  });
+  const after = await second.result('forward', {
+    model_id: again['model_id']!,
+    seq_id: 1,
+    forward_backward_input: input,
+  });
+  expect(after).toEqual(before);
+  second.child.kill('SIGTERM');
+  expect((await second.ended).code).toBe(143);
+});

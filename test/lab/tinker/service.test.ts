@@ -1,0 +1,421 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  readForwardBackwardOutput,
+  readSampleResponse,
+  writeForwardBackwardRequest,
+} from '../../../src/lab/tinker/protocol/messages.js';
+import type { Tensor } from '../../../src/lab/tinker/protocol/tensors.js';
+import { removeFolder } from '../../remove-folder.js';
+import { tempDirectory } from '../temp-directory.js';
+import { example, runningService, withModel, type RunningService } from './running-service.js';
+
+const adam = { learning_rate: 0.002, beta1: 0.9, beta2: 0.95, eps: 1e-12, weight_decay: 0, grad_clip_norm: 0 };
+const protobuf = { accept: 'application/x-protobuf' };
+const sentence = [5, 6, 7, 8, 9, 10, 11, 12];
+
+let service: RunningService;
+const directory = mkdtempSync(join(tmpdir(), 'memrl-serve-'));
+beforeAll(async () => {
+  service = await runningService(directory, { boot: 'first' });
+});
+afterAll(() => {
+  service.close();
+  removeFolder(directory);
+});
+
+const learn = (model: string, seq: number, more: object = {}) => ({
+  model_id: model,
+  seq_id: seq,
+  forward_backward_input: { data: [example(sentence), example([5, 6, 30, 31])], loss_fn: 'cross_entropy', ...more },
+});
+const step = (model: string, seq: number) => ({ model_id: model, seq_id: seq, adam_params: adam });
+
+describe('training on the service', () => {
+  it('learns: the loss of the same data falls from step to step', async () => {
+    const { model } = await withModel(service);
+    const losses: number[] = [];
+    for (let at = 0; at < 4; at++) {
+      losses.push((await service.result('forward_backward', learn(model, 2 * at + 1))).body.metrics['loss:sum']!);
+      await service.result('optim_step', step(model, 2 * at + 2));
+    }
+    for (let at = 1; at < 4; at++) expect(losses[at]).toBeLessThan(losses[at - 1]!);
+  });
+
+  it('carries out the requests on a model in the order of their numbers, and one that comes twice once', async () => {
+    const { model } = await withModel(service, { rank: 2, seed: 3 });
+    const other = (await withModel(service, { rank: 2, seed: 3 })).model;
+    const late = service.ask('POST', 'optim_step', step(model, 2));
+    const second = (await late).body.request_id;
+    const waiting = service.ask('POST', 'retrieve_future', { request_id: second });
+    const first = await service.result('forward_backward', learn(model, 1));
+    const twice = (await service.ask('POST', 'optim_step', step(model, 2))).body.request_id;
+    expect(twice).toBe(second);
+    expect((await waiting).body.type).toBe('optim_step');
+    expect(first.body.metrics).toEqual((await service.result('forward_backward', learn(other, 1))).body.metrics);
+    await service.result('optim_step', step(other, 2));
+    const after = await Promise.all([model, other].map((id) => service.result('forward', learn(id, 3))));
+    expect(after[0]!.body).toEqual(after[1]!.body);
+  });
+
+  it('adds up gradients until the step: two requests are one with both halves', async () => {
+    const [{ model: whole }, { model: halves }] = [await withModel(service), await withModel(service)];
+    const data = [example(sentence), example([5, 6, 30, 31])];
+    await service.result('forward_backward', learn(whole, 1));
+    for (const [at, datum] of data.entries()) {
+      await service.result('forward_backward', learn(halves, at + 1, { data: [datum] }));
+    }
+    const [one, two] = [
+      await service.result('optim_step', step(whole, 2)),
+      await service.result('optim_step', step(halves, 3)),
+    ];
+    expect(two.body.metrics['optim/grad_norm']).toBeCloseTo(one.body.metrics['optim/grad_norm']!, 4);
+  });
+
+  it('gives the log-probabilities of a long common beginning as if each sequence had been computed alone', async () => {
+    const { model } = await withModel(service);
+    const beginning = Array.from({ length: 20 }, (_, at) => 3 + at);
+    const rows = [40, 41, 42, 43].map((last) => [...beginning, last, 50, last]);
+    const weights = rows[0]!.slice(1).map((_, at) => (at < 19 ? 0 : 1));
+    const data = rows.map((row) => example(row, weights));
+    const together = await service.result('forward', learn(model, 1, { data }));
+    let loss = 0;
+    for (const [at, datum] of data.entries()) {
+      const alone = await service.result('forward', learn(model, at + 2, { data: [datum] }));
+      loss += alone.body.metrics['loss:sum']!;
+      const want = alone.body.loss_fn_outputs[0]!.logprobs.data;
+      const got = together.body.loss_fn_outputs[at]!.logprobs.data;
+      got.forEach((lp, token) => expect(lp).toBeCloseTo(want[token]!, 4));
+      expect(got).toHaveLength(want.length);
+    }
+    expect(together.body.metrics['loss:sum']!).toBeCloseTo(loss, 4);
+  });
+
+  it('answers protobuf with protobuf, and says the same as in JSON', async () => {
+    const { model } = await withModel(service);
+    const floats = (values: number[]) => ({ values: Float32Array.from(values), shape: [values.length] });
+    const body = writeForwardBackwardRequest({
+      modelId: model,
+      seqId: 1,
+      data: [
+        {
+          tokens: Int32Array.from(sentence.slice(0, -1)),
+          inputs: new Map<string, Tensor>([
+            ['target_tokens', { values: Int32Array.from(sentence.slice(1)), shape: [7] }],
+            ['weights', floats([1, 1, 1, 1, 1, 1, 1])],
+          ]),
+        },
+      ],
+      lossFn: 'cross_entropy',
+      config: {},
+      forwardOnly: true,
+    });
+    const answer = readForwardBackwardOutput((await service.result('forward_backward', body, protobuf)).bytes);
+    const json = (await service.result('forward', learn(model, 2, { data: [example(sentence)] }))).body;
+    expect(Array.from(answer.logprobs[0]!)).toEqual(json.loss_fn_outputs[0]!.logprobs.data);
+    expect(answer.metrics).toEqual(json.metrics);
+  });
+
+  it.each([
+    { what: 'a token that the vocabulary does not have', data: [example([5, 6, 200])], words: /token 200/ },
+    { what: 'weights that are too few', data: [example(sentence, [1])], words: /weights of datum 0/ },
+    {
+      what: 'targets that are not what follows',
+      data: [{ ...example(sentence), model_input: example([1, 2, 3, 4, 5, 6, 7, 8]).model_input }],
+      words: /Target 0 of datum 0/,
+    },
+    { what: 'a loss that there is not', loss_fn: 'ppoo', words: /no loss ppoo.*ppo/s },
+    { what: 'a loss without its inputs', loss_fn: 'ppo', words: /no advantages|no logprobs/ },
+  ])('refuses $what, and learns nothing from it', async ({ words, ...more }) => {
+    const { model } = await withModel(service);
+    const answer = (await service.result('forward_backward', learn(model, 1, more))).body;
+    expect(answer).toMatchObject({ category: 'user' });
+    expect(answer.error).toMatch(words);
+    expect((await service.result('optim_step', step(model, 2))).body.metrics['optim/grad_norm']).toBe(0);
+  });
+});
+
+describe('saved weights', () => {
+  it('go on with the optimizer as if nothing had been, and without it from its beginning', async () => {
+    const { model, session } = await withModel(service);
+    await service.result('forward_backward', learn(model, 1));
+    await service.result('optim_step', step(model, 2));
+    const { path } = (await service.result('save_weights', { model_id: model, seq_id: 3, path: 'ck' })).body;
+    expect(path).toBe(`tinker://${model}/weights/ck`);
+    const load = async (number: number, optimizer: boolean): Promise<string> =>
+      (await service.result('load_weights', { session_id: session, model_seq_id: number, path, optimizer })).body
+        .model_id;
+    const [same, fresh] = [await load(1, true), await load(2, false)];
+    const lossAfterStep = async (id: string, from: number): Promise<number> => {
+      await service.result('forward_backward', learn(id, from));
+      await service.result('optim_step', step(id, from + 1));
+      return (await service.result('forward', learn(id, from + 2))).body.metrics['loss:sum']!;
+    };
+    const continued = await lossAfterStep(model, 4);
+    expect(await lossAfterStep(same, 1)).toBe(continued);
+    expect(await lossAfterStep(fresh, 1)).not.toBe(continued);
+  });
+
+  it('are not overwritten unasked, and no name leads out of their directory', async () => {
+    const { model } = await withModel(service);
+    const save = (seq: number, more: object) =>
+      service.result('save_weights', { model_id: model, seq_id: seq, ...more });
+    await save(1, { path: 'ck' });
+    expect((await save(2, { path: 'ck' })).body.error).toMatch(/already/);
+    expect((await save(3, { path: 'ck', overwrite: true })).body.path).toMatch(/ck$/);
+    for (const [at, path] of ['../x', 'a/b', '..', '', 'x.draft'].entries()) {
+      expect((await save(4 + at, { path })).body.error, path).toMatch(/is not a path/);
+    }
+  });
+
+  it('outlive the service, whose sessions are gone', async () => {
+    const { model, session } = await withModel(service);
+    await service.result('forward_backward', learn(model, 1));
+    await service.result('optim_step', step(model, 2));
+    const { path } = (await service.result('save_weights', { model_id: model, seq_id: 3, path: 'kept' })).body;
+    const before = (await service.result('forward', learn(model, 4))).body;
+    const next = await runningService(directory, { boot: 'second' });
+    try {
+      for (const [path, body] of [
+        ['optim_step', step(model, 5)],
+        ['session_heartbeat', { session_id: session }],
+        ['retrieve_future', { request_id: 'first-1' }],
+      ] as const) {
+        expect((await next.ask('POST', path, body)).status, path).toBe(410);
+      }
+      const begun = await next.ask('POST', 'create_session', {});
+      const made = await next.result('load_weights', {
+        session_id: begun.body.session_id,
+        model_seq_id: 0,
+        path,
+        optimizer: true,
+      });
+      expect((await next.result('forward', learn(made.body.model_id, 1))).body).toEqual(before);
+      expect((await next.ask('POST', 'weights_info', { tinker_path: path })).body).toMatchObject({
+        lora_rank: 4,
+        is_lora: true,
+      });
+      const listed = (await next.ask('GET', `training_runs/${model}/checkpoints`)).body.checkpoints;
+      expect(listed.map(({ tinker_path }) => tinker_path)).toEqual([path]);
+    } finally {
+      next.close();
+    }
+  });
+});
+
+describe('sampling', () => {
+  const prompt = { chunks: [{ type: 'encoded_text', tokens: [55, 56, 57] }] };
+  const samplerOf = async (more: object = { base_model: 'memrl/tiny' }) => {
+    const { session_id } = (await service.ask('POST', 'create_session', {})).body;
+    const made = await service.ask('POST', 'create_sampling_session', {
+      session_id,
+      sampling_session_seq_id: 0,
+      ...more,
+    });
+    return made.body.sampling_session_id;
+  };
+  const sample = (sampler: string, seq: number, params: object, more: object = {}) =>
+    service.result('asample', {
+      sampling_session_id: sampler,
+      seq_id: seq,
+      prompt,
+      num_samples: 2,
+      sampling_params: { max_tokens: 8, ...params },
+      ...more,
+    });
+
+  it('repeats itself for a seed, whatever else is asked at the same time', async () => {
+    const sampler = await samplerOf();
+    const all = await Promise.all([1, 2, 3, 4].map((seq) => sample(sampler, seq, { seed: 7 + (seq % 2) })));
+    const tokens = all.map(({ body }) => body.sequences.map((each) => each.tokens));
+    expect(tokens[0]).toEqual(tokens[2]);
+    expect(tokens[1]).toEqual(tokens[3]);
+    expect(tokens[0]).not.toEqual(tokens[1]);
+    expect(tokens[0]![0]).not.toEqual(tokens[0]![1]);
+  });
+
+  it('ends at a token, at a text over several tokens, and not at all when told so', async () => {
+    const sampler = await samplerOf();
+    const free = (await sample(sampler, 1, { seed: 1, stop: [], max_tokens: 40 })).body.sequences[0]!;
+    expect(free).toMatchObject({ stop_reason: 'length', tokens: { length: 40 } });
+    const [, , third, fourth] = free.tokens;
+    const byToken = (await sample(sampler, 2, { seed: 1, stop: [fourth!], max_tokens: 40 })).body.sequences[0]!;
+    expect(byToken.stop_reason).toBe('stop');
+    expect(byToken.tokens).toEqual(free.tokens.slice(0, free.tokens.indexOf(fourth!) + 1));
+    // Token 2 is a space, and so on in the order of the characters.
+    const text = String.fromCharCode(30 + third!, 30 + fourth!);
+    const byText = (await sample(sampler, 3, { seed: 1, stop: [text], max_tokens: 40 })).body.sequences[0]!;
+    expect(byText).toMatchObject({ stop_reason: 'stop', tokens: free.tokens.slice(0, byText.tokens.length) });
+    expect(byText.tokens.slice(-2)).toEqual([third, fourth]);
+  });
+
+  it('gives the log-probabilities of a prompt, null first, as training computes them', async () => {
+    const { model, session } = await withModel(service);
+    await service.result('forward_backward', learn(model, 1));
+    await service.result('optim_step', step(model, 2));
+    const saved = await service.result('save_weights_for_sampler', {
+      model_id: model,
+      seq_id: 3,
+      sampling_session_seq_id: 5,
+    });
+    const long = { chunks: [{ tokens: sentence.slice(0, 4) }, { tokens: sentence.slice(4) }] };
+    const params = { max_tokens: 1, temperature: 1 };
+    const asked = {
+      sampling_session_id: saved.body.sampling_session_id,
+      seq_id: 0,
+      prompt: long,
+      sampling_params: params,
+      prompt_logprobs: true,
+      topk_prompt_logprobs: 3,
+    };
+    const { body } = await service.result('asample', asked);
+    const trained = (await service.result('forward', learn(model, 4, { data: [example(sentence)] }))).body
+      .loss_fn_outputs[0]!.logprobs.data;
+    expect(body.prompt_logprobs[0]).toBeNull();
+    body.prompt_logprobs.slice(1).forEach((lp, at) => expect(lp).toBeCloseTo(trained[at]!, 4));
+    const top = body.topk_prompt_logprobs;
+    expect(top[0]).toBeNull();
+    expect(top[1]).toHaveLength(3);
+    expect(top[1]![0]![1]).toBeGreaterThanOrEqual(top[1]![1]![1]);
+    const binary = readSampleResponse((await service.result('asample', { ...asked, seq_id: 1 }, protobuf)).bytes);
+    expect(binary.promptLogprobs![0]).toBeNaN();
+    expect(Array.from(binary.promptLogprobs!.subarray(1))).toEqual(body.prompt_logprobs.slice(1));
+    expect(session).toMatch(/^first-s\d+$/);
+  });
+
+  it('takes only the likeliest tokens where it is told to', async () => {
+    const sampler = await samplerOf();
+    const greedy = (await sample(sampler, 1, { temperature: 0 })).body.sequences;
+    expect(greedy[0]!.tokens).toEqual(greedy[1]!.tokens);
+    for (const cut of [{ top_k: 1 }, { top_p: 1e-6 }]) {
+      expect(
+        (await sample(sampler, 10 + Object.keys(cut)[0]!.length, { ...cut, seed: 3 })).body.sequences[0]!.tokens,
+      ).toEqual(greedy[0]!.tokens);
+    }
+  });
+
+  it('names the sequences that it will give, and knows a request that is sent again', async () => {
+    const sampler = await samplerOf();
+    const body = {
+      sampling_session_id: sampler,
+      seq_id: 1,
+      prompt,
+      num_samples: 3,
+      sampling_params: { max_tokens: 2 },
+    };
+    const [one, two] = [await service.ask('POST', 'asample', body), await service.ask('POST', 'asample', body)];
+    expect(one.body.sample_sequence_ids).toHaveLength(3);
+    expect(two.body).toEqual(one.body);
+  });
+});
+
+describe('what is refused over HTTP', () => {
+  it.each([
+    {
+      what: 'no key',
+      ask: () => service.ask('GET', 'get_server_capabilities', undefined, { 'x-api-key': '' }),
+      status: 401,
+    },
+    {
+      what: 'a page of a browser',
+      ask: () => service.ask('POST', 'create_session', {}, { origin: 'http://example.com' }),
+      status: 403,
+    },
+    { what: 'an unknown path', ask: () => service.ask('POST', 'nothing', {}), status: 404 },
+    {
+      what: 'no JSON',
+      ask: () => service.ask('POST', 'create_session', Buffer.from('{'), { 'content-type': 'application/json' }),
+      status: 400,
+    },
+    { what: 'a field of another type', ask: () => service.ask('POST', 'create_model', { session_id: 1 }), status: 422 },
+    {
+      what: 'a packed body',
+      ask: () => service.ask('POST', 'create_session', {}, { 'content-encoding': 'zstd' }),
+      status: 415,
+    },
+    {
+      what: 'broken protobuf',
+      ask: () => service.ask('POST', 'forward_backward', Uint8Array.of(0x0a, 0xff, 0xff, 0xff)),
+      status: 400,
+    },
+    {
+      what: 'an unknown session',
+      ask: () => service.ask('POST', 'session_heartbeat', { session_id: 'x' }),
+      status: 410,
+    },
+    {
+      what: 'unknown weights',
+      ask: () => service.ask('POST', 'weights_info', { tinker_path: 'tinker://a:train:0/weights/b' }),
+      status: 404,
+    },
+  ])('$what: $status', async ({ ask, status }) => {
+    const answer = await ask();
+    expect(answer.status).toBe(status);
+    expect(answer.body.detail).toMatch(/\w/);
+  });
+
+  it('answers a health check without a key, and writes a line for every request without it', async () => {
+    expect((await service.ask('GET', 'healthz', undefined, { 'x-api-key': '' })).body).toEqual({ status: 'ok' });
+    const log = readFileSync(join(directory, 'requests.jsonl'), 'utf8');
+    const last = JSON.parse(log.trim().split('\n').at(-1)!) as Record<string, unknown>;
+    expect(last).toMatchObject({ method: 'GET', path: '/api/v1/healthz', status: 200 });
+    expect(log).not.toContain('tml-test');
+  });
+
+  it('takes no more than it has room for: too much at once is 429, and the rest is done', async () => {
+    const small = await runningService(tempDirectory(), { max_requests: 4 });
+    try {
+      const { model } = await withModel(small);
+      const asked = await Promise.all(
+        Array.from({ length: 40 }, (_, at) => small.ask('POST', 'forward_backward', learn(model, at + 1))),
+      );
+      const statuses = new Set(asked.map(({ status }) => status));
+      expect([...statuses].sort()).toEqual([200, 429]);
+      for (const { status, body } of asked) {
+        if (status !== 200) continue;
+        expect((await small.ask('POST', 'retrieve_future', { request_id: body.request_id })).status).toBe(200);
+        break;
+      }
+    } finally {
+      small.close();
+    }
+  });
+
+  it('closes a connection that sends more than a body may have', async () => {
+    const answer = await new Promise<number | string>((resolve) => {
+      const sent = request(
+        `${service.url}/api/v1/create_session`,
+        { method: 'POST', headers: { 'x-api-key': 'tml-test' } },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode!);
+        },
+      );
+      sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code!));
+      const chunk = Buffer.alloc(2 ** 20, 32);
+      const push = (left: number): void => {
+        if (left === 0 || sent.destroyed) return void sent.end();
+        sent.write(chunk, () => push(left - 1));
+      };
+      push(80);
+    });
+    expect([413, 'ECONNRESET', 'EPIPE']).toContain(answer);
+    expect((await service.ask('GET', 'healthz')).status).toBe(200);
+  });
+
+  it('is open to other machines only with a key that they must know', async () => {
+    const dir = tempDirectory();
+    await expect(runningService(dir, { host: '0.0.0.0' })).rejects.toThrow('there is no key');
+    const token = 'tml-a-secret-of-this-test';
+    const guarded = await runningService(dir, { environment: { MEMRL_SERVE_TOKEN: token } });
+    try {
+      expect((await guarded.ask('POST', 'create_session', {})).status).toBe(401);
+      expect((await guarded.ask('POST', 'create_session', {}, { 'x-api-key': token })).status).toBe(200);
+    } finally {
+      guarded.close();
+    }
+  });
+});
