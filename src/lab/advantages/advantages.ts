@@ -26,28 +26,34 @@ export function advantages(
   estimator: AdvantageEstimator,
   scale: Scale = 'none',
 ): number[][] {
-  const turns = rewards_GK.reduce((most, { length }) => Math.max(most, length), 0);
-  const credited_GK = rewards_GK.map((rewards) => credited(rewards, turns, estimator));
-  const mean_K = Array.from({ length: turns }, (_, turn) => {
-    const sum = credited_GK.reduce((total, row) => total + row[turn]!, 0);
-    return sum / rewards_GK.length;
-  });
-  const differences_GK = credited_GK.map((row) => row.map((value, turn) => exactDifference(value, mean_K[turn]!)));
-  const scaled_GK = scale === 'none' ? differences_GK : scaled(differences_GK, turns);
-  return scaled_GK.map((row, index) => row.slice(0, rewards_GK[index]!.length));
+  let turns = 0;
+  for (const { length } of rewards_GK) turns = Math.max(turns, length);
+  const rows_GK: number[][] = [];
+  for (const rewards of rewards_GK) rows_GK.push(credited(rewards, turns, estimator));
+  for (let turn = 0; turn < turns; turn++) compare(rows_GK, turn, scale);
+  rows_GK.forEach((row, index) => (row.length = rewards_GK[index]!.length));
+  return rows_GK;
 }
 
-function scaled(differences_GK: readonly (readonly number[])[], turns: number): number[][] {
-  const deviation_K = Array.from({ length: turns }, (_, turn) => {
-    const squares = differences_GK.reduce((sum, row) => sum + row[turn]! ** 2, 0);
-    return Math.sqrt(squares / Math.max(1, differences_GK.length - 1));
-  });
-  return differences_GK.map((row) => row.map((value, turn) => value / (deviation_K[turn]! + leastDeviation)));
+/** Makes advantages of all credits of one turn, in place. */
+function compare(rows_GK: readonly number[][], turn: number, scale: Scale): void {
+  let [sum, squares] = [0, 0];
+  for (const row of rows_GK) sum += row[turn]!;
+  const mean = sum / rows_GK.length;
+  for (const row of rows_GK) {
+    const difference = exactDifference(row[turn]!, mean);
+    row[turn] = difference;
+    squares += difference ** 2;
+  }
+  if (scale === 'none') return;
+  const deviation = Math.sqrt(squares / Math.max(1, rows_GK.length - 1));
+  for (const row of rows_GK) row[turn]! /= deviation + leastDeviation;
 }
 
 /** A credit for each of so many turns. */
 function credited(rewards: readonly number[], turns: number, estimator: AdvantageEstimator): number[] {
-  const own = Array.from({ length: turns }, (_, turn) => rewards[turn] ?? 0);
+  const own = [...rewards];
+  while (own.length < turns) own.push(0);
   if (estimator === 'stepwise') return own;
   if (estimator === 'trajectory') return own.fill(rewards.reduce((sum, reward) => sum + reward, 0));
   for (let turn = turns - 2; turn >= 0; turn--) own[turn]! += own[turn + 1]!;

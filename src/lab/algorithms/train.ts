@@ -150,8 +150,9 @@ export class Train implements Training {
     addEntropy(row, groups);
     addRolloutStatistics(row, 'env/all/', groups, 1);
 
-    const learnt = await learn(this.#parts, groups, this.#learning, step);
-    if (learnt === null) return;
+    const done = await learn(this.#parts, groups, this.#learning, step);
+    if (done === null) return;
+    const { learnt, moved, policyBase } = done;
     const { updates, tokens } = learnt;
     this.#updates += updates;
     row.add('optim/grad_norm', learnt.gradientNorm, updates);
@@ -161,12 +162,12 @@ export class Train implements Training {
     }
     row.add('optim/kl_sample_train_v1', learnt.kl1, tokens);
     row.add('optim/kl_sample_train_v2', learnt.kl2, tokens);
-    if (learnt.moved !== null) {
-      row.add('kl_pre_post_v1', learnt.moved.kl1, learnt.moved.tokens);
-      row.add('kl_pre_post_v2', learnt.moved.kl2, learnt.moved.tokens);
+    if (moved !== null) {
+      row.add('kl_pre_post_v1', moved.kl1, moved.tokens);
+      row.add('kl_pre_post_v2', moved.kl2, moved.tokens);
     }
     if (this.#config.kl_coef > 0) row.add('optim/kl_reference', learnt.pull, tokens);
-    if (this.#config.kl_penalty_coef > 0) row.add('kl_policy_base', learnt.policyBase * updates, updates);
+    if (this.#config.kl_penalty_coef > 0) row.add('kl_policy_base', policyBase * updates, updates);
   }
 
   progress(step: number): Row {
@@ -242,7 +243,7 @@ function learningOf(config: TrainConfig, objective: Objective): Learning {
 }
 
 /** `policyBase`: before the first step, how much likelier the tokens were than to the reference; mean, nats. */
-type Learnt = UpdateStatistics & { readonly policyBase: number; readonly moved: Moved | null };
+type Learnt = { readonly learnt: UpdateStatistics; readonly policyBase: number; readonly moved: Moved | null };
 
 /**
  * Learns from a batch of groups that the present weights have just played. A group in which all earned the same stays in the batch unless
@@ -257,10 +258,8 @@ export async function learn(
   step: number,
 ): Promise<Learnt | null> {
   const { objective, normalization, temperature, substeps, entropyCoefficient } = how;
-  const compared = groups.map((group) => {
-    const earned = group.map(({ rewards }) => rewards.map(({ total }) => total));
-    return advantages(earned, how.estimator, how.scale);
-  });
+  const compared: number[][][] = [];
+  for (const group of groups) compared.push(advantages(earnedIn(group), how.estimator, how.scale));
   const all = datumsOf(groups, { advantages: compared, normalization, sampled: samplerOf(how) });
   const chosen = how.skipConstantGroups ? all.filter(({ hasSignal }) => hasSignal) : all;
   if (chosen.length === 0) return null;
@@ -279,7 +278,13 @@ export async function learn(
     maxStepKl: how.maxStepKl,
   });
   const moved = how.measuresMove === true ? await movedOn(datums, before, service, temperature) : null;
-  return Object.assign(learnt, { policyBase, moved });
+  return { learnt, policyBase, moved };
+}
+
+function earnedIn(group: readonly Rollout[]): number[][] {
+  const earned: number[][] = [];
+  for (const { rewards } of group) earned.push(Array.from(rewards, ({ total }) => total));
+  return earned;
 }
 
 /** At another temperature than 1 the first optimizer step has the very policy that played: the ratio is 1. */

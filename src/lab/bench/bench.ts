@@ -1,6 +1,6 @@
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
-import { chooseBackend } from '../engine/choose-engine.js';
+import { chooseEngine } from '../engine/choose-engine.js';
 import { createEngine } from '../engine/create-engine.js';
 import type { Engine, ModelShape } from '../engine/engine.js';
 import { initialWeights } from '../engine/initial-weights.js';
@@ -60,7 +60,9 @@ export async function bench(config: BenchConfig, world: BenchWorld): Promise<Ben
     for (const { engine } of contestants) if (engine instanceof TfjsEngine) await engine.dispose();
   }
   const open = async (name: BackendName) => attempts.find((attempt) => attempt.name === name)!;
-  const { backend, why } = await chooseBackend('auto', { environment: world.environment, open });
+  const { environment, now } = world;
+  const auto = await chooseEngine(shape, { engine: 'auto', threads: null }, { environment, open, now });
+  await auto.engine.dispose();
   return {
     model: config.model_name,
     parameters: contestants[0]!.engine.parameterCount,
@@ -70,7 +72,7 @@ export async function bench(config: BenchConfig, world: BenchWorld): Promise<Ben
     absent: attempts.flatMap((attempt) =>
       attempt.kind === 'absent' ? [{ engine: attempt.name, why: attempt.why }] : [],
     ),
-    auto: { engine: backend?.name ?? 'wasm', why },
+    auto: { engine: auto.engine.backend, why: auto.why },
   };
 }
 

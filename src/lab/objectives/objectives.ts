@@ -168,7 +168,7 @@ export type Normalization = (typeof normalizations)[number];
 export function tokenWeights(lengths_PG: readonly (readonly number[])[], how: Normalization): number[][] {
   switch (how) {
     case 'sum':
-      return lengths_PG.map((lengths) => lengths.map(() => 1));
+      return Array.from(lengths_PG, (lengths) => Array.from(lengths, () => 1));
     case 'grpo': {
       const sequences = lengths_PG.reduce((sum, lengths) => sum + lengths.length, 0);
       return lengths_PG.map((lengths) => lengths.map((length) => 1 / (sequences * Math.max(1, length))));

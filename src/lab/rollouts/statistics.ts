@@ -27,9 +27,11 @@ export function addRolloutStatistics(
     rewards.sum += totalReward(rollout);
   }
   rewards.count += rollouts.length;
-  const kinds = groups.map(kindOf);
-  for (const kind of ['mixed', 'all_good', 'all_bad'] as const)
-    row.add(named(`by_group/frac_${kind}`), kinds.filter((each) => each === kind).length, groups.length);
+  for (const kind of ['mixed', 'all_good', 'all_bad'] as const) {
+    let count = 0;
+    for (const group of groups) if (kindOf(group) === kind) count++;
+    row.add(named(`by_group/frac_${kind}`), count, groups.length);
+  }
   row.add(named('total_episodes'), rollouts.length, steps);
   row.add(named('total_turns'), turns, steps);
   row.add(named('total_ac_tokens'), said, steps);

@@ -238,12 +238,13 @@ function sampleText(training: Training): string | null {
 /** @returns why this step was not done and the run ends before it; else null. */
 async function oneStep(loop: Loop, step: number): Promise<string | null> {
   const { training, schedule, row, times } = loop;
-  const progress = training.progress(step);
+  const isRowDue = evaluates(step, schedule) || isDue(step, schedule.logEvery);
+  const progress = isRowDue ? training.progress(step) : {};
   const evaluation = evaluates(step, schedule) ? await evaluate(loop, step) : null;
   const enough = evaluation === null ? null : (training.enough?.() ?? null);
   if (enough !== null) return enough;
   await times.count('train', () => training.step(step, row));
-  if (evaluation === null && !isDue(step, schedule.logEvery)) return null;
+  if (!isRowDue) return null;
   const head = { step, 'progress/batch': step, 'progress/done_frac': (step + 1) / schedule.batches };
   loop.write({ ...head, ...progress, ...row.take(), ...evaluation });
   noteSample(loop, step + 1);

@@ -31,22 +31,34 @@ export function datumsOf(
   groups: readonly (readonly Rollout[])[],
   { advantages, normalization, sampled }: Preparation,
 ): RolloutDatum[] {
-  const said = ({ turns }: Rollout) => turns.reduce((sum, { tokens }) => sum + tokens.length, 0);
-  const weights = tokenWeights(
-    groups.map((group) => group.map(said)),
-    normalization,
-  );
-  return groups.flatMap((group, g) => {
+  const lengths_PG = Array.from(groups, (group) => Array.from(group, said));
+  const weights_PG = tokenWeights(lengths_PG, normalization);
+  const datums: RolloutDatum[] = [];
+  groups.forEach((group, g) => {
     const hasSignal = advantages[g]!.some((turns) => turns.some((advantage) => advantage !== 0));
-    return group.map((rollout, index) => ({
-      prompt: rollout.task.prompt,
-      tokens: new Int32Array(rollout.tokens),
-      weights: rollout.turnOf.map((turn) => (turn < 0 ? 0 : weights[g]![index]!)),
-      advantages: rollout.turnOf.map((turn) => (turn < 0 ? 0 : advantages[g]![index]![turn]!)),
-      logprobs: sampled?.(rollout),
-      hasSignal,
-    }));
+    group.forEach((rollout, index) => {
+      datums.push({
+        prompt: rollout.task.prompt,
+        tokens: new Int32Array(rollout.tokens),
+        weights: ofSaid(rollout, () => weights_PG[g]![index]!),
+        advantages: ofSaid(rollout, (turn) => advantages[g]![index]![turn]!),
+        logprobs: sampled?.(rollout),
+        hasSignal,
+      });
+    });
   });
+  return datums;
+}
+
+function said({ turns }: Rollout): number {
+  return turns.reduce((sum, { tokens }) => sum + tokens.length, 0);
+}
+
+/** A number for each token that the policy said, by its turn; 0 for what it was told. */
+function ofSaid({ turnOf }: Rollout, value: (turn: number) => number): number[] {
+  const values: number[] = [];
+  for (const turn of turnOf) values.push(turn < 0 ? 0 : value(turn));
+  return values;
 }
 
 /** The same datums with their log-probabilities under a reference model. */
@@ -110,6 +122,22 @@ export type UpdateStatistics = BatchStatistics & {
   halvings: number;
 };
 
+/** A class, as copies of one object by spread are of hidden classes of their own, which a small step feels. */
+class UpdateSums implements UpdateStatistics {
+  loss = 0;
+  tokens = 0;
+  entropy = 0;
+  kl1 = 0;
+  kl2 = 0;
+  pull = 0;
+  clippedLow = 0;
+  clippedHigh = 0;
+  updates = 0;
+  gradientNorm = 0;
+  stepKl = 0;
+  halvings = 0;
+}
+
 /**
  * Learns from a batch: forward and backward, and one or more optimizer steps.
  *
@@ -123,8 +151,7 @@ export async function update(
   datums: readonly RolloutDatum[],
   options: UpdateOptions,
 ): Promise<UpdateStatistics> {
-  // One object for all: in a small step, copies of it are noticed.
-  const sums: UpdateStatistics = { ...emptyStatistics(), updates: 0, gradientNorm: 0, stepKl: 0, halvings: 0 };
+  const sums = new UpdateSums();
   for (const part of parts(datums, options.substeps ?? 1)) {
     addStatistics(sums, await accumulate(service, part, options));
     requireFinite(sums.loss, 'the loss', options.step);

@@ -37,6 +37,12 @@ function argvOf({ argv }: Case, directory: string): string[] {
   return [...words, ...engine, `${keysOfDirectory[command] ?? 'log_path'}=${directory}`];
 }
 
+/** That of GRPO; null of the others, which have none. */
+function trainLog(directory: string): string | null {
+  const log = join(directory, 'train.log');
+  return existsSync(log) ? readFileSync(log, 'utf8') : null;
+}
+
 function isKnown(name: string, hashes: Record<string, string>): void {
   found[name] = hashes;
   if (!isRecorded) expect(hashes).toEqual(golden[name]);
@@ -63,6 +69,7 @@ describe('the same seed gives the same bytes as ever', () => {
     expect(await ended).toMatchObject({ code: 143 });
     expect((await memrl.run(argvOf(one, directory))).code).toBe(one.code ?? 0);
     expect(hashesIn(directory)).toEqual(hashesIn(at(one.name)));
+    expect(trainLog(directory)).toBe(trainLog(at(one.name)));
   });
 
   it('and every run of the table is known', () => {

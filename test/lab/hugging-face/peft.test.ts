@@ -109,6 +109,42 @@ describe("PEFT's directory", () => {
     expect(() => readPeft(copy, shape)).toThrow(says);
   });
 
+  const paths = (start: string) =>
+    Array.from({ length: shape.layers }, (_, layer) =>
+      projections.map((name) => `${start}layers.${layer}.${/^[qkvo]_/.test(name) ? 'self_attn' : 'mlp'}.${name}`),
+    ).flat();
+  const withTargets = (modules: unknown): string => {
+    const copy = join(tempDirectory(), 'adapter');
+    cpSync(directory, copy, { recursive: true });
+    const file = join(copy, 'adapter_config.json');
+    const config = JSON.parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(file, JSON.stringify({ ...config, target_modules: modules }));
+    return copy;
+  };
+
+  it.each([
+    { what: 'target_modules="all-linear"', modules: 'all-linear' },
+    { what: 'the full path of each module', modules: paths('model.') },
+    { what: 'full paths as peft finds them in its own model', modules: paths('base_model.model.model.') },
+  ])('with $what is the same adapter', ({ modules }) => {
+    const [plain, read] = [readPeft(directory, shape), readPeft(withTargets(modules), shape)];
+    expect(read.parameters).toEqual(plain.parameters);
+    expect({
+      ...read.adapter,
+      layers: layersOf(shape, read.adapter),
+      targets: read.adapter.targets.toSorted(),
+    }).toEqual(
+      { ...plain.adapter, layers: layersOf(shape, plain.adapter), targets: plain.adapter.targets.toSorted() }, // prettier-ignore
+    );
+  });
+
+  it.each([
+    { what: 'a module that is no projection', modules: [...projections, 'lm_head'], says: /lm_head is none of/ },
+    { what: 'paths that leave one out', modules: paths('model.').slice(1), says: /same projections in each layer/ },
+  ])('with $what among its targets is refused', ({ modules, says }) => {
+    expect(() => readPeft(withTargets(modules), shape)).toThrow(says);
+  });
+
   it('without one of its files, or with a torn one, is refused', () => {
     const copy = tempDirectory();
     cpSync(directory, copy, { recursive: true });

@@ -38,9 +38,10 @@ function episode(logprobs: readonly number[], reward: number, turnOf = logprobs.
 }
 
 /** One update of the engine. @param base The model that a penalty is for leaving. */
-function update(engine: Engine, groups: Rollout[][], learning: Learning, base: Engine | null = null) {
+async function update(engine: Engine, groups: Rollout[][], learning: Learning, base: Engine | null = null) {
   const reference = base === null ? null : new EngineService(base);
-  return learn({ service: new EngineService(engine), reference }, groups, learning, 0);
+  const done = await learn({ service: new EngineService(engine), reference }, groups, learning, 0);
+  return done === null ? null : { ...done.learnt, policyBase: done.policyBase };
 }
 
 /** Stands for a model that gives each token such a log-probability; keeps what it was asked and told. */

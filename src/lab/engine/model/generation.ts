@@ -26,7 +26,8 @@ type Sequence = {
   readonly room: number;
   readonly tokens: number[];
   readonly logprobs: number[];
-  readonly samplingLogprobs: number[];
+  /** null: as `logprobs`. */
+  readonly samplingLogprobs: number[] | null;
   ended: Generated['ended'] | null;
 };
 
@@ -56,20 +57,25 @@ export class Generation {
     const { model } = this.#inference;
     const { shape } = model;
     checkSampling(model, sampling);
-    for (const { tokens, seed } of prompts) {
-      checkTokens(shape, tokens, 'A prompt');
-      checkPrompt(shape.context, tokens.length, seed);
-    }
-    const sequences = prompts.map(({ tokens: prompt, seed }, index): Sequence => {
+    const root = this.#rootOf(prompts, sampling);
+    const isAsDrawn = root !== null && sampling.temperature === 1;
+    // Not by `map`: its arrays are of another kind once it is optimised, and what was optimised for the first kind is thrown away.
+    const sequences: Sequence[] = [];
+    prompts.forEach(({ tokens: prompt, seed }, index) => {
+      // Most often one prompt is continued many times.
+      if (prompt !== prompts[index - 1]?.tokens) checkTokens(shape, prompt, 'A prompt');
+      checkPrompt(shape.context, prompt.length, seed);
       const random = stream ?? rng(seed, 'generate');
       const room = Math.min(sampling.maxTokens, shape.context - prompt.length);
       const ended = room === 0 ? 'length' : null;
-      return { index, prompt, random, room, tokens: [], logprobs: [], samplingLogprobs: [], ended };
+      const samplingLogprobs = isAsDrawn ? null : [];
+      sequences.push({ index, prompt, random, room, tokens: [], logprobs: [], samplingLogprobs, ended });
     });
-    const root = this.#rootOf(prompts, sampling);
     if (root !== null) this.#runKept(root, sequences, sampling);
     else this.#runAll(sequences, sampling);
-    return sequences.map(result);
+    const results: Generated[] = [];
+    for (const sequence of sequences) results.push(result(sequence));
+    return results;
   }
 
   /** Where the sequences may begin together in the memory of decoders. */
@@ -97,7 +103,9 @@ export class Generation {
         append(sequence, { token, logprob, samplingLogprob: temperature === 0 ? 0 : logprob }, sampling);
       }
       if (sequences.every(({ ended }) => ended !== null)) return;
-      decoding.advance(sequences.map(({ ended, tokens }) => (ended === null ? [tokens[tokens.length - 1]!] : nothing)));
+      const next: (readonly number[])[] = [];
+      for (const { ended, tokens } of sequences) next.push(ended === null ? [tokens[tokens.length - 1]!] : nothing);
+      decoding.advance(next);
     }
   }
 
@@ -187,18 +195,15 @@ function lastToken({ sequence: { tokens }, shared, sharedRows, own }: Live): Par
 function append(sequence: Sequence, drawn: ReturnType<typeof draw>, { stop = [], ends }: Sampling): void {
   sequence.tokens.push(drawn.token);
   sequence.logprobs.push(drawn.logprob);
-  sequence.samplingLogprobs.push(drawn.samplingLogprob);
+  sequence.samplingLogprobs?.push(drawn.samplingLogprob);
   if (stop.includes(drawn.token) || ends?.(sequence.tokens) === true) sequence.ended = 'stop';
   else if (sequence.tokens.length === sequence.room) sequence.ended = 'length';
 }
 
-function result({ tokens, logprobs, samplingLogprobs, ended }: Sequence): Generated {
-  return {
-    tokens: new Int32Array(tokens),
-    logprobs: new Float32Array(logprobs),
-    samplingLogprobs: new Float32Array(samplingLogprobs),
-    ended: ended!,
-  };
+function result({ tokens, logprobs: own, samplingLogprobs: drawn, ended }: Sequence): Generated {
+  const logprobs = new Float32Array(own);
+  const samplingLogprobs = drawn === null ? logprobs : new Float32Array(drawn);
+  return { tokens: new Int32Array(tokens), logprobs, samplingLogprobs, ended: ended! };
 }
 
 export function checkPrompt(context: number, length: number, seed: number): void {
