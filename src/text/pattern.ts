@@ -6,7 +6,7 @@ export class PatternError extends Error {
 }
 
 /** States of the machine of a pattern: what one character of a text costs at most. */
-export const mostStates = 1000;
+const mostStates = 1000;
 /** Characters of a pattern: to read a longer one takes a moment by itself. */
 const LONGEST = 1000;
 
@@ -30,10 +30,21 @@ export function compiledPattern(source: string): RE2JS {
 
 /** The same; null: it is none. Of a plan that another version of this program has let through. */
 export function patternOrNull(source: string): RE2JS | null {
+  const pattern = patternOrFault(source);
+  return typeof pattern === 'string' ? null : pattern;
+}
+
+/** What is wrong with the pattern, in words; null: nothing. */
+export function patternFault(source: string): string | null {
+  const pattern = patternOrFault(source);
+  return typeof pattern === 'string' ? pattern : null;
+}
+
+function patternOrFault(source: string): RE2JS | string {
   try {
     return compiledPattern(source);
   } catch (error) {
-    if (error instanceof PatternError) return null;
+    if (error instanceof PatternError) return error.message;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import type { KeyPath, Report } from '../file/diagnostic.js';
 import { type CommandWords, compileWords, WordError, type WordsContext } from './command-words.js';
 import { axesOf, type CompiledBlock, compiledEdit, type Step, type Variant } from './compiled-block.js';
 import { identifierOf } from './expression/cel-environment.js';
-import { compileExpression, type Expression, ExpressionError, rowLimits } from './expression/expression.js';
+import { compileExpression, type Expression, ExpressionError } from './expression/expression.js';
 import { compileTemplate, type Template } from './template.js';
 import type { Nesting, Writing } from './value-text.js';
 
@@ -40,6 +40,7 @@ class Compiler {
     const { content: done } = block.done;
     checkBlock(block, this.#report);
     this.#checkDone();
+    this.#checkStopRule();
     const variants = this.#variants();
     return {
       block,
@@ -52,7 +53,6 @@ class Compiler {
       name: this.#written(block.name, (source) => this.#template(source, block.name!.keys)),
       subgroup: this.#written(block.subgroup, (source) => this.#template(source, block.subgroup!.keys)),
       total: this.#total(),
-      stopWhen: this.#stopRule(),
       command: this.#command(),
       resumeArgs: this.#words(block.resumeArgs.content, block.resumeArgs.keys),
       done: 'command' in done ? this.#words(done.command, [...block.done.keys, 'command']) : null,
@@ -81,13 +81,11 @@ class Compiler {
     }
   }
 
-  #stopRule(): Located<Expression> | null {
+  #checkStopRule(): void {
     const rule = this.#block.stopWhen;
-    if (rule === null) return null;
-    const { keys } = rule;
-    const expression = this.#guard(keys, () => compileExpression(rule.content.when, rowLimits));
+    if (rule === null) return;
+    this.#guard(rule.keys, () => compileExpression(rule.content.when));
     this.#refuseSlashed(rule);
-    return expression && { content: expression, keys };
   }
 
   #refuseSlashed(rule: NonNullable<Block['stopWhen']>): void {
@@ -103,7 +101,7 @@ class Compiler {
   #checkDone(): void {
     const { content, keys } = this.#block.done;
     const where = 'file' in content ? content.where : undefined;
-    if (where !== undefined) this.#guard([...keys, 'where'], () => compileExpression(where, rowLimits));
+    if (where !== undefined) this.#guard([...keys, 'where'], () => compileExpression(where));
   }
 
   #variants(): Variant[] {

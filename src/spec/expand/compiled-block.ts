@@ -1,9 +1,8 @@
 import type { Block, Edit, Located, ParameterRule, ParameterRules } from '../file/block.js';
 import { holdsFraction } from '../file/parameter-schema.js';
 import type { CommandWords } from './command-words.js';
-import { identifierOf, toCel, type Value } from './expression/cel-environment.js';
+import { type CelValue, identifierOf, toCel, type Value } from './expression/cel-environment.js';
 import type { Expression } from './expression/expression.js';
-import type { CelValue } from './expression/function-bounds.js';
 import { type Distribution, gridValues, onlyValue, probability, quantile } from './sampling/distribution.js';
 import type { Template } from './template.js';
 import type { Nesting, Writing } from './value-text.js';
@@ -65,8 +64,6 @@ export type CompiledBlock = {
   readonly name: Located<Template> | null;
   readonly subgroup: Located<Template> | null;
   readonly total: Located<Expression> | null;
-  /** Of `stop_when`, which is evaluated elsewhere. */
-  readonly stopWhen: Located<Expression> | null;
   readonly command: CommandWords;
   readonly resumeArgs: CommandWords;
   /** The command of its done rule; null: that is none. */

@@ -9,8 +9,9 @@ import type { SweepFile } from '../file/sweep-file.js';
 import type { Plan, PlannedGroup, PlannedRun } from '../planned-run.js';
 import { neededGroups, sourcesAfter } from '../file/each-run.js';
 import { notifyOf } from '../policy/notify.js';
+import { fileMs, withinTime } from './expression/time-limit.js';
 import { compileBlock } from './compile-block.js';
-import { type CompiledBlock, mostRuns, type Variant } from './compiled-block.js';
+import { type CompiledBlock, mostRuns } from './compiled-block.js';
 import { expandCommands } from './expand-commands.js';
 import { evaluated, type Point, PointError, pointOf, pointsOf, runsOfDraw, visitsOf } from './grid.js';
 import { pointsOfRuns, sizesOf, sourcesOf, withSources } from './each-run.js';
@@ -24,7 +25,8 @@ import { defaultNames, isRepetition, type NamedGroup, namesAfter, refuseClashes,
  * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the
  * last varying fastest, and `cases` faster than the axes.
  *
- * @throws {UserError} When an option does not fit the file, an expression fails at a point, or two runs have one name.
+ * @throws {UserError} When an option does not fit the file, an expression fails at a point or takes too long, or two runs have
+ *   one name.
  */
 export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
   return expandBeside(file, options, []).plan;
@@ -36,7 +38,10 @@ export type Expansion = { readonly plan: Plan; readonly names: NameChanges };
 /** The same beside the runs of the sweep that exist: these keep their names. */
 export function expandBeside(file: SweepFile, options: ExpandOptions, known: readonly KnownRun[]): Expansion {
   const kept = new KeptNames(known);
-  const plan = file.kind === 'commands' ? expandCommands(file, options, kept) : expandGroups(file, options, kept);
+  const plan =
+    file.kind === 'commands'
+      ? expandCommands(file, options, kept)
+      : withinTime(`To work out the runs of ${file.path}`, fileMs, () => expandGroups(file, options, kept));
   return { plan, names: kept.changes };
 }
 
@@ -47,7 +52,6 @@ function expandGroups(file: GroupsFile, options: ExpandOptions, kept: KeptNames)
   const compiled = compileAll(file, withSources(all, blocks));
   const sizes = sizesOf(compiled);
   refuseTooMany(file, compiled, sizes);
-  refuseTooMuchWork(file, compiled, sizes);
   refuseManyEdits(file, compiled);
   const named = namedGroups(file, compiled, kept).filter(({ group }) => blocks.includes(group.block));
   refuseClashes(
@@ -156,28 +160,6 @@ function refuseManyEdits(file: GroupsFile, compiled: readonly CompiledBlock[]): 
   throw new UserError(
     `${file.path}: group \`${large.block.group}\` has ${edits.toLocaleString('en-US')} entries of \`include\` and \`exclude\` for ${visitsOf(large).toLocaleString('en-US')} combinations, too many to go through.`,
     'Use `when` to leave combinations out, and `cases` to list those that there are.',
-  );
-}
-
-/** Steps of all expressions at all points together, some 20 s. */
-const mostSteps = 400_000_000;
-
-/** Of one point, at most: without its command, which holds no expressions. */
-function stepsOf({ variants, when, name, subgroup, total }: CompiledBlock): number {
-  const ofVariant = ({ steps }: Variant) =>
-    steps.reduce((sum, step) => sum + (step.when?.steps ?? 0) + (step.expr?.steps ?? 0), 0);
-  const others = [when, name, subgroup, total].map((text) => text?.content.steps ?? 0);
-  return others.reduce((sum, steps) => sum + steps, Math.max(0, ...variants.map(ofVariant)));
-}
-
-function refuseTooMuchWork(file: GroupsFile, compiled: readonly CompiledBlock[], points: readonly number[]): void {
-  const work = compiled.map((group, index) => Math.max(points[index]!, visitsOf(group)) * stepsOf(group));
-  const all = work.reduce((sum, steps) => sum + steps, 0);
-  if (all <= mostSteps) return;
-  const { block } = compiled[work.indexOf(Math.max(...work))]!;
-  throw new UserError(
-    `${file.path} would take ${all.toLocaleString('en-US')} steps to compute what its runs are; the limit is ${mostSteps.toLocaleString('en-US')}.`,
-    `Make the expressions of group \`${block.group}\` simpler, or its runs fewer.`,
   );
 }
 

@@ -1,7 +1,6 @@
 import { isUnset } from '../file/block.js';
 import type { CompiledBlock, CompiledEdit, Variant } from './compiled-block.js';
-import type { Value } from './expression/cel-environment.js';
-import type { CelValue } from './expression/function-bounds.js';
+import type { CelValue, Value } from './expression/cel-environment.js';
 
 /** A setting of all axes, before anything is computed from it. Its own: whoever gets it may change it. */
 export type Combination = {

@@ -5,7 +5,7 @@ import type { MetricChoice, PlannedRun } from '../planned-run.js';
 import type { CommandWords } from './command-words.js';
 import { isInherited } from './compile-block.js';
 import type { CompiledBlock } from './compiled-block.js';
-import type { CelValue } from './expression/function-bounds.js';
+import type { CelValue } from './expression/cel-environment.js';
 import { evaluated, type Point, PointError } from './grid.js';
 import { identityOf } from './identity.js';
 import { argsFile, filledParameters, type MacroValues, parametersJson } from './macros.js';
@@ -54,7 +54,6 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
   const cwd = joinPath(options.cwd, group.cwd && block.cwd ? fill(group.cwd.renderTexts, block.cwd.keys)[0]! : '');
   const folders = fill(group.folders.renderTexts, block.folders.keys).map((folder) => joinPath(cwd, folder));
   const parameters = macros.parameters as PlannedRun['parameters'];
-  refuseCostlyRule(group, point);
   const identity = identityOf(experimentOf(block, point), parameters, block.extends.content);
   const wandb = wandbOf(group, { ...macros, sweep, identity });
   return {
@@ -133,13 +132,6 @@ function wandbOf(
 
 function filesOf(files: Files): Pick<PlannedRun, 'files'> {
   return Object.keys(files).length === 0 ? {} : { files };
-}
-
-/** A list that is a parameter may be too long for a rule that looks at every row. */
-function refuseCostlyRule({ stopWhen }: CompiledBlock, { variables }: Point): void {
-  if (stopWhen === null) return;
-  const { source, refuseCostly } = stopWhen.content;
-  evaluated({ source, evaluate: refuseCostly }, variables, stopWhen.keys);
 }
 
 function budgetOf({ extends: { content } }: Block): Pick<PlannedRun, 'budget'> {

@@ -1,14 +1,11 @@
-import { fromCel } from './expression/cel-environment.js';
+import { type CelValue, fromCel } from './expression/cel-environment.js';
 import { compileExpression, type Expression, ExpressionError } from './expression/expression.js';
-import type { CelValue } from './expression/function-bounds.js';
 import { valueText } from './value-text.js';
 
 /** A text with expressions in braces: `A_N{N}_B{reward_bins}`. Two braces stand for one. */
 export type Template = {
   readonly source: string;
   readonly names: readonly string[];
-  /** As an expression's. */
-  readonly steps: number;
   /** @throws {ExpressionError} With positions in the template. */
   readonly render: (variables: Readonly<Record<string, CelValue>>) => string;
 };
@@ -26,7 +23,6 @@ export function compileTemplate(source: string): Template {
   return {
     source,
     names: parts.flatMap((part) => (typeof part === 'string' ? [] : part.expression.names)),
-    steps: parts.reduce((sum, part) => sum + (typeof part === 'string' ? 0 : part.expression.steps), 0),
     render: (variables) => parts.map((part) => (typeof part === 'string' ? part : textOf(part, variables))).join(''),
   };
 }

@@ -1,7 +1,7 @@
 import { parseDocument } from 'yaml';
 import { UserError } from '../../base/user-error.js';
 import { didYouMean } from '../../text/nearest.js';
-import { compileExpression, ExpressionError, rowLimits } from '../expand/expression/expression.js';
+import { compileExpression, ExpressionError } from '../expand/expression/expression.js';
 import { Breaker, EarlyTerminate, Objective, RetryRule } from '../planned-run.js';
 import { type Block, type Method, methodFrom, parameterNames } from './block.js';
 import { stopRule } from './blocks.js';
@@ -168,7 +168,7 @@ function expectation(issues: readonly { message: string }[]): string {
 function mistakeIn(key: string, value: unknown): string | null {
   if (key !== 'stop_when' || value === null) return null;
   try {
-    compileExpression(stopRule(value as Parameters<typeof stopRule>[0]).when, rowLimits);
+    compileExpression(stopRule(value as Parameters<typeof stopRule>[0]).when);
     return null;
   } catch (error) {
     if (error instanceof ExpressionError) return error.message;

@@ -4,6 +4,7 @@ import { didYouMean } from '../../text/nearest.js';
 import { compileBlock, dependencyOrder, isInherited } from '../expand/compile-block.js';
 import { identifierOf } from '../expand/expression/cel-environment.js';
 import { compileExpression, ExpressionError } from '../expand/expression/expression.js';
+import { fileMs, withinTime } from '../expand/expression/time-limit.js';
 import { type Block, type NeededGroup, parameterNames } from './block.js';
 import { blocksOf } from './blocks.js';
 import { refuseLargeSweep } from './check-block.js';
@@ -64,7 +65,8 @@ function parseYamlSweep(text: string, path: string): SweepFile {
   const { sweep, notes, dialect } = sweepTextOf(source);
   refuseLargeSweep(sweep, path);
   const blocks = blocksOf(sweep, source, dialect);
-  const complaints = [...inexactNumbers(source), ...complaintsAboutBlocks(blocks, source)];
+  const compileAll = () => complaintsAboutBlocks(blocks, source);
+  const complaints = [...inexactNumbers(source), ...withinTime(`To read ${path}`, fileMs, compileAll)];
   if (complaints.length > 0) throw diagnosticsError(path, text, complaints);
   return {
     kind: 'groups',

@@ -4,7 +4,7 @@ import { UserError } from '../../base/user-error.js';
 import { canonicalText, identityOf } from '../expand/identity.js';
 import { valueText } from '../expand/value-text.js';
 import type { Completion, DoneRule, PlannedRun } from '../planned-run.js';
-import { holdsForRow } from './done-rule.js';
+import { faultOf, holdsForRow } from './done-rule.js';
 import { isEarlyStop } from './early-stop/verdict.js';
 
 /**
@@ -118,13 +118,19 @@ function unfinished({ done, stopWhen }: PlannedRun, facts: RunFacts): string {
         : `which is now ${stopWhen.when}`;
     return `stopped by rule ${facts.stoppedBy}, ${now}`;
   }
-  if (facts.malformed !== undefined) return `${facts.malformed} is not a row of JSON: correct or remove it`;
+  const fault = faultWords(done, facts);
+  if (fault !== null) return fault;
   const attempt = `attempt ${facts.attempts}`;
   if (facts.exitCode !== null && facts.exitCode !== 0) return `${attempt} ended with exit code ${facts.exitCode}`;
   const missing = missingWords(done, facts);
   if (missing === null) return `${attempt} did not finish`;
   if ('command' in done) return missing;
   return facts.exitCode === 0 ? `${attempt} ended with exit code 0, but there is ${missing}` : missing;
+}
+
+/** Why nobody can say whether the run is done, in words; null: that can be said. */
+function faultWords(done: DoneRule, { malformed }: RunFacts): string | null {
+  return malformed === undefined ? faultOf(done) : `${malformed} is not a row of JSON: correct or remove it`;
 }
 
 /** What would say that the run is done, and is not there; null: its exit code says it. */

@@ -1,16 +1,21 @@
 import type { Parameters } from '../../base/scalar.js';
-import { identifierOf, toCel } from '../expand/expression/cel-environment.js';
-import { compileExpression, type Expression, ExpressionError, rowLimits } from '../expand/expression/expression.js';
-import type { CelValue } from '../expand/expression/function-bounds.js';
+import { type CelValue, identifierOf, toCel } from '../expand/expression/cel-environment.js';
+import { UserError } from '../../base/user-error.js';
+import { withinTime } from '../expand/expression/time-limit.js';
+import { compileExpression, type Expression, ExpressionError, TooLarge } from '../expand/expression/expression.js';
 import type { DoneRule, PlannedRun } from '../planned-run.js';
+import { patternFault } from '../../text/pattern.js';
 
 /** A rule that looks at a file. `where` absent: that it is there is enough. */
 type FileRule = Exclude<DoneRule, { exit: 0 }>;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Ten thousand runs share a handful of rules. */
-const compiled = new Map<string, Expression | null>();
+/** For one row, ms. */
+const ROW_MS = 250;
+
+/** What is made of `where`; a text says why nothing can be. Ten thousand runs share a handful of rules. */
+const compiled = new Map<string, Expression | string>();
 
 /**
  * Whether a row of the rule's file says that the run is done. `where` sees the row's fields and, where the row has no
@@ -28,27 +33,49 @@ export function doneTest({ done, parameters }: Pick<PlannedRun, 'done' | 'parame
 function rowTest(rule: FileRule, parameters: Parameters): (row: Row) => boolean {
   // What was found is a file, or a line that matches.
   if (!('file' in rule) || rule.where === undefined) return () => true;
-  const expression = expressionOf(rule.where);
-  if (expression === null) return () => false;
+  const { where } = rule;
+  const expression = expressionOf(where);
+  if (typeof expression === 'string') return () => false;
   const outer = variablesOf(parameters, expression);
-  return (row) => holds(expression, { ...outer, ...variablesOf(row, expression) });
+  const test = (row: Row) => holds(expression, { ...outer, ...variablesOf(row, expression) });
+  if (expression.isShort) return test;
+  return (row) => typeof expressionOf(where) !== 'string' && inTime(where, () => test(row)) === true;
 }
 
-/** null: it is none. A file that says so is refused; but the plan may come from an older version of this program. */
-function expressionOf(where: string): Expression | null {
+/** Why the rule cannot be looked at, in words; null: it can. It may come from an older version of this program. */
+export function faultOf(rule: DoneRule): string | null {
+  const { output, where } = rule as { output?: string; where?: string };
+  const fault = where === undefined ? null : expressionOf(where);
+  if (typeof fault === 'string') return `\`where\` of its done rule cannot be used: ${fault}`;
+  const odd = output === undefined ? null : patternFault(output);
+  return odd === null ? null : `the pattern ${output} of its done rule cannot be used: ${odd}`;
+}
+
+function expressionOf(where: string): Expression | string {
   const known = compiled.get(where);
   if (known !== undefined) return known;
-  const expression = compiledOrNull(where);
+  const expression = inTime(where, () => compiledOrFault(where));
   compiled.set(where, expression);
   return expression;
 }
 
-function compiledOrNull(where: string): Expression | null {
+function compiledOrFault(where: string): Expression | string {
   try {
-    return compileExpression(where, rowLimits);
+    return compileExpression(where);
   } catch (error) {
-    if (error instanceof ExpressionError) return null;
+    if (error instanceof ExpressionError) return error.message;
     throw error;
+  }
+}
+
+/** Who asks may be the supervisor: a rule that takes too long is not used any more. */
+function inTime<Result>(where: string, work: () => Result): Result | string {
+  try {
+    return withinTime('A row of the done rule', ROW_MS, work);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    compiled.set(where, error.message);
+    return error.message;
   }
 }
 
@@ -56,6 +83,7 @@ function holds(expression: Expression, variables: Record<string, CelValue>): boo
   try {
     return expression.evaluate(variables) === true;
   } catch (error) {
+    if (error instanceof TooLarge) compiled.set(expression.source, error.message);
     if (error instanceof ExpressionError) return false;
     throw error;
   }

@@ -1,7 +1,6 @@
 import type { Parameters } from '../../base/scalar.js';
-import { identifierOf, toCel } from '../expand/expression/cel-environment.js';
-import { compileExpression, type Expression, ExpressionError, rowLimits } from '../expand/expression/expression.js';
-import type { CelValue } from '../expand/expression/function-bounds.js';
+import { type CelValue, identifierOf, toCel } from '../expand/expression/cel-environment.js';
+import { compileExpression, type Expression, ExpressionError, TooLarge } from '../expand/expression/expression.js';
 import type { StopRule } from '../planned-run.js';
 
 /**
@@ -11,19 +10,18 @@ import type { StopRule } from '../planned-run.js';
  * All numbers are doubles. Metrics hide parameters of the same name. A row without the metrics that the rule needs
  * (a training row between two evaluations) counts neither for nor against it.
  *
- * @throws {ExpressionError} When the rule is not an expression, or too much work for one that looks at every row.
+ * @throws {ExpressionError} When the rule is not an expression, or, at a row, when it takes too much memory.
  */
 export function compileStopRule(
   rule: StopRule,
   parameters: Parameters,
 ): (row: Readonly<Record<string, number>>) => boolean {
-  const expression = compileExpression(rule.when, rowLimits);
+  const expression = compileExpression(rule.when);
   const wanted = new Set(expression.names);
   const constants: Record<string, CelValue> = {};
   for (const [name, value] of Object.entries(parameters)) {
     if (wanted.has(identifierOf(name))) constants[identifierOf(name)] = toCel(value, true);
   }
-  expression.refuseCostly(constants);
   const identifiers = new Map<string, string>();
   let held = 0;
   return (row) => {
@@ -45,7 +43,7 @@ function judge(expression: Expression, variables: Readonly<Record<string, CelVal
   try {
     return expression.evaluate(variables) === true;
   } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
+    if (!(error instanceof ExpressionError) || error instanceof TooLarge) throw error;
     return error.missing === null ? false : null;
   }
 }

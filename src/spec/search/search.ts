@@ -2,6 +2,7 @@ import { UserError } from '../../base/user-error.js';
 import type { CompiledBlock } from '../expand/compiled-block.js';
 import { atPlace, compileAll, type GroupsFile, namedPoints, withKeptNames } from '../expand/expand-sweep.js';
 import { dimensionsOf, type Point, pointAt, varies } from '../expand/grid.js';
+import { withinTime } from '../expand/expression/time-limit.js';
 import { identityOf } from '../expand/identity.js';
 import { KeptNames, type KnownRun } from '../expand/kept-names.js';
 import { type ExpandOptions, type NamedPoint, plannedRun } from '../expand/plan-run.js';
@@ -26,6 +27,8 @@ export type Known = {
 type DrawnMethod = Exclude<Method, { kind: 'grid' }>;
 type Coordinates = (dimension: string) => number;
 
+/** One point is worked out in at most so many ms. */
+const POINT_MS = 500;
 /** Draws that are tried for one that is new. */
 const TRIES = 2000;
 
@@ -81,7 +84,7 @@ export class Search {
     const candidates = method.kind === 'bayes' ? yield* ranked(group, method, trials) : draws(group, method, trials);
     for (const coordinates of candidates) {
       yield;
-      const point = atPlace(this.#file, () => pointAt(group, coordinates));
+      const point = this.#evaluated(() => pointAt(group, coordinates));
       if (point !== null && !seen.has(identity(point.parameters))) return point;
     }
     return null;
@@ -89,7 +92,7 @@ export class Search {
 
   /** A run that has a directory keeps its name. A name that is not said by the file, and is taken, gets a mark. */
   #named(group: CompiledBlock, point: Point, { names }: Known): NamedPoint {
-    const byFile = atPlace(this.#file, () => namedPoints(group, [point]));
+    const byFile = this.#evaluated(() => namedPoints(group, [point]));
     const others = this.#recorded.filter(({ name }) => !names.has(name.toLowerCase()));
     const [named] = withKeptNames(group, byFile, new KeptNames(others)) as [NamedPoint];
     const isTaken = names.has(named.name.toLowerCase());
@@ -106,6 +109,12 @@ export class Search {
     refuseClashes(file, [{ group, points: [point] }]);
     const run = atPlace(file, () => plannedRun({ sweep: file.name, options: this.#options, group, point }));
     return this.#placed(run);
+  }
+
+  /** A supervisor has other things to do. */
+  #evaluated<Result>(work: () => Result): Result {
+    const { path } = this.#file;
+    return withinTime(`To work out a run of ${path}`, POINT_MS, () => atPlace(this.#file, work));
   }
 
   /** From the copy of the code that its siblings are started from. */

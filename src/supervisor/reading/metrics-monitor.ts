@@ -5,10 +5,11 @@ import { notFiniteAmong } from '../../analysis/health/finding.js';
 import { countingAmong, inMetricOrder, type MetricsToShow, standingAmong } from '../../analysis/metric-order.js';
 import { smallBounds } from '../../metrics/bounded-series.js';
 import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';
-import { compileStopRule } from '../../spec/policy/stop-rule.js';
+import { patternFault } from '../../text/pattern.js';
 import { judgesOf, type MonitoredMetrics } from '../publish/run-view.js';
 import { countedProgress, type Limit, limitsOf } from './counted-progress.js';
-import type { JudgedLevels, ReadRun } from './reading-messages.js';
+import { type JudgedLevels, newBusy, type ReadRun } from './reading-messages.js';
+import { TimedRule } from './timed-rule.js';
 
 /** Read in one part, bytes; some 2.5 ms of work. */
 const PART_BYTES = 128 << 10;
@@ -41,7 +42,8 @@ export class MetricsMonitor {
   readonly #metrics: RunMetrics;
   readonly #callbacks: MetricsCallbacks;
   #verdict: string | null = null;
-  #ruleHolds: (row: Row) => boolean;
+  readonly #rule: TimedRule;
+  readonly #oddPatterns: readonly string[];
   #ruleMet = false;
   #rows = 0;
   #standingMetric: string | null = null;
@@ -52,18 +54,19 @@ export class MetricsMonitor {
   #ranked: { keys: number; inOrder: readonly string[] } = { keys: 0, inOrder: [] };
 
   /** @param hasPast Whether the rows of the first look are old ones, which no verdict is passed on. */
-  constructor(run: ReadRun, since: number, callbacks = noCallbacks, hasPast = false) {
+  constructor(run: ReadRun, since: number, callbacks = noCallbacks, { hasPast = false, busy = newBusy() } = {}) {
     this.#run = run;
     this.#shown = { show: run.metrics.show, x: run.metrics.x, judgedBy: judgesOf(run) };
     this.#limits = limitsOf(run.parameters);
     this.#callbacks = callbacks;
     callbacks.restart();
     this.#pace = new OwnPace(since);
-    this.#ruleHolds = ruleOf(run);
+    this.#rule = new TimedRule(run, busy);
     const isJudged = run.stopWhen !== null || run.objective !== null;
     const row = isJudged ? (values: Row, isPast: boolean) => this.#takeRow(values, isPast) : null;
     const listener = { row, restart: () => this.#restart() };
     const { folders = [], patterns = {} } = run.metrics;
+    this.#oddPatterns = oddPatterns(patterns);
     this.#metrics = openMetrics(run.directory, { listener, keep: smallBounds, hasPast, places: { folders, patterns } });
   }
 
@@ -88,9 +91,10 @@ export class MetricsMonitor {
     this.#verdict ??= rule;
   }
 
-  /** What of the metrics cannot be read, in words; null: nothing. */
+  /** What of the metrics cannot be read or judged, in words; null: nothing. */
   get hindrance(): string | null {
-    return this.#metrics.obstacle;
+    const all = [this.#rule.fault, ...this.#oddPatterns, this.#metrics.obstacle].filter((words) => words !== null);
+    return all.length === 0 ? null : all.join('; ');
   }
 
   /** The run has ended: what it wrote last may be in files that it has only just made. */
@@ -156,7 +160,7 @@ export class MetricsMonitor {
   }
 
   #restart(): void {
-    this.#ruleHolds = ruleOf(this.#run);
+    this.#rule.restart();
     this.#ranked = { keys: 0, inOrder: [] };
     this.#levels = null;
     this.#callbacks.restart();
@@ -171,7 +175,7 @@ export class MetricsMonitor {
   }
 
   #takeRow(row: Row, isPast: boolean): void {
-    this.#ruleMet = this.#ruleHolds(row);
+    this.#ruleMet = this.#rule.isMetBy(row);
     if (isPast) return this.#callbacks.remember(row);
     this.#callbacks.note(row);
     this.#verdict ??= this.#callbacks.judge(row);
@@ -215,12 +219,10 @@ export class MetricsMonitor {
   }
 }
 
-function ruleOf({ stopWhen, parameters }: ReadRun): (row: Row) => boolean {
-  if (stopWhen === null) return () => false;
-  try {
-    return compileStopRule(stopWhen, parameters);
-  } catch {
-    // Refused where sweep files are read; an older version of this program may have let it through.
-    return () => false;
-  }
+/** Patterns of an older version of this program may be no patterns any more, and find nothing. */
+function oddPatterns(patterns: Readonly<Record<string, string>>): string[] {
+  return Object.entries(patterns).flatMap(([key, pattern]) => {
+    const fault = patternFault(pattern);
+    return fault === null ? [] : [`the pattern of ${key} finds nothing: ${fault}`];
+  });
 }

@@ -6,6 +6,9 @@ import type { Busy, ReaderNews, ReaderOrder } from './reading-messages.js';
 /** `lead`: the scheduler's line less the boot clock, ms. */
 export type ThreadStart = { lead: number; busy: Busy; judgedFile: string };
 
+/** Memory of the thread, MB; usual are some 50. One that needs more ends alone. */
+const MOST_MB = 1024;
+
 /** Milliseconds since the boot, for all threads alike. */
 export function bootMs(): number {
   return Number(hrtime.bigint()) / 1e6;
@@ -20,7 +23,11 @@ export function openReaderThread(file: URL, judgedFile: string): (hooks: ReaderH
   return ({ heard, ended, now, busy }) => {
     const start: ThreadStart = { lead: now() - bootMs(), busy, judgedFile };
     leaveDeletedDirectory();
-    const worker = new Worker(file, { workerData: start, execArgv: [] });
+    const worker = new Worker(file, {
+      workerData: start,
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: MOST_MB },
+    });
     let why: string | null = null;
     worker.on('message', (news: readonly ReaderNews[]) => news.forEach(heard));
     worker.on('error', (error) => (why = error.message));

@@ -108,6 +108,12 @@ export class Reader {
     await (await this.#files)?.close();
   }
 
+  #setBusy(ticket: number): void {
+    const { busy } = this.#tools;
+    busy[0] = ticket;
+    if (ticket !== 0) busy[2]! += 1;
+  }
+
   #of({ ticket }: { ticket: number }, act: (watch: Watch) => void): void {
     const watch = this.#watches.get(ticket);
     if (watch !== undefined) act(watch);
@@ -133,8 +139,8 @@ export class Reader {
   }
 
   #begin({ ticket, run, attempt, since, hasPast }: Omit<Order<'watch'>, 'type'>, state: Watch['state']): Watch {
-    this.#tools.busy[0] = ticket;
-    const monitor = new MetricsMonitor(run, since, this.#callbacksOf(run, ticket), hasPast);
+    this.#setBusy(ticket);
+    const monitor = new MetricsMonitor(run, since, this.#callbacksOf(run, ticket), { hasPast, busy: this.#tools.busy });
     const watch: Watch = {
       ...{
         ticket,
@@ -158,7 +164,7 @@ export class Reader {
       },
     };
     this.#watches.set(ticket, watch);
-    this.#tools.busy[0] = 0;
+    this.#setBusy(0);
     return watch;
   }
 
@@ -317,7 +323,7 @@ export class Reader {
 
   #readPart(watch: Watch, maxBytes: number): PartRead {
     const now = this.#tools.now();
-    this.#tools.busy[0] = watch.ticket;
+    this.#setBusy(watch.ticket);
     const part = watch.monitor.refresh(maxBytes);
     if (part.changed) {
       watch.hasNews = true;
@@ -326,7 +332,7 @@ export class Reader {
     }
     if (!part.more || now - watch.toldAt >= NEWS_MS) this.#tell(watch, now);
     if (!part.more) this.#caughtUp(watch);
-    this.#tools.busy[0] = 0;
+    this.#setBusy(0);
     return part;
   }
 

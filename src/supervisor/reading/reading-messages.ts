@@ -17,7 +17,10 @@ export type ReadRun = Pick<
   | 'objective'
   | 'earlyTerminate'
   | 'stopWhen'
->;
+> & {
+  /** Why its stop rule is not used, in words; absent: it is, or there is none. */
+  readonly ruleFault?: string;
+};
 
 /**
  * What the watcher tells the reader to do. `ticket`: number of one reading of one attempt; no two readings have the same.
@@ -59,11 +62,17 @@ export type ReaderNews =
 export const CATCH_UP_MS = 2000;
 
 /**
- * What the reader is busy with, in memory that its thread shares with the supervisor: if the thread dies, that is the likely
- * cause. [0] ticket of the reading; 0: none.
+ * What the reader is busy with, in memory that its thread shares with the supervisor: if the thread dies or does not go on, that is
+ * the likely cause. [0] ticket of the reading; 0: none. [1] 1 while a rule is evaluated. [2] a number that is another one with each
+ * part that is read.
  */
 export type Busy = Int32Array<SharedArrayBuffer>;
 
 export function newBusy(): Busy {
-  return new Int32Array(new SharedArrayBuffer(8));
+  return new Int32Array(new SharedArrayBuffer(12));
+}
+
+/** What is said of a run whose rule is not used. */
+export function ruleIsOff({ stopWhen }: Pick<ReadRun, 'stopWhen'>, why: string): string {
+  return `stop_when is switched off (${stopWhen?.when}): ${why}`;
 }

@@ -8,6 +8,7 @@ import {
   CATCH_UP_MS,
   type JudgedLevels,
   newBusy,
+  ruleIsOff,
   type ReaderNews,
   type ReaderOrder,
   type ReadRun,
@@ -63,6 +64,11 @@ const YOUTH_MS = 100;
 const PAST_AT_ONCE = 8;
 /** A run over which the reader died so often is not read any more. */
 const MOST_DEATHS = 2;
+/** How often it is looked whether the reader goes on, ms. */
+const CHECK_MS = 5000;
+/** After so many looks without a sign of life it is ended: at a rule, which takes microseconds, and at a file, which may be on a slow disk. */
+const CHECKS_OF_RULE = 2;
+const CHECKS_OF_FILE = 12;
 /** Before a reader that died is opened anew, ms; doubles with each death, until one has lived for so long. */
 const REOPEN_MS = 100;
 const LONGEST_REOPEN_MS = 60_000;
@@ -72,7 +78,13 @@ export class Watcher {
   readonly #listener: WatchListener;
   readonly #open: (hooks: ReaderHooks) => ReaderLink;
   #reader: ReaderLink | null = null;
-  readonly #busy = newBusy();
+  #busy = newBusy();
+  readonly #checkMs: number;
+  #checking: NodeJS.Timeout | null = null;
+  /** What `#busy` said at the last look, and how many looks ago that was new. */
+  #beat = { count: 0, looks: 0 };
+  /** Why rules are not used any more, in words. */
+  readonly #rulesOff = new Map<string, string>();
   /** Runs so young that the reader need not know of them yet: most that last a moment write nothing. */
   readonly #young = new Set<Entry>();
   #grown: NodeJS.Timeout | null = null;
@@ -96,8 +108,9 @@ export class Watcher {
   #isClosed = false;
 
   /** @param open Opens a reader; called with the first run, so that a supervisor without runs is up at once. */
-  constructor(listener: WatchListener, open: (hooks: ReaderHooks) => ReaderLink) {
+  constructor(listener: WatchListener, open: (hooks: ReaderHooks) => ReaderLink, checkMs = CHECK_MS) {
     this.#listener = listener;
+    this.#checkMs = checkMs;
     this.#open = open;
     this.#bornAt = listener.now();
   }
@@ -190,7 +203,7 @@ export class Watcher {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#past.length = this.#pastAt = 0;
-    for (const timer of [this.#reopening, this.#grown]) if (timer !== null) clearTimeout(timer);
+    for (const timer of [this.#reopening, this.#grown, this.#checking]) if (timer !== null) clearTimeout(timer);
     await this.#reader?.close();
   }
 
@@ -222,9 +235,11 @@ export class Watcher {
     if (this.#young.delete(entry)) this.#post(this.#orderOf(entry));
   }
 
-  #orderOf({ ticket, run, attempt, since, hasPast, state }: Entry): ReaderOrder {
-    if (state === 'recalled') return { type: 'recall', ticket, run: readRun(run) };
-    return { type: 'watch', ticket, run: readRun(run), attempt, since, hasPast };
+  #orderOf({ ticket, run: planned, attempt, since, hasPast, state }: Entry): ReaderOrder {
+    const ruleFault = this.#rulesOff.get(ruleKey(planned));
+    const run = { ...readRun(planned), ...(ruleFault === undefined ? {} : { ruleFault }) };
+    if (state === 'recalled') return { type: 'recall', ticket, run };
+    return { type: 'watch', ticket, run, attempt, since, hasPast };
   }
 
   /** Another attempt follows, or nobody wants to know any more. */
@@ -274,12 +289,16 @@ export class Watcher {
   /** Opens it, and tells it of all runs that are to be read, with the orders that a reader which died has not answered. */
   #openReader(): void {
     this.#openedAt = performance.now();
+    const busy = newBusy();
+    this.#busy = busy;
+    const isThis = () => this.#busy === busy;
     this.#reader = this.#open({
-      heard: (news) => this.#hear(news),
-      ended: (why) => this.#died(why),
+      heard: (news) => isThis() && this.#hear(news),
+      ended: (why) => isThis() && this.#died(why),
       now: () => this.#listener.now(),
-      busy: this.#busy,
+      busy,
     });
+    this.#checking ??= setInterval(() => this.#check(), this.#checkMs).unref();
     for (const entry of this.#entries.values()) {
       if (this.#young.has(entry)) continue;
       const order = this.#orderOf(entry);
@@ -290,22 +309,35 @@ export class Watcher {
     }
   }
 
-  /** The run that it was reading is the likely cause. All others are read again, from their first row. */
+  /** A reader that does not go on is ended. One that hangs in the system itself is left alone: another takes its place. */
+  #check(): void {
+    const [ticket, isInRule, count] = this.#busy as unknown as [number, number, number];
+    const isNew = ticket === 0 || count !== this.#beat.count;
+    this.#beat = { count, looks: isNew ? 0 : this.#beat.looks + 1 };
+    const { looks } = this.#beat;
+    if (this.#reader === null || looks < (isInRule === 1 ? CHECKS_OF_RULE : CHECKS_OF_FILE)) return;
+    void this.#reader.close();
+    this.#died(`it did not go on for ${Math.round((looks * this.#checkMs) / 1000)} s`);
+  }
+
+  /** The run that it was reading is the likely cause, or its rule. All others are read again, from their first row. */
   #died(why: string): void {
     if (this.#isClosed) return;
+    const [ticket, isInRule] = this.#busy as unknown as [number, number];
+    this.#busy = newBusy();
     this.#reader = null;
     if (performance.now() - this.#openedAt > LONGEST_REOPEN_MS) this.#deaths = 0;
     const wait = Math.min(LONGEST_REOPEN_MS, REOPEN_MS * 2 ** this.#deaths++);
-    const suspect = this.#entries.get(this.#busy[0]!);
-    this.#busy.fill(0);
-    this.#listener.log(
-      `the reader of metrics has died${suspect === undefined ? '' : ` over ${suspect.run.id}`}: ${why}`,
-    );
+    const suspect = this.#entries.get(ticket);
+    const place = suspect === undefined ? '' : ` over ${isInRule === 1 ? 'stop_when of ' : ''}${suspect.run.id}`;
+    this.#listener.log(`the reader of metrics has died${place}: ${why}`);
     this.#reopening = setTimeout(() => {
       this.#reopening = null;
       if (this.#entries.size > 0) this.#openReader();
     }, wait).unref();
-    if (suspect !== undefined && ++suspect.deaths >= MOST_DEATHS) this.#giveUp(suspect, why);
+    if (suspect === undefined) return;
+    if (isInRule === 1) this.#rulesOff.set(ruleKey(suspect.run), ruleIsOff(suspect.run, why));
+    else if (++suspect.deaths >= MOST_DEATHS) this.#giveUp(suspect, why);
   }
 
   #giveUp(entry: Entry, why: string): void {
@@ -351,6 +383,11 @@ export class Watcher {
     this.#listener.changed(run.id);
     if (rule !== null) this.#listener.ruleMet(run.id, attempt, rule);
   }
+}
+
+/** Runs of a group have one rule, and with one of them it is switched off for all. */
+function ruleKey({ sweep, group, stopWhen }: PlannedRun): string {
+  return JSON.stringify([sweep, group, stopWhen]);
 }
 
 function readRun(run: PlannedRun): ReadRun {

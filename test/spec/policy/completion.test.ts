@@ -210,3 +210,43 @@ describe('where a run stands', () => {
     expect(told.fix).toContain('another `name`');
   });
 });
+
+describe('a done rule that cannot be looked at', () => {
+  const whyOf = (done: PlannedRun['done'], parameters: PlannedRun['parameters'] = {}) => {
+    const run = { ...runOf(''), done, parameters: { ...runOf('').parameters, ...parameters } };
+    return completionOf(
+      run,
+      after(run, { parameters: run.parameters, exitCode: 0, doneRows: 'file' in done ? [{ loss: 1 }] : [] }),
+    ).reason;
+  };
+  const xs = Array.from({ length: 100 }, (_, n) => n);
+
+  it.each<{ what: string; done: PlannedRun['done']; why: RegExp }>([
+    {
+      what: 'no pattern',
+      done: { output: '(?=a)b' },
+      why: /^the pattern \(\?=a\)b of its done rule cannot be used: invalid/,
+    },
+    {
+      what: 'no expression',
+      done: { file: 'x.jsonl', where: 'loss <' },
+      why: /cannot be used: the expression ends too/,
+    },
+    {
+      what: 'too long',
+      done: {
+        file: 'x.jsonl',
+        where: `duration("${'1'.repeat(3000)}").getHours() > loss || loss > 5`,
+      },
+      why: /^`where` of its done rule cannot be used: A row of the done rule took more than 0\.25 s/,
+    },
+    {
+      what: 'too large',
+      done: {
+        file: 'x.jsonl',
+        where: `size([1].map(a, [${xs.join()}].map(b, [${xs.join()}].map(c, [${xs.join()}])))) > loss`,
+      },
+      why: /cannot be used: this makes more than 1,000,000 characters and elements/,
+    },
+  ])('says so, and why: $what', ({ done, why }) => expect(whyOf(done)).toMatch(why));
+});

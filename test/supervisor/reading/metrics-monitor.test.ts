@@ -209,7 +209,8 @@ describe('a long file', () => {
     judge: () => null,
   };
   const objective = { name: 'loss', goal: 'minimize' as const };
-  const resumed = () => new MetricsMonitor(plan('/', 's', [{ directory, objective }]).runs[0]!, 0, jury, true);
+  const resumed = () =>
+    new MetricsMonitor(plan('/', 's', [{ directory, objective }]).runs[0]!, 0, jury, { hasPast: true });
   beforeEach(() => void (told.length = 0));
 
   it('is read in parts, and no pace is made out of how fast it is read', () => {
@@ -247,7 +248,7 @@ describe('a long file', () => {
   it('meets no rule before all of the past is read', () => {
     add('{"loss": 0.5}', '{"loss": 0.5}', '{"loss": 2}');
     const run = { directory, stopWhen: { when: 'loss < 1', for: 1 } };
-    const signs = new MetricsMonitor(plan('/', 's', [run]).runs[0]!, 0, jury, true);
+    const signs = new MetricsMonitor(plan('/', 's', [run]).runs[0]!, 0, jury, { hasPast: true });
     signs.refresh(16);
     expect(signs.ruleMet).toBeNull();
     readAll(signs, 16);
@@ -272,4 +273,13 @@ describe('a long file', () => {
     readAll(signs, 1 << 17);
     expect(signs.vitals(1000).metrics).toEqual({ a: 1, c: 2 });
   });
+});
+
+it('says which pattern of an older version is none, and so finds nothing', () => {
+  writeFileSync(join(directory, 'output.log'), 'loss: 3 acc: 4\n');
+  const patterns = { loss: 'loss: (?=\\d)(\\d+)', acc: 'acc: (\\d+)' };
+  const signs = signsOf({ metrics: { show: [], x: 'step', progress: null, patterns } });
+  expect(at(signs, 0).metrics).toEqual({ acc: 4 });
+  expect(signs.hindrance).toBe('the pattern of loss finds nothing: invalid or unsupported Perl syntax: `(?=`');
+  expect(signsOf().hindrance).toBeNull();
 });

@@ -17,14 +17,14 @@ async function threadFile(): Promise<URL> {
   return pathToFileURL(join(dirname(await bundledSupervisor()), 'reader-thread.js'));
 }
 
-/** The same, but it ends as soon as it looks at the run of this name. */
-async function mortalThreadFile(run: string): Promise<URL> {
+/** The same, but as soon as it looks at the run of this name it does something else: it ends, if nothing else is said. */
+async function mortalThreadFile(run: string, fate = 'process.exit(7)'): Promise<URL> {
   const file = join(folder, 'mortal-thread.mjs');
   const lines = [
     "import fs from 'node:fs';",
     "import { syncBuiltinESMExports } from 'node:module';",
     'const { statSync } = fs;',
-    `fs.statSync = (path, ...rest) => (String(path).includes('/${run}') ? process.exit(7) : statSync(path, ...rest));`,
+    `fs.statSync = (path, ...rest) => (String(path).includes('/${run}') ? ${fate} : statSync(path, ...rest));`,
     'syncBuiltinESMExports();',
     `await import('${(await threadFile()).href}');`,
   ];
@@ -33,10 +33,15 @@ async function mortalThreadFile(run: string): Promise<URL> {
 }
 
 function planned(...names: string[]) {
+  return plannedWith('acc > 0.5', ...names);
+}
+
+function plannedWith(when: string, ...names: string[]) {
+  const parameters = { xs: Array.from({ length: 100 }, (_, n) => n) };
   const runs = plan(
     folder,
     's',
-    names.map((name) => ({ name, directory: join(folder, name), stopWhen: { when: 'acc > 0.5', for: 1 } })),
+    names.map((name) => ({ name, directory: join(folder, name), parameters, stopWhen: { when, for: 1 } })),
   ).runs;
   for (const { directory, name } of runs) {
     mkdirSync(directory);
@@ -82,5 +87,40 @@ it('is opened again when it dies, and the run over which it dies is read no more
   expect(caughtUp).toHaveBeenCalledOnce();
   expect(told.hindered).toHaveBeenCalledExactlyOnceWith('s/bad', expect.stringContaining('ended with code 7'));
   expect(told.log).toHaveBeenCalledTimes(2);
+  await watcher.close();
+});
+
+it('is ended and opened again when it does not go on, and the run over which that was is read no more', async () => {
+  const [good, bad] = planned('good', 'bad') as [never, never];
+  const told = listener();
+  const file = await mortalThreadFile('bad', '(() => { for (;;); })()');
+  const watcher = new Watcher(told, openReaderThread(file, join(folder, 'judged.json')), 50);
+  watcher.watch(bad, 1, 1_000_000);
+  watcher.watch(good, 1, 1_000_000);
+  await waitFor('the other run to be read', () => watcher.vitals((good as { id: never }).id).metrics['acc'] === 0.4);
+  expect(told.hindered).toHaveBeenCalledExactlyOnceWith(
+    's/bad',
+    expect.stringMatching(/not read any more.* did not go on/),
+  );
+  expect(told.log).toHaveBeenCalledTimes(2);
+  expect(told.log).toHaveBeenCalledWith(expect.stringMatching(/died over s\/bad: it did not go on/));
+  await watcher.close();
+});
+
+it('is opened again when a rule never returns: the rule is off for all of its group, and their rows are read', async () => {
+  const forEver = `${['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `xs.all(${name}, `).join('')}acc < 2${')'.repeat(6)}`;
+  const [first, second] = plannedWith(forEver, 'first', 'second') as [never, never];
+  const told = listener();
+  const watcher = new Watcher(told, openReaderThread(await threadFile(), join(folder, 'judged.json')), 100);
+  watcher.watch(first, 1, 1_000_000);
+  watcher.watch(second, 1, 1_000_000);
+  for (const run of [first, second]) {
+    await waitFor('its row', () => watcher.vitals((run as { id: never }).id).metrics['step'] === 1);
+    const words: unknown = expect.stringMatching(/^stop_when is switched off \(xs\.all.*: it did not go on for/);
+    await waitFor('its warning', () => told.hindered.mock.calls.some(([id]) => id === (run as { id: never }).id));
+    expect(told.hindered).toHaveBeenCalledWith((run as { id: never }).id, words);
+  }
+  expect(told.log).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/died over stop_when of s\/(first|second)/));
+  expect(told.ruleMet).not.toHaveBeenCalled();
   await watcher.close();
 });

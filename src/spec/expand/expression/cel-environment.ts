@@ -2,13 +2,23 @@ import { Environment } from '@marcbachmann/cel-js';
 import type { RE2JS } from 're2js';
 import { isMapValue, type ParameterValue, type Scalar } from '../../../base/scalar.js';
 import { compiledPattern, PatternError } from '../../../text/pattern.js';
-import { type CelValue, functionBounds } from './function-bounds.js';
+
+/** A value inside an expression. CEL's integers are bigints and its doubles are numbers. */
+export type CelValue =
+  bigint | number | string | boolean | null | readonly CelValue[] | { readonly [name: string]: CelValue };
+
+/** Characters. */
+const longestText = 1_000_000;
 
 /** Those that are used again and again; few, because each holds a machine. */
 const patterns = new Map<string, RE2JS>();
 
-/** What is called where an expression says `matches`: the library gives that name no other meaning. */
-export const matchesInstead = 'matchesInOnePass';
+/** Functions of the library, and what is called in their place: it gives their names no other meaning. */
+export const instead: ReadonlyMap<string, string> = new Map(
+  ['matches', 'join'].map((name) => [name, `${name}Instead`]),
+);
+/** The other way. */
+export const ownNames: ReadonlyMap<string, string> = new Map([...instead].map(([name, own]) => [own, name]));
 
 /**
  * CEL with what people who write sweeps expect of it: integers and doubles mix (`N * 0.5`), numbers join texts
@@ -18,10 +28,13 @@ export const celEnvironment = withFunctions(
   withMixedArithmetic(new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false })),
 );
 
-/** Names that can be called as `name(…)` or `value.name(…)`: those whose bounds are known. */
+/** Of values that may be absent, which an expression here never has. */
+const ofOptionals = ['hasValue', 'json', 'none', 'of', 'or', 'orValue', 'value'];
+
+/** Names that can be called as `name(…)` or `value.name(…)`. */
 export const celFunctions: readonly string[] = [
   ...new Set(celEnvironment.getDefinitions().functions.map(({ name }) => name)),
-].filter((name) => functionBounds.has(name) && name !== matchesInstead);
+].filter((name) => !ofOptionals.includes(name) && !ownNames.has(name));
 
 function withMixedArithmetic(environment: Environment): Environment {
   const operators: Record<string, (left: number, right: number) => number> = {
@@ -65,15 +78,25 @@ function withFunctions(environment: Environment): Environment {
   environment.registerFunction('pow(dyn, dyn): dyn', (base: CelValue, exponent: CelValue) =>
     power(numeric('pow', base), numeric('pow', exponent)),
   );
-  environment.registerFunction(`string.${matchesInstead}(string): bool`, (text: string, pattern: string) =>
+  environment.registerFunction('string.matchesInstead(string): bool', (text: string, pattern: string) =>
     patternOf(pattern).test(text),
   );
+  environment.registerFunction('list<string>.joinInstead(): string', (texts: string[]) => joined(texts, ''));
+  environment.registerFunction('list<string>.joinInstead(string): string', joined);
   for (let count = 1; count <= 6; count += 1) {
     const types = Array.from({ length: count }, () => 'dyn').join(', ');
     environment.registerFunction(`min(${types}): dyn`, (...values: CelValue[]) => extreme('min', values));
     environment.registerFunction(`max(${types}): dyn`, (...values: CelValue[]) => extreme('max', values));
   }
   return environment;
+}
+
+/** Of a short list of long texts that is the same one again and again, the library would make gigabytes. */
+function joined(texts: readonly string[], between: string): string {
+  const length = texts.reduce((sum, text) => sum + text.length + between.length, 0);
+  if (length > longestText)
+    throw new Error(`\`join\` would make more than ${longestText.toLocaleString('en-US')} characters`);
+  return texts.join(between);
 }
 
 function patternOf(source: string): RE2JS {

@@ -1,19 +1,16 @@
 import type { ASTNode, ParseResult } from '@marcbachmann/cel-js';
 import { didYouMean } from '../../../text/nearest.js';
 import { compiledPattern, PatternError } from '../../../text/pattern.js';
-import { celEnvironment, celFunctions, matchesInstead } from './cel-environment.js';
-import { binderOf, boundOf, type Limits, TooCostly } from './expression-bound.js';
-import { type CelValue, isAtomic, type Size, sizeOf } from './function-bounds.js';
+import { celEnvironment, celFunctions, type CelValue, instead, ownNames } from './cel-environment.js';
+import { workOn } from './time-limit.js';
 
 /** A CEL expression, checked and ready to be evaluated many times. */
 export type Expression = {
   readonly source: string;
   /** Variables it reads. */
   readonly names: readonly string[];
-  /** What one evaluation takes at most where all variables are numbers or short texts. */
-  readonly steps: number;
-  /** @throws {ExpressionError} When an evaluation with these variables would be too much work. */
-  readonly refuseCostly: (variables: Readonly<Record<string, CelValue>>) => void;
+  /** Whether an evaluation takes but a moment, whatever the variables are. */
+  readonly isShort: boolean;
   /** @throws {ExpressionError} When a variable is missing or a value does not fit, such as a division by zero. */
   readonly evaluate: (variables: Readonly<Record<string, CelValue>>) => CelValue;
 };
@@ -34,80 +31,92 @@ export class ExpressionError extends Error {
   }
 }
 
-/** Of what is evaluated once for a run: some 10 ms, and less than a program's own start takes of memory. */
-export const usualLimits: Limits = { steps: 100_000, weight: 1_000_000 };
-/** Of a rule that is evaluated for every row of a run's metrics. */
-export const rowLimits: Limits = { steps: 5_000, weight: 100_000 };
-/** Characters. */
+/** An evaluation would take too much memory. */
+export class TooLarge extends ExpressionError {}
+
+/** Characters of an expression. */
 const longest = 10_000;
+/**
+ * Characters and elements of all texts and lists that one evaluation makes. Time is limited by whoever evaluates; memory has to be
+ * limited here, because one list that does not fit ends the whole process, even if a thread with a limit of its own makes it.
+ */
+const mostMade = 1_000_000;
 
 /**
- * Parses and type-checks an expression, and sees to it that no evaluation can take long: neither now nor, with larger
- * variables, later.
+ * Parses and type-checks an expression. What it takes to evaluate it, or to check its types, has no limit but that of `withinTime`.
  *
- * @throws {ExpressionError} When it is not CEL, calls an unknown function, can never have the right types, or is too much
- *   work.
+ * @throws {ExpressionError} When it is not CEL, calls an unknown function, or can never have the right types.
  */
-export function compileExpression(source: string, limits: Limits = usualLimits): Expression {
+export function compileExpression(source: string): Expression {
   if (source.length > longest) {
     const problem = `an expression has ${longest.toLocaleString('en-US')} characters at most`;
     throw new ExpressionError(`${problem}; this one has ${source.length.toLocaleString('en-US')}`, span(source));
   }
-  const parsed = attempt(source, () => parse(source));
-  const names = new Set<string>();
-  attempt(source, () => visit(parsed.ast, names, []));
-  // Before the types are checked, which can be as large as the values.
-  const { steps } = attempt(source, () => boundOf(parsed.ast, new Map(), limits));
-  const run = attempt(source, () => checked(source, parsed));
-  // The library would find `constructor` in what every object inherits.
-  const own = [...names].some((name) => name in Object.prototype) ? withoutPrototype : identity;
-  const refuseCostly = costCheck([...names], parsed.ast, limits);
-  return {
-    source,
-    names: [...names],
-    steps,
-    refuseCostly: (variables) => attempt(source, () => refuseCostly(variables)),
-    // Often called: no function inside another.
-    evaluate: (variables) => {
-      try {
-        refuseCostly(variables);
-        return run(own(variables)) as CelValue;
-      } catch (error) {
-        throw explained(source, error);
-      }
-    },
-  };
+  return workOn(source, () => attempt(source, () => compiled(source)));
 }
 
-/** The library's `matches` tries one way after the other; the one that is called instead goes all at once. */
+function compiled(source: string): Expression {
+  const parsed = parse(source);
+  const names = new Set<string>();
+  visit(parsed.ast, names, []);
+  const run = checked(source, parsed);
+  const isShort = !measure(run.ast);
+  // The library would find `constructor` in what every object inherits.
+  const own = [...names].some((name) => name in Object.prototype) ? withoutPrototype : identity;
+  // Often called: no function inside another.
+  const evaluate = (variables: Variables): CelValue => {
+    made = 0;
+    try {
+      return run(own(variables)) as CelValue;
+    } catch (error) {
+      throw explained(source, error);
+    }
+  };
+  const evaluateLong = (variables: Variables) => workOn(source, () => evaluate(variables));
+  return { source, names: [...names], isShort, evaluate: isShort ? evaluate : evaluateLong };
+}
+
+/** Instead of some functions of the library others are called. */
 function parse(source: string): ParseResult {
   const parsed = celEnvironment.parse(source);
   const redirect = (node: ASTNode): void => {
     childrenOf(node).forEach(redirect);
-    if (node.op === 'rcall' && node.args[0] === 'matches') node.args[0] = matchesInstead;
+    if (node.op === 'rcall') node.args[0] = instead.get(node.args[0]) ?? node.args[0];
   };
   redirect(parsed.ast);
   return parsed;
 }
 
-type Variables = Readonly<Record<string, CelValue>>;
+/** What the evaluation that goes on has made so far. */
+let made = 0;
 
-/** Throws when an evaluation with these variables could exceed the limits. Numbers cost nothing to look at. */
-function costCheck(names: readonly string[], ast: ASTNode, limits: Limits): (variables: Variables) => void {
-  const known = new Set<string>();
-  return (variables) => {
-    if (areAtomic(variables, names)) return;
-    const sizes = names
-      .filter((name) => Object.hasOwn(variables, name))
-      .map((name): [string, Size] => [name, sizeOf(variables[name]!)]);
-    const key = JSON.stringify(sizes);
-    if (known.has(key)) return;
-    boundOf(ast, new Map(sizes), limits);
-    if (known.size < mostKnown) known.add(key);
+const makers: ReadonlySet<ASTNode['op']> = new Set(['+', 'list', 'map', 'call', 'rcall']);
+
+/** Lets everything that makes texts and lists count them. False: there is nothing of the kind. */
+function measure(node: ASTNode): boolean {
+  const below = childrenOf(node).map(measure);
+  if (!makers.has(node.op)) return below.includes(true);
+  const evaluated = node as unknown as { evaluate: (...args: unknown[]) => unknown };
+  // The library's first one puts another in its place.
+  let inner = evaluated.evaluate;
+  const outer = (...args: unknown[]): unknown => {
+    const value = inner.apply(node, args);
+    made += sizeOf(value);
+    if (made <= mostMade) return value;
+    const problem = `this makes more than ${mostMade.toLocaleString('en-US')} characters and elements`;
+    throw new TooLarge(`${problem}: use shorter lists and texts, or fewer inside one another`, node.range);
   };
+  Object.defineProperty(node, 'evaluate', { get: () => outer, set: (next: typeof inner) => void (inner = next) });
+  return true;
 }
 
-const mostKnown = 1000;
+/** Characters or elements; an empty list takes memory, too. */
+function sizeOf(value: unknown): number {
+  const isLong = typeof value === 'string' || Array.isArray(value) || value instanceof Uint8Array;
+  return isLong ? value.length + 8 : 8;
+}
+
+type Variables = Readonly<Record<string, CelValue>>;
 
 function identity(variables: Variables): Variables {
   return variables;
@@ -115,11 +124,6 @@ function identity(variables: Variables): Variables {
 
 function withoutPrototype(variables: Variables): Variables {
   return Object.assign(Object.create(null) as Variables, variables);
-}
-
-function areAtomic(variables: Variables, names: readonly string[]): boolean {
-  for (const name of names) if (!isAtomic(variables[name])) return false;
-  return true;
 }
 
 /** CEL wants both sides of `a ? 1 : 0.5` to be of one type; nobody who writes a sweep does. */
@@ -164,9 +168,45 @@ function visit(node: ASTNode, names: Set<string>, bound: readonly string[]): voi
   binder.body.forEach((part) => visit(part, names, [...bound, binder.variable]));
 }
 
+/** A call that brings a variable in. `source`: what it takes its values from. `body`: the parts that see it. */
+type Binder = {
+  readonly name: string;
+  readonly variable: string;
+  readonly source: ASTNode;
+  readonly body: readonly ASTNode[];
+};
+
+/** Macros whose first argument is a variable of their own, and how many arguments they have. */
+const binders: ReadonlyMap<string, readonly number[]> = new Map([
+  ['all', [2]],
+  ['exists', [2]],
+  ['exists_one', [2]],
+  ['map', [2, 3]],
+  ['filter', [2]],
+]);
+
+/** null: the call is none of `list.all(x, …)` and the like, nor `cel.bind(x, value, …)`. */
+function binderOf(node: ASTNode): Binder | null {
+  if (node.op !== 'rcall') return null;
+  const [name, receiver, [first, ...others]] = node.args;
+  if (first?.op !== 'id') return null;
+  const variable = first.args;
+  if (isNamespace(receiver)) return name === 'bind' ? bind(variable, others) : null;
+  const isMacro = binders.get(name)?.includes(1 + others.length) ?? false;
+  return isMacro ? { name, variable, source: receiver, body: others } : null;
+}
+
+function isNamespace(node: ASTNode): boolean {
+  return node.op === 'id' && node.args === 'cel';
+}
+
+function bind(variable: string, [source, ...body]: readonly ASTNode[]): Binder | null {
+  return source === undefined || body.length !== 1 ? null : { name: 'bind', variable, source, body };
+}
+
 /** A pattern that is written out is looked at now; any other when it is used. */
 function refuseOddPattern(node: ASTNode): void {
-  if (node.op !== 'rcall' || node.args[0] !== matchesInstead) return;
+  if (node.op !== 'rcall' || node.args[0] !== instead.get('matches')) return;
   const [pattern] = node.args[2];
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string') return;
   try {
@@ -178,7 +218,7 @@ function refuseOddPattern(node: ASTNode): void {
 }
 
 function refuseUnknownFunction(name: string, node: ASTNode): void {
-  if (celFunctions.includes(name) || name === matchesInstead) return;
+  if (celFunctions.includes(name) || ownNames.has(name)) return;
   throw new ExpressionError(`there is no function \`${name}\`. ${didYouMean(name, celFunctions)}`, node.range);
 }
 
@@ -203,12 +243,6 @@ function attempt<Result>(source: string, work: () => Result): Result {
 /** The library's errors in our words. Its own message already holds a drawing of the place; ours is drawn elsewhere. */
 function explained(source: string, error: unknown): ExpressionError {
   if (error instanceof ExpressionError) return error;
-  if (error instanceof TooCostly) {
-    return new ExpressionError(
-      `${error.message}: use shorter lists and texts, or fewer inside one another`,
-      error.range,
-    );
-  }
   const { code, summary, range, message } = error as Partial<Record<string, unknown>> & {
     range?: { start: number; end: number };
   };
@@ -234,7 +268,7 @@ const tokens: Readonly<Record<string, string>> = {
 function inOurWords(what: string): string {
   if (/token: EOF|EOF$/.test(what)) return 'the expression ends too early';
   return what
-    .replaceAll(matchesInstead, 'matches')
+    .replace(/\b\w+Instead\b/g, (name) => ownNames.get(name) ?? name)
     .replace(/\b[LR](?:PAREN|BRACKET|BRACE)\b|\bIDENTIFIER\b/g, (token) => tokens[token] ?? token)
     .replace(/^found no matching overload for '(.*)'$/, 'the arguments do not fit in $1')
     .replace(/^no such overload: /, 'these types do not match: ')
