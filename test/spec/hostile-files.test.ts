@@ -39,13 +39,13 @@ describe('an expression in a sweep file that is too much work', () => {
       text: `parameters: {a: {values: ${list(400)}}, b: {values: ${list(400)}}, c: {expr: '${list(300)}.all(v, v != a * b + 1e9)'}}`,
     },
   ])('is named when the time is over: $where', ({ text }) => {
-    const message = messageOf(command + text, 500);
-    expect(message).toMatch(/^x\.yaml took more than 0\.5 s, and was at the expression `(xs\.all|\[0, 1, 2)/);
+    const message = messageOf(command + text, 2000);
+    expect(message).toMatch(/^x\.yaml took more than 2 s, and was at the expression `(xs\.all|\[0, 1, 2)/);
   });
 
   it('is named when it takes too long to look at its types', () => {
     const types = `[]${Array.from({ length: 40 }, (_, n) => `.map(v${n}, {v${n}: v${n}})`).join('')}`;
-    const message = messageOf(`${command}stop_when: '${types} == loss'`, 500);
+    const message = messageOf(`${command}stop_when: '${types} == loss'`, 2000);
     expect(message).toMatch(/was at the expression `\[\]\.map/);
   });
 
