@@ -1,3 +1,4 @@
+import { opendirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../contract/files.js';
 import { nothingWritten, type WrittenFiles } from '../contract/written-files.js';
@@ -13,6 +14,34 @@ export type DeclaredPlaces = { readonly folders: readonly string[]; readonly pat
 export function declaredPlaces(runDirectory: string): DeclaredPlaces {
   const { folders = [], patterns = {} } = readRunRecord(runDirectory)?.metrics ?? {};
   return { folders, patterns };
+}
+
+/** What the manager itself puts into the directory of a run, and the log that it opens there. */
+const own: ReadonlySet<string> = new Set([runFiles.attempts, runFiles.record, runFiles.annotation, runFiles.log]);
+
+/**
+ * Whether a run has left nothing to be read, as most do that last a moment: no file but our own, and nothing printed. It may be
+ * said that there is something where there is not. Some 30 µs.
+ *
+ * @param folders Where else the sweep says that it writes.
+ */
+export function hasLeftNothing(runDirectory: string, folders: readonly string[]): boolean {
+  if (folders.length > 0) return false;
+  const log = statRegular(join(runDirectory, runFiles.log));
+  if (log.kind !== 'file' || log.stat.size > 0) return false;
+  try {
+    const entries = opendirSync(runDirectory);
+    try {
+      // The first that is another's settles it: there may be ten thousand.
+      for (let entry = entries.readSync(); entry !== null; entry = entries.readSync())
+        if (!own.has(entry.name)) return false;
+    } finally {
+      entries.closeSync();
+    }
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -1,12 +1,13 @@
 import { appendFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nothingWritten, type WrittenFiles } from '../../src/contract/written-files.js';
 import { writeWrittenFiles } from '../../src/files/written-files-file.js';
 import { describeSources } from '../../src/metrics/describe-sources.js';
 import { reportLines } from '../../src/metrics/report-lines.js';
 import { openMetrics, type RunMetrics } from '../../src/metrics/run-metrics.js';
+import { hasLeftNothing } from '../../src/metrics/run-places.js';
 import { removeFolder } from '../remove-folder.js';
 
 let root: string;
@@ -91,4 +92,35 @@ it('says whose each file is, which are not taken for its own, and what settles i
   expect(text).toContain('of this run because: it was seen');
   expect(text).toContain(`${join(root, 'logs/1.csv')}: b wrote to it, too`);
   expect(text).toContain("In the sweep file, `cwd: '${run_dir}'` gives each run its own.");
+});
+
+describe('what is to be read of a run', () => {
+  const directory = () => join(root, 'runs/a');
+  const ours = () => {
+    write('runs/a/attempts/1/pid', '1');
+    write('runs/a/run.json', '{}');
+    write('runs/a/output.log', '');
+  };
+
+  it('is nothing where there are only our own files and nothing is printed', () => {
+    ours();
+    expect(hasLeftNothing(directory(), [])).toBe(true);
+    expect(hasLeftNothing(directory(), [join(root, 'elsewhere')])).toBe(false);
+  });
+
+  it.each(['metrics.jsonl', 'events.out.tfevents.1', 'wandb/run/x', 'written.json', 'config.json'])(
+    'may be something where there is %s',
+    (name) => {
+      ours();
+      write(`runs/a/${name}`, '');
+      expect(hasLeftNothing(directory(), [])).toBe(false);
+    },
+  );
+
+  it('may be something where it prints, and where it cannot be told', () => {
+    expect(hasLeftNothing(directory(), [])).toBe(false);
+    ours();
+    write('runs/a/output.log', 'x');
+    expect(hasLeftNothing(directory(), [])).toBe(false);
+  });
 });

@@ -28,6 +28,9 @@ import { livingOrphanedAttempt, succeed, unreachable, whereaboutsOf } from './wh
 /** A shim younger than this may not have started its command yet, and would swallow a polite signal, ms. */
 const YOUTH_MS = 250;
 
+/** Families of attempts whose cgroups hold them are looked at every so many seconds. */
+const HELD_EVERY = 5;
+
 /** `MEMRL_CGROUP=off` in the supervisor's environment: runs get no cgroups of their own, though they could have them. */
 export function openLocalExecutor(
   { runsDirectory, environment }: ExecutorSetting,
@@ -50,6 +53,7 @@ export class LocalExecutor implements Executor {
   readonly #ends: EndWatch;
   readonly #cores = usableCores();
   #pulse: NodeJS.Timeout | null = null;
+  #beats = 0;
 
   /** @param home Where each attempt gets a cgroup of its own; null: nowhere, and processes are found by what they carry. */
   constructor(listener: ExecutorListener, home: CgroupHome | null = null, oom = new OomWatch()) {
@@ -195,7 +199,10 @@ export class LocalExecutor implements Executor {
     this.#oom.look();
     this.#home?.tidy();
     for (const attempt of this.#attempts.values()) this.#checkOn(attempt);
-    this.#families.look([...this.#attempts.values()].filter(isLed));
+    const isHeldDue = this.#beats++ % HELD_EVERY === 0;
+    this.#families.look(
+      [...this.#attempts.values()].filter((attempt) => isLed(attempt) && (attempt.cgroup === null || isHeldDue)),
+    );
     if (this.#attempts.size > 0)
       this.#pulse = setTimeout(() => this.#beat(), untilWholeSecond(performance.now())).unref();
   }

@@ -1,4 +1,4 @@
-import { hrtime } from 'node:process';
+import { chdir, cwd, hrtime } from 'node:process';
 import { Worker } from 'node:worker_threads';
 import type { ReaderHooks, ReaderLink } from '../runs/watcher.js';
 import type { Busy, ReaderNews, ReaderOrder } from './reading-messages.js';
@@ -55,8 +55,8 @@ export function inBatches<Item>(give: (items: Item[]) => void): (item: Item) => 
 /** Node starts no thread where the working directory, which is that of the client, has been deleted. */
 function leaveDeletedDirectory(): void {
   try {
-    process.cwd();
+    cwd();
   } catch {
-    process.chdir('/');
+    chdir('/');
   }
 }

@@ -50,6 +50,8 @@ const YOUTH_MS = 300;
 const REPORTED_RUNS = 16;
 /** Of its time, a core may be busy with what live runs write for so long: where they are many, they are polled more seldom. */
 const POLLING_SHARE = 0.03;
+/** Where live runs have written nothing for a while, so is this share of it. */
+const QUIET_SHARE = 0.05;
 /** But not more seldom than this, ms. */
 const LONGEST_PAUSE_MS = 5000;
 /** While a long file is being read, what it said so far is told this often, ms. */
@@ -72,6 +74,10 @@ export class Reader {
   readonly #judged: JudgedRungs;
   /** For how long live runs were read since the last poll, ms. */
   #spentMs = 0;
+  /** When a live run was seen to have written something, or has come; on the line of `performance.now()`. */
+  #newsAt = -Infinity;
+  /** The present pause between polls is long because nothing was written. */
+  #pausesQuietly = false;
   #reported = 0;
   #look: NodeJS.Timeout | null = null;
   #poll: NodeJS.Timeout | null = null;
@@ -127,7 +133,10 @@ export class Reader {
     if (watch.judged !== null) this.#judged.set(run.id, attempt, watch.judged);
     else if (!hasPast) this.#noteRungs(watch);
     for (const path of watch.monitor.paths) this.#byPath.set(path, watch);
+    this.#newsAt = performance.now();
     this.#read(watch);
+    // The present pause may be one of those that write nothing.
+    if (this.#pausesQuietly) this.#stopPolling();
     this.#pollSoon();
     // Half of the cost of a run that lasts a moment would be to be watched.
     watch.youth = setTimeout(() => void this.#watchFiles(watch), YOUTH_MS).unref();
@@ -204,8 +213,11 @@ export class Reader {
     this.#due.delete(watch);
     if (watch.reports === 'on') this.#reported -= 1;
     void this.#files?.then((files) => files.unwatch(paths.filter((path) => !this.#byPath.has(path))));
-    if (this.#live.size > 0 || this.#poll === null) return;
-    clearTimeout(this.#poll);
+    if (this.#live.size === 0) this.#stopPolling();
+  }
+
+  #stopPolling(): void {
+    if (this.#poll !== null) clearTimeout(this.#poll);
     this.#poll = null;
   }
 
@@ -272,9 +284,12 @@ export class Reader {
 
   /** For file systems that report nothing (NFS), and for many runs: at a whole second, with all others who look as seldom. */
   #pollSoon(): void {
-    const earned = Math.min(LONGEST_PAUSE_MS, this.#spentMs / POLLING_SHARE);
-    const pause = earned > 1000 ? earned : 0;
-    this.#poll ??= setTimeout(
+    if (this.#poll !== null) return;
+    const [earned, quiet] = [this.#spentMs / POLLING_SHARE, (performance.now() - this.#newsAt) * QUIET_SHARE];
+    const longest = Math.min(LONGEST_PAUSE_MS, Math.max(earned, quiet));
+    const pause = longest > 1000 ? longest : 0;
+    this.#pausesQuietly = pause > earned;
+    this.#poll = setTimeout(
       () => {
         this.#poll = null;
         this.#spentMs = 0;
@@ -327,6 +342,7 @@ export class Reader {
     const part = watch.monitor.refresh(maxBytes);
     if (part.changed) {
       watch.hasNews = true;
+      this.#newsAt = performance.now();
       this.#noteRungs(watch);
       if (watch.reports === 'wanted') void this.#watchFiles(watch);
     }

@@ -28,7 +28,7 @@ export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetti
   const place = devices === null ? null : { gpus: gpusOf(slot), threads, devices };
   const argv = [...run.argv, ...(resumed ? run.resumeArgs : [])];
   const given = atHome(environment, run.cwd);
-  const said = { ...given, ...run.env };
+  const said = joined(given, run.env);
   const loggers = loggerEnvironment(run.directory, said, hasWandbAccount(said, run.cwd));
   return {
     directory: run.directory,
@@ -36,7 +36,7 @@ export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetti
     argv: argv.map((word) => word.replaceAll('${attempt}', String(attempt))),
     cwd: run.cwd,
     environment: withProgramFolder(
-      runEnvironment({ ...given, ...loggers }, run.env, place, { id, directory: run.directory, attempt }),
+      runEnvironment(joined(given, loggers), run.env, place, { id, directory: run.directory, attempt }),
       bin,
     ),
     needs: { gpus, gpuMemory, cpus },
@@ -59,8 +59,15 @@ export function doneEnvironment(
 
 /** Two variables tell of the shell that the person submitted from: where it was, and what it ran last. */
 function atHome(environment: Environment, cwd: string): Environment {
-  const there = Object.entries(environment).filter(([name]) => name !== '_');
-  return { ...Object.fromEntries(there), PWD: cwd };
+  const there: Record<string, string> = { ...environment, PWD: cwd };
+  delete there['_'];
+  return there;
+}
+
+/** The second wins. Seldom has it anything, and to copy an environment is half of what it takes to make one. */
+function joined(environment: Environment, own: Environment): Environment {
+  for (const name in own) if (own[name] !== undefined) return { ...environment, ...own };
+  return environment;
 }
 
 /**
@@ -121,7 +128,7 @@ export function runEnvironment(
   return {
     ...livePrinting,
     ...inherited,
-    ...(place === null ? {} : { ...shownAt(place), ...threadVariables(place.threads, { ...inherited, ...own }) }),
+    ...(place === null ? {} : { ...shownAt(place), ...threadVariables(place.threads, joined(inherited, own)) }),
     ...own,
     [runMarks.id]: marks.id,
     [runMarks.directory]: marks.directory,
@@ -129,10 +136,11 @@ export function runEnvironment(
   };
 }
 
-/** Our own programs come last on the PATH, so that a person's program of the same name wins. */
-export function withProgramFolder(environment: Readonly<Record<string, string>>, bin: string): Record<string, string> {
+/** Our own programs come last on the PATH, so that a person's program of the same name wins. In place. */
+export function withProgramFolder(environment: Record<string, string>, bin: string): Record<string, string> {
   const path = environment['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
-  return { ...environment, PATH: path.split(':').includes(bin) ? path : `${path}:${bin}` };
+  environment['PATH'] = path.split(':').includes(bin) ? path : `${path}:${bin}`;
+  return environment;
 }
 
 function shownAt({ gpus, devices }: Place): Record<string, string> {

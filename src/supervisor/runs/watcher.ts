@@ -1,5 +1,7 @@
 import type { Ending } from '../../analysis/health/ending.js';
 import type { RunId } from '../../base/ids.js';
+import { hasLeftNothing } from '../../metrics/run-places.js';
+import { isTurnOver } from '../../processes/turn.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { ObjectiveValues } from '../../spec/search/trials.js';
 import { type MonitoredMetrics, nothingMonitored } from '../publish/run-view.js';
@@ -56,10 +58,16 @@ type Entry = {
   read: Followed | null;
   /** How often the reader died over it. */
   deaths: number;
+  /** On the line of `performance.now()`. */
+  readonly begunAt: number;
+  /** It had left nothing when it was looked at. */
+  isBarren: boolean;
 };
 
-/** The reader is told of a run that is up when it has been for so long, ms, or ends. */
+/** The reader is told of a run that has been up for so long and has left something to be read, ms; */
 const YOUTH_MS = 100;
+/** of any other after so long, ms. A reader polls as often. */
+const LONGEST_YOUTH_MS = 1000;
 /** Finished runs whose metrics are being read side by side. */
 const PAST_AT_ONCE = 8;
 /** A run over which the reader died so often is not read any more. */
@@ -176,6 +184,9 @@ export class Watcher {
   finish(run: PlannedRun): void {
     const entry = this.#byRun.get(run.id);
     if (entry?.state !== 'live' && entry?.state !== 'early') return;
+    // One that lasted a moment, and of whom the reader does not know.
+    const isOver = this.#young.has(entry) && !this.#vitals.has(run.id);
+    if (isOver && isBarren(run)) return this.#letGo(entry);
     this.#start(entry);
     entry.state = 'finishing';
     this.#finishing += 1;
@@ -213,7 +224,7 @@ export class Watcher {
     const ticket = ++this.#tickets;
     const entry: Entry = {
       ...{ ticket, run, attempt, since, hasPast, state },
-      ...{ caughtUp: null, read: null, deaths: 0 },
+      ...{ caughtUp: null, read: null, deaths: 0, begunAt: performance.now(), isBarren: false },
     };
     this.#entries.set(ticket, entry);
     this.#byRun.set(run.id, entry);
@@ -224,10 +235,20 @@ export class Watcher {
 
   #startLater(entry: Entry): void {
     this.#young.add(entry);
-    this.#grown ??= setTimeout(() => {
-      this.#grown = null;
-      for (const each of this.#young) this.#start(each);
-    }, YOUTH_MS).unref();
+    this.#grown ??= setTimeout(() => this.#startGrown(), YOUTH_MS).unref();
+  }
+
+  #startGrown(): void {
+    this.#grown = null;
+    for (const entry of this.#young) {
+      const age = performance.now() - entry.begunAt;
+      // The others are younger.
+      if (age < YOUTH_MS) break;
+      if (entry.hasPast || age >= LONGEST_YOUTH_MS) this.#start(entry);
+      else if (!entry.isBarren && !(entry.isBarren = isBarren(entry.run))) this.#start(entry);
+      if (isTurnOver()) break;
+    }
+    if (this.#young.size > 0) this.#grown = setTimeout(() => this.#startGrown(), YOUTH_MS).unref();
   }
 
   /** Orders the reading of the run, unless the reader has that order already. */
@@ -388,6 +409,10 @@ export class Watcher {
 /** Runs of a group have one rule, and with one of them it is switched off for all. */
 function ruleKey({ sweep, group, stopWhen }: PlannedRun): string {
   return JSON.stringify([sweep, group, stopWhen]);
+}
+
+function isBarren({ directory, metrics }: PlannedRun): boolean {
+  return hasLeftNothing(directory, metrics.folders ?? []);
 }
 
 function readRun(run: PlannedRun): ReadRun {

@@ -50,6 +50,77 @@ it('says when all is read that runs of the past wrote last', async () => {
   await watcher.close();
 });
 
+it('has no reader while runs last a moment and write nothing', async () => {
+  const [silent, loud] = plan(
+    folder,
+    's',
+    ['silent', 'loud'].map((name) => ({ name, directory: join(folder, name) })),
+  ).runs as [PlannedRun, PlannedRun];
+  for (const { directory } of [silent, loud]) {
+    mkdirSync(join(directory, 'attempts'), { recursive: true });
+    writeFileSync(join(directory, 'output.log'), '');
+  }
+  const open = vi.fn(readerHere());
+  const watcher = new Watcher(ignore(), open);
+  watcher.watch(silent, 1, 1_000_000);
+  watcher.finish(silent);
+  expect(watcher.unread).toBe(0);
+  expect(open).not.toHaveBeenCalled();
+  watcher.watch(loud, 1, 1_000_000);
+  writeFileSync(join(loud.directory, 'metrics.jsonl'), '{"step": 1, "acc": 0.5}\n');
+  watcher.finish(loud);
+  await waitFor('what it wrote', () => watcher.unread === 0);
+  expect(watcher.vitals(loud.id).metrics['acc']).toBe(0.5);
+  await watcher.close();
+});
+
+it('reads a run anew that left nothing this time', async () => {
+  const run = plan(folder, 's', [{ directory: folder }]).runs[0]!;
+  const log = join(folder, 'output.log');
+  writeFileSync(log, 'epoch=1 loss=2\nepoch=2 loss=1\n');
+  const watcher = new Watcher(ignore(), readerHere());
+  watcher.watch(run, 1, 1_000_000);
+  watcher.finish(run);
+  await waitFor('what it printed', () => watcher.vitals(run.id).metrics['epoch'] === 2);
+  writeFileSync(log, '');
+  watcher.watch(run, 2, 1_000_000);
+  watcher.finish(run);
+  expect(watcher.unread).toBe(1);
+  await waitFor('its end', () => watcher.unread === 0);
+  await watcher.close();
+});
+
+it('polls more seldom where nothing is written, but at once when a run comes', async () => {
+  const [first, second] = growing(2) as [PlannedRun, PlannedRun];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const watcher = new Watcher(ignore(), readerHere());
+    const step = ({ id }: PlannedRun) => watcher.vitals(id).metrics['step'];
+    watcher.watch(first, 1, 0);
+    vi.advanceTimersByTime(200);
+    expect(step(first)).toBe(1);
+    vi.advanceTimersByTime(199_000);
+    // Somewhere in a pause of five seconds.
+    const seconds = Array.from({ length: 5 }, (_, count) => {
+      write(first, count + 2);
+      vi.advanceTimersByTime(1000);
+      return step(first) === count + 2;
+    });
+    expect(seconds).toContain(false);
+    expect(seconds).toContain(true);
+    vi.advanceTimersByTime(200_000);
+    watcher.watch(second, 1, 0);
+    vi.advanceTimersByTime(200);
+    expect(step(second)).toBe(1);
+    write(second, 2);
+    vi.advanceTimersByTime(1000);
+    expect(step(second)).toBe(2);
+    await watcher.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 it.each(['finish', 'catch up'])('reads at the end of a run also a file that it has only just made: %s', async (how) => {
   const run = plan(folder, 's', [{ directory: folder }]).runs[0]!;
   const log = join(folder, 'output.log');
