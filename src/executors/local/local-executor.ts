@@ -127,6 +127,10 @@ export class LocalExecutor implements Executor {
     return attempt.orphan?.witnesses[0]?.pid ?? attempt.pid;
   }
 
+  placeOf(): null {
+    return null;
+  }
+
   terminate(id: RunId): void {
     const attempt = this.#attempts.get(id);
     if (attempt === undefined) return;

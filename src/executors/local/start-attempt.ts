@@ -49,7 +49,21 @@ const shortages: Readonly<Record<string, string>> = {
  * @param cgroup The attempt's own, for the shim to enter; null: none.
  */
 export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart | Refusal {
-  let log: number;
+  const opened = openedLog(spec);
+  if (opened.kind === 'refused') return opened;
+  const { log } = opened;
+  try {
+    const start = launch(spec, log, cgroup);
+    // What passes by itself is not worth a line for every time it is tried.
+    if (start.kind === 'refused' && !start.transient) say(log, `memrl-tui: ${start.reason}\n`);
+    return start;
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** Makes what an attempt must find in its run's directory. `log`: its log, which the caller closes. */
+export function openedLog(spec: LaunchSpec): { kind: 'opened'; log: number } | Refusal {
   try {
     const obstacle = claimed(spec);
     if (obstacle !== null) return { kind: 'refused', reason: obstacle, transient: false };
@@ -57,18 +71,10 @@ export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart
     for (const [name, text] of Object.entries(spec.files ?? {})) writeFresh(join(spec.directory, name), text);
     const opened = openForAppending(join(spec.directory, runFiles.log));
     if (opened.kind !== 'file') return unwritable(spec.directory, opened);
-    log = opened.descriptor;
+    separate(opened.descriptor, spec.attempt);
+    return { kind: 'opened', log: opened.descriptor };
   } catch (error) {
     return refusal(error, `cannot write to ${spec.directory}`);
-  }
-  try {
-    separate(log, spec.attempt);
-    const start = launch(spec, log, cgroup);
-    // What passes by itself is not worth a line for every time it is tried.
-    if (start.kind === 'refused' && !start.transient) say(log, `memrl-tui: ${start.reason}\n`);
-    return start;
-  } finally {
-    closeSync(log);
   }
 }
 
@@ -119,11 +125,11 @@ function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart
 }
 
 /** It becomes the command, so that the shim has one child with or without it. */
-function niceProgram(): string {
+export function niceProgram(): string {
   return existsSync('/usr/bin/nice') ? '/usr/bin/nice' : 'nice';
 }
 
-function refusal(error: unknown, what: string): Refusal {
+export function refusal(error: unknown, what: string): Refusal {
   const code = codeOf(error);
   const shortage = shortages[code];
   return { kind: 'refused', reason: `${what}: ${shortage ?? code}`, transient: shortage !== undefined };

@@ -27,19 +27,21 @@ export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetti
   const { gpus, gpu_memory: gpuMemory, cpus = 1, nice } = run.resources;
   const place = devices === null ? null : { gpus: gpusOf(slot), threads, devices };
   const argv = [...run.argv, ...(resumed ? run.resumeArgs : [])];
+  const numbered = (word: string) => word.replaceAll('${attempt}', String(attempt));
   const given = atHome(environment, run.cwd);
   const said = { ...given, ...run.env };
   const loggers = loggerEnvironment(run.directory, said, hasWandbAccount(said, run.cwd));
   return {
     directory: run.directory,
     attempt,
-    argv: argv.map((word) => word.replaceAll('${attempt}', String(attempt))),
+    argv: argv.map(numbered),
     cwd: run.cwd,
     environment: withProgramFolder(
       runEnvironment({ ...given, ...loggers }, run.env, place, { id, directory: run.directory, attempt }),
       bin,
     ),
-    needs: { gpus, gpuMemory, cpus },
+    needs: { gpus, gpuMemory, cpus, seconds: run.timeout === null ? null : run.timeout + run.grace },
+    ...(resumed || run.resumeArgs.length === 0 ? {} : { resumeArgs: run.resumeArgs.map(numbered) }),
     ...(nice === undefined ? {} : { nice }),
     ...(run.files === undefined ? {} : { files: run.files }),
   };
