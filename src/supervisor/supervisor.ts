@@ -50,8 +50,9 @@ export type SupervisorOptions = {
   /** Folder of our own programs, put at the end of the runs' PATH. */
   bin: string;
   socket: string;
-  /** Where runs are started. */
+  /** Where runs are started, and what that is called. */
   openExecutor: OpenExecutor;
+  executorName?: string;
   /** Where their metrics are read. */
   openReader: (hooks: ReaderHooks) => ReaderLink;
   completionOf: CompletionOf;
@@ -297,6 +298,7 @@ function requestHandler(known: ReturnType<typeof withObserver>): RequestHandler 
     },
     ask: (event) => loop.ask(event),
     orphanedAttemptOf: (directory, attempt) => executor.orphanedAttemptOf(directory, attempt),
+    executor: known.executorName ?? 'local',
     resources: () => executor.resources(),
     inventory: (environment) => gpus.inventory(environment),
     capture: (plan, environment, names) =>

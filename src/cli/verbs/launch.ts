@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { GpuIndex, gpuName } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import { lockOf } from '../../client/connection.js';
-import { ensureSupervisor } from '../../client/ensure-supervisor.js';
+import { ensureSupervisor, type Programs } from '../../client/ensure-supervisor.js';
 import type { Fleet } from '../../client/fleet.js';
 import { otherOrigin, writeSaidAtLaunch, writeSweepOrigin, writeSweepText } from '../../files/sweep-text.js';
 import { nothingKnown } from '../../gpu/gpu.js';
@@ -83,7 +83,7 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
   const showsScreen = hasScreen() && options.plain !== true;
   if (!showsScreen && isAllDone(asRead)) return nothingToDo(asRead, options);
   if (options.detach !== true) prepareWindow(options);
-  const fleet = await ensureSupervisor(runsDirectory(options.runs), supervisorPrograms(), { takesOver: true });
+  const fleet = await ensureSupervisor(runsDirectory(options.runs), programsFor(asRead), { takesOver: true });
   try {
     await fleet.ready();
     const read = besideRows(asRead, fleet.runs);
@@ -97,6 +97,13 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
   } finally {
     fleet.close();
   }
+}
+
+/** A supervisor that is started for this launch starts runs where it wants them. */
+function programsFor({ plan: { executor } }: ReadPlan): Programs {
+  const programs = supervisorPrograms();
+  if (executor === undefined) return programs;
+  return { ...programs, environment: { ...programs.environment, MEMRL_EXECUTOR: executor } };
 }
 
 /**

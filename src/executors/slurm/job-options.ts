@@ -11,7 +11,14 @@ export function jobOptions({ cwd, needs, slurm = {} }: LaunchSpec, gpusOfAuto: n
   const gpus = needs.gpus === 'auto' ? gpusOfAuto : needs.gpus;
   const time = slurm.time ?? (needs.seconds == null ? null : needs.seconds + SPARE);
   return [
-    ...['--export=ALL', '--open-mode=append', '--nodes=1', '--ntasks=1', `--cpus-per-task=${needs.cpus}`],
+    ...[
+      '--export=ALL',
+      '--open-mode=append',
+      '--no-requeue',
+      '--nodes=1',
+      '--ntasks=1',
+      `--cpus-per-task=${needs.cpus}`,
+    ],
     ...['-D', cwd],
     ...(gpus === 0 ? [] : [`--gres=gpu:${gpus}`]),
     ...(partition === undefined ? [] : ['-p', partition]),

@@ -1,44 +1,124 @@
+import { join } from 'node:path';
+import { runFiles } from '../../contract/files.js';
+import { writeFresh } from '../../files/whole-file.js';
+import { shellQuote } from '../../text/shell-words.js';
 import type { LaunchSpec } from '../executor.js';
+import { attemptDirectory } from '../local/attempt-files.js';
+import { carried } from '../local/environment-carrier.js';
 import { jobName, jobOptions, logOption } from './job-options.js';
 import { jobScript } from './job-script.js';
 import { commentFor, type SlurmCalls, type Submitted } from './slurm-calls.js';
 
 /** Calls of `sbatch` at a time. */
 const AT_ONCE = 3;
+/** How long an attempt waits for others that may be submitted with it, ms. */
+const GATHER_MS = 20;
 
-/** Submits attempts as jobs. */
+/** An attempt that is to be submitted. `note`: writes down by which key, before that is done. */
+export type Submittal = { spec: LaunchSpec; note: (key: string) => void };
+type Waiting = Submittal & { answer: (submitted: Submitted) => void };
+
+/** Submits attempts as jobs: those of one moment that ask for the same as tasks of one array. */
 export class JobSubmitter {
   readonly #calls: SlurmCalls;
-  readonly #waiting: (() => void)[] = [];
+  readonly #newKey: () => string;
+  #gathered: Waiting[] = [];
+  readonly #batches: Waiting[][] = [];
   #calling = 0;
 
-  constructor(calls: SlurmCalls) {
+  constructor(calls: SlurmCalls, newKey: () => string) {
     this.#calls = calls;
+    this.#newKey = newKey;
   }
 
-  /** @param note Writes the key down, before anything is submitted by it. */
-  async submit(spec: LaunchSpec, key: string, note: (key: string) => void): Promise<Submitted> {
-    await this.#turn();
-    try {
-      note(key);
-      const args = [
-        ...jobOptions(spec, 0),
-        ...logOption(spec),
-        '-J',
-        jobName(spec),
-        '--comment',
-        commentFor(key),
-        '--no-requeue',
-      ];
-      return await this.#calls.submit(args, jobScript(spec, key), spec.environment);
-    } finally {
-      this.#calling -= 1;
-      this.#waiting.shift()?.();
+  submit(submittal: Submittal): Promise<Submitted> {
+    if (this.#gathered.length === 0) setTimeout(() => void this.#sendGathered(), GATHER_MS);
+    return new Promise((answer) => this.#gathered.push({ ...submittal, answer }));
+  }
+
+  async #sendGathered(): Promise<void> {
+    const gathered = this.#gathered;
+    this.#gathered = [];
+    const { arraySize, gpus } = await this.#calls.limits();
+    const alike = new Map<string, Waiting[]>();
+    for (const [index, waiting] of gathered.entries()) {
+      const kind = arrayKind(waiting.spec, gpus) ?? String(index);
+      const batch = alike.get(kind);
+      if (batch === undefined || batch.length >= arraySize) this.#batches.push(newBatch(alike, kind, waiting));
+      else batch.push(waiting);
+    }
+    this.#sendNext();
+  }
+
+  #sendNext(): void {
+    while (this.#calling < AT_ONCE && this.#batches.length > 0) {
+      const batch = this.#batches.shift()!;
+      this.#calling += 1;
+      void this.#send(batch).finally(() => {
+        this.#calling -= 1;
+        this.#sendNext();
+      });
     }
   }
 
-  async #turn(): Promise<void> {
-    if (this.#calling >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#calling += 1;
+  async #send(batch: readonly Waiting[]): Promise<void> {
+    const key = this.#newKey();
+    const { gpus } = await this.#calls.limits();
+    const written = batch.filter((waiting, index) => isNoted(waiting, batch.length === 1 ? key : `${key}.${index}`));
+    if (written.length < batch.length) {
+      // What is left of it would have other numbers.
+      if (written.length > 0) this.#batches.push(written);
+      return;
+    }
+    const [{ spec }] = batch as readonly [Waiting];
+    const options = [...jobOptions(spec, gpus), '--comment', commentFor(key)];
+    const isAlone = batch.length === 1;
+    const own = isAlone
+      ? [...logOption(spec), '-J', jobName(spec)]
+      : ['-o', '/dev/null', `--array=0-${batch.length - 1}`, '-J', `${jobName(spec)}+${batch.length - 1}`];
+    const script = isAlone ? jobScript(spec, key) : arrayScript(batch, key);
+    const submitted = await this.#calls.submit([...options, ...own], script, spec.environment);
+    for (const [index, { answer }] of batch.entries()) answer(isAlone ? submitted : taskOf(submitted, index));
   }
+}
+
+function newBatch(alike: Map<string, Waiting[]>, kind: string, waiting: Waiting): Waiting[] {
+  const batch = [waiting];
+  alike.set(kind, batch);
+  return batch;
+}
+
+/** Attempts with an equal one may be tasks of one array; null: it must be a job of its own, as its environment needs care. */
+function arrayKind(spec: LaunchSpec, gpus: number): string | null {
+  if (carried(spec.argv, spec.environment).length > spec.argv.length) return null;
+  return JSON.stringify([jobOptions(spec, gpus), Object.keys(spec.environment)]);
+}
+
+function isNoted({ spec, note, answer }: Waiting, key: string): boolean {
+  try {
+    note(key);
+    return true;
+  } catch (error) {
+    const reason = `cannot write to ${attemptDirectory(spec.directory, spec.attempt)}: ${(error as Error).message}`;
+    answer({ kind: 'refused', reason, transient: true });
+    return false;
+  }
+}
+
+/** Each task has a script of its own in the directory of its attempt, with what is its own of the environment. */
+function arrayScript(batch: readonly Waiting[], key: string): string {
+  const common = batch[0]!.spec.environment;
+  const cases = batch.map(({ spec }, index) => {
+    const path = join(attemptDirectory(spec.directory, spec.attempt), 'job.sh');
+    const own = Object.entries(spec.environment).filter(([name, value]) => common[name] !== value);
+    const log = shellQuote([join(spec.directory, runFiles.log)]);
+    const [first, ...lines] = jobScript(spec, `${key}.${index}`, Object.fromEntries(own)).split('\n');
+    writeFresh(path, [first, `exec >>${log} 2>&1`, ...lines].join('\n'), 0o600);
+    return `${index}) exec /bin/sh ${shellQuote([path])};;\n`;
+  });
+  return `#!/bin/sh\ncase $SLURM_ARRAY_TASK_ID in\n${cases.join('')}esac\n`;
+}
+
+function taskOf(submitted: Submitted, index: number): Submitted {
+  return submitted.kind === 'accepted' ? { kind: 'accepted', job: `${submitted.job}_${index}` } : submitted;
 }

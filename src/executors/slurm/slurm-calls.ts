@@ -25,10 +25,15 @@ export type Submitted =
   | { kind: 'refused'; reason: string; transient: boolean }
   | { kind: 'unknown'; reason: string };
 
+/** `arraySize`: tasks of one array. */
+type Limits = { arraySize: number; gpus: number };
+
 type Environment = Readonly<Record<string, string>>;
 
 /** The controller answers a client within 9 s or not at all, ms. */
 const PATIENCE_MS = 15_000;
+/** Its script has a line for each task. */
+const LARGEST_ARRAY = 1000;
 /** Output for some hundred thousand jobs, bytes. */
 const MOST = 64 << 20;
 
@@ -44,6 +49,7 @@ export function commentFor(key: string): string {
 /** The commands of Slurm, called by the environment of the supervisor. None of them throws, and none takes longer than its limit. */
 export class SlurmCalls {
   readonly #environment: Environment;
+  #limits: Promise<Limits> | null = null;
 
   constructor(environment: Environment) {
     this.#environment = environment;
@@ -59,6 +65,23 @@ export class SlurmCalls {
       return job === undefined ? { kind: 'unknown', reason: 'sbatch named no job' } : { kind: 'accepted', job };
     }
     return refusalOf(answer.reason, answer.code);
+  }
+
+  /** What holds of the cluster; asked once. `gpus`: of a run that takes one where there are any. */
+  limits(): Promise<Limits> {
+    this.#limits ??= this.#askLimits();
+    return this.#limits;
+  }
+
+  async #askLimits(): Promise<Limits> {
+    const [config, nodes] = await Promise.all([
+      this.#call('scontrol', ['show', 'config']),
+      this.#call('sinfo', ['-h', '-o', '%G']),
+    ]);
+    // Asked again next time.
+    if (config.kind !== 'answered' || nodes.kind !== 'answered') this.#limits = null;
+    const size = Number(/^MaxArraySize\s*=\s*(\d+)/m.exec(config.stdout)?.[1] ?? 0);
+    return { arraySize: Math.max(1, Math.min(size - 1, LARGEST_ARRAY)), gpus: /\bgpu\b/.test(nodes.stdout) ? 1 : 0 };
   }
 
   /** All jobs of this person, ended ones as long as Slurm remembers them; null: the controller does not answer. */

@@ -23,7 +23,7 @@ import type {
 } from '../executor.js';
 import { attemptDirectory, attemptObstacle, endedAgo, readExitCode, withdraw } from '../local/attempt-files.js';
 import { explained, provenEnding } from '../local/ending.js';
-import { openedLog, refusal } from '../local/start-attempt.js';
+import { openedLog } from '../local/start-attempt.js';
 import { succeed } from '../local/whereabouts.js';
 import { claimantOf, endingOf, phaseOf, waitWords } from './job-ending.js';
 import { type Job, newJob, numberOf, type Order } from './job.js';
@@ -67,7 +67,7 @@ class SlurmExecutor implements Executor {
       silent: (words) => this.#tellSilence(words),
     });
     this.#orders = new JobOrders(calls);
-    this.#submitter = new JobSubmitter(calls);
+    this.#submitter = new JobSubmitter(calls, () => randomBytes(8).toString('hex'));
   }
 
   resources(): ExecutorResources {
@@ -90,22 +90,30 @@ class SlurmExecutor implements Executor {
   }
 
   async #submit(job: Job, spec: LaunchSpec, folder: string): Promise<void> {
-    const key = randomBytes(8).toString('hex');
-    const submitted = await this.#submitter
-      .submit(spec, key, (own) => {
-        job.keys.push(own);
-        writeSubmission(folder, { key: own, job: null });
-      })
-      .catch((error: unknown) => refusal(error, `cannot write to ${folder}`));
+    const note = (key: string) => {
+      job.keys.push(key);
+      writeSubmission(folder, { key, job: null });
+    };
+    const submitted = await this.#submitter.submit({ spec, note });
     if (!this.#isWatched(job)) return;
     if (submitted.kind === 'accepted') {
       job.address = submitted.job;
+      this.#noteAddress(job, folder);
       this.#orders.addressKnown(job);
     } else if (submitted.kind === 'refused') {
       this.#jobs.delete(job.id);
       return void job.answer?.(submitted);
     } else job.missingSince = performance.now();
     this.#queue.lookSoon();
+  }
+
+  /** For whoever asks accounting later, when the controller has forgotten the job. */
+  #noteAddress({ keys, address }: Job, folder: string): void {
+    try {
+      writeSubmission(folder, { key: keys.at(-1)!, job: address });
+    } catch {
+      // The job is found by its key.
+    }
   }
 
   async adopt(id: RunId, directory: string, number: number): Promise<Found> {

@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, writeSync } from 'node:fs';
+import { closeSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJsonLine } from '../../contract/json-line.js';
 import { openForAppending, textOrNull } from '../../files/regular-file.js';
@@ -20,13 +20,15 @@ export function readSubmissions(folder: string): Submission[] {
   return [...found.values()];
 }
 
-/** Once it returns, whoever comes after this process knows of it. @throws What the system says. */
+/**
+ * For whoever comes after this process. It is not waited for the disk: should the machine stop, whoever does not find the line
+ * withdraws the attempt, and the job leaves. @throws What the system says.
+ */
 export function writeSubmission(folder: string, submission: Submission): void {
   const opened = openForAppending(join(folder, FILE));
   if (opened.kind !== 'file') throw new Error(opened.kind === 'absent' ? 'it is gone' : opened.reason);
   try {
     writeSync(opened.descriptor, `${JSON.stringify(submission)}\n`);
-    fdatasyncSync(opened.descriptor);
   } finally {
     closeSync(opened.descriptor);
   }

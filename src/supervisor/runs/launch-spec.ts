@@ -24,7 +24,7 @@ type LaunchSetting = {
 export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetting): LaunchSpec {
   const { environment, devices, threads, bin } = setting;
   const { id, attempt, slot, resumed } = launch;
-  const { gpus, gpu_memory: gpuMemory, cpus = 1, nice } = run.resources;
+  const { gpus, gpu_memory: gpuMemory, cpus = 1, nice, slurm } = run.resources;
   const place = devices === null ? null : { gpus: gpusOf(slot), threads, devices };
   const argv = [...run.argv, ...(resumed ? run.resumeArgs : [])];
   const numbered = (word: string) => word.replaceAll('${attempt}', String(attempt));
@@ -43,6 +43,7 @@ export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetti
     needs: { gpus, gpuMemory, cpus, seconds: run.timeout === null ? null : run.timeout + run.grace },
     ...(resumed || run.resumeArgs.length === 0 ? {} : { resumeArgs: run.resumeArgs.map(numbered) }),
     ...(nice === undefined ? {} : { nice }),
+    ...(slurm === undefined ? {} : { slurm }),
     ...(run.files === undefined ? {} : { files: run.files }),
   };
 }
