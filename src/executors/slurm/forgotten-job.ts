@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { statRegular } from '../../files/regular-file.js';
 import { relationTo } from '../../processes/host-identity.js';
 import { isAlive } from '../../processes/process-identity.js';
-import { attemptDirectory, readClaim } from '../local/attempt-files.js';
+import { attemptDirectory, readClaim } from '../attempt/attempt-files.js';
 
 /** A run that has written nothing for so long is taken for dead when Slurm does not know its job, ms. */
 const QUIET_MS = 300_000;

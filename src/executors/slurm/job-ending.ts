@@ -1,6 +1,6 @@
 import type { Ending } from '../executor.js';
-import { attemptDirectory, readClaim } from '../local/attempt-files.js';
-import { provenEnding } from '../local/ending.js';
+import { attemptDirectory, readClaim } from '../attempt/attempt-files.js';
+import { provenEnding } from '../attempt/ending.js';
 import type { QueuedJob } from './slurm-calls.js';
 
 /** Where a job is in its life, of the many words that Slurm has for it. */
@@ -43,30 +43,37 @@ const reasons: Readonly<Record<string, string>> = {
 export type Asked = { terminated: boolean; killed: boolean };
 
 /** How the attempt of a job ended of which Slurm says that it is over. What Slurm did to it counts more than its exit code. */
-export function endingOf(job: QueuedJob, directory: string, number: number, { terminated, killed }: Asked): Ending {
-  const proven = provenEnding(attemptDirectory(directory, number), null);
+export function endingOf(job: QueuedJob, directory: string, number: number, asked: Asked): Ending {
   const where = job.nodes === '' ? '' : ` on ${job.nodes}`;
-  const interrupted = (what: string): Ending => ({ kind: 'interrupted', signal: 'SIGTERM', reason: `${what}${where}` });
-  switch (job.state) {
-    case 'TIMEOUT':
-      return { kind: 'timed-out', seconds: job.seconds };
-    case 'PREEMPTED':
-      return interrupted('preempted by Slurm');
-    case 'NODE_FAIL':
-    case 'BOOT_FAIL':
-      return { kind: 'interrupted', signal: 'SIGKILL', reason: `its node failed${where}` };
-    case 'DEADLINE':
-    case 'REVOKED':
-      return interrupted(`ended by Slurm (${job.state})`);
-    case 'OUT_OF_MEMORY':
-      return { kind: 'out-of-memory', reason: `killed by Slurm: it used more memory than its job may${where}` };
-    case 'CANCELLED':
-      if (!terminated && !killed) return interrupted('cancelled in Slurm by somebody else');
-      return proven ?? { kind: 'signalled', signal: killed ? 'SIGKILL' : 'SIGTERM' };
-    default:
-      return proven ?? { kind: 'unknown', reason: unproven(job, where) };
-  }
+  const done = doneTo(job, asked, where);
+  if (done !== null) return done;
+  const proven = provenEnding(attemptDirectory(directory, number), null);
+  if (proven !== null) return proven;
+  if (job.state === 'CANCELLED') return { kind: 'signalled', signal: asked.killed ? 'SIGKILL' : 'SIGTERM' };
+  return { kind: 'unknown', reason: unproven(job, where) };
 }
+
+/** What Slurm did to a job that ended it; null: nothing but what was asked of it. */
+function doneTo({ state, seconds }: QueuedJob, { terminated, killed }: Asked, where: string): Ending | null {
+  const interrupted = interruptions[state];
+  if (interrupted !== undefined)
+    return { kind: 'interrupted', ...interrupted, reason: `${interrupted.reason}${where}` };
+  if (state === 'TIMEOUT') return { kind: 'timed-out', seconds };
+  if (state === 'OUT_OF_MEMORY') {
+    return { kind: 'out-of-memory', reason: `killed by Slurm: it used more memory than its job may${where}` };
+  }
+  if (state !== 'CANCELLED' || terminated || killed) return null;
+  return { kind: 'interrupted', signal: 'SIGTERM', reason: `cancelled in Slurm by somebody else${where}` };
+}
+
+const nodeFailed = { signal: 'SIGKILL', reason: 'its node failed' };
+const interruptions: Readonly<Record<string, { signal: string; reason: string }>> = {
+  PREEMPTED: { signal: 'SIGTERM', reason: 'preempted by Slurm' },
+  NODE_FAIL: nodeFailed,
+  BOOT_FAIL: nodeFailed,
+  DEADLINE: { signal: 'SIGTERM', reason: "ended by Slurm at its job's deadline" },
+  REVOKED: { signal: 'SIGTERM', reason: 'revoked by Slurm' },
+};
 
 /** A batch shell that was killed leaves no code. */
 function unproven({ address, state, reason }: QueuedJob, where: string): string {

@@ -7,9 +7,9 @@ const SPARE = 60;
 
 /** The words for `sbatch` that say what jobs may have, and where: equal for runs that may be submitted together. */
 export function jobOptions({ cwd, needs, slurm = {} }: LaunchSpec, gpusOfAuto: number): string[] {
-  const { partition, account, qos, constraint, extra = [] } = slurm;
   const gpus = needs.gpus === 'auto' ? gpusOfAuto : needs.gpus;
-  const time = slurm.time ?? (needs.seconds == null ? null : needs.seconds + SPARE);
+  const seconds = needs.seconds == null ? null : needs.seconds + SPARE;
+  const time = slurm.time ?? seconds;
   return [
     ...[
       '--export=ALL',
@@ -21,12 +21,12 @@ export function jobOptions({ cwd, needs, slurm = {} }: LaunchSpec, gpusOfAuto: n
     ],
     ...['-D', cwd],
     ...(gpus === 0 ? [] : [`--gres=gpu:${gpus}`]),
-    ...(partition === undefined ? [] : ['-p', partition]),
-    ...(account === undefined ? [] : ['-A', account]),
-    ...(qos === undefined ? [] : ['-q', qos]),
-    ...(constraint === undefined ? [] : ['-C', constraint]),
     ...(time === null ? [] : [`--time=${clock(time)}`]),
-    ...extra,
+    ...(['partition', 'account', 'qos', 'constraint'] as const).flatMap((name) => {
+      const value = slurm[name];
+      return value === undefined ? [] : [`--${name}=${value}`];
+    }),
+    ...(slurm.extra ?? []),
   ];
 }
 

@@ -1,9 +1,9 @@
 import { shellQuote } from '../../text/shell-words.js';
 import type { LaunchSpec } from '../executor.js';
-import { attemptDirectory } from '../local/attempt-files.js';
-import { carried } from '../local/environment-carrier.js';
-import { SHIM } from '../local/shim.js';
-import { niceProgram } from '../local/start-attempt.js';
+import { attemptDirectory } from '../attempt/attempt-files.js';
+import { carried } from '../attempt/environment-carrier.js';
+import { SHIM } from '../attempt/shim.js';
+import { niceProgram } from '../attempt/prepared-attempt.js';
 
 /**
  * What the shell of a job does before it is the shim of the attempt (`local/shim.ts`). Called with the directory of the attempt,

@@ -21,10 +21,16 @@ import type {
   Start,
   TakenOver,
 } from '../executor.js';
-import { attemptDirectory, attemptObstacle, endedAgo, readExitCode, withdraw } from '../local/attempt-files.js';
-import { explained, provenEnding } from '../local/ending.js';
-import { openedLog } from '../local/start-attempt.js';
-import { succeed } from '../local/whereabouts.js';
+import {
+  attemptDirectory,
+  attemptObstacle,
+  endedAgo,
+  readExitCode,
+  succeed,
+  withdraw,
+} from '../attempt/attempt-files.js';
+import { explained, provenEnding } from '../attempt/ending.js';
+import { openedLog } from '../attempt/prepared-attempt.js';
 import { claimantOf, endingOf, phaseOf, waitWords } from './job-ending.js';
 import { type Job, newJob, numberOf, type Order } from './job.js';
 import { JobOrders } from './job-orders.js';
@@ -121,21 +127,13 @@ class SlurmExecutor implements Executor {
     const submissions = readSubmissions(folder);
     const keys = submissions.map(({ key }) => key);
     const claimant = claimantOf(directory, number, keys);
-    if (claimant.kind === 'other') return foundOther(folder);
-    const proven = provenEnding(folder, null);
-    // A signal may be Slurm's, which knows more of it.
-    if (proven?.kind === 'exited') return this.#ended(folder, proven, claimant);
-    if (attemptObstacle(folder) !== null)
-      return { kind: 'withdrawn', neverRan: false, reason: attemptObstacle(folder)! };
+    const settled = settledBy(folder, claimant);
+    if (settled !== null) return settled;
     const queue = submissions.length === 0 ? new Map<string, QueuedJob>() : await this.#queue.first();
-    const address = submissions.at(-1)?.job ?? null;
-    const job = newJob({ id, number, directory, spec: null, keys, address }, null);
-    const seen = queue === null ? null : jobOf(job, queue);
-    if (seen === null && queue !== null && claimant.kind === 'none') {
-      const withdrawn = withdraw(folder);
-      if (withdrawn !== null) return { kind: 'withdrawn', ...withdrawn };
-    }
-    return this.#watchFound(job, claimant.kind === 'ours');
+    const job = newJob({ id, number, directory, spec: null, keys, address: submissions.at(-1)?.job ?? null }, null);
+    const isUnknown = queue !== null && jobOf(job, queue) === null;
+    const withdrawn = isUnknown && claimant.kind === 'none' ? withdraw(folder) : null;
+    return withdrawn === null ? this.#watchFound(job, claimant.kind === 'ours') : { kind: 'withdrawn', ...withdrawn };
   }
 
   /** It is watched like one that was started here, and its end is told then. */
@@ -145,12 +143,6 @@ class SlurmExecutor implements Executor {
     this.#jobs.set(job.id, job);
     this.#queue.lookSoon();
     return answered;
-  }
-
-  #ended(folder: string, ending: Ending, claimant: ReturnType<typeof claimantOf>): Found {
-    const agoMs = endedAgo(folder);
-    const pid = claimant.kind === 'ours' ? claimant.job : 0;
-    return { kind: 'ended', pid, ending, ...(agoMs === null ? {} : { agoMs }) };
   }
 
   async orphanedAttemptOf(directory: string, attempt: number): Promise<number | null> {
@@ -259,21 +251,25 @@ class SlurmExecutor implements Executor {
     this.#orders.again([...this.#jobs.values()]);
   }
 
-  #lookAt(job: Job, seen: NonNullable<Job['seen']>): void {
-    const { directory, number, keys } = job;
+  #lookAt(job: Job, seen: QueuedJob): void {
+    this.#noteSeen(job, seen);
+    const phase = phaseOf(seen);
+    if (phase === 'waits') return this.#waitsAgain(job);
+    const claimant = job.answer === null ? 'ours' : claimantOf(job.directory, job.number, job.keys).kind;
+    if (claimant === 'ours') {
+      this.#hasBegun(job);
+      if (phase === 'over') this.#hasEnded(job, seen);
+      else this.#lookForExit(job);
+    } else if (phase === 'over') this.#neverBegan(job, seen, claimant);
+  }
+
+  #noteSeen(job: Job, seen: QueuedJob): void {
     const before = job.seen;
     Object.assign(job, { seen, missingSince: null, address: seen.address });
     this.#orders.addressKnown(job);
-    if (before?.state !== seen.state || before.reason !== seen.reason || before.nodes !== seen.nodes) {
-      this.#queue.stir();
-      this.#listener.named(job.id);
-    }
-    const phase = phaseOf(seen);
-    if (phase === 'waits') return this.#waitsAgain(job);
-    const claimant = job.answer === null ? 'ours' : claimantOf(directory, number, keys).kind;
-    if (claimant === 'ours') this.#hasBegun(job);
-    if (claimant === 'ours') return phase === 'over' ? this.#hasEnded(job, seen) : this.#lookForExit(job);
-    if (phase === 'over') this.#neverBegan(job, seen, claimant);
+    if (before?.state === seen.state && before.reason === seen.reason && before.nodes === seen.nodes) return;
+    this.#queue.stir();
+    this.#listener.named(job.id);
   }
 
   /** What a job has written last may be seen here a while later. */
@@ -328,24 +324,27 @@ class SlurmExecutor implements Executor {
   /** The controller answers, and does not know the job: it has forgotten it, or never got it. */
   #lookAtMissing(job: Job): void {
     const { directory, number, keys } = job;
-    const now = performance.now();
-    job.missingSince ??= now;
+    job.missingSince ??= performance.now();
+    const isLong = performance.now() - job.missingSince > FORGOTTEN_MS;
     const claimant = claimantOf(directory, number, keys);
-    const isLong = now - job.missingSince > FORGOTTEN_MS;
-    if (claimant.kind === 'other') return this.#over(job, { kind: 'not-claimed' });
-    if (claimant.kind === 'none') {
-      if (isLong && takenAway(directory, number)) this.#over(job, { kind: 'not-claimed' });
-      return;
-    }
+    if (claimant.kind === 'ours') return this.#lookAtForgotten(job, claimant.job, isLong);
+    const isNobodys = claimant.kind === 'none' && isLong && takenAway(directory, number);
+    if (claimant.kind === 'other' || isNobodys) this.#over(job, { kind: 'not-claimed' });
+  }
+
+  /** It has begun, so that only the disk can tell how it ends. */
+  #lookAtForgotten(job: Job, slurmJob: number, isLong: boolean): void {
+    const { id, directory, number, killed } = job;
     this.#hasBegun(job);
     const proven = provenEnding(attemptDirectory(directory, number), null);
     if (proven !== null) return this.#over(job, proven);
     if (!isLong) return;
-    const words = `Slurm does not know job ${claimant.job} any more`;
-    const isGivenUp = job.killed && this.#listener.mayGiveUp(job.id);
-    if (!mayStillRun(directory, number) || isGivenUp)
-      return this.#over(job, { kind: 'unknown', reason: `${words}, and it left no exit code` });
-    this.#trouble(job, `${words}; it seems to run on, and its exit code is waited for`);
+    const words = `Slurm does not know job ${slurmJob} any more`;
+    const isGivenUp = killed && this.#listener.mayGiveUp(id);
+    if (mayStillRun(directory, number) && !isGivenUp) {
+      return this.#trouble(job, `${words}; it seems to run on, and its exit code is waited for`);
+    }
+    this.#over(job, { kind: 'unknown', reason: `${words}, and it left no exit code` });
   }
 
   /** @param words Null: the controller answers again. */
@@ -390,9 +389,20 @@ function takenAway(directory: string, number: number): boolean {
   }
 }
 
-/** Withdrawn by a supervisor, or begun by what is no job of Slurm. */
-function foundOther(folder: string): Found {
+type Claimant = ReturnType<typeof claimantOf>;
+
+/** What the disk alone says of an attempt; null: Slurm has to be asked. */
+function settledBy(folder: string, claimant: Claimant): Found | null {
+  const reason = attemptObstacle(folder);
+  if (reason !== null) return { kind: 'withdrawn', neverRan: false, reason };
   const proven = provenEnding(folder, null);
-  if (proven !== null) return { kind: 'ended', pid: 0, ending: proven };
-  return { kind: 'withdrawn', neverRan: true };
+  // A signal may be Slurm's, which knows more of it.
+  if (proven?.kind === 'exited') {
+    const agoMs = endedAgo(folder);
+    const pid = claimant.kind === 'ours' ? claimant.job : 0;
+    return { kind: 'ended', pid, ending: proven, ...(agoMs === null ? {} : { agoMs }) };
+  }
+  if (claimant.kind !== 'other') return null;
+  // Begun by what is no job of Slurm, or withdrawn.
+  return proven === null ? { kind: 'withdrawn', neverRan: true } : { kind: 'ended', pid: 0, ending: proven };
 }
