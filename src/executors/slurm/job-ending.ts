@@ -45,9 +45,11 @@ export type Asked = { terminated: boolean; killed: boolean };
 /** How the attempt of a job ended of which Slurm says that it is over. What Slurm did to it counts more than its exit code. */
 export function endingOf(job: QueuedJob, directory: string, number: number, asked: Asked): Ending {
   const where = job.nodes === '' ? '' : ` on ${job.nodes}`;
-  const done = doneTo(job, asked, where);
-  if (done !== null) return done;
   const proven = provenEnding(attemptDirectory(directory, number), null);
+  // A controller that has forgotten the end of a job takes its node for failed.
+  const hasEnded = proven?.kind === 'exited' && interruptions[job.state] === nodeFailed;
+  const done = hasEnded ? null : doneTo(job, asked, where);
+  if (done !== null) return done;
   if (proven !== null) return proven;
   if (job.state === 'CANCELLED') return { kind: 'signalled', signal: asked.killed ? 'SIGKILL' : 'SIGTERM' };
   return { kind: 'unknown', reason: unproven(job, where) };

@@ -9,6 +9,8 @@ type Listener = {
   /** Jobs to ask accounting for: the controller does not know them. */
   addresses: () => string[];
   told: (queue: Queue) => void;
+  /** The controller did not answer: there is only the disk to look at. */
+  untold: () => void;
   /** The controller does not answer, in words; null: it does again. */
   silent: (words: string | null) => void;
 };
@@ -89,7 +91,8 @@ export class QueueWatch {
     if (!this.#listener.isWanted()) return;
     const queue = await this.#ask();
     if (this.#isClosed) return;
-    if (queue !== null) this.#listener.told(queue);
+    if (queue === null) this.#listener.untold();
+    else this.#listener.told(queue);
     this.#lookAt(this.#endedAt + this.#pause());
   }
 

@@ -70,6 +70,7 @@ class SlurmExecutor implements Executor {
       addresses: () =>
         [...this.#jobs.values()].flatMap((job) => (job.missingSince === null ? [] : (job.address ?? []))),
       told: (queue) => this.#lookAtAll(queue),
+      untold: () => this.#lookAtDisk(),
       silent: (words) => this.#tellSilence(words),
     });
     this.#orders = new JobOrders(calls);
@@ -251,6 +252,15 @@ class SlurmExecutor implements Executor {
     this.#orders.again([...this.#jobs.values()]);
   }
 
+  #lookAtDisk(): void {
+    for (const job of [...this.#jobs.values()]) {
+      const hasBegun = job.answer === null || claimantOf(job.directory, job.number, job.keys).kind === 'ours';
+      if (!hasBegun) continue;
+      this.#hasBegun(job);
+      this.#lookForExit(job);
+    }
+  }
+
   #lookAt(job: Job, seen: QueuedJob): void {
     this.#noteSeen(job, seen);
     const phase = phaseOf(seen);
@@ -302,7 +312,7 @@ class SlurmExecutor implements Executor {
     const { directory, number } = job;
     const proven = provenEnding(attemptDirectory(directory, number), null);
     if (proven === null) return;
-    const isCompleting = job.seen!.state === 'COMPLETING' && (proven.kind === 'exited' || job.terminated);
+    const isCompleting = job.seen?.state === 'COMPLETING' && (proven.kind === 'exited' || job.terminated);
     if (isCompleting || this.#isLate(job)) this.#over(job, proven);
   }
 
