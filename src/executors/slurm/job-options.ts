@@ -6,7 +6,10 @@ import type { LaunchSpec } from '../executor.js';
 const SPARE = 60;
 
 /** The words for `sbatch` that say what jobs may have, and where: equal for runs that may be submitted together. */
-export function jobOptions({ cwd, needs, slurm = {} }: LaunchSpec, gpusOfAuto: number): string[] {
+export function jobOptions(
+  { cwd, needs, slurm = {} }: Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm'>,
+  gpusOfAuto: number,
+): string[] {
   const gpus = needs.gpus === 'auto' ? gpusOfAuto : needs.gpus;
   const seconds = needs.seconds == null ? null : needs.seconds + SPARE;
   const time = slurm.time ?? seconds;

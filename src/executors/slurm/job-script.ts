@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { shellQuote } from '../../text/shell-words.js';
 import type { LaunchSpec } from '../executor.js';
 import { attemptDirectory } from '../attempt/attempt-files.js';
@@ -47,7 +48,8 @@ export function jobScript(spec: LaunchSpec, key: string, exported: Readonly<Reco
   const { directory, attempt, argv, cwd, nice, resumeArgs = [] } = spec;
   const niceness = nice === undefined ? [] : [niceProgram(), '-n', String(nice)];
   const words = [...niceness, ...carried([...argv, ...resumeArgs], spec.environment)];
-  const head = [attemptDirectory(directory, attempt), key, cwd, String(resumeArgs.length)];
+  // Without links, as the shim wants it.
+  const head = [realpathSync.native(attemptDirectory(directory, attempt)), key, cwd, String(resumeArgs.length)];
   const exports = Object.entries(exported).map(([name, value]) => `export ${name}=${shellQuote([value])}\n`);
   return `#!/bin/sh\n${exports.join('')}set -- ${shellQuote([...head, ...words])}\n${PRELUDE}${SHIM}\n`;
 }

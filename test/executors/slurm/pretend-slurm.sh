@@ -39,10 +39,10 @@ supervise() {
 signal() { [ -e "$dir/jobs/$2/group" ] && kill -s "$1" -- "-$(field "$2" group)" 2>/dev/null; }
 case $1 in
   sbatch)
-    array='' comment='' cwd=/ log=/dev/null; shift
+    array='' tested='' comment='' cwd=/ log=/dev/null; shift
     while [ $# -gt 0 ]; do
       case $1 in
-        --test-only) exit 0;;
+        --test-only) tested=1;;
         --comment) comment=$2; shift;;
         -D) cwd=$2; shift;;
         -o) log=$2; shift;;
@@ -53,6 +53,7 @@ case $1 in
       shift
     done
     script=$(cat; echo .)
+    [ -z "$tested" ] || exit 0
     id=1; while ! mkdir "$dir/jobs/$id" 2>/dev/null; do id=$((id + 1)); done
     index=0
     while [ "$index" -le "${array:-0}" ]; do

@@ -170,7 +170,7 @@ describe('what is submitted', () => {
       const order = orderFor(directory, ['sh', '-c', 'echo "own=$OWN dir=$MEMRL_RUN_DIR"'], 1);
       return { ...order, cwd: '/', environment: { ...order.environment, OWN: `it's ${index}` } };
     });
-    await Promise.all(runs.map((spec, index) => executor.start(RunId.parse(`s/run${index}`), spec)));
+    await Promise.all(runs.map(async (spec, index) => executor.start(RunId.parse(`s/run${index}`), spec)));
     await waitFor('all ends', () => endings.length === 3);
     expect(slurm.addresses().sort()).toEqual(['1_0', '1_1', '1_2']);
     expect(runs.map(({ directory }) => log(directory))).toEqual(
