@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { writeFresh } from '../../files/whole-file.js';
+import { isTurnOver, nextTurn } from '../../processes/turn.js';
 import { shellQuote } from '../../text/shell-words.js';
 import type { LaunchSpec } from '../executor.js';
 import { attemptDirectory } from '../attempt/attempt-files.js';
@@ -63,23 +64,35 @@ export class JobSubmitter {
 
   async #send(batch: readonly Waiting[]): Promise<void> {
     const key = this.#newKey();
+    const written = await writtenOf(batch, key);
+    if (written.length === batch.length) return this.#call(batch, key);
+    // What is left of it would have other numbers.
+    if (written.length > 0) this.#batches.push(written);
+  }
+
+  async #call(batch: readonly Waiting[], key: string): Promise<void> {
     const { gpus } = await this.#calls.limits();
-    const written = batch.filter((waiting, index) => isNoted(waiting, batch.length === 1 ? key : `${key}.${index}`));
-    if (written.length < batch.length) {
-      // What is left of it would have other numbers.
-      if (written.length > 0) this.#batches.push(written);
-      return;
-    }
     const [{ spec }] = batch as readonly [Waiting];
-    const options = [...jobOptions(spec, gpus), '--comment', commentFor(key)];
     const isAlone = batch.length === 1;
+    const options = [...jobOptions(spec, gpus), '--comment', commentFor(key)];
     const own = isAlone
       ? [...logOption(spec), '-J', jobName(spec)]
       : ['-o', '/dev/null', `--array=0-${batch.length - 1}`, '-J', `${jobName(spec)}+${batch.length - 1}`];
-    const script = isAlone ? jobScript(spec, key) : arrayScript(batch, key);
+    const script = isAlone ? jobScript(spec, key) : arrayScript(batch);
     const submitted = await this.#calls.submit([...options, ...own], script, spec.environment);
     for (const [index, { answer }] of batch.entries()) answer(isAlone ? submitted : taskOf(submitted, index));
   }
+}
+
+/** Those of a batch that could be written down. A thousand of them are a second of work. */
+async function writtenOf(batch: readonly Waiting[], key: string): Promise<Waiting[]> {
+  const common = batch.length === 1 ? null : batch[0]!.spec.environment;
+  const written: Waiting[] = [];
+  for (const [index, waiting] of batch.entries()) {
+    if (isTurnOver()) await nextTurn();
+    if (isWritten(waiting, common === null ? key : `${key}.${index}`, common)) written.push(waiting);
+  }
+  return written;
 }
 
 function newBatch(alike: Map<string, Waiting[]>, kind: string, waiting: Waiting): Waiting[] {
@@ -94,9 +107,11 @@ function arrayKind(spec: LaunchSpec, gpus: number): string | null {
   return JSON.stringify([jobOptions(spec, gpus), Object.keys(spec.environment)]);
 }
 
-function isNoted({ spec, note, answer }: Waiting, key: string): boolean {
+/** Writes down what is submitted by that key. @param common Environment of the array that it is a task of; null: of none. */
+function isWritten({ spec, note, answer }: Waiting, key: string, common: LaunchSpec['environment'] | null): boolean {
   try {
     note(key);
+    if (common !== null) writeTaskScript(spec, key, common);
     return true;
   } catch (error) {
     const reason = `cannot write to ${attemptDirectory(spec.directory, spec.attempt)}: ${(error as Error).message}`;
@@ -106,16 +121,19 @@ function isNoted({ spec, note, answer }: Waiting, key: string): boolean {
 }
 
 /** Each task has a script of its own in the directory of its attempt, with what is its own of the environment. */
-function arrayScript(batch: readonly Waiting[], key: string): string {
-  const common = batch[0]!.spec.environment;
-  const cases = batch.map(({ spec }, index) => {
-    const path = join(attemptDirectory(spec.directory, spec.attempt), 'job.sh');
-    const own = Object.entries(spec.environment).filter(([name, value]) => common[name] !== value);
-    const log = shellQuote([join(spec.directory, runFiles.log)]);
-    const [first, ...lines] = jobScript(spec, `${key}.${index}`, Object.fromEntries(own)).split('\n');
-    writeFresh(path, [first, `exec >>${log} 2>&1`, ...lines].join('\n'), 0o600);
-    return `${index}) exec /bin/sh ${shellQuote([path])};;\n`;
-  });
+function writeTaskScript(spec: LaunchSpec, key: string, common: LaunchSpec['environment']): void {
+  const own = Object.entries(spec.environment).filter(([name, value]) => common[name] !== value);
+  const log = shellQuote([join(spec.directory, runFiles.log)]);
+  const [first, ...lines] = jobScript(spec, key, Object.fromEntries(own)).split('\n');
+  writeFresh(taskScript(spec), [first, `exec >>${log} 2>&1`, ...lines].join('\n'), 0o600);
+}
+
+function taskScript({ directory, attempt }: LaunchSpec): string {
+  return join(attemptDirectory(directory, attempt), 'job.sh');
+}
+
+function arrayScript(batch: readonly Waiting[]): string {
+  const cases = batch.map(({ spec }, index) => `${index}) exec /bin/sh ${shellQuote([taskScript(spec)])};;\n`);
   return `#!/bin/sh\ncase $SLURM_ARRAY_TASK_ID in\n${cases.join('')}esac\n`;
 }
 

@@ -9,6 +9,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import type { RunId } from '../../base/ids.js';
+import { isTurnOver, nextTurn } from '../../processes/turn.js';
 import type {
   Ending,
   Executor,
@@ -21,23 +22,17 @@ import type {
   Start,
   TakenOver,
 } from '../executor.js';
-import {
-  attemptDirectory,
-  attemptObstacle,
-  endedAgo,
-  readExitCode,
-  succeed,
-  withdraw,
-} from '../attempt/attempt-files.js';
+import { attemptDirectory, readExitCode, succeed, withdraw } from '../attempt/attempt-files.js';
 import { explained, provenEnding } from '../attempt/ending.js';
 import { openedLog } from '../attempt/prepared-attempt.js';
+import { settledBy, takenAway } from './disk-evidence.js';
 import { claimantOf, endingOf, phaseOf, waitWords } from './job-ending.js';
 import { type Job, newJob, numberOf, type Order } from './job.js';
 import { JobOrders } from './job-orders.js';
 import { JobSubmitter } from './job-submitter.js';
 import { type Queue, QueueWatch } from './queue-watch.js';
 import { type QueuedJob, SlurmCalls } from './slurm-calls.js';
-import { readSubmissions, writeSubmission } from './submissions.js';
+import { readKeys, writeKey } from './submissions.js';
 import { mayStillRun } from './forgotten-job.js';
 
 /** Jobs that are submitted and not over, unless a person says how many: what many sites let one person have. */
@@ -81,31 +76,35 @@ class SlurmExecutor implements Executor {
     return { slots: SLOTS, gpus: 'requested' };
   }
 
-  start(id: RunId, spec: LaunchSpec): Promise<Start> {
-    const opened = openedLog(spec);
-    if (opened.kind === 'refused') return Promise.resolve(opened);
-    closeSync(opened.log);
+  async start(id: RunId, spec: LaunchSpec): Promise<Start> {
     const { directory, attempt: number } = spec;
-    const folder = attemptDirectory(directory, number);
+    const job = newJob({ id, number, directory, spec, keys: [], address: null }, () => undefined);
+    this.#jobs.set(id, job);
+    // A thousand may be started in one turn, each with some ms of work on the disk.
+    while (isTurnOver()) await nextTurn();
+    const opened = openedLog(spec);
+    if (opened.kind === 'refused') {
+      this.#jobs.delete(id);
+      return opened;
+    }
+    closeSync(opened.log);
     return new Promise((answer) => {
-      const job = newJob({ id, number, directory, spec, keys: [], address: null }, answer);
-      this.#jobs.set(id, job);
+      job.answer = answer;
       if (claimantOf(directory, number, []).kind !== 'none') {
         setImmediate(() => this.#over(job, { kind: 'not-claimed' }));
-      } else void this.#submit(job, spec, folder);
+      } else void this.#submit(job, spec, attemptDirectory(directory, number));
     });
   }
 
   async #submit(job: Job, spec: LaunchSpec, folder: string): Promise<void> {
     const note = (key: string) => {
       job.keys.push(key);
-      writeSubmission(folder, { key, job: null });
+      writeKey(folder, key);
     };
     const submitted = await this.#submitter.submit({ spec, note });
     if (!this.#isWatched(job)) return;
     if (submitted.kind === 'accepted') {
       job.address = submitted.job;
-      this.#noteAddress(job, folder);
       this.#orders.addressKnown(job);
     } else if (submitted.kind === 'refused') {
       this.#jobs.delete(job.id);
@@ -114,24 +113,15 @@ class SlurmExecutor implements Executor {
     this.#queue.lookSoon();
   }
 
-  /** For whoever asks accounting later, when the controller has forgotten the job. */
-  #noteAddress({ keys, address }: Job, folder: string): void {
-    try {
-      writeSubmission(folder, { key: keys.at(-1)!, job: address });
-    } catch {
-      // The job is found by its key.
-    }
-  }
-
   async adopt(id: RunId, directory: string, number: number): Promise<Found> {
     const folder = attemptDirectory(directory, number);
-    const submissions = readSubmissions(folder);
-    const keys = submissions.map(({ key }) => key);
+    const keys = readKeys(folder);
     const claimant = claimantOf(directory, number, keys);
     const settled = settledBy(folder, claimant);
     if (settled !== null) return settled;
-    const queue = submissions.length === 0 ? new Map<string, QueuedJob>() : await this.#queue.first();
-    const job = newJob({ id, number, directory, spec: null, keys, address: submissions.at(-1)?.job ?? null }, null);
+    const queue = keys.length === 0 ? new Map<string, QueuedJob>() : await this.#queue.first();
+    const address = claimant.kind === 'ours' ? String(claimant.job) : null;
+    const job = newJob({ id, number, directory, spec: null, keys, address }, null);
     const isUnknown = queue !== null && jobOf(job, queue) === null;
     const withdrawn = isUnknown && claimant.kind === 'none' ? withdraw(folder) : null;
     return withdrawn === null ? this.#watchFound(job, claimant.kind === 'ours') : { kind: 'withdrawn', ...withdrawn };
@@ -149,15 +139,11 @@ class SlurmExecutor implements Executor {
   async orphanedAttemptOf(directory: string, attempt: number): Promise<number | null> {
     for (let number = attempt - 1; number >= 1; number--) {
       const folder = attemptDirectory(directory, number);
-      const submissions = readSubmissions(folder);
-      const claimant = claimantOf(
-        directory,
-        number,
-        submissions.map(({ key }) => key),
-      );
+      const keys = readKeys(folder);
+      const claimant = claimantOf(directory, number, keys);
       if (claimant.kind !== 'ours' || readExitCode(folder) !== null) continue;
       const queue = await this.#queue.first();
-      const seen = queue && jobOf({ keys: submissions.map(({ key }) => key), directory, number }, queue);
+      const seen = queue && jobOf({ keys, directory, number }, queue);
       if (seen === null ? mayStillRun(directory, number) : phaseOf(seen) !== 'over') return number;
     }
     return null;
@@ -388,31 +374,4 @@ function jobOf({ keys, directory, number }: Pick<Job, 'keys' | 'directory' | 'nu
   const claimant = claimantOf(directory, number, keys);
   if (claimant.kind === 'ours') return found.find(({ key }) => key === claimant.key) ?? null;
   return found.find((job) => phaseOf(job) !== 'over') ?? found.at(-1)!;
-}
-
-/** Whether no job can begin the attempt any more. */
-function takenAway(directory: string, number: number): boolean {
-  try {
-    return withdraw(attemptDirectory(directory, number)) !== null;
-  } catch {
-    return false;
-  }
-}
-
-type Claimant = ReturnType<typeof claimantOf>;
-
-/** What the disk alone says of an attempt; null: Slurm has to be asked. */
-function settledBy(folder: string, claimant: Claimant): Found | null {
-  const reason = attemptObstacle(folder);
-  if (reason !== null) return { kind: 'withdrawn', neverRan: false, reason };
-  const proven = provenEnding(folder, null);
-  // A signal may be Slurm's, which knows more of it.
-  if (proven?.kind === 'exited') {
-    const agoMs = endedAgo(folder);
-    const pid = claimant.kind === 'ours' ? claimant.job : 0;
-    return { kind: 'ended', pid, ending: proven, ...(agoMs === null ? {} : { agoMs }) };
-  }
-  if (claimant.kind !== 'other') return null;
-  // Begun by what is no job of Slurm, or withdrawn.
-  return proven === null ? { kind: 'withdrawn', neverRan: true } : { kind: 'ended', pid: 0, ending: proven };
 }
