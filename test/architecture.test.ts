@@ -124,7 +124,8 @@ describe('the architecture', () => {
   });
 
   it('lets nobody but the registry know which executors there are', () => {
-    const inside = (path: string) => /^executors\/\w+\//.exec(path)?.[0];
+    // What all kinds of them share is `attempt/`.
+    const inside = (path: string) => /^executors\/(?!attempt\/)\w+\//.exec(path)?.[0];
     const insights = imports
       .filter(({ path, target }) => target.startsWith('.') && path !== 'executors/registry.ts')
       .map(({ path, target }) => ({ path, into: inside(normalize(join(dirname(path), target))) }))

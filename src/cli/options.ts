@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { gpuIndexOf } from '../base/ids.js';
+import { ExecutorName } from '../spec/planned-run.js';
 import { UserError } from '../base/user-error.js';
 import { obstacleOf, statOf } from '../files/regular-file.js';
 import { parseDuration } from '../text/duration.js';
@@ -19,6 +20,7 @@ export type LaunchOptions = CommonOptions &
     sweep?: string[];
     set?: string[];
     wandbProject?: string;
+    executor?: ExecutorName;
     detach?: boolean;
     plain?: boolean;
     ascii?: boolean;
@@ -81,6 +83,12 @@ export function duration(option: string): (text: string) => number {
       `Write for example \`${option} 90s\`, 30m, 2h or 1d.`,
     );
   };
+}
+
+/** Where runs are to be started: by the command line, else the file, else the environment; undefined: nobody says. */
+export function requestedExecutor({ executor }: Pick<LaunchOptions, 'executor'>, ofFile: ExecutorName | undefined) {
+  const usual = process.env['MEMRL_EXECUTOR'];
+  return executor ?? ofFile ?? (usual === undefined ? undefined : oneOf('MEMRL_EXECUTOR', ExecutorName.options)(usual));
 }
 
 /** Gathers the values of an option that may be repeated. */

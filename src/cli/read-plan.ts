@@ -11,7 +11,7 @@ import type { SweepFile } from '../spec/file/sweep-file.js';
 import type { Plan } from '../spec/planned-run.js';
 import { completionOf } from '../spec/policy/completion.js';
 import { doneTest } from '../spec/policy/done-rule.js';
-import { type LaunchOptions, requestedSets, runsDirectory } from './options.js';
+import { type LaunchOptions, requestedExecutor, requestedSets, runsDirectory } from './options.js';
 import type { Planned } from './plan/difference.js';
 import { type ExistingRun, existingRuns } from './plan/existing-runs.js';
 
@@ -71,7 +71,9 @@ export function planOfText(
     ...(sweep === undefined ? {} : { groups: sweep }),
   };
   const existing = existingRuns(directory, file.name, rows);
-  const { plan, names } = expandBeside(file, expandOptions, existing);
+  const { plan: expanded, names } = expandBeside(file, expandOptions, existing);
+  const executor = requestedExecutor(options, expanded.executor);
+  const plan = executor === undefined ? expanded : { ...expanded, executor };
   const from = { path, options };
   const fromSeeds = file.kind === 'groups' ? computedFromSeeds(file.blocks) : [];
   const leftOut = leftOutOf(file, plan);

@@ -1,6 +1,7 @@
 import { parseRunValue } from '../analysis/run-value.js';
 import { UserError } from '../base/user-error.js';
-import { collect, nameFor, wholeNumber } from './options.js';
+import { ExecutorName } from '../spec/planned-run.js';
+import { collect, nameFor, oneOf, wholeNumber } from './options.js';
 import type { VerbOption } from './verb.js';
 
 /** Options that several verbs take, each once, so that a flag means the same wherever it stands. A verb's own stand with it. */
@@ -59,6 +60,12 @@ export const launchOptions: readonly VerbOption[] = [
     flags: '--wandb-project <name>',
     about: 'WANDB_PROJECT of the runs, whatever the file says',
     read: nameFor('--wandb-project'),
+  },
+  {
+    flags: '--executor <name>',
+    about: 'where runs are started: local (default) or slurm',
+    read: oneOf('--executor', ExecutorName.options),
+    words: ExecutorName.options,
   },
   runs,
   { flags: '--detach', about: 'launch and return at once' },

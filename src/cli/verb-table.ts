@@ -315,6 +315,7 @@ export const verbs: readonly Verb[] = [
     about: 'check what runs depend on here, and say how to fix it',
     options: [
       ...[runs, json, ascii],
+      { flags: '--slurm', about: 'start a job of a moment, to see what a node of the cluster sees' },
       {
         flags: '--metrics <run>',
         about: 'where the metrics of this run are found, and why; a run, sweep/run, or its directory',

@@ -61,6 +61,8 @@ export const supervisorFiles = {
   /** Written to by the supervisor now and then: its time is that of the last heartbeat. */
   lease: 'lease',
   log: 'log',
+  /** Name of the executor that has started runs which may not have ended. */
+  executor: 'executor',
   /** Directories of runs that are behind links, and what those led to at their first start. */
   linked: 'linked.jsonl',
   /** At how many rungs of early-termination rules the live runs have been judged. */

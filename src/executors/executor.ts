@@ -50,6 +50,9 @@ export type Executor = {
   /** The run's own process, which people see and may signal; null while it is not there, or where it means nothing. */
   pidOf(id: RunId): number | null;
 
+  /** Where a run is that something else than the supervisor finds a place for; null: nothing is to be said of that. */
+  placeOf(id: RunId): RunPlace | null;
+
   /** The process on this machine by which all others of the run are found; null: none can be seen. */
   rootOf(id: RunId): number | null;
 
@@ -105,10 +108,27 @@ export type LaunchSpec = {
   nice?: number;
   /** Files that must be in the run's directory when it starts: name and content. */
   files?: Readonly<Record<string, string>>;
+  /** Words that follow `argv` where the attempt is started again by whoever runs it, after a preemption; absent: none. */
+  resumeArgs?: readonly string[];
+  /** What the sweep file asks of Slurm; absent: nothing. */
+  slurm?: SlurmOptions;
 };
 
-/** `gpus`: `auto` takes one where there are any. `gpuMemory`: MiB on each; null: not declared. */
-type RunNeeds = { gpus: number | 'auto'; gpuMemory: number | null; cpus: number };
+/** `gpus`: `auto` takes one where there are any. `gpuMemory`: MiB on each; null: not declared. `seconds`: within which the run is ended, its grace included; null: never. */
+type RunNeeds = { gpus: number | 'auto'; gpuMemory: number | null; cpus: number; seconds?: number | null };
+
+/** Options of sbatch. `time`: seconds. `extra`: words for its command line. */
+export type SlurmOptions = {
+  readonly partition?: string | undefined;
+  readonly account?: string | undefined;
+  readonly qos?: string | undefined;
+  readonly time?: number | undefined;
+  readonly constraint?: string | undefined;
+  readonly extra?: readonly string[] | undefined;
+};
+
+/** `node`: null before there is one. `words`: why it is not up there, for a person; null: it is. */
+export type RunPlace = { node: string | null; words: string | null };
 
 /** `pid`: of the process by which the run is found; where it has none, the number that it goes by there. */
 export type Start =
@@ -118,6 +138,8 @@ export type Start =
 
 /** What became of an attempt that an earlier executor meant to start. */
 export type Found =
+  /** It waits for a place, and is watched from now on. `start`: as the start of it would have been answered. */
+  | { kind: 'queued'; start: Promise<Start> }
   /** It lives, and is watched from now on. */
   | { kind: 'alive'; pid: number }
   /** It began on that machine, or in a container that is not ours, and has not told its end. That is watched for. */
@@ -136,6 +158,10 @@ export type Ending =
   | { kind: 'signalled'; signal: string }
   /** The kernel killed it for want of memory. */
   | { kind: 'out-of-memory'; reason: string }
+  /** What it ran on ended it by that signal, whatever it was doing: a preemption, a node that failed. */
+  | { kind: 'interrupted'; signal: string; reason: string }
+  /** It used up the time that it was given where it ran. */
+  | { kind: 'timed-out'; seconds: number }
   /** The command was never run, and would not be if it were tried again. */
   | { kind: 'not-begun'; reason: string }
   /** The command was never run, and its attempt can no longer begin: another one can, once there is room on the disk. */

@@ -1,16 +1,47 @@
 import { UserError } from '../base/user-error.js';
-import type { OpenExecutor } from './executor.js';
+import type { LaunchSpec, OpenExecutor } from './executor.js';
 import { openLocalExecutor } from './local/local-executor.js';
+import { jobProblem } from './slurm/job-problem.js';
+import { openSlurmExecutor } from './slurm/slurm-executor.js';
+
+/** What a run asks of the place where it is started. */
+export type Demand = Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm'>;
+type Environment = Readonly<Record<string, string>>;
+
+/** `problem`: why what a run asks for cannot be had there at all, in words; null: nothing is known that stands in its way. */
+type Kind = { open: OpenExecutor; problem: (demand: Demand, environment: Environment) => Promise<string | null> };
 
 /** The kinds of executors there are, by name. Whoever adds one adds a folder and its line here. */
-const executors: Readonly<Record<string, OpenExecutor>> = {
-  local: openLocalExecutor,
+const executors: Readonly<Record<string, Kind>> = {
+  local: { open: openLocalExecutor, problem: () => Promise.resolve(null) },
+  slurm: { open: openSlurmExecutor, problem: jobProblem },
 };
 
 /** @throws {UserError} When there is none of that name. */
 export function executorNamed(name: string): OpenExecutor {
-  const open = Object.hasOwn(executors, name) ? executors[name] : undefined;
-  if (open !== undefined) return open;
+  return kindNamed(name).open;
+}
+
+/** Demands that are looked at: each is a call of some ms. */
+const MOST = 20;
+
+/** Throws a UserError where one of them cannot be met at all. */
+export async function refuseImpossible(
+  name: string,
+  demands: readonly Demand[],
+  environment: Environment,
+): Promise<void> {
+  const { problem } = kindNamed(name);
+  const different = new Map(demands.map((demand) => [JSON.stringify(demand), demand]));
+  for (const demand of [...different.values()].slice(0, MOST)) {
+    const words = await problem(demand, environment);
+    if (words !== null) throw new UserError(words, 'Correct `resources`, `timeout` or `slurm` in the sweep file.');
+  }
+}
+
+function kindNamed(name: string): Kind {
+  const kind = Object.hasOwn(executors, name) ? executors[name] : undefined;
+  if (kind !== undefined) return kind;
   const known = Object.keys(executors).join(', ');
   throw new UserError(`There is no executor called ${name}.`, `Set MEMRL_EXECUTOR to one of these: ${known}.`);
 }

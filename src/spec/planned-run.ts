@@ -25,6 +25,21 @@ export type DoneRule = z.infer<typeof DoneRule>;
 export const StopRule = z.strictObject({ when: z.string(), for: z.int().positive().default(1) });
 export type StopRule = z.infer<typeof StopRule>;
 
+/** What is asked of Slurm beside what holds everywhere: options of `sbatch`. `time`: seconds. `extra`: more words for its command line. */
+export const SlurmOptions = z.strictObject({
+  partition: z.string().optional(),
+  account: z.string().optional(),
+  qos: z.string().optional(),
+  time: z.number().positive().optional(),
+  constraint: z.string().optional(),
+  extra: z.array(z.string()).optional(),
+});
+export type SlurmOptions = z.infer<typeof SlurmOptions>;
+
+/** Where runs are started: on this machine, or as jobs of Slurm. */
+export const ExecutorName = z.enum(['local', 'slurm']);
+export type ExecutorName = z.infer<typeof ExecutorName>;
+
 export const Resources = z.strictObject({
   /** GPUs a run takes; 0 runs on CPU slots. `auto`: 1 if the machine has GPUs, else 0. */
   gpus: z.union([z.int().nonnegative(), z.literal('auto')]).default('auto'),
@@ -38,6 +53,8 @@ export const Resources = z.strictObject({
   cpus: z.int().positive().optional(),
   /** What `nice` adds to the niceness of a run and of all it starts; absent: nothing. */
   nice: z.int().min(-20).max(19).optional(),
+  /** `slurm` of the sweep file; absent: it says nothing of that. */
+  slurm: SlurmOptions.optional(),
 });
 export type Resources = z.infer<typeof Resources>;
 
@@ -220,6 +237,8 @@ export const Plan = z.strictObject({
   notify: Notify.nullable().default(null),
   /** What the person who launches should know of the file, such as keys that mean nothing here. */
   notes: z.array(z.string()).optional(),
+  /** Where its runs are to be started; absent: where the supervisor starts all. */
+  executor: ExecutorName.optional(),
   /** Absent: no group is open. */
   source: PlanSource.optional(),
   groups: z.array(PlannedGroup),

@@ -4,7 +4,7 @@
  * Started in the background by the first client; ends by itself. Killing it does no harm: runs go on, and the next one
  * takes them up. Its stdout and stderr are `.supervisor/log`.
  */
-import { realpathSync, statSync, writeSync } from 'node:fs';
+import { realpathSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,6 +14,8 @@ import { supervisorFiles } from '../contract/files.js';
 import { ELSEWHERE, leaseTerms, type LeaseTerms, type SupervisorLock } from '../contract/supervisor-lock.js';
 import { executorNamed } from '../executors/registry.js';
 import { checkRunsDirectory } from '../files/private-folder.js';
+import { textOrNull } from '../files/regular-file.js';
+import { writeWhole } from '../files/whole-file.js';
 import { hostIdentity } from '../processes/host-identity.js';
 import { identityOf } from '../processes/process-identity.js';
 import { completionOf } from '../spec/policy/completion.js';
@@ -41,20 +43,23 @@ async function main(): Promise<void> {
   // What Node itself has to say goes the same way.
   process.stderr.on('error', () => undefined);
   const { runs: runsDirectory, bin, takesOver } = options();
-  const openExecutor = executorNamed(process.env['MEMRL_EXECUTOR'] ?? 'local');
+  executorNamed(process.env['MEMRL_EXECUTOR'] ?? usualExecutor);
   const socket = addressOf(runsDirectory);
   if (readLock(lockPath(runsDirectory)) === null && (await isAnsweringPing(socket))) {
     log(`a supervisor of ${runsDirectory} is already running, although its lock was deleted`);
     return;
   }
   const terms = leaseTerms(process.env['MEMRL_LEASE_MS']);
+  const isCrashed = readLock(lockPath(runsDirectory)) !== null;
   const own: SupervisorLock = { ...identityOf(process.pid)!, ...hostIdentity(), socket, version: 1 };
   const lock = await locked(runsDirectory, own, takesOver ? terms : null);
   if (lock === null) return;
   const isOurs = () => lock.look() !== 'lost';
+  const executorName = chosenExecutor(runsDirectory, isCrashed);
   const given = {
     runsDirectory,
-    openExecutor,
+    executorName,
+    openExecutor: executorNamed(executorName),
     openReader: openReaderThread(
       new URL('./reader-thread.js', import.meta.url),
       join(runsDirectory, supervisorFiles.directory, supervisorFiles.judged),
@@ -92,6 +97,26 @@ async function locked(runsDirectory: string, own: SupervisorLock, terms: LeaseTe
   return null;
 }
 
+const NOTHING_LEFT = 'nothing left to do';
+const usualExecutor = 'local';
+
+function executorFile(runsDirectory: string): string {
+  return join(runsDirectory, supervisorFiles.directory, supervisorFiles.executor);
+}
+
+/**
+ * The name of the executor that has started what may still be running, else of the one that is asked for: runs are found by the one
+ * that has started them. An earlier version, which started runs on this machine alone, did not write it down.
+ *
+ * @param isCrashed The last supervisor has not left by itself.
+ */
+function chosenExecutor(runsDirectory: string, isCrashed: boolean): string {
+  const kept = textOrNull(executorFile(runsDirectory), 100)?.trim() ?? (isCrashed ? usualExecutor : null);
+  const name = kept ?? process.env['MEMRL_EXECUTOR'] ?? usualExecutor;
+  writeWhole(executorFile(runsDirectory), `${name}\n`);
+  return name;
+}
+
 function nameOf({ pid, host }: SupervisorLock): string {
   return host === undefined || host === hostIdentity().host ? `process ${pid}` : `process ${pid} on ${host}`;
 }
@@ -102,9 +127,10 @@ async function serve(options: SupervisorOptions, lock: TakenLock, terms: LeaseTe
   // Until now nobody could come in, so nobody was kept waiting.
   const turns = watchTurns(log, process.env['MEMRL_TURNS'] ?? null);
   log(`process ${process.pid} supervises ${options.runsDirectory}`);
-  const idle = supervisor.untilIdle().then(() => 'nothing left to do');
+  const idle = supervisor.untilIdle().then(() => NOTHING_LEFT);
   const reason = await Promise.race([told, idle, untilReplaced({ supervisor, lock, terms }, options.runsDirectory)]);
   await supervisor.close(reason);
+  if (reason === NOTHING_LEFT) rmSync(executorFile(options.runsDirectory), { force: true });
   turns.close();
   log(`exits: ${reason}`);
 }

@@ -50,8 +50,9 @@ export type SupervisorOptions = {
   /** Folder of our own programs, put at the end of the runs' PATH. */
   bin: string;
   socket: string;
-  /** Where runs are started. */
+  /** Where runs are started, and what that is called. */
   openExecutor: OpenExecutor;
+  executorName?: string;
   /** Where their metrics are read. */
   openReader: (hooks: ReaderHooks) => ReaderLink;
   completionOf: CompletionOf;
@@ -270,7 +271,7 @@ function withClients(known: ReturnType<typeof withObserver>) {
     planned,
     leftOf: (run) => etas.of(run),
     contextOf: (run) => ({ ...contextOf(run, known), ...usage.of(run.id) }),
-    delayOf: (id) => launcher.delayOf(id),
+    delayOf: (id) => launcher.delayOf(id) ?? executor.placeOf(id)?.words ?? null,
     wallTime: (at) => clock.wallTime(at),
     sweeps: () => sweepSummaries(state, submissions, runsDirectory),
     unread: () => watcher.unread,
@@ -297,6 +298,7 @@ function requestHandler(known: ReturnType<typeof withObserver>): RequestHandler 
     },
     ask: (event) => loop.ask(event),
     orphanedAttemptOf: (directory, attempt) => executor.orphanedAttemptOf(directory, attempt),
+    executor: known.executorName ?? 'local',
     resources: () => executor.resources(),
     inventory: (environment) => gpus.inventory(environment),
     capture: (plan, environment, names) =>
@@ -341,6 +343,7 @@ function contextOf(run: PlannedRun, known: ReturnType<typeof withObserver>) {
     health: health.of(run.id),
     gpuMemory: gpus.memoryOf(run.id),
     pid: executor.pidOf(run.id),
+    place: executor.placeOf(run.id),
     warning: warnings.of(run.id),
     annotation: annotations.of(run),
   };
@@ -362,7 +365,7 @@ function problems({ launcher, gpus, losses }: ReturnType<typeof withObserver>): 
 function subscribeAll(parts: ReturnType<typeof withClients>): void {
   const { isOurs, log, loop, observer, annotations, gpus, usage, etas, health, publisher, notifications, deadline } =
     parts;
-  const { state, journal, proposer } = parts;
+  const { state, journal, launcher, proposer } = parts;
   loop.subscribe(
     // Records and metrics first: whoever hears of an end can read of it.
     observer,
@@ -373,6 +376,7 @@ function subscribeAll(parts: ReturnType<typeof withClients>): void {
     health,
     publisher,
     notifications,
+    launcher,
     { follow: () => deadline.set(nextDeadline(state)) },
     { perform: (action) => perform(action, parts) },
     proposer,

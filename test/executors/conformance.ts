@@ -20,6 +20,8 @@ export type World = {
   /** Whether the program of an attempt runs. */
   isUp: (directory: string, attempt: number) => boolean;
   isStill: (directory: string, attempt: number) => boolean;
+  /** A kill is a polite request first, and force only where that is of no use, as it is in Slurm. */
+  killAsksFirst?: true;
   /** Lets one that waits end. */
   finish: (directory: string, attempt: number) => void;
 };
@@ -194,7 +196,8 @@ function pausing(): void {
     executor.pause(run);
     await waitFor('it to stand still', () => world.isStill(directory, 1));
     executor[order](run);
-    expect(await untilEnded()).toEqual({ kind: 'signalled', signal });
+    const told = order === 'kill' && world.killAsksFirst ? 'SIGTERM' : signal;
+    expect(await untilEnded()).toEqual({ kind: 'signalled', signal: told });
   });
 }
 

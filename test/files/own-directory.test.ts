@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { attemptDirectory, withdraw } from '../../src/executors/local/attempt-files.js';
-import { succeed } from '../../src/executors/local/whereabouts.js';
+import { attemptDirectory, withdraw } from '../../src/executors/attempt/attempt-files.js';
+import { succeed } from '../../src/executors/attempt/attempt-files.js';
 import { writeAnnotation } from '../../src/files/annotation-file.js';
 import { claimDirectory, directoryObstacle, ensureOwnDirectory } from '../../src/files/own-directory.js';
 import { writeRunRecord } from '../../src/files/run-record-file.js';

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
-import { attemptDirectory, readClaim } from '../../src/executors/local/attempt-files.js';
+import { attemptDirectory, readClaim } from '../../src/executors/attempt/attempt-files.js';
 import { cgroupFolder, cgroupPids, isRunCgroup, killCgroup, removeCgroup } from '../../src/processes/cgroup.js';
 import { CgroupHome, openCgroupHome } from '../../src/executors/local/cgroup-home.js';
 import { identityOf, isAlive } from '../../src/processes/process-identity.js';

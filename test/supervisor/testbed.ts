@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { RunId } from '../../src/base/ids.js';
 import { connect, ensureSupervisor, type Programs } from '../../src/client/ensure-supervisor.js';
 import type { Fleet, RunSummary } from '../../src/client/fleet.js';
-import { readClaim } from '../../src/executors/local/attempt-files.js';
+import { readClaim } from '../../src/executors/attempt/attempt-files.js';
 import { identityOf, isAlive } from '../../src/processes/process-identity.js';
 import { killTrees } from '../../src/processes/process-tree.js';
 import { readLock } from '../../src/supervisor/core/lock.js';

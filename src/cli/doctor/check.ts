@@ -14,7 +14,7 @@ export type Place = {
   uid: number;
 };
 
-export const topics = ['Machine', 'Terminal', 'Runs directory', 'Limits', 'Survival'] as const;
+export const topics = ['Machine', 'Terminal', 'Runs directory', 'Limits', 'Survival', 'Slurm'] as const;
 type Topic = (typeof topics)[number];
 
 /** One thing to look at. `look` changes nothing, and is given up after `patienceMs` (default 2 s). */

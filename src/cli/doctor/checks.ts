@@ -3,6 +3,7 @@ import { durability, place, socketFolder, space, stateFolder, supervisor } from 
 import { memory, openFiles, processes, watches } from './limits.js';
 import { clock, git, gpus, mps, node, python } from './machine.js';
 import { cgroups, hostConfig, logout, secrets } from './survival.js';
+import { slurmChecks } from './slurm.js';
 import { characters, multiplexer, preferences, terminal } from './terminal.js';
 
 /** All that `doctor` looks at, in the order in which it is shown. */
@@ -12,6 +13,7 @@ export const checks: readonly Check[] = [
   ...[place, space, durability, socketFolder, supervisor, stateFolder],
   ...[openFiles, processes, watches, memory],
   ...[cgroups, logout, hostConfig, secrets],
+  ...slurmChecks,
 ];
 
 /** `gaveUp`: a check did not come back, and may keep the program from ending. */

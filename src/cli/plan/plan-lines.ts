@@ -106,6 +106,7 @@ function liveState({ row }: Change): RunWord | null {
 }
 
 function slotsText(slots: readonly string[]): string {
+  if (slots[0] === 'slurm') return `${counted(slots.length, 'job')} of Slurm, which decides where and when`;
   return slots.length === 0
     ? 'none'
     : `${slots.length} (${slots.length > 8 ? `${slots[0]} … ${slots.at(-1)}` : slots.join(', ')})`;

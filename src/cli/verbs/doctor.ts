@@ -7,20 +7,22 @@ import { themeFor } from '../../tui/surface/theme.js';
 import { type Line, span, type Tone } from '../../tui/surface/span.js';
 import { type Checked, type Finding, type Place, topics } from '../doctor/check.js';
 import { checks, examine } from '../doctor/checks.js';
+import { nodeCheck } from '../doctor/slurm.js';
 import { metricsLines } from '../doctor/metrics-lines.js';
 import { definedEnvironment, type LaunchOptions, runsPath } from '../options.js';
 import { runDirectory } from '../sweep-directory.js';
 import { isTerminal, leave, outputWidth, print, printJson, terminalSize } from '../terminal.js';
 
 /**
- * `memrl-tui doctor`: looks at what runs depend on here, and says how to fix what is wrong. Starts and changes nothing;
+ * `memrl-tui doctor`: looks at what runs depend on here, and says how to fix what is wrong. Changes nothing, and starts nothing
+ * but with `--slurm` a job of a moment;
  * needs no runs directory. Gives 0 when nothing is bad, else 2.
  */
 export async function doctor(
-  options: Pick<LaunchOptions, 'runs' | 'json' | 'ascii'> & { metrics?: string },
+  options: Pick<LaunchOptions, 'runs' | 'json' | 'ascii'> & { metrics?: string; slurm?: boolean },
 ): Promise<number> {
   if (options.metrics !== undefined) return doctorMetrics(options.metrics, options);
-  const { checks: checked, gaveUp } = await examine(checks, placeOf(options));
+  const { checks: checked, gaveUp } = await examine(options.slurm ? [...checks, nodeCheck] : checks, placeOf(options));
   const exitCode = checked.some(({ state }) => state === 'bad') ? 2 : 0;
   if (options.json === true) printJson({ ok: exitCode === 0, checks: checked });
   else printLines(checked, options.ascii ?? false);

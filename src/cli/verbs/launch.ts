@@ -2,12 +2,14 @@ import { join, resolve } from 'node:path';
 import { GpuIndex, gpuName } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import { lockOf } from '../../client/connection.js';
-import { ensureSupervisor } from '../../client/ensure-supervisor.js';
+import { ensureSupervisor, type Programs } from '../../client/ensure-supervisor.js';
 import type { Fleet } from '../../client/fleet.js';
 import { otherOrigin, writeSaidAtLaunch, writeSweepOrigin, writeSweepText } from '../../files/sweep-text.js';
 import { nothingKnown } from '../../gpu/gpu.js';
 import { readGpus } from '../../gpu/read-gpus.js';
 import { confirm } from '../act-on-runs.js';
+import { refuseImpossible } from '../../executors/registry.js';
+import { demandOf } from '../../supervisor/runs/launch-spec.js';
 import { usableCores } from '../../processes/usable-cores.js';
 import { refuseNiceness } from '../../supervisor/requests/niceness.js';
 import { chooseSlots, refuseTooManyCores, type SlotChoice, visibleOf } from '../../supervisor/requests/slot-choice.js';
@@ -71,6 +73,7 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
   // Refused at once, also where there is nothing left to do.
   requestedSlots(options);
   const warning = originWarning(asRead, file, options);
+  await refuseImpossibleJobs(asRead.plan);
   const surveys = await surveysOf(asRead.plan, runsDirectory(options.runs), definedEnvironment());
   if (options.dryRun === true) {
     const logging = wandbNote(asRead.plan.runs, definedEnvironment(), requestedProject(options));
@@ -83,7 +86,7 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
   const showsScreen = hasScreen() && options.plain !== true;
   if (!showsScreen && isAllDone(asRead)) return nothingToDo(asRead, options);
   if (options.detach !== true) prepareWindow(options);
-  const fleet = await ensureSupervisor(runsDirectory(options.runs), supervisorPrograms(), { takesOver: true });
+  const fleet = await ensureSupervisor(runsDirectory(options.runs), programsFor(asRead), { takesOver: true });
   try {
     await fleet.ready();
     const read = besideRows(asRead, fleet.runs);
@@ -97,6 +100,19 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
   } finally {
     fleet.close();
   }
+}
+
+/** Said before anything is submitted: what no machine can give a run would keep it waiting for ever. */
+function refuseImpossibleJobs({ runs, executor }: ReadPlan['plan']): Promise<void> {
+  const demands = runs.map((run) => ({ cwd: '/', ...demandOf(run) }));
+  return refuseImpossible(executor ?? 'local', demands, definedEnvironment());
+}
+
+/** A supervisor that is started for this launch starts runs where it wants them. */
+function programsFor({ plan: { executor } }: ReadPlan): Programs {
+  const programs = supervisorPrograms();
+  if (executor === undefined) return programs;
+  return { ...programs, environment: { ...programs.environment, MEMRL_EXECUTOR: executor } };
 }
 
 /**
@@ -143,7 +159,7 @@ async function showPlan(
   const plan = { ...read.plan, notes };
   try {
     const slots = await slotsOf(read.plan, options, fleet);
-    const cpuSlots = slots.filter((slot) => slot.startsWith('cpu')).length;
+    const cpuSlots = slots.filter((slot) => /^(cpu|slurm)/.test(slot)).length;
     const difference = differenceFrom(read, fleet);
     const room = { cpuSlots, gpus: slots.length - cpuSlots };
     const estimate = estimateOf(difference, read, fleet, { room, now: Date.now() });
@@ -203,7 +219,13 @@ const silentNote =
  *
  * @throws {UserError} Where it would refuse the launch.
  */
-async function slotsOf({ runs }: ReadPlan['plan'], options: LaunchOptions, fleet: Fleet | null): Promise<string[]> {
+async function slotsOf(
+  { runs, executor }: ReadPlan['plan'],
+  options: LaunchOptions,
+  fleet: Fleet | null,
+): Promise<string[]> {
+  // Slurm says how many are up at a time.
+  if (executor === 'slurm') return Array.from({ length: options.slots ?? runs.length }, () => 'slurm');
   const reading = await readGpus(process.env);
   const view = reading.kind === 'gpus' ? { ...nothingKnown, gpus: reading.gpus, at: 0 } : nothingKnown;
   const room = { cores: usableCores(), view, visible: visibleOf(view, definedEnvironment()) };

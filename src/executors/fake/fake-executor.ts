@@ -229,6 +229,10 @@ class FakeExecutor implements Executor {
     return null;
   }
 
+  placeOf(): null {
+    return null;
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#watched.clear();

@@ -5,8 +5,8 @@ import { bootId, identityOf, isAlive, type ProcessIdentity, readStat } from '../
 import type { ProcessEntry, ProcessTable } from '../../processes/process-table.js';
 import { keyOf, type Tree } from '../../processes/process-tree.js';
 import type { Ending } from '../executor.js';
-import { attemptDirectory, readClaim } from './attempt-files.js';
-import type { ShimStatus } from './ending.js';
+import { attemptDirectory, readClaim } from '../attempt/attempt-files.js';
+import type { ShimStatus } from '../attempt/ending.js';
 
 export function newAttempt(
   which: Pick<Attempt, 'id' | 'number' | 'directory' | 'pid' | 'cgroup' | 'elsewhere'>,

@@ -5,10 +5,10 @@ import { isAlive } from '../../processes/process-identity.js';
 import type { ProcessEntry, ProcessTable } from '../../processes/process-table.js';
 import { possibleStrays, treeMembers } from '../../processes/process-tree.js';
 import type { Ending, ExecutorListener, LaunchSpec, LeakedProcess } from '../executor.js';
-import { attemptDirectory, exitObstacle } from './attempt-files.js';
+import { attemptDirectory, exitObstacle } from '../attempt/attempt-files.js';
 import { type Attempt, isOver, treeOf } from './attempt.js';
 import { type CgroupHome, type OomWatch, release } from './cgroup-home.js';
-import { explained, isSigkill, provenEnding, type ShimStatus, unprovenEnding } from './ending.js';
+import { explained, isSigkill, provenEnding, type ShimStatus, unprovenEnding } from '../attempt/ending.js';
 import { hasOutlived, isBereft, isDue, isLed, lookAround, troubleOfOrphan } from './orphan.js';
 
 /** Between looks at attempts that cannot tell us of their end, ms. */

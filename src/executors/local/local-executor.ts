@@ -15,15 +15,15 @@ import type {
   Start,
   TakenOver,
 } from '../executor.js';
-import { attemptDirectory, endedAgo, giveUp } from './attempt-files.js';
+import { attemptDirectory, endedAgo, giveUp, succeed } from '../attempt/attempt-files.js';
 import { type Attempt, FamilyWatch, Naming, newAttempt } from './attempt.js';
 import { type CgroupHome, OomWatch, openCgroupHome, release } from './cgroup-home.js';
 import { EndWatch } from './end-watch.js';
-import { provenEnding } from './ending.js';
+import { provenEnding } from '../attempt/ending.js';
 import { Orders } from './orders.js';
 import { isLed } from './orphan.js';
 import { startAttempt } from './start-attempt.js';
-import { livingOrphanedAttempt, succeed, unreachable, whereaboutsOf } from './whereabouts.js';
+import { livingOrphanedAttempt, unreachable, whereaboutsOf } from './whereabouts.js';
 
 /** A shim younger than this may not have started its command yet, and would swallow a polite signal, ms. */
 const YOUTH_MS = 250;
@@ -129,6 +129,10 @@ export class LocalExecutor implements Executor {
     const attempt = this.#attempts.get(id);
     if (attempt === undefined || attempt.elsewhere !== null) return null;
     return attempt.orphan?.witnesses[0]?.pid ?? attempt.pid;
+  }
+
+  placeOf(): null {
+    return null;
   }
 
   terminate(id: RunId): void {

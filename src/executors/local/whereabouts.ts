@@ -5,17 +5,16 @@
  * run: whatever it started may live on. So an attempt is over when nothing of it lives, and where that cannot be seen, as
  * on another machine, it is not over.
  */
-import { realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { obstacleOf } from '../../files/regular-file.js';
-import { ensureOwnDirectory } from '../../files/own-directory.js';
 import { writeWhole } from '../../files/whole-file.js';
 import { hostIdentity, relationTo } from '../../processes/host-identity.js';
 import { bootId, identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.js';
 import type { ProcessEntry } from '../../processes/process-table.js';
 import { type Tree, treeMembers } from '../../processes/process-tree.js';
-import type { Ending, TakenOver } from '../executor.js';
+import type { Ending } from '../executor.js';
 import {
   attemptDirectory,
   attemptObstacle,
@@ -25,10 +24,9 @@ import {
   obstacleWords,
   readClaim,
   withdraw,
-} from './attempt-files.js';
-import { type Claim, claimLine } from './claim-text.js';
-import { provenEnding, unprovenEnding } from './ending.js';
-import { makeFolder } from '../../files/make-folder.js';
+} from '../attempt/attempt-files.js';
+import { type Claim, claimLine } from '../attempt/claim-text.js';
+import { provenEnding, unprovenEnding } from '../attempt/ending.js';
 
 /** An attempt by its run's directory. */
 type Which = { directory: string; number: number };
@@ -254,17 +252,4 @@ export function livingOrphanedAttempt(
     if (isUnderWay({ directory: runDirectory, number }, census)) return number;
   }
   return null;
-}
-
-/**
- * Makes the orphan the attempt of the later number, too: it has the claim of the one and will have its exit code, for this
- * supervisor and the next ones. So no other process can begin it. Throws when the directory cannot be written to.
- */
-export function succeed(runDirectory: string, { orphan, attempt }: TakenOver): void {
-  ensureOwnDirectory(runDirectory);
-  const directory = attemptDirectory(runDirectory, attempt);
-  makeFolder(attemptDirectory(runDirectory, orphan));
-  // An empty one, that was made for a start which was put off.
-  rmSync(directory, { recursive: true, force: true });
-  symlinkSync(String(orphan), directory);
 }

@@ -72,6 +72,7 @@ function expandGroups(file: GroupsFile, options: ExpandOptions, kept: KeptNames)
     sweep: file.name,
     description: file.description,
     notify: file.notify && notifyOf(file, file.notify, options.environment),
+    ...(file.executor === null ? {} : { executor: file.executor }),
     ...notesOf(file, named, runs),
     ...sourceOf(file, compiled, options),
     groups: chosen.map(plannedGroup),

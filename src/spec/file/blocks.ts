@@ -17,7 +17,7 @@ type Reading = Layers & { source: YamlSource; dialect: Block['dialect'] };
 
 /**
  * The groups of a file, each with what it inherits. A group's key replaces the inherited one; `parameters`, `env`,
- * `metrics` and `resources` are merged key by key, the inherited ones first.
+ * `metrics`, `resources` and `slurm` are merged key by key, the inherited ones first.
  */
 export function blocksOf(sweep: SweepText, source: YamlSource, dialect: Block['dialect']): Block[] {
   const groups = Object.entries(sweep.groups ?? {});

@@ -76,6 +76,7 @@ function parseYamlSweep(text: string, path: string): SweepFile {
     description: sweep.description ?? null,
     blocks,
     notify: sweep.notify ?? null,
+    executor: sweep.executor ?? null,
     notes,
     placeOf: source.placeOf,
   };

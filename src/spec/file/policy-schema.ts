@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { FailureClass } from '../../base/outcome.js';
 import { parseDuration } from '../../text/duration.js';
 import { parseMemory } from '../../text/numbers.js';
+import type { SlurmOptions } from '../planned-run.js';
 import { notificationWord, notificationWords } from '../policy/notification-words.js';
 import { channelNames, writtenChannels } from '../policy/notify-channels.js';
 
@@ -59,6 +60,19 @@ export const RetryText = z.union(
     }),
   ],
   'a number of retries, or {max: 3, backoff: 10s, on: [crash, oom]}',
+);
+
+const option = z.string('a text').min(1, 'a text');
+export const SlurmText = z.strictObject(
+  {
+    partition: option.optional(),
+    account: option.optional(),
+    qos: option.optional(),
+    time: someTime.optional(),
+    constraint: option.optional(),
+    extra: z.array(z.string('an option of sbatch'), 'a list of options of sbatch, for example [--mem=32G]').optional(),
+  } satisfies Record<keyof SlurmOptions, z.ZodType>,
+  '{partition: gpu, account: lab, qos: normal, time: 8h, constraint: a100, extra: [--mem=32G]}',
 );
 
 export const BreakerText = z.union(
@@ -135,6 +149,7 @@ export type NotifyText = z.infer<typeof NotifyText>;
 export const policyKeys: Readonly<Record<string, readonly string[]>> = {
   retry: ['max', 'backoff', 'on'],
   breaker: ['failures', 'within'],
+  slurm: ['partition', 'account', 'qos', 'time', 'constraint', 'extra'],
   metric: ['name', 'goal', 'target', 'impute', 'impute_while_running'],
   early_terminate: ['type', 'min_iter', 'max_iter', 's', 'eta', 'strict', 'min_runs'],
   notify: [...channelNames, 'on'],

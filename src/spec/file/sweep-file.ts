@@ -1,6 +1,7 @@
 import type { Block } from './block.js';
 import type { CommandLine } from './command-list.js';
 import type { KeyPath, Place } from './diagnostic.js';
+import type { ExecutorName } from '../planned-run.js';
 import type { NotifyText } from './policy-schema.js';
 
 /** A sweep file that was read and found to be in order. What it makes of the options is `expandSweep`'s matter. */
@@ -14,6 +15,7 @@ export type SweepFile = {
       readonly kind: 'groups';
       readonly blocks: readonly Block[];
       readonly notify: NotifyText | null;
+      readonly executor: ExecutorName | null;
       /** What the person who launches should know of the file. */
       readonly notes: readonly string[];
       readonly placeOf: (keys: KeyPath, span?: { start: number; end: number }) => Place;

@@ -4,7 +4,7 @@ import { patternOrNull } from '../../text/pattern.js';
 import type { NeededGroup } from './block.js';
 import type { KeyPath } from './diagnostic.js';
 import { condition, parameterName, ParametersText, scalar } from './parameter-schema.js';
-import type { Resources } from '../planned-run.js';
+import { ExecutorName, type Resources } from '../planned-run.js';
 import {
   BreakerText,
   EarlyTerminateText,
@@ -14,6 +14,7 @@ import {
   NotifyText,
   PriorityText,
   RetryText,
+  SlurmText,
   someTime,
   TimeoutText,
 } from './policy-schema.js';
@@ -69,7 +70,7 @@ const ResourcesText = z.strictObject(
     mps: z.enum(['auto', 'off'], 'auto or off').optional(),
     cpus: z.int('a whole number').positive('at least 1').optional(),
     nice: z.int('a whole number').min(-20, 'a niceness from -20 to 19').max(19, 'a niceness from -20 to 19').optional(),
-  } satisfies Record<keyof Resources, z.ZodType>,
+  } satisfies Record<Exclude<keyof Resources, 'slurm'>, z.ZodType>,
   '{gpus: auto, per_gpu: 1, cpus: 1}',
 );
 
@@ -163,6 +164,7 @@ const shared = {
   breaker: BreakerText.optional(),
   done: DoneText.optional(),
   resources: ResourcesText.optional(),
+  slurm: SlurmText.optional(),
 };
 
 export const GroupText = z.strictObject(
@@ -187,6 +189,7 @@ export const SweepText = z.strictObject(
     name: Name.optional(),
     description: text.optional(),
     notify: NotifyText.optional(),
+    executor: ExecutorName.optional(),
     groups: z
       .record(
         Name,

@@ -1,7 +1,7 @@
 import { FailureClass } from '../../base/outcome.js';
 import { durationText } from '../../text/duration.js';
 import { counted, memoryText } from '../../text/numbers.js';
-import { type EarlyTerminate, type PlannedRun, Resources, RetryRule } from '../planned-run.js';
+import { type EarlyTerminate, type PlannedRun, Resources, RetryRule, type SlurmOptions } from '../planned-run.js';
 
 /**
  * How a run is treated where that is not the usual way, each in a few words: `priority 5`, `3 retries after crash or oom`,
@@ -60,7 +60,15 @@ function retryWords({ max, backoff, on }: RetryRule): string[] {
   return [`${count}${after}${backoff === usualRetry.backoff ? '' : `, the first after ${durationText(backoff)}`}`];
 }
 
-function resourceWords({ gpus, per_gpu: perGpu, gpu_memory: memory, mps, cpus, nice }: Resources): string[] {
+function resourceWords({
+  gpus,
+  per_gpu: perGpu,
+  gpu_memory: memory,
+  mps,
+  cpus,
+  nice,
+  slurm = {},
+}: Resources): string[] {
   return [
     ...(gpus === usual.gpus ? [] : [gpus === 0 ? 'no GPU' : gpus === 1 ? '1 GPU' : `${gpus} GPUs`]),
     ...(perGpu === usual.per_gpu ? [] : [`${perGpu} runs on a GPU`]),
@@ -68,6 +76,15 @@ function resourceWords({ gpus, per_gpu: perGpu, gpu_memory: memory, mps, cpus, n
     ...(mps === usual.mps ? [] : ['without MPS']),
     ...(cpus === undefined ? [] : [counted(cpus, 'core')]),
     ...(nice === undefined ? [] : [`nice ${nice}`]),
+    ...slurmWords(slurm),
+  ];
+}
+
+function slurmWords({ time, extra = [], ...options }: SlurmOptions): string[] {
+  return [
+    ...Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`])),
+    ...(time === undefined ? [] : [`${durationText(time)} of Slurm's time`]),
+    ...extra,
   ];
 }
 

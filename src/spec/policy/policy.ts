@@ -19,12 +19,17 @@ export function policyOf(layers: Layers): Policy {
     breaker: breaker === false ? null : Breaker.parse(breaker),
     objective: objectiveOf(layers),
     earlyTerminate: early && { content: EarlyTerminate.parse(early.content), keys: early.keys },
-    resources: Resources.parse({ ...layers.sweep.resources, ...layers.group.resources }),
+    resources: Resources.parse({ ...layers.sweep.resources, ...layers.group.resources, ...slurmOf(layers) }),
   };
 }
 
 function said<Key extends SharedKey>(layers: Layers, key: Key, usual: Content<Key>): Content<Key> {
   return inherited(layers, key)?.content ?? usual;
+}
+
+function slurmOf({ sweep, group }: Layers): Pick<Resources, 'slurm'> {
+  const slurm = { ...sweep.slurm, ...group.slurm };
+  return Object.keys(slurm).length === 0 ? {} : { slurm };
 }
 
 function objectiveOf(layers: Layers): Objective | null {

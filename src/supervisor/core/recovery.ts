@@ -1,6 +1,6 @@
 import type { RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
-import type { Executor, Found } from '../../executors/executor.js';
+import type { Executor, Found, Start } from '../../executors/executor.js';
 import type { EventOf, SchedulerEvent } from '../../scheduler/event.js';
 import { type ActiveState, type Ending, isActive, type Run, type RunState } from '../../scheduler/run-state.js';
 import { slotName } from '../../scheduler/placement/slot.js';
@@ -147,9 +147,18 @@ function tellFound({ id, attempt, plan, was }: PastRun, found: Found, tools: Rec
     else tell({ type: 'run-ended', at: now(), id, attempt, outcome: { kind: 'lost', reason } });
     return;
   }
+  if (found.kind === 'queued') return void found.start.then((answer) => tellStart({ id, attempt }, answer, tools));
   if (was.phase === 'starting') tell({ type: 'run-started', at: now(), id, attempt, pid: found.pid });
   if (found.kind !== 'ended') askAgain(executor, id, was);
   else withEnd({ id, attempt, plan, ending: found.ending, agoMs: found.agoMs }, { completionOf, askDone, now }, tell);
+}
+
+/** As the launcher does for what it starts itself. */
+function tellStart({ id, attempt }: Pick<Run, 'id' | 'attempt'>, start: Start, { tell, now }: ReconcileTools): void {
+  const at = now();
+  if (start.kind === 'started') tell({ type: 'run-started', at, id, attempt, pid: start.pid });
+  else if (start.transient) tell({ type: 'launch-withdrawn', at, id, attempt });
+  else tell({ type: 'launch-failed', at, id, attempt, reason: start.reason });
 }
 
 /** The last supervisor may have died between deciding on a pause, on its end, or on the run's end, and doing it. */

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { namesIn } from '../../analysis/metric-order.js';
+import type { RunPlace } from '../../executors/executor.js';
 import type { Health } from '../../analysis/health/finding.js';
 import type { Movement, ToBudget } from '../../analysis/forecast/own-pace.js';
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
@@ -55,6 +56,8 @@ export type RunContext = Pick<
   'argv' | 'parameters' | 'gpuMemory' | 'cpu' | 'memory' | 'warning' | 'pid' | 'annotation'
 > & {
   next?: RunSummary['next'];
+  /** Where it is that something else finds a place for; null: on a slot of this machine. */
+  place?: RunPlace | null;
   monitored: MonitoredMetrics;
   health: Health;
   left: TimeRange | null;
@@ -79,7 +82,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     reason: state.phase === 'ended' ? endReason(state.outcome) : context.waiting,
     attempt: attemptOf(run),
     exit: life.exit,
-    slot: life.slot,
+    slot: context.place == null ? life.slot : context.place.node,
     gpus: life.gpus,
     ...roomOf(run),
     pid: context.pid,

@@ -23,6 +23,8 @@ export type RequestTools = Omit<Known, 'askDone'> & {
   discarded: (id: RunId) => void;
   /** There is something new to see of these runs that is no event. */
   changed: (ids: Iterable<RunId>) => void;
+  /** The name of the executor. */
+  executor: string;
   /** What the executor has room for. */
   resources: () => ExecutorResources;
   /** The GPUs that are there; looked for in that environment, if one is given, from now on. */

@@ -8,7 +8,7 @@ import type { VisibleGpus } from '../../gpu/visible-gpus.js';
 import type { Ack } from '../../protocol/message.js';
 import type { SubmittedRun } from '../../scheduler/event.js';
 import { SharedParts } from '../../spec/plan-text.js';
-import type { PlannedRun } from '../../spec/planned-run.js';
+import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { makeHaste, MANY_RUNS } from '../core/haste.js';
 import type { Request } from '../publish/socket-server.js';
 import type { RequestTools } from './request.js';
@@ -69,6 +69,7 @@ async function submit({ plan, environment, slots: wish, order }: Submit, tools: 
   const { ask, now, submissions, completionOf, capture, resources } = tools;
   const [first] = plan.runs;
   if (first !== undefined) checkSweepFolder(dirname(first.directory));
+  refuseOtherExecutor(plan, tools.executor);
   const placed = resources().gpus === 'placed';
   if (placed) await refuseNiceness(plan.runs, environment);
   const { slots, view, visible } = await grantSlots(wish, environment, tools);
@@ -92,6 +93,17 @@ async function submit({ plan, environment, slots: wish, order }: Submit, tools: 
   await takenIn(plan.sweep, tools);
   return { ok: true, message: submitWords(runs) };
 }
+
+/** A supervisor has one way to start runs. */
+function refuseOtherExecutor({ executor: wanted, sweep }: Plan, present: string): void {
+  if (wanted === undefined || wanted === present) return;
+  throw new UserError(
+    `${sweep} is to run ${placeWords[wanted]}, and the supervisor of this runs directory runs everything ${placeWords[present] ?? present}.`,
+    'Launch it in a runs directory of its own with `--runs DIR`, or when all runs here have ended and their windows are closed.',
+  );
+}
+
+const placeWords: Readonly<Record<string, string>> = { local: 'on this machine', slurm: 'on Slurm' };
 
 /** It may have been cleaned up since it was chosen. */
 function refuseWithoutCode(runs: readonly PlannedRun[]): void {

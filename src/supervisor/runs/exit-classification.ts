@@ -39,6 +39,10 @@ export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judges: DoneJu
       return ending.code === 0 ? checkedDone(run, judges) : crashed(run, { kind: 'failed', code: ending.code });
     case 'signalled':
       return crashed(run, { kind: 'signal', signal: ending.signal });
+    case 'interrupted':
+      return { kind: 'signal', signal: ending.signal, line: ending.reason };
+    case 'timed-out':
+      return { kind: 'timeout', seconds: ending.seconds };
     case 'out-of-memory':
       return { kind: 'oom', line: outOfMemoryLine(...lastWords(run)) ?? ending.reason };
     case 'not-begun':

@@ -24,25 +24,34 @@ type LaunchSetting = {
 export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetting): LaunchSpec {
   const { environment, devices, threads, bin } = setting;
   const { id, attempt, slot, resumed } = launch;
-  const { gpus, gpu_memory: gpuMemory, cpus = 1, nice } = run.resources;
+  const { nice } = run.resources;
   const place = devices === null ? null : { gpus: gpusOf(slot), threads, devices };
   const argv = [...run.argv, ...(resumed ? run.resumeArgs : [])];
+  const numbered = (word: string) => word.replaceAll('${attempt}', String(attempt));
   const given = atHome(environment, run.cwd);
   const said = joined(given, run.env);
   const loggers = loggerEnvironment(run.directory, said, hasWandbAccount(said, run.cwd));
   return {
     directory: run.directory,
     attempt,
-    argv: argv.map((word) => word.replaceAll('${attempt}', String(attempt))),
+    argv: argv.map(numbered),
     cwd: run.cwd,
     environment: withProgramFolder(
       runEnvironment(joined(given, loggers), run.env, place, { id, directory: run.directory, attempt }),
       bin,
     ),
-    needs: { gpus, gpuMemory, cpus },
+    ...demandOf(run),
+    ...(resumed || run.resumeArgs.length === 0 ? {} : { resumeArgs: run.resumeArgs.map(numbered) }),
     ...(nice === undefined ? {} : { nice }),
     ...(run.files === undefined ? {} : { files: run.files }),
   };
+}
+
+/** What a run asks of an executor that finds it a place. */
+export function demandOf({ resources, timeout, grace }: PlannedRun): Pick<LaunchSpec, 'needs' | 'slurm'> {
+  const { gpus, gpu_memory: gpuMemory, cpus = 1, slurm } = resources;
+  const needs = { gpus, gpuMemory, cpus, seconds: timeout === null ? null : timeout + grace };
+  return { needs, ...(slurm === undefined ? {} : { slurm }) };
 }
 
 /** The environment of a command that says whether a run is done: that of the run, in its directory. */

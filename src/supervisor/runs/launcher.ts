@@ -17,7 +17,7 @@ type LaunchTools = {
   submissions: SubmissionStore;
   /** Folder of our own programs. */
   bin: string;
-  executor: Pick<Executor, 'start' | 'takeOver' | 'orphanedAttemptOf' | 'resources'>;
+  executor: Pick<Executor, 'start' | 'takeOver' | 'terminate' | 'orphanedAttemptOf' | 'resources'>;
   /** An attempt that was still up from before goes on as the one that was to be started. */
   tookOver: (id: RunId, orphan: number, pid: number) => void;
   /** It has ended in that very moment. */
@@ -90,6 +90,15 @@ export class Launcher {
     });
   }
 
+  /** What waits for a place elsewhere can be ended before it is up. An observer of the event loop. */
+  follow(touched: ReadonlySet<RunId>): void {
+    const { state, executor } = this.#tools;
+    for (const id of touched) {
+      const was = state.runs.get(id)?.state;
+      if (was?.phase === 'starting' && was.stop !== null) executor.terminate(id);
+    }
+  }
+
   /** Starts nothing any more; the next supervisor takes what was waited for back to the queue. */
   close(): void {
     this.#isClosed = true;
@@ -102,8 +111,9 @@ export class Launcher {
   }
 
   /** Two of one run would write over each other: the one that lives is the one that was to be started. */
-  async #takeOver({ id, attempt, slot: given }: Launch, { directory }: PlannedRun, orphan: number): Promise<void> {
+  async #takeOver(launch: Launch, { directory }: PlannedRun, orphan: number): Promise<void> {
     const { executor, tell, now, tookOver, ended } = this.#tools;
+    const { id, attempt, slot: given } = launch;
     const at = now();
     let found: Found;
     try {
@@ -114,6 +124,7 @@ export class Launcher {
     }
     if (this.#isClosed) return;
     if (found.kind === 'withdrawn') return this.#withdraw({ id, attempt });
+    if (found.kind === 'queued') return this.#answered(launch, await found.start, {});
     tell({ type: 'run-started', at, id, attempt, pid: found.pid, slot: this.#slotOf(directory, orphan) ?? given });
     tookOver(id, orphan, found.pid);
     if (found.kind === 'ended') ended(id, attempt, found.ending);

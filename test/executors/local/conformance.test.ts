@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { attemptDirectory, readClaim } from '../../../src/executors/local/attempt-files.js';
+import { attemptDirectory, readClaim } from '../../../src/executors/attempt/attempt-files.js';
 import { readProcesses } from '../../../src/processes/process-table.js';
 import { conforms, type Program } from '../conformance.js';
 import { executorFor, orderFor, runFolder, waysOfHolding } from './folder.js';

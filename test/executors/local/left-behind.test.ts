@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { attemptDirectory, readClaim } from '../../../src/executors/local/attempt-files.js';
+import { attemptDirectory, readClaim } from '../../../src/executors/attempt/attempt-files.js';
 import { isOver } from '../../../src/executors/local/attempt.js';
 import { identityOf, isAlive } from '../../../src/processes/process-identity.js';
 import { readProcesses } from '../../../src/processes/process-table.js';

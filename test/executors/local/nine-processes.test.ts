@@ -1,7 +1,7 @@
 import { readFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { attemptDirectory, readClaim } from '../../../src/executors/local/attempt-files.js';
+import { attemptDirectory, readClaim } from '../../../src/executors/attempt/attempt-files.js';
 import { identityOf, isAlive, type ProcessIdentity } from '../../../src/processes/process-identity.js';
 import { hasProgram } from '../../has-program.js';
 import { waitFor } from '../../supervisor/testbed.js';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { attemptDirectory, readClaim } from '../../../src/executors/local/attempt-files.js';
+import { attemptDirectory, readClaim } from '../../../src/executors/attempt/attempt-files.js';
 import { identityOf } from '../../../src/processes/process-identity.js';
 import { readProcess } from '../../../src/processes/process-table.js';
 import { hasProgram } from '../../has-program.js';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { attemptDirectory, readClaim } from '../../../src/executors/local/attempt-files.js';
+import { attemptDirectory, readClaim } from '../../../src/executors/attempt/attempt-files.js';
 import { readProcesses } from '../../../src/processes/process-table.js';
 import { type Tree, treeMembers } from '../../../src/processes/process-tree.js';
 import { hasProgram } from '../../has-program.js';

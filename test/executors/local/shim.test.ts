@@ -2,9 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readClaim } from '../../../src/executors/local/attempt-files.js';
-import { provenEnding, unprovenEnding } from '../../../src/executors/local/ending.js';
-import { NOT_RUN, SHIM } from '../../../src/executors/local/shim.js';
+import { readClaim } from '../../../src/executors/attempt/attempt-files.js';
+import { provenEnding, unprovenEnding } from '../../../src/executors/attempt/ending.js';
+import { NOT_RUN, SHIM } from '../../../src/executors/attempt/shim.js';
 import { hasProgram } from '../../has-program.js';
 import { runFolder } from './folder.js';
 

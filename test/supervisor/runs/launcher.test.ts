@@ -62,6 +62,7 @@ async function setUp(
       },
       takeOver: () => ({ kind: 'withdrawn', neverRan: false }),
       resources: () => ({ slots: 1, gpus: 'placed' }),
+      terminate: () => undefined,
       orphanedAttemptOf: () => null,
     },
     gpus: {

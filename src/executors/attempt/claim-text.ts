@@ -1,6 +1,7 @@
 /**
  * What stands in the `pid` file of an attempt, line by line:
  *
+ *     4711 (sh) S 1 … BOOT-ID at HOST/MACHINE-ID/PID-NAMESPACE job 12:KEY                         by the shim of a job of Slurm
  *     4711 (sh) S 1 … BOOT-ID at HOST/MACHINE-ID/PID-NAMESPACE cgroup /sys/fs/cgroup/…/memrl/…   by the shim, when it begins
  *     Killed                                                                                    by its shell, of the command
  *     exit 137                                                                                  where `exit` had no room
@@ -25,8 +26,8 @@ export type Claim =
   | { kind: 'none' }
   | { kind: 'unreadable' }
   | { kind: 'withdrawn'; neverRan: boolean }
-  /** `place` null: an earlier version wrote it, and did not say. */
-  | { kind: 'begun'; identity: ProcessIdentity; place: Place | null; cgroup: string | null };
+  /** `place` null: an earlier version wrote it, and did not say. `job`: of Slurm, by which it was started; absent: by none. */
+  | { kind: 'begun'; identity: ProcessIdentity; place: Place | null; job?: string; cgroup: string | null };
 
 const withdrawal = 'withdrawn by the supervisor';
 const wasGone = '; its directory was gone';
@@ -43,10 +44,12 @@ export const surrender = 'given up';
 export function parseClaim(text: string | null): Claim {
   if (text === null) return { kind: 'none' };
   if (text.startsWith(withdrawal)) return { kind: 'withdrawn', neverRan: !text.includes(wasGone) };
-  const [, shim = '', place, cgroup = ''] = /^(.*?)(?: (?:found )?at (\S+))?(?: cgroup (\/.*))?\n/.exec(text) ?? [];
+  const [, shim = '', place, job, cgroup = ''] =
+    /^(.*?)(?: (?:found )?at (\S+))?(?: job (\S+))?(?: cgroup (\/.*))?\n/.exec(text) ?? [];
   const identity = parseIdentity(shim);
   if (identity === null) return { kind: 'unreadable' };
-  return { kind: 'begun', identity, place: parsePlace(place), cgroup: isRunCgroup(cgroup) ? cgroup : null };
+  const begun = { kind: 'begun', identity, place: parsePlace(place) } as const;
+  return { ...begun, cgroup: isRunCgroup(cgroup) ? cgroup : null, ...(job === undefined ? {} : { job }) };
 }
 
 /** As one word. */
@@ -76,7 +79,7 @@ export function shellWords(text: string | null): ShellWords {
   const [first = '', ...lines] = (text ?? '').split('\n');
   const said = lines.filter((line) => line !== '' && !/^exit \d+$/.test(line) && !ours.includes(line));
   const isOfCommand = said.some((line) => !/fork/i.test(line));
-  const knows = /(?<! found) at \S+( cgroup \/.*)?$/.test(first);
+  const knows = /(?<! found) at \S+( job \S+)?( cgroup \/.*)?$/.test(first);
   return {
     signalled: knows ? isOfCommand : null,
     notRun: lines.includes('not run') && said.some((line) => /fork/i.test(line)),

@@ -1,4 +1,4 @@
-import { closeSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, rmSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
@@ -9,6 +9,7 @@ import { openForAppending, readRegular, statRegular, textOrNull } from '../../fi
 import { linkNew, writeFresh } from '../../files/whole-file.js';
 import { type Claim, parseClaim, type ShellWords, shellWords, surrender, withdrawalLine } from './claim-text.js';
 import { makeFolder } from '../../files/make-folder.js';
+import type { TakenOver } from '../executor.js';
 
 /** Of the files that a shim writes, bytes. */
 const LARGEST = 64 << 10;
@@ -118,4 +119,17 @@ export function endedAgo(directory: string): number | null {
 
 function readIfThere(path: string): string | null {
   return textOrNull(path, LARGEST);
+}
+
+/**
+ * Makes the orphan the attempt of the later number, too: it has the claim of the one and will have its exit code, for this
+ * supervisor and the next ones. So no other process can begin it. Throws when the directory cannot be written to.
+ */
+export function succeed(runDirectory: string, { orphan, attempt }: TakenOver): void {
+  ensureOwnDirectory(runDirectory);
+  const directory = attemptDirectory(runDirectory, attempt);
+  makeFolder(attemptDirectory(runDirectory, orphan));
+  // An empty one, that was made for a start which was put off.
+  rmSync(directory, { recursive: true, force: true });
+  symlinkSync(String(orphan), directory);
 }

@@ -2,11 +2,11 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { carried, carriers } from '../../../src/executors/local/environment-carrier.js';
-import { provenEnding } from '../../../src/executors/local/ending.js';
-import { SHIM } from '../../../src/executors/local/shim.js';
+import { carried, carriers } from '../../../src/executors/attempt/environment-carrier.js';
+import { provenEnding } from '../../../src/executors/attempt/ending.js';
+import { SHIM } from '../../../src/executors/attempt/shim.js';
 import { hasProgram } from '../../has-program.js';
-import { runFolder } from './folder.js';
+import { runFolder } from '../local/folder.js';
 
 const shells = ['dash', 'bash', 'busybox'].filter((shell) => hasProgram(shell, `the environment through ${shell}`));
 const there = Object.entries(carriers).filter(([name, { program }]) => {

@@ -5,7 +5,7 @@ import { runFiles } from '../../contract/files.js';
 import type { Ending, LaunchSpec } from '../executor.js';
 import { attemptObstacle, exitObstacle, readClaim, readExitCode, readShellWords } from './attempt-files.js';
 import { NOT_OURS, NOT_RUN } from './shim.js';
-import { problemOf } from './start-attempt.js';
+import { problemOf } from './command-problem.js';
 
 export function isSigkill(ending: Ending): boolean {
   return ending.kind === 'signalled' && ending.signal === 'SIGKILL';

@@ -1,0 +1,83 @@
+import { existsSync, fstatSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { attemptSeparator } from '../../contract/attempt-separator.js';
+import { runFiles } from '../../contract/files.js';
+import { hasRoom } from '../../files/disk-room.js';
+import { claimDirectory } from '../../files/own-directory.js';
+import { type Obstacle, openForAppending } from '../../files/regular-file.js';
+import { writeFresh } from '../../files/whole-file.js';
+import type { LaunchSpec, Start } from '../executor.js';
+import { attemptDirectory, attemptObstacle } from './attempt-files.js';
+
+export type Refusal = Extract<Start, { kind: 'refused' }>;
+
+/** What a machine is short of now and may have again later. */
+const shortages: Readonly<Record<string, string>> = {
+  EAGAIN: 'the machine is out of processes',
+  EMFILE: 'the supervisor is out of open files',
+  ENFILE: 'the machine is out of open files',
+  ENOMEM: 'the machine is out of memory',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+};
+
+/** Makes what an attempt must find in its run's directory. `log`: its log, which the caller closes. */
+export function openedLog(spec: LaunchSpec): { kind: 'opened'; log: number } | Refusal {
+  try {
+    const obstacle = claimed(spec);
+    if (obstacle !== null) return { kind: 'refused', reason: obstacle, transient: false };
+    if (!hasRoom(spec.directory)) return full(spec.directory);
+    for (const [name, text] of Object.entries(spec.files ?? {})) writeFresh(join(spec.directory, name), text);
+    const opened = openForAppending(join(spec.directory, runFiles.log));
+    if (opened.kind !== 'file') return unwritable(spec.directory, opened);
+    separate(opened.descriptor, spec.attempt);
+    return { kind: 'opened', log: opened.descriptor };
+  } catch (error) {
+    return refusal(error, `cannot write to ${spec.directory}`);
+  }
+}
+
+/** Makes the directory of the attempt. @returns Why nothing can be started there, in words; null: it can. */
+function claimed({ directory, attempt }: LaunchSpec): string | null {
+  // A shim would wait for ever at a pipe in the place of its file.
+  return claimDirectory(directory, attempt) ?? attemptObstacle(attemptDirectory(directory, attempt));
+}
+
+function unwritable(directory: string, obstacle: Obstacle): Refusal {
+  const why = obstacle.kind === 'unreadable' ? obstacle.reason : 'it is gone';
+  return { kind: 'refused', reason: `cannot write to ${join(directory, runFiles.log)}: ${why}`, transient: false };
+}
+
+/** Said before the shim finds it out: an attempt that it cannot claim is used up. */
+function full(directory: string): Refusal {
+  return { kind: 'refused', reason: `cannot write to ${directory}: ${shortages['ENOSPC']}`, transient: true };
+}
+
+export function refusal(error: unknown, what: string): Refusal {
+  const code = codeOf(error);
+  const shortage = shortages[code];
+  return { kind: 'refused', reason: `${what}: ${shortage ?? code}`, transient: shortage !== undefined };
+}
+
+/** It becomes the command, so that the shim has one child with or without it. */
+export function niceProgram(): string {
+  return existsSync('/usr/bin/nice') ? '/usr/bin/nice' : 'nice';
+}
+
+function separate(log: number, attempt: number): void {
+  if (fstatSync(log).size === 0) return;
+  say(log, `\n${attemptSeparator(attempt, new Date())}\n`);
+}
+
+/** The log is a courtesy: a full disk must not keep the reason from the person's screen. */
+export function say(log: number, text: string): void {
+  try {
+    writeSync(log, text);
+  } catch {
+    // Nothing better to do with it.
+  }
+}
+
+export function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
+}

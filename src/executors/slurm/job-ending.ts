@@ -1,0 +1,96 @@
+import type { Ending } from '../executor.js';
+import { attemptDirectory, readClaim } from '../attempt/attempt-files.js';
+import { provenEnding } from '../attempt/ending.js';
+import type { QueuedJob } from './slurm-calls.js';
+
+/** Where a job is in its life, of the many words that Slurm has for it. */
+export type JobPhase = 'waits' | 'up' | 'over';
+
+const waiting = /^(PENDING|REQUEUED|REQUEUE_HOLD|REQUEUE_FED|SPECIAL_EXIT|RESV_DEL_HOLD)$/;
+const up = /^(RUNNING|CONFIGURING|COMPLETING|SUSPENDED|STOPPED|SIGNALING|STAGE_OUT|RESIZING)$/;
+
+export function phaseOf({ state }: QueuedJob): JobPhase {
+  if (waiting.test(state)) return 'waits';
+  return up.test(state) ? 'up' : 'over';
+}
+
+/** What a job waits for, in Slurm's word and in words for those that are asked about most. */
+export function waitWords({ address, reason, start }: QueuedJob): string {
+  const words = reasons[reason];
+  const when = /^\d{4}-\d\d-\d\dT(\d\d:\d\d)/.exec(start)?.[1];
+  const why = words === undefined ? reason : `${reason}: ${words}`;
+  return `Slurm job ${address} waits (${reason === 'None' ? 'just submitted' : why}${when === undefined ? '' : `; expected at ${when}`})`;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  Resources: 'no node is free',
+  Priority: 'other jobs come first',
+  BeginTime: 'Slurm starts it a little later',
+  Dependency: 'another job must end first',
+  JobHeldUser: 'held by its owner; `scontrol release` lets it go',
+  JobHeldAdmin: 'held by an administrator',
+  QOSMaxGRESPerUser: 'your GPUs are all in use by the limit of the QOS',
+  QOSMaxJobsPerUserLimit: 'you have as many jobs up as the QOS allows',
+  AssocGrpGRES: 'the GPUs of your account are all in use',
+  AssocMaxJobsLimit: 'you have as many jobs up as your account allows',
+  ReqNodeNotAvail: 'a node that it needs is down or reserved',
+  PartitionDown: 'its partition is down',
+  PartitionTimeLimit: 'it asks for more time than the partition gives',
+  BadConstraints: 'no node has what it asks for',
+};
+
+/** What the supervisor has asked of a job. */
+export type Asked = { terminated: boolean; killed: boolean };
+
+/** How the attempt of a job ended of which Slurm says that it is over. What Slurm did to it counts more than its exit code. */
+export function endingOf(job: QueuedJob, directory: string, number: number, asked: Asked): Ending {
+  const where = job.nodes === '' ? '' : ` on ${job.nodes}`;
+  const proven = provenEnding(attemptDirectory(directory, number), null);
+  // A controller that has forgotten the end of a job takes its node for failed.
+  const hasEnded = proven?.kind === 'exited' && interruptions[job.state] === nodeFailed;
+  const done = hasEnded ? null : doneTo(job, asked, where);
+  if (done !== null) return done;
+  if (proven !== null) return proven;
+  if (job.state === 'CANCELLED') return { kind: 'signalled', signal: asked.killed ? 'SIGKILL' : 'SIGTERM' };
+  return { kind: 'unknown', reason: unproven(job, where) };
+}
+
+/** What Slurm did to a job that ended it; null: nothing but what was asked of it. */
+function doneTo({ state, seconds }: QueuedJob, { terminated, killed }: Asked, where: string): Ending | null {
+  const interrupted = interruptions[state];
+  if (interrupted !== undefined)
+    return { kind: 'interrupted', ...interrupted, reason: `${interrupted.reason}${where}` };
+  if (state === 'TIMEOUT') return { kind: 'timed-out', seconds };
+  if (state === 'OUT_OF_MEMORY') {
+    return { kind: 'out-of-memory', reason: `killed by Slurm: it used more memory than its job may${where}` };
+  }
+  if (state !== 'CANCELLED' || terminated || killed) return null;
+  return { kind: 'interrupted', signal: 'SIGTERM', reason: `cancelled in Slurm by somebody else${where}` };
+}
+
+const nodeFailed = { signal: 'SIGKILL', reason: 'its node failed' };
+const interruptions: Readonly<Record<string, { signal: string; reason: string }>> = {
+  PREEMPTED: { signal: 'SIGTERM', reason: 'preempted by Slurm' },
+  NODE_FAIL: nodeFailed,
+  BOOT_FAIL: nodeFailed,
+  DEADLINE: { signal: 'SIGTERM', reason: "ended by Slurm at its job's deadline" },
+  REVOKED: { signal: 'SIGTERM', reason: 'revoked by Slurm' },
+};
+
+/** A batch shell that was killed leaves no code. */
+function unproven({ address, state, reason }: QueuedJob, where: string): string {
+  const why = reason === 'None' ? '' : `, ${reason}`;
+  return `Slurm says ${state}${why} of job ${address}${where}, and it left no exit code`;
+}
+
+/** Whose the attempt is. `other`: a supervisor withdrew it, or another job or machine began it. */
+export function claimantOf(
+  directory: string,
+  number: number,
+  keys: readonly string[],
+): { kind: 'none' } | { kind: 'other' } | { kind: 'ours'; key: string; job: number } {
+  const claim = readClaim(attemptDirectory(directory, number));
+  if (claim.kind === 'none' || claim.kind === 'unreadable') return { kind: 'none' };
+  const [job = '', key = ''] = (claim.kind === 'begun' ? (claim.job ?? '') : '').split(':');
+  return keys.includes(key) ? { kind: 'ours', key, job: Number(job) } : { kind: 'other' };
+}

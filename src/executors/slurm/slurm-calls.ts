@@ -1,0 +1,175 @@
+import { programFile } from '../../processes/program-file.js';
+import { askProgram } from '../../processes/short-call.js';
+
+/** One job, or one task of an array, as `squeue` tells it. */
+export type QueuedJob = {
+  /** `12`, or `12_3` of an array: what `scancel` is told. */
+  address: string;
+  /** Of the job itself; a task of an array that waits has the array's. */
+  number: number;
+  state: string;
+  /** Why it waits or how it ended, in Slurm's word; `None`. */
+  reason: string;
+  nodes: string;
+  /** When it is expected to start, or did: local time, `N/A`. */
+  start: string;
+  /** How long it has been up, seconds. */
+  seconds: number;
+  /** Of its submission; null: nobody of ours submitted it. */
+  key: string | null;
+};
+
+/** `unknown`: nobody can say whether it was submitted. `transient`: later it may be taken. */
+export type Submitted =
+  | { kind: 'accepted'; job: string }
+  | { kind: 'refused'; reason: string; transient: boolean }
+  | { kind: 'unknown'; reason: string };
+
+/** `arraySize`: tasks of one array. */
+type Limits = { arraySize: number; gpus: number };
+
+type Environment = Readonly<Record<string, string>>;
+
+/** The controller answers a client within 9 s or not at all, ms. */
+const PATIENCE_MS = 15_000;
+/** Its script has a line for each task. */
+const LARGEST_ARRAY = 1000;
+/** Output for some hundred thousand jobs, bytes. */
+const MOST = 64 << 20;
+
+const QUEUE_FORMAT = '%i|%A|%T|%r|%N|%S|%M|%K|%k';
+/** Before the key in the comment of a job. */
+const MARK = 'memrl ';
+
+/** @param key Of the jobs of one submission; the tasks of an array have `KEY.INDEX`. */
+export function commentFor(key: string): string {
+  return `${MARK}${key}`;
+}
+
+/** The commands of Slurm, called by the environment of the supervisor. None of them throws, and none takes longer than its limit. */
+export class SlurmCalls {
+  readonly #environment: Environment;
+  #limits: Promise<Limits> | null = null;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  /** @param environment Of the job. */
+  async submit(args: readonly string[], script: string, environment: Environment): Promise<Submitted> {
+    const asked = { ...forJob(environment), ...this.#address() };
+    const answer = await this.#call('sbatch', ['--parsable', ...args], { environment: asked, input: script });
+    if (answer.kind === 'hung') return { kind: 'unknown', reason: silent };
+    if (answer.kind === 'answered') {
+      const job = /^(\d+)/m.exec(answer.stdout)?.[1];
+      return job === undefined ? { kind: 'unknown', reason: 'sbatch named no job' } : { kind: 'accepted', job };
+    }
+    return refusalOf(answer.reason, answer.code);
+  }
+
+  /** What holds of the cluster; asked once. `gpus`: of a run that takes one where there are any. */
+  limits(): Promise<Limits> {
+    this.#limits ??= this.#askLimits();
+    return this.#limits;
+  }
+
+  async #askLimits(): Promise<Limits> {
+    const [config, nodes] = await Promise.all([
+      this.#call('scontrol', ['show', 'config']),
+      this.#call('sinfo', ['-h', '-o', '%G']),
+    ]);
+    // Asked again next time.
+    if (config.kind !== 'answered' || nodes.kind !== 'answered') this.#limits = null;
+    const size = Number(/^MaxArraySize\s*=\s*(\d+)/m.exec(config.stdout)?.[1] ?? 0);
+    return { arraySize: Math.max(1, Math.min(size - 1, LARGEST_ARRAY)), gpus: /\bgpu\b/.test(nodes.stdout) ? 1 : 0 };
+  }
+
+  /** All jobs of this person, ended ones as long as Slurm remembers them; null: the controller does not answer. */
+  async queue(): Promise<QueuedJob[] | null> {
+    const answer = await this.#call('squeue', ['-h', '--me', '-r', '-t', 'all', '-o', QUEUE_FORMAT]);
+    if (answer.kind !== 'answered') return null;
+    return answer.stdout.split('\n').flatMap((line) => queuedJob(line) ?? []);
+  }
+
+  /** What accounting says of jobs that the controller has forgotten; null: there is none, or it does not answer. */
+  async accounted(jobs: readonly string[]): Promise<QueuedJob[] | null> {
+    const fields = 'JobID,JobIDRaw,State,Reason,NodeList,Start,ElapsedRaw,Comment';
+    const answer = await this.#call('sacct', ['-n', '-P', '-X', '-D', '-j', jobs.join(','), '-o', fields]);
+    if (answer.kind !== 'answered') return null;
+    return answer.stdout.split('\n').flatMap((line) => accountedJob(line) ?? []);
+  }
+
+  /** Signals jobs, or cancels them. @param words Before the addresses. */
+  async cancel(words: readonly string[], addresses: readonly string[]): Promise<boolean> {
+    return (await this.#call('scancel', [...words, ...addresses])).kind === 'answered';
+  }
+
+  #call(program: string, args: readonly string[], { environment = this.#environment, input = '' } = {}) {
+    const found = programFile(program, this.#environment['PATH'] ?? '') ?? program;
+    return askProgram({ program: found, args, environment, patienceMs: PATIENCE_MS, most: MOST, input });
+  }
+
+  /** Which cluster it is, and where its programs are: the job's own PATH comes back in its script. */
+  #address(): Environment {
+    const names = ['SLURM_CONF', 'SLURM_CLUSTERS'].filter((name) => name in this.#environment);
+    return Object.fromEntries(names.map((name) => [name, this.#environment[name]!]));
+  }
+}
+
+const silent = "Slurm's controller does not answer";
+
+/** What an enclosing job says of itself, and of its GPUs, would be taken for the new one's. */
+function forJob(environment: Environment): Environment {
+  const others = /^(SLURM_|SLURMD_|SLURM$|CUDA_VISIBLE_DEVICES$|ROCR_VISIBLE_DEVICES$|GPU_DEVICE_ORDINAL$)/;
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !others.test(name)));
+}
+
+function refusalOf(said: string, code: number | null): Submitted {
+  const reason = said.replaceAll(/sbatch: (error: )?/g, '').trim();
+  if (code === null) return { kind: 'refused', reason: `sbatch: ${reason}`, transient: false };
+  if (/timed out|zero bytes|connection (reset|aborted)/i.test(reason)) return { kind: 'unknown', reason };
+  const later =
+    /unable to contact|temporarily|submit limit|MaxSubmit|QOSMaxSubmit|too many jobs|slurmctld|in configuring|MaxJobCount/i;
+  return { kind: 'refused', reason: `Slurm refuses it: ${reason}`, transient: later.test(reason) };
+}
+
+function queuedJob(line: string): QueuedJob | null {
+  const [address, number, state, reason, nodes, start, used, index, ...comment] = line.split('|');
+  if (comment.length === 0) return null;
+  const key = keyIn(comment.join('|'), /^\d+$/.test(index!) ? index! : null);
+  const seconds = secondsOf(used!);
+  return {
+    address: address!,
+    number: Number(number),
+    state: state!,
+    reason: reason!,
+    nodes: nodes!,
+    start: start!,
+    seconds,
+    key,
+  };
+}
+
+function accountedJob(line: string): QueuedJob | null {
+  const [address, number, state, reason, nodes, start, seconds, ...comment] = line.split('|');
+  if (comment.length === 0) return null;
+  const key = keyIn(comment.join('|'), /^\d+_(\d+)$/.exec(address!)?.[1] ?? null);
+  // `CANCELLED by 1000`
+  const word = state!.split(' ')[0]!;
+  return {
+    ...{ address: address!, number: Number(number), state: word, reason: reason!, nodes: nodes!, start: start!, key },
+    seconds: Number(seconds),
+  };
+}
+
+function keyIn(comment: string, index: string | null): string | null {
+  if (!comment.startsWith(MARK)) return null;
+  const key = comment.slice(MARK.length);
+  return index === null ? key : `${key}.${index}`;
+}
+
+/** `1-02:03:04`, `02:03:04`, `3:04`. */
+function secondsOf(text: string): number {
+  const [days, clock] = text.includes('-') ? text.split('-') : ['0', text];
+  return clock!.split(':').reduce((sum, part) => sum * 60 + Number(part), 0) + Number(days) * 86_400 || 0;
+}
