@@ -71,7 +71,8 @@ it('goes on from a checkpoint on the service as if it had never stopped, and the
   const copy = join(tempDirectory(), 'run');
   cpSync(resumed, copy, { recursive: true });
   await attempt(copy, ...remote(), 'n_batches=4');
-  const learnt = (directory: string) => rows(directory).map((row) => ({ ...row, 'progress/done_frac': 0 }));
+  const learnt = (directory: string): Record<string, number>[] =>
+    rows(directory).map((row) => ({ ...row, 'progress/done_frac': 0 }));
   expect(learnt(copy).slice(2, 4)).toEqual(learnt(whole).slice(2, 4));
   expect(learnt(whole)[3]!['optim/entropy']).not.toBe(learnt(whole)[0]!['optim/entropy']);
   for (const file of ['metrics.jsonl', 'checkpoints.jsonl', 'checkpoints/final/tinker.json']) {
