@@ -175,13 +175,14 @@ class Rl implements Training {
     addRolloutStatistics(row, 'env/all/', groups, 1);
     const rewards = groups.flat().map((rollout) => rollout.rewards.reduce((sum, { total }) => sum + total, 0));
     this.#correct = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
-    const learnt = await learn({ service: this.service, reference: null }, groups, learningOf(this.#config), step);
-    if (learnt === null) return;
+    const done = await learn({ service: this.service, reference: null }, groups, learningOf(this.#config), step);
+    if (done === null) return;
+    const { learnt, moved } = done;
     row.add('optim/kl_sample_train_v1', learnt.kl1, learnt.tokens);
     row.add('optim/kl_sample_train_v2', learnt.kl2, learnt.tokens);
-    if (learnt.moved === null) return;
-    row.add('kl_pre_post_v1', learnt.moved.kl1, learnt.moved.tokens);
-    row.add('kl_pre_post_v2', learnt.moved.kl2, learnt.moved.tokens);
+    if (moved === null) return;
+    row.add('kl_pre_post_v1', moved.kl1, moved.tokens);
+    row.add('kl_pre_post_v2', moved.kl2, moved.tokens);
   }
 
   progress(step: number): Row {
