@@ -15,6 +15,7 @@ import { evalRunLines } from './evaluation/eval-run/lines.js';
 import { grpoBudget, grpoKeys, grpoSettings, runName } from './algorithms/grpo-settings.js';
 import { grpo } from './algorithms/grpo.js';
 import { pretrain, pretrainBudget, pretrainKeys } from './algorithms/pretrain.js';
+import { rl, rlBudget, rlKeys } from './algorithms/rl.js';
 import { sft, sftBudget, sftDataKeys, sftKeys, writeSftData } from './algorithms/sft.js';
 import { requireFitting, trainBudget, trainKeys } from './algorithms/train-settings.js';
 import { train } from './algorithms/train.js';
@@ -104,6 +105,15 @@ const commands: Readonly<Record<string, Command>> = {
       const directory = begin({ path, config: { ...config, experiment }, budget: grpoBudget });
       noteInert(grpoKeys, read.given, config);
       return exitCodeOf(await grpo(settings, openRun(directory, world)));
+    },
+  ),
+  rl: command(
+    'Trains by the loop of tinker-cookbook, on an engine in this process or on a service of Tinker’s protocol.',
+    rlKeys,
+    async ({ config }) => {
+      const path = config.log_path ?? join(shared, `rl_${moduleName(config.environment)}_${timestamp()}`);
+      const directory = begin({ path, config, budget: rlBudget });
+      return exitCodeOf(await rl(config, openRun(directory, world)));
     },
   ),
   'eval-run': command(

@@ -35,6 +35,7 @@ import {
 } from '../run/runner.js';
 import type { EngineService } from '../service/engine-service.js';
 import { openReference, openService } from '../service/open-model.js';
+import type { TrainingService } from '../service/service.js';
 import { cookbookAdam } from '../update/optimizer.js';
 import {
   datumsOf,
@@ -82,8 +83,9 @@ function watchOf(config: TrainConfig, environment: Environment, { directory }: R
 }
 
 /** `reference`: the model the run began with, where it is held to it. */
-export type Models = { readonly service: EngineService; readonly reference: EngineService | null };
+export type Models = { readonly service: TrainingService; readonly reference: TrainingService | null };
 type Parts = Models & {
+  readonly service: EngineService;
   readonly environment: Environment;
   readonly objective: Objective;
   readonly probes: readonly Probe[];

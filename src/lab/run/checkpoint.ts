@@ -25,6 +25,8 @@ type Point = {
 export type Resumed = { readonly path: string; readonly batch: number; readonly state: unknown };
 
 const stateFile = 'state.json';
+/** Says where on a service the weights of a checkpoint are, in the place of the weights. */
+export const remoteStateFile = 'tinker.json';
 const SavedState = z.looseObject({ version: z.literal(1), batch: z.int().nonnegative(), state: z.unknown() });
 
 /**
@@ -92,6 +94,8 @@ function wholeCheckpoint(path: string): Resumed | string {
   const state = join(path, stateFile);
   const saved = SavedState.safeParse(readJson(state));
   if (!saved.success) return `${state} cannot be read.`;
+  // Its weights are kept by the service that trains them.
+  if (existsSync(join(path, remoteStateFile))) return { path, batch: saved.data.batch, state: saved.data.state };
   // Without our own description, its companions would pass it for a model that has no optimizer.
   if (!isOwn(path)) return `${path} has no model.json.`;
   try {

@@ -1,0 +1,107 @@
+/** Requests to a service of Tinker's protocol: tried again while that can help, and told in plain words when it cannot. */
+import { errorText, UserError } from '../../../base/user-error.js';
+
+export type Connection = {
+  /** Without `/api/v1`. */
+  readonly baseUrl: string;
+  /** Sent in a header, and never said or written anywhere. */
+  readonly key: string;
+  readonly wait: (ms: number) => Promise<void>;
+  readonly fetch: typeof globalThis.fetch;
+};
+
+export type Reply = { readonly bytes: Uint8Array; readonly isProtobuf: boolean };
+
+const mostTries = 12;
+const longestPauseMs = 30_000;
+/** More than the 45 seconds for which services let a client wait for a result. */
+const requestTimeoutMs = 60_000;
+
+export class TinkerHttp {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  async json(path: string, body: unknown): Promise<Record<string, unknown>> {
+    const { bytes } = await this.send(path, Buffer.from(JSON.stringify(body)), 'application/json');
+    return parsed(bytes, path);
+  }
+
+  /** Sends a body as often as the service asks for it: a request with a sequence number is carried out once. */
+  async send(path: string, body: Uint8Array, type: string): Promise<Reply> {
+    for (let attempt = 0; ; attempt++) {
+      const answer = await this.#try(path, body, type);
+      if (typeof answer !== 'string') return answer;
+      if (attempt + 1 >= mostTries) {
+        throw new UserError(
+          `${this.#connection.baseUrl} does not do ${path}: ${answer}.`,
+          'See whether it runs, and continue the run.',
+        );
+      }
+      await this.#connection.wait(Math.min(longestPauseMs, 250 * 2 ** attempt));
+    }
+  }
+
+  /** The result of a request that was accepted; waits for as long as it takes. */
+  async result(accepted: Record<string, unknown>): Promise<Reply> {
+    const id = accepted['request_id'];
+    if (typeof id !== 'string')
+      throw new UserError('The service accepted a request without a request_id.', 'Use another service.');
+    const body = Buffer.from(JSON.stringify({ request_id: id, allow_metadata_only: false }));
+    for (;;) {
+      const reply = await this.send('retrieve_future', body, 'application/json');
+      if (reply.isProtobuf) return reply;
+      const answer = parsed(reply.bytes, 'retrieve_future');
+      if (answer['type'] === 'try_again') continue;
+      const told = answer['error'];
+      if (typeof told !== 'string') return reply;
+      throw new UserError(`The service could not do a request: ${told}`, 'Mend what it says.');
+    }
+  }
+
+  /** The reply, or in words why it may be tried again. */
+  async #try(path: string, body: Uint8Array, type: string): Promise<Reply | string> {
+    const { baseUrl, key, fetch } = this.#connection;
+    let response: Response;
+    let bytes: Uint8Array;
+    try {
+      response = await fetch(`${baseUrl}/api/v1/${path}`, {
+        method: 'POST',
+        headers: { 'x-api-key': key, 'content-type': type, accept: 'application/x-protobuf, application/json' },
+        body: Buffer.from(body),
+        // A key is for the service that was named, not for one that this sends us to.
+        redirect: 'error',
+        signal: AbortSignal.timeout(requestTimeoutMs),
+      });
+      bytes = new Uint8Array(await response.arrayBuffer());
+    } catch (error) {
+      return errorText(error);
+    }
+    const { status, headers } = response;
+    if (status === 200) return { bytes, isProtobuf: (headers.get('content-type') ?? '').includes('protobuf') };
+    const detail = `${status} ${Buffer.from(bytes.subarray(0, 500)).toString()}`.trim();
+    if (status === 408 || status === 409 || status === 429 || status >= 500) return detail;
+    throw refused(path, status, detail);
+  }
+}
+
+export function parsed(bytes: Uint8Array, path: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString());
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Told below.
+  }
+  throw new UserError(`The service answers ${path} with something else than JSON.`, 'See whether base_url is right.');
+}
+
+function refused(path: string, status: number, detail: string): UserError {
+  if (status === 401 || status === 403)
+    return new UserError(`The service does not take the key: ${detail}.`, 'Set TINKER_API_KEY.');
+  if (status === 410) {
+    return new UserError(`The session has ended: ${detail}.`, 'Continue the run from its last checkpoint.');
+  }
+  return new UserError(`The service refuses ${path}: ${detail}.`, 'See whether base_url and the settings are right.');
+}

@@ -1,0 +1,348 @@
+/** The four operations on a service of Tinker's protocol: ours, or another's. */
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import * as z from 'zod';
+import { UserError } from '../../../base/user-error.js';
+import type { AdamOptions, Generated } from '../../engine/engine.js';
+import type { Objective } from '../../objectives/objectives.js';
+import { remoteStateFile } from '../../run/checkpoint.js';
+import { writeWhole } from '../../run/run-directory.js';
+import {
+  emptyStatistics,
+  type BatchStatistics,
+  type Datum,
+  type Learnt,
+  type Loss,
+  type SampleRequest,
+  type StepTaken,
+  type TrainingService,
+} from '../../service/service.js';
+import {
+  readForwardBackwardOutput,
+  readSampleResponse,
+  writeForwardBackwardRequest,
+  type ForwardBackwardOutput,
+  type WireDatum,
+} from '../protocol/messages.js';
+import type { Tensor } from '../protocol/tensors.js';
+import { parsed, TinkerHttp, type Connection } from './http.js';
+
+/** What a request may hold, as the protocol's own client has it. */
+const mostDatums = 1024;
+const mostBytes = 5_000_000;
+const mostSamplesAtOnce = 64;
+const heartbeatMs = 10_000;
+
+/** Where a checkpoint of such a run is: on the service. */
+const SavedState = z.object({ tinker_path: z.string() });
+
+export type RemoteModel = { readonly model: string; readonly rank: number; readonly seed: number };
+
+export class RemoteService implements TrainingService {
+  readonly #http: TinkerHttp;
+  readonly #session: string;
+  readonly #model: string;
+  readonly #heartbeat: NodeJS.Timeout;
+  /** Of the request that was sent last. */
+  #number = 0;
+  /** Sends one after the other, so that requests arrive in their order; results are not waited for. */
+  #sent: Promise<unknown> = Promise.resolve();
+  #samplers = 0;
+  /** Sampler of the weights as they are; null once they have changed. */
+  #sampler: Promise<string> | null = null;
+  #samples = 0;
+
+  private constructor(http: TinkerHttp, session: string, model: string) {
+    this.#http = http;
+    this.#session = session;
+    this.#model = model;
+    this.#heartbeat = setInterval(() => {
+      // A service that misses one hears the next.
+      http.json('session_heartbeat', { session_id: session }).catch(() => undefined);
+    }, heartbeatMs);
+    this.#heartbeat.unref();
+  }
+
+  /** Begins a session with a fresh LoRA on a model of the service. */
+  static async open(connection: Connection, { model, rank, seed }: RemoteModel): Promise<RemoteService> {
+    const http = new TinkerHttp(connection);
+    const begun = await http.json('create_session', {
+      tags: ['memrl'],
+      user_metadata: null,
+      sdk_version: 'memrl',
+      type: 'create_session',
+    });
+    const session = textOf(begun, 'session_id');
+    const wanted = {
+      session_id: session,
+      model_seq_id: 0,
+      base_model: model,
+      lora_config: { rank, seed, train_unembed: true, train_mlp: true, train_attn: true },
+      type: 'create_model',
+    };
+    const { bytes } = await http.result(await http.json('create_model', wanted));
+    return new RemoteService(http, session, textOf(parsed(bytes, 'create_model'), 'model_id'));
+  }
+
+  async sample({ prompts, sampling, stream }: SampleRequest): Promise<readonly Generated[]> {
+    if (stream !== undefined) throw cannot('draw from one stream for all sequences');
+    const { maxTokens, temperature, topK = -1, topP = 1, stop, repetitionPenalty = 1 } = sampling;
+    if (repetitionPenalty !== 1) throw cannot('draw with a repetition penalty');
+    const sampler = await this.#currentSampler();
+    const params = { max_tokens: maxTokens, temperature, top_k: topK, top_p: topP, stop: stop ?? [] };
+    const ask = async ({ tokens, seed }: (typeof prompts)[number]): Promise<Generated> => {
+      const accepted = await this.#http.json('asample', {
+        sampling_session_id: sampler,
+        seq_id: this.#samples++,
+        num_samples: 1,
+        prompt: { chunks: [{ type: 'encoded_text', tokens: Array.from(tokens) }] },
+        sampling_params: { ...params, seed },
+        type: 'sample',
+      });
+      const { sequences } = readSampleResponse((await this.#http.result(accepted)).bytes);
+      const [drawn] = sequences;
+      if (drawn === undefined) throw new UserError('The service drew no sequence.', 'Use another service.');
+      return {
+        tokens: drawn.tokens,
+        logprobs: drawn.logprobs,
+        samplingLogprobs: drawn.logprobs,
+        ended: drawn.stopReason,
+      };
+    };
+    return inOrder(prompts, ask, mostSamplesAtOnce);
+  }
+
+  async forward(
+    datums: readonly Datum[],
+    { temperature = 1 }: { readonly temperature?: number } = {},
+  ): Promise<Float32Array[]> {
+    if (temperature !== 1) throw cannot('score at another temperature than 1');
+    const data = datums.map((datum) => wireDatum(datum, { isSupervised: true, scale: 1 }));
+    const { logprobs } = await this.#learn(data, { lossFn: 'cross_entropy', config: {}, forwardOnly: true });
+    return logprobs.map((scores, at) => scores.slice(datums[at]!.prompt.length - 1));
+  }
+
+  async forwardBackward(datums: readonly Datum[], loss: Loss, options: { passes?: unknown } = {}): Promise<Learnt> {
+    const { objective, divisor = 1 } = loss;
+    if (options.passes != null) throw cannot('route gradients');
+    requirePlain(datums, loss);
+    const isSupervised = objective.name === 'cross_entropy';
+    const data = datums.map((datum) => wireDatum(datum, { isSupervised, scale: 1 / divisor }));
+    const { logprobs, metrics } = await this.#learn(data, {
+      lossFn: objective.name,
+      config: objective.settings ?? {},
+      forwardOnly: false,
+    });
+    const own = logprobs.map((scores, at) => scores.slice(datums[at]!.prompt.length - 1));
+    return { ...statisticsOf(datums, own, objective), loss: metrics['loss:sum'] ?? NaN, logprobs: own };
+  }
+
+  async optimStep(options: AdamOptions, bound?: unknown): Promise<StepTaken> {
+    if (bound != null) throw cannot('bound a step');
+    if (options.groups !== undefined) throw cannot('treat some tensors otherwise');
+    this.#sampler = null;
+    const { bytes } = await this.#inOrder('optim_step', {
+      adam_params: {
+        learning_rate: options.learningRate,
+        beta1: options.beta1,
+        beta2: options.beta2,
+        eps: options.epsilon,
+        weight_decay: options.weightDecay ?? 0,
+        grad_clip_norm: options.clipNorm ?? 0,
+      },
+    });
+    const metrics = z.record(z.string(), z.number()).catch({}).parse(parsed(bytes, 'optim_step')['metrics']);
+    return { gradientNorm: metrics['optim/grad_norm'] ?? NaN, bounded: null };
+  }
+
+  /** The weights stay on the service; the directory says where. */
+  async saveState(directory: string): Promise<void> {
+    const { bytes } = await this.#inOrder('save_weights', { path: basename(directory), overwrite: true });
+    const saved: z.infer<typeof SavedState> = { tinker_path: textOf(parsed(bytes, 'save_weights'), 'path') };
+    writeWhole(join(directory, remoteStateFile), `${JSON.stringify(saved)}\n`);
+  }
+
+  async loadState(directory: string): Promise<void> {
+    const saved = SavedState.safeParse(JSON.parse(readFileSync(join(directory, remoteStateFile), 'utf8')));
+    if (!saved.success) throw new UserError(`${directory} does not say where its weights are.`, 'Use an earlier one.');
+    this.#sampler = null;
+    await this.#inOrder('load_weights', { path: saved.data.tinker_path, optimizer: true });
+  }
+
+  /** Where the tokenizer of the model is: a directory of this machine, if the service runs on it. */
+  async tokenizer(): Promise<string> {
+    const info = await this.#http.json('get_info', { model_id: this.#model });
+    const { tokenizer_id: id } = z
+      .looseObject({ tokenizer_id: z.string().nullish() })
+      .catch({})
+      .parse(info['model_data']);
+    if (id != null && existsSync(id)) return id;
+    throw new UserError(
+      `The service says that the tokenizer is ${id ?? 'not known'}, which is no directory here.`,
+      'Give the directory that holds its tokenizer.json: tokenizer=…',
+    );
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#heartbeat);
+    await this.#http.json(`sessions/${this.#session}/finish`, {});
+  }
+
+  #currentSampler(): Promise<string> {
+    this.#sampler ??= (async () => {
+      const number = this.#samplers++;
+      const { bytes } = await this.#inOrder('save_weights_for_sampler', { sampling_session_seq_id: number });
+      return textOf(parsed(bytes, 'save_weights_for_sampler'), 'sampling_session_id');
+    })();
+    return this.#sampler;
+  }
+
+  /** In chunks, all of them sent before the first result is awaited. */
+  async #learn(
+    data: readonly WireDatum[],
+    how: { lossFn: string; config: Readonly<Record<string, number>>; forwardOnly: boolean },
+  ): Promise<ForwardBackwardOutput> {
+    const results = chunksOf(data).map(async (chunk) => {
+      const accepted = await this.#submit((seqId) =>
+        this.#http.send(
+          'forward_backward',
+          writeForwardBackwardRequest({ modelId: this.#model, seqId, data: chunk, ...how }),
+          'application/x-protobuf',
+        ),
+      );
+      return readForwardBackwardOutput((await this.#http.result(accepted)).bytes);
+    });
+    const outputs = await Promise.all(results);
+    const loss = outputs.reduce((sum, { metrics }) => sum + (metrics['loss:sum'] ?? NaN), 0);
+    return { logprobs: outputs.flatMap(({ logprobs }) => logprobs), metrics: { 'loss:sum': loss } };
+  }
+
+  async #inOrder(path: string, body: object) {
+    const accepted = await this.#submit((number) => {
+      const request = { model_id: this.#model, seq_id: number, type: path, ...body };
+      return this.#http.send(path, Buffer.from(JSON.stringify(request)), 'application/json');
+    });
+    return this.#http.result(accepted);
+  }
+
+  async #submit(send: (number: number) => Promise<{ bytes: Uint8Array }>): Promise<Record<string, unknown>> {
+    const number = ++this.#number;
+    const sent = this.#sent.then(() => send(number));
+    this.#sent = sent.catch(() => undefined);
+    return parsed((await sent).bytes, 'a request');
+  }
+}
+
+/** @throws UserError for what has no words in the protocol. */
+function requirePlain(datums: readonly Datum[], loss: Loss): void {
+  const { objective, divisor = 1, temperature = 1, pull = null, entropyCoefficient = 0 } = loss;
+  if (pull !== null || entropyCoefficient !== 0) throw cannot('pull to a reference, or reward entropy');
+  if (temperature !== 1) throw cannot('learn at another temperature than 1');
+  // Of the other losses a weight of a token is a factor of its advantage.
+  if (objective.name === 'dro' && isWeighted(datums, divisor)) throw cannot('weigh the tokens of dro');
+}
+
+function isWeighted(datums: readonly Datum[], divisor: number): boolean {
+  return divisor !== 1 || datums.some(({ weights }) => Array.from(weights).some((weight) => weight !== 1));
+}
+
+/** The whole sequence, with zeros for what is not to be learnt. */
+function wireDatum(datum: Datum, { isSupervised, scale }: { isSupervised: boolean; scale: number }): WireDatum {
+  const { prompt, tokens, weights, advantages, logprobs, clips } = datum;
+  const before = prompt.length - 1;
+  const all = Int32Array.of(...prompt, ...tokens);
+  const padded = (at: (token: number) => number, outside = 0): Tensor => {
+    const values = new Float32Array(before + tokens.length).fill(outside);
+    for (let token = 0; token < tokens.length; token++) values[before + token] = at(token);
+    return { values, shape: [values.length] };
+  };
+  const inputs = new Map<string, Tensor>([['target_tokens', { values: all.subarray(1), shape: [all.length - 1] }]]);
+  if (isSupervised)
+    inputs.set(
+      'weights',
+      padded((token) => weights[token]! * scale),
+    );
+  else {
+    if (logprobs === undefined) throw cannot('learn from samples without the log-probabilities they were drawn with');
+    inputs.set(
+      'logprobs',
+      padded((token) => logprobs[token]!),
+    );
+    inputs.set(
+      'advantages',
+      padded((token) => (advantages?.[token] ?? 0) * weights[token]! * scale),
+    );
+  }
+  if (clips?.low !== undefined)
+    inputs.set(
+      'clip_low_threshold',
+      padded((token) => clips.low![token]!, 0),
+    );
+  if (clips?.high !== undefined)
+    inputs.set(
+      'clip_high_threshold',
+      padded((token) => clips.high![token]!, 0),
+    );
+  return { tokens: all.subarray(0, -1), inputs };
+}
+
+/** What can be told from log-probabilities; entropies do not travel. */
+function statisticsOf(
+  datums: readonly Datum[],
+  scores: readonly Float32Array[],
+  objective: Objective,
+): BatchStatistics {
+  const sums = { ...emptyStatistics(), entropy: NaN };
+  datums.forEach(({ weights, logprobs, advantages }, at) => {
+    scores[at]!.forEach((lp, token) => {
+      if (weights[token] !== 0) addToken(sums, (logprobs?.[token] ?? lp) - lp, advantages?.[token] ?? 0, objective);
+    });
+  });
+  return sums;
+}
+
+function addToken(sums: BatchStatistics, difference: number, advantage: number, { clip }: Objective): void {
+  sums.tokens++;
+  sums.kl1 += difference;
+  sums.kl2 += difference ** 2 / 2;
+  if (clip === undefined) return;
+  const ratio = Math.exp(-difference);
+  if (ratio < clip.low && advantage < 0) sums.clippedLow++;
+  if (ratio > clip.high && advantage > 0) sums.clippedHigh++;
+}
+
+function chunksOf(data: readonly WireDatum[]): WireDatum[][] {
+  const chunks: WireDatum[][] = [];
+  let bytes = Infinity;
+  for (const datum of data) {
+    const size = 4 * datum.tokens.length * (1 + 2 * datum.inputs.size) + 100;
+    if (bytes + size > mostBytes || chunks.at(-1)!.length >= mostDatums) {
+      chunks.push([]);
+      bytes = 0;
+    }
+    chunks.at(-1)!.push(datum);
+    bytes += size;
+  }
+  return chunks;
+}
+
+/** Results in the order of the items, of which so many are under way at once. */
+async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>, atOnce: number): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let at = next++; at < items.length; at = next++) results[at] = await work(items[at]!);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return results;
+}
+
+function textOf(answer: Record<string, unknown>, name: string): string {
+  const value = answer[name];
+  if (typeof value === 'string') return value;
+  throw new UserError(`The service's answer has no ${name}.`, 'See whether base_url is right.');
+}
+
+function cannot(what: string): UserError {
+  return new UserError(`A service of Tinker's protocol cannot ${what}.`, 'Use engine=wasm for that.');
+}

@@ -1,0 +1,93 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { crossEntropy, importanceSampling, ppo } from '../../../src/lab/objectives/objectives.js';
+import type { Datum, TrainingService } from '../../../src/lab/service/service.js';
+import { RemoteService } from '../../../src/lab/tinker/client/remote-service.js';
+import { tempDirectory } from '../temp-directory.js';
+import { runningService } from './running-service.js';
+
+const prompt = Int32Array.of(55, 56, 57);
+const answers = [Int32Array.of(5, 6, 7), Int32Array.of(8, 9), Int32Array.of(10, 11, 12, 13)];
+const datums: Datum[] = answers.map((tokens, at) => ({
+  prompt,
+  tokens,
+  weights: new Float32Array(tokens.length).fill(1),
+  advantages: new Float32Array(tokens.length).fill(at - 0.5),
+  logprobs: new Float32Array(tokens.length).fill(-4.4),
+}));
+const adam = { learningRate: 0.002, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 };
+const prompts = [1, 2, 3, 4, 5].map((seed) => ({ tokens: prompt, seed }));
+
+/** What a run does, and all that it sees of it. */
+async function trained(service: TrainingService, directory: string) {
+  const seen: unknown[] = [];
+  for (const objective of [importanceSampling, ppo({ low: 0.8, high: 1.2 }), crossEntropy]) {
+    const { loss, tokens, kl1, kl2, clippedLow, clippedHigh } = await service.forwardBackward(datums, {
+      objective,
+      divisor: 2,
+    });
+    seen.push({ loss, tokens, kl1, kl2, clippedLow, clippedHigh });
+    seen.push(await service.optimStep(adam));
+    const drawn = await service.sample({ prompts, sampling: { maxTokens: 5, temperature: 1 } });
+    seen.push(drawn.map(({ tokens, logprobs, ended }) => ({ tokens, logprobs, ended })));
+  }
+  mkdirSync(join(directory, 'kept'));
+  await service.saveState(join(directory, 'kept'));
+  await service.optimStep(adam);
+  await service.loadState(join(directory, 'kept'));
+  seen.push(await service.forward(datums));
+  return seen;
+}
+
+it('a run over a bad network sees and learns what it does over a good one', async () => {
+  const service = await runningService(tempDirectory());
+  const seen: unknown[] = [];
+  const pauses: number[] = [];
+  try {
+    for (const isBad of [false, true]) {
+      let count = 0;
+      const bad: typeof fetch = async (url, options) => {
+        const turn = isBad ? ++count % 4 : 0;
+        if (turn === 1) return new Response('busy', { status: [429, 503, 408][count % 3]! });
+        const answer = await fetch(url, options);
+        // Done, and its answer lost.
+        if (turn === 2) throw new TypeError('the connection was cut');
+        return answer;
+      };
+      const wait = async (ms: number) => void pauses.push(ms);
+      const connection = { baseUrl: service.url, key: 'tml-test', wait, fetch: bad };
+      const remote = await RemoteService.open(connection, { model: 'memrl/tiny', rank: 3, seed: 2 });
+      seen.push(await trained(remote, tempDirectory()));
+      await remote.close();
+    }
+    expect(seen[1]).toEqual(seen[0]);
+    expect(pauses.length).toBeGreaterThan(10);
+  } finally {
+    service.close();
+  }
+});
+
+it.each([
+  { status: 410, words: /session has ended/ },
+  { status: 401, words: /does not take the key/ },
+  { status: 422, words: /refuses create_session/ },
+])('$status is told once, in plain words and without the key', async ({ status, words }) => {
+  let asked = 0;
+  const refusing: typeof fetch = async () => new Response('{"detail":"no"}', { status: (asked++, status) });
+  const connection = { baseUrl: 'http://there', key: 'tml-very-secret', wait: async () => undefined, fetch: refusing };
+  const opening = RemoteService.open(connection, { model: 'm', rank: 1, seed: 0 });
+  const error = await opening.then(
+    () => new Error('it was opened'),
+    (failed: unknown) => failed as Error,
+  );
+  expect(error.message).toMatch(words);
+  expect(`${JSON.stringify(error)} ${error.stack}`).not.toContain('very-secret');
+  expect(asked).toBe(1);
+});
+
+it('gives up on a service that is not there, and says what it waited for', async () => {
+  const nobody: typeof fetch = async () => Promise.reject(new TypeError('fetch failed'));
+  const connection = { baseUrl: 'http://there', key: 'tml-x', wait: async () => undefined, fetch: nobody };
+  await expect(RemoteService.open(connection, { model: 'm', rank: 1, seed: 0 })).rejects.toThrow('fetch failed');
+});
