@@ -63,7 +63,7 @@ describe('the door to the terminal', () => {
    */
   const others = [
     ...[/^cli\/terminal\.ts$/, /^cli\/watch\.ts$/, /^supervisor\/main\.ts$/, /^lab\//],
-    /^executors\/local\/environment-carrier\.ts$/,
+    /^executors\/attempt\/environment-carrier\.ts$/,
   ];
   const isOther = (path: string) => others.some((other) => other.test(path));
 
