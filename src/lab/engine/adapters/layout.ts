@@ -2,7 +2,15 @@ import type { ModelShape } from '../engine.js';
 import { offsetsOf, type Tensor } from '../layout.js';
 import { widthsOf } from '../model-shape.js';
 import { paddedShape, push, type Stretch } from '../model/padding.js';
-import { layersOf, projections, type Adapter, type AdapterConfig, type Lora, type Mlp, type Projection } from './config.js';
+import {
+  layersOf,
+  projections,
+  type Adapter,
+  type AdapterConfig,
+  type Lora,
+  type Mlp,
+  type Projection,
+} from './config.js';
 
 /** One adapter's A [rank × inputs] and Bᵀ [rank × outputs] for a projection, whose own matrix is [inputs × outputs]. */
 export type Block = {

@@ -112,13 +112,16 @@ describe.each(everyEngine)('adapters on the engine on %s', (backend) => {
     }
   });
 
-  it.each([dual, withHead])('are at first no change at all: the bits of the model without them', async (...adapters) => {
-    const engine = await adaptedOn(backend, shape, adapters);
-    const random = rng(1, 'adapters');
-    await engine.loadWeights(initialAdapters(shape, adapters, () => random.next()));
-    const plain = await trainedEngineOn(backend, shape);
-    expect(await engine.forward(groups)).toEqual(await plain.forward(groups));
-  });
+  it.each([dual, withHead])(
+    'are at first no change at all: the bits of the model without them',
+    async (...adapters) => {
+      const engine = await adaptedOn(backend, shape, adapters);
+      const random = rng(1, 'adapters');
+      await engine.loadWeights(initialAdapters(shape, adapters, () => random.next()));
+      const plain = await trainedEngineOn(backend, shape);
+      expect(await engine.forward(groups)).toEqual(await plain.forward(groups));
+    },
+  );
 
   it('learn while the model stays as it is, byte for byte, and start again from a copy of their state bit for bit', async () => {
     const engine = await trainedAdaptedOn(backend, shape, mixed);
