@@ -1,7 +1,5 @@
 import type { Ending } from '../../analysis/health/ending.js';
 import type { RunId } from '../../base/ids.js';
-import { hasLeftNothing } from '../../metrics/run-places.js';
-import { isTurnOver } from '../../processes/turn.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { ObjectiveValues } from '../../spec/search/trials.js';
 import { type MonitoredMetrics, nothingMonitored } from '../publish/run-view.js';
@@ -15,6 +13,7 @@ import {
   type ReaderOrder,
   type ReadRun,
 } from '../reading/reading-messages.js';
+import { isBarren, YoungReadings } from './young-readings.js';
 
 /** Told of what the metrics say. */
 export type WatchListener = {
@@ -58,16 +57,8 @@ type Entry = {
   read: Followed | null;
   /** How often the reader died over it. */
   deaths: number;
-  /** On the line of `performance.now()`. */
-  readonly begunAt: number;
-  /** It had left nothing when it was looked at. */
-  isBarren: boolean;
 };
 
-/** The reader is told of a run that has been up for so long and has left something to be read, ms; */
-const YOUTH_MS = 100;
-/** of any other after so long, ms. A reader polls as often. */
-const LONGEST_YOUTH_MS = 1000;
 /** Finished runs whose metrics are being read side by side. */
 const PAST_AT_ONCE = 8;
 /** A run over which the reader died so often is not read any more. */
@@ -93,9 +84,7 @@ export class Watcher {
   #beat = { count: 0, looks: 0 };
   /** Why rules are not used any more, in words. */
   readonly #rulesOff = new Map<string, string>();
-  /** Runs so young that the reader need not know of them yet: most that last a moment write nothing. */
-  readonly #young = new Set<Entry>();
-  #grown: NodeJS.Timeout | null = null;
+  readonly #young = new YoungReadings<Entry>((entry) => this.#post(this.#orderOf(entry)));
   #openedAt = -Infinity;
   #deaths = 0;
   #reopening: NodeJS.Timeout | null = null;
@@ -214,7 +203,8 @@ export class Watcher {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#past.length = this.#pastAt = 0;
-    for (const timer of [this.#reopening, this.#grown, this.#checking]) if (timer !== null) clearTimeout(timer);
+    for (const timer of [this.#reopening, this.#checking]) if (timer !== null) clearTimeout(timer);
+    this.#young.close();
     await this.#reader?.close();
   }
 
@@ -224,31 +214,13 @@ export class Watcher {
     const ticket = ++this.#tickets;
     const entry: Entry = {
       ...{ ticket, run, attempt, since, hasPast, state },
-      ...{ caughtUp: null, read: null, deaths: 0, begunAt: performance.now(), isBarren: false },
+      ...{ caughtUp: null, read: null, deaths: 0 },
     };
     this.#entries.set(ticket, entry);
     this.#byRun.set(run.id, entry);
-    if (state === 'live') this.#startLater(entry);
+    if (state === 'live') this.#young.add(entry);
     else this.#post(this.#orderOf(entry));
     return entry;
-  }
-
-  #startLater(entry: Entry): void {
-    this.#young.add(entry);
-    this.#grown ??= setTimeout(() => this.#startGrown(), YOUTH_MS).unref();
-  }
-
-  #startGrown(): void {
-    this.#grown = null;
-    for (const entry of this.#young) {
-      const age = performance.now() - entry.begunAt;
-      // The others are younger.
-      if (age < YOUTH_MS) break;
-      if (entry.hasPast || age >= LONGEST_YOUTH_MS) this.#start(entry);
-      else if (!entry.isBarren && !(entry.isBarren = isBarren(entry.run))) this.#start(entry);
-      if (isTurnOver()) break;
-    }
-    if (this.#young.size > 0) this.#grown = setTimeout(() => this.#startGrown(), YOUTH_MS).unref();
   }
 
   /** Orders the reading of the run, unless the reader has that order already. */
@@ -409,10 +381,6 @@ export class Watcher {
 /** Runs of a group have one rule, and with one of them it is switched off for all. */
 function ruleKey({ sweep, group, stopWhen }: PlannedRun): string {
   return JSON.stringify([sweep, group, stopWhen]);
-}
-
-function isBarren({ directory, metrics }: PlannedRun): boolean {
-  return hasLeftNothing(directory, metrics.folders ?? []);
 }
 
 function readRun(run: PlannedRun): ReadRun {
