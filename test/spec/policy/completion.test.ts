@@ -219,8 +219,6 @@ describe('a done rule that cannot be looked at', () => {
       after(run, { parameters: run.parameters, exitCode: 0, doneRows: 'file' in done ? [{ loss: 1 }] : [] }),
     ).reason;
   };
-  const xs = Array.from({ length: 100 }, (_, n) => n);
-
   it.each<{ what: string; done: PlannedRun['done']; why: RegExp }>([
     {
       what: 'no pattern',
