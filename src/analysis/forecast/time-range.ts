@@ -10,7 +10,10 @@ export function rangeOf(possible: Possible[]): TimeRange | null {
   const sorted = possible.sort((a, b) => a.seconds - b.seconds);
   const total = sorted.reduce((sum, { weight }) => sum + weight, 0);
   const at = (share: number) => quantileOf(sorted, share * total);
-  return { low: at(TAIL), middle: at(0.5), high: at(1 - TAIL) };
+  // Between equal times, rounding may put the later one first.
+  const low = at(TAIL);
+  const middle = Math.max(low, at(0.5));
+  return { low, middle, high: Math.max(middle, at(1 - TAIL)) };
 }
 
 /** How likely it is that a time lies below its range; as likely as above. */

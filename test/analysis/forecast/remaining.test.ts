@@ -79,6 +79,7 @@ describe('what is left of a run', () => {
         expect(told.high).toBeGreaterThanOrEqual(told.middle);
         expect(told.high).toBeLessThan(Infinity);
       }),
+      { examples: [[[991656.7405456604, 991656.7403330858], [1e-3], 0]] },
     );
   });
 });
