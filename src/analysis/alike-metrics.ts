@@ -3,24 +3,24 @@ import { quantile } from './statistics.js';
 /** A curve of one run: x, and y at it. */
 type CurvePoints = { readonly x: ArrayLike<number>; readonly y: ArrayLike<number> };
 
-/** Points of a run that are compared: the whole of a curve shows in them. */
+/** Number of points of a curve that are compared, evenly spread over it. */
 const MOST_POINTS = 64;
-/** Of a longer curve the newest count: older ones are boiled down, and each metric keeps others of them. */
+/** Only the newest points of a longer curve are compared: older ones are thinned, and each metric keeps different ones. */
 const EXACT_POINTS = 8192;
 /** Below so many points, two curves look alike by chance. */
 const LEAST_POINTS = 8;
-/** How far the one may be from the other, scaled to it: of its range, and in the middle of all points of where most of it lies. */
+/** Two curves are alike where the largest distance is below this share of the range, and the median distance below this share of the range of the middle 80 %. */
 const NEAR = 0.01;
-/** Below this correlation it is further. */
+/** Least correlation of two curves that are alike. */
 const LEAST_CORRELATION = 0.999;
 
 /**
  * Which metrics show the same: those that are nowhere a percent of their range apart, and those that are once one of them is
- * multiplied and moved (an error and its accuracy; steps and samples). Of each the first one that it is like, itself where there
- * is none before it.
+ * multiplied and moved (an error and its accuracy; steps and samples). Maps each metric to the first one that it is like: itself,
+ * where no earlier one is.
  *
  * @param metrics In the order in which they are shown.
- * @param curvesOf Of a metric one curve for each run, in the same order.
+ * @param curvesOf Gives one curve of a metric for each run, always in the same order of runs.
  * @param kindOf Metrics of two kinds are never alike.
  */
 export function alikeMetrics(
@@ -64,7 +64,7 @@ function shapeOf(metric: string, curves: readonly CurvePoints[]): Shape {
   return { metric, at: JSON.stringify(at), values, unit: unitOf(values) };
 }
 
-/** Evenly over the curve, both ends among them. */
+/** Indices spread evenly over the curve, both ends included. */
 function positionsIn(length: number): number[] {
   const first = length > 2 * EXACT_POINTS ? length - EXACT_POINTS : 0;
   const count = Math.min(MOST_POINTS, length - first);
@@ -72,7 +72,7 @@ function positionsIn(length: number): number[] {
   return Array.from({ length: count }, (_, index) => first + Math.round((index * (length - 1 - first)) / (count - 1)));
 }
 
-/** All 0 of what is constant. The largest size is taken out first: a square of 1e200 is infinite. */
+/** The values without their mean, scaled to length 1; all 0 where they are constant. Divided by the largest first, as a square of 1e200 is infinite. */
 function unitOf(values: Float64Array): Float64Array {
   const size = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const mean = values.reduce((sum, value) => sum + value / size / values.length, 0);

@@ -7,7 +7,7 @@ export type Extent = { readonly low: number; readonly high: number };
 const EXPLODED = 1e4;
 /** Positive values that span such a factor are read on a logarithmic axis. */
 const LOG_SPAN = 1e4;
-/** Where half of them are below such a part of the greatest. */
+/** A linear axis flattens values where the largest is so many times the median. */
 const FLATTENED = 100;
 
 /**

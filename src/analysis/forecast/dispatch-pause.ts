@@ -1,24 +1,24 @@
-/** What is looked at in a run. Times: Unix ms; `earlier`: of its attempts before the last. */
-type Lived = {
+/** The times of a run's attempts, Unix ms. `earlier`: start and end of each attempt before the last. */
+type Attempts = {
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly earlier?: readonly (readonly [since: number, at: number])[] | undefined;
 };
 
-/** The latest starts, which say how fast runs start now; so many for each place for a run. Fewer than a few say nothing. */
+/** Only the latest starts are counted, as they show how fast runs start now: at most so many, and so many per slot. Fewer than `FEWEST` show nothing. */
 const STARTS = 1000;
 const STARTS_PER_PLACE = 4;
 const FEWEST = 10;
-/** To start a run does not take longer, seconds. Longer pauses are of another kind: a night, an empty queue, a slot that is new. */
+/** Starting a run takes at most so many seconds. Longer pauses have other causes: a night, an empty queue, a new slot. */
 const LONGEST_START = 0.25;
 
 /**
- * Seconds for which room is free between two runs: what it takes to see that a run has ended, and to start the next. It matters
- * where runs are short.
+ * Seconds for which a slot is free between two runs: the time to see that a run has ended and to start the next. It matters where
+ * runs are short.
  *
  * @param atOnce How many of these runs there is room for.
  */
-export function pauseBetween(runs: readonly Lived[], atOnce: number): number {
+export function pauseBetween(runs: readonly Attempts[], atOnce: number): number {
   const starts = sorted(runs, 0);
   const ends = sorted(runs, 1);
   const places = Math.max(atOnce, mostAtOnce(starts, ends));
@@ -31,7 +31,7 @@ export function pauseBetween(runs: readonly Lived[], atOnce: number): number {
 }
 
 /** The starts (0) or the ends (1) of all attempts. */
-function sorted(runs: readonly Lived[], which: 0 | 1): Float64Array {
+function sorted(runs: readonly Attempts[], which: 0 | 1): Float64Array {
   const times: number[] = [];
   for (const { startedAt, endedAt, earlier } of runs) {
     if (earlier !== undefined) for (const span of earlier) times.push(span[which]);
@@ -41,7 +41,7 @@ function sorted(runs: readonly Lived[], which: 0 | 1): Float64Array {
   return Float64Array.from(times).sort();
 }
 
-/** Of the latest starts. */
+/** The largest number of runs that were up at once, among the latest starts. */
 function mostAtOnce(starts: Float64Array, ends: Float64Array): number {
   let [most, ended] = [1, 0];
   for (let start = Math.max(0, starts.length - STARTS); start < starts.length; start++) {

@@ -10,27 +10,27 @@ import {
   type Shape,
 } from './durations.js';
 
-/** Standard deviations before anything is known: of runs of one setting, of groups, of what a parameter does. */
+/** Prior standard deviations: between runs of one setting, between groups, and of slopes. */
 export const USUAL_SPREAD = 0.3;
 const GROUPS_SPREAD = 0.8;
 const SLOPES_SPREAD = 0.4;
-/** What the usual spread counts, in runs. */
+/** Weight of the prior spread, as a number of runs. */
 const PRIOR_RUNS = 2;
 /** Standard deviation of what changes for all runs as time passes, as the load of a machine does. */
 const DRIFT = 0.07;
 /** A run shorter than this tells nothing more by being shorter, seconds. */
 const SHORTEST = 0.001;
 const MOST_MARKS = 21;
-/** From so many runs on, other groups say nothing of how far apart the runs of a group are. */
+/** A group with at least so many runs has a spread of its own; a smaller one borrows from the others. */
 const FEW = 6;
-/** Of the descent to the line; it is near after two or three. */
+/** Rounds of the coordinate descent, which is near its end after two or three. */
 const ROUNDS = 5;
 /** Three equal weights at 0 and at so many standard deviations to both sides have that deviation. */
 const KERNEL = Math.sqrt(1.5);
 
 /** Weighted sums of values and of their squares. */
 type Sums = { weight: number; value: number; square: number };
-/** `mean`: without the slopes. */
+/** `mean`: the mean of the logarithms without the effect of the slopes. */
 type Group = { weight: number; mean: number; readonly settings: Map<string, Sums> };
 
 /**
@@ -42,7 +42,7 @@ export class DurationLine {
   readonly #durations: readonly Duration[];
   readonly #slopes: readonly Slope[];
   readonly #groups = new Map<string, Group>();
-  /** Of each duration: its group, its parameters along the slopes, and its distance from the line. */
+  /** For each duration its group, its values along the slopes, and its distance from the line. */
   readonly #groupOf: readonly Group[];
   readonly #along: readonly Float64Array[];
   readonly #residuals: Float64Array;
@@ -75,7 +75,7 @@ export class DurationLine {
   #likeOf(kind: RunKind, setting: string): Likeness {
     const { centre, variance } = this.#at(kind);
     const { weight, value } = this.#groups.get(kind.group)?.settings.get(setting) ?? { weight: 0, value: 0 };
-    // What is not known of the centre of the setting, before and after its own runs.
+    // Variance of the estimate of the setting's centre, before and after its own runs are counted.
     const before = variance + this.#variance - this.#within;
     const after = 1 / (1 / before + weight / this.#within);
     const shared = Math.min(variance, after);
@@ -87,7 +87,7 @@ export class DurationLine {
     };
   }
 
-  /** Where the line is at a kind, and the variance of what is not known of it. */
+  /** The line's value for runs of a kind, and the variance of that estimate. */
   #at(kind: RunKind): { centre: number; variance: number } {
     const { mean, weight } = this.#groups.get(kind.group) ?? { mean: this.#mean, weight: 0 };
     let centre = mean;
@@ -108,7 +108,11 @@ export class DurationLine {
     return group;
   }
 
-  /** One round of coordinate descent: the groups, then each slope. @param pull Of a group towards the mean of all, in runs. */
+  /**
+   * Does one round of coordinate descent: the groups' means, then each slope.
+   *
+   * @param pull Weight of the mean of all groups in the mean of one, as a number of runs.
+   */
   #improve(pull: number): void {
     const sums = new Map<Group, number>();
     for (const [index, { weight }] of this.#durations.entries()) {
@@ -142,7 +146,7 @@ export class DurationLine {
     slope.strength = strength;
   }
 
-  /** How far the settings lie from the line, and the runs of one setting from each other. */
+  /** Measures how far the settings lie from the line, and the runs of one setting from each other. */
   #measureSettings(): void {
     for (const [index, { kind, weight }] of this.#durations.entries()) {
       const { settings } = this.#groupOf[index]!;
@@ -161,7 +165,7 @@ export class DurationLine {
     this.#within = repeated.length === 0 ? this.#variance / 2 : Math.min(this.#variance, variance(repeated));
   }
 
-  /** Of the runs of the group, and where there are few, some of the others too. */
+  /** The shape of a group's runs; where they are few, runs of other groups are counted with less weight. */
   #shapeOf(group: string): Shape {
     let shape = this.#shapes.get(group);
     if (shape === undefined) this.#shapes.set(group, (shape = this.#newShape(group)));
@@ -186,7 +190,7 @@ export class DurationLine {
   }
 }
 
-/** So many that the same weight lies between any two of them. */
+/** Picks marks so that the same weight lies between any two neighbours. */
 function thinned(marks: (Mark & { readonly weight: number })[]): Mark[] {
   const step = weightOf(marks) / MOST_MARKS;
   let next = step / 2;
@@ -207,7 +211,7 @@ function thinned(marks: (Mark & { readonly weight: number })[]): Mark[] {
  */
 type Slope = { readonly at: (kind: RunKind) => number; value: number; strength: number };
 
-/** Of every parameter that is a positive number. */
+/** One slope for every parameter that is a positive number in some run. */
 function slopesOf(durations: readonly Duration[]): Slope[] {
   const names = new Set<string>();
   for (const { kind } of durations) for (const name in kind.parameters) names.add(name);
@@ -233,7 +237,7 @@ function slopesOf(durations: readonly Duration[]): Slope[] {
   });
 }
 
-/** Runs of a group of which something is known, in runs. */
+/** Weight, as a number of runs, that draws a run of a little-known group to its mean. */
 const SOME = 0.3;
 
 function logOf(parameters: Parameters, name: string): number | null {
@@ -245,7 +249,7 @@ function weightOf(durations: readonly { readonly weight: number }[]): number {
   return durations.reduce((sum, { weight }) => sum + weight, 0);
 }
 
-/** The mean of squares, with a prior that counts as some. */
+/** The mean of squares, with the prior counted as `PRIOR_RUNS` runs. */
 function variance(sums: readonly Pick<Sums, 'weight' | 'square'>[]): number {
   const total = sums.reduce((all, { square }) => all + square, PRIOR_RUNS * USUAL_SPREAD ** 2);
   return total / (PRIOR_RUNS + weightOf(sums));

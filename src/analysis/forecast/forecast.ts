@@ -1,7 +1,7 @@
 /**
  * When runs end that are up or wait, as far as it can be told: who is up ends when its row says so, who waits takes as long as
  * runs like it take, and slots are given in the order of the queue, as the scheduler gives them. As none of that is known exactly,
- * the queue is played in several cases, and what they have in common is told as a range. The same for the window, `ls`,
+ * the queue is simulated in several cases, whose ends are given as a range. The same for the window, `ls`,
  * `status`, `wait` and `--plain`.
  */
 import { groupBy } from '../../base/group-by.js';
@@ -17,7 +17,7 @@ import { secondsToEnd } from './remaining.js';
 import { type Job, Schedule } from './schedule.js';
 import { deviationsAt, type Possible, rangeOf, timeAt, type TimeRange } from './time-range.js';
 
-/** What is looked at in a run; a run summary is one. Times: Unix ms. */
+/** The fields of a run that a forecast reads; a run summary has them. Times: Unix ms. */
 export type ForecastRun = {
   readonly id: string;
   readonly sweep: string;
@@ -29,23 +29,23 @@ export type ForecastRun = {
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly progress: number | null;
-  /** Of a run that is up; null: nobody knows. */
+  /** Seconds until a running run ends; null: nobody knows. */
   readonly etaSeconds: number | null;
   /** From when to when it may end, seconds; absent: the supervisor is older and does not say. */
   readonly etaRange?: readonly [low: number, high: number] | null | undefined;
-  /** When it is started again by itself, while it waits for that. */
+  /** When its next attempt starts by itself; null: none is planned. */
   readonly retryAt?: number | null;
-  /** From when to when its attempts before the last were up. */
+  /** Start and end of each attempt before the last. */
   readonly earlier?: readonly (readonly [since: number, at: number])[] | undefined;
   /** GPUs it takes; absent: none, it takes a CPU slot. */
   readonly gpuCount?: number | undefined;
-  /** How long it takes, where that is known better than by the runs here; null: nothing tells. */
+  /** How long it takes, where the caller knows better than the runs here; null: nobody knows. */
   readonly like?: Likeness | null;
   /** CPU slots it takes where it takes no GPU; absent: one. */
   readonly cores?: number | undefined;
 };
 
-/** Where runs go, and what waits for what. `needs`: of a group of a sweep, the groups of that sweep that have to be done before. */
+/** The room for runs, and which groups wait for which. `needs`: the groups of a sweep that have to be done before this one. */
 export type ForecastSetting = {
   readonly cpuSlots: number;
   readonly gpus: number;
@@ -54,7 +54,7 @@ export type ForecastSetting = {
   readonly now: number;
 };
 
-/** What a supervisor says of the room for runs and of its sweeps, as far as it is looked at. */
+/** The part of a supervisor's status that a forecast reads. */
 type Known = {
   readonly status: {
     readonly cpu: { readonly slots: number };
@@ -66,7 +66,7 @@ type Known = {
   >;
 };
 
-/** The setting that a supervisor tells of. `now`: Unix ms. */
+/** The setting by a supervisor's status. `now`: Unix ms. */
 export function forecastSetting({ status, sweeps }: Known, now: number): ForecastSetting {
   const needs = new Map(
     [...sweeps].flatMap(([sweep, { groups }]) =>
@@ -77,10 +77,10 @@ export function forecastSetting({ status, sweeps }: Known, now: number): Forecas
   return { cpuSlots: status.cpu.slots, gpus, needs: (sweep, group) => needs.get(groupKey(sweep, group)) ?? [], now };
 }
 
-/** How long until the last of these runs has ended that will; null: nothing tells, or there is nothing to wait for. */
+/** How long until the last of these runs has ended; null: that cannot be known, or there is nothing to wait for. */
 export type Forecast = (runs: Iterable<Pick<ForecastRun, 'id' | 'state'>>) => TimeRange | null;
 
-/** How long until the last of some runs has ended, by all that a supervisor tells of. `now`: Unix ms. */
+/** How long until the last of the asked runs has ended, given all runs of the supervisor. `now`: Unix ms. */
 export function timeLeft(
   fleet: Known & { readonly runs: ReadonlyMap<string, ForecastRun> },
   asked: Iterable<Pick<ForecastRun, 'id' | 'state'>>,
@@ -104,7 +104,7 @@ export function forecastOf(runs: readonly ForecastRun[], setting: ForecastSettin
     for (const { id, state } of asked) {
       const place = places.get(id);
       if (place === undefined) continue;
-      // What would come after something that nobody knows cannot be told.
+      // The end of what comes after an unknown duration is unknown too.
       if ((hasUnknownQueue && state === 'queued') || open[place]!.takes === 'unknown') return null;
       known.push(place);
     }
@@ -112,7 +112,7 @@ export function forecastOf(runs: readonly ForecastRun[], setting: ForecastSettin
   };
 }
 
-/** Nothing where none of them ends. */
+/** The latest end among these places; empty where none of them ends. */
 function latest(ends: Float64Array, places: readonly number[]): Possible[] {
   let last = -1;
   for (const place of places) if (ends[place]! > last) last = ends[place]!;
@@ -122,7 +122,7 @@ function latest(ends: Float64Array, places: readonly number[]): Possible[] {
 /** Runs of one group, in their order. `needs`: numbers of groups. `isPreparation`: other groups wait for it. */
 type RunGroup = { readonly runs: readonly ForecastRun[]; readonly needs: readonly number[]; isPreparation: boolean };
 
-/** `numberOf`: -1 where a run is of none of them. */
+/** `numberOf`: the index of a run's group in `all`; -1: it has none. */
 type RunGroups = { readonly all: readonly RunGroup[]; readonly numberOf: (run: ForecastRun) => number };
 
 function runGroups(runs: readonly ForecastRun[], { needs }: Pick<ForecastSetting, 'needs'>): RunGroups {
@@ -160,7 +160,7 @@ type Takes = TimeRange | Likeness | 'unknown' | 'never';
 type OpenRun = { readonly run: ForecastRun; readonly group: number; readonly takes: Takes };
 
 function openRuns(runs: readonly ForecastRun[], { all, numberOf }: RunGroups, now: number): OpenRun[] {
-  const durations = learn(all, now);
+  const durations = durationsOf(all, now);
   return runs.filter(willEnd).map((run) => {
     const group = numberOf(run);
     const like = () => (run.like === undefined ? durations.like(kindOf(run, all[group]!)) : run.like);
@@ -192,15 +192,15 @@ export function leftText(run: Told): string {
   return left === null ? '' : durationRange(left);
 }
 
-/** What its supervisor says is left of a run that is up. */
+/** The remaining time of a running run as its supervisor reports it; null: the supervisor does not know it. */
 export function leftOf({ state, etaSeconds, etaRange }: Told): TimeRange | null {
   if (state !== 'running' || etaSeconds === null) return null;
   const [low, high] = etaRange ?? [etaSeconds, etaSeconds];
   return { low, middle: etaSeconds, high };
 }
 
-/** What the runs of the groups tell of how long others take. */
-function learn(groups: readonly RunGroup[], now: number): KnownDurations {
+/** The durations of all runs that are done or report their remaining time, by group. */
+function durationsOf(groups: readonly RunGroup[], now: number): KnownDurations {
   const each = groups.map((group) => {
     const known = group.runs.filter(({ state }) => state === 'done' || state === 'running').slice(-MOST_PER_GROUP);
     return { known, kindOf: (run: ForecastRun) => kindOf(run, group) };
@@ -240,12 +240,12 @@ function scheduleOf(open: readonly OpenRun[], { all }: RunGroups, { cpuSlots, gp
   return new Schedule(jobs, { cpu: cpuSlots, gpu: gpus }, { needs: all.map(({ needs }) => needs), blocked });
 }
 
-/** In how many cases the queue is played, and that of many runs, of which single ones matter less. Primes: no order repeats. */
+/** Number of cases in which the queue is simulated; fewer where single runs matter less, among many. Primes, so that no order repeats. */
 const CASES = 11;
 const CASES_OF_MANY = 7;
 const MANY = 1000;
 
-/** Standard deviation of the logarithm of what a start takes: it goes by the load of the machine. */
+/** Standard deviation of the logarithm of the time that a start takes, which depends on the load of the machine. */
 const PAUSE_DOUBT = 0.2;
 
 /** For each case, the seconds that each run takes. Every run meets its whole distribution, in an order of its own. */
@@ -269,12 +269,12 @@ function casesOf(open: readonly OpenRun[], pauses: Readonly<Record<Job['pool'], 
   return cases;
 }
 
-/** A run that has come some way before goes on from there. */
+/** The share of its work that a waiting run has left: one that resumes has done some of it before. */
 function shareLeft({ progress }: ForecastRun): number {
   return Math.max(LEAST_SHARE, 1 - (progress ?? 0));
 }
 
-/** Of a run that has done all, and has to start again. */
+/** Even a run that has done all its work takes some time once it is started again. */
 const LEAST_SHARE = 0.01;
 
 /** FNV-1a: a run has the same cases in every forecast, so that nothing but what changes changes them. */
@@ -284,7 +284,7 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** `own`: what a run takes, in as many cases as there are, the shortest first. `shared`: factors that hold for all runs of a case. */
+/** `own`: how long a run takes in each case, the shortest first. `shared`: for each case a factor that holds for all its runs. */
 type Spread = { readonly own: readonly number[]; readonly shared: readonly number[] };
 
 function spreadOf(takes: Takes, deviations: readonly number[]): Spread {

@@ -25,7 +25,7 @@ const SMALL_STEP = 0.1;
 
 type Mark = { readonly at: number; readonly progress: number };
 
-/** Even, so that the last mark stays when every other one goes. */
+/** An even number, so that the last mark stays when every other one is dropped. */
 const MOST_MARKS = 64;
 
 /** The pace of one attempt of a run, as far as its own progress tells. Times: ms, any zero. */
@@ -33,7 +33,7 @@ export class OwnPace {
   readonly #since: number;
   /** How far it was at some moments, the first of this attempt first: a resumed run does not start at zero. */
   #marks: Mark[] = [];
-  /** Of this attempt; null: it has not moved. `mark`: how far it was. */
+  /** The moves of this attempt; null: it has not moved yet. `mark`: how far it was at the last one. */
   #moves: { count: number; first: number; last: number; longest: number; mark: number } | null = null;
 
   /** @param since When the process came up. */
@@ -50,7 +50,7 @@ export class OwnPace {
   }
 
   /**
-   * As its pace was over the later half of its time, up to when it moved last: many a run begins faster or slower than it goes on.
+   * As its pace was over the later half of its time, up to when it moved last: many runs begin faster or slower than they continue.
    * That it has not moved since makes it no slower, until it stands still.
    */
   toBudget(progress: number | null): ToBudget | null {
@@ -78,7 +78,7 @@ export class OwnPace {
     return isJump ? before.progress : last.progress;
   }
 
-  /** Of a pace that does not change. */
+  /** Standard deviation of the logarithm of what is left, if the pace stays as it is. */
   get error(): number {
     return LASTING_ERROR + ERROR_OF_ONE_READING / Math.sqrt(Math.max(1, this.#moves?.count ?? 0));
   }

@@ -4,7 +4,7 @@ import { type Possible, rangeOf, type TimeRange } from './time-range.js';
 
 type Own = { readonly progress: number } & Pick<ToBudget, 'seconds' | 'error'>;
 
-/** What is known of a run that is up. Seconds. */
+/** The facts about a running run from which its remaining time is estimated. Seconds. */
 export type RunSoFar = {
   readonly elapsed: number;
   /** Share of its budget that is used, and what is left of it at its own pace; null: it does not say how far it is. */
@@ -17,7 +17,7 @@ export type RunSoFar = {
 
 /** A run that has taken so many times as long as the longest like it, and says nothing of itself, may never end. */
 const UNLIKE = 3;
-/** What a run does that no run like it has done yet, counted in runs. */
+/** Weight of the case that a run does what no run like it has done yet, as a number of runs. */
 const OTHERWISE = 0.5;
 /** The pace of a run that is up for less, seconds, and has come less far, is mostly that of its start. */
 const YOUNG = 10;
@@ -47,7 +47,7 @@ function isWorthTelling({ elapsed, mayEndEarly }: RunSoFar, { progress }: Own): 
   return !mayEndEarly && (elapsed >= YOUNG || progress >= BEGUN);
 }
 
-/** As those that have ended, but for those that this run has outlasted. */
+/** The remaining times by runs like it that have ended, without those that this run has outlasted. */
 function asOthers({ elapsed, own }: RunSoFar, like: Likeness): Possible[] {
   const { marks, count } = like.shape();
   const deviation = Math.hypot(like.doubt, like.spread);
@@ -63,7 +63,7 @@ function asOthers({ elapsed, own }: RunSoFar, like: Likeness): Possible[] {
   return possible;
 }
 
-/** What a run takes by its own pace and by others, each as far as it is known. Logarithms. */
+/** Combines the duration by the run's own pace with that by others, weighted by their variances. In logarithms. */
 function combine(centre: number, deviation: number, { elapsed, own }: { elapsed: number; own: Own }) {
   const byItself = Math.max(LEAST_SECONDS, elapsed + own.seconds);
   const error = Math.max(LEAST_ERROR, (own.error * own.seconds) / byItself);

@@ -16,7 +16,7 @@ export type Job = {
   readonly notBefore: number;
 };
 
-/** By the numbers of the groups. `needs`: groups that have to be done first. `blocked`: groups of which a run will not be done. */
+/** Groups are numbered. `needs`: for each group, those that have to be done first. `blocked`: groups with a run that will not be done. */
 export type JobGroups = { readonly needs: readonly (readonly number[])[]; readonly blocked: ReadonlySet<number> };
 
 /**
@@ -29,9 +29,9 @@ export class Schedule {
   /** Room that is free now. */
   readonly free: Readonly<Record<Pool, number>>;
   readonly lines: readonly Line[];
-  /** Jobs of each group. */
+  /** Number of jobs of each group that have yet to end. */
   readonly open: Int32Array;
-  /** Moments before which some jobs do not start, the next one last. */
+  /** Every `notBefore` above 0, the next one last. */
   readonly wakes: readonly number[];
 
   constructor(jobs: readonly Job[], room: Readonly<Record<Pool, number>>, groups: JobGroups) {
@@ -51,10 +51,10 @@ export class Schedule {
   /**
    * When each job ends, seconds from now; NaN: never.
    *
-   * @param seconds What each job takes, of one that is up from now on; Infinity: it keeps its room for ever.
+   * @param seconds How long each job takes; counted from now where it is up, else from its start. Infinity: it keeps its room for ever.
    */
   ends(seconds: Float64Array): Float64Array {
-    return new Play(this, seconds).ends();
+    return new Simulation(this, seconds).run();
   }
 }
 
@@ -72,8 +72,8 @@ function linesOf(jobs: readonly Job[]): Line[] {
   }));
 }
 
-/** One case, from now until nothing happens any more. */
-class Play {
+/** Simulates one case: one duration for each job, from now until no job starts or ends any more. */
+class Simulation {
   readonly #schedule: Schedule;
   readonly #seconds: Float64Array;
   readonly #ends: Float64Array;
@@ -86,7 +86,7 @@ class Play {
   #ready: boolean[] = [];
   /** Jobs that are up, the next to end last. There are as many as slots: few enough for a list that is kept in order. */
   readonly #up: number[] = [];
-  /** Moments at which a job may start that could not before, the next one last. */
+  /** Every `notBefore` that has yet to pass, the next one last. */
   readonly #wakes: number[];
 
   constructor(schedule: Schedule, seconds: Float64Array) {
@@ -98,12 +98,12 @@ class Play {
     this.#started = new Int32Array(lines.length);
     this.#open = open.slice();
     this.#wakes = [...wakes];
-    this.#lookForReady();
+    this.#updateReady();
     for (let job = 0; job < jobs.length; job++) if (jobs[job]!.isUp) this.#begin(job, 0);
   }
 
-  ends(): Float64Array {
-    for (let now = 0; now < Infinity; now = this.#goOn()) this.#startAll(now);
+  run(): Float64Array {
+    for (let now = 0; now < Infinity; now = this.#advance()) this.#startAll(now);
     return this.#ends;
   }
 
@@ -132,7 +132,7 @@ class Play {
     return best;
   }
 
-  #lookForReady(): void {
+  #updateReady(): void {
     const { needs, blocked } = this.#schedule.groups;
     const isDone = (group: number) => this.#open[group] === 0 && !blocked.has(group);
     this.#ready = this.#schedule.lines.map(({ group }) => needs[group]!.every(isDone));
@@ -151,8 +151,8 @@ class Play {
     this.#up.splice(low, 0, job);
   }
 
-  /** To the next moment at which something changes; infinite where nothing will. */
-  #goOn(): number {
+  /** Ends the next run, or passes the next `notBefore`. Returns the new time; Infinity: nothing changes any more. */
+  #advance(): number {
     const job = this.#up.at(-1);
     const wake = this.#wakes.at(-1) ?? Infinity;
     const end = job === undefined ? Infinity : this.#ends[job]!;
@@ -161,7 +161,7 @@ class Play {
     const { group, pool, room } = this.#schedule.jobs[job!]!;
     this.#free[pool] += room;
     this.#open[group]! -= 1;
-    if (this.#open[group] === 0) this.#lookForReady();
+    if (this.#open[group] === 0) this.#updateReady();
     return end;
   }
 }
