@@ -66,7 +66,8 @@ export class FollowedRuns {
   }
 
   get hasEnded(): boolean {
-    return this.ended().length > 0;
+    for (const { isUp } of this.#entries.values()) if (!isUp) return true;
+    return false;
   }
 
   /** Those whose end has not been looked at. */

@@ -30,14 +30,14 @@ export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetti
   const numbered = (word: string) => word.replaceAll('${attempt}', String(attempt));
   const given = atHome(environment, run.cwd);
   const said = joined(given, run.env);
-  const loggers = loggerEnvironment(run.directory, said, hasWandbAccount(said, run.cwd));
+  Object.assign(given, loggerEnvironment(run.directory, said, hasWandbAccount(said, run.cwd)));
   return {
     directory: run.directory,
     attempt,
     argv: argv.map(numbered),
     cwd: run.cwd,
     environment: withProgramFolder(
-      runEnvironment(joined(given, loggers), run.env, place, { id, directory: run.directory, attempt }),
+      runEnvironment(given, run.env, place, { id, directory: run.directory, attempt }),
       bin,
     ),
     ...demandOf(run),
@@ -66,17 +66,16 @@ export function doneEnvironment(
   return withProgramFolder(runEnvironment(atHome(environment, directory), run.env, place, marks), bin);
 }
 
-/** Two variables tell of the shell that the person submitted from: where it was, and what it ran last. */
-function atHome(environment: Environment, cwd: string): Environment {
-  const there: Record<string, string> = { ...environment, PWD: cwd };
+/** A copy without what two variables say of the shell that submitted: its directory, and the last command. */
+function atHome(environment: Environment, cwd: string): Record<string, string> {
+  const there = joined(environment, { PWD: cwd });
   delete there['_'];
   return there;
 }
 
-/** The second wins. Seldom has it anything, and to copy an environment is half of what it takes to make one. */
-function joined(environment: Environment, own: Environment): Environment {
-  for (const name in own) if (own[name] !== undefined) return { ...environment, ...own };
-  return environment;
+/** What is set in either, where the second wins. An object without a prototype is a table: others are made anew with every few names. */
+function joined(environment: Environment, own: Environment): Record<string, string> {
+  return Object.assign(Object.create(null) as Record<string, string>, environment, own);
 }
 
 /**
@@ -114,35 +113,34 @@ const threadCaps = [
   'RAYON_NUM_THREADS',
 ];
 
-/** Python holds back up to 8 KB of what it prints to a file: curves of printed lines would come minutes late. */
-const livePrinting = { PYTHONUNBUFFERED: '1' };
-
 /**
- * The environment of one attempt.
+ * The environment of one attempt, in place.
  *
  * On GPUs it sees only its own, numbered as nvidia-smi numbers them; on a CPU slot it sees none. Pools of threads are capped,
  * since eight runs with eight threads each are slower than one, unless the person's environment or the sweep file says how many
  * threads there should be. Python prints without a buffer, unless the person's environment says otherwise. What the sweep file sets
  * wins over all else.
  *
- * @param inherited The person's environment at submit. @param own `env` of the sweep file. @param place Null: whoever runs it
- * finds it one, and says so to it.
+ * @param environment The person's at submit; becomes that of the attempt. @param own `env` of the sweep file. @param place Null:
+ * whoever runs it finds it one, and says so to it.
  */
 export function runEnvironment(
-  inherited: Readonly<Record<string, string>>,
+  environment: Record<string, string>,
   own: Readonly<Record<string, string>>,
   place: Place | null,
   marks: Marks,
 ): Record<string, string> {
-  return {
-    ...livePrinting,
-    ...inherited,
-    ...(place === null ? {} : { ...shownAt(place), ...threadVariables(place.threads, joined(inherited, own)) }),
-    ...own,
+  // Python holds back up to 8 KB of what it prints to a file: curves of printed lines would come minutes late.
+  environment['PYTHONUNBUFFERED'] ??= '1';
+  if (place !== null) {
+    const caps = threadVariables(place.threads, (name) => own[name] ?? environment[name]);
+    Object.assign(environment, shownAt(place), caps);
+  }
+  return Object.assign(environment, own, {
     [runMarks.id]: marks.id,
     [runMarks.directory]: marks.directory,
     [runMarks.attempt]: String(marks.attempt),
-  };
+  });
 }
 
 /** Our own programs come last on the PATH, so that a person's program of the same name wins. In place. */
@@ -164,12 +162,12 @@ function onGpus(gpus: readonly number[]): Record<string, string> {
  * Those variables that are not set already. Where OMP_NUM_THREADS is, it counts for all: other libraries look there, too, as long
  * as they are not told otherwise. NumExpr fails where it is to use more threads than it may.
  */
-function threadVariables(threads: number, set: Readonly<Record<string, string>>): Record<string, string> {
-  const count = wholeIn(set['OMP_NUM_THREADS']) ?? threads;
-  const most = wholeIn(set['NUMEXPR_MAX_THREADS']) ?? count;
+function threadVariables(threads: number, set: (name: string) => string | undefined): Record<string, string> {
+  const count = wholeIn(set('OMP_NUM_THREADS')) ?? threads;
+  const most = wholeIn(set('NUMEXPR_MAX_THREADS')) ?? count;
   return Object.fromEntries(
     threadCaps
-      .filter((name) => (set[name] ?? '') === '')
+      .filter((name) => (set(name) ?? '') === '')
       .map((name) => [name, String(name === 'NUMEXPR_NUM_THREADS' ? Math.min(count, most) : count)]),
   );
 }
