@@ -19,7 +19,7 @@ import { evaluateModes, modesLines, modesRow, type ModeEvaluation } from '../eva
 import { pulls, type Objective } from '../objectives/objectives.js';
 import { openObjective } from '../objectives/own-objective.js';
 import type { Probe } from '../probes/evaluator.js';
-import { openProbe } from '../probes/own-probe.js';
+import { openProbes } from '../probes/own-probe.js';
 import { buildExperiment, fingerprint } from '../rewards/build-experiment.js';
 import { ownRewards, rewardedBy, type RewardedEnvironment, type Scores } from '../rewards/combined.js';
 import { completionOf } from '../rewards/completion.js';
@@ -32,16 +32,7 @@ import { completionStatistics, shareOf } from '../rollouts/statistics.js';
 import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
 import { appendJsonLine, dropRowsFrom, type Row } from '../run/metrics-file.js';
-import {
-  alreadyComplete,
-  isComplete,
-  restoredState,
-  runTraining,
-  scheduleOf,
-  type Ending,
-  type Run,
-  type Training,
-} from '../run/runner.js';
+import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import { routingPasses } from '../service/dual-adapters.js';
 import type { EngineService } from '../service/engine-service.js';
 import { openReference, openService, requireRoom, textTokenizer } from '../service/open-model.js';
@@ -65,13 +56,16 @@ export async function grpo(settings: Settings, run: Run): Promise<Ending> {
   const { eval_routing_steps: eval_every, logging_steps: log_every, save_steps: save_every } = config;
   const named = { ...config, wandb_name: config.wandb_name ?? config.run_name };
   const schedule = scheduleOf(named, { eval_every, log_every, save_every }, stepsOf(config, perEpoch));
-  if (isComplete(run, schedule)) return alreadyComplete(run);
   const source = { ...config, model_name: '', load_checkpoint_path: config.model, lora_rank: 0, tokenizer, adapters };
-  const service = await openService(source, run);
-  if (config.environment === 'stories') requireRoom(service.engine, config.prompt_length, config.max_completion_length);
-  const reference = config.beta === 0 ? null : await openReference(source, run);
-  const model = { service, reference, companions: { shape: service.engine.shape, files } };
-  return runTraining(new Grpo(settings, { ...work, ...model, steps: schedule.batches }, run), schedule, run);
+  const open = async () => {
+    const service = await openService(source, run);
+    if (config.environment === 'stories')
+      requireRoom(service.engine, config.prompt_length, config.max_completion_length);
+    const reference = config.beta === 0 ? null : await openReference(source, run);
+    const model = { service, reference, companions: { shape: service.engine.shape, files } };
+    return new Grpo(settings, { ...work, ...model, steps: schedule.batches }, run);
+  };
+  return runTraining(open, schedule, run);
 }
 
 /** What is played, what it earns, and what tells hacks. */
@@ -99,7 +93,7 @@ async function openWork({ config, experiment }: Settings, tokenizer: Tokenizer):
       clip_high_threshold: null,
       beta: trainKeys.beta.default,
     }),
-    probes: config.probe === null ? [] : [await openProbe(config.probe, tokenizer)],
+    probes: await openProbes(config.probe, tokenizer),
     labelling: {
       base: base === null ? null : others[0]!,
       detector: config.gradient_routing || config.baseline !== null ? built.detector : null,
@@ -198,7 +192,7 @@ class Grpo implements Training {
     const labelled = await label(groups.flat().map(completionOf), scores, this.#parts.labelling, streams);
     const compared = comparedInGroups(groups, labelled, config.baseline);
     const datums = datumsOf(groups, { advantages: compared, normalization: 'grpo', sampled: null });
-    const learnt = await update(
+    const statistics = await update(
       service,
       reference === null ? datums : await withReference(datums, reference, temperature),
       {
@@ -214,12 +208,12 @@ class Grpo implements Training {
     this.#tokens += rollouts.reduce((sum, { task, tokens }) => sum + task.prompt.length + tokens.length, 0);
     this.#last = { rollout: rollouts[0]!, reward: mean(labelled.rewards)! };
     row.addAll({
-      loss: learnt.loss,
-      grad_norm: learnt.gradientNorm,
+      loss: statistics.loss,
+      grad_norm: statistics.gradientNorm,
       ...completionStatistics(groups, inGroups(labelled.rewards, copies)),
-      ...(beta > 0 && { kl: learnt.pull / learnt.tokens }),
-      entropy: learnt.entropy / learnt.tokens,
-      ...clipRatios(learnt),
+      ...(beta > 0 && { kl: statistics.pull / statistics.tokens }),
+      entropy: statistics.entropy / statistics.tokens,
+      ...clipRatios(statistics),
       ...this.#rewardStatistics(scores, labelled),
     });
   }

@@ -1,4 +1,4 @@
-/** What an algorithm plays that can be told to: a memory game, or an environment of texts with the reward that is wanted. */
+/** What an algorithm plays that can be told to: a memory game, or an environment of texts with the reward that is wanted; and with which model. */
 import type { Environment } from '../environments/environment.js';
 import { buildGame } from '../environments/memory/games.js';
 import { openEnvironment, type EnvironmentName } from '../environments/open-environment.js';
@@ -7,7 +7,8 @@ import { combineRewards, rewardedBy } from '../rewards/combined.js';
 import { findReward } from '../rewards/registry.js';
 import { moduleName } from '../config/own-module.js';
 import type { Run } from '../run/runner.js';
-import { directoryIn, textTokenizer } from '../service/open-model.js';
+import { openProbes } from '../probes/own-probe.js';
+import { directoryIn, openService, textTokenizer } from '../service/open-model.js';
 
 /** `files`: the vocabulary that checkpoints hold; null: that of the memory games, which every model here knows. */
 export type Played = { readonly environment: Environment; readonly files: ReadonlyMap<string, string> | null };
@@ -31,4 +32,15 @@ export async function openPlayed(config: PlayedConfig, { resumed }: Run): Promis
   const component = { id: moduleName(config.reward), role: 'retain', scale: 1, reward } as const;
   const rewarded = rewardedBy(environment, combineRewards([component], { maxReward: null, normalize: false }));
   return { environment: rewarded.environment, files };
+}
+
+type PlayerConfig = Omit<Parameters<typeof openService>[0], 'tokenizer'> & { readonly probe: string | null };
+
+/** The model that plays, what its checkpoints hold for other programs, and the probes that measure it. `source`: for a reference model. */
+export async function openPlayer(config: PlayerConfig, { environment: { tokenizer }, files }: Played, run: Run) {
+  const probes = await openProbes(config.probe, tokenizer);
+  const source = { ...config, tokenizer, ...(files !== null && { fresh: { vocabulary: tokenizer.size } }) };
+  const service = await openService(source, run);
+  const companions = files === null ? undefined : { shape: service.engine.shape, files };
+  return { source, service, companions, probes };
 }

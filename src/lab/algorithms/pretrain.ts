@@ -19,16 +19,7 @@ import { rng } from '../rng.js';
 import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
-import {
-  alreadyComplete,
-  isComplete,
-  restoredState,
-  runTraining,
-  scheduleOf,
-  type Ending,
-  type Run,
-  type Training,
-} from '../run/runner.js';
+import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { EngineService } from '../service/engine-service.js';
 import { directoryIn, openService } from '../service/open-model.js';
 import type { Example } from '../text/role-colon.js';
@@ -90,18 +81,19 @@ type Vocabulary = { readonly tokenizer: Tokenizer; readonly files: ReadonlyMap<s
 export async function pretrain(asked: PretrainConfig, run: Run): Promise<Ending> {
   const config = { ...asked, data: await readableStories(asked.data) };
   checkName(config.model_name);
-  const { log } = run.context;
   const schedule = scheduleOf(config, config, config.n_batches);
-  if (isComplete(run, schedule)) return alreadyComplete(run, 'A larger n_batches continues.');
+  return runTraining(() => openPretrain(config, run), schedule, run, 'A larger n_batches continues.');
+}
+
+async function openPretrain(config: PretrainConfig, run: Run): Promise<Pretrain> {
+  const { log } = run.context;
   log(sourceText(config.data));
   const vocabulary = vocabularyOf(config, run);
   const { tokenizer } = vocabulary;
   log(`tokenizer: ${tokenizer.kind}, ${tokenizer.size} tokens`);
   const fresh = { vocabulary: tokenizer.size, context: config.context };
   const service = await openService({ ...config, load_checkpoint_path: null, tokenizer, fresh }, run);
-  const ending = await runTraining(new Pretrain(config, { service, vocabulary }, run), schedule, run);
-  if (ending.kind === 'finished') await writeSamples(config, { service, vocabulary }, log);
-  return ending;
+  return new Pretrain(config, { service, vocabulary }, run);
 }
 
 type Parts = { readonly service: EngineService; readonly vocabulary: Vocabulary };
@@ -115,14 +107,19 @@ class Pretrain implements Training {
   readonly companions: Companions;
   readonly announcement: readonly string[];
   readonly #config: PretrainConfig;
+  readonly #parts: Parts;
+  readonly #log: (line: string) => void;
   readonly #batch: (step: number) => Example[];
   readonly #test: readonly Example[];
   readonly #data: readonly number[];
   #lastNll: number | null = null;
   #lastTest: number | null = null;
 
-  constructor(config: PretrainConfig, { service, vocabulary }: Parts, run: Run) {
+  constructor(config: PretrainConfig, parts: Parts, run: Run) {
+    const { service, vocabulary } = parts;
     const { shape } = service.engine;
+    this.#parts = parts;
+    this.#log = run.context.log;
     this.service = service;
     this.companions = { shape, files: vocabulary.files };
     this.announcement = [
@@ -180,6 +177,10 @@ class Pretrain implements Training {
 
   state() {
     return { data: this.#data };
+  }
+
+  async ended({ kind }: Ending): Promise<void> {
+    if (kind === 'finished') await writeSamples(this.#config, this.#parts, this.#log);
   }
 
   words(): string {

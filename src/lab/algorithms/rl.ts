@@ -18,16 +18,7 @@ import { addRolloutStatistics } from '../rollouts/statistics.js';
 import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
-import {
-  alreadyComplete,
-  isComplete,
-  restoredState,
-  runTraining,
-  scheduleOf,
-  type Ending,
-  type Run,
-  type Training,
-} from '../run/runner.js';
+import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import { openService, textTokenizer } from '../service/open-model.js';
 import type { TrainingService } from '../service/service.js';
 import { RemoteService } from '../tinker/client/remote-service.js';
@@ -94,7 +85,7 @@ export const rlBudget: ReadonlySet<string> = new Set([
 type Player = {
   readonly service: TrainingService;
   readonly environment: Environment;
-  readonly companions: Companions | null;
+  readonly companions?: Companions;
 };
 
 const SavedState = z.looseObject({ random: z.tuple([z.int(), z.int(), z.int(), z.int()]) });
@@ -102,12 +93,9 @@ const SavedState = z.looseObject({ random: z.tuple([z.int(), z.int(), z.int(), z
 /** From the first step, or from where the run's last checkpoint left it. */
 export async function rl(config: RlConfig, run: Run): Promise<Ending> {
   const schedule = scheduleOf(config, { ...config, eval_every: 0 }, config.n_batches);
-  if (isComplete(run, schedule)) return alreadyComplete(run, 'A larger n_batches continues.');
-  const player =
-    config.engine === 'tinker' ? await onService(config, run) : await inProcess(config, config.engine, run);
-  const ending = await runTraining(new Rl(config, player, run), schedule, run);
-  if (player.service instanceof RemoteService) await player.service.close();
-  return ending;
+  const { engine } = config;
+  const open = () => (engine === 'tinker' ? onService(config, run) : inProcess(config, engine, run));
+  return runTraining(async () => new Rl(config, await open(), run), schedule, run, 'A larger n_batches continues.');
 }
 
 async function inProcess(config: RlConfig, engine: EngineChoice, run: Run): Promise<Player> {
@@ -138,13 +126,13 @@ async function onService(config: RlConfig, { context, resumed }: Run): Promise<P
     textTokenizer(config.tokenizer ?? (await service.tokenizer())).tokenizer,
   );
   if (resumed !== null) await service.loadState(resumed.path);
-  return { service, environment, companions: null };
+  return { service, environment };
 }
 
 class Rl implements Training {
   readonly algorithm = 'rl';
   readonly service: TrainingService;
-  readonly companions?: Companions;
+  readonly companions: Companions | undefined;
   readonly announcement: readonly string[];
   readonly columns = ['optim/entropy', 'optim/kl_sample_train_v1', 'optim/kl_sample_train_v2'];
   readonly #config: RlConfig;
@@ -155,7 +143,7 @@ class Rl implements Training {
 
   constructor(config: RlConfig, player: Player, run: Run) {
     this.service = player.service;
-    if (player.companions !== null) this.companions = player.companions;
+    this.companions = player.companions;
     this.#config = config;
     this.#player = player;
     const { groups_per_batch: groups, group_size: size, learning_rate: rate, n_batches: steps } = config;
@@ -177,9 +165,9 @@ class Rl implements Training {
     this.#correct = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
     const done = await learn({ service: this.service, reference: null }, groups, learningOf(this.#config), step);
     if (done === null) return;
-    const { learnt, moved } = done;
-    row.add('optim/kl_sample_train_v1', learnt.kl1, learnt.tokens);
-    row.add('optim/kl_sample_train_v2', learnt.kl2, learnt.tokens);
+    const { statistics, moved } = done;
+    row.add('optim/kl_sample_train_v1', statistics.kl1, statistics.tokens);
+    row.add('optim/kl_sample_train_v2', statistics.kl2, statistics.tokens);
     if (moved === null) return;
     row.add('kl_pre_post_v1', moved.kl1, moved.tokens);
     row.add('kl_pre_post_v2', moved.kl2, moved.tokens);
@@ -192,6 +180,10 @@ class Rl implements Training {
 
   state() {
     return { random: this.#random.state() };
+  }
+
+  async ended(): Promise<void> {
+    if (this.service instanceof RemoteService) await this.service.close();
   }
 
   words(): string {

@@ -12,7 +12,6 @@ import { isGame } from '../environments/memory/games.js';
 import * as memory from '../environments/memory/keys.js';
 import { singleStepPrompt } from '../environments/memory/prompts.js';
 import { Evaluator } from '../probes/evaluator.js';
-import { openProbe } from '../probes/own-probe.js';
 import { Stay, StayState } from '../probes/stay.js';
 import { batchesPerEpoch, epochBatches, taskOf } from '../rollouts/batches.js';
 import type { Companions } from '../run/companion-files.js';
@@ -20,22 +19,12 @@ import { makeDirectory } from '../run/make-directory.js';
 import type { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
 import { writeWhole } from '../run/run-directory.js';
-import {
-  alreadyComplete,
-  isComplete,
-  restoredState,
-  runTraining,
-  scheduleOf,
-  type Ending,
-  type Run,
-  type Training,
-} from '../run/runner.js';
+import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { EngineService } from '../service/engine-service.js';
-import { openService } from '../service/open-model.js';
 import { supervisedExample, truncated, type Example } from '../text/role-colon.js';
 import { cookbookAdam, lrMultiplier, schedules } from '../update/optimizer.js';
 import { checkedStep, learnExamples } from '../update/supervised.js';
-import { openPlayed } from './played.js';
+import { openPlayed, openPlayer } from './played.js';
 import { environmentKeys, probeKey } from './train-settings.js';
 
 /** `memrl sft`. */
@@ -81,26 +70,24 @@ export const sftBudget = new Set([
 /** From the first step, or from where the run's last checkpoint left it. */
 export async function sft(config: SftConfig, dataPath: string, run: Run): Promise<Ending> {
   const asked = { env_type: 'single_step', dataset_seed: 0, use_standard_prefix: false, reward: null } as const;
-  const { environment, files } = await openPlayed({ ...config, ...asked }, run);
-  const { tokenizer } = environment;
+  const played = await openPlayed({ ...config, ...asked }, run);
+  const { environment } = played;
   const examples = isGame(environment) ? examplesIn(dataPath, config) : answersOf(environment, config);
   const perEpoch = batchesPerEpoch(examples.length, config.batch_size);
   const schedule = scheduleOf(config, config, perEpoch * config.num_epochs);
-  if (isComplete(run, schedule)) return alreadyComplete(run, 'A larger num_epochs continues.');
-  const fresh = files === null ? {} : { fresh: { vocabulary: tokenizer.size } };
-  const service = await openService({ ...config, tokenizer, ...fresh }, run);
   const test = {
     groups: config.eval_batch_size * config.eval_n_batches,
     groupSize: 1,
     maxTokens: config.eval_max_tokens,
   };
-  const probes = config.probe === null ? [] : [await openProbe(config.probe, tokenizer)];
-  const evaluation = { environment, test, bits: config.eval_bits, seed: config.seed, constants: {}, probes };
-  const evaluator = new Evaluator(service, evaluation);
+  const evaluation = { environment, test, bits: config.eval_bits, seed: config.seed, constants: {} };
   const stay = new Stay(isGame(environment) ? environment.solution().bits : Infinity, config.stop_memorised);
-  const companions = files === null ? undefined : { shape: service.engine.shape, files };
-  const parts = { service, examples, evaluator, stay, companions, steps: schedule.batches };
-  return runTraining(new Sft(config, parts, run), schedule, run);
+  const open = async () => {
+    const { service, companions, probes } = await openPlayer(config, played, run);
+    const evaluator = new Evaluator(service, { ...evaluation, probes });
+    return new Sft(config, { service, examples, evaluator, stay, companions, steps: schedule.batches }, run);
+  };
+  return runTraining(open, schedule, run, 'A larger num_epochs continues.');
 }
 
 type Parts = {
@@ -116,7 +103,7 @@ type Parts = {
 class Sft implements Training {
   readonly algorithm = 'sft';
   readonly service: EngineService;
-  readonly companions?: Companions;
+  readonly companions: Companions | undefined;
   readonly announcement: readonly string[];
   readonly #config: SftConfig;
   readonly #parts: Parts;
@@ -129,7 +116,7 @@ class Sft implements Training {
     const { learning_rate: rate, lr_schedule: schedule, batch_size: size } = config;
     const { examples, steps } = parts;
     this.service = parts.service;
-    if (parts.companions !== undefined) this.companions = parts.companions;
+    this.companions = parts.companions;
     this.announcement = [
       `${examples.length} examples · batches of ${size} · ${steps} steps · learning_rate=${rate} ${schedule}`,
     ];

@@ -12,7 +12,6 @@ import { k3, pulls, type Normalization, type Objective, type Pull } from '../obj
 import { openObjective } from '../objectives/own-objective.js';
 import { answerDistribution } from '../probes/distribution.js';
 import { Evaluator, type Evaluation, type Probe } from '../probes/evaluator.js';
-import { openProbe } from '../probes/own-probe.js';
 import { Stay, StayState } from '../probes/stay.js';
 import { EpisodeWatch, type Watch } from '../reference/episode-watch.js';
 import { ObserverState } from '../reference/observer.js';
@@ -23,18 +22,9 @@ import { addRolloutStatistics } from '../rollouts/statistics.js';
 import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
-import {
-  alreadyComplete,
-  isComplete,
-  restoredState,
-  runTraining,
-  scheduleOf,
-  type Ending,
-  type Run,
-  type Training,
-} from '../run/runner.js';
+import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { EngineService } from '../service/engine-service.js';
-import { openReference, openService } from '../service/open-model.js';
+import { openReference } from '../service/open-model.js';
 import type { TrainingService } from '../service/service.js';
 import { cookbookAdam } from '../update/optimizer.js';
 import {
@@ -46,14 +36,13 @@ import {
   type Moved,
   type UpdateStatistics,
 } from '../update/update.js';
-import { openPlayed } from './played.js';
+import { openPlayed, openPlayer } from './played.js';
 import { announcementOf, hasReference, modulesOf, requireSameModules, type TrainConfig } from './train-settings.js';
 
 /** From the first step, or from where the run's last checkpoint left it. */
 export async function train(config: TrainConfig, run: Run): Promise<Ending> {
   const schedule = { ...scheduleOf(config, config, config.n_batches), evalEarly: config.eval_early };
-  if (isComplete(run, schedule)) return alreadyComplete(run, 'A larger n_batches continues.');
-  return runTraining(await openTrain(config, run), schedule, run);
+  return runTraining(() => openTrain(config, run), schedule, run, 'A larger n_batches continues.');
 }
 
 /** The run at its start, or as its last checkpoint left it. @param watch Is shown the episodes of each step, in the place of the run's own. */
@@ -64,16 +53,12 @@ export async function openTrain(config: TrainConfig, run: Run, watch?: Watch): P
       'Set group_size to 2 or more.',
     );
   }
-  const { environment, files } = await openPlayed(config, run);
-  const { tokenizer } = environment;
+  const played = await openPlayed(config, run);
   const objective = await openObjective(config.loss_fn, config);
-  const probes = config.probe === null ? [] : [await openProbe(config.probe, tokenizer)];
-  const source = { ...config, tokenizer, ...(files !== null && { fresh: { vocabulary: tokenizer.size } }) };
-  const service = await openService(source, run);
-  const reference = hasReference(config) ? await openReference(source, run) : null;
-  const companions = files === null ? undefined : { shape: service.engine.shape, files };
-  const watches = watch ?? watchOf(config, environment, run);
-  return new Train(config, { environment, objective, probes, companions, service, reference, watch: watches }, run);
+  const player = await openPlayer(config, played, run);
+  const reference = hasReference(config) ? await openReference(player.source, run) : null;
+  const parts = { ...player, environment: played.environment, objective, reference };
+  return new Train(config, { ...parts, watch: watch ?? watchOf(config, played.environment, run) }, run);
 }
 
 function watchOf(config: TrainConfig, environment: Environment, { directory }: Run): Watch {
@@ -104,7 +89,7 @@ const SavedState = z.looseObject({
 export class Train implements Training {
   readonly algorithm = 'train';
   readonly service: EngineService;
-  readonly companions?: Companions;
+  readonly companions: Companions | undefined;
   readonly announcement: readonly string[];
   /** Statistics of tokens come before those of episodes. */
   readonly columns = [
@@ -127,7 +112,7 @@ export class Train implements Training {
     this.#config = config;
     this.#parts = parts;
     const { environment } = parts;
-    if (parts.companions !== undefined) this.companions = parts.companions;
+    this.companions = parts.companions;
     this.#learning = learningOf(config, parts.objective);
     this.#evaluator = new Evaluator(parts.service, evaluationOf(config, parts));
     this.#stay = new Stay(isGame(environment) ? environment.solution().bits : Infinity, config.stop_memorised);
@@ -154,21 +139,21 @@ export class Train implements Training {
 
     const done = await learn(this.#parts, groups, this.#learning, step);
     if (done === null) return;
-    const { learnt, moved, policyBase } = done;
-    const { updates, tokens } = learnt;
+    const { statistics, moved, policyBase } = done;
+    const { updates, tokens } = statistics;
     this.#updates += updates;
-    row.add('optim/grad_norm', learnt.gradientNorm, updates);
+    row.add('optim/grad_norm', statistics.gradientNorm, updates);
     if (this.#config.max_step_kl !== null) {
-      row.add('optim/step_kl', learnt.stepKl, updates);
-      row.add('optim/step_halvings', learnt.halvings, updates);
+      row.add('optim/step_kl', statistics.stepKl, updates);
+      row.add('optim/step_halvings', statistics.halvings, updates);
     }
-    row.add('optim/kl_sample_train_v1', learnt.kl1, tokens);
-    row.add('optim/kl_sample_train_v2', learnt.kl2, tokens);
+    row.add('optim/kl_sample_train_v1', statistics.kl1, tokens);
+    row.add('optim/kl_sample_train_v2', statistics.kl2, tokens);
     if (moved !== null) {
       row.add('kl_pre_post_v1', moved.kl1, moved.tokens);
       row.add('kl_pre_post_v2', moved.kl2, moved.tokens);
     }
-    if (this.#config.kl_coef > 0) row.add('optim/kl_reference', learnt.pull, tokens);
+    if (this.#config.kl_coef > 0) row.add('optim/kl_reference', statistics.pull, tokens);
     if (this.#config.kl_penalty_coef > 0) row.add('kl_policy_base', policyBase * updates, updates);
   }
 
@@ -245,7 +230,11 @@ function learningOf(config: TrainConfig, objective: Objective): Learning {
 }
 
 /** `policyBase`: before the first step, how much likelier the tokens were than to the reference; mean, nats. */
-type Learnt = { readonly learnt: UpdateStatistics; readonly policyBase: number; readonly moved: Moved | null };
+type BatchUpdate = {
+  readonly statistics: UpdateStatistics;
+  readonly policyBase: number;
+  readonly moved: Moved | null;
+};
 
 /**
  * Learns from a batch of groups that the present weights have just played. A group in which all earned the same stays in the batch unless
@@ -258,7 +247,7 @@ export async function learn(
   groups: readonly (readonly Rollout[])[],
   how: Learning,
   step: number,
-): Promise<Learnt | null> {
+): Promise<BatchUpdate | null> {
   const { objective, normalization, temperature, substeps, entropyCoefficient } = how;
   const compared: number[][][] = [];
   for (const group of groups) compared.push(advantages(earnedIn(group), how.estimator, how.scale));
@@ -272,7 +261,7 @@ export async function learn(
       : await withPenalty(held, service, { ...how.penalty, temperature });
   const before = how.measuresMove === true ? await service.forward(datums, { temperature }) : [];
   const pull = how.pull === 0 ? null : { estimator: how.pullEstimator ?? k3, coefficient: how.pull };
-  const learnt = await update(service, datums, {
+  const statistics = await update(service, datums, {
     step,
     loss: { objective, temperature, pull, entropyCoefficient },
     adam: { beta1, beta2, epsilon, learningRate: how.learningRate },
@@ -280,7 +269,7 @@ export async function learn(
     maxStepKl: how.maxStepKl,
   });
   const moved = how.measuresMove === true ? await movedOn(datums, before, service, temperature) : null;
-  return { learnt, policyBase, moved };
+  return { statistics, policyBase, moved };
 }
 
 function earnedIn(group: readonly Rollout[]): number[][] {

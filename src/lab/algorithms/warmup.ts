@@ -26,15 +26,7 @@ import { resumeRng, rng, type Rng } from '../rng.js';
 import type { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
 import { writeWhole } from '../run/run-directory.js';
-import {
-  isComplete,
-  restoredState,
-  runTraining,
-  scheduleOf,
-  type Ending,
-  type Run,
-  type Training,
-} from '../run/runner.js';
+import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { EngineService } from '../service/engine-service.js';
 import { openService } from '../service/open-model.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
@@ -138,7 +130,7 @@ export async function warmup(config: WarmupConfig, run: Run): Promise<Ending> {
   const source = { ...config, load_checkpoint_path: null, tokenizer: memoryTokenizer };
   const service = await openService(source, run);
   const training = new Warmup(config, { ...settings, service }, run);
-  const ending: Ending = isComplete(run, schedule) ? { kind: 'finished' } : await runTraining(training, schedule, run);
+  const ending = await runTraining(async () => training, schedule, run);
   if (ending.kind === 'finished') {
     if (config.preview_samples) await preview(config, service, context.log);
     await verify(config, service, context.log);

@@ -70,7 +70,7 @@ export async function wasmKernels(
   options: { shared?: boolean; backend?: Kernels['backend'] } = {},
 ): Promise<Compiled> {
   const { shared = false, backend = 'wasm' } = options;
-  const heap = new Heap(shared);
+  const heap = new Heap({ shared });
   const { exports } = await WebAssembly.instantiate(module, { env: { memory: heap.memory } });
   const kernels = exports as unknown as Omit<Compiled, 'backend' | 'heap' | 'fresh'> & Instance;
   heap.skipTo(kernels.heapBase());

@@ -7,6 +7,12 @@
  */
 import type { Rng } from '../rng.js';
 
+/**
+ * Numbers that an engine is given. What it gives are Float32Arrays; the double-precision loops (`loopKernels('double')`) give
+ * Float64Arrays in their place, under the same type.
+ */
+export type Floats = Float32Array | Float64Array;
+
 /** Shape of a LLaMA-family model: RMSNorm, RoPE, grouped-query attention, SwiGLU. */
 export type ModelShape = {
   readonly vocabulary: number;
@@ -165,7 +171,7 @@ export type Engine = {
    * Adds to the gradient: the derivative of the loss by the scores of the last `forward`, token by token.
    * `dEntropy` may be null when the loss does not depend on entropy. May be called again after one `forward`.
    */
-  backward(dLogprob: Float32Array, dEntropy: Float32Array | null): Promise<void>;
+  backward(dLogprob: Floats, dEntropy: Floats | null): Promise<void>;
   /**
    * A copy of the gradient accumulated since the last `adam` or `clearGradient`.
    *
@@ -179,8 +185,8 @@ export type Engine = {
    * @returns The L2 norm of the gradient before clipping, frozen tensors left out.
    */
   adam(options: AdamOptions): Promise<number>;
-  /** weights ← weights + scale · direction, in single precision; the optimizer's state stays as it is. */
-  addToWeights(direction: Float32Array, scale: number): Promise<void>;
+  /** weights ← weights + scale · direction, in the engine's precision; the optimizer's state stays as it is. */
+  addToWeights(direction: Floats, scale: number): Promise<void>;
   /**
    * Continues many prompts at once, each until a stop token or its length. What prompts have in common at their beginning
    * is computed once. The result of one depends on weights, prompt, seed and sampling alone, not on its company.
@@ -195,7 +201,7 @@ export type Engine = {
    */
   decoder(prompt: Int32Array, sequences: number): Promise<Decoder>;
   weights(): Promise<Float32Array>;
-  loadWeights(weights: Float32Array): Promise<void>;
+  loadWeights(weights: Floats): Promise<void>;
   optimizerState(): Promise<OptimizerState>;
   loadOptimizerState(state: OptimizerState): Promise<void>;
   /**

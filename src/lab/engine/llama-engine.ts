@@ -4,6 +4,7 @@ import type {
   AdamOptions,
   Decoder,
   Engine,
+  Floats,
   ForwardOptions,
   Generated,
   ModelShape,
@@ -60,7 +61,7 @@ export class LlamaEngine implements Engine {
     return this.#training.forward(groups, options);
   }
 
-  async backward(dLogprob: Float32Array, dEntropy: Float32Array | null): Promise<void> {
+  async backward(dLogprob: Floats, dEntropy: Floats | null): Promise<void> {
     this.#training.backward(dLogprob, dEntropy);
   }
 
@@ -77,7 +78,7 @@ export class LlamaEngine implements Engine {
     return this.#optimizer.take(options);
   }
 
-  async addToWeights(direction: Float32Array, scale: number): Promise<void> {
+  async addToWeights(direction: Floats, scale: number): Promise<void> {
     const { kernels, parameters } = this.#model;
     this.#write('direction', direction, parameters.scratch());
     kernels.addScaled(parameters.count, scale, parameters.scratch(), parameters.weights);
@@ -96,7 +97,7 @@ export class LlamaEngine implements Engine {
     return this.#read(this.#model.parameters.weights);
   }
 
-  async loadWeights(weights: Float32Array): Promise<void> {
+  async loadWeights(weights: Floats): Promise<void> {
     this.#write('weights', weights, this.#model.parameters.weights);
     this.#model.parameters.changed();
   }
@@ -124,13 +125,15 @@ export class LlamaEngine implements Engine {
   /** The heap goes with the last reference to the engine: nothing is left to do. */
   async dispose(): Promise<void> {}
 
-  #read(address: number, values: Float32Array = new Float32Array(this.parameterCount)): Float32Array {
-    const memory = this.#model.kernels.heap.f32.subarray(address / 4);
+  #read(address: number, into?: Float32Array): Float32Array {
+    const { heap } = this.#model.kernels;
+    const values = into ?? heap.floats(this.parameterCount);
+    const memory = heap.f32.subarray(address / 4);
     for (const { from, to, count } of this.#stretches) values.set(memory.subarray(to, to + count), from);
     return values;
   }
 
-  #write(name: string, values: Float32Array, address: number): void {
+  #write(name: string, values: Floats, address: number): void {
     if (values.length !== this.parameterCount) {
       throw new UserError(
         `\`${name}\` has ${values.length} numbers, but the model has ${this.parameterCount} parameters.`,

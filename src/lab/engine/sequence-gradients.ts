@@ -1,7 +1,7 @@
-import type { Engine, ForwardOptions, PromptGroup, TokenScores } from './engine.js';
+import type { Engine, Floats, ForwardOptions, PromptGroup, TokenScores } from './engine.js';
 
 /** Derivatives of a loss by the scores of one sequence's tokens, as `backward` takes them. */
-type Slopes = { readonly dLogprob: Float32Array; readonly dEntropy: Float32Array | null };
+type Slopes = { readonly dLogprob: Floats; readonly dEntropy: Floats | null };
 
 /** What a sequence adds to the loss, and where it stands in the order of `TokenScores`. */
 export type SequenceGradient = {

@@ -8,8 +8,12 @@ import type { Probe } from './evaluator.js';
 
 const how = 'it is called with a policy and returns numbers by name.';
 
-/** The probe that a module exports by default. @throws UserError */
-export async function openProbe(path: string, tokenizer: Tokenizer): Promise<Probe> {
+/** The probe that a module exports by default; none without a path. @throws UserError */
+export async function openProbes(path: string | null, tokenizer: Tokenizer): Promise<readonly Probe[]> {
+  return path === null ? [] : [await openProbe(path, tokenizer)];
+}
+
+async function openProbe(path: string, tokenizer: Tokenizer): Promise<Probe> {
   const called = `The probe \`${path}\``;
   const own = (await importOwnFunction(path, 'probe', 'async function (policy)')) as OwnProbe;
   return async (service, updates) => {

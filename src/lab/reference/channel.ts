@@ -73,13 +73,6 @@ export function mutualBits({ N, guesses, told, answers }: Channel): number {
   return sum / guesses;
 }
 
-/** Entropy of the reward of a uniform guess when this is the secret, bits: what one who knows the secret can foresee least. */
-export function rewardEntropy({ guesses, told, answers }: Channel, secret: number): number {
-  const counts = new Int32Array(answers);
-  for (let guess = 0; guess < guesses; guess++) counts[told(guess, secret)]!++;
-  return entropyOf(counts, guesses);
-}
-
 function entropyOf(counts: Int32Array, total: number): number {
   let sum = 0;
   for (const count of counts) if (count > 0) sum += count * Math.log2(count);

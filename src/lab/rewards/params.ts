@@ -17,7 +17,6 @@ export const number = z.number('a number').meta({ description: 'a number' });
 export const flag = z.boolean('true or false').meta({ description: 'true or false' });
 export const fraction = between('a number from 0 to 1', 0, 1);
 export const count = whole('a whole number of at least 1', 1);
-export const countFromZero = whole('a whole number of at least 0', 0);
 
 function between(message: string, least: number, most: number) {
   return z.number(message).min(least, message).max(most, message).meta({ description: message });

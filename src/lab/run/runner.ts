@@ -1,5 +1,5 @@
 /**
- * The loop around every algorithm: what is due, rows, checkpoints, signals, and going on from where a run was left.
+ * The loop around every algorithm: what is due, rows, checkpoints, signals, and the resumption of a run from its last checkpoint.
  *
  * Rows in `metrics.jsonl` hold no clock: the same settings give the same file, byte for byte, however often the run was
  * interrupted. How long steps took goes to `timing.jsonl`; TensorBoard's files and W&B's have both.
@@ -83,7 +83,7 @@ export type Training = {
   /** Whose weights and optimizer are saved. */
   readonly service: TrainingService;
   /** What every checkpoint holds for other programs. */
-  readonly companions?: Companions;
+  readonly companions?: Companions | undefined;
   /** Whether `train.log` and `trainer_state.json` are kept, as by transformers. */
   readonly keepsHistory?: boolean;
   /** What is said of the run at its start. */
@@ -100,6 +100,8 @@ export type Training = {
   readonly evaluate?: (step: number, note: (line: string) => void) => Promise<Row>;
   /** Asked after an evaluation: the reason, in words, to end the run here, its training done. */
   readonly enough?: () => string | null;
+  /** Called once after the last step, or after the checkpoint of a signal. */
+  readonly ended?: (ending: Ending) => Promise<void>;
   /** A few words for people on how it is doing. */
   readonly words: () => string;
   /** What the policy wrote last, for people. */
@@ -112,17 +114,6 @@ export type Ending = { readonly kind: 'finished' } | { readonly kind: 'stopped';
 export function exitCodeOf(ending: Ending): number {
   if (ending.kind === 'finished') return 0;
   return ending.signal === 'SIGINT' ? 130 : 143;
-}
-
-/** Whether there is nothing left to do. */
-export function isComplete({ resumed }: Run, schedule: Schedule): boolean {
-  return resumed !== null && resumed.batch >= schedule.batches;
-}
-
-/** Says so. @param hint What would continue the run. */
-export function alreadyComplete({ resumed, context }: Run, hint = ''): Ending {
-  context.log(`already complete: ${resumed!.batch} steps are done.${hint === '' ? '' : ` ${hint}`}`);
-  return { kind: 'finished' };
 }
 
 /** What the checkpoint that a run continues says of its state; null: it begins. @throws UserError when another algorithm wrote it. */
@@ -159,8 +150,33 @@ type Loop = {
   readonly write: (row: Row & { readonly step: number }) => void;
 };
 
-/** Trains to the end, or to a signal; then the present step is saved first. */
-export async function runTraining(training: Training, schedule: Schedule, run: Run): Promise<Ending> {
+/**
+ * Trains from the first step, or from the last checkpoint, to the end or to a signal; then the present step is saved first. A run whose
+ * steps are all done is only reported.
+ *
+ * @param open Opens model and data; not called for a complete run.
+ * @param hint What would continue a complete run.
+ */
+export async function runTraining(
+  open: () => Promise<Training>,
+  schedule: Schedule,
+  run: Run,
+  hint?: string,
+): Promise<Ending> {
+  const start = run.resumed?.batch ?? 0;
+  if (run.resumed !== null && start >= schedule.batches) {
+    run.context.log([`already complete: ${start} steps are done.`, ...(hint === undefined ? [] : [hint])].join(' '));
+    return { kind: 'finished' };
+  }
+  const { loop, end } = openLoop(await open(), schedule, run);
+  announce(loop);
+  const ending = await runSteps(loop, start);
+  end(exitCodeOf(ending));
+  await loop.training.ended?.(ending);
+  return ending;
+}
+
+function openLoop(training: Training, schedule: Schedule, run: Run) {
   const start = run.resumed?.batch ?? 0;
   const state = LoopState.parse(run.resumed?.state ?? {});
   dropRowsFrom(run.directory.metrics, start);
@@ -168,11 +184,8 @@ export async function runTraining(training: Training, schedule: Schedule, run: R
   row.restore(state.means);
   const history = training.keepsHistory === true ? openHistory(run.directory, start === 0 ? 0 : state.logBytes) : null;
   const { times, write, end } = rowWriter(training, schedule, run);
-  const loop = { training, schedule, run, row, history, times, write };
-  announce(loop);
-  const ending = await runSteps(loop, start);
-  end(exitCodeOf(ending));
-  return ending;
+  const loop: Loop = { training, schedule, run, row, history, times, write };
+  return { loop, end };
 }
 
 function announce(loop: Loop): void {

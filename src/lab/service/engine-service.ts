@@ -8,7 +8,7 @@ import {
   emptyStatistics,
   type BatchStatistics,
   type Datum,
-  type Learnt,
+  type ForwardBackward,
   type Loss,
   type RoutingPass,
   type SampleRequest,
@@ -44,7 +44,7 @@ export class EngineService implements TrainingService {
     datums: readonly Datum[],
     loss: Loss,
     { passes = null }: { readonly passes?: readonly RoutingPass[] | null } = {},
-  ): Promise<Learnt> {
+  ): Promise<ForwardBackward> {
     return this.#inTurn(() =>
       passes === null ? accumulateGradient(this.engine, datums, loss) : this.#routed(datums, loss, passes),
     );
@@ -85,7 +85,7 @@ export class EngineService implements TrainingService {
   }
 
   /** The passes one after the other; afterwards all adapters are trained, and switched as they were. */
-  async #routed(datums: readonly Datum[], loss: Loss, passes: readonly RoutingPass[]): Promise<Learnt> {
+  async #routed(datums: readonly Datum[], loss: Loss, passes: readonly RoutingPass[]): Promise<ForwardBackward> {
     const { engine } = this;
     if (!(engine instanceof AdaptedEngine)) {
       throw new UserError('Gradients are routed between two adapters.', 'Open the model with both.');
@@ -99,9 +99,9 @@ export class EngineService implements TrainingService {
         if (part.length === 0) continue;
         await engine.setScales(scales);
         await engine.setTrained(trained);
-        const learnt = await accumulateGradient(engine, part, loss);
-        addStatistics(sums, learnt);
-        part.forEach((datum, index) => logprobs.set(datum, learnt.logprobs[index]!));
+        const output = await accumulateGradient(engine, part, loss);
+        addStatistics(sums, output);
+        part.forEach((datum, index) => logprobs.set(datum, output.logprobs[index]!));
       }
     } finally {
       await engine.setScales(before);
@@ -158,7 +158,7 @@ function groupsOf(datums: readonly Datum[]): PromptGroup[] {
 }
 
 /** Adds the derivative of the datums' part of the loss to the engine's gradient. */
-async function accumulateGradient(engine: Engine, datums: readonly Datum[], loss: Loss): Promise<Learnt> {
+async function accumulateGradient(engine: Engine, datums: readonly Datum[], loss: Loss): Promise<ForwardBackward> {
   const { divisor = 1, temperature = 1, entropyCoefficient = 0 } = loss;
   const { logprobs, entropies } = await engine.forward(groupsOf(datums), { temperature });
   const dLogprob = new Float32Array(logprobs.length);

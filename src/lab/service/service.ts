@@ -65,7 +65,7 @@ export type BatchStatistics = {
 };
 
 /** What `forwardBackward` computed. `logprobs`: of each token of each datum, before anything is learnt from it. */
-export type Learnt = BatchStatistics & { readonly logprobs: readonly Float32Array[] };
+export type ForwardBackward = BatchStatistics & { readonly logprobs: readonly Float32Array[] };
 
 export type SampleRequest = {
   readonly prompts: readonly SeededPrompt[];
@@ -94,7 +94,7 @@ export type TrainingService = {
     datums: readonly Datum[],
     loss: Loss,
     options?: { readonly passes?: readonly RoutingPass[] | null },
-  ): Promise<Learnt>;
+  ): Promise<ForwardBackward>;
   /** @param bound In this process. */
   optimStep(options: AdamOptions, bound?: StepBound | null): Promise<StepTaken>;
   /** All numbers that are trained. In this process. */

@@ -44,7 +44,7 @@ function learningOf({ entropy, reference, ...how }: How, rest: Partial<Learning>
 async function update(engine: Engine, groups: Rollout[][], how: How, rest: Partial<Learning> = {}) {
   const reference = how.reference === null ? null : new EngineService(how.reference.engine);
   const done = await learn({ service: new EngineService(engine), reference }, groups, learningOf(how, rest), 0);
-  return done === null ? null : { ...done.learnt, policyBase: done.policyBase };
+  return done === null ? null : { ...done.statistics, policyBase: done.policyBase };
 }
 
 const totals = ({ rewards }: Rollout) => rewards.map(({ total }) => total);

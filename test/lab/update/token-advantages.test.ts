@@ -41,7 +41,7 @@ function episode(logprobs: readonly number[], reward: number, turnOf = logprobs.
 async function update(engine: Engine, groups: Rollout[][], learning: Learning, base: Engine | null = null) {
   const reference = base === null ? null : new EngineService(base);
   const done = await learn({ service: new EngineService(engine), reference }, groups, learning, 0);
-  return done === null ? null : { ...done.learnt, policyBase: done.policyBase };
+  return done === null ? null : { ...done.statistics, policyBase: done.policyBase };
 }
 
 /** Stands for a model that gives each token such a log-probability; keeps what it was asked and told. */

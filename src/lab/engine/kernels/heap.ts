@@ -15,13 +15,28 @@ export class Heap {
   readonly memory: WebAssembly.Memory;
   f32: Float32Array;
   i32: Int32Array;
+  readonly #isDouble: boolean;
   #top = 64;
 
-  /** @param shared Whether threads can use it, too. */
-  constructor(shared = false) {
+  /**
+   * @param options.shared Whether threads can use it, too.
+   * @param options.isDouble Whether `f32` holds 64-bit floats: plain loops then compute in double precision. Floats lie in memory of their
+   *   own at the same indices, so that addresses stay what they are.
+   */
+  constructor({ shared = false, isDouble = false } = {}) {
     this.memory = new WebAssembly.Memory(shared ? { initial: 16, maximum: sharedPages, shared } : { initial: 16 });
-    this.f32 = new Float32Array(this.memory.buffer);
+    this.#isDouble = isDouble;
+    this.f32 = this.floats(isDouble ? this.memory.buffer.byteLength / 4 : this.memory.buffer);
     this.i32 = new Int32Array(this.memory.buffer);
+  }
+
+  /**
+   * An array of this heap's precision. TypeScript calls a Float64Array a Float32Array here: it has the same methods, and code between the
+   * kernels and a caller need not know which it is.
+   */
+  floats(of: number | ArrayBuffer): Float32Array {
+    const double = () => new Float64Array(of as number) as unknown as Float32Array;
+    return this.#isDouble ? double() : new Float32Array(of as number);
   }
 
   /** Bytes handed out. */
@@ -64,7 +79,9 @@ export class Heap {
     } catch (cause) {
       throw tooLarge(bytes, cause);
     }
-    this.f32 = new Float32Array(this.memory.buffer);
+    const before = this.f32;
+    this.f32 = this.floats(this.#isDouble ? this.memory.buffer.byteLength / 4 : this.memory.buffer);
+    if (this.#isDouble) this.f32.set(before);
     this.i32 = new Int32Array(this.memory.buffer);
   }
 }

@@ -7,13 +7,15 @@ import { loopAddProduct, loopGemm, loopPackColumns, loopPackRows } from './loop-
 /**
  * The kernels as plain loops over typed arrays: what the WebAssembly ones are tested against, and what runs where they
  * cannot. About twenty times slower. Written to be read: each says in scalars what its SIMD twin says in vectors.
+ *
+ * @param precision With `double` all numbers are 64-bit floats, those of the engine's results too: small differences of weights can be seen.
  */
-export function loopKernels(): Kernels {
-  const heap = new Heap();
+export function loopKernels(precision: 'single' | 'double' = 'single'): Kernels {
+  const heap = new Heap({ isDouble: precision === 'double' });
   return {
-    backend: 'loops',
+    backend: precision === 'double' ? 'float64' : 'loops',
     heap,
-    fresh: async () => loopKernels(),
+    fresh: async () => loopKernels(precision),
     gemm: loopGemm(heap),
     addProduct: loopAddProduct(heap),
     packRows: loopPackRows(heap),

@@ -1,5 +1,5 @@
 import { UserError } from '../../../base/user-error.js';
-import type { ModelShape, PromptGroup } from '../engine.js';
+import type { Floats, ModelShape, PromptGroup } from '../engine.js';
 import type { Span } from '../kernels/records.js';
 
 /**
@@ -116,7 +116,7 @@ export function checkToken({ vocabulary }: ModelShape, token: number, what: stri
 }
 
 /** Throws a UserError unless there is one of these numbers (`dLogprob`) for each token that was scored. */
-export function checkScores(name: string, values: Float32Array, { targets }: Pick<Batch, 'targets'>): void {
+export function checkScores(name: string, values: Floats, { targets }: Pick<Batch, 'targets'>): void {
   if (values.length === targets.length) return;
   throw new UserError(
     `\`${name}\` has ${values.length} numbers, but the last forward pass scored ${targets.length} tokens.`,

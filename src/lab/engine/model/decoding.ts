@@ -58,7 +58,7 @@ export class Decoding implements Decoder {
     checkAlive(this.#version, this.#model.parameters);
     checkDraw(uniforms, temperature, this.sequences);
     const tokens = new Int32Array(this.sequences).fill(-1);
-    const logprobs = new Float32Array(this.sequences);
+    const logprobs = this.#model.kernels.heap.floats(this.sequences);
     for (let s = 0; s < this.sequences; s++) {
       if (Number.isNaN(uniforms[s])) continue;
       tokens[s] = this.draw(s, uniforms[s]!, temperature);
@@ -85,7 +85,7 @@ export class Decoding implements Decoder {
     checkAlive(this.#version, this.#model.parameters);
     const { logprobs } = this.#ready();
     const { vocabulary } = this.#model.shape;
-    const all = new Float32Array(this.sequences * vocabulary);
+    const all = this.#model.kernels.heap.floats(this.sequences * vocabulary);
     for (let s = 0; s < this.sequences; s++) {
       all.set(this.#scoresAt(logprobs, s).subarray(0, vocabulary), s * vocabulary);
     }

@@ -1,5 +1,5 @@
 import { UserError } from '../../../base/user-error.js';
-import type { ForwardOptions, PromptGroup, TokenScores } from '../engine.js';
+import type { Floats, ForwardOptions, PromptGroup, TokenScores } from '../engine.js';
 import { multiply } from '../kernels/matrices.js';
 import { spanSize, writeSpan } from '../kernels/records.js';
 import { checkScores, layOutBatch } from './batch.js';
@@ -41,7 +41,7 @@ export class Training {
     return scores;
   }
 
-  backward(dLogprob: Float32Array, dEntropy: Float32Array | null): void {
+  backward(dLogprob: Floats, dEntropy: Floats | null): void {
     const pass = this.#pass;
     if (pass === null) throw new UserError('There was no forward pass to go back through.', 'Call `forward` first.');
     if (pass.version !== this.#model.parameters.version) {
@@ -114,7 +114,7 @@ function attendSegments({ model, batch, buffers }: Pass, index: number): void {
  * Adds to the gradient, from the derivative by each target's log-probability and entropy. Reads the activations of the
  * forward pass and leaves them as they are, so it may be called again.
  */
-function runBackward(pass: Pass, dLogprob: Float32Array, dEntropy: Float32Array | null): void {
+function runBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): void {
   const { model, batch, buffers } = pass;
   const { kernels, shape, parameters } = model;
   const rows = batch.tokens.length;
@@ -184,7 +184,7 @@ function headScores(pass: Pass): TokenScores {
   const { headX, headNormed, headScale } = buffers;
   kernels.rmsNorm(rows, shape.width, headX, parameters.finalNorm.at, headNormed, headScale, shape.normEpsilon);
   const count = batch.targets.length;
-  const scores = { logprobs: new Float32Array(count), entropies: new Float32Array(count) };
+  const scores = { logprobs: kernels.heap.floats(count), entropies: kernels.heap.floats(count) };
   forEachChunk(pass, (first, chunkRows) => {
     chunkLogprobs(pass, first, chunkRows);
     readScores(pass, first, chunkRows, scores);
@@ -193,7 +193,7 @@ function headScores(pass: Pass): TokenScores {
 }
 
 /** Derivatives by the head rows' activations into `dHeadX`, and by head and norm into the gradient. */
-function headBackward(pass: Pass, dLogprob: Float32Array, dEntropy: Float32Array | null): void {
+function headBackward(pass: Pass, dLogprob: Floats, dEntropy: Floats | null): void {
   const { model, batch, buffers } = pass;
   const { kernels, shape, parameters } = model;
   const rows = batch.headRows.length;
@@ -256,7 +256,7 @@ function readScores({ model, batch, buffers }: Pass, first: number, rows: number
 }
 
 /** A head row may predict several targets: the first tokens of all continuations of a prompt. */
-function sumByHeadRow({ model, batch, buffers }: Pass, dLogprob: Float32Array, dEntropy: Float32Array | null): void {
+function sumByHeadRow({ model, batch, buffers }: Pass, dLogprob: Floats, dEntropy: Floats | null): void {
   const { f32 } = model.kernels.heap;
   const logprobs = buffers.dLogprobs / 4;
   const entropies = buffers.dEntropies / 4;
@@ -273,7 +273,7 @@ function sumByHeadRow({ model, batch, buffers }: Pass, dLogprob: Float32Array, d
 /** Head rows with the address of their log-probabilities. */
 type Piece = { readonly first: number; readonly rows: number; readonly logprobs: number };
 
-function pieceBackward(pass: Pass, { first, rows, logprobs }: Piece, dLogprob: Float32Array): void {
+function pieceBackward(pass: Pass, { first, rows, logprobs }: Piece, dLogprob: Floats): void {
   const { model, batch, buffers, temperature } = pass;
   const { kernels, shape, widths, parameters } = model;
   const { width } = shape;

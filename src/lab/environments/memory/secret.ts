@@ -9,8 +9,3 @@ export function secretBits(secret: number, N: number): number[] {
 export function bitsValue(bits: readonly number[]): number {
   return bits.reduce((value, bit) => value * 2 + bit, 0);
 }
-
-/** The sweep's secret: spread over [0, N) by the seed. Note that seed 0 gives 57 for every N from 64 on. */
-export function secretFor(seed: number, N: number): number {
-  return (seed * 9973 + 12345) % N;
-}

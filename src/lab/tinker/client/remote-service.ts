@@ -11,7 +11,7 @@ import {
   emptyStatistics,
   type BatchStatistics,
   type Datum,
-  type Learnt,
+  type ForwardBackward,
   type Loss,
   type SampleRequest,
   type StepTaken,
@@ -122,7 +122,11 @@ export class RemoteService implements TrainingService {
     return logprobs.map((scores, at) => scores.slice(datums[at]!.prompt.length - 1));
   }
 
-  async forwardBackward(datums: readonly Datum[], loss: Loss, options: { passes?: unknown } = {}): Promise<Learnt> {
+  async forwardBackward(
+    datums: readonly Datum[],
+    loss: Loss,
+    options: { passes?: unknown } = {},
+  ): Promise<ForwardBackward> {
     const { objective, divisor = 1 } = loss;
     if (options.passes != null) throw cannot('route gradients');
     requirePlain(datums, loss);
