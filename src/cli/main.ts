@@ -2,11 +2,13 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { UserError } from '../base/user-error.js';
+import type { Host } from '../client/host.js';
 import { preferencesPath } from '../files/preferences.js';
+import { ORDER_WORD } from '../protocol/host-order.js';
 import type { LaunchOptions } from './options.js';
 import { reportError } from './report-error.js';
 import { onOutputLost, print, remark } from './terminal.js';
-import { addOptions, addVerb, parted, takenBy } from './verb.js';
+import { addOptions, addVerb, parted, takenBy, type Verb } from './verb.js';
 import { launchOptions } from './verb-options.js';
 import { verbs } from './verb-table.js';
 
@@ -29,12 +31,11 @@ const program = new Command('memrl-tui')
     if (file === undefined) return program.help();
     const { words, behind } = parted(program.args, process.argv);
     if (words.length !== 1) throw tooManyFiles(words);
-    const { launch } = await import('./verbs/launch.js');
-    process.exitCode = await launch(file, options, behind);
+    process.exitCode = await launching(file, options, behind);
   });
 program.addHelpText('after', () => `\nYour theme, keys and views are kept in ${preferencesPath(process.env)}`);
 addOptions(program, launchOptions);
-for (const verb of verbs) addVerb(program, verb);
+for (const verb of verbs) addVerb(program, { ...verb, run: running(verb) });
 // Asked by the shell while a person types.
 program.command('__complete <shell> <line>', { hidden: true }).action(async (shell: string, line: string) => {
   const { complete } = await import('./completion/complete.js');
@@ -47,12 +48,44 @@ process.on('uncaughtException', (error) => {
   if (process.listenerCount('uncaughtException') === 1) process.exit(told(error));
 });
 
+let hosts: readonly Host[] = [];
 try {
-  await program.parseAsync();
+  await begin();
 } catch (error) {
   // Commander has already said what is wrong, and suggested the nearest option.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
   else process.exitCode = told(error);
+}
+
+/** Runs what was typed, or what memrl-tui on another host has ordered. */
+async function begin(): Promise<void> {
+  const [word, order = ''] = process.argv.slice(2);
+  if (word === ORDER_WORD) {
+    const code = await (await import('./hosts/there.js')).takeOrder(order);
+    if (code !== null) return void (process.exitCode = code);
+  } else if (process.argv.some((typed) => typed.startsWith('--host'))) {
+    const { withoutHosts } = await import('./hosts/elsewhere.js');
+    const read = withoutHosts(process.argv.slice(2));
+    hosts = read.hosts;
+    process.argv.splice(2, Infinity, ...read.words);
+  }
+  await program.parseAsync();
+}
+
+/** Launches a sweep, here or on the host that was named. */
+async function launching(file: string, options: LaunchOptions, behind: readonly string[]): Promise<number> {
+  if (hosts.length > 0) return elsewhere(null, [file], options);
+  return (await import('./verbs/launch.js')).launch(file, options, behind);
+}
+
+/** Runs a verb here, or on the hosts that were named. */
+function running({ name, run }: Verb): Verb['run'] {
+  return (words, options, behind) =>
+    hosts.length === 0 ? run(words, options, behind) : elsewhere(name, words, options);
+}
+
+async function elsewhere(name: string | null, words: readonly string[], options: LaunchOptions): Promise<number> {
+  return (await import('./hosts/elsewhere.js')).runElsewhere(hosts, { name, words, options });
 }
 
 function tooManyFiles(words: readonly string[]): UserError {

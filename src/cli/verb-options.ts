@@ -39,6 +39,12 @@ const yes: VerbOption = { flags: '-y, --yes', about: 'do not ask for confirmatio
 /** What every verb takes that changes runs. */
 export const actOptions: readonly VerbOption[] = [runs, dryRun, yes, json];
 
+/** Every verb takes it. It is taken out of the words before they are read (`withoutHosts`), and stands here to be listed. */
+export const host: VerbOption = {
+  flags: '--host <host>',
+  about: 'do it on another machine, over ssh: HOST or HOST:DIRECTORY; goes with every verb, and may be repeated',
+};
+
 export const launchOptions: readonly VerbOption[] = [
   { flags: '--dry-run', about: 'show the plan; start nothing, write nothing' },
   { flags: '--json', about: 'with --dry-run: the plan as one JSON object' },
@@ -68,6 +74,7 @@ export const launchOptions: readonly VerbOption[] = [
     words: ExecutorName.options,
   },
   runs,
+  host,
   { flags: '--detach', about: 'launch and return at once' },
   yes,
   plain,

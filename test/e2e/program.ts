@@ -94,7 +94,7 @@ function supervisorPid(folder: string): number | null {
 }
 
 /** Ends all that runs in a folder, and removes it; false when somebody has put something there meanwhile. */
-function isCleared(folder: string): boolean {
+export function isCleared(folder: string): boolean {
   endSupervisor(folder);
   endRuns(folder);
   return isRemoved(folder);

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { UserError } from '../../base/user-error.js';
+import { type Host, hostProblem, parseHost, sshArguments } from '../../client/host.js';
+import type { HostOrder } from '../../protocol/host-order.js';
+import type { LaunchOptions } from '../options.js';
+import { hasPerson, remark } from '../terminal.js';
+
+/** A call of the command line. `name`: of the verb; null: a launch. `words`: its arguments. */
+type Call = { readonly name: string | null; readonly words: readonly string[]; readonly options: LaunchOptions };
+
+/**
+ * Takes `--host HOST` out of the words of the command line, wherever it stands before `--`.
+ *
+ * @throws {UserError} When one of them names no host.
+ */
+export function withoutHosts(typed: readonly string[]): { readonly hosts: Host[]; readonly words: string[] } {
+  const end = typed.includes('--') ? typed.indexOf('--') : typed.length;
+  const hosts: Host[] = [];
+  const words: string[] = [];
+  for (let at = 0; at < end; at++) {
+    const word = typed[at]!;
+    if (word === '--host') hosts.push(parseHost(at + 1 < end ? typed[++at]! : ''));
+    else if (word.startsWith('--host=')) hosts.push(parseHost(word.slice('--host='.length)));
+    else words.push(word);
+  }
+  return { hosts, words: [...words, ...typed.slice(end)] };
+}
+
+/** Carries out a call on other hosts, one after the other. Gives the largest exit code. */
+export async function runElsewhere(hosts: readonly Host[], call: Call): Promise<number> {
+  if (hosts.length > 1 && call.name === null) {
+    throw new UserError(
+      `A sweep is launched on one host at a time, and these are ${hosts.length}.`,
+      'Name one with --host; `memrl-tui attach --host A --host B` shows several in one window.',
+    );
+  }
+  let largest = 0;
+  for (const host of hosts) {
+    if (hosts.length > 1) remark(`${host.name}:`);
+    largest = Math.max(largest, await runThere(host, process.argv.slice(2), call));
+  }
+  return largest;
+}
+
+/**
+ * Runs words by the program of a host, with this terminal, or these pipes, as its own. Gives its exit code.
+ *
+ * @throws {UserError} When the host cannot be reached, or the program is not there.
+ */
+async function runThere(host: Host, words: readonly string[], { name, words: [file] }: Call): Promise<number> {
+  const order: HostOrder = {
+    ...{ words: [...words], directory: host.directory, host: host.name, look: look() },
+    file: name === null && file !== undefined ? { path: file, isHere: existsSync(file) } : null,
+  };
+  // A terminal there makes questions, colours and editors work; ssh says that it has been closed unless it is told not to.
+  const options = hasPerson() ? ['-t', '-o', 'LogLevel=ERROR'] : ['-T'];
+  const ssh = spawn('ssh', sshArguments(order, host, options), { stdio: 'inherit' });
+  const code = await once(ssh, 'close').then(
+    ([status]) => status as number | null,
+    (cause: unknown) => {
+      throw noSsh(cause);
+    },
+  );
+  const problem = hostProblem(code, host, programDirectory());
+  if (problem !== null) throw problem;
+  return code!;
+}
+
+/** Directory of this program: the one with `package.json` and `dist`. */
+function programDirectory(): string {
+  return fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+}
+
+function look(): Record<string, string> {
+  const names = hasPerson() ? ['NO_COLOR'] : ['NO_COLOR', 'COLUMNS'];
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
+}
+
+function noSsh(cause: unknown): unknown {
+  if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') return cause;
+  return new UserError(
+    'There is no `ssh` on this machine.',
+    'Install OpenSSH, for example `apt-get install openssh-client`.',
+    {
+      cause,
+    },
+  );
+}

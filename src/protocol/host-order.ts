@@ -1,0 +1,34 @@
+/** What memrl-tui here asks memrl-tui on another host to do: one word on its command line, as no shell between them may touch it. */
+import * as z from 'zod';
+
+/** The word of the command line that an order follows. */
+export const ORDER_WORD = '__host';
+
+/** An order that does nothing: whether the program knows orders at all. */
+export const KNOWN = 'known';
+
+export const HostOrder = z.object({
+  /** Words as typed, without those about hosts. */
+  words: z.array(z.string()),
+  /** Where they are typed, as it were: a path on the host, relative to the home directory there; null: the home directory. */
+  directory: z.string().nullable(),
+  /** The sweep file that is launched, so that its absence is told in words about hosts; null: none is. */
+  file: z.object({ path: z.string(), isHere: z.boolean() }).nullable().default(null),
+  /** The host as it was typed. */
+  host: z.string(),
+  /** Variables that say how output looks: `NO_COLOR`, `COLUMNS`. */
+  look: z.record(z.string(), z.string()).default({}),
+  /** `verb`: run the words. `window`: stand between a window elsewhere and the supervisor and files of this host. */
+  kind: z.enum(['verb', 'window']).default('verb'),
+});
+export type HostOrder = z.input<typeof HostOrder>;
+
+/** Letters, digits, `-` and `_` alone: nothing that any shell acts on. */
+export function encodeOrder(order: HostOrder): string {
+  return Buffer.from(JSON.stringify(order)).toString('base64url');
+}
+
+/** @throws {SyntaxError | z.ZodError} When the text is no order. */
+export function decodeOrder(text: string): z.infer<typeof HostOrder> {
+  return HostOrder.parse(JSON.parse(Buffer.from(text, 'base64url').toString()));
+}
