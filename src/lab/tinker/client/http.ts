@@ -1,10 +1,10 @@
-/** Requests to a service of Tinker's protocol: tried again while that can help, and told in plain words when it cannot. */
+/** Sends requests to a service of Tinker's protocol, tries again while that can help, and explains failures in plain words. */
 import { errorText, UserError } from '../../../base/user-error.js';
 
 export type Connection = {
-  /** Without `/api/v1`. */
+  /** Address without `/api/v1`. */
   readonly baseUrl: string;
-  /** Sent in a header, and never said or written anywhere. */
+  /** Secret that is sent in a header and never printed or stored. */
   readonly key: string;
   readonly wait: (ms: number) => Promise<void>;
   readonly fetch: typeof globalThis.fetch;
@@ -14,7 +14,7 @@ export type Reply = { readonly bytes: Uint8Array; readonly isProtobuf: boolean }
 
 const mostTries = 12;
 const longestPauseMs = 30_000;
-/** More than the 45 seconds for which services let a client wait for a result. */
+/** Exceeds the 45 seconds for which services let a client wait for a result. */
 const requestTimeoutMs = 60_000;
 
 export class TinkerHttp {
@@ -44,7 +44,7 @@ export class TinkerHttp {
     }
   }
 
-  /** The result of a request that was accepted; waits for as long as it takes. */
+  /** Waits for the result of an accepted request, however long it takes. */
   async result(accepted: Record<string, unknown>): Promise<Reply> {
     const id = accepted['request_id'];
     if (typeof id !== 'string')
@@ -61,7 +61,7 @@ export class TinkerHttp {
     }
   }
 
-  /** The reply, or in words why it may be tried again. */
+  /** Tries once. Returns the reply, or in words why the request may be tried again. */
   async #try(path: string, body: Uint8Array, type: string): Promise<Reply | string> {
     const { baseUrl, key, fetch } = this.#connection;
     let response: Response;
@@ -71,7 +71,7 @@ export class TinkerHttp {
         method: 'POST',
         headers: { 'x-api-key': key, 'content-type': type, accept: 'application/x-protobuf, application/json' },
         body: Buffer.from(body),
-        // A key is for the service that was named, not for one that this sends us to.
+        // A redirect would hand the key to another service.
         redirect: 'error',
         signal: AbortSignal.timeout(requestTimeoutMs),
       });
@@ -92,7 +92,7 @@ export function parsed(bytes: Uint8Array, path: string): Record<string, unknown>
     const value: unknown = JSON.parse(Buffer.from(bytes).toString());
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Told below.
+    // The error below covers this case.
   }
   throw new UserError(`The service answers ${path} with something else than JSON.`, 'See whether base_url is right.');
 }

@@ -1,4 +1,4 @@
-/** The four operations on a service of Tinker's protocol: ours, or another's. */
+/** The four operations of training on any service of Tinker's protocol. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as z from 'zod';
@@ -27,13 +27,13 @@ import {
 import type { Tensor } from '../protocol/tensors.js';
 import { parsed, TinkerHttp, type Connection } from './http.js';
 
-/** What a request may hold, as the protocol's own client has it. */
+/** Limits of one request; the official SDK has the same. */
 const mostDatums = 1024;
 const mostBytes = 5_000_000;
 const mostSamplesAtOnce = 64;
 const heartbeatMs = 10_000;
 
-/** Where a checkpoint of such a run is: on the service. */
+/** Says where on the service a checkpoint is. */
 const SavedState = z.object({ tinker_path: z.string() });
 
 export type RemoteModel = { readonly model: string; readonly rank: number; readonly seed: number };
@@ -43,12 +43,12 @@ export class RemoteService implements TrainingService {
   readonly #session: string;
   readonly #model: string;
   readonly #heartbeat: NodeJS.Timeout;
-  /** Of the request that was sent last. */
+  /** Number of the request that was sent last. */
   #number = 0;
   /** Sends one after the other, so that requests arrive in their order; results are not waited for. */
   #sent: Promise<unknown> = Promise.resolve();
   #samplers = 0;
-  /** Sampler of the weights as they are; null once they have changed. */
+  /** Sampler of the current weights; null once they have changed. */
   #sampler: Promise<string> | null = null;
   #samples = 0;
 
@@ -57,7 +57,7 @@ export class RemoteService implements TrainingService {
     this.#session = session;
     this.#model = model;
     this.#heartbeat = setInterval(() => {
-      // A service that misses one hears the next.
+      // A lost heartbeat does no harm, because the next one follows.
       http.json('session_heartbeat', { session_id: session }).catch(() => undefined);
     }, heartbeatMs);
     this.#heartbeat.unref();
@@ -159,7 +159,7 @@ export class RemoteService implements TrainingService {
     return { gradientNorm: metrics['optim/grad_norm'] ?? NaN, bounded: null };
   }
 
-  /** The weights stay on the service; the directory says where. */
+  /** Saves the weights on the service; the directory only says where. */
   async saveState(directory: string): Promise<void> {
     const { bytes } = await this.#inOrder('save_weights', { path: basename(directory), overwrite: true });
     const saved: z.infer<typeof SavedState> = { tinker_path: textOf(parsed(bytes, 'save_weights'), 'path') };
@@ -173,7 +173,7 @@ export class RemoteService implements TrainingService {
     await this.#inOrder('load_weights', { path: saved.data.tinker_path, optimizer: true });
   }
 
-  /** Where the tokenizer of the model is: a directory of this machine, if the service runs on it. */
+  /** Directory of the model's tokenizer. @throws UserError when the service runs on another machine. */
   async tokenizer(): Promise<string> {
     const info = await this.#http.json('get_info', { model_id: this.#model });
     const { tokenizer_id: id } = z
@@ -201,7 +201,7 @@ export class RemoteService implements TrainingService {
     return this.#sampler;
   }
 
-  /** In chunks, all of them sent before the first result is awaited. */
+  /** Sends the data in chunks, all of them before the first result is awaited. */
   async #learn(
     data: readonly WireDatum[],
     how: { lossFn: string; config: Readonly<Record<string, number>>; forwardOnly: boolean },
@@ -237,12 +237,12 @@ export class RemoteService implements TrainingService {
   }
 }
 
-/** @throws UserError for what has no words in the protocol. */
+/** @throws UserError for losses that the protocol cannot express. */
 function requirePlain(datums: readonly Datum[], loss: Loss): void {
   const { objective, divisor = 1, temperature = 1, pull = null, entropyCoefficient = 0 } = loss;
   if (pull !== null || entropyCoefficient !== 0) throw cannot('pull to a reference, or reward entropy');
   if (temperature !== 1) throw cannot('learn at another temperature than 1');
-  // Of the other losses a weight of a token is a factor of its advantage.
+  // In every other loss the weight of a token is a factor of its advantage.
   if (objective.name === 'dro' && isWeighted(datums, divisor)) throw cannot('weigh the tokens of dro');
 }
 
@@ -250,7 +250,7 @@ function isWeighted(datums: readonly Datum[], divisor: number): boolean {
   return divisor !== 1 || datums.some(({ weights }) => Array.from(weights).some((weight) => weight !== 1));
 }
 
-/** The whole sequence, with zeros for what is not to be learnt. */
+/** The whole sequence, with zeros for the tokens that are not trained on. */
 function wireDatum(datum: Datum, { isSupervised, scale }: { isSupervised: boolean; scale: number }): WireDatum {
   const { prompt, tokens, weights, advantages, logprobs, clips } = datum;
   const before = prompt.length - 1;
@@ -290,7 +290,7 @@ function wireDatum(datum: Datum, { isSupervised, scale }: { isSupervised: boolea
   return { tokens: all.subarray(0, -1), inputs };
 }
 
-/** What can be told from log-probabilities; entropies do not travel. */
+/** The statistics that follow from log-probabilities; the protocol has no entropies. */
 function statisticsOf(
   datums: readonly Datum[],
   scores: readonly Float32Array[],
@@ -330,7 +330,7 @@ function chunksOf(data: readonly WireDatum[]): WireDatum[][] {
   return chunks;
 }
 
-/** Results in the order of the items, of which so many are under way at once. */
+/** Works on at most `atOnce` items at a time; returns the results in the order of the items. */
 async function inOrder<T, R>(items: readonly T[], work: (item: T) => Promise<R>, atOnce: number): Promise<R[]> {
   const results: R[] = [];
   let next = 0;

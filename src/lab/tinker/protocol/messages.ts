@@ -1,8 +1,8 @@
-/** What the official SDK sends and reads as protobuf, in both directions. The numbers of the fields are those of SDK 0.38.0. */
+/** Reads and writes the protobuf messages of the official SDK. The field numbers are those of SDK 0.38.0. */
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { bytesOf, dtypes, int64Bytes, numbersOf, type Tensor } from './tensors.js';
 
-/** A sequence with what a loss needs of it, by the names of the protocol. */
+/** A sequence, and the inputs of the loss under their names in the protocol. */
 export type WireDatum = {
   readonly tokens: Int32Array;
   readonly inputs: ReadonlyMap<string, Tensor>;
@@ -34,7 +34,7 @@ export type TopLogprobs = { readonly tokens: Int32Array; readonly logprobs: Floa
 
 export type SampleResponse = {
   readonly sequences: readonly SampledSequence[];
-  /** NaN first: nothing comes before the first token. Null: not asked for. */
+  /** The first is NaN, because nothing comes before the first token. null when the client did not ask. */
   readonly promptLogprobs: Float32Array | null;
   readonly topPromptLogprobs: TopLogprobs | null;
 };
@@ -132,7 +132,7 @@ function readDatum(bytes: Uint8Array): WireDatum {
   return { tokens, inputs };
 }
 
-/** The bytes of the tokens. @throws Error for a chunk that is a picture or a sound. */
+/** Reads the bytes of the tokens. @throws Error for a chunk that is a picture or a sound. */
 function readTextChunk(bytes: Uint8Array): Uint8Array {
   let tokens: Uint8Array = new Uint8Array(0);
   readParts(bytes, (field, part) => {
@@ -176,7 +176,7 @@ function readPacked(bytes: Uint8Array, into: number[]): void {
   while (reader.pos < reader.len) into.push(Number(reader.int64()));
 }
 
-/** A message inside another. */
+/** Writes a message inside another. */
 function nested(writer: BinaryWriter, field: number, write: (inner: BinaryWriter) => void): void {
   writer.tag(field, WireType.LengthDelimited).fork();
   write(writer);
@@ -263,7 +263,7 @@ export function readForwardBackwardOutput(bytes: Uint8Array): ForwardBackwardOut
   return { logprobs, metrics };
 }
 
-/** The arrays of an entry that is named `logprobs`; none of another. */
+/** Reads the arrays of an entry named `logprobs`; returns none for any other entry. */
 function readLogprobs(bytes: Uint8Array): Float32Array[] {
   let name = '';
   let tensor: Uint8Array = new Uint8Array(0);

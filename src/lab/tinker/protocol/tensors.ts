@@ -1,16 +1,16 @@
-/** Numbers of a tensor as they travel: little-endian bytes with a type. */
+/** Reads and writes the numbers of a tensor: little-endian bytes with a type. */
 import { UserError } from '../../../base/user-error.js';
 
-/** Codes of the protocol. */
+/** Codes of the element types in the protocol. */
 export const dtypes = { float32: 1, int64: 2, int32: 3, bfloat16: 4 } as const;
 
-/** A tensor whose numbers have been read; int64 becomes a plain number. */
+/** A tensor whose numbers have been read; int64 numbers become floats. */
 export type Tensor = {
   readonly values: Float32Array | Int32Array | Float64Array;
   readonly shape: readonly number[];
 };
 
-/** @throws UserError when the length is not a whole number of elements. */
+/** Decodes the elements. @throws UserError when the bytes are not a whole number of elements. */
 export function numbersOf(bytes: Uint8Array, dtype: number): Tensor['values'] {
   const size = sizeOf(dtype);
   if (bytes.length % size !== 0) {
@@ -39,7 +39,7 @@ function sizeOf(dtype: number): number {
   throw new UserError(`A tensor has the type ${dtype}.`, 'Use 1 (float32), 2 (int64), 3 (int32) or 4 (bfloat16).');
 }
 
-/** The bytes of an array, without a copy. */
+/** Views the bytes of an array without a copy. */
 export function bytesOf(values: Float32Array | Int32Array | BigInt64Array): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }

@@ -1,8 +1,10 @@
-/** Which request is answered by what. The names and answers are those of the official SDK's versions 0.18.2 to 0.38.0. */
+/** The routes of the protocol: which operation answers which request. Names and answers are those of the official SDK's versions 0.18.2 to 0.38.0. */
 import * as z from 'zod';
 import { readForwardBackwardRequest } from '../protocol/messages.js';
+import type { Checkpoints } from './checkpoints.js';
 import type { Futures } from './futures.js';
 import type { Handler, HttpRequest, Routes } from './http-server.js';
+import { checkpointsOf, trainingRuns, weightsInfo } from './listings.js';
 import type { ModelCatalogue } from './model-catalogue.js';
 import { Refusal } from './refusal.js';
 import {
@@ -18,20 +20,27 @@ import {
   SaveWeights,
   SessionId,
 } from './requests.js';
+import type { SamplingService } from './sampling-service.js';
 import type { TrainingService } from './training-service.js';
 
 export type Limits = {
-  /** Milliseconds for which a request for a result waits before the client is told to try again. */
+  /** How long a request for a result waits before its client is told to try again, ms. */
   readonly longPollMs: number;
 };
 
-type Parts = { readonly service: TrainingService; readonly futures: Futures; readonly catalogue: ModelCatalogue };
+type Parts = {
+  readonly training: TrainingService;
+  readonly sampling: SamplingService;
+  readonly futures: Futures;
+  readonly catalogue: ModelCatalogue;
+  readonly checkpoints: Checkpoints;
+};
 
 export function apiRoutes(parts: Parts, limits: Limits): Routes {
   return { ...sessionRoutes(parts), ...trainingRoutes(parts), ...samplingRoutes(parts, limits), ...listings(parts) };
 }
 
-function sessionRoutes({ service, catalogue }: Parts): Routes {
+function sessionRoutes({ training, catalogue }: Parts): Routes {
   const capabilities: Handler = () => ({
     supported_models: catalogue.names.map((name) => ({
       model_name: name,
@@ -42,45 +51,45 @@ function sessionRoutes({ service, catalogue }: Parts): Routes {
   });
   return {
     'GET healthz': () => ({ status: 'ok' }),
-    // Bodies that are packed are refused: Node 20 cannot unpack them.
+    // Compressed bodies are refused, because Node 20 has no zstd.
     'POST client/config': () => ({ proto_compress_fwdbwd: false }),
     'POST client/dynamic_config': () => ({}),
     'GET get_server_capabilities': capabilities,
     'POST get_server_capabilities': capabilities,
-    'POST create_session': json(CreateSession, (body) => service.createSession(body)),
+    'POST create_session': json(CreateSession, (body) => training.createSession(body)),
     'POST session_heartbeat': json(SessionId, ({ session_id: id }) => {
-      service.heartbeat(id);
+      training.heartbeat(id);
       return { type: 'session_heartbeat' };
     }),
     'POST sessions/*/finish': async (_, [id = '']) => {
-      await service.finish(id);
+      await training.finish(id);
       return {};
     },
     'POST telemetry': () => ({ status: 'accepted' }),
   };
 }
 
-function trainingRoutes({ service }: Parts): Routes {
+function trainingRoutes({ training, checkpoints }: Parts): Routes {
   return {
-    'POST create_model': json(CreateModel, (body) => service.createModel(body)),
-    'POST get_info': json(ModelId, ({ model_id: id }) => service.info(id)),
-    'POST forward_backward': (request) => service.forwardBackward(forwardBackwardOf(request, false)),
-    'POST forward': (request) => service.forwardBackward(forwardBackwardOf(request, true)),
-    'POST optim_step': json(OptimStep, (body) => service.optimStep(body)),
-    'POST save_weights': json(SaveWeights, (body) => service.saveWeights(body)),
-    'POST save_weights_for_sampler': json(SaveWeights, (body) => service.saveForSampler(body)),
-    'POST load_weights': json(LoadWeights, (body) => service.loadWeights(body)),
+    'POST create_model': json(CreateModel, (body) => training.createModel(body)),
+    'POST get_info': json(ModelId, ({ model_id: id }) => training.info(id)),
+    'POST forward_backward': (request) => training.forwardBackward(forwardBackwardOf(request, false)),
+    'POST forward': (request) => training.forwardBackward(forwardBackwardOf(request, true)),
+    'POST optim_step': json(OptimStep, (body) => training.optimStep(body)),
+    'POST save_weights': json(SaveWeights, (body) => training.saveWeights(body)),
+    'POST save_weights_for_sampler': json(SaveWeights, (body) => training.saveForSampler(body)),
+    'POST load_weights': json(LoadWeights, (body) => training.loadWeights(body)),
     'POST weights_info': json(z.object({ tinker_path: z.string() }), ({ tinker_path: path }) =>
-      service.weightsInfo(path),
+      weightsInfo(checkpoints, path),
     ),
   };
 }
 
-function samplingRoutes({ service, futures }: Parts, { longPollMs }: Limits): Routes {
+function samplingRoutes({ sampling, futures }: Parts, { longPollMs }: Limits): Routes {
   return {
-    'POST create_sampling_session': json(CreateSamplingSession, (body) => service.createSamplingSession(body)),
-    'GET samplers/*': (_, [id = '']) => service.samplerInfo(id),
-    'POST asample': json(Sample, (body) => service.sample(body)),
+    'POST create_sampling_session': json(CreateSamplingSession, (body) => sampling.createSamplingSession(body)),
+    'GET samplers/*': (_, [id = '']) => sampling.samplerInfo(id),
+    'POST asample': json(Sample, (body) => sampling.sample(body)),
     'POST retrieve_future': json(RequestId, async ({ request_id: id }, { closed, wantsProtobuf }) => {
       const result = await futures.wait(id, longPollMs, closed);
       if (result === null) return { type: 'try_again', request_id: id, queue_state: 'active' };
@@ -90,20 +99,20 @@ function samplingRoutes({ service, futures }: Parts, { longPollMs }: Limits): Ro
   };
 }
 
-function listings({ service }: Parts): Routes {
+function listings({ checkpoints }: Parts): Routes {
   return {
     'GET training_runs': () => {
-      const runs = service.trainingRuns();
+      const runs = trainingRuns(checkpoints);
       return { training_runs: runs, cursor: { offset: 0, limit: runs.length, total_count: runs.length } };
     },
     'GET training_runs/*': (_, [id = '']) => {
-      const run = service.trainingRuns().find(({ training_run_id: known }) => known === id);
+      const run = trainingRuns(checkpoints).find(({ training_run_id: known }) => known === id);
       if (run === undefined) throw new Refusal(404, `There is no training run ${id}.`);
       return run;
     },
-    'GET training_runs/*/checkpoints': (_, [id = '']) => ({ checkpoints: service.checkpoints(id) }),
+    'GET training_runs/*/checkpoints': (_, [id = '']) => ({ checkpoints: checkpointsOf(checkpoints, id) }),
     'DELETE training_runs/*/checkpoints/**': (_, [id = '', checkpoint = '']) => {
-      service.removeCheckpoint(`tinker://${id}/${checkpoint}`);
+      checkpoints.remove(`tinker://${id}/${checkpoint}`);
       return {};
     },
   };

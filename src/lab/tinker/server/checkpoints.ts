@@ -10,7 +10,7 @@ import type { LoraSettings } from './trained-model.js';
 const kinds = ['weights', 'sampler_weights'] as const;
 export type CheckpointKind = (typeof kinds)[number];
 
-/** What a directory of saved weights says of itself, besides the weights. */
+/** Facts that are stored beside the weights. */
 const Manifest = z.object({
   base_model: z.string(),
   lora: z.object({
@@ -21,7 +21,7 @@ const Manifest = z.object({
     trainAttn: z.boolean(),
   }),
   saved_at: z.number(),
-  /** Unix ms; null: never. */
+  /** Unix ms; null for weights that never expire. */
   expires_at: z.number().nullable(),
   user_metadata: z.record(z.string(), z.string()).nullable(),
 });
@@ -47,7 +47,7 @@ export class Checkpoints {
    * Saves weights under a name: whole, or not at all.
    *
    * @param save Writes them into a directory that exists.
-   * @throws Refusal when there are such already, and `overwrite` was not said.
+   * @throws Refusal when the name is taken and `overwrite` is false.
    */
   async write(
     place: {
@@ -81,7 +81,7 @@ export class Checkpoints {
       user_metadata: facts.metadata,
     };
     writeWhole(join(draft, manifestFile), `${JSON.stringify(manifest, null, 2)}\n`);
-    // What is replaced is moved out of the way first, so that no name is ever half old and half new.
+    // The old weights move out of the way first, so that no directory is ever half old and half new.
     const old = `${directory}.old.draft`;
     if (existsSync(directory)) renameSync(directory, old);
     renameSync(draft, directory);
@@ -89,7 +89,7 @@ export class Checkpoints {
     return path;
   }
 
-  /** @throws Refusal when there is none at this path. */
+  /** Opens the weights at a `tinker://` path. @throws Refusal when there are none. */
   open(path: string): Checkpoint {
     const directory = this.#directoryOf(path);
     const file = join(directory, manifestFile);
@@ -105,7 +105,7 @@ export class Checkpoints {
     rmSync(this.open(path).directory, { recursive: true, force: true });
   }
 
-  /** Of one model, the oldest first. */
+  /** The checkpoints of one model, the oldest first. */
   ofModel(model: string): Checkpoint[] {
     if (!modelId.test(model)) return [];
     const all = kinds.flatMap((kind) =>
@@ -138,7 +138,7 @@ export class Checkpoints {
     }
   }
 
-  /** Nothing that a client says leads out of the home. */
+  /** The directory of a path. No path leads out of the home. */
   #directoryOf(path: string): string {
     const [, model = '', kind = '', name = ''] = /^tinker:\/\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
     const isKind = (kinds as readonly string[]).includes(kind);
@@ -152,12 +152,12 @@ export class Checkpoints {
   }
 }
 
-/** A colon is no good in the name of a file. */
+/** Some file systems refuse colons in names. */
 function folderOf(model: string): string {
   return model.replaceAll(':', '+');
 }
 
-/** Bytes of the files in a directory. */
+/** Sum of the sizes of the files in a directory, in bytes. */
 export function sizeOf(directory: string): number {
   return readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
 }

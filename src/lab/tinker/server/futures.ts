@@ -1,7 +1,8 @@
-/** Results that come later: each has an id, and who asks for it waits a while. */
+/** Keeps the results of accepted requests. Each has an id, and a client that asks early waits a while. */
 import { Refusal } from './refusal.js';
+import { failedResult } from './results.js';
 
-/** `size`: bytes that it holds in memory, roughly. */
+/** The result of a request. `size`: roughly the bytes that it holds in memory. */
 export type Result =
   | {
       readonly kind: 'done';
@@ -18,19 +19,21 @@ type Future = {
   readonly waiters: Set<() => void>;
 };
 
-/** Results that were read are kept this far, since an answer may be lost on its way. */
+/** Results that were read are kept up to these limits, because an answer may be lost on its way. */
 const MOST_KEPT_BYTES = 256 * 2 ** 20;
 const MOST_KEPT = 100_000;
 
 export class Futures {
   readonly #prefix: string;
+  readonly #bug: (error: unknown) => void;
   readonly #all = new Map<string, Future>();
   #count = 0;
   #bytes = 0;
 
-  /** @param prefix Of this start of the service: ids of an earlier one are told apart by it. */
-  constructor(prefix: string) {
+  /** @param prefix Names this start of the service in all ids. @param bug Takes errors that no request is to blame for. */
+  constructor(prefix: string, bug: (error: unknown) => void) {
     this.#prefix = prefix;
+    this.#bug = bug;
   }
 
   create(session: string): string {
@@ -48,10 +51,15 @@ export class Futures {
     this.#forgetRead();
   }
 
+  /** Settles a request that could not be carried out; its client reads why. */
+  fail(id: string, error: unknown): void {
+    this.settle(id, failedResult(error, this.#bug));
+  }
+
   /**
-   * The result, or null when it is not there after `ms`.
+   * Waits for the result; null when it has not arrived after `ms`.
    *
-   * @throws Refusal when there is no such future, or no longer.
+   * @throws Refusal when the id is unknown or its result has been forgotten.
    */
   async wait(id: string, ms: number, closed: AbortSignal): Promise<Result | null> {
     const future = this.#all.get(id);
@@ -69,7 +77,7 @@ export class Futures {
     }
   }
 
-  /** The oldest first, and none that nobody has read. */
+  /** Forgets results that were read, the oldest first. */
   #forgetRead(): void {
     if (this.#bytes <= MOST_KEPT_BYTES && this.#all.size <= MOST_KEPT) return;
     for (const [id, future] of this.#all) {

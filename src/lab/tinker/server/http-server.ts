@@ -7,25 +7,24 @@ import { Refusal } from './refusal.js';
 
 export type HttpRequest = {
   readonly path: string;
-  readonly query: URLSearchParams;
   readonly body: Buffer;
   readonly isProtobuf: boolean;
   readonly wantsProtobuf: boolean;
-  /** Aborted when the client has hung up. */
+  /** Aborts when the client hangs up. */
   readonly closed: AbortSignal;
 };
 
-/** Bytes are protobuf; anything else is written as JSON. */
+/** Answers a request. Bytes are sent as protobuf, anything else as JSON. */
 export type Handler = (request: HttpRequest, parameters: readonly string[]) => unknown;
 
-/** `METHOD path` with `*` for one part of the path and `**` for all that follows. */
+/** Handlers by `METHOD path`, with `*` for one part of the path and `**` for all that follows. */
 export type Routes = Readonly<Record<string, Handler>>;
 
 export type Access = {
-  /** null: no key is compared, because only programs of this machine can connect. */
+  /** null accepts every key, because only programs of this machine can connect. */
   readonly token: string | null;
   readonly mostBodyBytes: number;
-  /** Of all bodies that are being read. */
+  /** Limit of all bodies that are being read at a time, in bytes. */
   readonly mostBytesAtOnce: number;
 };
 
@@ -39,7 +38,7 @@ export type RequestLine = {
   readonly detail?: string;
 };
 
-type World = {
+type Reporting = {
   /** Milliseconds, monotonic. */
   readonly now: () => number;
   readonly line: (line: RequestLine) => void;
@@ -48,11 +47,11 @@ type World = {
 
 type Reply = { readonly status: number; readonly type: string; readonly content: Uint8Array; readonly detail?: string };
 
-export function httpServer(routes: Routes, access: Access, world: World): Server {
+export function httpServer(routes: Routes, access: Access, reporting: Reporting): Server {
   const table = Object.entries(routes).map(([route, handler]) => ({ matches: matcher(route), handler }));
   const reading = { bytes: 0 };
   const server = createServer((message, response) => {
-    const began = world.now();
+    const began = reporting.now();
     const bytes = { in: 0 };
     void replyTo(message, response, async (request) => {
       authorise(message, access);
@@ -66,17 +65,24 @@ export function httpServer(routes: Routes, access: Access, world: World): Server
       }
       throw new Refusal(404, `There is no ${request.method} ${request.path} here.`);
     }).then((reply) => {
-      if (reply.bug !== undefined) world.bug(reply.bug);
+      if (reply.bug !== undefined) reporting.bug(reply.bug);
       const { method = '', url = '' } = message;
-      const ms = Math.round((world.now() - began) * 10) / 10;
+      const ms = Math.round((reporting.now() - began) * 10) / 10;
       const { status, content, detail } = reply.sent;
       const sizes = { bytes_in: bytes.in, bytes_out: content.length };
-      world.line({ method, path: url.slice(0, 300), status, ms, ...sizes, ...(detail !== undefined && { detail }) });
+      reporting.line({
+        method,
+        path: url.slice(0, 300),
+        status,
+        ms,
+        ...sizes,
+        ...(detail !== undefined && { detail }),
+      });
     });
   });
   server.requestTimeout = 120_000;
   server.headersTimeout = 20_000;
-  // The client's pools keep connections open for longer than Node's five seconds.
+  // The pools of the SDK keep connections open for longer than Node's five seconds.
   server.keepAliveTimeout = 75_000;
   server.maxConnections = 4096;
   return server;
@@ -105,11 +111,10 @@ async function replyTo(
 
 function draftOf(message: IncomingMessage, closed: AbortSignal): Draft {
   const { method = 'GET', url = '/', headers } = message;
-  const [path = '', query = ''] = url.split('?', 2);
+  const [path = ''] = url.split('?', 1);
   return {
     method,
     path,
-    query: new URLSearchParams(query),
     body: Buffer.alloc(0),
     isProtobuf: (headers['content-type'] ?? '').startsWith('application/x-protobuf'),
     wantsProtobuf: (headers.accept ?? '').includes('application/x-protobuf'),
@@ -121,7 +126,7 @@ function send(message: IncomingMessage, response: ServerResponse, { status, type
   if (response.destroyed) return;
   const headers: Record<string, string | number> = { 'content-type': type, 'content-length': content.length };
   if (status === 429) headers['retry-after'] = 1;
-  // A body that was not read to its end cannot be followed by another request.
+  // After a body that was not read to its end, no other request can follow on the connection.
   if (!message.complete) headers['connection'] = 'close';
   response.writeHead(status, headers);
   response.end(content);
@@ -151,15 +156,15 @@ function refused(status: number, detail: string): Reply {
 }
 
 /**
- * A key in a header of its own keeps out the pages that a browser of this machine shows: they cannot send one unasked.
+ * Requires a key in a header of its own, which also keeps out web pages: a browser does not let them send such a header unasked.
  *
- * @throws Refusal for whoever may not ask.
+ * @throws Refusal when the request has no key, another key, or comes from a web page.
  */
 function authorise({ headers, method, url }: IncomingMessage, { token }: Access): void {
   if (method === 'GET' && url === '/api/v1/healthz') return;
   const key = headers['x-api-key'];
   if (typeof key !== 'string' || key === '') throw new Refusal(401, 'There is no X-API-Key: set TINKER_API_KEY.');
-  if (headers.origin !== undefined) throw new Refusal(403, 'Pages of browsers may not ask here.');
+  if (headers.origin !== undefined) throw new Refusal(403, 'Web pages may not use this service.');
   if (token === null || isSame(key, token)) return;
   throw new Refusal(401, 'The key is not that of this service: set TINKER_API_KEY to its MEMRL_SERVE_TOKEN.');
 }
@@ -172,7 +177,7 @@ function isSame(a: string, b: string): boolean {
 async function readBody(message: IncomingMessage, access: Access, reading: { bytes: number }): Promise<Buffer> {
   const { mostBodyBytes, mostBytesAtOnce } = access;
   const encoding = message.headers['content-encoding'];
-  // What is not unpacked cannot be a bomb.
+  // The service never decompresses, so that no small body can become a large one.
   if (encoding !== undefined && encoding !== 'identity') throw new Refusal(415, `Send bodies without ${encoding}.`);
   const chunks: Buffer[] = [];
   let size = 0;

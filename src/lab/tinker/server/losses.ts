@@ -1,4 +1,4 @@
-/** From what a client sends to what is learnt: datums of the service, and the loss by its name. */
+/** Turns what a client sends into what the engine trains on: datums, and the loss of a name. */
 import { UserError } from '../../../base/user-error.js';
 import { didYouMean } from '../../../text/nearest.js';
 import { crossEntropy, lossFns, objectiveOf, type LossFn, type Objective } from '../../objectives/objectives.js';
@@ -7,7 +7,7 @@ import type { Tensor } from '../protocol/tensors.js';
 import type { Learnable } from './shared-prefixes.js';
 
 const known = ['cross_entropy', ...lossFns];
-/** The protocol has no standard for it; this is the value of its documentation's example. */
+/** The protocol documents no default of dro's beta; this is the value of its example. */
 const usualBeta = 0.05;
 
 /** @throws UserError when there is no such loss, or a setting is not a number that it takes. */
@@ -29,7 +29,7 @@ export function lossOf({ lossFn, config }: Pick<ForwardBackwardRequest, 'lossFn'
 }
 
 /**
- * What a datum is to the service: everything follows its first token, so that each position has its log-probability.
+ * The datum of the engine's service for one of the wire. Its prompt is the first token alone, so that each later position has its log-probability.
  *
  * @throws UserError that says which input is missing or too short.
  */
@@ -57,7 +57,7 @@ export function datumOf(datum: WireDatum, index: number, { name }: Objective): L
     weights: isSupervised ? needed('weights') : (optional('mask') ?? new Float32Array(length).fill(1)),
     advantages: isSupervised ? undefined : needed('advantages'),
     logprobs: isSupervised ? undefined : needed('logprobs'),
-    // The pull of dro holds where nothing was gained, too.
+    // The pull of dro towards the sampler also acts on tokens whose advantage is 0.
     isSilent: name !== 'dro',
     ...(isClipped && {
       clips: { ...(clips.low && { low: clips.low }), ...(clips.high && { high: clips.high }) },
@@ -73,7 +73,7 @@ function checkLength({ values, shape }: Tensor, length: number, what: string): v
   );
 }
 
-/** Only the last target is free: each other is the token that the model reads next. */
+/** Checks that each target but the last is the token that the model reads next; only the last is free. */
 function checkedTargets(tokens: Int32Array, targets: Int32Array, index: number): Int32Array {
   const wrong = targets.subarray(0, -1).findIndex((target, at) => target !== tokens[at + 1]);
   if (wrong < 0) return targets;

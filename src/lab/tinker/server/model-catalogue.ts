@@ -1,4 +1,4 @@
-/** The base models of a service: those that begin with `memrl/`, which are made here, and the directories it was given. */
+/** The base models of a service: `memrl/…`, which are built here, and the directories that it was given. */
 import { existsSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { UserError } from '../../../base/user-error.js';
@@ -20,16 +20,16 @@ import { Refusal } from './refusal.js';
 
 export type BaseModel = {
   readonly name: string;
-  /** Of Hugging Face; clients read the tokenizer from it. Absolute. */
+  /** Absolute path of a Hugging Face directory; clients read the tokenizer from it. */
   readonly directory: string;
   readonly shape: ModelShape;
   readonly weights: Float32Array;
   readonly tokenizer: Tokenizer;
-  /** Tokens that end an answer where a client asks for no other stop. */
+  /** Tokens that end an answer when the request has no stop of its own. */
   readonly endings: readonly number[];
 };
 
-/** Models with random weights, each made when it is first asked for. */
+/** Models with random weights; each is built when it is first used. */
 const built = {
   'memrl/tiny': { shape: presets.tiny, files: () => characterFiles },
   'memrl/stories': { shape: presets.stories, files: storyVocabulary },
@@ -37,18 +37,18 @@ const built = {
 
 type BuiltName = keyof typeof built;
 
-/** Room for the longest prompts of the recipes; positions cost nothing until they are used. */
+/** Context of the built models. It fits the longest prompts of the recipes; unused positions cost nothing. */
 const context = 1024;
 const storiesForTokenizer = 2000;
 
 export class ModelCatalogue {
   readonly #home: string;
-  /** Directories that were given, by the names under which clients may ask for them. */
+  /** Paths of the given models, by the name that clients use. */
   readonly #given = new Map<string, string>();
   readonly #open = new Map<string, BaseModel>();
 
   /**
-   * @param home Where models that are made here are kept.
+   * @param home Directory for the models that are built here.
    * @param models `memrl/…`, or paths of models: of Hugging Face, or runs and checkpoints of memrl.
    */
   constructor(home: string, models: readonly string[]) {
@@ -56,7 +56,7 @@ export class ModelCatalogue {
     for (const model of models) {
       if (Object.hasOwn(built, model)) continue;
       if (model.startsWith('memrl/')) throw unknown(model, Object.keys(built));
-      // Refused at the start rather than at the first request.
+      // A wrong path is refused at the start rather than at the first request.
       findModel(model);
       this.#given.set(model, model);
     }
@@ -80,7 +80,7 @@ export class ModelCatalogue {
     return this.#open.get(name)?.shape.context ?? (Object.hasOwn(built, name) ? context : null);
   }
 
-  /** A client may write a path in another way than it was given here. */
+  /** The name of a model, for a path that a client may write in another way. */
   #nameOf(name: string): string {
     if (this.#given.has(name) || Object.hasOwn(built, name)) return name;
     const found = [...this.#given].find(([, path]) => resolve(path) === resolve(name));
@@ -112,7 +112,7 @@ export class ModelCatalogue {
 
   #build(name: BuiltName): string {
     const directory = join(this.#home, name.replace('/', '-'));
-    // The config is written last.
+    // A directory without config was not finished, because the config is written last.
     if (existsSync(join(directory, 'config.json'))) return directory;
     const files = built[name].files();
     const tokenizer = openTokenizer(files, directory);

@@ -1,4 +1,4 @@
-/** A request that is answered with an HTTP status and a sentence that says what is wrong with it. */
+/** Ends a request with an HTTP status and a sentence that says what is wrong with it. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;

@@ -1,4 +1,4 @@
-/** What clients send as JSON. Fields that are not named are of newer clients, and are left unread. */
+/** What clients send as JSON. Fields that no schema names belong to newer clients; the service ignores them. */
 import * as z from 'zod';
 import { UserError } from '../../../base/user-error.js';
 import type { ForwardBackwardRequest, WireDatum } from '../protocol/messages.js';
@@ -11,13 +11,11 @@ const Token = z
   .min(-(2 ** 31))
   .max(2 ** 31 - 1);
 const Sequential = z.int().min(0).nullish();
-const Metadata = z.record(z.string(), z.unknown()).nullish();
 
 export const CreateSession = z.object({
-  tags: z.array(z.string()).default([]),
-  user_metadata: Metadata,
   sdk_version: z.string().nullish(),
 });
+export type CreateSession = z.infer<typeof CreateSession>;
 
 export const SessionId = z.object({ session_id: z.string() });
 export const ModelId = z.object({ model_id: z.string() });
@@ -36,10 +34,10 @@ export const CreateModel = z.object({
   session_id: z.string(),
   model_seq_id: z.int().min(0),
   base_model: z.string(),
-  user_metadata: Metadata,
   lora_config: LoraConfig.nullish(),
   optimizer_config: OptimizerConfig,
 });
+export type CreateModel = z.infer<typeof CreateModel>;
 
 export const OptimStep = z.object({
   model_id: z.string(),
@@ -53,8 +51,7 @@ export const OptimStep = z.object({
     grad_clip_norm: z.number().min(0).default(0),
   }),
 });
-
-const StringMetadata = z.record(z.string(), z.string()).nullish();
+export type OptimStep = z.infer<typeof OptimStep>;
 
 export const SaveWeights = z.object({
   model_id: z.string(),
@@ -62,20 +59,20 @@ export const SaveWeights = z.object({
   path: z.string().nullish(),
   overwrite: z.boolean().default(false),
   ttl_seconds: z.number().positive().nullish(),
-  user_metadata: StringMetadata,
+  user_metadata: z.record(z.string(), z.string()).nullish(),
   sampling_session_seq_id: Sequential,
 });
+export type SaveWeights = z.infer<typeof SaveWeights>;
 
 export const LoadWeights = z.object({
   model_id: z.string().nullish(),
   seq_id: Sequential,
   session_id: z.string().nullish(),
   model_seq_id: Sequential,
-  base_model: z.string().nullish(),
-  user_metadata: Metadata,
   path: z.string(),
   optimizer: z.boolean().default(false),
 });
+export type LoadWeights = z.infer<typeof LoadWeights>;
 
 export const CreateSamplingSession = z.object({
   session_id: z.string(),
@@ -83,6 +80,7 @@ export const CreateSamplingSession = z.object({
   model_path: z.string().nullish(),
   base_model: z.string().nullish(),
 });
+export type CreateSamplingSession = z.infer<typeof CreateSamplingSession>;
 
 const TextChunk = z.object({ type: z.literal('encoded_text').default('encoded_text'), tokens: z.array(Token) });
 const ModelInput = z.object({ chunks: z.array(TextChunk) });
@@ -105,6 +103,7 @@ export const Sample = z.object({
   prompt_logprobs: z.boolean().nullish(),
   topk_prompt_logprobs: z.int().min(0).default(0),
 });
+export type Sample = z.infer<typeof Sample>;
 
 const TensorData = z.object({
   data: z.array(z.number()),
@@ -117,7 +116,7 @@ const ForwardBackwardInput = z.object({
   loss_fn_config: z.record(z.string(), z.union([z.number(), z.string()])).nullish(),
 });
 
-/** Of clients up to SDK 0.22. */
+/** Clients up to SDK 0.22 send this; newer ones send protobuf. */
 const ForwardBackward = z.object({
   model_id: z.string(),
   seq_id: Sequential,

@@ -43,14 +43,14 @@ export function sampledResult(response: SampleResponse): Result {
   return { kind: 'done', size, json, proto: () => writeSampleResponse(response) };
 }
 
-/** Nothing is known before the first token. */
+/** Rows of `k` cells. The first row is null, because nothing comes before the first token. */
 function rowsOf<T>(k: number, rows: number, cell: (at: number) => T): (T[] | null)[] {
   return Array.from({ length: rows }, (_, row) =>
     row === 0 ? null : Array.from({ length: k }, (__, rank) => cell(row * k + rank)),
   );
 }
 
-/** What went wrong, for the client; `bug`: what is no fault of the request. */
+/** The result of a request that failed, in words for its client. @param bug Takes errors that are no fault of the request. */
 export function failedResult(error: unknown, bug: (error: unknown) => void): Result {
   if (error instanceof Refusal) return { kind: 'failed', error: error.message, category: 'user' };
   if (error instanceof UserError) return { kind: 'failed', error: `${error.message} ${error.fix}`, category: 'user' };

@@ -5,9 +5,9 @@ import type { BaseModel } from './model-catalogue.js';
 import type { SamplerWeights } from './samplers.js';
 import { adaptersOf, savedParameters, type Parameters } from './trained-model.js';
 
-/** Of weights that were saved for one sampler and never named; the oldest go first. */
+/** Limit of the weights that were saved for one sampler and never named, in bytes; the oldest are forgotten first. */
 const MOST_BYTES_IN_MEMORY = 512 * 2 ** 20;
-/** Checkpoints whose numbers are kept when samplers take turns. */
+/** Checkpoints whose weights stay in memory while samplers take turns. */
 const MOST_READ = 4;
 
 export class SamplerSources {
@@ -24,7 +24,7 @@ export class SamplerSources {
     const parameters = async (): Promise<Parameters> => {
       const known = this.#read.get(id);
       const read = known ?? { base, adapters: adaptersOf(manifest.lora), values: savedParameters(directory).values };
-      // The one that was used last goes to the end.
+      // Moves the checkpoint to the end, because the first of the map is the one unused for longest.
       this.#read.delete(id);
       this.#read.set(id, read);
       if (this.#read.size > MOST_READ) this.#read.delete([...this.#read.keys()][0]!);
@@ -33,7 +33,7 @@ export class SamplerSources {
     return { id, base, parameters };
   }
 
-  /** @param id No other weights have it. */
+  /** @param id Identifies these weights alone. */
   ofMemory(id: string, kept: Parameters): SamplerWeights {
     this.#unnamed.set(id, kept);
     this.#bytes += kept.values.byteLength;

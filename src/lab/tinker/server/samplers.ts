@@ -1,20 +1,20 @@
-/** Sampling from the weights that were saved for it, with one engine for each base model and kind of adapters. */
+/** Samples from saved weights, with one engine for each base model and kind of adapters. */
 import { UserError } from '../../../base/user-error.js';
 import type { Engine, Sampling, SeededPrompt } from '../../engine/engine.js';
 import { rng } from '../../rng.js';
 import type { SampledSequence, SampleResponse, TopLogprobs } from '../protocol/messages.js';
 import type { BaseModel } from './model-catalogue.js';
-import { engineOf, type EngineFactory, type Parameters } from './trained-model.js';
+import { engineOf, requireVocabulary, type EngineFactory, type Parameters } from './trained-model.js';
 
 export type SamplingParams = {
-  /** null: up to the end of the context. */
+  /** null lets the sequence go on to the end of the context. */
   readonly maxTokens: number | null;
-  /** null: drawn from the place of the request in its session. */
+  /** null derives the seed from the place of the request in its session. */
   readonly seed: number | null;
-  /** null: the model's own endings. Texts, or token ids; none: the answer goes on to its greatest length. */
+  /** Texts or token ids. null stands for the model's own endings; an empty list stops nowhere. */
   readonly stop: readonly string[] | readonly number[] | null;
   readonly temperature: number;
-  /** null: every token. */
+  /** null keeps every token. */
   readonly topK: number | null;
   readonly topP: number;
 };
@@ -23,13 +23,13 @@ export type SampleRequest = {
   readonly prompt: Int32Array;
   readonly samples: number;
   readonly params: SamplingParams;
-  /** Where no seed was given. */
+  /** Names the random stream where the request has no seed. */
   readonly place: string;
   readonly promptLogprobs: boolean;
   readonly topPromptLogprobs: number;
 };
 
-/** Weights to sample from. `id`: no other weights have it. `parameters` is called when they are not in the engine. */
+/** Weights to sample from. `id` identifies them alone; `parameters` is called when the engine does not hold them. */
 export type SamplerWeights = {
   readonly id: string;
   readonly base: BaseModel;
@@ -44,7 +44,7 @@ export class Samplers {
     this.#create = create;
   }
 
-  /** Whether requests may be done in one call is told by `groupOf`. */
+  /** @param requests All of one group, as `groupOf` has it. */
   async sample(weights: SamplerWeights, requests: readonly SampleRequest[]): Promise<SampleResponse[]> {
     const { base } = weights;
     for (const { prompt } of requests) checkPrompt(prompt, base);
@@ -63,7 +63,7 @@ export class Samplers {
   }
 
   async #engineWith(weights: SamplerWeights): Promise<Engine> {
-    // Asked for even where the engine holds them, as the kind of engine depends on them.
+    // The kind of engine depends on the adapters, so they are needed even where the engine holds the weights.
     const parameters = await weights.parameters();
     const adapters = parameters?.adapters ?? null;
     const key = JSON.stringify([weights.base.name, adapters]);
@@ -78,19 +78,14 @@ export class Samplers {
   }
 }
 
-/** Requests with the same words here can be drawn in one call: the result of each does not depend on its company. */
+/** The group of a request. Requests of one group can be drawn in one call, because no result depends on the others. */
 export function groupOf({ params }: SampleRequest): string {
   return JSON.stringify({ ...params, seed: null });
 }
 
-function checkPrompt(prompt: Int32Array, { shape }: BaseModel): void {
+function checkPrompt(prompt: Int32Array, base: BaseModel): void {
   if (prompt.length === 0) throw new UserError('The prompt has no tokens.', 'Send at least one.');
-  const wrong = prompt.find((token) => !(token >= 0 && token < shape.vocabulary));
-  if (wrong === undefined) return;
-  throw new UserError(
-    `The prompt has the token ${wrong}, and the vocabulary ends at ${shape.vocabulary - 1}.`,
-    'Use the tokenizer of the model.',
-  );
+  requireVocabulary('The prompt', prompt, base);
 }
 
 async function generate(
@@ -109,7 +104,7 @@ async function generate(
     temperature,
     ...(topK !== null && { topK: Math.min(topK, base.shape.vocabulary) }),
     topP,
-    // An empty list is the protocol's word for: do not stop at all. Texts leave the model's own endings in force.
+    // In the protocol an empty list means not to stop at all, and texts leave the model's own endings in force.
     stop: [...ids, ...(stop === null || texts.length > 0 ? base.endings : [])],
     ...(texts.length > 0 && { ends: endsWith(texts, base) }),
   };
@@ -117,7 +112,7 @@ async function generate(
   return generated.map(({ tokens, logprobs, ended }) => ({ stopReason: ended, tokens, logprobs }));
 }
 
-/** Whether the text so far has one of these in it; each token is looked at with as many before it as the text may span. */
+/** Whether the end of the text holds one of `texts`; decodes as many tokens as the longest of them may span. */
 function endsWith(texts: readonly string[], { tokenizer }: BaseModel): (tokens: readonly number[]) => boolean {
   // A character has up to four bytes, and a token at least one.
   const window = 4 * Math.max(...texts.map((text) => text.length)) + 4;
@@ -127,14 +122,14 @@ function endsWith(texts: readonly string[], { tokenizer }: BaseModel): (tokens: 
   };
 }
 
-/** The first sample of a seed is the engine's own of that seed; the others have streams of their own. */
+/** The first sample of a seed is the engine's own sample of that seed; the others have streams of their own. */
 function seedOf(seed: number | null, place: string, index: number): number {
   if (seed !== null && index === 0) return seed;
   const random = rng(seed ?? 0, seed === null ? `${place}/${index}` : `sample ${index}`);
   return random.below(2 ** 31) * 2 ** 21 + random.below(2 ** 21);
 }
 
-/** Of each token after those before it; NaN for the first. */
+/** Log-probability of each token given those before it; NaN for the first. */
 async function scoresOf(engine: Engine, prompt: Int32Array): Promise<Float32Array> {
   const scores = new Float32Array(prompt.length).fill(NaN);
   if (prompt.length === 1) return scores;

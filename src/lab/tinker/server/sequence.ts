@@ -1,6 +1,6 @@
 import { Refusal } from './refusal.js';
 
-/** Requests ahead of one that is missing, at most. */
+/** Limit of the requests that wait for a missing one before them. */
 const MOST_AHEAD = 10_000;
 
 /**
@@ -8,15 +8,15 @@ const MOST_AHEAD = 10_000;
  * once, and the network changes their order. A number that comes twice is the same request, sent again.
  */
 export class Sequence {
-  /** Ids of the answers, by number. */
+  /** Ids of results, by the number of their request. */
   readonly #known = new Map<number, string>();
   readonly #ahead = new Map<number, () => void>();
   #next = 1;
 
   /**
-   * @param number null: the client does not count, and the request is next.
+   * @param number null stands for a client that does not count: its request is next.
    * @param begin Called once every earlier request has begun.
-   * @returns the id that `create` made, for this request or for the one of the same number.
+   * @returns the id that `create` made, for this request or for an earlier one of the same number.
    */
   take(number: number | null, create: () => string, begin: (id: string) => void): string {
     if (number === null) {

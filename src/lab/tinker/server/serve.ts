@@ -1,4 +1,4 @@
-/** `memrl serve`: a service that the SDK of Tinker trains and samples on. */
+/** The verb `memrl serve`: starts a service that Tinker's SDK trains and samples on. */
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -17,6 +17,7 @@ import { httpServer, type RequestLine } from './http-server.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import { Samplers } from './samplers.js';
 import { SamplerSources } from './sampler-sources.js';
+import { SamplingService } from './sampling-service.js';
 import { Sessions } from './sessions.js';
 import type { EngineFactory } from './trained-model.js';
 import { TrainingService } from './training-service.js';
@@ -39,25 +40,25 @@ export const serveKeys = {
 export type ServeConfig = Config<typeof serveKeys>;
 
 const tokenVariable = 'MEMRL_SERVE_TOKEN';
-/** The SDK refuses keys that begin otherwise. */
+/** The SDK refuses keys that begin with anything else. */
 const tokenStart = 'tml-';
 const limits = { mostBodyBytes: 64 * 2 ** 20, mostBytesAtOnce: 256 * 2 ** 20 };
-/** Below the 45 seconds after which the SDK gives up. */
+/** Stays below the 45 seconds after which the SDK gives up. */
 const longPollMs = 25_000;
 const summaryEveryMs = 10_000;
 
-/** Serves until a signal comes. */
+/** Serves until a signal arrives; returns that signal. */
 export async function serve(config: ServeConfig, world: ProcessContext): Promise<StopSignal> {
-  const { server, service, close } = await openService(config, world);
+  const { server, training, sampling, close } = await openService(config, world);
   await listen(server, config);
   const { address, port } = server.address() as AddressInfo;
   world.log(`serving on http://${address.includes(':') ? `[${address}]` : address}:${port}`);
   let said = '';
   const summary = setInterval(() => {
-    const { steps, learnt, sampled } = service.counts;
-    const words = `${steps} optimizer steps · ${learnt} sequences learnt · ${sampled} sampled`;
+    const { steps, sequences } = training.counts;
+    const words = `${steps} optimizer steps · ${sequences} sequences learnt · ${sampling.sampled} sampled`;
     if (words !== said) world.log((said = words));
-    void service.endIdle(config.idle_minutes * 60_000);
+    void training.endIdle(config.idle_minutes * 60_000);
   }, summaryEveryMs);
   const signal = await stopped(world);
   clearInterval(summary);
@@ -66,9 +67,9 @@ export async function serve(config: ServeConfig, world: ProcessContext): Promise
 }
 
 /**
- * Everything but the listening; `close` ends all connections.
+ * Builds the service without listening; `close` ends all connections.
  *
- * @param boot Names this start in the ids of sessions and results, so that those of an earlier one are known to be gone.
+ * @param boot Names this start in the ids of sessions and results, so that ids of an earlier start are recognised.
  */
 export async function openService(config: ServeConfig, world: ProcessContext, boot = randomBytes(4).toString('hex')) {
   const token = tokenOf(config.host, world.environment);
@@ -77,30 +78,25 @@ export async function openService(config: ServeConfig, world: ProcessContext, bo
   const checkpoints = new Checkpoints(join(config.dir, 'checkpoints'), world.time);
   checkpoints.clean();
   const create: EngineFactory = async (shape) => (await chooseEngine(shape, config, world)).engine;
-  const futures = new Futures(boot);
   const bug = (error: unknown) => world.log(`bug: ${error instanceof Error ? error.stack : String(error)}`);
-  const service = new TrainingService({
+  const parts = {
     catalogue,
     checkpoints,
-    sessions: new Sessions(boot),
-    futures,
+    sessions: new Sessions(boot, world.time),
+    futures: new Futures(boot, bug),
     turns: new Turns(config.max_requests, nextTurn),
-    samplers: new Samplers(create),
     sources: new SamplerSources(),
-    create,
-    pause: nextTurn,
-    now: world.time,
-    log: world.log,
-    bug,
-  });
+  };
+  const training = new TrainingService({ ...parts, create, pause: nextTurn, log: world.log });
+  const sampling = new SamplingService({ ...parts, samplers: new Samplers(create) });
   const line = requestLog(join(config.dir, 'requests.jsonl'), world);
-  const routes = apiRoutes({ service, futures, catalogue }, { longPollMs });
+  const routes = apiRoutes({ ...parts, training, sampling }, { longPollMs });
   const server = httpServer(routes, { token, ...limits }, { now: world.now, line, bug });
   const close = () => {
     server.close();
     server.closeAllConnections();
   };
-  return { server, service, close };
+  return { server, training, sampling, close };
 }
 
 export function listen(server: Server, { host, port }: Pick<ServeConfig, 'host' | 'port'>): Promise<void> {
@@ -113,7 +109,7 @@ export function listen(server: Server, { host, port }: Pick<ServeConfig, 'host' 
   });
 }
 
-/** null for a loopback address. @throws UserError when others could connect without a key. */
+/** The key that clients must know; null where only this machine can connect. @throws UserError when others could connect without a key. */
 function tokenOf(host: string, environment: ProcessContext['environment']): string | null {
   const token = environment[tokenVariable];
   if (token !== undefined && token !== '') {
@@ -133,8 +129,8 @@ function tokenOf(host: string, environment: ProcessContext['environment']): stri
 const mostLogBytes = 64 * 2 ** 20;
 
 /**
- * One line of JSON for each request; a log that is full is kept beside the new one. What cannot be written is said once, and
- * the requests are answered all the same.
+ * Writes one line of JSON for each request. A full log is kept beside the new one. A log that cannot be written is reported once,
+ * and the service goes on.
  */
 function requestLog(path: string, { time, log }: ProcessContext): (line: RequestLine) => void {
   let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -161,7 +157,7 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A signal is looked for a few times a second: nobody waits for the end of a service longer than that. */
+/** Looks for a signal five times a second. */
 async function stopped({ stopAsked }: ProcessContext): Promise<StopSignal> {
   for (;;) {
     const signal = await stopAsked();

@@ -11,11 +11,8 @@ export type Model = {
   readonly base: string;
   readonly lora: LoraSettings;
   readonly sequence: Sequence;
-  /** null until it has been made. */
+  /** null until the model has been made. */
   trained: TrainedModel | null;
-  steps: number;
-  lastRequest: number;
-  readonly metadata: Record<string, unknown> | null;
 };
 
 export type Sampler = {
@@ -25,45 +22,40 @@ export type Sampler = {
   /** Where the weights are saved; null for the base model, and for weights that are in memory alone. */
   readonly path: string | null;
   readonly weights: SamplerWeights;
-  /** Numbers of requests, with the ids of their answers. */
+  /** Ids of results, by the number of their request. */
   readonly known: Map<number, string>;
 };
 
 export type Session = {
   readonly id: string;
-  readonly began: number;
-  readonly tags: readonly string[];
-  readonly metadata: Record<string, unknown> | null;
+  /** Unix ms of the last request that named the session, its models or its samplers. */
   lastSeen: number;
-  /** What was created, by the number that the client gave it. */
+  /** Models and samplers of the session, by the number that the client gave them. */
   readonly models: Map<number, Model>;
   readonly samplers: Map<number, Sampler>;
-  /** Answers to requests that create a model, by its number. */
+  /** Ids of the results of requests that create a model, by the model's number. */
   readonly creating: Map<number, string>;
 };
 
 export class Sessions {
   readonly #boot: string;
+  readonly #now: () => number;
   readonly #sessions = new Map<string, Session>();
   readonly #models = new Map<string, Model>();
   readonly #samplers = new Map<string, Sampler>();
   #count = 0;
 
-  /** @param boot Names this start of the service in all ids. */
-  constructor(boot: string) {
+  /** @param boot Names this start of the service in all ids. @param now Unix ms. */
+  constructor(boot: string, now: () => number) {
     this.#boot = boot;
+    this.#now = now;
   }
 
-  get all(): readonly Session[] {
-    return [...this.#sessions.values()];
-  }
-
-  begin(facts: Pick<Session, 'began' | 'tags' | 'metadata'>): Session {
+  begin(): Session {
     const id = `${this.#boot}-s${++this.#count}`;
     const session: Session = {
-      ...facts,
       id,
-      lastSeen: facts.began,
+      lastSeen: this.#now(),
       models: new Map(),
       samplers: new Map(),
       creating: new Map(),
@@ -72,8 +64,20 @@ export class Sessions {
     return session;
   }
 
+  /** Sessions whose clients have been silent for longer than `ms`. */
+  idle(ms: number): readonly Session[] {
+    return [...this.#sessions.values()].filter(({ lastSeen }) => this.#now() - lastSeen > ms);
+  }
+
   session(id: string): Session {
     return this.#sessions.get(id) ?? gone('session', id);
+  }
+
+  /** The session of a request that has just come in: it does not count as idle. */
+  heard(id: string): Session {
+    const session = this.session(id);
+    session.lastSeen = this.#now();
+    return session;
   }
 
   model(id: string): Model {
@@ -84,9 +88,9 @@ export class Sessions {
     return this.#samplers.get(id) ?? gone('sampling session', id);
   }
 
-  addModel(session: Session, number: number, facts: Pick<Model, 'base' | 'lora' | 'lastRequest' | 'metadata'>): Model {
+  addModel(session: Session, number: number, facts: Pick<Model, 'base' | 'lora'>): Model {
     const id = `${session.id}:train:${number}`;
-    const model = { ...facts, id, session: session.id, sequence: new Sequence(), trained: null, steps: 0 };
+    const model = { ...facts, id, session: session.id, sequence: new Sequence(), trained: null };
     session.models.set(number, model);
     this.#models.set(id, model);
     return model;
@@ -110,7 +114,7 @@ export class Sessions {
   }
 }
 
-/** What a service that was killed has forgotten, and what has ended, is gone: the client has to begin anew. */
+/** Refuses what has ended, and what belonged to an earlier start of the service: the client has to begin anew. */
 function gone(what: string, id: string): never {
   throw new Refusal(
     410,

@@ -25,11 +25,11 @@ export type Plan = {
   readonly restore: (scores: readonly Float32Array[]) => Float32Array[];
 };
 
-/** Below this a beginning is not worth a sequence of its own, nor for fewer sequences. */
+/** A common beginning is computed once only from so many tokens and so many sequences on; below, it costs more than it saves. */
 const leastTokens = 8;
 const leastSequences = 3;
 
-/** Plans of about so many tokens each, in the order of the datums. */
+/** Splits datums into plans of about `tokensAtOnce` tokens each, in their order. */
 export function* plansOf(datums: readonly Learnable[], tokensAtOnce: number): Generator<Plan> {
   let plans: Plan[] = [];
   let tokens = 0;
@@ -63,21 +63,21 @@ function* runsOf(datums: readonly Learnable[]): Generator<Plan> {
   }
 }
 
-/** `common`: tokens after the first that all of the run have in common, and from which none learns. */
+/** The run of similar datums that starts at `first`. `common` counts the tokens after the first that all of them share, and that none is trained on. */
 function runFrom(datums: readonly Learnable[], first: number): { end: number; common: number } {
   const limit = unlearnt(datums[first]!);
   let common = limit;
   let end = first + 1;
   for (; end < datums.length; end++) {
     const agreed = Math.min(common, unlearnt(datums[end]!), agreement(datums[first]!, datums[end]!));
-    // A run that gives up half of its beginning is two runs.
+    // A datum that would cost the run half of its common beginning starts a run of its own.
     if (agreed < Math.max(leastTokens, limit / 2)) break;
     common = agreed;
   }
   return { end, common };
 }
 
-/** Tokens at the beginning from which nothing is learnt; one token is left to follow them. */
+/** Counts the tokens at the beginning that are not trained on; leaves one token to follow them. */
 function unlearnt({ weights, advantages, isSilent }: Learnable): number {
   const learns = (at: number) => weights[at] !== 0 && !(isSilent && advantages?.[at] === 0);
   let count = 0;

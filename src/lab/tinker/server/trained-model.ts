@@ -1,4 +1,4 @@
-/** A model that a client trains: the service on an engine, adapters included, behind the words of the protocol. */
+/** A model that a client trains: adapters or all weights of a base model, in the words of the protocol. */
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../../base/user-error.js';
@@ -19,7 +19,7 @@ import { datumOf, lossOf } from './losses.js';
 import type { BaseModel } from './model-catalogue.js';
 import { plansOf } from './shared-prefixes.js';
 
-/** Of rank 0: there are no adapters, and all weights are trained. */
+/** Which matrices have adapters, and of which rank. Rank 0 stands for no adapters: all weights are trained. */
 export type LoraSettings = {
   readonly rank: number;
   readonly seed: number;
@@ -28,19 +28,19 @@ export type LoraSettings = {
   readonly trainAttn: boolean;
 };
 
-/** Everything that is trained, as one vector, and what it belongs to. */
+/** The trained numbers as one vector, and the model and adapters they belong to. */
 export type Parameters = {
   readonly base: BaseModel;
   readonly adapters: AdapterConfig | null;
   readonly values: Float32Array;
 };
 
-/** Makes an engine for a shape: which kind, and with how many threads. */
+/** Makes an engine for a shape; decides its kind and its number of threads. */
 export type EngineFactory = (shape: ModelShape) => Promise<Engine>;
 
-/** As the service that the protocol is of has it, whatever the rank. */
+/** Tinker's own service uses this alpha for every rank. */
 const alpha = 32;
-/** Tokens of a pass: between two of them other requests are taken in, and no more activations than theirs are kept. */
+/** Limit of the tokens in one pass. It bounds the memory of activations, and other requests are taken in between two passes. */
 const TOKENS_AT_ONCE = 8192;
 
 export function adaptersOf(lora: LoraSettings): AdapterConfig | null {
@@ -106,7 +106,7 @@ export class TrainedModel {
 
   async forwardBackward(request: ForwardBackwardRequest): Promise<ForwardBackwardOutput> {
     const objective = lossOf(request);
-    // Everything is looked at before anything is learnt: a request is done whole or not at all.
+    // All datums are checked before the first pass, because a request is carried out whole or not at all.
     const datums = request.data.map((datum, index) => datumOf(datum, index, objective));
     this.#checkTokens(datums);
     const logprobs: Float32Array[] = [];
@@ -136,7 +136,7 @@ export class TrainedModel {
     return { base: this.base, adapters: adaptersOf(this.lora), values: await this.#service.weights() };
   }
 
-  /** Into a directory that exists, with the tokenizer: so other commands can use the weights as any model's. */
+  /** Writes the model with its tokenizer into a directory that exists; every command can read it as a model. */
   async save(directory: string): Promise<void> {
     await this.#service.saveState(directory);
     for (const name of Object.values(tokenizerFiles)) {
@@ -145,7 +145,7 @@ export class TrainedModel {
     }
   }
 
-  /** @param withOptimizer Otherwise the optimizer begins anew. */
+  /** @param withOptimizer false starts the optimizer from its beginning. */
   async load(directory: string, withOptimizer: boolean): Promise<void> {
     const { engine } = this.#service;
     const { values, optimizer } = savedParameters(directory);
@@ -163,15 +163,9 @@ export class TrainedModel {
   }
 
   #checkTokens(datums: readonly Datum[]): void {
-    const { vocabulary, context } = this.base.shape;
     datums.forEach(({ prompt, tokens }, index) => {
-      const wrong = [prompt[0]!, ...tokens].find((token) => !(token >= 0 && token < vocabulary));
-      if (wrong !== undefined) {
-        throw new UserError(
-          `Datum ${index} has the token ${wrong}, and the vocabulary ends at ${vocabulary - 1}.`,
-          'Use the tokenizer of the model.',
-        );
-      }
+      requireVocabulary(`Datum ${index}`, [prompt[0]!, ...tokens], this.base);
+      const { context } = this.base.shape;
       if (tokens.length < context) return;
       throw new UserError(
         `Datum ${index} has ${tokens.length} tokens, and the model's context is ${context}.`,
@@ -181,7 +175,17 @@ export class TrainedModel {
   }
 }
 
-/** What was trained of a saved model. */
+/** @throws UserError when the model has no such token. */
+export function requireVocabulary(what: string, tokens: ArrayLike<number>, { shape }: BaseModel): void {
+  const wrong = Array.from(tokens).find((token) => !(token >= 0 && token < shape.vocabulary));
+  if (wrong === undefined) return;
+  throw new UserError(
+    `${what} has the token ${wrong}, and the vocabulary ends at ${shape.vocabulary - 1}.`,
+    'Use the tokenizer of the model.',
+  );
+}
+
+/** The trained numbers of a saved model, and the state of its optimizer. */
 export function savedParameters(directory: string) {
   const { weights, optimizer, adapters } = readModel(directory);
   return adapters === null
@@ -189,7 +193,7 @@ export function savedParameters(directory: string) {
     : { values: adapters.parameters, optimizer: adapters.optimizer };
 }
 
-/** Of a datum that is scored and not learnt from. */
+/** The loss of a datum whose log-probabilities are known, without a gradient. */
 function lossAlone(objective: Objective, datum: Datum, scores: Float32Array): number {
   const { weights, advantages, logprobs } = datum;
   const at = (values: ArrayLike<number> | undefined, token: number, otherwise: number) => values?.[token] ?? otherwise;

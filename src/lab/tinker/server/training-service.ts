@@ -1,69 +1,52 @@
-/** The operations of the protocol, on sessions, models and samplers. Knows nothing of HTTP. */
-import type * as z from 'zod';
+/** The protocol's operations on sessions and on models under training. Knows nothing of HTTP. */
 import { UserError } from '../../../base/user-error.js';
 import type { ForwardBackwardRequest } from '../protocol/messages.js';
-import { sizeOf, type Checkpoint, type Checkpoints } from './checkpoints.js';
+import type { Checkpoint, Checkpoints } from './checkpoints.js';
 import type { Futures, Result } from './futures.js';
-import type { BaseModel, ModelCatalogue } from './model-catalogue.js';
+import type { ModelCatalogue } from './model-catalogue.js';
 import { Refusal } from './refusal.js';
-import {
-  tokensOf,
-  type CreateModel,
-  type CreateSamplingSession,
-  type CreateSession,
-  type LoadWeights,
-  type OptimStep,
-  type Sample,
-  type SaveWeights,
-} from './requests.js';
-import { failedResult, learntResult, plainResult, sampledResult } from './results.js';
+import type { CreateModel, CreateSession, LoadWeights, OptimStep, SaveWeights } from './requests.js';
+import { learntResult, plainResult } from './results.js';
 import type { SamplerSources } from './sampler-sources.js';
-import { groupOf, type SampleRequest, type Samplers, type SamplerWeights } from './samplers.js';
-import type { Model, Sampler, Session, Sessions } from './sessions.js';
+import type { Model, Sessions } from './sessions.js';
 import { TrainedModel, type EngineFactory, type LoraSettings } from './trained-model.js';
 import type { Turns } from './turns.js';
 
-export type ServiceParts = {
+export type TrainingParts = {
   readonly catalogue: ModelCatalogue;
   readonly checkpoints: Checkpoints;
   readonly sessions: Sessions;
   readonly futures: Futures;
   readonly turns: Turns;
-  readonly samplers: Samplers;
   readonly sources: SamplerSources;
   readonly create: EngineFactory;
   readonly pause: () => Promise<void>;
-  /** Unix ms. */
-  readonly now: () => number;
-  /** One line for people. */
+  /** Takes one line for people. */
   readonly log: (line: string) => void;
-  readonly bug: (error: unknown) => void;
 };
 
-type Accepted = { readonly request_id: string };
-
-/** What has been done since the service began. */
-export type Counts = { steps: number; learnt: number; sampled: number };
+export type Accepted = { readonly request_id: string };
 
 const fullFineTuning: LoraSettings = { rank: 0, seed: 0, trainUnembed: true, trainMlp: true, trainAttn: true };
 
 export class TrainingService {
-  readonly #parts: ServiceParts;
-  readonly counts: Counts = { steps: 0, learnt: 0, sampled: 0 };
+  readonly #parts: TrainingParts;
+  /** Work done since the service began. */
+  readonly counts = { steps: 0, sequences: 0 };
 
-  constructor(parts: ServiceParts) {
+  constructor(parts: TrainingParts) {
     this.#parts = parts;
   }
 
-  createSession({ tags, user_metadata: metadata, sdk_version: version }: z.infer<typeof CreateSession>) {
-    const { sessions, now, log } = this.#parts;
-    const session = sessions.begin({ began: now(), tags, metadata: metadata ?? null });
+  createSession({ sdk_version: version }: CreateSession) {
+    const { sessions, log } = this.#parts;
+    const session = sessions.begin();
     log(`session ${session.id} begins${version == null ? '' : ` (SDK ${version})`}`);
     return { type: 'create_session', session_id: session.id };
   }
 
   heartbeat(id: string): void {
-    this.#session(id);
+    this.#parts.sessions.heard(id);
   }
 
   async finish(id: string, why = 'finished'): Promise<void> {
@@ -76,14 +59,12 @@ export class TrainingService {
     log(`session ${id} ${why}`);
   }
 
-  /** Ends the sessions that nobody has been heard of for so long. */
+  /** Ends the sessions whose clients have been silent for longer than `ms`. */
   async endIdle(ms: number): Promise<void> {
-    const { sessions, now } = this.#parts;
-    const idle = sessions.all.filter(({ lastSeen }) => now() - lastSeen > ms);
-    for (const { id } of idle) await this.finish(id, 'has been silent, and ends');
+    for (const { id } of this.#parts.sessions.idle(ms)) await this.finish(id, 'has been silent, and ends');
   }
 
-  createModel(request: z.infer<typeof CreateModel>): Accepted {
+  createModel(request: CreateModel): Accepted {
     const { optimizer_config: optimizer } = request;
     if (optimizer != null && optimizer.type !== 'adamw') {
       throw new Refusal(400, `There is no optimizer ${optimizer.type} here; use adamw.`);
@@ -112,13 +93,13 @@ export class TrainingService {
   forwardBackward(request: ForwardBackwardRequest): Accepted {
     return this.#onModel(request.modelId, request.seqId, async (model) => {
       const output = await model.forwardBackward(request);
-      this.counts.learnt += request.data.length;
+      this.counts.sequences += request.data.length;
       return learntResult(output);
     });
   }
 
-  optimStep({ model_id: id, seq_id: number, adam_params: adam }: z.infer<typeof OptimStep>): Accepted {
-    return this.#onModel(id, number, async (model, { id: name }) => {
+  optimStep({ model_id: id, seq_id: number, adam_params: adam }: OptimStep): Accepted {
+    return this.#onModel(id, number, async (model) => {
       const norm = await model.optimStep({
         learningRate: adam.learning_rate,
         beta1: adam.beta1,
@@ -128,12 +109,11 @@ export class TrainingService {
         ...(adam.grad_clip_norm > 0 && { clipNorm: adam.grad_clip_norm }),
       });
       this.counts.steps++;
-      this.#parts.sessions.model(name).steps++;
       return plainResult({ type: 'optim_step', metrics: { 'optim/grad_norm': norm } });
     });
   }
 
-  saveWeights(request: z.infer<typeof SaveWeights>): Accepted {
+  saveWeights(request: SaveWeights): Accepted {
     const { path: name } = request;
     if (name == null) throw new Refusal(400, 'save_weights has no path: give the weights a name.');
     return this.#onModel(request.model_id, request.seq_id, async (model, { id }) => {
@@ -142,7 +122,7 @@ export class TrainingService {
     });
   }
 
-  saveForSampler(request: z.infer<typeof SaveWeights>): Accepted {
+  saveForSampler(request: SaveWeights): Accepted {
     return this.#onModel(request.model_id, request.seq_id, async (model, { id, session }) => {
       const { path: name, sampling_session_seq_id: number } = request;
       const type = 'save_weights_for_sampler';
@@ -163,7 +143,7 @@ export class TrainingService {
     });
   }
 
-  loadWeights(request: z.infer<typeof LoadWeights>): Accepted {
+  loadWeights(request: LoadWeights): Accepted {
     const { path, optimizer, model_id: id } = request;
     const { directory, manifest } = this.#parts.checkpoints.open(path);
     if (id != null) {
@@ -175,7 +155,7 @@ export class TrainingService {
     }
     const { session_id: session, model_seq_id: number } = request;
     if (session == null || number == null) throw new Refusal(400, 'load_weights names neither a model nor a session.');
-    const creating = { session_id: session, model_seq_id: number, user_metadata: request.user_metadata };
+    const creating = { session_id: session, model_seq_id: number };
     return this.#create(creating, { base: manifest.base_model, lora: manifest.lora }, async (model) => {
       const trained = await this.#make(model);
       await trained.load(directory, optimizer);
@@ -183,84 +163,19 @@ export class TrainingService {
     });
   }
 
-  async createSamplingSession(request: z.infer<typeof CreateSamplingSession>) {
-    const session = this.#session(request.session_id);
-    const number = request.sampling_session_seq_id;
-    const known = session.samplers.get(number);
-    const sampler =
-      known ??
-      this.#parts.sessions.addSampler(session, number, await this.#sourceOf(request.model_path, request.base_model));
-    return { type: 'create_sampling_session', sampling_session_id: sampler.id };
-  }
-
-  samplerInfo(id: string) {
-    const { base, path } = this.#parts.sessions.sampler(id);
-    return { sampler_id: id, base_model: base, model_path: path };
-  }
-
-  async sample(
-    request: z.infer<typeof Sample>,
-  ): Promise<Accepted & { readonly sample_sequence_ids: readonly string[] }> {
-    const { sampling_session_id: id, seq_id: number } = request;
-    const sampler = id == null ? null : this.#parts.sessions.sampler(id);
-    if (sampler !== null) this.#session(sampler.session);
-    const known = number == null ? undefined : sampler?.known.get(number);
-    const requestId = known ?? (await this.#sample(request, sampler));
-    if (known === undefined && sampler !== null && number != null) sampler.known.set(number, requestId);
-    const ids = Array.from({ length: request.num_samples }, (_, index) => `${requestId}:${index}`);
-    return { request_id: requestId, sample_sequence_ids: ids };
-  }
-
-  weightsInfo(path: string) {
-    const { base_model: base, lora } = this.#parts.checkpoints.open(path).manifest;
-    return {
-      base_model: base,
-      is_lora: lora.rank > 0,
-      lora_rank: lora.rank,
-      train_unembed: lora.trainUnembed,
-      train_mlp: lora.trainMlp,
-      train_attn: lora.trainAttn,
-    };
-  }
-
-  checkpoints(model: string) {
-    return this.#parts.checkpoints.ofModel(model).map(describeCheckpoint);
-  }
-
-  trainingRuns() {
-    return this.#parts.checkpoints.models().flatMap((model) => {
-      const saved = this.#parts.checkpoints.ofModel(model);
-      return saved.length === 0 ? [] : [describeRun(model, saved)];
-    });
-  }
-
-  removeCheckpoint(path: string): void {
-    this.#parts.checkpoints.remove(path);
-  }
-
-  #session(id: string): Session {
-    const session = this.#parts.sessions.session(id);
-    session.lastSeen = this.#parts.now();
-    return session;
-  }
-
   /** Registers a model at once, so that requests on it can follow before it has been made. */
   #create(
-    request: { session_id: string; model_seq_id: number; user_metadata?: Record<string, unknown> | null | undefined },
+    request: { session_id: string; model_seq_id: number },
     facts: Pick<Model, 'base' | 'lora'>,
     make: (model: Model) => Promise<unknown>,
   ): Accepted {
-    const { sessions, futures, turns, now } = this.#parts;
-    const session = this.#session(request.session_id);
+    const { sessions, futures, turns } = this.#parts;
+    const session = sessions.heard(request.session_id);
     const number = request.model_seq_id;
     const known = session.creating.get(number);
     if (known !== undefined) return { request_id: known };
     turns.requireRoom();
-    const model = sessions.addModel(session, number, {
-      ...facts,
-      lastRequest: now(),
-      metadata: request.user_metadata ?? null,
-    });
+    const model = sessions.addModel(session, number, facts);
     const id = futures.create(session.id);
     session.creating.set(number, id);
     this.#inTurn(session.id, id, async () => plainResult(await make(model)));
@@ -281,10 +196,9 @@ export class TrainingService {
     number: number | null | undefined,
     work: (trained: TrainedModel, model: Model) => Promise<Result>,
   ): Accepted {
-    const { sessions, futures, turns, now } = this.#parts;
+    const { sessions, futures, turns } = this.#parts;
     const model = sessions.model(id);
-    this.#session(model.session);
-    model.lastRequest = now();
+    sessions.heard(model.session);
     turns.requireRoom();
     const requestId = model.sequence.take(
       number ?? null,
@@ -299,19 +213,19 @@ export class TrainingService {
   }
 
   #inTurn(session: string, id: string, work: () => Promise<Result>): void {
-    const { turns, futures, bug } = this.#parts;
+    const { turns, futures } = this.#parts;
     turns.add(session, {
       request: null,
       group: null,
       work: async () => [await work()],
       done: (result) => futures.settle(id, result as Result),
-      failed: (error) => futures.settle(id, failedResult(error, bug)),
+      failed: (error) => futures.fail(id, error),
     });
   }
 
   async #save(
     model: TrainedModel,
-    request: z.infer<typeof SaveWeights> & { path: string },
+    request: SaveWeights & { path: string },
     kind: 'weights' | 'sampler_weights',
   ): Promise<string> {
     const { checkpoints, log } = this.#parts;
@@ -326,70 +240,9 @@ export class TrainingService {
     log(`saved ${path}`);
     return path;
   }
-
-  async #sourceOf(
-    path: string | null | undefined,
-    name: string | null | undefined,
-  ): Promise<Pick<Sampler, 'base' | 'path' | 'weights'>> {
-    const { catalogue, checkpoints, sources } = this.#parts;
-    if (path != null) {
-      const checkpoint = checkpoints.open(path);
-      const base = await catalogue.open(checkpoint.manifest.base_model);
-      return { base: base.name, path, weights: sources.ofCheckpoint(base, checkpoint) };
-    }
-    if (name == null) throw new Refusal(400, 'There is neither a model_path nor a base_model to sample from.');
-    const base: BaseModel = await catalogue.open(name);
-    return { base: base.name, path: null, weights: sources.ofBase(base) };
-  }
-
-  async #sample(request: z.infer<typeof Sample>, sampler: Sampler | null): Promise<string> {
-    const { turns, futures, samplers, bug } = this.#parts;
-    turns.requireRoom();
-    const session = sampler?.session ?? 'no session';
-    const weights: SamplerWeights =
-      sampler?.weights ?? (await this.#sourceOf(request.model_path, request.base_model)).weights;
-    const id = futures.create(session);
-    const wanted = sampleRequest(request, sampler === null ? id : placeOf(sampler, request.seq_id, id));
-    turns.add(session, {
-      request: wanted,
-      group: `${weights.id} ${groupOf(wanted)}`,
-      work: (requests: readonly SampleRequest[]) => samplers.sample(weights, requests),
-      done: (response) => {
-        this.counts.sampled += wanted.samples;
-        futures.settle(id, sampledResult(response as Parameters<typeof sampledResult>[0]));
-      },
-      failed: (error) => futures.settle(id, failedResult(error, bug)),
-    });
-    return id;
-  }
 }
 
-/** A request in the order of its session, without the part of the ids that is new at each start. */
-function placeOf({ id }: Sampler, number: number | null | undefined, future: string): string {
-  return `${id.slice(id.indexOf('-') + 1)}/${number ?? future.slice(future.indexOf('-') + 1)}`;
-}
-
-function sampleRequest(request: z.infer<typeof Sample>, place: string): SampleRequest {
-  const { sampling_params: params, topk_prompt_logprobs: top } = request;
-  const { stop } = params;
-  return {
-    prompt: tokensOf(request.prompt),
-    samples: request.num_samples,
-    params: {
-      maxTokens: params.max_tokens ?? null,
-      seed: params.seed ?? null,
-      stop: typeof stop === 'string' ? [stop] : (stop ?? null),
-      temperature: params.temperature,
-      topK: params.top_k > 0 ? params.top_k : null,
-      topP: params.top_p,
-    },
-    place,
-    promptLogprobs: request.prompt_logprobs === true,
-    topPromptLogprobs: top,
-  };
-}
-
-function loraOf(config: z.infer<typeof CreateModel>['lora_config']): LoraSettings {
+function loraOf(config: CreateModel['lora_config']): LoraSettings {
   if (config == null) return fullFineTuning;
   return {
     rank: config.rank,
@@ -414,34 +267,4 @@ function requireSame({ base_model: base, lora }: Checkpoint['manifest'], model: 
     `The weights are of ${base} with rank ${lora.rank}, and the model is ${model.base.name} with rank ${rank}, or other matrices are trained.`,
     'Create the model from the weights (create_training_client_from_state).',
   );
-}
-
-function describeCheckpoint({ path, directory, manifest }: Checkpoint) {
-  const [, , , kind = '', name = ''] = path.split('/');
-  return {
-    checkpoint_id: `${kind}/${name}`,
-    checkpoint_type: kind === 'weights' ? 'training' : 'sampler',
-    time: new Date(manifest.saved_at).toISOString(),
-    tinker_path: path,
-    size_bytes: sizeOf(directory),
-    public: false,
-    user_metadata: manifest.user_metadata,
-    expires_at: manifest.expires_at === null ? null : new Date(manifest.expires_at).toISOString(),
-  };
-}
-
-function describeRun(model: string, saved: readonly Checkpoint[]) {
-  const { manifest } = saved.at(-1)!;
-  const all = saved.map(describeCheckpoint);
-  return {
-    training_run_id: model,
-    base_model: manifest.base_model,
-    model_owner: 'local',
-    is_lora: manifest.lora.rank > 0,
-    lora_rank: manifest.lora.rank,
-    last_request_time: new Date(manifest.saved_at).toISOString(),
-    last_checkpoint: all.findLast(({ checkpoint_type: type }) => type === 'training') ?? null,
-    last_sampler_checkpoint: all.findLast(({ checkpoint_type: type }) => type === 'sampler') ?? null,
-    user_metadata: manifest.user_metadata,
-  };
 }

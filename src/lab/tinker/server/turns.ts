@@ -1,16 +1,16 @@
 import { Refusal } from './refusal.js';
 
-/** Work of a session. `group`: work of the same group that waits in one session may be done together. */
+/** Work of a session. Jobs of the same `group` that wait in one session may be done together. */
 export type Job<Request> = {
   readonly request: Request;
   readonly group: string | null;
-  /** Given to `done` or `failed` of each job: one call may do many. */
+  /** Does several jobs of a group in one call; its results go to their `done`, its error to their `failed`. */
   readonly work: (requests: readonly Request[]) => Promise<readonly unknown[]>;
   readonly done: (result: unknown) => void;
   readonly failed: (error: unknown) => void;
 };
 
-/** Jobs of one group that are done in one call, at most. */
+/** Limit of the jobs that are done in one call. */
 const MOST_TOGETHER = 64;
 
 /**
@@ -20,7 +20,7 @@ const MOST_TOGETHER = 64;
 export class Turns {
   readonly #queues = new Map<string, Job<unknown>[]>();
   readonly #most: number;
-  /** Lets requests in between two jobs; what computes does not yield by itself. */
+  /** Lets requests in between two jobs, because a computation does not yield by itself. */
   readonly #pause: () => Promise<void>;
   #waiting = 0;
   #isWorking = false;
@@ -28,10 +28,6 @@ export class Turns {
   constructor(most: number, pause: () => Promise<void>) {
     this.#most = most;
     this.#pause = pause;
-  }
-
-  get waiting(): number {
-    return this.#waiting;
   }
 
   add<Request>(session: string, job: Job<Request>): void {
@@ -42,12 +38,12 @@ export class Turns {
     if (!this.#isWorking) void this.#workOff();
   }
 
-  /** To be asked before a request is accepted. @throws Refusal when too much waits already. */
+  /** Call this before accepting a request. @throws Refusal when too many jobs wait already. */
   requireRoom(): void {
     if (this.#waiting >= this.#most) throw new Refusal(429, `${this.#waiting} requests wait already; try again later.`);
   }
 
-  /** Drops what a session still waits for. */
+  /** Fails the jobs of a session that have not begun. */
   drop(session: string, why: unknown): void {
     const queue = this.#queues.get(session) ?? [];
     this.#queues.delete(session);
@@ -64,7 +60,7 @@ export class Turns {
     this.#isWorking = false;
   }
 
-  /** The first job of the session whose turn it is, with those of its group; the session goes to the end of the row. */
+  /** Takes the first job of the next session and the jobs of its group; that session then goes to the end of the row. */
   #next(): Job<unknown>[] {
     const [turn] = this.#queues;
     if (turn === undefined) return [];
@@ -94,7 +90,7 @@ async function doTogether(jobs: readonly Job<unknown>[]): Promise<void> {
     jobs.forEach((job, at) => job.done(results[at]));
   } catch (error) {
     if (jobs.length === 1) return jobs[0]!.failed(error);
-    // One of them may be at fault: each is done alone, so that the others have their results.
+    // One job may be at fault. Each is done alone, so that the others get their results.
     for (const job of jobs) await doTogether([job]);
   }
 }

@@ -1,0 +1,118 @@
+/** The protocol's operations on samplers: the weights they draw from, and what they draw. Knows nothing of HTTP. */
+import type { SampleResponse } from '../protocol/messages.js';
+import type { Checkpoints } from './checkpoints.js';
+import type { Futures } from './futures.js';
+import type { ModelCatalogue } from './model-catalogue.js';
+import { Refusal } from './refusal.js';
+import { tokensOf, type CreateSamplingSession, type Sample } from './requests.js';
+import { sampledResult } from './results.js';
+import type { SamplerSources } from './sampler-sources.js';
+import { groupOf, type SampleRequest, type Samplers } from './samplers.js';
+import type { Sampler, Sessions } from './sessions.js';
+import type { Accepted } from './training-service.js';
+import type { Turns } from './turns.js';
+
+export type SamplingParts = {
+  readonly catalogue: ModelCatalogue;
+  readonly checkpoints: Checkpoints;
+  readonly sessions: Sessions;
+  readonly futures: Futures;
+  readonly turns: Turns;
+  readonly samplers: Samplers;
+  readonly sources: SamplerSources;
+};
+
+type Source = Pick<Sampler, 'base' | 'path' | 'weights'>;
+
+export class SamplingService {
+  readonly #parts: SamplingParts;
+  /** Sequences drawn since the service began. */
+  sampled = 0;
+
+  constructor(parts: SamplingParts) {
+    this.#parts = parts;
+  }
+
+  async createSamplingSession(request: CreateSamplingSession) {
+    const { sessions } = this.#parts;
+    const session = sessions.heard(request.session_id);
+    const number = request.sampling_session_seq_id;
+    const known = session.samplers.get(number);
+    const sampler = known ?? sessions.addSampler(session, number, await this.#sourceOf(request));
+    return { type: 'create_sampling_session', sampling_session_id: sampler.id };
+  }
+
+  samplerInfo(id: string) {
+    const { base, path } = this.#parts.sessions.sampler(id);
+    return { sampler_id: id, base_model: base, model_path: path };
+  }
+
+  async sample(request: Sample): Promise<Accepted & { readonly sample_sequence_ids: readonly string[] }> {
+    const { sampling_session_id: id, seq_id: number } = request;
+    const { sessions } = this.#parts;
+    const sampler = id == null ? null : sessions.sampler(id);
+    if (sampler !== null) sessions.heard(sampler.session);
+    const known = number == null ? undefined : sampler?.known.get(number);
+    const requestId = known ?? (await this.#sample(request, sampler));
+    if (known === undefined && sampler !== null && number != null) sampler.known.set(number, requestId);
+    const ids = Array.from({ length: request.num_samples }, (_, index) => `${requestId}:${index}`);
+    return { request_id: requestId, sample_sequence_ids: ids };
+  }
+
+  async #sourceOf({ model_path: path, base_model: name }: Pick<Sample, 'model_path' | 'base_model'>): Promise<Source> {
+    const { catalogue, checkpoints, sources } = this.#parts;
+    if (path != null) {
+      const checkpoint = checkpoints.open(path);
+      const base = await catalogue.open(checkpoint.manifest.base_model);
+      return { base: base.name, path, weights: sources.ofCheckpoint(base, checkpoint) };
+    }
+    if (name == null) throw new Refusal(400, 'There is neither a model_path nor a base_model to sample from.');
+    const base = await catalogue.open(name);
+    return { base: base.name, path: null, weights: sources.ofBase(base) };
+  }
+
+  async #sample(request: Sample, sampler: Sampler | null): Promise<string> {
+    const { turns, futures, samplers } = this.#parts;
+    turns.requireRoom();
+    const session = sampler?.session ?? 'no session';
+    const { weights } = sampler ?? (await this.#sourceOf(request));
+    const id = futures.create(session);
+    const wanted = sampleRequest(request, sampler === null ? id : placeOf(sampler, request.seq_id, id));
+    turns.add(session, {
+      request: wanted,
+      group: `${weights.id} ${groupOf(wanted)}`,
+      work: (requests: readonly SampleRequest[]) => samplers.sample(weights, requests),
+      done: (response) => {
+        this.sampled += wanted.samples;
+        futures.settle(id, sampledResult(response as SampleResponse));
+      },
+      failed: (error) => futures.fail(id, error),
+    });
+    return id;
+  }
+}
+
+/** Names the place of a request in its session, without the part of the ids that differs from start to start. */
+function placeOf({ id }: Sampler, number: number | null | undefined, future: string): string {
+  return `${id.slice(id.indexOf('-') + 1)}/${number ?? future.slice(future.indexOf('-') + 1)}`;
+}
+
+function sampleRequest(request: Sample, place: string): SampleRequest {
+  const { sampling_params: params, topk_prompt_logprobs: top } = request;
+  const { stop } = params;
+  return {
+    prompt: tokensOf(request.prompt),
+    samples: request.num_samples,
+    params: {
+      maxTokens: params.max_tokens ?? null,
+      seed: params.seed ?? null,
+      stop: typeof stop === 'string' ? [stop] : (stop ?? null),
+      temperature: params.temperature,
+      topK: params.top_k > 0 ? params.top_k : null,
+      topP: params.top_p,
+    },
+    place,
+    promptLogprobs: request.prompt_logprobs === true,
+    topPromptLogprobs: top,
+  };
+}

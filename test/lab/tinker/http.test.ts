@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { removeFolder } from '../../remove-folder.js';
+import { tempDirectory } from '../temp-directory.js';
+import { example, runningService, withModel, type RunningService } from './running-service.js';
+
+let service: RunningService;
+const directory = mkdtempSync(join(tmpdir(), 'memrl-serve-'));
+beforeAll(async () => {
+  service = await runningService(directory);
+});
+afterAll(() => {
+  service.close();
+  removeFolder(directory);
+});
+
+const learn = (model: string, seq: number) => ({
+  model_id: model,
+  seq_id: seq,
+  forward_backward_input: { data: [example([5, 6, 7, 8, 9]), example([5, 6, 30, 31])], loss_fn: 'cross_entropy' },
+});
+
+describe('what is refused over HTTP', () => {
+  it.each([
+    {
+      what: 'no key',
+      ask: () => service.ask('GET', 'get_server_capabilities', undefined, { 'x-api-key': '' }),
+      status: 401,
+    },
+    {
+      what: 'a page of a browser',
+      ask: () => service.ask('POST', 'create_session', {}, { origin: 'http://example.com' }),
+      status: 403,
+    },
+    { what: 'an unknown path', ask: () => service.ask('POST', 'nothing', {}), status: 404 },
+    {
+      what: 'no JSON',
+      ask: () => service.ask('POST', 'create_session', Buffer.from('{'), { 'content-type': 'application/json' }),
+      status: 400,
+    },
+    { what: 'a field of another type', ask: () => service.ask('POST', 'create_model', { session_id: 1 }), status: 422 },
+    {
+      what: 'a packed body',
+      ask: () => service.ask('POST', 'create_session', {}, { 'content-encoding': 'zstd' }),
+      status: 415,
+    },
+    {
+      what: 'broken protobuf',
+      ask: () => service.ask('POST', 'forward_backward', Uint8Array.of(0x0a, 0xff, 0xff, 0xff)),
+      status: 400,
+    },
+    {
+      what: 'an unknown session',
+      ask: () => service.ask('POST', 'session_heartbeat', { session_id: 'x' }),
+      status: 410,
+    },
+    {
+      what: 'unknown weights',
+      ask: () => service.ask('POST', 'weights_info', { tinker_path: 'tinker://a:train:0/weights/b' }),
+      status: 404,
+    },
+  ])('$what: $status', async ({ ask, status }) => {
+    const answer = await ask();
+    expect(answer.status).toBe(status);
+    expect(answer.body.detail).toMatch(/\w/);
+  });
+
+  it('answers a health check without a key, and writes a line for every request without it', async () => {
+    expect((await service.ask('GET', 'healthz', undefined, { 'x-api-key': '' })).body).toEqual({ status: 'ok' });
+    const log = readFileSync(join(directory, 'requests.jsonl'), 'utf8');
+    const last = JSON.parse(log.trim().split('\n').at(-1)!) as Record<string, unknown>;
+    expect(last).toMatchObject({ method: 'GET', path: '/api/v1/healthz', status: 200 });
+    expect(log).not.toContain('tml-test');
+  });
+
+  it('takes no more than it has room for: too much at once is 429, and the rest is done', async () => {
+    const small = await runningService(tempDirectory(), { max_requests: 4 });
+    try {
+      const { model } = await withModel(small);
+      const asked = await Promise.all(
+        Array.from({ length: 40 }, (_, at) => small.ask('POST', 'forward_backward', learn(model, at + 1))),
+      );
+      const statuses = new Set(asked.map(({ status }) => status));
+      expect([...statuses].sort()).toEqual([200, 429]);
+      for (const { status, body } of asked) {
+        if (status !== 200) continue;
+        expect((await small.ask('POST', 'retrieve_future', { request_id: body.request_id })).status).toBe(200);
+        break;
+      }
+    } finally {
+      small.close();
+    }
+  });
+
+  it('closes a connection that sends more than a body may have', async () => {
+    const answer = await new Promise<number | string>((resolve) => {
+      const sent = request(
+        `${service.url}/api/v1/create_session`,
+        { method: 'POST', headers: { 'x-api-key': 'tml-test' } },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode!);
+        },
+      );
+      sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code!));
+      const chunk = Buffer.alloc(2 ** 20, 32);
+      const push = (left: number): void => {
+        if (left === 0 || sent.destroyed) return void sent.end();
+        sent.write(chunk, () => push(left - 1));
+      };
+      push(80);
+    });
+    expect([413, 'ECONNRESET', 'EPIPE']).toContain(answer);
+    expect((await service.ask('GET', 'healthz')).status).toBe(200);
+  });
+
+  it('is open to other machines only with a key that they must know', async () => {
+    const dir = tempDirectory();
+    await expect(runningService(dir, { host: '0.0.0.0' })).rejects.toThrow('there is no key');
+    const token = 'tml-a-secret-of-this-test';
+    const guarded = await runningService(dir, { environment: { MEMRL_SERVE_TOKEN: token } });
+    try {
+      expect((await guarded.ask('POST', 'create_session', {})).status).toBe(401);
+      expect((await guarded.ask('POST', 'create_session', {}, { 'x-api-key': token })).status).toBe(200);
+    } finally {
+      guarded.close();
+    }
+  });
+});
