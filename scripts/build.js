@@ -40,6 +40,7 @@ async function bundlePrograms() {
   await bundle('memrl', 'src/lab/main.ts');
   await bundle('supervisor', 'src/supervisor/main.ts');
   await bundle('reader-thread', 'src/supervisor/reading/reader-thread.ts');
+  await bundle('compute-thread', 'src/lab/tinker/server/compute-thread.ts');
   await bundleLibrary();
 }
 
@@ -96,7 +97,7 @@ async function bundle(name, entry) {
     logLevel: 'warning',
   });
   chmodSync(file, 0o755);
-  if (name === 'reader-thread') return;
+  if (name.endsWith('-thread')) return;
   // Runs find both programs here by name, however memrl-tui itself was started.
   const link = join(dist, 'bin', name);
   if (existsSync(link)) unlinkSync(link);

@@ -64,7 +64,7 @@ it('a run over a bad network sees and learns what it does over a good one', asyn
     expect(seen[1]).toEqual(seen[0]);
     expect(pauses.length).toBeGreaterThan(10);
   } finally {
-    service.close();
+    await service.close();
   }
 });
 

@@ -12,8 +12,8 @@ const directory = mkdtempSync(join(tmpdir(), 'memrl-serve-'));
 beforeAll(async () => {
   service = await runningService(directory);
 });
-afterAll(() => {
-  service.close();
+afterAll(async () => {
+  await service.close();
   removeFolder(directory);
 });
 
@@ -91,7 +91,7 @@ describe('what is refused over HTTP', () => {
         break;
       }
     } finally {
-      small.close();
+      await small.close();
     }
   });
 
@@ -126,7 +126,7 @@ describe('what is refused over HTTP', () => {
       expect((await guarded.ask('POST', 'create_session', {})).status).toBe(401);
       expect((await guarded.ask('POST', 'create_session', {}, { 'x-api-key': token })).status).toBe(200);
     } finally {
-      guarded.close();
+      await guarded.close();
     }
   });
 });

@@ -53,7 +53,7 @@ it.each([
       const scores = await own.forward(datums);
       rows.forEach((_, at) => close(after.loss_fn_outputs[at]!.logprobs.data, scores[at]!));
     } finally {
-      service.close();
+      await service.close();
     }
   },
 );

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bundledProgram, type Program } from '../program.js';
+import { startComputing } from '../../../src/lab/tinker/server/thread-calls.js';
 import { tempDirectory } from '../temp-directory.js';
 import { example } from './running-service.js';
 
@@ -72,4 +73,15 @@ it('a service that is killed keeps what was saved, and says of sessions that the
   expect(after).toEqual(before);
   second.child.kill('SIGTERM');
   expect((await second.ended).code).toBe(143);
+});
+
+it('a thread that computes and breaks down is told, by the calls under way and by those that follow', async () => {
+  const file = new URL('data:text/javascript,setTimeout(() => { throw new Error("no memory is left"); });');
+  const settings = { home: tempDirectory(), models: [], environment: {}, engine: 'wasm', threads: 1 } as const;
+  const { computing, lost } = startComputing(file, settings);
+  const underWay = computing.dispose('m');
+  const words = 'The thread that computes has ended: no memory is left.';
+  await expect(underWay).rejects.toThrow(words);
+  await expect(computing.dispose('m')).rejects.toThrow(words);
+  await expect(lost).rejects.toMatchObject({ message: words, fix: expect.stringContaining('again') as string });
 });

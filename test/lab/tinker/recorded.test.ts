@@ -36,8 +36,8 @@ describe('what the official SDK asked once is answered as then, byte for byte', 
         const body = Buffer.from(request.body, 'base64');
         const headers = { 'content-type': request.type ?? 'application/json', accept: request.accept ?? '*/*' };
         const path = request.path.replace('/api/v1/', '');
-        // What has no number in the order of a model was asked once earlier results had come.
-        if (!/forward|optim_step|weights|asample|retrieve_future/.test(path)) await Promise.all(waiting);
+        // A request without a number in the order of a model names what earlier results gave.
+        if (!/forward|optim_step|save_weights|retrieve_future/.test(path)) await Promise.all(waiting);
         const asked = service
           .ask(request.method, path, request.method === 'GET' ? undefined : new Uint8Array(body), headers)
           .then(({ status, bytes }) => {
@@ -53,7 +53,7 @@ describe('what the official SDK asked once is answered as then, byte for byte', 
       await Promise.all(waiting);
       expect(requests.length).toBeGreaterThan(50);
     } finally {
-      service.close();
+      await service.close();
     }
   });
 });

@@ -23,8 +23,8 @@ beforeAll(async () => {
   writeFileSync(join(home, 'letters.mjs'), letters);
   service = await runningService(home);
 });
-afterAll(() => {
-  service.close();
+afterAll(async () => {
+  await service.close();
   removeFolder(home);
 });
 

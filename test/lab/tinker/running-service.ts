@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { bundledThread } from '../program.js';
 import { listen, openService, type ServeConfig } from '../../../src/lab/tinker/server/serve.js';
 
 /** A service in this process, and requests to it as the SDK makes them. */
@@ -9,7 +10,7 @@ export type RunningService = {
   readonly ask: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
   /** Sends a request and waits for its result. */
   readonly result: (path: string, body: unknown, headers?: Record<string, string>) => Promise<Answer>;
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 };
 
 /** What answers may have; which of it is there depends on the request. */
@@ -56,7 +57,12 @@ export async function runningService(
   };
   const usual = { model: 'memrl/tiny', port: 0, host: '127.0.0.1', dir, threads: 1, max_requests: 1000 } as const;
   const config: ServeConfig = { ...usual, engine: 'wasm', idle_minutes: 60, ...more };
-  const { server, close } = await openService(config, world, boot);
+  const { file, remove } = await bundledThread();
+  const { server, close: stop } = openService(config, world, { thread: file, ...(boot !== undefined && { boot }) });
+  const close = async () => {
+    await stop();
+    remove();
+  };
   await listen(server, config);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const ask: RunningService['ask'] = async (method, path, body, headers = {}) => {

@@ -20,8 +20,8 @@ const directory = mkdtempSync(join(tmpdir(), 'memrl-serve-'));
 beforeAll(async () => {
   service = await runningService(directory, { boot: 'first' });
 });
-afterAll(() => {
-  service.close();
+afterAll(async () => {
+  await service.close();
   removeFolder(directory);
 });
 
@@ -199,7 +199,7 @@ describe('saved weights', () => {
       const listed = (await next.ask('GET', `training_runs/${model}/checkpoints`)).body.checkpoints;
       expect(listed.map(({ tinker_path }) => tinker_path)).toEqual([path]);
     } finally {
-      next.close();
+      await next.close();
     }
   });
 });
@@ -293,6 +293,17 @@ describe('sampling', () => {
         (await sample(sampler, 10 + Object.keys(cut)[0]!.length, { ...cut, seed: 3 })).body.sequences[0]!.tokens,
       ).toEqual(greedy[0]!.tokens);
     }
+  });
+
+  it('takes seconds without keeping other requests waiting', async () => {
+    const sampler = await samplerOf();
+    const order: string[] = [];
+    const drawn = sample(sampler, 1, { max_tokens: 500, stop: [] }, { num_samples: 64 }).then(() =>
+      order.push('drawn'),
+    );
+    for (let at = 0; at < 3; at++) order.push((await service.ask('GET', 'healthz')).status === 200 ? 'healthy' : 'ill');
+    await drawn;
+    expect(order).toEqual(['healthy', 'healthy', 'healthy', 'drawn']);
   });
 
   it('names the sequences that it will give, and knows a request that is sent again', async () => {

@@ -61,8 +61,8 @@ function sessionRoutes({ training, catalogue }: Parts): Routes {
       training.heartbeat(id);
       return { type: 'session_heartbeat' };
     }),
-    'POST sessions/*/finish': async (_, [id = '']) => {
-      await training.finish(id);
+    'POST sessions/*/finish': (_, [id = '']) => {
+      training.finish(id);
       return {};
     },
     'POST telemetry': () => ({ status: 'accepted' }),

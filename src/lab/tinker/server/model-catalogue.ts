@@ -8,7 +8,7 @@ import { presets } from '../../engine/model-shape.js';
 import { storiesFrom } from '../../environments/stories/story-source.js';
 import { trainWordPiece } from '../../environments/stories/train-word-piece.js';
 import { characterFiles } from '../../hugging-face/character-tokenizer.js';
-import { loadModel, saveModel } from '../../hugging-face/directory.js';
+import { describe, loadModel, saveModel } from '../../hugging-face/directory.js';
 import { exportModel } from '../../hugging-face/export-model.js';
 import { loadTokenizer, openTokenizer, specialsOf } from '../../hugging-face/tokenizer.js';
 import { rng } from '../../rng.js';
@@ -67,21 +67,22 @@ export class ModelCatalogue {
     return [...this.#given.keys(), ...Object.keys(built)];
   }
 
-  /** @throws Refusal when there is no model of this name. */
   async open(name: string): Promise<BaseModel> {
-    const known = this.#nameOf(name);
+    const known = this.nameOf(name);
     const model = this.#open.get(known) ?? (await this.#read(known));
     this.#open.set(known, model);
     return model;
   }
 
-  /** The context of a model, without reading its weights where it is made here. */
+  /** The context of a model, without reading its weights; null where only the weights tell it. */
   contextOf(name: string): number | null {
-    return this.#open.get(name)?.shape.context ?? (Object.hasOwn(built, name) ? context : null);
+    if (Object.hasOwn(built, name)) return context;
+    const found = findModel(this.#given.get(name)!);
+    return isOwn(found) ? null : describe(found).config.shape.context;
   }
 
-  /** The name of a model, for a path that a client may write in another way. */
-  #nameOf(name: string): string {
+  /** The name of a model, for a path that a client may write in another way. @throws Refusal when there is no such model. */
+  nameOf(name: string): string {
     if (this.#given.has(name) || Object.hasOwn(built, name)) return name;
     const found = [...this.#given].find(([, path]) => resolve(path) === resolve(name));
     if (found === undefined) throw new Refusal(404, unknown(name, this.names).message);

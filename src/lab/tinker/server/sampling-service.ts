@@ -1,13 +1,13 @@
 /** The protocol's operations on samplers: the weights they draw from, and what they draw. Knows nothing of HTTP. */
 import type { SampleResponse } from '../protocol/messages.js';
 import type { Checkpoints } from './checkpoints.js';
+import type { Computing } from './computation.js';
 import type { Futures } from './futures.js';
 import type { ModelCatalogue } from './model-catalogue.js';
 import { Refusal } from './refusal.js';
 import { tokensOf, type CreateSamplingSession, type Sample } from './requests.js';
 import { sampledResult } from './results.js';
-import type { SamplerSources } from './sampler-sources.js';
-import { groupOf, type SampleRequest, type Samplers } from './samplers.js';
+import { groupOf, type SampleRequest } from './samplers.js';
 import type { Sampler, Sessions } from './sessions.js';
 import type { Accepted } from './training-service.js';
 import type { Turns } from './turns.js';
@@ -18,11 +18,10 @@ export type SamplingParts = {
   readonly sessions: Sessions;
   readonly futures: Futures;
   readonly turns: Turns;
-  readonly samplers: Samplers;
-  readonly sources: SamplerSources;
+  readonly computing: Computing;
 };
 
-type Source = Pick<Sampler, 'base' | 'path' | 'weights'>;
+type SamplerWeights = Pick<Sampler, 'path' | 'source'>;
 
 export class SamplingService {
   readonly #parts: SamplingParts;
@@ -33,55 +32,55 @@ export class SamplingService {
     this.#parts = parts;
   }
 
-  async createSamplingSession(request: CreateSamplingSession) {
+  createSamplingSession(request: CreateSamplingSession) {
     const { sessions } = this.#parts;
     const session = sessions.heard(request.session_id);
     const number = request.sampling_session_seq_id;
     const known = session.samplers.get(number);
-    const sampler = known ?? sessions.addSampler(session, number, await this.#sourceOf(request));
+    const sampler = known ?? sessions.addSampler(session, number, this.#weightsOf(request));
     return { type: 'create_sampling_session', sampling_session_id: sampler.id };
   }
 
   samplerInfo(id: string) {
-    const { base, path } = this.#parts.sessions.sampler(id);
-    return { sampler_id: id, base_model: base, model_path: path };
+    const { source, path } = this.#parts.sessions.sampler(id);
+    return { sampler_id: id, base_model: source.base, model_path: path };
   }
 
-  async sample(request: Sample): Promise<Accepted & { readonly sample_sequence_ids: readonly string[] }> {
+  sample(request: Sample): Accepted & { readonly sample_sequence_ids: readonly string[] } {
     const { sampling_session_id: id, seq_id: number } = request;
     const { sessions } = this.#parts;
     const sampler = id == null ? null : sessions.sampler(id);
     if (sampler !== null) sessions.heard(sampler.session);
     const known = number == null ? undefined : sampler?.known.get(number);
-    const requestId = known ?? (await this.#sample(request, sampler));
+    const requestId = known ?? this.#sample(request, sampler);
     if (known === undefined && sampler !== null && number != null) sampler.known.set(number, requestId);
     const ids = Array.from({ length: request.num_samples }, (_, index) => `${requestId}:${index}`);
     return { request_id: requestId, sample_sequence_ids: ids };
   }
 
-  async #sourceOf({ model_path: path, base_model: name }: Pick<Sample, 'model_path' | 'base_model'>): Promise<Source> {
-    const { catalogue, checkpoints, sources } = this.#parts;
+  #weightsOf({ model_path: path, base_model: name }: Pick<Sample, 'model_path' | 'base_model'>): SamplerWeights {
+    const { catalogue, checkpoints } = this.#parts;
     if (path != null) {
-      const checkpoint = checkpoints.open(path);
-      const base = await catalogue.open(checkpoint.manifest.base_model);
-      return { base: base.name, path, weights: sources.ofCheckpoint(base, checkpoint) };
+      const { directory, manifest } = checkpoints.open(path);
+      const { base_model: base, lora, saved_at: savedAt } = manifest;
+      return { path, source: { kind: 'checkpoint', id: `${path}@${savedAt}`, base, directory, lora } };
     }
     if (name == null) throw new Refusal(400, 'There is neither a model_path nor a base_model to sample from.');
-    const base = await catalogue.open(name);
-    return { base: base.name, path: null, weights: sources.ofBase(base) };
+    const base = catalogue.nameOf(name);
+    return { path: null, source: { kind: 'base', id: base, base } };
   }
 
-  async #sample(request: Sample, sampler: Sampler | null): Promise<string> {
-    const { turns, futures, samplers } = this.#parts;
+  #sample(request: Sample, sampler: Sampler | null): string {
+    const { turns, futures, computing } = this.#parts;
     turns.requireRoom();
     const session = sampler?.session ?? 'no session';
-    const { weights } = sampler ?? (await this.#sourceOf(request));
+    const { source } = sampler ?? this.#weightsOf(request);
     const id = futures.create(session);
     const wanted = sampleRequest(request, sampler === null ? id : placeOf(sampler, request.seq_id, id));
     turns.add(session, {
       request: wanted,
-      group: `${weights.id} ${groupOf(wanted)}`,
-      work: (requests: readonly SampleRequest[]) => samplers.sample(weights, requests),
+      group: `${source.id} ${groupOf(wanted)}`,
+      work: (requests: readonly SampleRequest[]) => computing.sample(source, requests),
       done: (response) => {
         this.sampled += wanted.samples;
         futures.settle(id, sampledResult(response as SampleResponse));

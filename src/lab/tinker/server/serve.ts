@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { errorText, UserError } from '../../../base/user-error.js';
 import { key, type Config } from '../../config/key.js';
 import { int, namesIn, oneOf, orNone, text } from '../../config/value-type.js';
-import { chooseEngine, engineChoices } from '../../engine/choose-engine.js';
+import { engineChoices } from '../../engine/choose-engine.js';
 import { makeDirectory } from '../../run/make-directory.js';
 import type { ProcessContext, StopSignal } from '../../run/process-context.js';
 import { apiRoutes } from './api.js';
@@ -15,11 +15,9 @@ import { Checkpoints } from './checkpoints.js';
 import { Futures } from './futures.js';
 import { httpServer, type RequestLine } from './http-server.js';
 import { ModelCatalogue } from './model-catalogue.js';
-import { Samplers } from './samplers.js';
-import { SamplerSources } from './sampler-sources.js';
 import { SamplingService } from './sampling-service.js';
 import { Sessions } from './sessions.js';
-import type { EngineFactory } from './trained-model.js';
+import { startComputing } from './thread-calls.js';
 import { TrainingService } from './training-service.js';
 import { Turns } from './turns.js';
 
@@ -49,7 +47,8 @@ const summaryEveryMs = 10_000;
 
 /** Serves until a signal arrives; returns that signal. */
 export async function serve(config: ServeConfig, world: ProcessContext): Promise<StopSignal> {
-  const { server, training, sampling, close } = await openService(config, world);
+  const thread = new URL('./compute-thread.js', import.meta.url);
+  const { server, training, sampling, lost, close } = openService(config, world, { thread });
   await listen(server, config);
   const { address, port } = server.address() as AddressInfo;
   world.log(`serving on http://${address.includes(':') ? `[${address}]` : address}:${port}`);
@@ -58,45 +57,60 @@ export async function serve(config: ServeConfig, world: ProcessContext): Promise
     const { steps, sequences } = training.counts;
     const words = `${steps} optimizer steps · ${sequences} sequences learnt · ${sampling.sampled} sampled`;
     if (words !== said) world.log((said = words));
-    void training.endIdle(config.idle_minutes * 60_000);
+    training.endIdle(config.idle_minutes * 60_000);
   }, summaryEveryMs);
-  const signal = await stopped(world);
-  clearInterval(summary);
-  close();
-  return signal;
+  try {
+    return await Promise.race([stopped(world), lost]);
+  } finally {
+    clearInterval(summary);
+    await close();
+  }
 }
 
 /**
  * Builds the service without listening; `close` ends all connections.
  *
- * @param boot Names this start in the ids of sessions and results, so that ids of an earlier start are recognised.
+ * @param start.thread The bundle of `compute-thread.ts`.
+ * @param start.boot Names this start in the ids of sessions and results, so that ids of an earlier start are recognised.
  */
-export async function openService(config: ServeConfig, world: ProcessContext, boot = randomBytes(4).toString('hex')) {
+export function openService(
+  config: ServeConfig,
+  world: ProcessContext,
+  { thread, boot = randomBytes(4).toString('hex') }: { thread: URL; boot?: string },
+) {
   const token = tokenOf(config.host, world.environment);
   makeDirectory(config.dir, 'dir');
-  const catalogue = new ModelCatalogue(join(config.dir, 'models'), namesIn(config.model));
+  const { engine, threads } = config;
+  const { environment } = world;
+  const [home, models] = [join(config.dir, 'models'), namesIn(config.model)];
+  const catalogue = new ModelCatalogue(home, models);
   const checkpoints = new Checkpoints(join(config.dir, 'checkpoints'), world.time);
   checkpoints.clean();
-  const create: EngineFactory = async (shape) => (await chooseEngine(shape, config, world)).engine;
   const bug = (error: unknown) => world.log(`bug: ${error instanceof Error ? error.stack : String(error)}`);
+  const {
+    computing,
+    lost,
+    close: stopComputing,
+  } = startComputing(thread, { home, models, environment, engine, threads });
   const parts = {
     catalogue,
     checkpoints,
     sessions: new Sessions(boot, world.time),
     futures: new Futures(boot, bug),
-    turns: new Turns(config.max_requests, nextTurn),
-    sources: new SamplerSources(),
+    turns: new Turns(config.max_requests),
+    computing,
   };
-  const training = new TrainingService({ ...parts, create, pause: nextTurn, log: world.log });
-  const sampling = new SamplingService({ ...parts, samplers: new Samplers(create) });
+  const training = new TrainingService({ ...parts, log: world.log, bug });
+  const sampling = new SamplingService(parts);
   const line = requestLog(join(config.dir, 'requests.jsonl'), world);
   const routes = apiRoutes({ ...parts, training, sampling }, { longPollMs });
   const server = httpServer(routes, { token, ...limits }, { now: world.now, line, bug });
   const close = () => {
     server.close();
     server.closeAllConnections();
+    return stopComputing();
   };
-  return { server, training, sampling, close };
+  return { server, training, sampling, lost, close };
 }
 
 export function listen(server: Server, { host, port }: Pick<ServeConfig, 'host' | 'port'>): Promise<void> {
@@ -151,10 +165,6 @@ function requestLog(path: string, { time, log }: ProcessContext): (line: Request
       hasFailed = true;
     }
   };
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Looks for a signal five times a second. */

@@ -1,8 +1,9 @@
 /** The sessions of clients, the models that they train and the weights that they sample from. */
+import type { MadeModel } from './computation.js';
 import { Refusal } from './refusal.js';
-import type { SamplerWeights } from './samplers.js';
+import type { SamplerSource } from './sampler-sources.js';
 import { Sequence } from './sequence.js';
-import type { LoraSettings, TrainedModel } from './trained-model.js';
+import type { LoraSettings } from './trained-model.js';
 
 /** A model under training. `lora` and `base` are known before the model is made. */
 export type Model = {
@@ -12,16 +13,15 @@ export type Model = {
   readonly lora: LoraSettings;
   readonly sequence: Sequence;
   /** null until the model has been made. */
-  trained: TrainedModel | null;
+  made: MadeModel | null;
 };
 
 export type Sampler = {
   readonly id: string;
   readonly session: string;
-  readonly base: string;
   /** Where the weights are saved; null for the base model, and for weights that are in memory alone. */
   readonly path: string | null;
-  readonly weights: SamplerWeights;
+  readonly source: SamplerSource;
   /** Ids of results, by the number of their request. */
   readonly known: Map<number, string>;
 };
@@ -90,13 +90,13 @@ export class Sessions {
 
   addModel(session: Session, number: number, facts: Pick<Model, 'base' | 'lora'>): Model {
     const id = `${session.id}:train:${number}`;
-    const model = { ...facts, id, session: session.id, sequence: new Sequence(), trained: null };
+    const model = { ...facts, id, session: session.id, sequence: new Sequence(), made: null };
     session.models.set(number, model);
     this.#models.set(id, model);
     return model;
   }
 
-  addSampler(session: Session, number: number, facts: Pick<Sampler, 'base' | 'path' | 'weights'>): Sampler {
+  addSampler(session: Session, number: number, facts: Pick<Sampler, 'path' | 'source'>): Sampler {
     const id = `${session.id}:sample:${number}`;
     const sampler = { ...facts, id, session: session.id, known: new Map<number, string>() };
     session.samplers.set(number, sampler);
@@ -104,13 +104,10 @@ export class Sessions {
     return sampler;
   }
 
-  async end(session: Session): Promise<void> {
+  end(session: Session): void {
     this.#sessions.delete(session.id);
     for (const { id } of session.samplers.values()) this.#samplers.delete(id);
-    for (const model of session.models.values()) {
-      this.#models.delete(model.id);
-      await model.trained?.dispose();
-    }
+    for (const { id } of session.models.values()) this.#models.delete(id);
   }
 }
 

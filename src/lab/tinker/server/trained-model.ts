@@ -40,7 +40,7 @@ export type EngineFactory = (shape: ModelShape) => Promise<Engine>;
 
 /** Tinker's own service uses this alpha for every rank. */
 const alpha = 32;
-/** Limit of the tokens in one pass. It bounds the memory of activations, and other requests are taken in between two passes. */
+/** Limit of the tokens in one pass, which bounds the memory of activations. */
 const TOKENS_AT_ONCE = 8192;
 
 export function adaptersOf(lora: LoraSettings): AdapterConfig | null {
@@ -76,28 +76,21 @@ export class TrainedModel {
   readonly base: BaseModel;
   readonly lora: LoraSettings;
   readonly #service: EngineService;
-  readonly #pause: () => Promise<void>;
 
-  private constructor(base: BaseModel, lora: LoraSettings, service: EngineService, pause: () => Promise<void>) {
+  private constructor(base: BaseModel, lora: LoraSettings, service: EngineService) {
     this.base = base;
     this.lora = lora;
     this.#service = service;
-    this.#pause = pause;
   }
 
-  /** @param pause Called between two passes. */
-  static async create(
-    base: BaseModel,
-    lora: LoraSettings,
-    { create, pause }: { create: EngineFactory; pause: () => Promise<void> },
-  ): Promise<TrainedModel> {
+  static async create(base: BaseModel, lora: LoraSettings, create: EngineFactory): Promise<TrainedModel> {
     const adapters = adaptersOf(lora);
     const engine = await engineOf(base, adapters, create);
     if (adapters !== null) {
       const random = rng(lora.seed, 'adapters');
       await engine.loadWeights(initialAdapters(base.shape, adapters, () => random.next()));
     }
-    return new TrainedModel(base, lora, new EngineService(engine), pause);
+    return new TrainedModel(base, lora, new EngineService(engine));
   }
 
   get parameterCount(): number {
@@ -112,7 +105,6 @@ export class TrainedModel {
     const logprobs: Float32Array[] = [];
     let loss = 0;
     for (const plan of plansOf(datums, TOKENS_AT_ONCE)) {
-      await this.#pause();
       const learnt = await this.#compute(plan.datums, objective, request.forwardOnly);
       loss += learnt.loss;
       logprobs.push(...plan.restore(learnt.logprobs));

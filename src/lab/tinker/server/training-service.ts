@@ -2,30 +2,30 @@
 import { UserError } from '../../../base/user-error.js';
 import type { ForwardBackwardRequest } from '../protocol/messages.js';
 import type { Checkpoint, Checkpoints } from './checkpoints.js';
+import type { Computing, MadeModel } from './computation.js';
 import type { Futures, Result } from './futures.js';
-import type { ModelCatalogue } from './model-catalogue.js';
 import { Refusal } from './refusal.js';
 import type { CreateModel, CreateSession, LoadWeights, OptimStep, SaveWeights } from './requests.js';
 import { learntResult, plainResult } from './results.js';
-import type { SamplerSources } from './sampler-sources.js';
 import type { Model, Sessions } from './sessions.js';
-import { TrainedModel, type EngineFactory, type LoraSettings } from './trained-model.js';
+import type { LoraSettings } from './trained-model.js';
 import type { Turns } from './turns.js';
 
 export type TrainingParts = {
-  readonly catalogue: ModelCatalogue;
   readonly checkpoints: Checkpoints;
   readonly sessions: Sessions;
   readonly futures: Futures;
   readonly turns: Turns;
-  readonly sources: SamplerSources;
-  readonly create: EngineFactory;
-  readonly pause: () => Promise<void>;
+  readonly computing: Computing;
   /** Takes one line for people. */
   readonly log: (line: string) => void;
+  /** Takes errors that no request is to blame for. */
+  readonly bug: (error: unknown) => void;
 };
 
 export type Accepted = { readonly request_id: string };
+
+type Ready = Model & { readonly made: MadeModel };
 
 const fullFineTuning: LoraSettings = { rank: 0, seed: 0, trainUnembed: true, trainMlp: true, trainAttn: true };
 
@@ -49,19 +49,24 @@ export class TrainingService {
     this.#parts.sessions.heard(id);
   }
 
-  async finish(id: string, why = 'finished'): Promise<void> {
-    const { sessions, turns, futures, sources, log } = this.#parts;
+  finish(id: string, why = 'finished'): void {
+    const { sessions, turns, futures, computing, log } = this.#parts;
     const session = sessions.session(id);
     turns.drop(id, new Refusal(410, `The session ${id} has ended.`));
-    for (const sampler of session.samplers.values()) sources.forget(sampler.id);
     futures.forgetSession(id);
-    await sessions.end(session);
+    sessions.end(session);
+    // The thread frees memory after the work that it has begun. Nobody waits for that.
+    const freed = [
+      ...[...session.samplers.values()].map((sampler) => computing.forgetSampler(sampler.id)),
+      ...[...session.models.values()].map((model) => computing.dispose(model.id)),
+    ];
+    Promise.all(freed).catch((error: unknown) => this.#parts.bug(error));
     log(`session ${id} ${why}`);
   }
 
   /** Ends the sessions whose clients have been silent for longer than `ms`. */
-  async endIdle(ms: number): Promise<void> {
-    for (const { id } of this.#parts.sessions.idle(ms)) await this.finish(id, 'has been silent, and ends');
+  endIdle(ms: number): void {
+    for (const { id } of this.#parts.sessions.idle(ms)) this.finish(id, 'has been silent, and ends');
   }
 
   createModel(request: CreateModel): Accepted {
@@ -77,9 +82,9 @@ export class TrainingService {
   }
 
   info(id: string) {
-    const { base: name, lora, trained } = this.#parts.sessions.model(id);
-    if (trained === null) throw new Refusal(409, `The model ${id} is being made; ask again when it is there.`);
-    const modelData = { arch: 'llama', model_name: name, tokenizer_id: trained.base.directory };
+    const { base: name, lora, made } = this.#parts.sessions.model(id);
+    if (made === null) throw new Refusal(409, `The model ${id} is being made; ask again when it is there.`);
+    const modelData = { arch: 'llama', model_name: name, tokenizer_id: made.directory };
     return {
       type: 'get_info',
       model_data: modelData,
@@ -91,16 +96,16 @@ export class TrainingService {
   }
 
   forwardBackward(request: ForwardBackwardRequest): Accepted {
-    return this.#onModel(request.modelId, request.seqId, async (model) => {
-      const output = await model.forwardBackward(request);
+    return this.#onModel(request.modelId, request.seqId, async () => {
+      const output = await this.#parts.computing.forwardBackward(request);
       this.counts.sequences += request.data.length;
       return learntResult(output);
     });
   }
 
   optimStep({ model_id: id, seq_id: number, adam_params: adam }: OptimStep): Accepted {
-    return this.#onModel(id, number, async (model) => {
-      const norm = await model.optimStep({
+    return this.#onModel(id, number, async () => {
+      const norm = await this.#parts.computing.optimStep(id, {
         learningRate: adam.learning_rate,
         beta1: adam.beta1,
         beta2: adam.beta2,
@@ -116,29 +121,26 @@ export class TrainingService {
   saveWeights(request: SaveWeights): Accepted {
     const { path: name } = request;
     if (name == null) throw new Refusal(400, 'save_weights has no path: give the weights a name.');
-    return this.#onModel(request.model_id, request.seq_id, async (model, { id }) => {
-      const path = await this.#save(model, { ...request, model_id: id, path: name }, 'weights');
+    return this.#onModel(request.model_id, request.seq_id, async (model) => {
+      const path = await this.#save(model, { ...request, path: name }, 'weights');
       return plainResult({ type: 'save_weights', path });
     });
   }
 
   saveForSampler(request: SaveWeights): Accepted {
-    return this.#onModel(request.model_id, request.seq_id, async (model, { id, session }) => {
+    return this.#onModel(request.model_id, request.seq_id, async (model) => {
       const { path: name, sampling_session_seq_id: number } = request;
       const type = 'save_weights_for_sampler';
       if (name != null) {
-        const path = await this.#save(
-          model,
-          { ...request, model_id: id, path: name, overwrite: true },
-          'sampler_weights',
-        );
+        const path = await this.#save(model, { ...request, path: name, overwrite: true }, 'sampler_weights');
         return plainResult({ type, path });
       }
       if (number == null) throw new UserError('The weights have neither a path nor a sampling session.', 'Give one.');
-      const { sessions, sources } = this.#parts;
-      const weights = sources.ofMemory(`${session}:sample:${number}`, await model.parameters());
-      const facts = { base: model.base.name, path: null, weights };
-      const sampler = sessions.addSampler(sessions.session(session), number, facts);
+      const { sessions, computing } = this.#parts;
+      const id = `${model.session}:sample:${number}`;
+      await computing.keepForSampler(model.id, id);
+      const weights = { path: null, source: { kind: 'memory', id, base: model.made.base } } as const;
+      const sampler = sessions.addSampler(sessions.session(model.session), number, weights);
       return plainResult({ type, sampling_session_id: sampler.id });
     });
   }
@@ -149,7 +151,7 @@ export class TrainingService {
     if (id != null) {
       return this.#onModel(id, request.seq_id, async (model) => {
         requireSame(manifest, model);
-        await model.load(directory, optimizer);
+        await this.#parts.computing.load(id, directory, optimizer);
         return plainResult({ type: 'load_weights', path, model_id: id });
       });
     }
@@ -157,8 +159,8 @@ export class TrainingService {
     if (session == null || number == null) throw new Refusal(400, 'load_weights names neither a model nor a session.');
     const creating = { session_id: session, model_seq_id: number };
     return this.#create(creating, { base: manifest.base_model, lora: manifest.lora }, async (model) => {
-      const trained = await this.#make(model);
-      await trained.load(directory, optimizer);
+      await this.#make(model);
+      await this.#parts.computing.load(model.id, directory, optimizer);
       return { type: 'load_weights', path, model_id: model.id };
     });
   }
@@ -182,20 +184,15 @@ export class TrainingService {
     return { request_id: id };
   }
 
-  async #make(model: Model): Promise<TrainedModel> {
-    const { catalogue, create, pause, log } = this.#parts;
-    const base = await catalogue.open(model.base);
-    model.trained = await TrainedModel.create(base, model.lora, { create, pause });
-    const what = model.lora.rank === 0 ? 'all weights' : `LoRA of rank ${model.lora.rank}`;
-    log(`model ${model.id}: ${base.name}, ${what}, ${model.trained.parameterCount} parameters`);
-    return model.trained;
+  async #make(model: Model): Promise<void> {
+    const { computing, log } = this.#parts;
+    const { id, lora } = model;
+    model.made = await computing.createModel(id, model.base, lora);
+    const what = lora.rank === 0 ? 'all weights' : `LoRA of rank ${lora.rank}`;
+    log(`model ${id}: ${model.made.base}, ${what}, ${model.made.parameterCount} parameters`);
   }
 
-  #onModel(
-    id: string,
-    number: number | null | undefined,
-    work: (trained: TrainedModel, model: Model) => Promise<Result>,
-  ): Accepted {
+  #onModel(id: string, number: number | null | undefined, work: (model: Ready) => Promise<Result>): Accepted {
     const { sessions, futures, turns } = this.#parts;
     const model = sessions.model(id);
     sessions.heard(model.session);
@@ -205,8 +202,9 @@ export class TrainingService {
       () => futures.create(model.session),
       (future) =>
         this.#inTurn(model.session, future, async () => {
-          if (model.trained === null) throw new UserError(`The model ${id} could not be made.`, 'Create another.');
-          return work(model.trained, model);
+          const { made } = model;
+          if (made === null) throw new UserError(`The model ${id} could not be made.`, 'Create another.');
+          return work({ ...model, made });
         }),
     );
     return { request_id: requestId };
@@ -224,19 +222,19 @@ export class TrainingService {
   }
 
   async #save(
-    model: TrainedModel,
+    model: Ready,
     request: SaveWeights & { path: string },
     kind: 'weights' | 'sampler_weights',
   ): Promise<string> {
-    const { checkpoints, log } = this.#parts;
-    const place = { model: request.model_id, kind, name: request.path, overwrite: request.overwrite };
+    const { checkpoints, computing, log } = this.#parts;
+    const place = { model: model.id, kind, name: request.path, overwrite: request.overwrite };
     const facts = {
-      base: model.base.name,
+      base: model.made.base,
       lora: model.lora,
       ttl: request.ttl_seconds ?? null,
       metadata: request.user_metadata ?? null,
     };
-    const path = await checkpoints.write(place, facts, (directory) => model.save(directory));
+    const path = await checkpoints.write(place, facts, (directory) => computing.save(model.id, directory));
     log(`saved ${path}`);
     return path;
   }
@@ -254,17 +252,17 @@ function loraOf(config: CreateModel['lora_config']): LoraSettings {
 }
 
 /** @throws UserError when weights do not belong to a model of this kind. */
-function requireSame({ base_model: base, lora }: Checkpoint['manifest'], model: TrainedModel): void {
+function requireSame({ base_model: base, lora }: Checkpoint['manifest'], model: Ready): void {
   const { rank, trainUnembed, trainMlp, trainAttn } = model.lora;
   const isSame =
-    base === model.base.name &&
+    base === model.made.base &&
     lora.rank === rank &&
     lora.trainUnembed === trainUnembed &&
     lora.trainMlp === trainMlp &&
     lora.trainAttn === trainAttn;
   if (isSame) return;
   throw new UserError(
-    `The weights are of ${base} with rank ${lora.rank}, and the model is ${model.base.name} with rank ${rank}, or other matrices are trained.`,
+    `The weights are of ${base} with rank ${lora.rank}, and the model is ${model.made.base} with rank ${rank}, or other matrices are trained.`,
     'Create the model from the weights (create_training_client_from_state).',
   );
 }

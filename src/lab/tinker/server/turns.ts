@@ -20,14 +20,11 @@ const MOST_TOGETHER = 64;
 export class Turns {
   readonly #queues = new Map<string, Job<unknown>[]>();
   readonly #most: number;
-  /** Lets requests in between two jobs, because a computation does not yield by itself. */
-  readonly #pause: () => Promise<void>;
   #waiting = 0;
   #isWorking = false;
 
-  constructor(most: number, pause: () => Promise<void>) {
+  constructor(most: number) {
     this.#most = most;
-    this.#pause = pause;
   }
 
   add<Request>(session: string, job: Job<Request>): void {
@@ -53,10 +50,7 @@ export class Turns {
 
   async #workOff(): Promise<void> {
     this.#isWorking = true;
-    for (let jobs = this.#next(); jobs.length > 0; jobs = this.#next()) {
-      await this.#pause();
-      await doTogether(jobs);
-    }
+    for (let jobs = this.#next(); jobs.length > 0; jobs = this.#next()) await doTogether(jobs);
     this.#isWorking = false;
   }
 

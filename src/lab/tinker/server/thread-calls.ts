@@ -1,0 +1,105 @@
+/** Calls the methods of an object that lives in another thread. Arguments, results and errors are copied. */
+import { Worker, type MessagePort } from 'node:worker_threads';
+import { UserError } from '../../../base/user-error.js';
+import type { EngineWish } from '../../engine/choose-engine.js';
+import type { Computing } from './computation.js';
+import { Refusal } from './refusal.js';
+
+/** `home`: directory for the models that are built here. `models`: paths of those that were given. */
+export type ComputeSettings = Pick<EngineWish, 'engine' | 'threads'> & {
+  readonly home: string;
+  readonly models: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+type Call = { readonly id: number; readonly method: string; readonly values: readonly unknown[] };
+type Outcome = { readonly id: number } & ({ readonly result: unknown } | { readonly error: CopiedError });
+
+/** An error as it travels: a copy that the runtime makes would lose its class and its fields. */
+type CopiedError =
+  | { readonly kind: 'user'; readonly problem: string; readonly fix: string }
+  | { readonly kind: 'refusal'; readonly status: number; readonly detail: string }
+  | { readonly kind: 'other'; readonly fields: Readonly<Record<string, unknown>> };
+
+/** Carries out calls one after the other: an engine does one thing at a time. */
+export function answerCalls(port: MessagePort, target: object): void {
+  const methods = target as Record<string, (...values: readonly unknown[]) => Promise<unknown>>;
+  let last = Promise.resolve();
+  port.on('message', ({ id, method, values }: Call) => {
+    last = last.then(async () => {
+      try {
+        port.postMessage({ id, result: await methods[method]!(...values) } satisfies Outcome);
+      } catch (error) {
+        port.postMessage({ id, error: copied(error) } satisfies Outcome);
+      }
+    });
+  });
+}
+
+export type ComputeThread = {
+  readonly computing: Computing;
+  /** Rejects when the thread has ended by itself; never resolves. */
+  readonly lost: Promise<never>;
+  readonly close: () => Promise<void>;
+};
+
+/** Starts the thread that computes. @param file The bundle of `compute-thread.ts`. */
+export function startComputing(file: URL, settings: ComputeSettings): ComputeThread {
+  const worker = new Worker(file, { workerData: settings, execArgv: [] });
+  const waiting = new Map<number, { resolve: (result: unknown) => void; reject: (error: Error) => void }>();
+  let count = 0;
+  let ended: UserError | null = null;
+  let lose: (error: UserError) => void;
+  const lost = new Promise<never>((_, reject) => (lose = reject));
+  // Whoever does not race against the loss of the thread learns of it from the next call.
+  lost.catch(() => undefined);
+  const end = (why: string) => {
+    ended ??= new UserError(
+      `The thread that computes has ended: ${why}.`,
+      'Start memrl serve again; saved weights are still there.',
+    );
+    for (const { reject } of waiting.values()) reject(ended);
+    waiting.clear();
+    lose(ended);
+  };
+  worker.on('error', (error) => end(error.message));
+  worker.on('exit', (code) => end(`its exit code is ${code}`));
+  worker.on('message', (outcome: Outcome) => {
+    const call = waiting.get(outcome.id);
+    waiting.delete(outcome.id);
+    if ('error' in outcome) call?.reject(revived(outcome.error));
+    else call?.resolve(outcome.result);
+  });
+  const call = (method: string, values: readonly unknown[]) =>
+    new Promise((resolve, reject) => {
+      if (ended !== null) return void reject(ended);
+      waiting.set(++count, { resolve, reject });
+      worker.postMessage({ id: count, method, values } satisfies Call);
+    });
+  const computing = new Proxy({} as Computing, {
+    get:
+      (_, method: string) =>
+      (...values: readonly unknown[]) =>
+        call(method, values),
+  });
+  return { computing, lost, close: async () => void (await worker.terminate()) };
+}
+
+function copied(error: unknown): CopiedError {
+  if (error instanceof UserError) return { kind: 'user', problem: error.message, fix: error.fix };
+  if (error instanceof Refusal) return { kind: 'refusal', status: error.status, detail: error.message };
+  if (!(error instanceof Error)) return { kind: 'other', fields: { message: String(error) } };
+  const { message, stack, code, syscall, path } = error as NodeJS.ErrnoException;
+  return { kind: 'other', fields: { message, stack, code, syscall, path } };
+}
+
+function revived(error: CopiedError): Error {
+  switch (error.kind) {
+    case 'user':
+      return new UserError(error.problem, error.fix);
+    case 'refusal':
+      return new Refusal(error.status, error.detail);
+    default:
+      return Object.assign(new Error(), error.fields);
+  }
+}
