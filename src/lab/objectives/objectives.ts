@@ -18,6 +18,8 @@ export type Objective = {
   readonly gradient: (lp: number, q: number, A: number, clip?: Clip) => number;
   /** Where the ratio is cut; without, the objective cuts nothing. */
   readonly clip?: Clip;
+  /** The ratio is that of the whole sequence: the geometric mean of its tokens' ratios. Without, each token has its own. */
+  readonly ratio?: 'sequence';
   readonly settings?: Readonly<Record<string, number>>;
 };
 
@@ -53,6 +55,11 @@ export function cispo(bounds: Clip): Objective {
   };
 }
 
+/** ppo on the ratio of the whole sequence, so that a sequence is cut as a whole or not at all (GSPO-token, Zheng et al. 2025). */
+export function gspo(bounds: Clip): Objective {
+  return { ...ppo(bounds), name: 'gspo', ratio: 'sequence' };
+}
+
 function clipped(clip: Clip): Pick<Objective, 'clip' | 'settings'> {
   return { clip, settings: { clip_low_threshold: clip.low, clip_high_threshold: clip.high } };
 }
@@ -77,7 +84,7 @@ export const distance: Objective = {
   gradient: (lp, q) => Math.max(-1, Math.min(1, lp - q)),
 };
 
-export const lossFns = ['importance_sampling', 'ppo', 'cispo', 'dro'] as const;
+export const lossFns = ['importance_sampling', 'ppo', 'cispo', 'dro', 'gspo'] as const;
 export type LossFn = (typeof lossFns)[number];
 
 /** Values for the losses that take some; null stands for the loss's own standard. */
@@ -87,7 +94,7 @@ export type LossSettings = {
   readonly beta: number;
 };
 
-/** The objective of that name. Standards: ppo clips to [0.8, 1.2], cispo to [0, 4]. @throws UserError when the bounds are crossed. */
+/** The objective of that name. Standards: ppo and gspo clip to [0.8, 1.2], cispo to [0, 4]. @throws UserError when the bounds are crossed. */
 export function objectiveOf(name: LossFn, settings: LossSettings): Objective {
   const clip = (low: number, high: number) =>
     checkedClip({ low: settings.clip_low_threshold ?? low, high: settings.clip_high_threshold ?? high });
@@ -100,6 +107,8 @@ export function objectiveOf(name: LossFn, settings: LossSettings): Objective {
       return cispo(clip(0, 4));
     case 'dro':
       return dro(settings.beta);
+    case 'gspo':
+      return gspo(clip(0.8, 1.2));
     default:
       return assertNever(name);
   }

@@ -1,8 +1,9 @@
 import { UserError } from '../../base/user-error.js';
 import { AdaptedEngine } from '../engine/adapters/adapted-engine.js';
 import type { AdamOptions, Engine, Generated, PromptGroup } from '../engine/engine.js';
-import { k3, type Clip, type Objective } from '../objectives/objectives.js';
+import { k3 } from '../objectives/objectives.js';
 import { restoreModel, writeModel } from '../run/model-files.js';
+import { addDistance, countClipped, lossTerms } from './loss-terms.js';
 import {
   addStatistics,
   emptyStatistics,
@@ -190,15 +191,13 @@ type Scored = {
 
 function addDatum(sums: BatchStatistics, datum: Datum, scored: Scored, loss: Loss): void {
   const { objective, divisor = 1, pull = null } = loss;
-  const { weights, advantages, logprobs: sampled, tokens } = datum;
+  const { weights, logprobs: sampled, tokens } = datum;
   const reference = pull === null ? undefined : datum.reference;
+  const terms = lossTerms(datum, scored.logprobs.subarray(scored.at, scored.at + tokens.length), objective);
   for (let token = 0; token < tokens.length; token++, scored.at++) {
     const weight = weights[token]!;
     if (weight === 0) continue;
-    const lp = scored.logprobs[scored.at]!;
-    const q = sampled === undefined ? lp : sampled[token]!;
-    const A = advantages === undefined ? 0 : advantages[token]!;
-    const clip = clipAt(datum, token, objective);
+    const [lp, q, A, clip] = terms(token);
     let value = objective.loss(lp, q, A, clip);
     let gradient = objective.gradient(lp, q, A, clip);
     if (reference !== undefined) {
@@ -212,21 +211,7 @@ function addDatum(sums: BatchStatistics, datum: Datum, scored: Scored, loss: Los
     sums.loss += weight * value;
     sums.tokens++;
     sums.entropy += scored.entropies[scored.at]!;
-    sums.kl1 += q - lp;
-    sums.kl2 += (q - lp) ** 2 / 2;
+    addDistance(sums, (sampled?.[token] ?? lp) - lp);
     if (clip !== undefined) countClipped(sums, Math.exp(lp - q), A, clip);
   }
-}
-
-/** Bounds of one token: where the datum has none, those of the objective. @throws UserError when the objective cuts nothing. */
-function clipAt({ clips }: Datum, token: number, { clip, name }: Objective): Clip | undefined {
-  if (clips === undefined) return clip;
-  if (clip !== undefined) return { low: clips.low?.[token] ?? clip.low, high: clips.high?.[token] ?? clip.high };
-  throw new UserError(`The loss ${name} cuts no ratio, and a datum has bounds for its tokens.`, 'Use ppo or cispo.');
-}
-
-/** As TRL counts them: where the objective no longer gains by moving on. */
-function countClipped(sums: BatchStatistics, ratio: number, A: number, clip: Clip): void {
-  if (ratio < clip.low && A < 0) sums.clippedLow++;
-  if (ratio > clip.high && A > 0) sums.clippedHigh++;
 }

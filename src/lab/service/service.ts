@@ -22,6 +22,8 @@ export type Datum = {
   readonly logprobs?: ArrayLike<number> | undefined;
   /** Bounds of each token's ratio, in the place of the objective's. */
   readonly clips?: { readonly low?: ArrayLike<number>; readonly high?: ArrayLike<number> } | undefined;
+  /** Tokens other than 0 make up the ratio of the sequence, for an objective that takes it. Left out: the tokens with a weight. */
+  readonly ratioMask?: ArrayLike<number> | undefined;
   /** Log-probability under a reference model, to which the loss may pull. In this process. */
   readonly reference?: ArrayLike<number> | undefined;
 };

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { crossEntropy, importanceSampling, ppo } from '../../../src/lab/objectives/objectives.js';
+import { crossEntropy, gspo, importanceSampling, ppo } from '../../../src/lab/objectives/objectives.js';
 import type { Datum, TrainingService } from '../../../src/lab/service/service.js';
 import { RemoteService } from '../../../src/lab/tinker/client/remote-service.js';
 import { tempDirectory } from '../temp-directory.js';
@@ -16,13 +16,14 @@ const datums: Datum[] = answers.map((tokens, at) => ({
   advantages: new Float32Array(tokens.length).fill(at - 0.5),
   logprobs: new Float32Array(tokens.length).fill(-4.4),
 }));
+const bounds = { low: 0.8, high: 1.2 };
 const adam = { learningRate: 0.002, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 };
 const prompts = [1, 2, 3, 4, 5].map((seed) => ({ tokens: prompt, seed }));
 
 /** What a run does, and all that it sees of it. */
 async function trained(service: TrainingService, directory: string) {
   const seen: unknown[] = [];
-  for (const objective of [importanceSampling, ppo({ low: 0.8, high: 1.2 }), crossEntropy]) {
+  for (const objective of [importanceSampling, ppo(bounds), gspo(bounds), crossEntropy]) {
     const { loss, tokens, kl1, kl2, clippedLow, clippedHigh } = await service.forwardBackward(datums, {
       objective,
       divisor: 2,

@@ -26,6 +26,7 @@ it.each([
   { loss: 'ppo', config: { clip_low_threshold: 0.9, clip_high_threshold: 1.1 } },
   { loss: 'cispo', config: {} },
   { loss: 'dro', config: { beta: 0.05 } },
+  { loss: 'gspo', config: { clip_low_threshold: 0.9, clip_high_threshold: 1.1 } },
 ])(
   '$loss over HTTP is the same as in process: loss, log-probabilities, gradient and step',
   async ({ loss, config }) => {
@@ -90,7 +91,12 @@ function inputsOf(loss: string, row: readonly number[]): ReturnType<typeof examp
   const inputs =
     loss === 'cross_entropy'
       ? { target_tokens, weights }
-      : { target_tokens, logprobs: floats(q(row)), advantages: floats(A(row)) };
+      : {
+          target_tokens,
+          logprobs: floats(q(row)),
+          advantages: floats(A(row)),
+          ...(loss === 'gspo' && { sequence_ratio_mask: floats(row.slice(1).map(() => 1)) }),
+        };
   return inputs as ReturnType<typeof example>['loss_fn_inputs'];
 }
 

@@ -126,6 +126,11 @@ describe('training on the service', () => {
       words: /Target 0 of datum 0/,
     },
     { what: 'a loss that there is not', loss_fn: 'ppoo', words: /no loss ppoo.*ppo/s },
+    {
+      what: 'a loss whose formula is not public',
+      loss_fn: 'stable_reinforce',
+      words: /formula has not been published.*importance_sampling/s,
+    },
     { what: 'a loss without its inputs', loss_fn: 'ppo', words: /no advantages|no logprobs/ },
   ])('refuses $what, and learns nothing from it', async ({ words, ...more }) => {
     const { model } = await withModel(service);

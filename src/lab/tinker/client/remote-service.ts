@@ -4,9 +4,10 @@ import { basename, join } from 'node:path';
 import * as z from 'zod';
 import { UserError } from '../../../base/user-error.js';
 import type { AdamOptions, Generated } from '../../engine/engine.js';
-import type { Objective } from '../../objectives/objectives.js';
+import { crossEntropy, type Objective } from '../../objectives/objectives.js';
 import { remoteStateFile } from '../../run/checkpoint.js';
 import { writeWhole } from '../../run/run-directory.js';
+import { addDistance, countClipped, lossTerms } from '../../service/loss-terms.js';
 import {
   emptyStatistics,
   type BatchStatistics,
@@ -117,7 +118,7 @@ export class RemoteService implements TrainingService {
     { temperature = 1 }: { readonly temperature?: number } = {},
   ): Promise<Float32Array[]> {
     if (temperature !== 1) throw cannot('score at another temperature than 1');
-    const data = datums.map((datum) => wireDatum(datum, { isSupervised: true, scale: 1 }));
+    const data = datums.map((datum) => wireDatum(datum, crossEntropy, 1));
     const { logprobs } = await this.#learn(data, { lossFn: 'cross_entropy', config: {}, forwardOnly: true });
     return logprobs.map((scores, at) => scores.slice(datums[at]!.prompt.length - 1));
   }
@@ -130,8 +131,7 @@ export class RemoteService implements TrainingService {
     const { objective, divisor = 1 } = loss;
     if (options.passes != null) throw cannot('route gradients');
     requirePlain(datums, loss);
-    const isSupervised = objective.name === 'cross_entropy';
-    const data = datums.map((datum) => wireDatum(datum, { isSupervised, scale: 1 / divisor }));
+    const data = datums.map((datum) => wireDatum(datum, objective, 1 / divisor));
     const { logprobs, metrics } = await this.#learn(data, {
       lossFn: objective.name,
       config: objective.settings ?? {},
@@ -250,43 +250,31 @@ function isWeighted(datums: readonly Datum[], divisor: number): boolean {
   return divisor !== 1 || datums.some(({ weights }) => Array.from(weights).some((weight) => weight !== 1));
 }
 
-/** The whole sequence, with zeros for the tokens that are not trained on. */
-function wireDatum(datum: Datum, { isSupervised, scale }: { isSupervised: boolean; scale: number }): WireDatum {
-  const { prompt, tokens, weights, advantages, logprobs, clips } = datum;
+/**
+ * The whole sequence, with zeros for the tokens that are not trained on.
+ *
+ * @param scale Factor of the loss.
+ */
+function wireDatum(datum: Datum, { name, ratio }: Objective, scale: number): WireDatum {
+  const { prompt, tokens, weights, advantages, logprobs, clips, ratioMask = weights } = datum;
   const before = prompt.length - 1;
   const all = Int32Array.of(...prompt, ...tokens);
-  const padded = (at: (token: number) => number, outside = 0): Tensor => {
-    const values = new Float32Array(before + tokens.length).fill(outside);
-    for (let token = 0; token < tokens.length; token++) values[before + token] = at(token);
-    return { values, shape: [values.length] };
-  };
   const inputs = new Map<string, Tensor>([['target_tokens', { values: all.subarray(1), shape: [all.length - 1] }]]);
-  if (isSupervised)
-    inputs.set(
-      'weights',
-      padded((token) => weights[token]! * scale),
-    );
+  const add = (input: string, at: (token: number) => number) => {
+    const values = new Float32Array(before + tokens.length);
+    for (let token = 0; token < tokens.length; token++) values[before + token] = at(token);
+    inputs.set(input, { values, shape: [values.length] });
+  };
+  if (name === 'cross_entropy') add('weights', (token) => weights[token]! * scale);
   else {
     if (logprobs === undefined) throw cannot('learn from samples without the log-probabilities they were drawn with');
-    inputs.set(
-      'logprobs',
-      padded((token) => logprobs[token]!),
-    );
-    inputs.set(
-      'advantages',
-      padded((token) => (advantages?.[token] ?? 0) * weights[token]! * scale),
-    );
+    add('logprobs', (token) => logprobs[token]!);
+    add('advantages', (token) => (advantages?.[token] ?? 0) * weights[token]! * scale);
   }
-  if (clips?.low !== undefined)
-    inputs.set(
-      'clip_low_threshold',
-      padded((token) => clips.low![token]!, 0),
-    );
-  if (clips?.high !== undefined)
-    inputs.set(
-      'clip_high_threshold',
-      padded((token) => clips.high![token]!, 0),
-    );
+  if (ratio === 'sequence') add('sequence_ratio_mask', (token) => (ratioMask[token] === 0 ? 0 : 1));
+  const { low, high } = clips ?? {};
+  if (low !== undefined) add('clip_low_threshold', (token) => low[token]!);
+  if (high !== undefined) add('clip_high_threshold', (token) => high[token]!);
   return { tokens: all.subarray(0, -1), inputs };
 }
 
@@ -297,22 +285,17 @@ function statisticsOf(
   objective: Objective,
 ): BatchStatistics {
   const sums = { ...emptyStatistics(), entropy: NaN };
-  datums.forEach(({ weights, logprobs, advantages }, at) => {
-    scores[at]!.forEach((lp, token) => {
-      if (weights[token] !== 0) addToken(sums, (logprobs?.[token] ?? lp) - lp, advantages?.[token] ?? 0, objective);
+  datums.forEach((datum, at) => {
+    const terms = lossTerms(datum, scores[at]!, objective);
+    scores[at]!.forEach((score, token) => {
+      if (datum.weights[token] === 0) return;
+      sums.tokens++;
+      addDistance(sums, (datum.logprobs?.[token] ?? score) - score);
+      const [lp, q, A, clip] = terms(token);
+      if (clip !== undefined) countClipped(sums, Math.exp(lp - q), A, clip);
     });
   });
   return sums;
-}
-
-function addToken(sums: BatchStatistics, difference: number, advantage: number, { clip }: Objective): void {
-  sums.tokens++;
-  sums.kl1 += difference;
-  sums.kl2 += difference ** 2 / 2;
-  if (clip === undefined) return;
-  const ratio = Math.exp(-difference);
-  if (ratio < clip.low && advantage < 0) sums.clippedLow++;
-  if (ratio > clip.high && advantage > 0) sums.clippedHigh++;
 }
 
 function chunksOf(data: readonly WireDatum[]): WireDatum[][] {

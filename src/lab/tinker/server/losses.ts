@@ -13,6 +13,12 @@ const usualBeta = 0.05;
 /** @throws UserError when there is no such loss, or a setting is not a number that it takes. */
 export function lossOf({ lossFn, config }: Pick<ForwardBackwardRequest, 'lossFn' | 'config'>): Objective {
   if (lossFn === 'cross_entropy') return crossEntropy;
+  if (lossFn === 'stable_reinforce') {
+    throw new UserError(
+      'The loss stable_reinforce is not there, because its formula has not been published.',
+      'Use loss_fn=importance_sampling on policy, and loss_fn=ppo or loss_fn=cispo off policy.',
+    );
+  }
   if (!(lossFns as readonly string[]).includes(lossFn)) {
     throw new UserError(`There is no loss ${lossFn} here.`, didYouMean(lossFn, known));
   }
@@ -33,35 +39,50 @@ export function lossOf({ lossFn, config }: Pick<ForwardBackwardRequest, 'lossFn'
  *
  * @throws UserError that says which input is missing or too short.
  */
-export function datumOf(datum: WireDatum, index: number, { name }: Objective): Learnable {
-  const { tokens, inputs } = datum;
-  const length = tokens.length;
-  const needed = (input: string): Tensor['values'] => {
-    const values = optional(input);
-    if (values !== undefined) return values;
-    throw new UserError(`Datum ${index} has no ${input}, which ${name} needs.`, `Add it to loss_fn_inputs.`);
-  };
-  const optional = (input: string): Tensor['values'] | undefined => {
-    const tensor = inputs.get(input);
-    if (tensor !== undefined) checkLength(tensor, length, `${input} of datum ${index}`);
-    return tensor?.values;
-  };
-  if (length === 0) throw new UserError(`Datum ${index} has no tokens.`, 'Send at least one.');
-  const targets = Int32Array.from(needed('target_tokens'));
-  const isSupervised = name === 'cross_entropy';
-  const clips = { low: optional('clip_low_threshold'), high: optional('clip_high_threshold') };
-  const isClipped = clips.low !== undefined || clips.high !== undefined;
+export function datumOf(datum: WireDatum, index: number, objective: Objective): Learnable {
+  const { tokens } = datum;
+  if (tokens.length === 0) throw new UserError(`Datum ${index} has no tokens.`, 'Send at least one.');
+  const inputs = inputsOf(datum, index, objective.name);
   return {
     prompt: tokens.subarray(0, 1),
-    tokens: checkedTargets(tokens, targets, index),
-    weights: isSupervised ? needed('weights') : (optional('mask') ?? new Float32Array(length).fill(1)),
-    advantages: isSupervised ? undefined : needed('advantages'),
-    logprobs: isSupervised ? undefined : needed('logprobs'),
+    tokens: checkedTargets(tokens, Int32Array.from(inputs.needed('target_tokens')), index),
     // The pull of dro towards the sampler also acts on tokens whose advantage is 0.
-    isSilent: name !== 'dro',
-    ...(isClipped && {
-      clips: { ...(clips.low && { low: clips.low }), ...(clips.high && { high: clips.high }) },
-    }),
+    isSilent: objective.name !== 'dro',
+    ...(objective.name === 'cross_entropy'
+      ? { weights: inputs.needed('weights') }
+      : rolloutOf(inputs, tokens.length, objective)),
+  };
+}
+
+type Inputs = {
+  readonly needed: (name: string) => Tensor['values'];
+  readonly optional: (name: string) => Tensor['values'] | undefined;
+};
+
+function inputsOf({ tokens, inputs }: WireDatum, index: number, loss: string): Inputs {
+  const optional = (name: string): Tensor['values'] | undefined => {
+    const tensor = inputs.get(name);
+    if (tensor !== undefined) checkLength(tensor, tokens.length, `${name} of datum ${index}`);
+    return tensor?.values;
+  };
+  const needed = (name: string): Tensor['values'] => {
+    const values = optional(name);
+    if (values !== undefined) return values;
+    throw new UserError(`Datum ${index} has no ${name}, which ${loss} needs.`, `Add it to loss_fn_inputs.`);
+  };
+  return { needed, optional };
+}
+
+/** What the losses on sampled sequences take. */
+function rolloutOf({ needed, optional }: Inputs, length: number, { ratio }: Objective) {
+  const [low, high] = [optional('clip_low_threshold'), optional('clip_high_threshold')];
+  const isClipped = low !== undefined || high !== undefined;
+  return {
+    weights: optional('mask') ?? new Float32Array(length).fill(1),
+    advantages: needed('advantages'),
+    logprobs: needed('logprobs'),
+    ...(ratio === 'sequence' && { ratioMask: needed('sequence_ratio_mask') }),
+    ...(isClipped && { clips: { ...(low && { low }), ...(high && { high }) } }),
   };
 }
 

@@ -15,6 +15,7 @@ export type Learnable = Datum & {
   readonly weights: Values;
   readonly advantages?: Values | undefined;
   readonly logprobs?: Values | undefined;
+  readonly ratioMask?: Values | undefined;
   readonly clips?: { readonly low?: Values; readonly high?: Values } | undefined;
   readonly isSilent: boolean;
 };
@@ -78,8 +79,9 @@ function runFrom(datums: readonly Learnable[], first: number): { end: number; co
 }
 
 /** Counts the tokens at the beginning that are not trained on; leaves one token to follow them. */
-function unlearnt({ weights, advantages, isSilent }: Learnable): number {
-  const learns = (at: number) => weights[at] !== 0 && !(isSilent && advantages?.[at] === 0);
+function unlearnt({ weights, advantages, ratioMask, isSilent }: Learnable): number {
+  const isInRatio = (at: number) => ratioMask !== undefined && ratioMask[at] !== 0;
+  const learns = (at: number) => isInRatio(at) || (weights[at] !== 0 && !(isSilent && advantages?.[at] === 0));
   let count = 0;
   while (count < weights.length - 1 && !learns(count)) count++;
   return count;
@@ -107,13 +109,15 @@ function sharing(run: readonly Learnable[], common: number): Plan {
   return { datums: [beginning, ...run.map((datum) => after(datum, shared, common))], restore };
 }
 
-function after({ tokens, weights, advantages, logprobs, clips }: Learnable, prompt: Int32Array, from: number): Datum {
+function after(datum: Learnable, prompt: Int32Array, from: number): Datum {
+  const { tokens, weights, advantages, logprobs, ratioMask, clips } = datum;
   return {
     prompt,
     tokens: tokens.subarray(from),
     weights: weights.subarray(from),
     advantages: advantages?.subarray(from),
     logprobs: logprobs?.subarray(from),
+    ratioMask: ratioMask?.subarray(from),
     ...(clips && {
       clips: {
         ...(clips.low && { low: clips.low.subarray(from) }),

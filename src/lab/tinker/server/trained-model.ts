@@ -9,10 +9,11 @@ import { computedShape } from '../../engine/adapters/layout.js';
 import { compiledKernels } from '../../engine/create-engine.js';
 import type { AdamOptions, Engine, ModelShape } from '../../engine/engine.js';
 import { tokenizerFiles } from '../../hugging-face/tokenizer.js';
-import type { Clip, Objective } from '../../objectives/objectives.js';
+import type { Objective } from '../../objectives/objectives.js';
 import { rng } from '../../rng.js';
 import { readModel } from '../../run/model-files.js';
 import { EngineService } from '../../service/engine-service.js';
+import { lossOfDatum } from '../../service/loss-terms.js';
 import type { Datum } from '../../service/service.js';
 import type { ForwardBackwardOutput, ForwardBackwardRequest } from '../protocol/messages.js';
 import { datumOf, lossOf } from './losses.js';
@@ -115,7 +116,7 @@ export class TrainedModel {
   async #compute(datums: readonly Datum[], objective: Objective, forwardOnly: boolean) {
     if (!forwardOnly) return this.#service.forwardBackward(datums, { objective });
     const logprobs = await this.#service.forward(datums);
-    const loss = datums.reduce((sum, datum, index) => sum + lossAlone(objective, datum, logprobs[index]!), 0);
+    const loss = datums.reduce((sum, datum, index) => sum + lossOfDatum(datum, logprobs[index]!, objective), 0);
     return { loss, logprobs };
   }
 
@@ -183,20 +184,4 @@ export function savedParameters(directory: string) {
   return adapters === null
     ? { values: weights, optimizer }
     : { values: adapters.parameters, optimizer: adapters.optimizer };
-}
-
-/** The loss of a datum whose log-probabilities are known, without a gradient. */
-function lossAlone(objective: Objective, datum: Datum, scores: Float32Array): number {
-  const { weights, advantages, logprobs } = datum;
-  const at = (values: ArrayLike<number> | undefined, token: number, otherwise: number) => values?.[token] ?? otherwise;
-  return scores.reduce((sum, lp, token) => {
-    if (weights[token] === 0) return sum;
-    const [q, advantage] = [at(logprobs, token, lp), at(advantages, token, 0)];
-    return sum + weights[token]! * objective.loss(lp, q, advantage, clipOf(objective, datum, token));
-  }, 0);
-}
-
-function clipOf({ clip }: Objective, { clips }: Datum, token: number): Clip | undefined {
-  if (clip === undefined || clips === undefined) return clip;
-  return { low: clips.low?.[token] ?? clip.low, high: clips.high?.[token] ?? clip.high };
 }
