@@ -26,7 +26,7 @@ export type EventsFile = { readonly append: (row: Row & { readonly step: number 
  */
 export function openEvents(directory: string, { start, time }: { start: number; time: () => number }): EventsFile {
   const path = freshPath(directory, time());
-  const write = (...fields: Buffer[]) =>
+  const write = (...fields: Uint8Array[]) =>
     appendFileSync(path, record([double(event.wallTime, time() / 1000), ...fields]));
   write(text(event.fileVersion, 'brain.Event:2'));
   if (start > 0) write(whole(event.step, start), message(event.sessionLog, [whole(sessionStatus, START)]));
@@ -44,14 +44,14 @@ function freshPath(directory: string, time: number): string {
   }
 }
 
-function summaryOf(values: Readonly<Record<string, number | null | undefined>>): Buffer[] {
+function summaryOf(values: Readonly<Record<string, number | null | undefined>>): Uint8Array[] {
   return Object.entries(values).map(([tag, number]) =>
     message(summaryValue, [text(value.tag, tag), single(value.simple, number ?? NaN)]),
   );
 }
 
 /** The length, its checksum, the data, and their checksum: TFRecord. */
-function record(fields: readonly Buffer[]): Buffer {
+function record(fields: readonly Uint8Array[]): Buffer {
   const data = Buffer.concat(fields);
   const head = Buffer.alloc(12);
   head.writeBigUInt64LE(BigInt(data.length), 0);

@@ -44,7 +44,7 @@ export function openWandb(directory: string, run: WandbRun, time: () => number):
   const began = time();
   const log = recordLog(path);
   let count = 0;
-  const write = (...fields: Buffer[]) => log(Buffer.concat([whole(record.num, ++count), ...fields]));
+  const write = (...fields: Uint8Array[]) => log(Buffer.concat([whole(record.num, ++count), ...fields]));
   const of = message(record.info, [text(streamId, id)]);
   const version = message(header.version, [text(1, 'memrl'), text(2, '0.70.0')]);
   write(message(record.header, [version]), of);
@@ -75,7 +75,7 @@ const historyStep = 2;
 function runFields(
   { id, project, name, config }: WandbRun & { readonly id: string },
   { began, isFirst }: { began: number; isFirst: boolean },
-): Buffer[] {
+): Uint8Array[] {
   const settings = Object.entries({ _wandb: {}, ...config });
   const start = [whole(timestamp.seconds, Math.floor(began / 1000)), whole(timestamp.nanos, (began % 1000) * 1e6)];
   return [
@@ -90,7 +90,7 @@ function runFields(
 }
 
 /** @param named The field of the key. */
-function entry(named: number, key: string, json: string): Buffer {
+function entry(named: number, key: string, json: string): Uint8Array {
   return message(item.item, [text(named, key), text(item.json, json)]);
 }
 

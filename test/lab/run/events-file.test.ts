@@ -45,7 +45,7 @@ describe('a file for TensorBoard', () => {
 
   it('says again what it was given, in single precision', () => {
     const steps = fc.uniqueArray(fc.integer({ min: 0, max: 2 ** 40 }), { minLength: 1, maxLength: 5 });
-    const number = fc.oneof(fc.double({ noNaN: true, min: -1e30, max: 1e30 }), fc.constant(null));
+    const number = fc.oneof(fc.double({ noNaN: true }), fc.constant(null));
     fc.assert(
       fc.property(steps, fc.array(number, { minLength: 5, maxLength: 5 }), (unsorted, values) => {
         const own = mkdtempSync(join(directory, 'run-'));
