@@ -1,8 +1,9 @@
 /** Saved weights on the disk, under the paths by which clients name them: `tinker://MODEL/weights/NAME`. */
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { makeDirectory } from '../../run/make-directory.js';
+import { readJson } from '../../run/read-json.js';
 import { writeWhole } from '../../run/run-directory.js';
 import { Refusal } from './refusal.js';
 import type { LoraSettings } from './trained-model.js';
@@ -31,6 +32,9 @@ export type Checkpoint = { readonly path: string; readonly directory: string; re
 
 const manifestFile = 'tinker.json';
 const modelId = /^[\w.-]+:train:\d+$/;
+/** Directories of unfinished saves, and of weights that an unfinished save is about to replace: no name may have a tilde. */
+const draftEnding = '.draft';
+const oldEnding = `~${draftEnding}`;
 const checkpointName = /^[\w.-]{1,200}$/;
 
 export class Checkpoints {
@@ -68,7 +72,7 @@ export class Checkpoints {
     const path = `tinker://${model}/${kind}/${name}`;
     const directory = this.#directoryOf(path);
     if (existsSync(directory) && !overwrite) throw new Refusal(409, `There is already ${path}; save with overwrite.`);
-    const draft = `${directory}.draft`;
+    const draft = `${directory}${draftEnding}`;
     rmSync(draft, { recursive: true, force: true });
     makeDirectory(draft, 'directory');
     await save(draft);
@@ -82,23 +86,19 @@ export class Checkpoints {
     };
     writeWhole(join(draft, manifestFile), `${JSON.stringify(manifest, null, 2)}\n`);
     // The old weights move out of the way first, so that no directory is ever half old and half new.
-    const old = `${directory}.old.draft`;
+    const old = `${directory}${oldEnding}`;
     if (existsSync(directory)) renameSync(directory, old);
     renameSync(draft, directory);
     rmSync(old, { recursive: true, force: true });
+    this.#removeExpired(model);
     return path;
   }
 
   /** Opens the weights at a `tinker://` path. @throws Refusal when there are none. */
   open(path: string): Checkpoint {
-    const directory = this.#directoryOf(path);
-    const file = join(directory, manifestFile);
-    if (!existsSync(file)) throw new Refusal(404, `There are no weights at ${path}.`);
-    const manifest = Manifest.safeParse(JSON.parse(readFileSync(file, 'utf8')));
-    if (!manifest.success) throw new Refusal(404, `The weights at ${path} are not of this service.`);
-    const { expires_at: end } = manifest.data;
-    if (end !== null && end <= this.#now()) throw new Refusal(404, `The weights at ${path} have expired.`);
-    return { path, directory, manifest: manifest.data };
+    const found = this.#read(path);
+    if (this.#hasExpired(found)) throw new Refusal(404, `The weights at ${path} have expired.`);
+    return found;
   }
 
   remove(path: string): void {
@@ -107,11 +107,8 @@ export class Checkpoints {
 
   /** The checkpoints of one model, the oldest first. */
   ofModel(model: string): Checkpoint[] {
-    if (!modelId.test(model)) return [];
-    const all = kinds.flatMap((kind) =>
-      namesIn(join(this.#home, folderOf(model), kind)).map((name) => `tinker://${model}/${kind}/${name}`),
-    );
-    return all.flatMap((path) => this.#openOrNothing(path)).sort((a, b) => a.manifest.saved_at - b.manifest.saved_at);
+    const usable = this.#stored(model).filter((each) => !this.#hasExpired(each));
+    return usable.sort((a, b) => a.manifest.saved_at - b.manifest.saved_at);
   }
 
   /** Ids of the models that have saved weights. */
@@ -119,23 +116,56 @@ export class Checkpoints {
     return namesIn(this.#home).map((folder) => folder.replaceAll('+', ':'));
   }
 
-  /** Removes what has expired, and what an interrupted save has left behind. */
+  /** Removes weights that have expired and unfinished saves. Weights that a save was about to replace come back. */
   clean(): void {
     for (const model of this.models()) {
-      for (const kind of kinds) {
-        const folder = join(this.#home, folderOf(model), kind);
-        const drafts = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.draft')) : [];
-        for (const name of drafts) rmSync(join(folder, name), { recursive: true, force: true });
-      }
+      for (const kind of kinds) this.#removeDrafts(join(this.#home, folderOf(model), kind));
+      this.#removeExpired(model);
     }
   }
 
-  #openOrNothing(path: string): Checkpoint[] {
-    try {
-      return [this.open(path)];
-    } catch {
-      return [];
+  #removeDrafts(folder: string): void {
+    const drafts = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(draftEnding)) : [];
+    for (const name of drafts) {
+      const whole = join(folder, name.slice(0, -oldEnding.length));
+      if (name.endsWith(oldEnding) && !existsSync(whole)) renameSync(join(folder, name), whole);
+      else rmSync(join(folder, name), { recursive: true, force: true });
     }
+  }
+
+  #removeExpired(model: string): void {
+    for (const each of this.#stored(model)) {
+      if (this.#hasExpired(each)) rmSync(each.directory, { recursive: true, force: true });
+    }
+  }
+
+  #hasExpired({ manifest }: Checkpoint): boolean {
+    return manifest.expires_at !== null && manifest.expires_at <= this.#now();
+  }
+
+  /** All checkpoints of a model that can be read, expired or not. */
+  #stored(model: string): Checkpoint[] {
+    if (!modelId.test(model)) return [];
+    const folder = join(this.#home, folderOf(model));
+    const paths = kinds.flatMap((kind) =>
+      namesIn(join(folder, kind)).map((name) => `tinker://${model}/${kind}/${name}`),
+    );
+    return paths.flatMap((path) => {
+      try {
+        return [this.#read(path)];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  #read(path: string): Checkpoint {
+    const directory = this.#directoryOf(path);
+    const file = join(directory, manifestFile);
+    if (!existsSync(file)) throw new Refusal(404, `There are no weights at ${path}.`);
+    const manifest = Manifest.safeParse(readJson(file));
+    if (!manifest.success) throw new Refusal(404, `The weights at ${path} are not of this service.`);
+    return { path, directory, manifest: manifest.data };
   }
 
   /** The directory of a path. No path leads out of the home. */
@@ -163,5 +193,5 @@ export function sizeOf(directory: string): number {
 }
 
 function namesIn(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder).filter((name) => !name.endsWith('.draft')) : [];
+  return existsSync(folder) ? readdirSync(folder).filter((name) => !name.endsWith(draftEnding)) : [];
 }
