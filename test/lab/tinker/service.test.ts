@@ -59,6 +59,25 @@ describe('training on the service', () => {
     expect(after[0]!.body).toEqual(after[1]!.body);
   });
 
+  it.each([
+    { what: 'a learning rate that is no number', path: 'optim_step', body: { adam_params: { learning_rate: 'high' } } },
+    { what: 'weights that are not there', path: 'load_weights', body: { path: 'tinker://a:train:0/weights/b' } },
+    { what: 'no name for the weights', path: 'save_weights', body: {} },
+    { what: 'data that are none', path: 'forward_backward', body: { forward_backward_input: 5 } },
+    // Model and number, and a datum whose tensor is sparse.
+    { what: 'a sparse tensor', path: 'forward_backward', body: 'sparse' },
+  ])('goes on after a request with $what: those that follow do not wait for it', async ({ path, body }) => {
+    const { model } = await withModel(service);
+    const sparse = (): Uint8Array => {
+      const datum = [0x12, 0x07, 0x0a, 0x01, 0x77, 0x12, 0x02, 0x12, 0x00];
+      return Uint8Array.from([0x0a, model.length, ...Buffer.from(model), 0x10, 1, 0x1a, datum.length, ...datum]);
+    };
+    const bad = body === 'sparse' ? sparse() : { model_id: model, seq_id: 1, ...(body as object) };
+    const after = service.result('forward', learn(model, 2));
+    expect((await service.result(path, bad)).body).toMatchObject({ category: 'user' });
+    expect((await after).body.metrics['loss:sum']).toBeGreaterThan(0);
+  });
+
   it('adds up gradients until the step: two requests are one with both halves', async () => {
     const [{ model: whole }, { model: halves }] = [await withModel(service), await withModel(service)];
     const data = [example(sentence), example([5, 6, 30, 31])];

@@ -87,6 +87,19 @@ export function readForwardBackwardRequest(bytes: Uint8Array): ForwardBackwardRe
   return { modelId, seqId, data, lossFn, config, forwardOnly };
 }
 
+/** Reads where a request stands, without its data. @throws Error when the message is cut off. */
+export function readModelPlace(bytes: Uint8Array): Pick<ForwardBackwardRequest, 'modelId' | 'seqId'> {
+  let modelId = '';
+  let seqId: number | null = null;
+  read(bytes, (reader) => (field, type) => {
+    if (field === 1 && type === WireType.LengthDelimited) modelId = reader.string();
+    else if (field === 2 && type === WireType.Varint) seqId = reader.int32();
+    else return false;
+    return true;
+  });
+  return { modelId, seqId };
+}
+
 type Entry = { key: string; value: number | string };
 
 function readSetting(

@@ -1,6 +1,6 @@
 /** The routes of the protocol: which operation answers which request. Names and answers are those of the official SDK's versions 0.18.2 to 0.38.0. */
 import * as z from 'zod';
-import { readForwardBackwardRequest } from '../protocol/messages.js';
+import { readForwardBackwardRequest, readModelPlace } from '../protocol/messages.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Futures } from './futures.js';
 import type { Handler, HttpRequest, Routes } from './http-server.js';
@@ -13,6 +13,7 @@ import {
   CreateSession,
   LoadWeights,
   ModelId,
+  ModelPlace,
   OptimStep,
   readJsonForwardBackward,
   RequestId,
@@ -70,15 +71,24 @@ function sessionRoutes({ training, catalogue }: Parts): Routes {
 }
 
 function trainingRoutes({ training, checkpoints }: Parts): Routes {
+  const learning = (forwardOnly: boolean) =>
+    inOrder(
+      training,
+      (request) =>
+        request.isProtobuf ? readProtobuf(request.body) : readJsonForwardBackward(parsed(request), forwardOnly),
+      (body, { body: bytes }) => training.forwardBackward(body, bytes.length),
+    );
+  const onModel = <T>(schema: z.ZodType<T>, answer: (body: T) => unknown) =>
+    inOrder(training, (request) => schema.parse(parsed(request)), answer);
   return {
     'POST create_model': json(CreateModel, (body) => training.createModel(body)),
     'POST get_info': json(ModelId, ({ model_id: id }) => training.info(id)),
-    'POST forward_backward': (request) => training.forwardBackward(forwardBackwardOf(request, false)),
-    'POST forward': (request) => training.forwardBackward(forwardBackwardOf(request, true)),
-    'POST optim_step': json(OptimStep, (body) => training.optimStep(body)),
-    'POST save_weights': json(SaveWeights, (body) => training.saveWeights(body)),
-    'POST save_weights_for_sampler': json(SaveWeights, (body) => training.saveForSampler(body)),
-    'POST load_weights': json(LoadWeights, (body) => training.loadWeights(body)),
+    'POST forward_backward': learning(false),
+    'POST forward': learning(true),
+    'POST optim_step': onModel(OptimStep, (body) => training.optimStep(body)),
+    'POST save_weights': onModel(SaveWeights, (body) => training.saveWeights(body)),
+    'POST save_weights_for_sampler': onModel(SaveWeights, (body) => training.saveForSampler(body)),
+    'POST load_weights': onModel(LoadWeights, (body) => training.loadWeights(body)),
     'POST weights_info': json(z.object({ tinker_path: z.string() }), ({ tinker_path: path }) =>
       weightsInfo(checkpoints, path),
     ),
@@ -122,6 +132,36 @@ function json<T>(schema: z.ZodType<T>, answer: (body: T, request: HttpRequest) =
   return (request) => answer(schema.parse(parsed(request)), request);
 }
 
+/** Answers requests on a model. One that cannot be read keeps its place in the model's order; its result says what is wrong. */
+function inOrder<T>(
+  training: TrainingService,
+  read: (request: HttpRequest) => T,
+  answer: (body: T, request: HttpRequest) => unknown,
+): Handler {
+  return (request) => {
+    let body: T;
+    try {
+      body = read(request);
+    } catch (error) {
+      const place = placeOf(request);
+      if (place === null) throw error;
+      return training.refuse(place, error);
+    }
+    return answer(body, request);
+  };
+}
+
+/** null where the request has no number, or is too damaged to tell. */
+function placeOf(request: HttpRequest): z.infer<typeof ModelPlace> | null {
+  try {
+    if (!request.isProtobuf) return ModelPlace.parse(parsed(request));
+    const { modelId, seqId } = readModelPlace(request.body);
+    return ModelPlace.parse({ model_id: modelId, seq_id: seqId });
+  } catch {
+    return null;
+  }
+}
+
 function parsed({ body }: HttpRequest): unknown {
   try {
     return JSON.parse(body.toString());
@@ -130,10 +170,9 @@ function parsed({ body }: HttpRequest): unknown {
   }
 }
 
-function forwardBackwardOf(request: HttpRequest, forwardOnly: boolean) {
-  if (!request.isProtobuf) return readJsonForwardBackward(parsed(request), forwardOnly);
+function readProtobuf(body: Uint8Array) {
   try {
-    return readForwardBackwardRequest(request.body);
+    return readForwardBackwardRequest(body);
   } catch (error) {
     throw new Refusal(400, `The body cannot be read: ${(error as Error).message}`);
   }

@@ -14,39 +14,66 @@ export type Result =
 
 type Future = {
   readonly session: string;
+  /** Bytes of the request. */
+  readonly bytes: number;
   result: Result | null;
   wasRead: boolean;
   readonly waiters: Set<() => void>;
 };
 
+/** Limit of the requests that wait for their results, in bytes. */
+const MOST_PENDING_BYTES = 512 * 2 ** 20;
 /** Results that were read are kept up to these limits, because an answer may be lost on its way. */
 const MOST_KEPT_BYTES = 256 * 2 ** 20;
 const MOST_KEPT = 100_000;
+/** Results that nobody has read are kept; beyond this multiple of the limits no request is accepted. */
+const UNREAD_FACTOR = 2;
 
 export class Futures {
   readonly #prefix: string;
+  readonly #mostPending: number;
   readonly #bug: (error: unknown) => void;
   readonly #all = new Map<string, Future>();
   #count = 0;
-  #bytes = 0;
+  readonly #pending = { count: 0, bytes: 0 };
+  readonly #kept = { read: 0, bytes: 0 };
 
-  /** @param prefix Names this start of the service in all ids. @param bug Takes errors that no request is to blame for. */
-  constructor(prefix: string, bug: (error: unknown) => void) {
+  /**
+   * @param prefix Names this start of the service in all ids.
+   * @param mostPending Limit of the requests that wait for their results.
+   * @param bug Takes errors that no request is to blame for.
+   */
+  constructor(prefix: string, mostPending: number, bug: (error: unknown) => void) {
     this.#prefix = prefix;
+    this.#mostPending = mostPending;
     this.#bug = bug;
   }
 
-  create(session: string): string {
+  /** @param bytes Size of the request. @returns the id of its result. @throws Refusal when too much waits already. */
+  create(session: string, bytes: number): string {
+    this.#requireRoom(bytes);
     const id = `${this.#prefix}-${++this.#count}`;
-    this.#all.set(id, { session, result: null, wasRead: false, waiters: new Set() });
+    this.#all.set(id, { session, bytes, result: null, wasRead: false, waiters: new Set() });
+    this.#pending.count++;
+    this.#pending.bytes += bytes;
     return id;
+  }
+
+  #requireRoom(bytes: number): void {
+    const { count, bytes: waiting } = this.#pending;
+    if (count >= this.#mostPending || (count > 0 && waiting + bytes > MOST_PENDING_BYTES)) {
+      throw new Refusal(429, `${count} requests with ${waiting} bytes wait already; try again later.`);
+    }
+    const hasRoom = this.#all.size < UNREAD_FACTOR * MOST_KEPT && this.#kept.bytes < UNREAD_FACTOR * MOST_KEPT_BYTES;
+    if (!hasRoom) throw new Refusal(429, `${this.#all.size} results wait to be read; try again later.`);
   }
 
   settle(id: string, result: Result): void {
     const future = this.#all.get(id);
     if (future === undefined || future.result !== null) return;
+    this.#endPending(future);
     future.result = result;
-    this.#bytes += sizeOf(result);
+    this.#kept.bytes += sizeOf(result);
     for (const wake of [...future.waiters]) wake();
     this.#forgetRead();
   }
@@ -65,7 +92,10 @@ export class Futures {
     const future = this.#all.get(id);
     if (future === undefined) throw new Refusal(410, `The result of request ${id} is gone, or never was.`);
     if (future.result === null) await woken(future, ms, closed);
-    if (future.result !== null) future.wasRead = true;
+    if (future.result !== null && !future.wasRead) {
+      future.wasRead = true;
+      this.#kept.read++;
+    }
     return future.result;
   }
 
@@ -79,16 +109,24 @@ export class Futures {
 
   /** Forgets results that were read, the oldest first. */
   #forgetRead(): void {
-    if (this.#bytes <= MOST_KEPT_BYTES && this.#all.size <= MOST_KEPT) return;
+    const isOver = (share: number) => this.#kept.bytes > share * MOST_KEPT_BYTES || this.#all.size > share * MOST_KEPT;
+    if (!isOver(1)) return;
     for (const [id, future] of this.#all) {
-      if (this.#bytes <= MOST_KEPT_BYTES / 2 && this.#all.size <= MOST_KEPT / 2) return;
+      if (this.#kept.read === 0 || !isOver(0.5)) return;
       if (future.wasRead) this.#forget(id, future);
     }
   }
 
-  #forget(id: string, { result }: Future): void {
+  #forget(id: string, future: Future): void {
     this.#all.delete(id);
-    if (result !== null) this.#bytes -= sizeOf(result);
+    if (future.result === null) return this.#endPending(future);
+    this.#kept.bytes -= sizeOf(future.result);
+    if (future.wasRead) this.#kept.read--;
+  }
+
+  #endPending({ bytes }: Future): void {
+    this.#pending.count--;
+    this.#pending.bytes -= bytes;
   }
 }
 

@@ -1,9 +1,7 @@
 /** HTTP: who may ask, how much may be sent, how errors are answered, and a line of JSON for each request. */
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import * as z from 'zod';
-import { UserError } from '../../../base/user-error.js';
-import { Refusal } from './refusal.js';
+import { bugWords, Refusal, refusalOf } from './refusal.js';
 
 export type HttpRequest = {
   readonly path: string;
@@ -102,7 +100,7 @@ async function replyTo(
   try {
     sent = replyOf(await handle(draftOf(message, closed.signal)));
   } catch (error) {
-    sent = refusalOf(error);
+    sent = errorReply(error);
     if (sent.status === 500) bug = error;
   }
   send(message, response, sent);
@@ -141,17 +139,8 @@ function jsonReply(status: number, value: unknown): Reply {
   return { status, type: 'application/json', content: Buffer.from(JSON.stringify(value)) };
 }
 
-function refusalOf(error: unknown): Reply {
-  if (error instanceof Refusal) return refused(error.status, error.message);
-  if (error instanceof UserError) return refused(400, `${error.message} ${error.fix}`);
-  if (error instanceof z.ZodError) {
-    const { path, message } = error.issues[0]!;
-    return refused(422, `The field ${path.map(String).join('.') || '(all)'} of the request is wrong: ${message}.`);
-  }
-  return refused(500, 'This is a bug in memrl serve; its log has the details.');
-}
-
-function refused(status: number, detail: string): Reply {
+function errorReply(error: unknown): Reply {
+  const { status, detail } = refusalOf(error) ?? { status: 500, detail: bugWords };
   return { ...jsonReply(status, { detail }), detail };
 }
 

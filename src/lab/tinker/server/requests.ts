@@ -19,6 +19,8 @@ export type CreateSession = z.infer<typeof CreateSession>;
 
 export const SessionId = z.object({ session_id: z.string() });
 export const ModelId = z.object({ model_id: z.string() });
+/** The part of a request on a model that says where in the model's order it stands. */
+export const ModelPlace = z.object({ model_id: z.string(), seq_id: z.int().min(1) });
 export const RequestId = z.object({ request_id: z.string() });
 
 const LoraConfig = z.object({

@@ -1,6 +1,5 @@
 /** How results are written, for clients that read JSON and for those that read protobuf. */
 import { systemRefusal } from '../../../base/system-refusal.js';
-import { UserError } from '../../../base/user-error.js';
 import {
   writeForwardBackwardOutput,
   writeSampleResponse,
@@ -8,7 +7,7 @@ import {
   type SampleResponse,
 } from '../protocol/messages.js';
 import type { Result } from './futures.js';
-import { Refusal } from './refusal.js';
+import { bugWords, refusalOf } from './refusal.js';
 
 export function plainResult(value: unknown): Result {
   return { kind: 'done', size: 200, json: () => value, proto: null };
@@ -52,10 +51,9 @@ function rowsOf<T>(k: number, rows: number, cell: (at: number) => T): (T[] | nul
 
 /** The result of a request that failed, in words for its client. @param bug Takes errors that are no fault of the request. */
 export function failedResult(error: unknown, bug: (error: unknown) => void): Result {
-  if (error instanceof Refusal) return { kind: 'failed', error: error.message, category: 'user' };
-  if (error instanceof UserError) return { kind: 'failed', error: `${error.message} ${error.fix}`, category: 'user' };
-  const refusal = systemRefusal(error);
-  if (refusal === null) bug(error);
-  const words = refusal ?? 'This is a bug in memrl serve; its log has the details.';
-  return { kind: 'failed', error: words, category: 'server' };
+  const refusal = refusalOf(error);
+  if (refusal !== null) return { kind: 'failed', error: refusal.detail, category: 'user' };
+  const words = systemRefusal(error);
+  if (words === null) bug(error);
+  return { kind: 'failed', error: words ?? bugWords, category: 'server' };
 }

@@ -72,10 +72,9 @@ export class SamplingService {
 
   #sample(request: Sample, sampler: Sampler | null): string {
     const { turns, futures, computing } = this.#parts;
-    turns.requireRoom();
     const session = sampler?.session ?? 'no session';
     const { source } = sampler ?? this.#weightsOf(request);
-    const id = futures.create(session);
+    const id = futures.create(session, 4 * tokensOf(request.prompt).length);
     const wanted = sampleRequest(request, sampler === null ? id : placeOf(sampler, request.seq_id, id));
     turns.add(session, {
       request: wanted,

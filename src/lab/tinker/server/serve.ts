@@ -96,8 +96,8 @@ export function openService(
     catalogue,
     checkpoints,
     sessions: new Sessions(boot, world.time),
-    futures: new Futures(boot, bug),
-    turns: new Turns(config.max_requests),
+    futures: new Futures(boot, config.max_requests, bug),
+    turns: new Turns(),
     computing,
   };
   const training = new TrainingService({ ...parts, log: world.log, bug });

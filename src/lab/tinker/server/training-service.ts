@@ -25,6 +25,9 @@ export type TrainingParts = {
 
 export type Accepted = { readonly request_id: string };
 
+/** The model of a request, and the number of the request among those on this model. */
+type ModelPlace = Pick<SaveWeights, 'model_id' | 'seq_id'>;
+
 type Ready = Model & { readonly made: MadeModel };
 
 const fullFineTuning: LoraSettings = { rank: 0, seed: 0, trainUnembed: true, trainMlp: true, trainAttn: true };
@@ -95,16 +98,23 @@ export class TrainingService {
     };
   }
 
-  forwardBackward(request: ForwardBackwardRequest): Accepted {
-    return this.#onModel(request.modelId, request.seqId, async () => {
+  /** @param bytes Size of the request. */
+  forwardBackward(request: ForwardBackwardRequest, bytes: number): Accepted {
+    const work = async () => {
       const output = await this.#parts.computing.forwardBackward(request);
       this.counts.sequences += request.data.length;
       return learntResult(output);
-    });
+    };
+    return this.#onModel({ model_id: request.modelId, seq_id: request.seqId }, work, bytes);
   }
 
-  optimStep({ model_id: id, seq_id: number, adam_params: adam }: OptimStep): Accepted {
-    return this.#onModel(id, number, async () => {
+  /** Gives a request that cannot be carried out its place in the order of its model: the later ones would wait for it forever. */
+  refuse(place: ModelPlace, error: unknown): Accepted {
+    return this.#onModel(place, () => Promise.reject(error));
+  }
+
+  optimStep({ adam_params: adam, ...place }: OptimStep): Accepted {
+    return this.#onModel(place, async ({ id }) => {
       const norm = await this.#parts.computing.optimStep(id, {
         learningRate: adam.learning_rate,
         beta1: adam.beta1,
@@ -119,16 +129,16 @@ export class TrainingService {
   }
 
   saveWeights(request: SaveWeights): Accepted {
-    const { path: name } = request;
-    if (name == null) throw new Refusal(400, 'save_weights has no path: give the weights a name.');
-    return this.#onModel(request.model_id, request.seq_id, async (model) => {
+    return this.#onModel(request, async (model) => {
+      const { path: name } = request;
+      if (name == null) throw new UserError('save_weights has no path.', 'Give the weights a name.');
       const path = await this.#save(model, { ...request, path: name }, 'weights');
       return plainResult({ type: 'save_weights', path });
     });
   }
 
   saveForSampler(request: SaveWeights): Accepted {
-    return this.#onModel(request.model_id, request.seq_id, async (model) => {
+    return this.#onModel(request, async (model) => {
       const { path: name, sampling_session_seq_id: number } = request;
       const type = 'save_weights_for_sampler';
       if (name != null) {
@@ -147,20 +157,22 @@ export class TrainingService {
 
   loadWeights(request: LoadWeights): Accepted {
     const { path, optimizer, model_id: id } = request;
-    const { directory, manifest } = this.#parts.checkpoints.open(path);
+    const { checkpoints, computing } = this.#parts;
     if (id != null) {
-      return this.#onModel(id, request.seq_id, async (model) => {
+      return this.#onModel({ model_id: id, seq_id: request.seq_id }, async (model) => {
+        const { directory, manifest } = checkpoints.open(path);
         requireSame(manifest, model);
-        await this.#parts.computing.load(id, directory, optimizer);
+        await computing.load(id, directory, optimizer);
         return plainResult({ type: 'load_weights', path, model_id: id });
       });
     }
+    const { directory, manifest } = checkpoints.open(path);
     const { session_id: session, model_seq_id: number } = request;
     if (session == null || number == null) throw new Refusal(400, 'load_weights names neither a model nor a session.');
     const creating = { session_id: session, model_seq_id: number };
     return this.#create(creating, { base: manifest.base_model, lora: manifest.lora }, async (model) => {
       await this.#make(model);
-      await this.#parts.computing.load(model.id, directory, optimizer);
+      await computing.load(model.id, directory, optimizer);
       return { type: 'load_weights', path, model_id: model.id };
     });
   }
@@ -171,14 +183,13 @@ export class TrainingService {
     facts: Pick<Model, 'base' | 'lora'>,
     make: (model: Model) => Promise<unknown>,
   ): Accepted {
-    const { sessions, futures, turns } = this.#parts;
+    const { sessions, futures } = this.#parts;
     const session = sessions.heard(request.session_id);
     const number = request.model_seq_id;
     const known = session.creating.get(number);
     if (known !== undefined) return { request_id: known };
-    turns.requireRoom();
+    const id = futures.create(session.id, 0);
     const model = sessions.addModel(session, number, facts);
-    const id = futures.create(session.id);
     session.creating.set(number, id);
     this.#inTurn(session.id, id, async () => plainResult(await make(model)));
     return { request_id: id };
@@ -192,18 +203,18 @@ export class TrainingService {
     log(`model ${id}: ${model.made.base}, ${what}, ${model.made.parameterCount} parameters`);
   }
 
-  #onModel(id: string, number: number | null | undefined, work: (model: Ready) => Promise<Result>): Accepted {
-    const { sessions, futures, turns } = this.#parts;
-    const model = sessions.model(id);
+  /** @param bytes Size of the request. */
+  #onModel(place: ModelPlace, work: (model: Ready) => Promise<Result>, bytes = 0): Accepted {
+    const { sessions, futures } = this.#parts;
+    const model = sessions.model(place.model_id);
     sessions.heard(model.session);
-    turns.requireRoom();
     const requestId = model.sequence.take(
-      number ?? null,
-      () => futures.create(model.session),
+      place.seq_id ?? null,
+      () => futures.create(model.session, bytes),
       (future) =>
         this.#inTurn(model.session, future, async () => {
           const { made } = model;
-          if (made === null) throw new UserError(`The model ${id} could not be made.`, 'Create another.');
+          if (made === null) throw new UserError(`The model ${model.id} could not be made.`, 'Create another.');
           return work({ ...model, made });
         }),
     );

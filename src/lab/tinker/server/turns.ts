@@ -1,5 +1,3 @@
-import { Refusal } from './refusal.js';
-
 /** Work of a session. Jobs of the same `group` that wait in one session may be done together. */
 export type Job<Request> = {
   readonly request: Request;
@@ -19,32 +17,19 @@ const MOST_TOGETHER = 64;
  */
 export class Turns {
   readonly #queues = new Map<string, Job<unknown>[]>();
-  readonly #most: number;
-  #waiting = 0;
   #isWorking = false;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
 
   add<Request>(session: string, job: Job<Request>): void {
     const queue = this.#queues.get(session) ?? [];
     queue.push(job as unknown as Job<unknown>);
     this.#queues.set(session, queue);
-    this.#waiting++;
     if (!this.#isWorking) void this.#workOff();
-  }
-
-  /** Call this before accepting a request. @throws Refusal when too many jobs wait already. */
-  requireRoom(): void {
-    if (this.#waiting >= this.#most) throw new Refusal(429, `${this.#waiting} requests wait already; try again later.`);
   }
 
   /** Fails the jobs of a session that have not begun. */
   drop(session: string, why: unknown): void {
     const queue = this.#queues.get(session) ?? [];
     this.#queues.delete(session);
-    this.#waiting -= queue.length;
     for (const job of queue) job.failed(why);
   }
 
@@ -62,7 +47,6 @@ export class Turns {
     this.#queues.delete(session);
     const jobs = takeGroup(queue);
     if (queue.length > 0) this.#queues.set(session, queue);
-    this.#waiting -= jobs.length;
     return jobs;
   }
 }
