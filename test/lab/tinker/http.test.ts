@@ -95,6 +95,20 @@ describe('what is refused over HTTP', () => {
     }
   });
 
+  it('makes no more models than may be in memory, and says what to do', async () => {
+    const small = await runningService(tempDirectory(), { max_models: 1 });
+    try {
+      const { session } = await withModel(small);
+      const create = () =>
+        small.result('create_model', { session_id: session, model_seq_id: 1, base_model: 'memrl/tiny' });
+      expect((await create()).body.error).toMatch(/1 models in memory.*Finish a session/);
+      expect((await small.ask('POST', `sessions/${session}/finish`, {})).status).toBe(200);
+      expect((await withModel(small)).model).toMatch(/:train:0$/);
+    } finally {
+      await small.close();
+    }
+  });
+
   it('closes a connection that sends more than a body may have', async () => {
     const answer = await new Promise<number | string>((resolve) => {
       const sent = request(

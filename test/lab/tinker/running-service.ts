@@ -44,8 +44,9 @@ export async function runningService(
   {
     boot,
     environment = {},
+    key = 'tml-test',
     ...more
-  }: Partial<ServeConfig> & { boot?: string; environment?: Record<string, string> } = {},
+  }: Partial<ServeConfig> & { boot?: string; environment?: Record<string, string>; key?: string } = {},
 ): Promise<RunningService> {
   const lines: string[] = [];
   const world = {
@@ -55,7 +56,15 @@ export async function runningService(
     time: () => Date.now(),
     stopAsked: async () => null,
   };
-  const usual = { model: 'memrl/tiny', port: 0, host: '127.0.0.1', dir, threads: 1, max_requests: 1000 } as const;
+  const usual = {
+    model: 'memrl/tiny',
+    port: 0,
+    host: '127.0.0.1',
+    dir,
+    threads: 1,
+    max_requests: 1000,
+    max_models: 64,
+  } as const;
   const config: ServeConfig = { ...usual, engine: 'wasm', idle_minutes: 60, ...more };
   const { file, remove } = await bundledThread();
   const { server, close: stop } = openService(config, world, { thread: file, ...(boot !== undefined && { boot }) });
@@ -69,7 +78,7 @@ export async function runningService(
     const isBytes = body instanceof Uint8Array;
     const response = await fetch(`${url}/api/v1/${path}`, {
       method,
-      headers: { 'x-api-key': 'tml-test', ...(isBytes && { 'content-type': 'application/x-protobuf' }), ...headers },
+      headers: { 'x-api-key': key, ...(isBytes && { 'content-type': 'application/x-protobuf' }), ...headers },
       ...(body !== undefined && { body: isBytes ? Buffer.from(body) : JSON.stringify(body) }),
     });
     const bytes = new Uint8Array(await response.arrayBuffer());

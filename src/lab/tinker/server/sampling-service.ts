@@ -21,6 +21,9 @@ export type SamplingParts = {
   readonly computing: Computing;
 };
 
+/** Numbers of requests that a sampler remembers, so that one that comes twice is carried out once. */
+const MOST_KNOWN = 20_000;
+
 type SamplerWeights = Pick<Sampler, 'path' | 'source'>;
 
 export class SamplingService {
@@ -53,7 +56,10 @@ export class SamplingService {
     if (sampler !== null) sessions.heard(sampler.session);
     const known = number == null ? undefined : sampler?.known.get(number);
     const requestId = known ?? this.#sample(request, sampler);
-    if (known === undefined && sampler !== null && number != null) sampler.known.set(number, requestId);
+    if (known === undefined && sampler !== null && number != null) {
+      sampler.known.set(number, requestId);
+      sampler.known.delete(number - MOST_KNOWN);
+    }
     const ids = Array.from({ length: request.num_samples }, (_, index) => `${requestId}:${index}`);
     return { request_id: requestId, sample_sequence_ids: ids };
   }

@@ -32,7 +32,8 @@ export const serveKeys = {
   dir: key(text, 'runs/serve', 'directory for weights, models that are made, and the log of requests'),
   engine: key(oneOf(engineChoices), 'auto', 'what computes'),
   threads: key(orNone(int(1)), null, 'threads of our kernels; None leaves it to the engine'),
-  max_requests: key(int(1), 10_000, 'requests that may wait; more are answered with 429'),
+  max_requests: key(int(1), 10_000, 'requests that may wait for their results; more are answered with 429'),
+  max_models: key(int(1), 64, 'models under training that may be in memory'),
   idle_minutes: key(int(1), 60, 'after so long without a word from its client a session ends'),
 };
 export type ServeConfig = Config<typeof serveKeys>;
@@ -100,7 +101,7 @@ export function openService(
     turns: new Turns(),
     computing,
   };
-  const training = new TrainingService({ ...parts, log: world.log, bug });
+  const training = new TrainingService({ ...parts, mostModels: config.max_models, log: world.log, bug });
   const sampling = new SamplingService(parts);
   const line = requestLog(join(config.dir, 'requests.jsonl'), world);
   const routes = apiRoutes({ ...parts, training, sampling }, { longPollMs });

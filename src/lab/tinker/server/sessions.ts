@@ -37,6 +37,8 @@ export type Session = {
   readonly creating: Map<number, string>;
 };
 
+const MOST_SESSIONS = 10_000;
+
 export class Sessions {
   readonly #boot: string;
   readonly #now: () => number;
@@ -51,7 +53,11 @@ export class Sessions {
     this.#now = now;
   }
 
+  /** @throws Refusal when there are too many already. */
   begin(): Session {
+    if (this.#sessions.size >= MOST_SESSIONS) {
+      throw new Refusal(429, `There are ${MOST_SESSIONS} sessions already; finish some, or try again later.`);
+    }
     const id = `${this.#boot}-s${++this.#count}`;
     const session: Session = {
       id,
@@ -67,6 +73,11 @@ export class Sessions {
   /** Sessions whose clients have been silent for longer than `ms`. */
   idle(ms: number): readonly Session[] {
     return [...this.#sessions.values()].filter(({ lastSeen }) => this.#now() - lastSeen > ms);
+  }
+
+  /** Models in memory, of all sessions. */
+  get madeModels(): number {
+    return [...this.#models.values()].filter(({ made }) => made !== null).length;
   }
 
   session(id: string): Session {

@@ -17,6 +17,8 @@ export type TrainingParts = {
   readonly futures: Futures;
   readonly turns: Turns;
   readonly computing: Computing;
+  /** Limit of the models in memory. */
+  readonly mostModels: number;
   /** Takes one line for people. */
   readonly log: (line: string) => void;
   /** Takes errors that no request is to blame for. */
@@ -110,7 +112,9 @@ export class TrainingService {
 
   /** Gives a request that cannot be carried out its place in the order of its model: the later ones would wait for it forever. */
   refuse(place: ModelPlace, error: unknown): Accepted {
-    return this.#onModel(place, () => Promise.reject(error));
+    return this.#onModel(place, () => {
+      throw error;
+    });
   }
 
   optimStep({ adam_params: adam, ...place }: OptimStep): Accepted {
@@ -196,8 +200,14 @@ export class TrainingService {
   }
 
   async #make(model: Model): Promise<void> {
-    const { computing, log } = this.#parts;
+    const { computing, sessions, mostModels, log } = this.#parts;
     const { id, lora } = model;
+    if (sessions.madeModels >= mostModels) {
+      throw new UserError(
+        `There are ${mostModels} models in memory.`,
+        'Finish a session, or serve with more max_models.',
+      );
+    }
     model.made = await computing.createModel(id, model.base, lora);
     const what = lora.rank === 0 ? 'all weights' : `LoRA of rank ${lora.rank}`;
     log(`model ${id}: ${model.made.base}, ${what}, ${model.made.parameterCount} parameters`);
