@@ -1,6 +1,6 @@
 /** Keeps the results of accepted requests. Each has an id, and a client that asks early waits a while. */
-import { Refusal } from './refusal.js';
-import { failedResult } from './results.js';
+import { systemRefusal } from '../../../base/system-refusal.js';
+import { bugWords, Refusal, refusalOf } from './refusal.js';
 
 /** The result of a request. `size`: roughly the bytes that it holds in memory. */
 export type Result =
@@ -80,7 +80,11 @@ export class Futures {
 
   /** Settles a request that could not be carried out; its client reads why. */
   fail(id: string, error: unknown): void {
-    this.settle(id, failedResult(error, this.#bug));
+    const refusal = refusalOf(error);
+    if (refusal !== null) return this.settle(id, { kind: 'failed', error: refusal.detail, category: 'user' });
+    const words = systemRefusal(error);
+    if (words === null) this.#bug(error);
+    this.settle(id, { kind: 'failed', error: words ?? bugWords, category: 'server' });
   }
 
   /**

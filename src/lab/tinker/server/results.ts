@@ -1,5 +1,4 @@
 /** How results are written, for clients that read JSON and for those that read protobuf. */
-import { systemRefusal } from '../../../base/system-refusal.js';
 import {
   writeForwardBackwardOutput,
   writeSampleResponse,
@@ -7,7 +6,6 @@ import {
   type SampleResponse,
 } from '../protocol/messages.js';
 import type { Result } from './futures.js';
-import { bugWords, refusalOf } from './refusal.js';
 
 export function plainResult(value: unknown): Result {
   return { kind: 'done', size: 200, json: () => value, proto: null };
@@ -47,13 +45,4 @@ function rowsOf<T>(k: number, rows: number, cell: (at: number) => T): (T[] | nul
   return Array.from({ length: rows }, (_, row) =>
     row === 0 ? null : Array.from({ length: k }, (__, rank) => cell(row * k + rank)),
   );
-}
-
-/** The result of a request that failed, in words for its client. @param bug Takes errors that are no fault of the request. */
-export function failedResult(error: unknown, bug: (error: unknown) => void): Result {
-  const refusal = refusalOf(error);
-  if (refusal !== null) return { kind: 'failed', error: refusal.detail, category: 'user' };
-  const words = systemRefusal(error);
-  if (words === null) bug(error);
-  return { kind: 'failed', error: words ?? bugWords, category: 'server' };
 }
