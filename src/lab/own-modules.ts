@@ -57,6 +57,8 @@ export type TextEnvironment = {
   readonly scoreGroup?: (episodes: readonly TextEpisode[]) => readonly number[] | Promise<readonly number[]>;
   /** The right answer of a task of one turn, which `memrl sft` teaches. */
   readonly answer?: (task: TextTask) => string;
+  /** Other tasks, for evaluations alone. */
+  readonly test?: TextEnvironment;
 };
 
 /** What an environment's module may export as well: a function of `environment_params`. */

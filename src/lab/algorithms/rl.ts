@@ -1,210 +1,258 @@
 /**
- * The loop of tinker-cookbook on any Tinker-compatible service, or on an engine in this process: sample groups of answers, compare the
+ * The loop of tinker-cookbook on an engine in this process or on any Tinker-compatible service: sample groups of answers, compare the
  * answers of a group, learn, sample with what was learnt.
+ *
+ * It has three modes, which differ in when groups are played. Synchronous: all of a batch, then one or more optimizer steps. Stream
+ * minibatch: the gradient of a part of the batch is computed as soon as that part is played. Asynchronous: groups are played ahead, by
+ * weights that may be `max_steps_off_policy` steps behind. Groups are numbered, and what a group draws depends on the seed and its
+ * number alone: all modes ask the same tasks in the same order.
  */
 import * as z from 'zod';
-import { UserError } from '../../base/user-error.js';
-import { key, within, type Config } from '../config/key.js';
-import { logPath, loraKeys, runKeys, seed } from '../config/run-keys.js';
-import { bool, float, int, oneOf, orNone, text } from '../config/value-type.js';
-import { engineChoices, type EngineChoice } from '../engine/choose-engine.js';
-import type { Environment, Task } from '../environments/environment.js';
+import { totalReward, type Environment, type Task } from '../environments/environment.js';
 import { openEnvironment } from '../environments/open-environment.js';
-import { lossFns, objectiveOf } from '../objectives/objectives.js';
-import { resumeRng, rng, type Rng } from '../rng.js';
+import { objectiveOf } from '../objectives/objectives.js';
+import { testRollouts } from '../probes/evaluator.js';
+import { rng } from '../rng.js';
 import { taskBatches } from '../rollouts/batches.js';
-import { rollOut } from '../rollouts/rollouts.js';
-import { addRolloutStatistics } from '../rollouts/statistics.js';
+import { AheadState, GroupsAhead, isConstant, type PlayedGroup } from '../rollouts/groups-ahead.js';
+import { writeRolloutFiles } from '../rollouts/rollout-files.js';
+import { restoredRollout, rollOut, type Rollout } from '../rollouts/rollouts.js';
+import { addEntropy, addRolloutStatistics, addTagStatistics } from '../rollouts/statistics.js';
 import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
-import { openService, textTokenizer } from '../service/open-model.js';
 import type { TrainingService } from '../service/service.js';
-import { RemoteService } from '../tinker/client/remote-service.js';
-import { addEntropy, learn, type Learning } from './train.js';
-
-/** Names and defaults are those of the cookbook's `recipes.math_rl.train`, where it has them. */
-export const rlKeys = {
-  model_name: key(
-    text,
-    '',
-    'the model to train: a directory of Hugging Face or memrl; with engine=tinker its name on the service',
-  ),
-  base_url: key(orNone(text), null, 'with engine=tinker: where the service is; the key is that of TINKER_API_KEY'),
-  ...runKeys,
-  engine: key(
-    oneOf([...engineChoices, 'tinker']),
-    'auto',
-    'what computes: an engine in this process, or tinker, a service of its protocol at base_url',
-  ),
-  tokenizer: key(
-    orNone(text),
-    null,
-    'directory with the tokenizer.json of the model; None: where the model or its service says',
-  ),
-  environment: key(text, 'arithmetic', 'what is played: arithmetic, or the path of a module with your own'),
-  environment_params: key(orNone(text), null, 'what that environment is told, as YAML or JSON: {max: 9}'),
-  groups_per_batch: key(int(1), 100, 'groups per step'),
-  group_size: key(int(2), 4, 'answers per group'),
-  n_batches: key(int(0), 100, 'steps; more than a finished run had continues it'),
-  learning_rate: key(float(0), 1e-5, 'learning rate of Adam (betas 0.9, 0.95), constant'),
-  lora_rank: key(int(0), 32, 'rank of LoRA; 0 trains all weights, where the service can'),
-  lora_alpha: loraKeys.lora_alpha,
-  loss_fn: key(oneOf(lossFns), 'importance_sampling', 'loss per token'),
-  ...within('loss_fn_config', {
-    clip_low_threshold: key(orNone(float(0)), null, 'lower bound of the ratio; None: 0.8 for ppo, 0 for cispo'),
-    clip_high_threshold: key(orNone(float(0)), null, 'upper bound of the ratio; None: 1.2 for ppo, 4 for cispo'),
-    beta: key(float(0), 0.05, 'pull towards the sampler (dro)'),
-  }),
-  num_substeps: key(int(1), 1, 'Adam steps per batch, each on a part of its answers'),
-  remove_constant_reward_groups: key(bool, false, 'groups in which all earned the same train nothing'),
-  compute_post_kl: key(
-    bool,
-    false,
-    'measure how far the updates of each batch moved the policy: kl_pre_post_v1 and v2',
-  ),
-  max_tokens: key(int(1), 5, 'maximum tokens of an answer'),
-  temperature: key(float(0.01), 1, 'softmax temperature of the policy that answers; a service trains at 1 alone'),
-  log_every: key(int(1), 1, 'steps between rows of metrics.jsonl'),
-  save_every: key(int(0), 20, 'steps between checkpoints, 0 for only the last'),
-  log_path: logPath,
-  seed,
-};
-export type RlConfig = Config<typeof rlKeys>;
-
-/** What may differ between the attempts at a run. */
-export const rlBudget: ReadonlySet<string> = new Set([
-  'n_batches',
-  'base_url',
-  'save_every',
-  'log_every',
-  ...Object.keys(runKeys),
-]);
-
-type Player = {
-  readonly service: TrainingService;
-  readonly environment: Environment;
-  readonly companions?: Companions;
-};
-
-const SavedState = z.looseObject({ random: z.tuple([z.int(), z.int(), z.int(), z.int()]) });
+import { openTrained, type Trained } from '../tinker/client/open-trained.js';
+import { lrMultiplier } from '../update/optimizer.js';
+import { learn, learnAsPlayed, type BatchUpdate, type Learning, type Models } from '../update/learn.js';
+import { learningRateOf, requireRlSettings, type RlConfig } from './rl-settings.js';
 
 /** From the first step, or from where the run's last checkpoint left it. */
 export async function rl(config: RlConfig, run: Run): Promise<Ending> {
-  const schedule = scheduleOf(config, { ...config, eval_every: 0 }, config.n_batches);
-  const { engine } = config;
-  const open = () => (engine === 'tinker' ? onService(config, run) : inProcess(config, engine, run));
-  return runTraining(async () => new Rl(config, await open(), run), schedule, run, 'A larger n_batches continues.');
+  requireRlSettings(config);
+  const eval_every = config.eval_groups === 0 ? 0 : config.eval_every;
+  const schedule = scheduleOf(config, { ...config, eval_every }, config.n_batches);
+  const open = async () => {
+    const trained = await openTrained(config, run);
+    const environment = await openEnvironment(config, trained.tokenizer);
+    const reference = config.kl_penalty_coef === 0 ? null : await trained.openReference();
+    return new Rl(config, { ...trained, environment, reference }, run);
+  };
+  return runTraining(open, schedule, run, 'A larger n_batches continues.');
 }
 
-async function inProcess(config: RlConfig, engine: EngineChoice, run: Run): Promise<Player> {
-  const { tokenizer, files } = textTokenizer(config.tokenizer ?? config.model_name);
-  const environment = await openEnvironment(config, tokenizer);
-  const source = { ...config, engine, tokenizer, load_checkpoint_path: config.model_name };
-  const service = await openService(source, run);
-  return { service, environment, companions: { shape: service.engine.shape, files } };
-}
+type Parts = Trained & Models & { readonly environment: Environment };
 
-async function onService(config: RlConfig, { context, resumed }: Run): Promise<Player> {
-  const { base_url: url, model_name: model, lora_rank: rank } = config;
-  if (url === null)
-    throw new UserError('engine=tinker needs a service.', 'Give base_url=http://127.0.0.1:8765, for example.');
-  const secret = context.environment['TINKER_API_KEY'];
-  if (secret === undefined || secret === '') {
-    throw new UserError(
-      'There is no key for the service.',
-      'Set TINKER_API_KEY; any that begins with tml- does for memrl serve.',
-    );
-  }
-  const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-  const connection = { baseUrl: url.replace(/\/+$/, ''), key: secret, wait, fetch: globalThis.fetch };
-  const service = await RemoteService.open(connection, { model, rank, seed: config.seed });
-  context.log(`${model} on ${url}, LoRA of rank ${rank}`);
-  const environment = await openEnvironment(
-    config,
-    textTokenizer(config.tokenizer ?? (await service.tokenizer())).tokenizer,
-  );
-  if (resumed !== null) await service.loadState(resumed.path);
-  return { service, environment };
-}
+/** Checkpoints of earlier versions have no `ahead`: they knew no other mode than the synchronous one. */
+const SavedState = z.looseObject({ ahead: AheadState.optional() });
 
 class Rl implements Training {
   readonly algorithm = 'rl';
   readonly service: TrainingService;
   readonly companions: Companions | undefined;
   readonly announcement: readonly string[];
-  readonly columns = ['optim/entropy', 'optim/kl_sample_train_v1', 'optim/kl_sample_train_v2'];
+  readonly columns = ['optim/entropy', 'optim/kl_sample_train_v1', 'optim/kl_sample_train_v2', 'kl_policy_base'];
   readonly #config: RlConfig;
-  readonly #player: Player;
-  readonly #tasks: (step: number) => Task[];
-  readonly #random: Rng;
-  #correct = NaN;
+  readonly #parts: Parts;
+  readonly #directory: string;
+  readonly #taskOf: (number: number) => Task;
+  readonly #ahead: GroupsAhead;
+  #last: { readonly reward: number; readonly rollout: Rollout } | null = null;
 
-  constructor(config: RlConfig, player: Player, run: Run) {
-    this.service = player.service;
-    this.companions = player.companions;
+  constructor(config: RlConfig, parts: Parts, run: Run) {
+    this.service = parts.service;
+    this.companions = parts.companions ?? undefined;
+    this.announcement = announcementOf(config, parts.environment);
     this.#config = config;
-    this.#player = player;
-    const { groups_per_batch: groups, group_size: size, learning_rate: rate, n_batches: steps } = config;
-    this.announcement = [
-      `${player.environment.name}: ${steps} steps of ${groups} × ${size} answers · ${config.loss_fn} · learning_rate=${rate}`,
-    ];
-    this.#tasks = taskBatches(player.environment, groups, config.seed);
+    this.#parts = parts;
+    this.#directory = run.directory.path;
+    this.#taskOf = numberedTasks(config, parts.environment);
+    const { groups_per_batch: perBatch, max_steps_off_policy: age, num_minibatches: minibatches } = config;
+    this.#ahead = new GroupsAhead({
+      perBatch,
+      maxStepsOffPolicy: age ?? 0,
+      skipsConstant: age !== null && config.remove_constant_reward_groups,
+      isConcurrent: parts.service.snapshot !== undefined && (age !== null || minibatches !== null),
+      play: (numbers) => this.#play(numbers),
+    });
     const saved = restoredState(run, SavedState, this.algorithm);
-    this.#random = saved === null ? rng(config.seed, 'sampling') : resumeRng(saved.random);
+    if (saved === null) return;
+    const ahead = saved.ahead ?? { next: run.resumed!.batch * perBatch, again: [], finished: [] };
+    this.#ahead.restore(ahead, (number, rollout) => restoredRollout(this.#taskOf(number), rollout));
   }
 
   async step(step: number, row: Means): Promise<void> {
-    const { group_size: copies, max_tokens: maxTokens, temperature } = this.#config;
-    const options = { copies, sampling: { maxTokens, temperature }, streams: 'own' } as const;
-    const groups = await rollOut(this.#player, this.#tasks(step), options, this.#random);
+    const { groups_per_batch: perBatch, num_minibatches: minibatches, num_substeps: substeps } = this.#config;
+    const how = this.#learning(step);
+    const played: PlayedGroup[] = [];
+    const take = async (count: number) => {
+      const taken = await this.#ahead.take(step, count);
+      played.push(...taken);
+      return taken.map(({ rollouts }) => rollouts);
+    };
+    if (minibatches === null) {
+      const groups = await take(perBatch);
+      const kept = this.#config.remove_constant_reward_groups ? mixedGroups(groups) : groups;
+      this.#report(row, step, played, await learn(this.#parts, kept, how, step));
+      return;
+    }
+    let last: Promise<unknown> = Promise.resolve();
+    const minibatch = () => {
+      const next = last.then(() => take(perBatch / substeps / minibatches));
+      last = next;
+      return next;
+    };
+    const batch = Array.from({ length: substeps }, () => Array.from({ length: minibatches }, minibatch));
+    const done = await learnAsPlayed(this.#parts, batch, how, step);
+    this.#report(row, step, played, done);
+  }
+
+  /** Plays groups with the weights as they are now. */
+  #play(numbers: readonly number[]): Promise<Rollout[][]> {
+    const { service, environment } = this.#parts;
+    const { group_size: copies, max_tokens: maxTokens, temperature, seed } = this.#config;
+    return rollOut(
+      { service: service.snapshot?.() ?? service, environment },
+      numbers.map(this.#taskOf),
+      { copies, sampling: { maxTokens, temperature }, streams: 'own' },
+      numbers.map((number) => rng(seed, `sampling/${number}`)),
+    );
+  }
+
+  #learning(step: number): Learning {
+    const { config, learningRate } = { config: this.#config, learningRate: this.#learningRate(step) };
+    const { kl_penalty_coef: coefficient, kl_discount_factor: discount, num_minibatches: minibatches } = config;
+    return {
+      objective: objectiveOf(config.loss_fn, config),
+      estimator: 'trajectory',
+      scale: 'none',
+      normalization: 'sum',
+      pull: 0,
+      penalty: coefficient === 0 ? null : { coefficient, discount },
+      entropyCoefficient: 0,
+      skipConstantGroups: minibatches !== null && config.remove_constant_reward_groups,
+      learningRate,
+      temperature: config.temperature,
+      maxStepKl: null,
+      measuresMove: config.compute_post_kl,
+      measuresAll: true,
+      substeps: config.num_substeps,
+      offPolicy: config.max_steps_off_policy !== null,
+      isPipelined: this.service.snapshot !== undefined,
+    };
+  }
+
+  /** Statistics of a step, by the names of tinker-cookbook. */
+  #report(row: Means, step: number, played: readonly PlayedGroup[], done: BatchUpdate | null): void {
+    const groups = played.map(({ rollouts }) => rollouts);
     addEntropy(row, groups);
     addRolloutStatistics(row, 'env/all/', groups, 1);
-    const rewards = groups.flat().map((rollout) => rollout.rewards.reduce((sum, { total }) => sum + total, 0));
-    this.#correct = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
-    const done = await learn({ service: this.service, reference: null }, groups, learningOf(this.#config), step);
-    if (done === null) return;
-    const { statistics, moved } = done;
-    row.add('optim/kl_sample_train_v1', statistics.kl1, statistics.tokens);
-    row.add('optim/kl_sample_train_v2', statistics.kl2, statistics.tokens);
-    if (moved === null) return;
-    row.add('kl_pre_post_v1', moved.kl1, moved.tokens);
-    row.add('kl_pre_post_v2', moved.kl2, moved.tokens);
+    addTagStatistics(row, groups);
+    if (this.#config.max_steps_off_policy !== null) addAges(row, played, this.#ahead.takeStale());
+    if (done !== null) addUpdate(row, done, this.#config.kl_penalty_coef > 0);
+    const rewards = groups.flat().map(totalReward);
+    this.#last = { reward: rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length, rollout: groups[0]![0]! };
+    if (step % this.#config.log_every !== 0) return;
+    const { num_groups_to_log: shown, rollout_json_export: summaries } = this.#config;
+    writeRolloutFiles({ directory: this.#directory, shown, summaries }, step, played);
   }
 
   progress(step: number): Row {
-    const { n_batches: steps, learning_rate: rate } = this.#config;
-    return { 'progress/batch': step, 'progress/done_frac': (step + 1) / steps, 'optim/lr': rate };
+    const { groups_per_batch: groups, group_size: size, max_steps_off_policy: age } = this.#config;
+    const episodes = { 'progress/episodes': step * groups * size };
+    return { ...episodes, 'optim/lr': this.#learningRate(step), ...(age !== null && { 'training_client/step': step }) };
+  }
+
+  evaluate(step: number): Promise<Row> {
+    const { eval_groups: wanted, max_tokens: maxTokens, seed } = this.#config;
+    const { environment } = this.#parts;
+    const groups = Math.min(wanted, (environment.test ?? environment).size);
+    const test = { groups, groupSize: 1, maxTokens, streams: 'own' } as const;
+    return testRollouts(this.#parts, test, { seed, updates: step });
   }
 
   state() {
-    return { random: this.#random.state() };
+    return { ahead: this.#ahead.state() };
   }
 
   async ended(): Promise<void> {
-    if (this.service instanceof RemoteService) await this.service.close();
+    await this.#parts.close();
   }
 
   words(): string {
-    return `reward ${this.#correct.toFixed(3)}`;
+    return `reward ${this.#last?.reward.toFixed(3) ?? '–'}`;
+  }
+
+  sample() {
+    if (this.#last === null) return null;
+    const { task, turns } = this.#last.rollout;
+    return { prompt: task.text, text: turns.at(-1)!.text };
+  }
+
+  #learningRate(step: number): number {
+    const { lr_schedule: schedule, n_batches: steps } = this.#config;
+    return learningRateOf(this.#config, lrMultiplier(schedule, Math.min(step, steps - 1), steps));
   }
 }
 
-function learningOf(config: RlConfig): Learning {
-  return {
-    objective: objectiveOf(config.loss_fn, config),
-    estimator: 'trajectory',
-    scale: 'none',
-    normalization: 'sum',
-    pull: 0,
-    penalty: null,
-    entropyCoefficient: 0,
-    skipConstantGroups: config.remove_constant_reward_groups,
-    learningRate: config.learning_rate,
-    temperature: config.temperature,
-    maxStepKl: null,
-    measuresMove: config.compute_post_kl,
-    substeps: config.num_substeps,
+function announcementOf(config: RlConfig, environment: Environment): string[] {
+  const { groups_per_batch: groups, group_size: size, n_batches: steps, learning_rate: rate } = config;
+  const { max_steps_off_policy: age, num_minibatches: minibatches, num_substeps: substeps } = config;
+  const modes = [
+    ...(substeps > 1 ? [`${substeps} substeps`] : []),
+    ...(minibatches === null ? [] : [`${minibatches} minibatches`]),
+    ...(age === null ? [] : [`at most ${age} steps off policy`]),
+  ];
+  return [
+    [
+      `${environment.name}: ${steps} steps of ${groups} × ${size} answers`,
+      config.loss_fn,
+      `learning_rate=${rate}`,
+      ...modes,
+    ].join(' · '),
+  ];
+}
+
+/** The task of each group; of neighbours that are asked for in turn, a batch is drawn once. */
+function numberedTasks(
+  { groups_per_batch: perBatch, seed }: RlConfig,
+  environment: Environment,
+): (number: number) => Task {
+  const batches = taskBatches(environment, perBatch, seed);
+  let known: { readonly batch: number; readonly tasks: readonly Task[] } = { batch: -1, tasks: [] };
+  return (number) => {
+    const batch = Math.floor(number / perBatch);
+    if (batch !== known.batch) known = { batch, tasks: batches(batch) };
+    return known.tasks[number % perBatch]!;
   };
+}
+
+/** The groups that teach something; as in tinker-cookbook the first one where none does. */
+export function mixedGroups<G extends readonly Rollout[]>(groups: readonly G[]): readonly G[] {
+  const mixed = groups.filter((group) => !isConstant(group));
+  return mixed.length > 0 ? mixed : groups.slice(0, 1);
+}
+
+/** How old the weights were that played. */
+function addAges(row: Means, played: readonly PlayedGroup[], stale: number): void {
+  const steps = played.map(({ sampledAt }) => sampledAt);
+  row.add('sampling_client/step_max', Math.max(...steps));
+  row.add('sampling_client/step_min', Math.min(...steps));
+  row.add(
+    'sampling_client/step_mean',
+    steps.reduce((sum, step) => sum + step, 0),
+    steps.length,
+  );
+  row.add('sampling_client/stale_groups', stale);
+}
+
+function addUpdate(row: Means, { statistics, moved, policyBase }: BatchUpdate, hasPenalty: boolean): void {
+  const { kl1, kl2, tokens, updates } = statistics;
+  row.add('optim/kl_sample_train_v1', kl1, tokens);
+  row.add('optim/kl_sample_train_v2', kl2, tokens);
+  if (hasPenalty) row.add('kl_policy_base', policyBase * updates, updates);
+  if (moved === null) return;
+  row.add('kl_pre_post_v1', moved.kl1, moved.tokens);
+  row.add('kl_pre_post_v2', moved.kl2, moved.tokens);
 }

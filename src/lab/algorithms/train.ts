@@ -4,11 +4,10 @@
  */
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
-import { advantages, type AdvantageEstimator, type Scale } from '../advantages/advantages.js';
 import { isGame, secretOf } from '../environments/memory/games.js';
 import type { Environment, Task } from '../environments/environment.js';
 import { multiStepTheory, rewardRule, singleStepTheory } from '../environments/memory/rewards.js';
-import { k3, pulls, type Normalization, type Objective, type Pull } from '../objectives/objectives.js';
+import { pulls, type Objective } from '../objectives/objectives.js';
 import { openObjective } from '../objectives/own-objective.js';
 import { answerDistribution } from '../probes/distribution.js';
 import { Evaluator, type Evaluation, type Probe } from '../probes/evaluator.js';
@@ -17,25 +16,15 @@ import { EpisodeWatch, type Watch } from '../reference/episode-watch.js';
 import { ObserverState } from '../reference/observer.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
 import { taskBatches } from '../rollouts/batches.js';
-import { rollOut, type Rollout, type RolloutOptions } from '../rollouts/rollouts.js';
-import { addRolloutStatistics } from '../rollouts/statistics.js';
+import { rollOut, type RolloutOptions } from '../rollouts/rollouts.js';
+import { addEntropy, addRolloutStatistics } from '../rollouts/statistics.js';
 import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { EngineService } from '../service/engine-service.js';
 import { openReference } from '../service/open-model.js';
-import type { TrainingService } from '../service/service.js';
-import { cookbookAdam } from '../update/optimizer.js';
-import {
-  datumsOf,
-  movedOn,
-  update,
-  withPenalty,
-  withReference,
-  type Moved,
-  type UpdateStatistics,
-} from '../update/update.js';
+import { learn, type Learning, type Models } from '../update/learn.js';
 import { openPlayed, openPlayer } from './played.js';
 import { announcementOf, hasReference, modulesOf, requireSameModules, type TrainConfig } from './train-settings.js';
 
@@ -67,8 +56,6 @@ function watchOf(config: TrainConfig, environment: Environment, { directory }: R
   return new EpisodeWatch({ config, secret: secretOf(config), game: environment, directory });
 }
 
-/** `reference`: the model the run began with, where it is held to it. */
-export type Models = { readonly service: TrainingService; readonly reference: TrainingService | null };
 type Parts = Models & {
   readonly service: EngineService;
   readonly environment: Environment;
@@ -185,30 +172,6 @@ export class Train implements Training {
   }
 }
 
-const { beta1, beta2, epsilon } = cookbookAdam;
-
-/** How a batch of groups becomes optimizer steps. */
-export type Learning = {
-  readonly objective: Objective;
-  readonly estimator: AdvantageEstimator;
-  readonly scale: Scale;
-  readonly normalization: Normalization;
-  /** Coefficient of the pull of each token towards the reference; 0: none. */
-  readonly pull: number;
-  /** How that distance is estimated; default k3. */
-  readonly pullEstimator?: Pull;
-  /** What being unlikely to the reference costs a token's advantage; null: nothing. */
-  readonly penalty: { readonly coefficient: number; readonly discount: number } | null;
-  readonly entropyCoefficient: number;
-  readonly skipConstantGroups: boolean;
-  readonly learningRate: number;
-  readonly temperature: number;
-  readonly maxStepKl: number | null;
-  /** Whether to measure how far the updates moved the policy; default false. */
-  readonly measuresMove?: boolean;
-  readonly substeps: number;
-};
-
 function learningOf(config: TrainConfig, objective: Objective): Learning {
   const { kl_penalty_coef: coefficient, kl_discount_factor: discount } = config;
   return {
@@ -227,73 +190,6 @@ function learningOf(config: TrainConfig, objective: Objective): Learning {
     measuresMove: config.compute_post_kl,
     substeps: config.num_substeps,
   };
-}
-
-/** `policyBase`: before the first step, how much likelier the tokens were than to the reference; mean, nats. */
-type BatchUpdate = {
-  readonly statistics: UpdateStatistics;
-  readonly policyBase: number;
-  readonly moved: Moved | null;
-};
-
-/**
- * Learns from a batch of groups that the present weights have just played. A group in which all earned the same stays in the batch unless
- * it is to be skipped; in what losses are divided by it counts either way.
- *
- * @returns null when there was nothing to learn from, and the weights are as they were.
- */
-export async function learn(
-  { service, reference }: Models,
-  groups: readonly (readonly Rollout[])[],
-  how: Learning,
-  step: number,
-): Promise<BatchUpdate | null> {
-  const { objective, normalization, temperature, substeps, entropyCoefficient } = how;
-  const compared: number[][][] = [];
-  for (const group of groups) compared.push(advantages(earnedIn(group), how.estimator, how.scale));
-  const all = datumsOf(groups, { advantages: compared, normalization, sampled: samplerOf(how) });
-  const chosen = how.skipConstantGroups ? all.filter(({ hasSignal }) => hasSignal) : all;
-  if (chosen.length === 0) return null;
-  const held = reference === null ? chosen : await withReference(chosen, reference, temperature);
-  const { datums, policyBase } =
-    how.penalty === null
-      ? { datums: held, policyBase: 0 }
-      : await withPenalty(held, service, { ...how.penalty, temperature });
-  const before = how.measuresMove === true ? await service.forward(datums, { temperature }) : [];
-  const pull = how.pull === 0 ? null : { estimator: how.pullEstimator ?? k3, coefficient: how.pull };
-  const statistics = await update(service, datums, {
-    step,
-    loss: { objective, temperature, pull, entropyCoefficient },
-    adam: { beta1, beta2, epsilon, learningRate: how.learningRate },
-    substeps,
-    maxStepKl: how.maxStepKl,
-  });
-  const moved = how.measuresMove === true ? await movedOn(datums, before, service, temperature) : null;
-  return { statistics, policyBase, moved };
-}
-
-function earnedIn(group: readonly Rollout[]): number[][] {
-  const earned: number[][] = [];
-  for (const { rewards } of group) earned.push(Array.from(rewards, ({ total }) => total));
-  return earned;
-}
-
-/** At another temperature than 1 the first optimizer step has the very policy that played: the ratio is 1. */
-function samplerOf({ temperature, substeps }: Learning): ((rollout: Rollout) => ArrayLike<number>) | null {
-  if (temperature === 1) return ({ logprobs }) => logprobs;
-  return substeps === 1 ? null : ({ samplingLogprobs }) => samplingLogprobs;
-}
-
-/** Of what was said, at temperature 1: an estimate from one sample of each distribution. */
-export function addEntropy(row: Means, groups: readonly (readonly Rollout[])[]): void {
-  const entropy = row.of('optim/entropy');
-  for (const { turnOf, logprobs } of groups.flat()) {
-    turnOf.forEach((turn, at) => {
-      if (turn < 0) return;
-      entropy.sum -= logprobs[at]!;
-      entropy.count++;
-    });
-  }
 }
 
 function evaluationOf(config: TrainConfig, { environment, probes }: Parts): Evaluation {

@@ -1,3 +1,4 @@
+import { Document, parse } from 'yaml';
 import { UserError } from '../../base/user-error.js';
 import { nearest } from '../../text/nearest.js';
 import type { Config, Key, Keys } from './key.js';
@@ -10,8 +11,8 @@ export type Arguments<K extends Keys> = { readonly config: Config<K>; readonly g
  * Reads `key=value` arguments; also `--key=value`, `--key value` and, for a bool, `--key` alone, as scripts with argparse
  * are called. The last one for a key wins, the others have their defaults.
  *
- * As with chz, which the source system reads its own with, `a.b=1` is key `b` inside setting `a`, and `...b=1` is every `b`
- * wherever it is.
+ * As with chz, which the source system reads its own with, `a.b=1` is key `b` inside setting `a`, `...b=1` is every `b` wherever it is,
+ * and where a setting is an object of a kind that is chosen (`environment=arithmetic`), `environment.max=9` is one of its entries.
  *
  * @throws UserError for an argument of another form, an unknown key (with the nearest known one) and a value of another type.
  */
@@ -20,6 +21,12 @@ export function readArguments<K extends Keys>(keys: K, argv: readonly string[]):
   for (const [name, known] of Object.entries(keys)) config[name] = known.default;
   const given = new Set<string>();
   for (const { name, value } of pairs(keys, argv)) {
+    const entry = entryOf(keys, name);
+    if (entry !== null) {
+      config[entry.key] = withEntry(config[entry.key], entry.path, value);
+      given.add(entry.key);
+      continue;
+    }
     for (const chosen of namedKeys(keys, name)) {
       config[chosen] = readValue(name, value, keys[chosen]!);
       given.add(chosen);
@@ -66,8 +73,10 @@ function noPair(argument: string): UserError {
 function namedKeys(keys: Keys, said: string): string[] {
   const name = nameOf(keys, said);
   if (Object.hasOwn(keys, name)) return [name];
+  const exact = Object.keys(keys).filter((each) => pathsOf(keys[each]!).includes(name));
+  if (exact.length > 0) return exact;
   const pattern = pathPattern(name);
-  const fits = (known: string) => pattern.test(known) || pattern.test(keys[known]!.path ?? known);
+  const fits = (known: string) => [known, ...pathsOf(keys[known]!)].some((each) => pattern.test(each));
   const found = name.includes('.') ? Object.keys(keys).filter(fits) : [];
   if (found.length > 0) return found;
   const near = nearest(name.split('.').at(-1)!, Object.keys(keys));
@@ -75,6 +84,45 @@ function namedKeys(keys: Keys, said: string): string[] {
     `There is no key \`${name}\`.`,
     near === null ? 'Use --help to see every key.' : `Did you mean \`${near}\`? --help lists every key.`,
   );
+}
+
+function pathsOf({ path = [] }: Key<unknown>): readonly string[] {
+  return typeof path === 'string' ? [path] : path;
+}
+
+/** The key whose value has entries, and which of them is meant; null: the name is that of a key. */
+function entryOf(keys: Keys, name: string): { readonly key: string; readonly path: readonly string[] } | null {
+  if (!name.includes('.') || name.includes('...')) return null;
+  if (Object.entries(keys).some(([key, known]) => key === name || pathsOf(known).includes(name))) return null;
+  for (const [key, { entriesOf = [] }] of Object.entries(keys)) {
+    const prefix = entriesOf.find((each) => name.startsWith(`${each}.`));
+    if (prefix !== undefined) return { key, path: name.slice(prefix.length + 1).split('.') };
+  }
+  return null;
+}
+
+/** An object as YAML, with one entry more. @param value As Python or YAML writes it. @throws UserError when it was no object. */
+function withEntry(written: unknown, path: readonly string[], value: string): string {
+  const object = typeof written === 'string' ? readYaml(written) : {};
+  if (typeof object !== 'object' || object === null) {
+    throw new UserError(
+      `${String(written)} is no object, and cannot have \`${path.join('.')}\`.`,
+      'Write it as {max: 9}.',
+    );
+  }
+  const document = new Document(object);
+  const python: Record<string, unknown> = { None: null, True: true, False: false };
+  document.setIn(path, Object.hasOwn(python, value) ? python[value] : readYaml(value));
+  return JSON.stringify(document.toJSON());
+}
+
+/** A text that is no YAML stands for itself. */
+function readYaml(text: string): unknown {
+  try {
+    return parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** An alias is another name of a key; programs that are told `--log-path` mean `log_path`. */
@@ -118,7 +166,7 @@ export function commandHelp(command: string, purpose: string, keys: Keys): strin
 }
 
 function nestedHelp(keys: Keys): string[] {
-  const paths = Object.values(keys).flatMap(({ path }) => path ?? []);
+  const paths = Object.values(keys).flatMap(pathsOf);
   if (paths.length === 0) return [];
   return [`Some may be named with the setting that the source system has them in: ${paths.join(', ')}.`, ''];
 }

@@ -6,8 +6,10 @@ export type Key<T> = {
   readonly default: T;
   /** For `--help`: one line, units included. */
   readonly meaning: string;
-  /** Where the source system has it, when that is inside another setting: `loss_fn_config.beta`. Both names are read. */
-  readonly path?: string;
+  /** Where the source system has it, when that is inside another setting: `loss_fn_config.beta`. All its names are read. */
+  readonly path?: string | readonly string[];
+  /** Set when the value is an object whose entries may be given one by one, after one of these names: `environment.max=9`. */
+  readonly entriesOf?: readonly string[];
   /** Set when the key is accepted for the source system's sake and changes nothing here: why. */
   readonly inert?: string;
   /** What the source system calls it, which is understood, too. */
@@ -27,6 +29,11 @@ export function key<T>(type: ValueType<T>, standard: NoInfer<T>, meaning: string
 export function within<K extends Keys>(parent: string, keys: K): K {
   const nested = Object.entries(keys).map(([name, known]) => [name, { ...known, path: `${parent}.${name}` }]);
   return Object.fromEntries(nested) as K;
+}
+
+/** The same key, which the source system has in these places. */
+export function alsoAt<T>(known: Key<T>, ...path: readonly string[]): Key<T> {
+  return { ...known, path };
 }
 
 /** A key of the source system that has no meaning on this machine. */

@@ -84,6 +84,8 @@ export type Environment = {
   scoreGroups?(groups: readonly (readonly Episode[])[]): Promise<readonly (readonly Reward[])[]>;
   /** null: this task has no one right answer. */
   solution?(task: Task): Solution | null;
+  /** Tasks that evaluations play and training does not, played alike. */
+  readonly test?: Environment;
 };
 
 /** What an episode earned in all its turns. */

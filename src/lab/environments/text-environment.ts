@@ -30,7 +30,7 @@ export function environmentOf(
     const checked = (response: TextResponse) => checkedResponse(response, where, words);
     return answer instanceof Promise ? awaited(where, answer).then(checked) : checked(answer);
   };
-  const { scoreGroup, answer } = own;
+  const { scoreGroup, answer, test } = own;
   return {
     name: own.name ?? name,
     tokenizer,
@@ -52,6 +52,7 @@ export function environmentOf(
           words,
         ),
     }),
+    ...(test !== undefined && { test: environmentOf(test, { name, called: `${called}, its test`, tokenizer }) }),
   };
 }
 
@@ -62,6 +63,7 @@ const OwnShape = z.looseObject(
     respond: aFunction,
     scoreGroup: aFunction.optional(),
     answer: aFunction.optional(),
+    test: z.custom<object>((value) => typeof value === 'object' && value !== null, 'is no environment').optional(),
     name: z.string('is no text').optional(),
     size: z.custom<number>(isSize, 'is no whole number above 0').optional(),
     stop: z.array(z.string().min(1), 'is no list of texts').optional(),
@@ -75,8 +77,10 @@ function isSize(value: unknown): boolean {
 
 /** @throws UserError when it is no environment of texts. */
 export function requireTextEnvironment(own: unknown, called: string): asserts own is TextEnvironment {
-  const issue = OwnShape.safeParse(own).error?.issues[0];
-  if (issue === undefined) return;
+  const { data, error } = OwnShape.safeParse(own);
+  const issue = error?.issues[0];
+  if (issue === undefined)
+    return data?.test === undefined ? undefined : requireTextEnvironment(data.test, `${called}, its test,`);
   const where = issue.path.length === 0 ? '' : `\`${issue.path.join('.')}\` `;
   throw new UserError(`${called} is no environment: ${where}${issue.message}.`, `Correct it; ${calledRight}`);
 }

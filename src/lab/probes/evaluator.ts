@@ -2,7 +2,7 @@ import type { Environment, Task } from '../environments/environment.js';
 import { isGame, type Game } from '../environments/memory/games.js';
 import { rng } from '../rng.js';
 import { taskOf } from '../rollouts/batches.js';
-import { rollOut, type Player } from '../rollouts/rollouts.js';
+import { rollOut, type Player, type RolloutOptions } from '../rollouts/rollouts.js';
 import { addRolloutStatistics } from '../rollouts/statistics.js';
 import { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
@@ -85,28 +85,41 @@ export async function greedyAnswer(service: Player['service'], game: Game, maxTo
 }
 
 /** `groups` of `groupSize` episodes, sampled as in training. */
-type TestSet = { readonly groups: number; readonly groupSize: number; readonly maxTokens: number };
+type TestSet = {
+  readonly groups: number;
+  readonly groupSize: number;
+  readonly maxTokens: number;
+  /** Default: shared. */
+  readonly streams?: RolloutOptions['streams'];
+};
 
 /** Episodes that are sampled side by side; bounds the memory of a large test set. */
 const atOnce = 256;
 
 /**
- * Sampled accuracy: `test/env/all/…`, named as the training rollouts. Empty when the test set is. Tasks are other than in training where
- * the environment has no end of them, and the first ones where it has.
+ * Sampled accuracy: `test/env/all/…`, named as the training rollouts. Empty when the test set is. Tasks are those that the environment
+ * keeps for tests; where it has none, other than in training if there is no end of them, else the first ones.
  */
-async function testRollouts(
+export async function testRollouts(
   player: Player,
   test: TestSet,
   { seed, updates }: { readonly seed: number; readonly updates: number },
 ): Promise<Row> {
   const random = rng(seed, `test/${updates}`);
-  const tasks = testTasks(player.environment, seed);
+  const { streams = 'shared' } = test;
+  const environment = player.environment.test ?? player.environment;
+  const tasks = testTasks(environment, seed);
   const row = new Means();
   const perCall = Math.max(1, Math.floor(atOnce / test.groupSize));
   const sampling = { maxTokens: test.maxTokens, temperature: 1 };
   for (let done = 0; done < test.groups; done += perCall) {
     const these = Array.from({ length: Math.min(perCall, test.groups - done) }, (_, at) => tasks(done + at));
-    const groups = await rollOut(player, these, { copies: test.groupSize, sampling, streams: 'shared' }, random);
+    const groups = await rollOut(
+      { ...player, environment },
+      these,
+      { copies: test.groupSize, sampling, streams },
+      random,
+    );
     // Totals are of the whole test set.
     addRolloutStatistics(row, 'test/env/all/', groups, done === 0 ? 1 : 0);
   }

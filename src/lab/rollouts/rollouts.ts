@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import type { Generated, Sampling, SeededPrompt } from '../engine/engine.js';
 import type { Environment, Reward, Task, Turn } from '../environments/environment.js';
@@ -38,16 +39,22 @@ export type RolloutOptions = {
 /** Who plays what. */
 export type Player = { readonly service: Pick<TrainingService, 'sample'>; readonly environment: Environment };
 
-/** Plays each task `copies` times, side by side, with the present weights. @returns a group of rollouts for each task. */
+/**
+ * Plays each task `copies` times, side by side, with the present weights.
+ *
+ * @param random One stream, or one for each task: then what a group draws does not depend on the groups it is played with.
+ * @returns a group of rollouts for each task.
+ */
 export async function rollOut(
   { service, environment }: Player,
   tasks: readonly Task[],
   options: RolloutOptions,
-  random: Rng,
+  random: Rng | readonly Rng[],
 ): Promise<Rollout[][]> {
   const groups = Array.from(tasks, (task) => Array.from({ length: options.copies }, () => begin(task)));
+  const streamOf = 'next' in random ? () => random : streamsOf(groups, random);
   for (let open = groups.flat(); open.length > 0;) {
-    await say({ service, environment }, open, options, random);
+    await say({ service, environment }, open, options, streamOf);
     open = await hear(environment, open);
   }
   if (environment.scoreGroups === undefined) return groups;
@@ -61,17 +68,29 @@ function begin(task: Task): Rollout {
   return { task, tokens: [], logprobs: [], samplingLogprobs: [], turnOf: [], turns: [], rewards: [], observed: 0 };
 }
 
+function streamsOf(groups: readonly (readonly Rollout[])[], random: readonly Rng[]): (rollout: Rollout) => Rng {
+  const streams = new Map<Rollout, Rng>();
+  groups.forEach((group, g) => group.forEach((rollout) => streams.set(rollout, random[g]!)));
+  return (rollout) => streams.get(rollout)!;
+}
+
 /** Lets the policy have its next turn in each of these rollouts. */
 async function say(
   { service, environment: { stop, tokenizer } }: Player,
   open: readonly Rollout[],
   { sampling, streams }: RolloutOptions,
-  random: Rng,
+  streamOf: (rollout: Rollout) => Rng,
 ): Promise<void> {
   const own = streams === 'own';
   const prompts: SeededPrompt[] = [];
-  for (const rollout of open) prompts.push({ tokens: readSoFar(rollout), seed: own ? random.below(2 ** 32) : 0 });
-  const request = { prompts, sampling: { ...sampling, stop: stop.tokens }, stream: own ? undefined : random };
+  for (const rollout of open) {
+    prompts.push({ tokens: readSoFar(rollout), seed: own ? streamOf(rollout).below(2 ** 32) : 0 });
+  }
+  const request = {
+    prompts,
+    sampling: { ...sampling, stop: stop.tokens },
+    stream: own ? undefined : streamOf(open[0]!),
+  };
   const generated = await service.sample(request);
   open.forEach((rollout, index) => {
     const { turn, sampled } = turnOf(generated[index]!, stop.strings, tokenizer);
@@ -171,4 +190,41 @@ function sumOf(turn: Reward, group: Reward): Reward {
     parts: { ...turn.parts, ...group.parts },
     metrics: { ...turn.metrics, ...group.metrics },
   };
+}
+
+/** A rollout as plain JSON, without its task. */
+export const SavedRollout = z.object({
+  tokens: z.array(z.int()),
+  logprobs: z.array(z.number()),
+  samplingLogprobs: z.array(z.number()),
+  turnOf: z.array(z.int()),
+  turns: z.array(z.object({ text: z.string(), ended: z.enum(['stop', 'length']) })),
+  rewards: z.array(
+    z.object({
+      total: z.number(),
+      parts: z.record(z.string(), z.number()).optional(),
+      metrics: z.record(z.string(), z.number()).optional(),
+    }),
+  ),
+  observed: z.int(),
+});
+export type SavedRollout = z.infer<typeof SavedRollout>;
+
+export function savedRollout(rollout: Rollout): SavedRollout {
+  const { tokens, logprobs, samplingLogprobs, turnOf, turns, rewards, observed } = rollout;
+  const said = turns.map(({ text, ended }) => ({ text, ended }));
+  const earned = rewards.map((reward) => ({ ...reward })) as SavedRollout['rewards'];
+  return { tokens, logprobs, samplingLogprobs, turnOf, turns: said, rewards: earned, observed };
+}
+
+export function restoredRollout(task: Task, { turns, rewards, ...saved }: SavedRollout): Rollout {
+  const said = turns.map((turn, index): Turn => {
+    const own = saved.turnOf.flatMap((of, at) => (of === index ? [at] : []));
+    return {
+      ...turn,
+      tokens: Int32Array.from(own, (at) => saved.tokens[at]!),
+      logprobs: Float32Array.from(own, (at) => saved.logprobs[at]!),
+    };
+  });
+  return { ...saved, task, turns: said, rewards: rewards as Reward[] };
 }

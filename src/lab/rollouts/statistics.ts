@@ -42,6 +42,15 @@ export function addRolloutStatistics(
   addMeasured(row, named, rollouts);
 }
 
+/** The same of the groups whose tasks have a tag, as `env/<tag>/…`, of each tag that some groups have and others have not. */
+export function addTagStatistics(row: Means, groups: readonly (readonly Rollout[])[]): void {
+  const tagsOf = (group: readonly Rollout[]) => group[0]!.task.tags ?? [];
+  for (const tag of new Set(groups.flatMap(tagsOf))) {
+    const tagged = groups.filter((group) => tagsOf(group).includes(tag));
+    if (tagged.length < groups.length) addRolloutStatistics(row, `env/${tag}/`, tagged, 1);
+  }
+}
+
 /** Means over turns of what the environment measured in them. */
 function addMeasured(row: Means, named: (name: string) => string, rollouts: readonly Rollout[]): void {
   const known: Record<string, Sums> = {};
@@ -74,6 +83,18 @@ function kindOf(group: readonly Rollout[]): 'mixed' | 'all_good' | 'all_bad' {
   const first = totalReward(group[0]!);
   if (group.some((rollout) => totalReward(rollout) !== first)) return 'mixed';
   return first >= 0.5 ? 'all_good' : 'all_bad';
+}
+
+/** Of what was said, at temperature 1: an estimate from one sample of each distribution. */
+export function addEntropy(row: Means, groups: readonly (readonly Rollout[])[]): void {
+  const entropy = row.of('optim/entropy');
+  for (const { turnOf, logprobs } of groups.flat()) {
+    turnOf.forEach((turn, at) => {
+      if (turn < 0) return;
+      entropy.sum -= logprobs[at]!;
+      entropy.count++;
+    });
+  }
 }
 
 /** What TRL reports of a batch of completions. @param rewards That are learnt from, of each rollout of each group. */

@@ -81,8 +81,8 @@ export type StepBound = { readonly datums: readonly Datum[]; readonly temperatur
 
 /** `kl`: how far a bounded step went in the end, nats a datum. `halvings`: how often it was halved for that. */
 export type StepTaken = {
-  /** L2 norm before it was clipped. */
-  readonly gradientNorm: number;
+  /** L2 norm before it was clipped; null: the service does not say. */
+  readonly gradientNorm: number | null;
   readonly bounded: { readonly kl: number; readonly halvings: number } | null;
 };
 
@@ -91,6 +91,11 @@ export type TrainingService = {
   sample(request: SampleRequest): Promise<readonly Generated[]>;
   /** Log-probability of each token of each datum; learns nothing. */
   forward(datums: readonly Datum[], options?: { readonly temperature?: number }): Promise<Float32Array[]>;
+  /**
+   * The weights as they are now, to sample from while they are trained on. Left out: there is one set of weights, and what is being
+   * played must end before they change.
+   */
+  snapshot?(): Pick<TrainingService, 'sample'>;
   /** Adds to the gradient, which sums up until the next `optimStep`. */
   forwardBackward(
     datums: readonly Datum[],

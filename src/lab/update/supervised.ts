@@ -38,10 +38,10 @@ export async function checkedStep(
   service: TrainingService,
   { nll, step }: { readonly nll: number; readonly step: number },
   adam: AdamOptions,
-): Promise<number> {
+): Promise<number | null> {
   requireFinite(nll, 'the loss', step);
   const { gradientNorm } = await service.optimStep(adam);
-  requireFinite(gradientNorm, 'the norm of the gradient', step);
+  requireFinite(gradientNorm ?? 0, 'the norm of the gradient', step);
   return gradientNorm;
 }
 

@@ -1,6 +1,7 @@
 import { klPenalties } from '../advantages/advantages.js';
 import type { AdamOptions } from '../engine/engine.js';
 import { tokenWeights, type Normalization } from '../objectives/objectives.js';
+import { inGroups } from '../rollouts/batches.js';
 import type { Rollout } from '../rollouts/rollouts.js';
 import { requireFinite } from '../run/finite.js';
 import {
@@ -10,6 +11,7 @@ import {
   type Datum,
   type Loss,
   type RoutingPass,
+  type StepBound,
   type StepTaken,
   type TrainingService,
 } from '../service/service.js';
@@ -112,6 +114,11 @@ export type UpdateOptions = {
   readonly passes?: readonly RoutingPass[] | null;
   /** Whether statistics are wanted also of datums from which nothing is learnt. */
   readonly measuresAll?: boolean;
+  /**
+   * Whether all is submitted before the first result is waited for, as a service over HTTP wants it. A loss that is not finite is then
+   * found when its step has been taken. Default false.
+   */
+  readonly isPipelined?: boolean;
 };
 
 /** What the optimizer steps did: sums over them. */
@@ -146,23 +153,50 @@ class UpdateSums implements UpdateStatistics {
  *
  * @throws UserError when loss or gradient are not finite.
  */
-export async function update(
+export function update(
   service: TrainingService,
   datums: readonly RolloutDatum[],
   options: UpdateOptions,
 ): Promise<UpdateStatistics> {
+  const { microbatch, substeps = 1 } = options;
+  const passes = (part: readonly RolloutDatum[]) => (microbatch == null ? [part] : inGroups(part, microbatch));
+  return updateInParts(service, parts(datums, substeps).map(passes), options);
+}
+
+/** What each optimizer step learns from, and each pass of forward and backward for it. */
+type Substeps = readonly (readonly (readonly RolloutDatum[] | Promise<readonly RolloutDatum[]>)[])[];
+
+/** The same of a batch that is cut already, of which parts may still be on their way. */
+export async function updateInParts(
+  service: TrainingService,
+  substeps: Substeps,
+  options: UpdateOptions,
+): Promise<UpdateStatistics> {
   const sums = new UpdateSums();
-  for (const part of parts(datums, options.substeps ?? 1)) {
-    addStatistics(sums, await accumulate(service, part, options));
-    requireFinite(sums.loss, 'the loss', options.step);
-    const { gradientNorm, bounded } = await optimise(service, part, options);
-    requireFinite(gradientNorm, 'the norm of the gradient', options.step);
-    sums.updates++;
-    sums.gradientNorm += gradientNorm;
-    sums.stepKl += bounded?.kl ?? 0;
-    sums.halvings += bounded?.halvings ?? 0;
+  let settled = Promise.resolve();
+  for (const minibatches of substeps) {
+    const learnt: (readonly RolloutDatum[])[] = [];
+    const passes: (BatchStatistics | Promise<BatchStatistics>)[] = [];
+    for (const minibatch of minibatches) {
+      const datums = minibatch instanceof Promise ? await minibatch : minibatch;
+      const pass = accumulate(service, datums, options);
+      learnt.push(datums);
+      passes.push(options.isPipelined === true ? owned(pass) : await pass);
+    }
+    const step = () => service.optimStep(options.adam, boundOf(learnt, options));
+    if (options.isPipelined === true) {
+      const taken = owned(step());
+      settled = owned(settled.then(() => settle(sums, passes, () => taken, options)));
+    } else await settle(sums, passes, step, options);
   }
+  await settled;
   return sums;
+}
+
+/** A promise whose failure is met later, where it is awaited. */
+export function owned<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
 }
 
 /** Contiguous parts of nearly equal size, as many as asked for or as there are datums. */
@@ -176,46 +210,56 @@ function parts<T>(items: readonly T[], wanted: number): T[][] {
 async function accumulate(
   service: TrainingService,
   datums: readonly RolloutDatum[],
-  { loss, microbatch, passes = null, measuresAll = false }: UpdateOptions,
+  { loss, passes = null, measuresAll = false }: UpdateOptions,
 ): Promise<BatchStatistics> {
-  const sums = emptyStatistics();
-  if (!measuresAll && !learnsWithoutSignal(loss) && !datums.some(({ hasSignal }) => hasSignal)) return sums;
-  if (microbatch == null) return service.forwardBackward(datums, loss, { passes });
-  for (let from = 0; from < datums.length; from += microbatch) {
-    addStatistics(sums, await service.forwardBackward(datums.slice(from, from + microbatch), loss, { passes }));
-  }
-  return sums;
+  const isIdle = !measuresAll && !learnsWithoutSignal(loss) && !datums.some(({ hasSignal }) => hasSignal);
+  return isIdle || datums.length === 0 ? emptyStatistics() : service.forwardBackward(datums, loss, { passes });
 }
 
 function learnsWithoutSignal({ entropyCoefficient = 0, pull = null }: Loss): boolean {
   return entropyCoefficient !== 0 || pull !== null;
 }
 
-function optimise(
-  service: TrainingService,
-  datums: readonly RolloutDatum[],
-  { adam, loss, maxStepKl = null }: UpdateOptions,
-): Promise<StepTaken> {
-  const bound = maxStepKl === null ? null : { datums, temperature: loss.temperature ?? 1, bound: maxStepKl };
-  return service.optimStep(adam, bound);
+function boundOf(
+  learnt: readonly (readonly RolloutDatum[])[],
+  { loss, maxStepKl = null }: UpdateOptions,
+): StepBound | null {
+  if (maxStepKl === null) return null;
+  return { datums: learnt.flat(), temperature: loss.temperature ?? 1, bound: maxStepKl };
+}
+
+/** Adds up what the passes of one optimizer step found and what the step did. */
+async function settle(
+  sums: UpdateSums,
+  passes: readonly (BatchStatistics | Promise<BatchStatistics>)[],
+  take: () => Promise<StepTaken>,
+  { step }: UpdateOptions,
+): Promise<void> {
+  for (const pass of passes) addStatistics(sums, pass instanceof Promise ? await pass : pass);
+  requireFinite(sums.loss, 'the loss', step);
+  const { gradientNorm, bounded } = await take();
+  requireFinite(gradientNorm ?? 0, 'the norm of the gradient', step);
+  sums.updates++;
+  sums.gradientNorm += gradientNorm ?? 0;
+  sums.stepKl += bounded?.kl ?? 0;
+  sums.halvings += bounded?.halvings ?? 0;
 }
 
 /** How far a policy moved on what was said: sums over its tokens of log-probabilities before less after, and of half their squares. */
 export type Moved = { readonly kl1: number; readonly kl2: number; readonly tokens: number };
 
-/** @param before Log-probabilities of the datums before the policy moved. */
+/** @param datums With the log-probabilities that they were said with. */
 export async function movedOn(
   datums: readonly Datum[],
-  before: readonly Float32Array[],
   service: Pick<TrainingService, 'forward'>,
   temperature: number,
 ): Promise<Moved> {
   const after = await service.forward(datums, { temperature });
   let [kl1, kl2, tokens] = [0, 0, 0];
-  datums.forEach(({ weights }, index) => {
+  datums.forEach(({ weights, logprobs: before }, index) => {
     for (let token = 0; token < weights.length; token++) {
       if (weights[token] === 0) continue;
-      const difference = before[index]![token]! - after[index]![token]!;
+      const difference = before![token]! - after[index]![token]!;
       kl1 += difference;
       kl2 += difference ** 2 / 2;
       tokens++;

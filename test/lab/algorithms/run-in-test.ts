@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readArguments } from '../../../src/lab/config/arguments.js';
 import { pretrain, pretrainKeys } from '../../../src/lab/algorithms/pretrain.js';
+import { rl } from '../../../src/lab/algorithms/rl.js';
+import { rlKeys } from '../../../src/lab/algorithms/rl-settings.js';
 import { sft, sftKeys } from '../../../src/lab/algorithms/sft.js';
 import { trainKeys } from '../../../src/lab/algorithms/train-settings.js';
 import { train } from '../../../src/lab/algorithms/train.js';
@@ -54,6 +56,13 @@ export function pretrainIn(
   const small = ['model_name=micro', 'vocabulary_size=300', 'batch_size=4', 'eval_stories=8', 'samples=0'];
   const { config } = readArguments(pretrainKeys, [...small, ...argv]);
   return pretrain(config, openRun(openRunDirectory(path), world));
+}
+
+/** `memrl rl` with a new model of characters. */
+export function rlIn(path: string, argv: readonly string[], world: ProcessContext = testWorld()): Promise<Ending> {
+  const small = ['model_name=micro', 'engine=wasm', 'threads=1', 'lora_rank=0', 'max_tokens=3', 'eval_every=0'];
+  const { config } = readArguments(rlKeys, [...small, 'num_groups_to_log=0', 'group_size=2', ...argv]);
+  return rl(config, openRun(openRunDirectory(path), world));
 }
 
 export function rowsIn(path: string): Record<string, number | null>[] {

@@ -50,7 +50,7 @@ it.each([
       close([learnt.metrics['loss:sum']!], [expected.loss]);
       rows.forEach((_, at) => close(learnt.loss_fn_outputs[at]!.logprobs.data, expected.logprobs[at]!));
       const step = { learningRate: 0.001, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 };
-      close([norm['optim/grad_norm']!], [(await own.optimStep(step)).gradientNorm]);
+      close([norm['optim/grad_norm']!], [(await own.optimStep(step)).gradientNorm!]);
       const scores = await own.forward(datums);
       rows.forEach((_, at) => close(after.loss_fn_outputs[at]!.logprobs.data, scores[at]!));
     } finally {

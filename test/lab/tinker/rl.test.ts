@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readArguments } from '../../../src/lab/config/arguments.js';
-import { rl, rlKeys } from '../../../src/lab/algorithms/rl.js';
+import { rl } from '../../../src/lab/algorithms/rl.js';
+import { rlKeys } from '../../../src/lab/algorithms/rl-settings.js';
 import { openRunDirectory } from '../../../src/lab/run/run-directory.js';
 import { openRun } from '../../../src/lab/run/runner.js';
 import { removeFolder } from '../../remove-folder.js';
@@ -78,4 +79,31 @@ it('goes on from a checkpoint on the service as if it had never stopped, and the
   for (const file of ['metrics.jsonl', 'checkpoints.jsonl', 'checkpoints/final/tinker.json']) {
     expect(readFileSync(join(copy, file), 'utf8')).not.toContain('very-secret');
   }
+});
+
+it('has the gradients of the synchronous loop when minibatches are learnt from as they are played', async () => {
+  const [whole, streamed] = [tempDirectory(), tempDirectory()];
+  const argv = [...remote(), 'groups_per_batch=8', 'num_substeps=2', 'loss_fn=ppo', 'n_batches=3', 'eval_every=0'];
+  await attempt(whole, ...argv);
+  await attempt(streamed, ...argv, 'num_minibatches=2');
+  rows(streamed).forEach((row, step) => {
+    for (const name of ['env/all/reward/total', 'optim/entropy', 'optim/kl_sample_train_v2']) {
+      if (name in row) expect(row[name], name).toBeCloseTo(rows(whole)[step]![name]!, 4);
+    }
+  });
+  expect(rows(whole)[2]!['optim/kl_sample_train_v2']).toBeGreaterThan(1e-6);
+});
+
+it('plays ahead while it learns, trains on no group that is too old, and is held to the model it began with', async () => {
+  const directory = tempDirectory();
+  const modes = ['max_steps_off_policy=2', 'num_minibatches=2', 'kl_penalty_coef=0.1', 'compute_post_kl=True'];
+  await attempt(directory, ...remote(), 'n_batches=6', 'eval_every=2', 'eval_groups=3', ...modes);
+  const found = rows(directory);
+  for (const [step, row] of found.slice(0, 6).entries()) {
+    expect(step - row['sampling_client/step_min']!).toBeLessThanOrEqual(2);
+    expect(row).toMatchObject({ 'env/all/total_episodes': 4, 'training_client/step': step });
+    for (const name of ['kl_policy_base', 'kl_pre_post_v2', 'optim/kl_sample_train_v2'])
+      expect(row).toHaveProperty([name]);
+  }
+  expect(found.map((row) => 'test/env/all/reward/total' in row)).toEqual([true, false, true, false, true, false, true]);
 });

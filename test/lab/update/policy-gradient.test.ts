@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { advantages, type AdvantageEstimator, type Scale } from '../../../src/lab/advantages/advantages.js';
-import { learn, type Learning } from '../../../src/lab/algorithms/train.js';
+import { learn, type Learning } from '../../../src/lab/update/learn.js';
 import type { Engine } from '../../../src/lab/engine/engine.js';
 import { multiStepGame, singleStepGame, type Game } from '../../../src/lab/environments/memory/games.js';
 import { importanceSampling, type Normalization } from '../../../src/lab/objectives/objectives.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Engine, PromptGroup } from '../../../src/lab/engine/engine.js';
-import { addEntropy, learn, type Learning } from '../../../src/lab/algorithms/train.js';
+import { addEntropy } from '../../../src/lab/rollouts/statistics.js';
+import { learn, type Learning } from '../../../src/lab/update/learn.js';
 import { multiStepGame } from '../../../src/lab/environments/memory/games.js';
 import { bitRequest } from '../../../src/lab/environments/memory/prompts.js';
 import { importanceSampling } from '../../../src/lab/objectives/objectives.js';

@@ -85,11 +85,19 @@ export class RemoteService implements TrainingService {
     return new RemoteService(http, session, textOf(parsed(bytes, 'create_model'), 'model_id'));
   }
 
-  async sample({ prompts, sampling, stream }: SampleRequest): Promise<readonly Generated[]> {
+  async sample(request: SampleRequest): Promise<readonly Generated[]> {
+    return this.#sampleFrom(await this.#currentSampler(), request);
+  }
+
+  snapshot(): Pick<TrainingService, 'sample'> {
+    const sampler = this.#currentSampler();
+    return { sample: async (request) => this.#sampleFrom(await sampler, request) };
+  }
+
+  async #sampleFrom(sampler: string, { prompts, sampling, stream }: SampleRequest): Promise<readonly Generated[]> {
     if (stream !== undefined) throw cannot('draw from one stream for all sequences');
     const { maxTokens, temperature, topK = -1, topP = 1, stop, repetitionPenalty = 1 } = sampling;
     if (repetitionPenalty !== 1) throw cannot('draw with a repetition penalty');
-    const sampler = await this.#currentSampler();
     const params = { max_tokens: maxTokens, temperature, top_k: topK, top_p: topP, stop: stop ?? [] };
     const ask = async ({ tokens, seed }: (typeof prompts)[number]): Promise<Generated> => {
       const accepted = await this.#http.json('asample', {
@@ -156,7 +164,7 @@ export class RemoteService implements TrainingService {
       },
     });
     const metrics = z.record(z.string(), z.number()).catch({}).parse(parsed(bytes, 'optim_step')['metrics']);
-    return { gradientNorm: metrics['optim/grad_norm'] ?? NaN, bounded: null };
+    return { gradientNorm: metrics['optim/grad_norm'] ?? null, bounded: null };
   }
 
   /** Saves the weights on the service; the directory only says where. */
@@ -169,8 +177,17 @@ export class RemoteService implements TrainingService {
   async loadState(directory: string): Promise<void> {
     const saved = SavedState.safeParse(JSON.parse(readFileSync(join(directory, remoteStateFile), 'utf8')));
     if (!saved.success) throw new UserError(`${directory} does not say where its weights are.`, 'Use an earlier one.');
+    await this.#load(saved.data.tinker_path, true);
+  }
+
+  /** Weights of a checkpoint on the service, without its optimizer. @param path `tinker://…` */
+  loadWeights(path: string): Promise<void> {
+    return this.#load(path, false);
+  }
+
+  async #load(path: string, optimizer: boolean): Promise<void> {
     this.#sampler = null;
-    await this.#inOrder('load_weights', { path: saved.data.tinker_path, optimizer: true });
+    await this.#inOrder('load_weights', { path, optimizer });
   }
 
   /** Directory of the model's tokenizer. @throws UserError when the service runs on another machine. */

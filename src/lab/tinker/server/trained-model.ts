@@ -122,7 +122,7 @@ export class TrainedModel {
 
   /** @returns the norm of the gradient before it was clipped. */
   async optimStep(options: AdamOptions): Promise<number> {
-    return (await this.#service.optimStep(options)).gradientNorm;
+    return (await this.#service.optimStep(options)).gradientNorm!;
   }
 
   async parameters(): Promise<Parameters> {

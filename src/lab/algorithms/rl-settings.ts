@@ -1,0 +1,172 @@
+/** What a run of `memrl rl` is told. */
+import { UserError } from '../../base/user-error.js';
+import { alsoAt, inertKey, key, within, type Config } from '../config/key.js';
+import { foreignKeys, loadPath, logPath, loraKeys, runKeys, seed } from '../config/run-keys.js';
+import { bool, float, int, oneOf, orNone, text, type ValueType } from '../config/value-type.js';
+import { engineChoices } from '../engine/choose-engine.js';
+import { lossFns } from '../objectives/objectives.js';
+import { schedules } from '../update/optimizer.js';
+
+/** Which model a loop trains, and where it is computed. */
+export const trainedKeys = {
+  model_name: key(
+    text,
+    '',
+    'the model to train: a directory of Hugging Face or memrl, or the shape of a new one (tiny, micro) that reads characters; with engine=tinker its name on the service',
+  ),
+  load_checkpoint_path: key(
+    orNone(text),
+    null,
+    `${loadPath.meaning.replace('. None: random', '')}; with engine=tinker its tinker:// path. None: those of model_name`,
+  ),
+  base_url: key(orNone(text), null, 'with engine=tinker: where the service is; the key is that of TINKER_API_KEY'),
+  ...runKeys,
+  engine: key(
+    oneOf([...engineChoices, 'tinker']),
+    'auto',
+    'what computes: an engine in this process, or tinker, a service of its protocol at base_url',
+  ),
+  tokenizer: alsoAt(
+    key(
+      orNone(text),
+      null,
+      'directory with the tokenizer.json of the model; None: where the model or its service says',
+    ),
+    'dataset_builder.model_name_for_tokenizer',
+  ),
+  lora_rank: key(int(0), 32, 'rank of LoRA; 0 trains all weights, where the service can'),
+  lora_alpha: loraKeys.lora_alpha,
+};
+
+/** Class names of tinker-cookbook's data sets, and what they are called here. */
+const builders: Readonly<Record<string, string>> = {
+  ArithmeticDatasetBuilder: 'arithmetic',
+  Gsm8kDatasetBuilder: 'gsm8k',
+};
+
+const environmentName: ValueType<string> = {
+  name: 'str',
+  read: (value) => builders[value.split(/[.:]/).at(-1)!] ?? value,
+};
+
+/** The class of a nested setting: it says only that the setting is wanted. */
+function className(name: string): ValueType<string> {
+  return { name, read: (value) => (value.split(/[.:]/).at(-1) === name ? name : undefined) };
+}
+
+/** Names and defaults are those of the cookbook's `recipes.math_rl.train` and `rl.train`, where they have them. */
+export const rlKeys = {
+  ...trainedKeys,
+  environment: {
+    ...alsoAt(
+      key(environmentName, 'arithmetic', 'what is played: arithmetic, gsm8k, or the path of a module with your own'),
+      'dataset_builder',
+    ),
+    alias: 'env',
+  },
+  environment_params: {
+    ...key(
+      orNone(text),
+      null,
+      'what that environment is told, as YAML or JSON: {max: 9}; or one by one: environment.max=9',
+    ),
+    entriesOf: ['environment', 'environment_params', 'dataset_builder'],
+  },
+  groups_per_batch: {
+    ...alsoAt(
+      key(int(1), 100, 'groups per step'),
+      'dataset_builder.batch_size',
+      'async_config.groups_per_batch',
+      'stream_minibatch_config.groups_per_batch',
+    ),
+    alias: 'batch_size',
+  },
+  group_size: alsoAt(key(int(2), 4, 'answers per group'), 'dataset_builder.group_size'),
+  n_batches: alsoAt(key(int(0), 100, 'steps; more than a finished run had continues it'), 'dataset_builder.n_batches'),
+  learning_rate: key(float(0), 1e-5, 'learning rate of Adam (betas 0.9, 0.95), at the first step'),
+  lr_schedule: key(oneOf(schedules), 'constant', 'learning-rate schedule'),
+  learning_rate_groups: key(
+    orNone(int(1)),
+    null,
+    'groups per step that learning_rate is meant for: it is multiplied by √(groups_per_batch / this). None: for any number',
+  ),
+  loss_fn: key(oneOf(lossFns), 'importance_sampling', 'loss per token'),
+  ...within('loss_fn_config', {
+    clip_low_threshold: key(orNone(float(0)), null, 'lower bound of the ratio; None: 0.8 for ppo, 0 for cispo'),
+    clip_high_threshold: key(orNone(float(0)), null, 'upper bound of the ratio; None: 1.2 for ppo, 4 for cispo'),
+    beta: key(float(0), 0.05, 'pull towards the sampler (dro)'),
+  }),
+  kl_penalty_coef: key(float(0), 0, 'what being unlikely to the first model costs a token’s advantage, per nat'),
+  kl_discount_factor: key(float(0), 0, 'above 0, that cost is told to the tokens before as well: Σ γᵏ'),
+  num_substeps: key(int(1), 1, 'Adam steps per batch, each on a part of its answers'),
+  stream_minibatch_config: key(orNone(className('StreamMinibatchConfig')), null, 'says that num_minibatches is given'),
+  num_minibatches: alsoAt(
+    key(
+      orNone(int(1)),
+      null,
+      'minibatches of a substep: the gradient of each is computed as soon as its groups are played. None: the whole batch is waited for',
+    ),
+    'stream_minibatch_config.num_minibatches',
+  ),
+  async_config: key(orNone(className('AsyncConfig')), null, 'says that max_steps_off_policy is given'),
+  max_steps_off_policy: alsoAt(
+    key(
+      orNone(int(0)),
+      null,
+      'the most steps that the weights which play a group may be behind those that learn from it. None: what is learnt from is always played by the present weights',
+    ),
+    'async_config.max_steps_off_policy',
+  ),
+  remove_constant_reward_groups: key(bool, false, 'groups in which all earned the same train nothing'),
+  compute_post_kl: key(
+    bool,
+    false,
+    'measure how far the updates of each batch moved the policy: kl_pre_post_v1 and v2',
+  ),
+  max_tokens: key(int(1), 5, 'maximum tokens of an answer'),
+  temperature: key(float(0.01), 1, 'softmax temperature of the policy that answers; a service trains at 1 alone'),
+  eval_every: key(int(0), 20, 'steps between evaluations, 0 for none'),
+  eval_groups: key(int(0), 100, 'tasks of an evaluation, each answered once; 0 for none'),
+  num_groups_to_log: key(int(0), 4, 'groups of a step that train_iteration_….html shows, 0 for no such pages'),
+  rollout_json_export: key(bool, false, 'write iteration_…/train_rollout_summaries.jsonl: a line for each answer'),
+  log_every: key(int(1), 1, 'steps between rows of metrics.jsonl'),
+  save_every: key(int(0), 20, 'steps between checkpoints, 0 for only the last'),
+  log_path: logPath,
+  seed: alsoAt(seed, 'dataset_builder.seed'),
+  recipe_name: inertKey(orNone(text), null, 'runs are named by their directory'),
+  ttl_seconds: inertKey(orNone(int(0)), null, 'checkpoints stay until they are removed'),
+  behavior_if_log_dir_exists: foreignKeys.behavior_if_log_dir_exists,
+};
+export type RlConfig = Config<typeof rlKeys>;
+
+/** What may differ between the attempts at a run. */
+export const rlBudget: ReadonlySet<string> = new Set([
+  ...'n_batches base_url eval_every eval_groups save_every log_every num_groups_to_log rollout_json_export'.split(' '),
+  ...Object.keys(runKeys),
+]);
+
+/** @throws UserError when settings do not go together. */
+export function requireRlSettings(config: RlConfig): void {
+  const { groups_per_batch: groups, num_substeps: substeps, num_minibatches: minibatches } = config;
+  if (config.stream_minibatch_config !== null && minibatches === null) {
+    throw missing('StreamMinibatchConfig', 'stream_minibatch_config.num_minibatches=8');
+  }
+  if (config.async_config !== null && config.max_steps_off_policy === null) {
+    throw missing('AsyncConfig', 'async_config.max_steps_off_policy=3');
+  }
+  if (minibatches === null || groups % (substeps * minibatches) === 0) return;
+  throw new UserError(
+    `A batch of ${groups} groups cannot be cut into ${substeps} substeps of ${minibatches} equal minibatches.`,
+    `Give groups_per_batch a multiple of ${substeps * minibatches}.`,
+  );
+}
+
+function missing(name: string, example: string): UserError {
+  return new UserError(`${name} needs a value that it does not have.`, `Give it, for example ${example}.`);
+}
+
+/** The learning rate of a step: by its schedule, and by the square root of the batch. @param multiplier Of the schedule. */
+export function learningRateOf(config: RlConfig, multiplier: number): number {
+  const { learning_rate: rate, learning_rate_groups: meant, groups_per_batch: groups } = config;
+  return rate * multiplier * (meant === null ? 1 : Math.sqrt(groups / meant));
+}

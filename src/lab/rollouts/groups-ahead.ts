@@ -1,0 +1,157 @@
+/**
+ * Groups that are played ahead of training, by weights that may be some steps old when their turn comes: tinker-cookbook's asynchronous
+ * mode. A group that is too old by then is played again and never trained on.
+ */
+import * as z from 'zod';
+import { totalReward } from '../environments/environment.js';
+import { SavedRollout, savedRollout, type Rollout } from './rollouts.js';
+
+/** `number`: its place in the order in which tasks are drawn. `sampledAt`: optimizer steps of the weights with which it was begun. */
+export type PlayedGroup = {
+  readonly number: number;
+  readonly sampledAt: number;
+  readonly rollouts: readonly Rollout[];
+};
+
+export const AheadState = z.object({
+  next: z.int(),
+  again: z.array(z.int()),
+  finished: z.array(z.object({ number: z.int(), sampledAt: z.int(), rollouts: z.array(SavedRollout) })),
+});
+export type AheadState = z.infer<typeof AheadState>;
+
+type AheadOptions = {
+  /** Groups of a batch; as many are played at once. */
+  readonly perBatch: number;
+  /** The most steps that may lie between the weights that played a group and those that learn from it. */
+  readonly maxStepsOffPolicy: number;
+  /** Whether groups in which all earned the same are left out of batches. */
+  readonly skipsConstant: boolean;
+  /**
+   * Whether training goes on while groups are played. Without, as on an engine in this process, all that was begun is finished before
+   * weights change, and what is drawn does not depend on how long anything takes.
+   */
+  readonly isConcurrent: boolean;
+  /** Plays groups by their numbers, with the present weights. */
+  readonly play: (numbers: readonly number[]) => Promise<readonly (readonly Rollout[])[]>;
+};
+
+export class GroupsAhead {
+  readonly #options: AheadOptions;
+  #next = 0;
+  /** Numbers to be played again, before new ones. */
+  #again: number[] = [];
+  #finished: PlayedGroup[] = [];
+  readonly #playing = new Map<number, Promise<void>>();
+  #failure: { readonly error: unknown } | null = null;
+  /** Groups of the present step's batch that were handed out, and the step. */
+  #taken = { step: 0, groups: 0 };
+  #stale = 0;
+
+  constructor(options: AheadOptions) {
+    this.#options = options;
+  }
+
+  /** How many groups were too old and had to be played again since this was asked last. */
+  takeStale(): number {
+    const stale = this.#stale;
+    this.#stale = 0;
+    return stale;
+  }
+
+  /**
+   * Groups to learn from, exactly as many as asked for, none older than the rule allows.
+   *
+   * Constant groups that are left out are replaced by others, up to as many as a batch has; were all that policy earns constant, there
+   * would be no end of it.
+   */
+  async take(step: number, count: number): Promise<PlayedGroup[]> {
+    const { maxStepsOffPolicy, skipsConstant, perBatch, isConcurrent } = this.#options;
+    if (this.#taken.step !== step) this.#taken = { step, groups: 0 };
+    if (this.#taken.groups === 0) this.#begin(step);
+    const taken: PlayedGroup[] = [];
+    for (let skipped = 0; taken.length < count;) {
+      if (this.#finished.length === 0) this.#begin(step);
+      const group = await this.#oldest();
+      if (step - group.sampledAt > maxStepsOffPolicy) {
+        this.#stale++;
+        this.#again.push(group.number);
+      } else if (skipsConstant && skipped < perBatch && isConstant(group.rollouts)) skipped++;
+      else {
+        taken.push(group);
+        this.#taken.groups++;
+      }
+    }
+    if (isConcurrent) this.#begin(step);
+    else await this.#settled();
+    return taken;
+  }
+
+  /** What is being played now is played again by whoever goes on from here. */
+  state(): AheadState {
+    const finished = this.#finished.map(({ rollouts, ...group }) => {
+      return { ...group, rollouts: rollouts.map(savedRollout) };
+    });
+    return { next: this.#next, again: [...this.#playing.keys(), ...this.#again], finished };
+  }
+
+  /** @param rolloutOf Gives a rollout of the group of that number its task. */
+  restore({ next, again, finished }: AheadState, rolloutOf: (number: number, saved: SavedRollout) => Rollout): void {
+    this.#next = next;
+    this.#again = [...again];
+    this.#finished = finished.map(({ rollouts, ...group }) => {
+      return { ...group, rollouts: rollouts.map((rollout) => rolloutOf(group.number, rollout)) };
+    });
+  }
+
+  /**
+   * Begins as many groups as can still be trained on in time: with what is finished and being played, no more than fill the batches up
+   * to the last one at which a group that begins now is fresh.
+   */
+  #begin(step: number): void {
+    const { perBatch, maxStepsOffPolicy, isConcurrent } = this.#options;
+    const taken = this.#taken.step === step ? this.#taken.groups : 0;
+    const ahead = taken + this.#finished.length + this.#playing.size;
+    const wanted = (maxStepsOffPolicy + 1) * perBatch - ahead;
+    const room = isConcurrent ? Math.min(wanted, perBatch - this.#playing.size) : wanted;
+    const numbers = Array.from({ length: Math.max(0, room) }, () => this.#again.shift() ?? this.#next++);
+    // Each by itself where the first to finish is wanted; else together, which an engine does in one pass.
+    const size = isConcurrent ? 1 : perBatch;
+    for (let at = 0; at < numbers.length; at += size) this.#play(numbers.slice(at, at + size), step);
+  }
+
+  #play(numbers: readonly number[], sampledAt: number): void {
+    const played = this.#options.play(numbers).then(
+      (groups) => {
+        numbers.forEach((number, index) => {
+          this.#playing.delete(number);
+          this.#finished.push({ number, sampledAt, rollouts: groups[index]! });
+        });
+        if (this.#options.isConcurrent) this.#begin(this.#taken.step);
+      },
+      (error: unknown) => void (this.#failure = { error }),
+    );
+    for (const number of numbers) this.#playing.set(number, played);
+  }
+
+  /** The group that was finished first. */
+  async #oldest(): Promise<PlayedGroup> {
+    for (;;) {
+      if (this.#failure !== null) throw this.#failure.error;
+      const group = this.#finished.shift();
+      if (group !== undefined) return group;
+      await Promise.race(this.#playing.values());
+    }
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#playing.size > 0 && this.#failure === null) await Promise.race(this.#playing.values());
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+}
+
+/** Whether all episodes of a group earned the same: there is nothing to compare. */
+export function isConstant(group: readonly Rollout[]): boolean {
+  const first = totalReward(group[0]!);
+  return group.every((rollout) => totalReward(rollout) === first);
+}

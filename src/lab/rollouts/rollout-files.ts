@@ -1,0 +1,103 @@
+/** What was played, for people and for scripts, in the files that tinker-cookbook writes of an iteration. */
+import { join } from 'node:path';
+import { advantages } from '../advantages/advantages.js';
+import { totalReward } from '../environments/environment.js';
+import { makeMissing } from '../run/make-directory.js';
+import { writeWhole } from '../run/run-directory.js';
+import type { Rollout } from './rollouts.js';
+
+/** A group and the step of the weights that played it. */
+type Played = { readonly rollouts: readonly Rollout[]; readonly sampledAt: number };
+
+export type RolloutFiles = {
+  /** Of the run. */
+  readonly directory: string;
+  /** Groups that a page shows; 0: no pages. */
+  readonly shown: number;
+  /** Whether there is a line of JSON for each episode. */
+  readonly summaries: boolean;
+};
+
+/** Writes `train_iteration_000012.html` and `iteration_000012/train_rollout_summaries.jsonl`. What is there already is replaced. */
+export function writeRolloutFiles(
+  { directory, shown, summaries }: RolloutFiles,
+  step: number,
+  groups: readonly Played[],
+): void {
+  const iteration = `iteration_${String(step).padStart(6, '0')}`;
+  if (shown > 0) writeWhole(join(directory, `train_${iteration}.html`), page(step, groups.slice(0, shown)));
+  if (!summaries) return;
+  makeMissing(join(directory, iteration));
+  const lines = groups.flatMap(({ rollouts, sampledAt }, group) =>
+    rollouts.map((rollout, index) => JSON.stringify(summaryOf(rollout, { step, group, index, sampledAt }))),
+  );
+  writeWhole(join(directory, iteration, 'train_rollout_summaries.jsonl'), `${lines.join('\n')}\n`);
+}
+
+/** A row of the cookbook's schema, version 1. */
+function summaryOf(
+  rollout: Rollout,
+  { step, group, index, sampledAt }: { step: number; group: number; index: number; sampledAt: number },
+): object {
+  const { task, turns, rewards, tokens, turnOf } = rollout;
+  const read = (turn: number) => task.prompt.length + turnOf.findIndex((of) => of === turn);
+  return {
+    schema_version: 1,
+    split: 'train',
+    iteration: step,
+    group_idx: group,
+    traj_idx: index,
+    tags: task.tags ?? [],
+    sampling_client_step: sampledAt,
+    total_reward: totalReward(rollout),
+    final_reward: 0,
+    trajectory_metrics: {},
+    steps: turns.map((turn, at) => ({
+      step_idx: at,
+      ob_len: read(at),
+      ac_len: turn.tokens.length,
+      reward: rewards[at]!.total,
+      episode_done: at === turns.length - 1,
+      metrics: rewards[at]!.metrics ?? {},
+      logs: {},
+    })),
+    final_ob_len: task.prompt.length + tokens.length,
+  };
+}
+
+const style =
+  'body{font:14px sans-serif;margin:2em;max-width:80em}pre{white-space:pre-wrap;background:#f4f4f4;padding:.5em}td,th{text-align:left;vertical-align:top;padding:.2em 1em .2em 0}';
+
+function page(step: number, groups: readonly Played[]): string {
+  const sections = groups.map(({ rollouts, sampledAt }, index) => {
+    const { task } = rollouts[0]!;
+    const compared = advantages(
+      rollouts.map((rollout) => [totalReward(rollout)]),
+      'trajectory',
+    );
+    const rows = rollouts.map((rollout, at) => {
+      const cells = [totalReward(rollout).toFixed(3), compared[at]![0]!.toFixed(3), measured(rollout)];
+      return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td><pre>${said(rollout)}</pre></td></tr>`;
+    });
+    const head = `<h2>Group ${index}: task ${escaped(task.id)}</h2><p>Played by the weights of step ${sampledAt}.</p>`;
+    const table = `<table><tr><th>reward</th><th>advantage</th><th>metrics</th><th>answer</th></tr>${rows.join('\n')}</table>`;
+    return `${head}\n<pre>${escaped(task.text)}</pre>\n${table}`;
+  });
+  const title = `Iteration ${step}`;
+  return `<!doctype html><meta charset="utf-8"><title>${title}</title><style>${style}</style><h1>${title}</h1>\n${sections.join('\n')}\n`;
+}
+
+/** Means over turns of what the environment measured. */
+function measured({ rewards }: Rollout): string {
+  const names = [...new Set(rewards.flatMap(({ metrics = {} }) => Object.keys(metrics)))];
+  const mean = (name: string) => rewards.reduce((sum, { metrics }) => sum + (metrics?.[name] ?? 0), 0) / rewards.length;
+  return escaped(names.map((name) => `${name} ${Number(mean(name).toFixed(3))}`).join(', '));
+}
+
+function said({ turns }: Rollout): string {
+  return turns.map(({ text, ended }) => escaped(ended === 'stop' ? text : `${text}…`)).join('\n———\n');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}

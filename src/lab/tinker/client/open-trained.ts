@@ -1,0 +1,97 @@
+/** The model that a loop trains: on an engine in this process, or on a service of Tinker's protocol. */
+import { UserError } from '../../../base/user-error.js';
+import { presets } from '../../engine/model-shape.js';
+import type { EngineChoice } from '../../engine/choose-engine.js';
+import { characterFiles, characterTokenizer } from '../../hugging-face/character-tokenizer.js';
+import type { Companions } from '../../run/companion-files.js';
+import type { Run } from '../../run/runner.js';
+import { directoryIn, openReference, openService, textTokenizer } from '../../service/open-model.js';
+import type { TrainingService } from '../../service/service.js';
+import type { Tokenizer } from '../../text/tokenizer.js';
+import { RemoteService } from './remote-service.js';
+
+/** How a command line names it. */
+export type TrainedConfig = {
+  readonly model_name: string;
+  readonly load_checkpoint_path: string | null;
+  readonly base_url: string | null;
+  readonly engine: EngineChoice | 'tinker';
+  readonly threads: number | null;
+  readonly tokenizer: string | null;
+  readonly lora_rank: number;
+  readonly lora_alpha: number;
+  readonly seed: number;
+};
+
+export type Trained = {
+  readonly service: TrainingService;
+  readonly tokenizer: Tokenizer;
+  /** What checkpoints hold for other programs; null where they lie on a service. */
+  readonly companions: Companions | null;
+  /** The model as it was before it was trained. */
+  readonly openReference: () => Promise<TrainingService>;
+  /** Ends what was opened on a service. */
+  readonly close: () => Promise<void>;
+};
+
+/** At its start, or as the last checkpoint of the run left it. @throws UserError */
+export function openTrained(config: TrainedConfig, run: Run): Promise<Trained> {
+  const { engine } = config;
+  return engine === 'tinker' ? onService(config, run) : inProcess({ ...config, engine }, run);
+}
+
+async function inProcess(config: TrainedConfig & { readonly engine: EngineChoice }, run: Run): Promise<Trained> {
+  const { model_name: name, load_checkpoint_path: checkpoint } = config;
+  const from = checkpoint ?? directoryIn(name);
+  const isNew = from === null && Object.hasOwn(presets, name) && config.tokenizer === null;
+  const { tokenizer, files } = isNew
+    ? { tokenizer: characterTokenizer, files: characterFiles }
+    : textTokenizer(config.tokenizer ?? from ?? name);
+  const source = { ...config, tokenizer, load_checkpoint_path: from, fresh: { vocabulary: tokenizer.size } };
+  const service = await openService(source, run);
+  const companions = { shape: service.engine.shape, files };
+  return {
+    service,
+    tokenizer,
+    companions,
+    openReference: () => openReference(source, run),
+    close: async () => undefined,
+  };
+}
+
+async function onService(config: TrainedConfig, { context, resumed }: Run): Promise<Trained> {
+  const { base_url: url, model_name: model, lora_rank: rank, seed, load_checkpoint_path: checkpoint } = config;
+  if (url === null)
+    throw new UserError('engine=tinker needs a service.', 'Give base_url=http://127.0.0.1:8765, for example.');
+  const secret = context.environment['TINKER_API_KEY'];
+  if (secret === undefined || secret === '') {
+    throw new UserError(
+      'There is no key for the service.',
+      'Set TINKER_API_KEY; any that begins with tml- does for memrl serve.',
+    );
+  }
+  const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+  const connection = { baseUrl: url.replace(/\/+$/, ''), key: secret, wait, fetch: globalThis.fetch };
+  const service = await RemoteService.open(connection, { model, rank, seed });
+  context.log(`${model} on ${url}, LoRA of rank ${rank}`);
+  if (resumed !== null) await service.loadState(resumed.path);
+  else if (checkpoint !== null) await service.loadWeights(checkpoint);
+  const { tokenizer } = textTokenizer(config.tokenizer ?? (await service.tokenizer()));
+  // A fresh LoRA adds nothing to the model.
+  const fresh = () => RemoteService.open(connection, { model, rank: 1, seed });
+  let reference: RemoteService | null = null;
+  return {
+    service,
+    tokenizer,
+    companions: null,
+    openReference: async () => {
+      reference = await fresh();
+      if (checkpoint !== null) await reference.loadWeights(checkpoint);
+      return reference;
+    },
+    close: async () => {
+      await service.close();
+      await reference?.close();
+    },
+  };
+}

@@ -1,0 +1,158 @@
+/** Learning from groups of rollouts: rewards become advantages, rollouts become datums, and datums optimizer steps. */
+import { advantages, type AdvantageEstimator, type Scale } from '../advantages/advantages.js';
+import { k3, type Normalization, type Objective, type Pull } from '../objectives/objectives.js';
+import type { Rollout } from '../rollouts/rollouts.js';
+import type { TrainingService } from '../service/service.js';
+import { cookbookAdam } from './optimizer.js';
+import {
+  datumsOf,
+  movedOn,
+  owned,
+  update,
+  updateInParts,
+  withPenalty,
+  withReference,
+  type Moved,
+  type RolloutDatum,
+  type UpdateOptions,
+  type UpdateStatistics,
+} from './update.js';
+
+/** `reference`: the model the run began with, where it is held to it. */
+export type Models = { readonly service: TrainingService; readonly reference: TrainingService | null };
+
+/** How a batch of groups becomes optimizer steps. */
+export type Learning = {
+  readonly objective: Objective;
+  readonly estimator: AdvantageEstimator;
+  readonly scale: Scale;
+  readonly normalization: Normalization;
+  /** Coefficient of the pull of each token towards the reference; 0: none. */
+  readonly pull: number;
+  /** How that distance is estimated; default k3. */
+  readonly pullEstimator?: Pull;
+  /** What being unlikely to the reference costs a token's advantage; null: nothing. */
+  readonly penalty: { readonly coefficient: number; readonly discount: number } | null;
+  readonly entropyCoefficient: number;
+  readonly skipConstantGroups: boolean;
+  readonly learningRate: number;
+  readonly temperature: number;
+  readonly maxStepKl: number | null;
+  /** Whether to measure how far the updates moved the policy; default false. */
+  readonly measuresMove?: boolean;
+  /** Whether statistics are wanted also of a batch from which nothing is learnt; default false. */
+  readonly measuresAll?: boolean;
+  readonly substeps: number;
+  /** Whether earlier weights than the present ones may have played; default false. */
+  readonly offPolicy?: boolean;
+  /** Whether requests are submitted before the results of those before them are there; default false. */
+  readonly isPipelined?: boolean;
+};
+
+/** `policyBase`: before the first step, how much likelier the tokens were than to the reference; mean, nats. */
+export type BatchUpdate = {
+  readonly statistics: UpdateStatistics;
+  readonly policyBase: number;
+  readonly moved: Moved | null;
+};
+
+type Groups = readonly (readonly Rollout[])[];
+
+/**
+ * Learns from a batch of groups that has been played. A group in which all earned the same stays in the batch unless it is to be
+ * skipped; in what losses are divided by it counts either way.
+ *
+ * @returns null when there was nothing to learn from, and the weights are as they were.
+ */
+export async function learn(models: Models, groups: Groups, how: Learning, step: number): Promise<BatchUpdate | null> {
+  const { datums, policyBase } = await prepare(models, groups, how);
+  if (datums.length === 0) return null;
+  const statistics = await update(models.service, datums, optionsOf(how, step));
+  return { statistics, policyBase, moved: await movedBy(models, datums, how) };
+}
+
+/**
+ * Learns from a batch of which minibatches are still being played: the gradient of each is computed when its groups are there, and one
+ * optimizer step follows the minibatches of a substep. Losses are sums, so the gradients are those of `learn` on the whole batch.
+ *
+ * @param substeps For each optimizer step the groups of its minibatches.
+ */
+export async function learnAsPlayed(
+  models: Models,
+  substeps: readonly (readonly Promise<Groups>[])[],
+  how: Learning,
+  step: number,
+): Promise<BatchUpdate> {
+  const prepared: Prepared[] = [];
+  const datums = substeps.map((minibatches) =>
+    minibatches.map((groups) =>
+      owned(
+        groups.then(async (played) => {
+          const minibatch = await prepare(models, played, how);
+          prepared.push(minibatch);
+          return minibatch.datums;
+        }),
+      ),
+    ),
+  );
+  const statistics = await updateInParts(models.service, datums, optionsOf(how, step));
+  const tokens = prepared.reduce((sum, minibatch) => sum + minibatch.tokens, 0);
+  const policyBase =
+    prepared.reduce((sum, minibatch) => sum + minibatch.policyBase * minibatch.tokens, 0) / Math.max(1, tokens);
+  const all = prepared.flatMap((minibatch) => minibatch.datums);
+  return { statistics, policyBase, moved: await movedBy(models, all, how) };
+}
+
+/** Datums to learn from. `tokens`: how many of theirs the policy said. */
+type Prepared = { readonly datums: readonly RolloutDatum[]; readonly policyBase: number; readonly tokens: number };
+
+async function prepare({ service, reference }: Models, groups: Groups, how: Learning): Promise<Prepared> {
+  const { normalization, temperature } = how;
+  const compared: number[][][] = [];
+  for (const group of groups) compared.push(advantages(earnedIn(group), how.estimator, how.scale));
+  const all = datumsOf(groups, { advantages: compared, normalization, sampled: samplerOf(how) });
+  const chosen = how.skipConstantGroups ? all.filter(({ hasSignal }) => hasSignal) : all;
+  if (reference === null || chosen.length === 0) return { datums: chosen, policyBase: 0, tokens: 0 };
+  const held = await withReference(chosen, reference, temperature);
+  if (how.penalty === null) return { datums: held, policyBase: 0, tokens: 0 };
+  const tokens = held.reduce(
+    (sum, { weights }) => sum + Array.from(weights).filter((weight) => weight !== 0).length,
+    0,
+  );
+  return { ...(await withPenalty(held, service, { ...how.penalty, temperature })), tokens };
+}
+
+function earnedIn(group: readonly Rollout[]): number[][] {
+  const earned: number[][] = [];
+  for (const { rewards } of group) earned.push(Array.from(rewards, ({ total }) => total));
+  return earned;
+}
+
+/** At another temperature than 1 the first optimizer step has the very policy that played: the ratio is 1. */
+function samplerOf(how: Learning): ((rollout: Rollout) => ArrayLike<number>) | null {
+  const { temperature, substeps, offPolicy = false, measuresMove = false } = how;
+  if (temperature === 1) return ({ logprobs }) => logprobs;
+  return substeps === 1 && !offPolicy && !measuresMove ? null : ({ samplingLogprobs }) => samplingLogprobs;
+}
+
+function optionsOf(how: Learning, step: number): UpdateOptions {
+  const { objective, temperature, substeps, entropyCoefficient, maxStepKl } = how;
+  const pull = how.pull === 0 ? null : { estimator: how.pullEstimator ?? k3, coefficient: how.pull };
+  return {
+    step,
+    loss: { objective, temperature, pull, entropyCoefficient },
+    adam: { ...cookbookAdam, learningRate: how.learningRate },
+    substeps,
+    maxStepKl,
+    measuresAll: how.measuresAll ?? false,
+    isPipelined: how.isPipelined ?? false,
+  };
+}
+
+async function movedBy(
+  { service }: Models,
+  datums: readonly RolloutDatum[],
+  { measuresMove = false, temperature }: Learning,
+): Promise<Moved | null> {
+  return measuresMove ? movedOn(datums, service, temperature) : null;
+}
