@@ -9,15 +9,18 @@ const MOST_POINTS = 64;
 const EXACT_POINTS = 8192;
 /** Below so many points, two curves look alike by chance. */
 const LEAST_POINTS = 8;
-/** Two curves are alike where the largest distance is below this share of the range, and the median distance below this share of the range of the middle 80 %. */
+/**
+ * Two curves are alike where their largest distance is below this share of the range, and the median distance below the same share
+ * of the range of the middle 80 %.
+ */
 const NEAR = 0.01;
 /** Least correlation of two curves that are alike. */
 const LEAST_CORRELATION = 0.999;
 
 /**
- * Which metrics show the same: those that are nowhere a percent of their range apart, and those that are once one of them is
- * multiplied and moved (an error and its accuracy; steps and samples). Maps each metric to the first one that it is like: itself,
- * where no earlier one is.
+ * Finds the metrics that show the same: those that differ nowhere by more than a percent of their range, and those that do so after
+ * a linear transformation (an error and its accuracy; steps and samples). Maps each metric to the first one that it is like:
+ * itself, where no earlier one is.
  *
  * @param metrics In the order in which they are shown.
  * @param curvesOf Gives one curve of a metric for each run, always in the same order of runs.
@@ -41,7 +44,9 @@ export function alikeMetrics(
   return found;
 }
 
-/** The points of a metric that are compared. `at`: where they are, and where they are no number; `unit`: without its mean, of length 1. */
+/**
+ * The points of a metric that are compared. `at`: their places, and which of them have no value; `unit`: the values by `unitOf`.
+ */
 type Shape = {
   readonly metric: string;
   readonly at: string;
@@ -72,7 +77,10 @@ function positionsIn(length: number): number[] {
   return Array.from({ length: count }, (_, index) => first + Math.round((index * (length - 1 - first)) / (count - 1)));
 }
 
-/** The values without their mean, scaled to length 1; all 0 where they are constant. Divided by the largest first, as a square of 1e200 is infinite. */
+/**
+ * The values without their mean, scaled to length 1; all 0 where they are constant. The largest is divided out first, as a square
+ * of 1e200 is infinite.
+ */
 function unitOf(values: Float64Array): Float64Array {
   const size = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const mean = values.reduce((sum, value) => sum + value / size / values.length, 0);

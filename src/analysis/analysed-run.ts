@@ -1,19 +1,19 @@
 import type { RunWord } from '../base/run-words.js';
 import type { Parameters } from '../base/scalar.js';
 
-/** Where a run is, by the word of its supervisor; else as far as its files tell: `running` if no end of it is recorded. */
+/** The state of a run as its supervisor reports it; without one, as its files show it: `running` if they record no end. */
 export type ReportedState = RunWord;
 
-/** What a run's directory says, before its metrics are read. */
+/** What a run's directory tells without reading its metrics. */
 export type ReportedRun = {
   name: string;
   group: string;
-  /** What the sweep calls the runs that differ in their seed alone; none, or left out, where it says nothing. */
+  /** The sweep's name for the runs that differ in their seed alone; null or absent: it has none. */
   subgroup?: string | null;
   directory: string;
   state: ReportedState;
-  /** As the sweep set them. */
+  /** The parameters that the sweep set. */
   parameters: Parameters;
-  /** `config.json`: all settings as the program understood them. Empty when it wrote none. */
+  /** `config.json`: all settings as the program recorded them; empty: it wrote none. */
   config: Readonly<Record<string, unknown>>;
 };

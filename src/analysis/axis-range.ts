@@ -11,8 +11,8 @@ const LOG_SPAN = 1e4;
 const FLATTENED = 100;
 
 /**
- * What an axis should show of some curves, so that a few that exploded do not flatten all others: the range of the others. Where
- * half of them exploded, or there is one alone, it is the range of all. Null: there is no value.
+ * The range that an axis should show: that of all curves but those that exploded, so that a few of them do not flatten the others.
+ * Where half of the curves exploded, or there is only one, it is the range of all. Null: there is no value.
  */
 export function robustRange(curves: readonly Extent[]): Extent | null {
   const known = curves.filter(({ low, high }) => low <= high);
@@ -32,7 +32,10 @@ function sizeOf({ low, high }: Extent): number {
   return Math.max(Math.abs(low), Math.abs(high));
 }
 
-/** Whether some values are so large that next to them the others are all alike: of those that are not zero, beside the lower quarter. */
+/**
+ * Whether a few values are so large that the others look alike beside them: the largest exceeds the lower quartile of the nonzero
+ * sizes by far.
+ */
 export function spansDecades(values: readonly number[]): boolean {
   const sizes = values.map(Math.abs).filter((size) => size > 0 && Number.isFinite(size));
   if (sizes.length === 0) return false;
@@ -41,10 +44,10 @@ export function spansDecades(values: readonly number[]): boolean {
 }
 
 /**
- * Whether values are spread so far that on a linear axis most of them would lie at its lower end: a loss that falls by decades, and
- * not a rate that rose to 1 from next to nothing.
+ * Whether most values would lie at the lower end of a linear axis, as those of a loss that falls by decades do; a rate that rose
+ * from nearly 0 to 1 does not count.
  *
- * @param middle About their median; asked for where it matters.
+ * @param middle Returns a value near the median; called only where it is needed.
  */
 export function wantsLog({ low, high }: Extent, middle: () => number): boolean {
   return low > 0 && high / low >= LOG_SPAN && middle() <= high / FLATTENED;

@@ -1,12 +1,12 @@
-/** Which end of a metric is good; null: nobody says. */
+/** Which end of a metric is good; null: that is unknown. */
 export type Goal = 'minimize' | 'maximize' | null;
 
-/** What is ranked: its value, null where it has none; `isBroken`: some of its runs came to no number. */
+/** One entry of a ranking; `value` null: it has none; `isBroken`: some of its runs ended with NaN or an infinity. */
 export type Ranked = { readonly value: number | null; readonly isBroken: boolean };
 
 /**
- * Positions from the best to the worst, or from the highest where nobody says which end is good. What has broken runs comes
- * after all that has none, and what has no value last.
+ * Indices from the best to the worst, or from the highest value where the goal is unknown. Entries with broken runs come after
+ * those without, and entries without a value last.
  */
 export function bestFirst(all: readonly Ranked[], goal: Goal): number[] {
   const sign = goal === 'minimize' ? 1 : -1;
@@ -17,9 +17,9 @@ export function bestFirst(all: readonly Ranked[], goal: Goal): number[] {
 }
 
 /**
- * Positions of the best; none where nobody says which end is good, or there is nothing beside it.
+ * Indices of the best entries; none where the goal is unknown, or nothing differs from them.
  *
- * @param textOf A value as the table writes it: what looks the same is as good, `2` and `2.00` too.
+ * @param textOf Formats a value as the table does: values with the same text are equally good.
  */
 export function bestOnes(all: readonly Ranked[], goal: Goal, textOf: (value: number) => string): ReadonlySet<number> {
   const first = all[bestFirst(all, goal)[0] ?? -1];

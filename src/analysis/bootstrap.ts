@@ -1,7 +1,7 @@
 import { quantile } from './statistics.js';
 import { seededRandom } from './parameters/seeded-random.js';
 
-/** Samples that are drawn; with so many the ends of an interval move by some 2 % of its width between two seeds. */
+/** Number of resamples; with this many the ends of an interval move by some 2 % of its width between two seeds. */
 const RESAMPLES = 2000;
 
 /**

@@ -33,14 +33,14 @@ export function topRewardTies(condition: Condition, N: number): number {
   return 2 * distance + 1;
 }
 
-/** Bits that a policy which earns the top reward always need know. Below `signalBits` when integers tie for the top. */
+/** Bits that a policy needs to know to earn the top reward always. Below `signalBits` when several integers tie for the top. */
 export function reachableBits(condition: Condition, N: number): number {
   return Math.max(0, signalBits(N) - Math.log2(topRewardTies(condition, N)));
 }
 
 /** Entropy of |secret − guess|, secret uniform, averaged over uniform guesses. */
 function distanceBits(N: number): number {
-  // Distances with a secret on both sides have probability 2/N, the others 1/N: each pair costs 2/N of one bit.
+  // A distance that the secret can have on both sides has probability 2/N, any other 1/N: each such pair costs 2/N of one bit.
   let pairs = 0;
   for (let guess = 0; guess < N; guess++) pairs += Math.min(guess, N - 1 - guess);
   return Math.log2(N) - (2 * pairs) / (N * N);

@@ -1,16 +1,19 @@
 import type { ReferenceFile, ReferenceRow } from '../contract/reference-file.js';
 import type { Condition } from './memory-task.js';
 
-/** What other learners need of the same rewards, for one setting of the memory task. Episodes; Infinity: most did not get there. */
+/**
+ * Episodes that other learners need with the same rewards, for one setting of the memory task; Infinity: most seeds did not get
+ * there.
+ */
 export type Compared = {
   readonly ideal: number;
-  /** Null: it does not learn from rewards. */
+  /** Null: a table of logits does not learn from these rewards. */
   readonly table: number | null;
   /** I(R; S | G) while guesses are uniform, bits. */
   readonly mutualBits: number;
 };
 
-/** Where several files tell of the same setting, the first does. `tables`: in words, how the tables of those files learnt. */
+/** The reference rows of all files; the first file with a setting counts. `tables`: how their tables were trained, in words. */
 export class References {
   readonly #rows = new Map<string, ReferenceRow>();
   readonly tables: readonly string[];
@@ -27,7 +30,7 @@ export class References {
     ];
   }
 
-  /** Null: there are none of it. */
+  /** The reference for a setting; null: there is none. */
   of(condition: Condition, N: number): Compared | null {
     const row = this.#rows.get(keyOf(condition, N));
     if (row === undefined) return null;

@@ -1,14 +1,14 @@
 /**
- * The rules of the memory task, once: how much there is to know of a secret below N, and what a guess earns. The laboratory
- * plays by them, and whoever judges a run reckons with them.
+ * The rules of the memory task: how many bits a secret below N has, and what a guess earns. The laboratory's environment and the
+ * analysis of its runs follow the same rules.
  */
 
-/** Bits that write every number below N: at least 1. Turns of a dense episode. */
+/** Bits that write every number below N, at least 1; also the number of turns of a dense episode. */
 export function bitLength(N: number): number {
   return N <= 1 ? 1 : Math.max(1, Math.ceil(Math.log2(N)));
 }
 
-/** Bits in a uniform secret below N. One, by the source system's convention, when there is but one secret: it divides. */
+/** Bits in a uniform secret below N. For N = 1 it is 1, the source system's convention, as it is a divisor. */
 export function signalBits(N: number): number {
   return N <= 1 ? 1 : Math.log2(N);
 }
@@ -18,7 +18,7 @@ export function closeness(distance: number, N: number): number {
   return Math.max(0, 1 - Math.log2(distance + 1) / signalBits(N));
 }
 
-/** The reward's level at this distance, of 0 to `bins` − 1. */
+/** The reward's level at this distance, from 0 to `bins` − 1. */
 export function rewardLevel(distance: number, N: number, bins: number): number {
   return roundHalfEven(closeness(distance, N) * (bins - 1));
 }

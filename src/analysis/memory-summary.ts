@@ -13,7 +13,7 @@ export type MemoryRow = {
   kind: Condition['kind'];
   N: number;
   bins: number | null;
-  /** Other parameters that tell this row from its neighbours. */
+  /** Other parameters that distinguish this row from its neighbours. */
   extra: Record<string, unknown>;
   seeds: number;
   counts: Record<Verdict['kind'], number>;
@@ -23,23 +23,23 @@ export type MemoryRow = {
   topRewardTies: number;
   /** Over the seeds that memorised. */
   episodes: { median: number; least: number; most: number } | null;
-  /** Over all seeds that ended, those that did not memorise counted as infinite. Null when none has ended. */
+  /** Median over all seeds that ended; those that did not memorise count as infinite. Null when none has ended. */
   medianOfAll: number | null;
-  /** Different examples among those learnt from, median over the runs that counted them. */
+  /** Number of different examples learnt from, median over the runs that counted them. */
   distinct: number | null;
   /** Training steps, median over the seeds that memorised. */
   steps: number | null;
   /** Episodes after which the first seed was given up. Null when none was. */
   budget: number | null;
-  /** Episodes between the evaluations around the moment of memorising; the measurement is no finer. */
+  /** Episodes between the evaluations around the moment of memorising: the resolution of the measurement. */
   resolution: number | null;
   bitsPerEpisode: BitsPerEpisode;
   ceiling: Ceiling;
-  /** Of every seed that ended: those that memorised, then the others as infinite. */
+  /** Episodes of every seed that ended: first those that memorised, then Infinity for each of the others. */
   episodesBySeed: readonly number[];
-  /** Against an ideal observer of the same episodes; null: none looked on. */
+  /** Comparison with an ideal observer of the same episodes; null: there was no observer. */
   told: Told | null;
-  /** Other learners; null: nobody has asked them. */
+  /** Comparison with other learners; null: there is no reference file. */
   compared: Compared | null;
 };
 
@@ -51,9 +51,9 @@ type JudgedRuns = {
   task: MemoryTask;
   extra: Record<string, unknown>;
   verdicts: readonly Verdict[];
-  /** Different examples of each run that counted them. */
+  /** Number of different examples of each run that counted them. */
   distinct?: readonly number[];
-  /** Of each run, as `ToldRun` has it; none: no run was observed. */
+  /** For each run as in `ToldRun`; empty: no run was observed. */
   determinedAfter?: readonly ToldRun['determinedAfter'][];
   compared?: Compared | null;
 };
@@ -91,7 +91,7 @@ export function summarise(runs: JudgedRuns): MemoryRow {
     told: toldOf(
       verdicts.map((verdict, index) => ({
         verdict,
-        // An example says the whole secret.
+        // An example (SFT) contains the whole secret.
         determinedAfter: condition.kind === 'sft' ? 1 : determinedAfter?.[index],
       })),
     ),
@@ -99,7 +99,7 @@ export function summarise(runs: JudgedRuns): MemoryRow {
   };
 }
 
-/** What the seeds of one setting learnt. Seeds that cannot be judged (yet) do not count. */
+/** What the seeds of one setting learnt. Seeds without a verdict (yet) do not count. */
 type Learning = Pick<MemoryRow, 'medianOfAll' | 'budget' | 'bitsPerEpisode'> & {
   memorised: readonly Extract<Verdict, { kind: 'memorised' }>[];
   missed: readonly Miss[];
@@ -129,7 +129,7 @@ function countOf(verdicts: readonly Verdict[]): Record<Verdict['kind'], number> 
   return counts;
 }
 
-/** The secret's bits over the median number of episodes; nothing where it was known from the start. */
+/** The secret's bits over the median number of episodes; null where it was known from the start. */
 function rateOf(bits: number, medianOfAll: number | null, budget: number | null): BitsPerEpisode {
   if (medianOfAll === null || medianOfAll === 0) return null;
   if (Number.isFinite(medianOfAll)) return { kind: 'measured', bits: bits / medianOfAll };

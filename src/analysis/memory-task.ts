@@ -12,13 +12,13 @@ export type MemoryTask = {
   N: number;
   /** Null when only the program knows it. */
   secret: number | null;
-  /** Episodes (SFT: examples) that one training step consumes. Null when the settings do not say. */
+  /** Episodes (SFT: examples) that one training step consumes; null: the settings do not tell. */
   perStep: number | null;
 };
 
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** Understands a run's settings as a memory task; null when it is some other program, or the warm-up of one. */
+/** Reads a run's settings as a memory task; null: it is another program, or a warm-up. */
 export function memoryTask(settings: Settings): MemoryTask | null {
   const N = sizeOf(settings);
   const condition = conditionOf(settings);
@@ -31,18 +31,18 @@ export function memoryTask(settings: Settings): MemoryTask | null {
   };
 }
 
-/** How many secrets there are; null: the settings do not say. */
+/** The number of possible secrets; null: the settings do not tell. */
 export function sizeOf(settings: Settings): number | null {
   const N = wholeNumber(settings['N']);
   return N === null || N < 1 ? null : N;
 }
 
-/** Null when only the program knows it. */
+/** The secret; null: only the program knows it. */
 export function secretOf(settings: Settings): number | null {
   return wholeNumber(settings['secret'] ?? settings['fixed_secret']);
 }
 
-/** A short name of the condition for a row. Bins have a column of their own. */
+/** A short name of the condition for a row of a table. The bins have a column of their own. */
 export function conditionName(condition: Condition): string {
   switch (condition.kind) {
     case 'sft':

@@ -1,13 +1,13 @@
 import { inWords, isSettingName } from '../contract/metric-names.js';
 
 /**
- * Which metric stands for a run where nobody has chosen one, and in which order metrics stand beside each other: the same in
- * the window, in `ls`, in reports and in exports. In this order:
+ * Which metric is shown for a run by default, and the order of metrics: the same in the window, in `ls`, in reports and in exports.
+ * In this order:
  *
  * 1. what the sweep file shows (`metrics.show`), in its order;
- * 2. what it judges runs by: the objective (`metric`), then the metrics of `stop_when`;
- * 3. results by their names: rewards, returns, scores, accuracies, bits, losses; of each kind those of an evaluation first,
- *    then those that do not say of what they are, then those of training;
+ * 2. what it evaluates runs by: the objective (`metric`), then the metrics of `stop_when`;
+ * 3. results by their names: rewards, returns, scores, accuracies, bits, losses; of each kind those of an evaluation first, then
+ * those without a data set in their name, then those of training;
  * 4. other numbers, then those that describe how training goes (entropies, norms, lengths, shares of what was clipped);
  * 5. settings and sizes (the learning rate, a count of parameters), then what only counts or tells the time.
  *
@@ -15,8 +15,8 @@ import { inWords, isSettingName } from '../contract/metric-names.js';
  */
 
 /**
- * What a sweep file says of the metrics of its runs. `show`: which to show, the first of them first. `x`: the axis of charts.
- * `judgedBy`: names of what runs are judged by, as the objective or an expression writes them (`eval_loss` for `eval/loss`).
+ * What a sweep file says of the metrics of its runs. `show`: which to show, in this order. `x`: the axis of charts. `judgedBy`:
+ * names of the metrics that decide over runs, as the objective or an expression writes them (`eval_loss` for `eval/loss`).
  */
 export type MetricsToShow = {
   readonly show: readonly string[];
@@ -24,11 +24,11 @@ export type MetricsToShow = {
   readonly judgedBy?: readonly string[] | undefined;
 };
 
-/** Columns of a table, when the sweep does not say which metrics to show. */
+/** Number of metric columns in a table, when the sweep does not say which to show. */
 const MOST = 4;
-/** From so many values on, a series that rises by the same amount each time only counts. */
+/** A series with at least so many values that rises by a constant step is a counter. */
 const LEAST_COUNTED = 4;
-/** Metrics that are looked at until one is found that does more than count. */
+/** Metrics that are checked, at most, until one is found that is no counter. */
 const MOST_COUNTING = 8;
 
 /** Kinds of results, the most telling first. Short words stand alone; long ones may be part of a word (`valloss`). */
@@ -42,11 +42,11 @@ const results: readonly RegExp[] = [
 ];
 /** A code length is a loss, unlike the bits that a model has learnt. */
 const bitsPerSymbol = /\bbits per (byte|char|character|dim|dimension|token|word|pixel)\b/;
-/** Terms of what reinforcement learning minimizes: they do not fall as a policy gets better. */
+/** Terms of the objective of reinforcement learning: they do not fall as a policy gets better. */
 const ofPolicies = /\b(policy|actor|critic|value|surrogate|pg|vf|qf|aux)\b.*\bloss/;
-/** What describes a result, or has its name for another reason, is none itself: `reward_std`, `loss_scale`. */
+/** A name with one of these words describes a result, or only contains its name: `reward_std`, `loss_scale`. */
 const besides = /\b(std|stddev|var|variance|scale|coef|coeff|coefficient|weight|norm|threshold|baseline|target)s?\b/;
-/** How the training goes, not how well: `entropy_loss`, `grad_norm`. */
+/** Metrics that describe how training goes, not how good the model is: `entropy_loss`, `grad_norm`. */
 const descriptions =
   /\bentropy\b(?<!cross entropy)|\b(norms?|gnorm|grads?|gradient|kl|clip\w*|mem|memory|\w*mem|len|length|mfu|t?flops|gpu|cpu|utilization|power|weights?|size)\b/;
 const ofEvaluation = /\b(eval|evaluation|val|valid|validate|validation|test|dev|heldout)\b/;
@@ -60,9 +60,9 @@ const clocks =
 const nothingCounts: ReadonlySet<string> = new Set();
 
 /**
- * All that was written, in the order above.
+ * All metrics that were written, in the order above.
  *
- * @param counting Metrics that only count, as `isCounting` finds of their values.
+ * @param counting Metrics that are counters by their values, as `isCounting` finds.
  */
 export function inMetricOrder(
   written: Iterable<string>,
@@ -76,8 +76,8 @@ export function inMetricOrder(
 }
 
 /**
- * The metrics that are worth a column each: those the sweep shows that were written, or else the first few that do not only
- * count. Where there is nothing but counters, the first of them.
+ * The metrics that are shown as columns: those of `show` that were written, or else the first few that are no counters. Where there
+ * are only counters, the first of them.
  */
 export function shownMetrics(
   written: Iterable<string>,
@@ -91,7 +91,10 @@ export function shownMetrics(
   return telling.length > 0 ? telling : inOrder.slice(0, 1);
 }
 
-/** The metric that stands for a run: what the sweep shows first, written or not; or else the first worth a column; null: none. */
+/**
+ * The metric that is shown for a run by default: the first of `show`, written or not; or else the first column; null: there is
+ * none.
+ */
 export function defaultMetric(
   written: Iterable<string>,
   choice: MetricsToShow,
@@ -100,7 +103,7 @@ export function defaultMetric(
   return choice.show[0] ?? shownMetrics(written, choice, counting)[0] ?? null;
 }
 
-/** Of metrics in their order the one that stands for a run: the first that does more than count, if there is one. */
+/** The metric that is shown for a run, among metrics in their order: the first that is no counter, if there is one. */
 export function standingAmong(
   inOrder: readonly string[],
   choice: MetricsToShow,
@@ -109,12 +112,15 @@ export function standingAmong(
   return inOrder.find((key) => !isCounter(key, choice, counting)) ?? inOrder[0] ?? null;
 }
 
-/** Whether a metric says how far or how fast a run is, or how it was set, and not how well it does. Never of what a sweep asks for. */
+/** Whether a metric only counts, tells the time or is a setting. What the sweep file asks for never is. */
 export function isCounter(key: string, choice: MetricsToShow, counting: ReadonlySet<string> = nothingCounts): boolean {
   return !choice.show.includes(key) && placeOf(key, choice, counting) >= Place.setting;
 }
 
-/** Which direction of a metric is better, by its name: less of a loss or an error, more of any other result; null: it names no result. */
+/**
+ * Which direction of a metric is better, by its name: less of a loss or an error, more of any other result; null: the name tells
+ * nothing.
+ */
 export function goalByName(key: string): 'minimize' | 'maximize' | null {
   const words = inWords(key);
   const isOther = besides.test(words) || descriptions.test(words) || ofPolicies.test(words);
@@ -125,8 +131,8 @@ export function goalByName(key: string): 'minimize' | 'maximize' | null {
 }
 
 /**
- * Which direction of a metric is better; null: nobody says. Where the sweep has an objective, of that alone; else as names say,
- * because a sweep that knows what is good may have a loss that says nothing of it.
+ * Which direction of a metric is better; null: unknown. Where the sweep has an objective, only that one has a direction, since
+ * another metric, such as a loss, may then say nothing of quality; else names decide.
  */
 export function goalOf(
   metric: string,
@@ -136,12 +142,12 @@ export function goalOf(
   return goalByName(metric);
 }
 
-/** A metric as a heading names it: one that only counts stands there for want of a better one, and says so. */
+/** A metric's name in a heading. A counter, which is shown only where nothing better exists, is marked as such. */
 export function metricHeading(key: string, choice: MetricsToShow, counting?: ReadonlySet<string>): string {
   return isCounter(key, choice, counting) ? `${key} (counter)` : key;
 }
 
-/** Whether values, oldest first, rise by the same amount each time: 1, 2, 3 …, or 64, 128, 192 … */
+/** Whether values, oldest first, rise by a constant step: 1, 2, 3 …, or 64, 128, 192 … */
 export function isCounting(values: ArrayLike<number>): boolean {
   if (values.length < LEAST_COUNTED) return false;
   const step = values[1]! - values[0]!;
@@ -154,12 +160,12 @@ export function isCounting(values: ArrayLike<number>): boolean {
 }
 
 /**
- * Those metrics that only count, of the ones that would stand for the run by their names: values are looked at until one is
- * found that does more. What has the name of a result, or is what the sweep judges its runs by, is none, whatever its values:
- * an accuracy may rise by the same amount for a while.
+ * The counters among the metrics that could be shown by default, by their values: metrics are checked until one is found that is no
+ * counter. A result by its name, or a metric that the sweep evaluates runs by, is never a counter, whatever its values: an accuracy
+ * may rise by a constant step for a while.
  *
- * @param inOrder As `inMetricOrder` has them.
- * @param valuesOf Of a metric, oldest first.
+ * @param inOrder As `inMetricOrder` returns them.
+ * @param valuesOf Returns the values of a metric, oldest first.
  */
 export function countingAmong(
   inOrder: readonly string[],
@@ -173,7 +179,7 @@ export function countingAmong(
   return counting;
 }
 
-/** The same of one metric, whatever stands before it. */
+/** Whether one metric is a counter, by the same rule. */
 export function isCountingOne(
   key: string,
   choice: MetricsToShow,
@@ -183,13 +189,13 @@ export function isCountingOne(
   return isCandidate && isCounting(valuesOf(key));
 }
 
-/** The names in an expression over metrics that may be metrics: `eval_loss` and `for_ever` of `eval_loss < 2 && for_ever`. */
+/** The names in an expression that may be metrics: `eval_loss` and `for_ever` of `eval_loss < 2 && for_ever`. */
 export function namesIn(expression: string): string[] {
   const texts = /"[^"]*"|'[^']*'/g;
   return [...new Set(expression.replace(texts, '').match(/[A-Za-z_][A-Za-z0-9_]*(?![A-Za-z0-9_]*\s*\()/g) ?? [])];
 }
 
-/** Places behind what the sweep shows, after which the next kind begins. */
+/** Ranks of the kinds of metrics, behind those of `show`. */
 const Place = {
   judged: 0,
   result: 100,
@@ -205,7 +211,7 @@ function rankOf(key: string, choice: MetricsToShow, counting: ReadonlySet<string
 }
 
 function placeOf(key: string, choice: MetricsToShow, counting: ReadonlySet<string>): number {
-  // Runs may be stopped by their steps; that makes a counter no result.
+  // Runs may be stopped by their steps; that does not make a counter a result.
   if (key === choice.x || counting.has(key) || isCountByName(key.toLowerCase())) return Place.counter;
   const judged = (choice.judgedBy ?? []).findIndex((name) => name === key || name === identifier(key));
   return judged < 0 ? placeByName(inWords(key)) : Place.judged + Math.min(judged, Place.result - 1);
@@ -227,7 +233,7 @@ function splitOf(words: string): number {
   return ofEvaluation.test(words) ? 0 : ofTraining.test(words) ? 2 : 1;
 }
 
-/** As an expression has to write the name of a metric. */
+/** The name of a metric as an expression has to write it. */
 function identifier(key: string): string {
   return key.replace(/[^A-Za-z0-9_]/g, '_');
 }

@@ -1,14 +1,14 @@
 import { mean } from './statistics.js';
 
-/** A curve of one run: `x` ascending, `y` beside it; NaN and infinities are values, too. */
+/** A curve of one run: `x` ascending, `y` at each x; NaN and infinities are values too. */
 type Curve = { readonly x: ArrayLike<number>; readonly y: ArrayLike<number> };
 
 /**
  * Which number of a curve stands for a run.
  *
- * `last`, `min`, `max`: of its values. `best`: where the objective of the sweep is best (the value of a checkpoint that was
- * chosen by it). `at`: the last value up to that x, of curves that reach so far. `mean`: of so many last values. `auc`: the
- * area under the curve by the trapezoidal rule, over the length of its x axis, so that it has the unit of the metric.
+ * `last`, `min`, `max`: of its values. `best`: the value where the objective of the sweep is best, as of a checkpoint chosen by it.
+ * `at`: the last value up to that x; null for curves that end before. `mean`: the mean of the last `count` values. `auc`: the area
+ * under the curve by the trapezoidal rule, divided by the length of its x axis, so that it has the unit of the metric.
  */
 export type RunValue =
   | { readonly kind: 'last' | 'min' | 'max' | 'auc' }
@@ -16,7 +16,7 @@ export type RunValue =
   | { readonly kind: 'at'; readonly x: number }
   | { readonly kind: 'mean'; readonly of: number };
 
-/** The value that stands for a run: null where it has none; NaN and infinities as they are. `bestX`: for `best`. */
+/** The value that stands for a run: null where it has none; NaN and infinities as they are. `bestX`: the x that `best` needs. */
 export function runValue(curve: Curve, which: RunValue, bestX: number | null = null): number | null {
   const values = Array.from(curve.y);
   if (values.length === 0) return null;
@@ -35,18 +35,18 @@ export function runValue(curve: Curve, which: RunValue, bestX: number | null = n
   }
 }
 
-/** Null: the curve ends before. */
+/** The place, if the curve reaches it; null: the curve ends before. */
 function reached({ x, y }: Curve, place: number): number | null {
   return x[y.length - 1]! < place ? null : place;
 }
 
-/** The x at which a curve is best; null: it has no finite value. The first of several. */
+/** The first x at which a curve is best; null: it has no finite value. */
 export function bestPlace(curve: Curve, goal: 'minimize' | 'maximize'): number | null {
   const best = extremeOf(Array.from(curve.y), goal === 'minimize' ? 'min' : 'max');
   return best === null ? null : curve.x[best.index]!;
 }
 
-/** Where none is finite: the last. */
+/** The extreme of the finite values; where none is finite, the last value. */
 function extremeValue(values: readonly number[], kind: 'min' | 'max'): number {
   return extremeOf(values, kind)?.value ?? values.at(-1)!;
 }
@@ -60,7 +60,7 @@ function extremeOf(values: readonly number[], kind: 'min' | 'max'): { value: num
   return best;
 }
 
-/** The last value up to there; null: there is no such place, or the curve begins later. */
+/** The last value up to a place; null: there is no place, or the curve begins later. */
 function placed({ x, y }: Curve, place: number | null): number | null {
   if (place === null) return null;
   let value: number | null = null;
@@ -76,12 +76,12 @@ function meanHeight({ x, y }: Curve): number {
   return length > 0 ? area / length : y[y.length - 1]!;
 }
 
-/** Whether it asks for a place on the x axis; the others look at the values alone. */
+/** Whether a value needs a place on the x axis; the others depend on the y values alone. */
 export function hasPlace({ kind }: RunValue): boolean {
   return kind === 'at' || kind === 'auc' || kind === 'best';
 }
 
-/** Ways to write it: `last`, `at=1000`, `mean=10`. Null: it is none of them. */
+/** Parses `last`, `at=1000`, `mean=10` and so on. Null: the text is none of them. */
 export function parseRunValue(text: string): Exclude<RunValue, { kind: 'best' }> | 'best' | null {
   if (text === 'best') return text;
   const plain = (['last', 'min', 'max', 'auc'] as const).find((kind) => kind === text);
@@ -92,13 +92,13 @@ export function parseRunValue(text: string): Exclude<RunValue, { kind: 'best' }>
   return kind === 'mean' && Number.isInteger(value) && value > 0 ? { kind, of: value } : null;
 }
 
-/** As `parseRunValue` reads it. */
+/** Writes a value as `parseRunValue` reads it. */
 export function runValueWord(which: Exclude<RunValue, { kind: 'best' }>): string {
   if (which.kind === 'at') return `at=${which.x}`;
   return which.kind === 'mean' ? `mean=${which.of}` : which.kind;
 }
 
-/** In words. */
+/** Describes a value in words. */
 export function runValueText(which: RunValue): string {
   switch (which.kind) {
     case 'last':

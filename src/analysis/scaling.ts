@@ -10,18 +10,21 @@ export type Scaling = {
   bins: number | null;
   extra: Record<string, unknown>;
   law: PowerLaw;
-  /** Of the slope: 95 %, by bootstrap over the seeds within each size; null: a size has fewer than three of them. */
+  /** 95 % interval of the slope, by bootstrap over the seeds within each size; null: a size has fewer than three of them. */
   slope95: readonly [number, number] | null;
-  /** Slopes of other learners over the same sizes, through their medians; null: not known at all of them, or most do not get there. */
+  /**
+   * Slopes of other learners over the same sizes, through their medians; null: a size has no reference, or most seeds do not get
+   * there.
+   */
   idealSlope: number | null;
   tableSlope: number | null;
-  /** Sizes left out because half of their seeds or more did not memorise. */
+  /** Sizes left out because at least half of their seeds did not memorise. */
   leftOut: number[];
 };
 
 /**
- * Fits episodes ∝ N^slope through the medians over all seeds, for each condition seen at two or more N.
- * A size whose median is infinite cannot be fitted, and is named: without it the slope is too kind.
+ * Fits episodes ∝ N^slope through the medians over all seeds, for each condition with two or more N. A size whose median is
+ * infinite cannot be fitted; it is listed, as the slope without it is too low.
  */
 export function scalings(rows: readonly MemoryRow[]): Scaling[] {
   const families = grouped(rows, ({ group, condition, bins, extra }) =>
@@ -41,15 +44,15 @@ export function scalings(rows: readonly MemoryRow[]): Scaling[] {
   });
 }
 
-/** Null where a size is not known, or most do not get there: without it the slope would be too kind. */
+/** The slope through all sizes; null: a size has no value or an infinite one, without which the slope would be too low. */
 function slopeOf(rows: readonly MemoryRow[], episodesOf: (row: MemoryRow) => number | null | undefined): number | null {
   const points = rows.map((row) => ({ x: row.N, y: episodesOf(row) ?? Infinity }));
   return points.every(({ y }) => Number.isFinite(y)) ? (fitPowerLaw(points)?.slope ?? null) : null;
 }
 
-/** Samples that are drawn. */
+/** Number of bootstrap samples. */
 const RESAMPLES = 2000;
-/** Of two seeds a bootstrap says how far they lie apart, and that far too seldom. */
+/** With two seeds a bootstrap only shows their distance, and covers the true value too seldom. */
 const LEAST_SEEDS = 3;
 
 /**
@@ -80,7 +83,7 @@ type Point = { x: number; y: number };
 /** `y ≈ factor · x^slope`, least squares on the logarithms. `r2` is 1 when the points lie on the line. */
 type PowerLaw = { slope: number; factor: number; r2: number; points: number };
 
-/** Null with fewer than two different x. Points must be positive; others are left out. */
+/** Fits a power law; points that are not positive are left out. Null with fewer than two different x. */
 export function fitPowerLaw(points: readonly Point[]): PowerLaw | null {
   const logs = points
     .filter(({ x, y }) => x > 0 && y > 0 && Number.isFinite(y))
@@ -92,7 +95,7 @@ export function fitPowerLaw(points: readonly Point[]): PowerLaw | null {
   const xy = sum(logs.map(({ x, y }) => (x - meanX) * (y - meanY)));
   const yy = sum(logs.map(({ y }) => (y - meanY) ** 2));
   const slope = xy / xx;
-  // A flat line explains flat points wholly.
+  // A flat line explains flat points completely.
   const r2 = yy === 0 ? 1 : (xy * xy) / (xx * yy);
   return { slope, factor: Math.exp(meanY - slope * meanX), r2, points: logs.length };
 }

@@ -1,15 +1,15 @@
 import { type Centre, centreOf, type SeedSummary } from './seed-statistics.js';
 
-/** The curve of one run: `x` does not fall, NaN in `y` is a gap. `isOver`: it has ended, and will not go further. */
+/** The curve of one run: `x` does not fall, NaN in `y` is a gap. `isOver`: the run has ended, so the curve is complete. */
 export type SeedCurve = { readonly x: ArrayLike<number>; readonly y: ArrayLike<number>; readonly isOver: boolean };
 
-/** What stands for the seeds at one place; `count` of them have a value there. */
+/** The centre of the seeds at one place; `count` of them have a value there. */
 export type BandPoint = Centre & { readonly x: number; readonly count: number };
 
 /**
- * What stands for several curves at each place. A curve counts from its first value on; one that has ended is carried on with its
- * last value, so that a mean does not jump where the first seed stops, and one that goes on counts as far as it has come.
- * Places that no curve reaches are left out.
+ * The centre of several curves at each place. A curve counts from its first value on; that of an ended run keeps its last value, so
+ * that a mean does not jump where the first seed stops, and that of a running one counts as far as it reaches. Places that no curve
+ * reaches are left out.
  */
 export function seedBand(
   curves: readonly SeedCurve[],
@@ -26,7 +26,10 @@ export function seedBand(
   });
 }
 
-/** Null: none there, or it is no number. @param index Of the last point up to there. */
+/**
+ * The value of a curve at a place; null: there is none, or it is not a number. @param index Index of the last point up to that
+ * place.
+ */
 function valueAt({ x, y, isOver }: SeedCurve, index: number, place: number): number | null {
   const isBeyond = index === x.length - 1 && place > x[index]!;
   if (index < 0 || (isBeyond && !isOver) || !Number.isFinite(y[index])) return null;
@@ -34,8 +37,8 @@ function valueAt({ x, y, isOver }: SeedCurve, index: number, place: number): num
 }
 
 /**
- * Where some curves have a value, in order; of more than `count` places that many, evenly spaced from the first to the last x, or
- * evenly in log x. Empty: there is no value.
+ * The x values of all curves, in order; where there are more than `count`, that many, evenly spaced from the first to the last x,
+ * or evenly in log x. Empty: there is no value.
  */
 export function placesOf(curves: readonly Pick<SeedCurve, 'x'>[], count: number, isLog: boolean): number[] {
   const written = new Set(curves.flatMap(({ x }) => Array.from(x).filter((place) => !isLog || place > 0)));

@@ -1,21 +1,20 @@
 import { deviation, mean, median, quantile } from './statistics.js';
 
 /**
- * What stands for the seeds of one setting, in the list, in charts and in comparisons alike: a value in the middle and how
- * far the seeds lie around it.
+ * What stands for the seeds of one setting, in the list, in charts and in comparisons alike: a centre and how far the seeds lie
+ * around it.
  *
- * `std`: mean ± standard deviation of a sample (n − 1). `band`: the mean with the interval that holds the true mean with
- * 95 % if the seeds are normal, mean ± t(n − 1) s / √n. `range`: the mean between the lowest and the highest. `median`:
- * between the quartiles. `iqm`: the interquartile mean as Agarwal et al. 2021 take it (a quarter of the values, rounded
- * down, left out at each end) between the quartiles.
+ * `std`: mean ± sample standard deviation (n − 1). `band`: the mean with its 95 % confidence interval for normal seeds, mean ± t(n
+ * − 1) s / √n. `range`: the mean between the lowest and the highest. `median`: between the quartiles. `iqm`: the interquartile mean
+ * of Agarwal et al. 2021 (a quarter of the values, rounded down, left out at each end) between the quartiles.
  */
 export const seedSummaries = ['std', 'band', 'range', 'median', 'iqm'] as const;
 export type SeedSummary = (typeof seedSummaries)[number];
 
-/** What stands for several values, and how far they lie apart; `low` and `high` take two values, NaN else. */
+/** The centre of several values and the ends of their interval; `low` and `high` are NaN for fewer than two values. */
 export type Centre = { readonly middle: number; readonly low: number; readonly high: number };
 
-/** @param values All finite; of none all is NaN. */
+/** @param values All finite; if empty, every field is NaN. */
 export function centreOf(values: readonly number[], summary: SeedSummary): Centre {
   if (values.length === 0) return nothing;
   const sorted = values.toSorted((a, b) => a - b);
@@ -30,7 +29,7 @@ function middleOf(sorted: readonly number[], summary: SeedSummary): number {
   return summary === 'iqm' ? interquartileMean(sorted) : mean(sorted)!;
 }
 
-/** A quarter of the values, rounded down, is left out at each end. @param sorted Ascending; at least one. */
+/** The mean without a quarter of the values, rounded down, at each end. @param sorted Ascending; at least one. */
 export function interquartileMean(sorted: readonly number[]): number {
   const trimmed = Math.floor(sorted.length / 4);
   return mean(trimmed === 0 ? sorted : sorted.slice(trimmed, sorted.length - trimmed))!;
@@ -52,17 +51,17 @@ function spreadOf(sorted: readonly number[], middle: number, summary: SeedSummar
   }
 }
 
-/** The results of some runs: those that are numbers, and how many are not, which no average may hide. */
+/** The results of some runs: the finite ones, and the numbers of the others, which no average may hide. */
 export type Results = { readonly finite: readonly number[]; readonly nan: number; readonly infinite: number };
 
-/** Divides values into those that can be averaged and those that are to be counted. */
+/** Divides values into those that can be averaged and those that are counted. */
 export function resultsOf(values: readonly number[]): Results {
   const finite = values.filter(Number.isFinite);
   const nan = values.reduce((count, value) => count + Number(Number.isNaN(value)), 0);
   return { finite, nan, infinite: values.length - finite.length - nan };
 }
 
-/** `4 NaN`, `1 inf`, `4 NaN, 1 inf`; empty where all are numbers. */
+/** `4 NaN`, `1 inf`, `4 NaN, 1 inf`; empty where all are finite. */
 export function notFiniteText({ nan, infinite }: Pick<Results, 'nan' | 'infinite'>): string {
   return [nan > 0 ? `${nan} NaN` : '', infinite > 0 ? `${infinite} inf` : ''].filter((part) => part !== '').join(', ');
 }
@@ -73,7 +72,7 @@ const studentTable = [
 ];
 const normal = 1.959964;
 
-/** How many standard errors a two-sided 95 % interval reaches to each side; beyond the table by Fisher's expansion. */
+/** How many standard errors a two-sided 95 % interval extends to each side; beyond the table by Fisher's expansion. */
 export function student95(degrees: number): number {
   const known = studentTable[degrees - 1];
   if (known !== undefined) return known;

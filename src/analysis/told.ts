@@ -1,30 +1,30 @@
 import { median } from './statistics.js';
 import { isMiss, type Verdict } from './verdict.js';
 
-/** A run beside the ideal observer of its own episodes. */
+/** A run and when an ideal observer of its episodes knew the secret. */
 export type ToldRun = {
   readonly verdict: Verdict;
   /**
-   * Episodes after which their rewards left only one secret; null: several still fitted at the end. Undefined: the run was not
-   * observed.
+   * Episodes after which their rewards left only one possible secret; null: several were left at the end. Undefined: the run was
+   * not observed.
    */
   readonly determinedAfter: number | null | undefined;
 };
 
-/** How soon the runs of a setting had been told the secret, and how much later their weights knew it. */
+/** How soon the episodes of a setting's runs determined the secret, and how much later the weights knew it. */
 export type Told = {
-  /** Runs that were observed and can be judged. */
+  /** Number of runs that were observed and have a verdict. */
   readonly runs: number;
-  /** Episodes until it was determined: median over them, those of whom it never was as infinite. */
+  /** Episodes until the secret was determined: median over these runs; one in which it never was counts as infinite. */
   readonly median: number;
   /**
-   * Episodes until memorised over episodes until determined: median over the runs of whom it was determined, those that did not
-   * memorise as infinite. Null: there are none.
+   * Ratio of the episodes until memorised to those until determined: median over the runs in which it was determined; one that did
+   * not memorise counts as infinite. Null: there are none.
    */
   readonly wasted: number | null;
 };
 
-/** Null: no run of it was observed and has ended. */
+/** Summary of a setting's runs; null: none of them was observed and has ended. */
 export function toldOf(runs: readonly ToldRun[]): Told | null {
   const judged = runs.flatMap(({ verdict, determinedAfter }) => {
     const took = tookOf(verdict);
@@ -35,7 +35,7 @@ export function toldOf(runs: readonly ToldRun[]): Told | null {
   return { runs: judged.length, median: median(judged.map(({ told }) => told))!, wasted: median(ratios) };
 }
 
-/** Null: it cannot be judged, or not yet. */
+/** Episodes until memorised, Infinity if it failed to; null: there is no verdict (yet). */
 function tookOf(verdict: Verdict): number | null {
   if (verdict.kind === 'memorised') return verdict.episodes;
   return isMiss(verdict) ? Infinity : null;

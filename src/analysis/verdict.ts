@@ -1,29 +1,29 @@
 import type { ReportedState } from './analysed-run.js';
 
-/** One look at what the model knows. `episodes`: training episodes (SFT: examples) consumed before it. */
+/** One evaluation of the model. `episodes`: training episodes (SFT: examples) consumed before it. */
 export type Evaluation = { step: number; episodes: number; bits: number };
 
 /** All evaluations of a run, by step, and the last answer at temperature 0. Bits are raw: negative below chance. */
 export type Curve = {
   evaluations: readonly Evaluation[];
-  /** `answer` null: it was no number. Null when the run did not measure it. */
+  /** `answer` null: it was not a number. Null when the run did not measure it. */
   greedy: { answer: number | null; probability: number } | null;
   /**
-   * Over the last tenth of its rows: the share of groups whose episodes all earned the same, and the mean reward. Null, or left
-   * out, when the run did not measure it.
+   * Over the last tenth of its rows: the share of groups whose episodes all earned the same reward, and the mean reward. Null or
+   * absent: the run did not measure it.
    */
   lately?: { constantShare: number; reward: number } | null;
-  /** Different examples that were learnt from (SFT). Null, or left out, when the run did not count them. */
+  /** Number of different examples learnt from (SFT). Null or absent: the run did not count them. */
   distinct?: number | null;
 };
 
 /**
- * What became of a memory run.
+ * The outcome of a memory run.
  *
- * `memorised`: the first evaluation from which on it knew 95 % of the bits at every evaluation. `stuck`: sure of a
- * wrong answer. `plateau`: nearly all groups earned one and the same reward above 0, so that nothing was left to learn from.
- * `collapsed`: the secret became far less likely than by chance. `censored`: the budget ended first.
- * `unfinished`: the run ended before its budget. `unmeasured`: it wrote no evaluation.
+ * `memorised`: the first evaluation from which on it always knew 95 % of the bits. `stuck`: sure of a wrong answer. `plateau`:
+ * nearly all groups earned one and the same reward above 0, so that no gradient was left. `collapsed`: the secret became far less
+ * likely than by chance. `censored`: the budget ended first. `unfinished`: the run ended before its budget. `unmeasured`: it wrote
+ * no evaluation.
  */
 export type Verdict =
   | { kind: 'memorised'; step: number; episodes: number; resolution: number | null }
@@ -38,7 +38,7 @@ export type Verdict =
 
 export type Miss = Extract<Verdict, { kind: 'stuck' | 'plateau' | 'collapsed' | 'censored' }>;
 
-/** Runs that had their chance. A run that failed or was killed before its budget says nothing about learning. */
+/** Whether a run used its budget and did not memorise. A run that failed or was killed before says nothing about learning. */
 export function isMiss(verdict: Verdict): verdict is Miss {
   return ['stuck', 'plateau', 'collapsed', 'censored'].includes(verdict.kind);
 }
@@ -48,8 +48,8 @@ export const MEMORISED_SHARE = 0.95;
 /** Probability of a wrong answer that counts as being stuck on it. */
 export const STUCK_PROBABILITY = 0.9;
 /**
- * Share of groups without a signal from which on a run counts as being on a plateau. Most of them are above 99 %; one that had
- * earned 0.856 ± 0.001 over its last 10,000 steps, next to its secret, was at 98.8 %.
+ * Share of groups without a signal from which on a run is on a plateau. Most such runs are above 99 %; one that earned 0.856 ±
+ * 0.001 over its last 10,000 steps, next to its secret, was at 98.8 %.
  */
 export const PLATEAU_SHARE = 0.98;
 /** Raw bits below which the secret counts as lost: eight times less likely than by chance. */
@@ -58,11 +58,11 @@ export const COLLAPSED_BITS = -3;
 /** `secretBits`: log2 N. */
 export type Judged = { secretBits: number; secret: number | null; state: ReportedState };
 
-/** A run that still goes on is not judged: it may forget what it knows. */
+/** The verdict on a run. A running one has none yet: it may forget what it knows. */
 export function judge(curve: Curve, judged: Judged): Verdict {
   const { state } = judged;
   const last = curve.evaluations.at(-1);
-  // One that ran before and waits, for its retry or to be released, may know more when it ends.
+  // A run that waits for a retry or a release after an attempt may know more when it ends.
   if (waiting.includes(state)) return last === undefined ? { kind: 'queued' } : unfinished(state, last);
   if (up.includes(state)) return { kind: 'running', bits: last?.bits ?? null, episodes: last?.episodes ?? null };
   return last === undefined ? { kind: 'unmeasured', state } : judgeEnded(curve, last, judged);
@@ -85,7 +85,7 @@ function unfinished(state: ReportedState, { bits, episodes }: Pick<Evaluation, '
   return { kind: 'unfinished', state, bits, episodes };
 }
 
-/** The first evaluation of the unbroken stay at or above the threshold that lasts to the end. */
+/** The first evaluation from which on all evaluations are at or above the threshold. */
 function firstOfStay(
   evaluations: readonly Evaluation[],
   threshold: number,
@@ -99,6 +99,6 @@ function firstOfStay(
 
 function isStuck({ greedy, evaluations }: Curve, secret: number | null): boolean {
   if (greedy === null || greedy.probability <= STUCK_PROBABILITY) return false;
-  // Without the secret, bits tell: who is this sure of an answer, and knows less than one bit, is sure of a wrong one.
+  // Where the secret is unknown, bits decide: a run that is sure of an answer and knows less than one bit is sure of a wrong one.
   return secret === null ? evaluations.at(-1)!.bits < 1 : greedy.answer !== secret;
 }

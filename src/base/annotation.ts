@@ -4,17 +4,20 @@ import * as z from 'zod';
 export const Annotation = z.object({ starred: z.boolean(), tags: z.array(z.string()), note: z.string().nullable() });
 export type Annotation = z.infer<typeof Annotation>;
 
-/** More than anyone reads, characters; and more tags than anyone gives. */
+/** Limits on the length of a tag and of a note, in characters, and on the number of tags: more than anyone needs. */
 const LONGEST_TAG = 60;
 const LONGEST_NOTE = 4000;
 const MOST_TAGS = 32;
 
-/** Characters that the query language, or the command line, takes for something else. */
+/** A tag may hold no character that has a meaning in the query language or in a shell. */
 const tagPattern = /^(?![+-])[^\s,"'`()*\p{C}]+$/u;
 
 const Tag = z.string().max(LONGEST_TAG).regex(tagPattern);
 
-/** What is to be different: what is left out stays. `note` null: none any more. A tag is the same in large and small letters. */
+/**
+ * A change of an annotation: absent fields stay as they are, and `note: null` removes the note. Tags are compared without regard to
+ * case.
+ */
 export const AnnotationChange = z.object({
   starred: z.boolean().optional(),
   add: z.array(Tag).max(MOST_TAGS).optional(),
@@ -23,10 +26,10 @@ export const AnnotationChange = z.object({
 });
 export type AnnotationChange = z.infer<typeof AnnotationChange>;
 
-/** The annotation of a run of which nothing was noted. */
+/** The annotation of a run that has no star, tags or note. */
 export const noAnnotation: Annotation = { starred: false, tags: [], note: null };
 
-/** The annotation after a change; null: nothing is left of it. Tags beyond the limit are not added. */
+/** The annotation after a change; null: it is empty. Tags beyond the limit are not added. */
 export function annotated(
   before: Annotation | null,
   { starred, add = [], remove = [], note }: AnnotationChange,
@@ -42,20 +45,20 @@ export function annotated(
   return after.starred || after.tags.length > 0 || after.note !== null ? after : null;
 }
 
-/** What a file says, within the limits: others may have written it. Null: it says nothing. */
+/** An annotation as read from a file, cut to the limits, since others may have written the file. Null: it is empty. */
 export function boundedAnnotation({ starred, tags, note }: Annotation): Annotation | null {
   const short = tags.map((tag) => tag.slice(0, LONGEST_TAG)).filter((tag) => tag.trim() !== '');
   return annotated(null, { starred, add: short, note: note === null ? null : note.slice(0, LONGEST_NOTE) });
 }
 
-/** What is wrong with a tag, in words; null: nothing. */
+/** What is wrong with a tag, in words; null: it is valid. */
 export function tagProblem(tag: string): string | null {
   if (tag === '') return 'it is empty';
   if (tag.length > LONGEST_TAG) return `it has more than ${LONGEST_TAG} characters`;
   return tagPattern.test(tag) ? null : 'a tag is one word, without commas, quotes, parentheses and *';
 }
 
-/** What is wrong with a note, in words; null: nothing. */
+/** What is wrong with a note, in words; null: it is valid. */
 export function noteProblem(note: string): string | null {
   return note.length > LONGEST_NOTE ? `it has ${note.length} characters; the limit is ${LONGEST_NOTE}` : null;
 }
@@ -66,7 +69,7 @@ export function tagsText(annotation: Annotation | null | undefined): string {
   return [annotation.starred ? STAR : '', annotation.tags.join(', ')].filter((part) => part !== '').join(' ');
 }
 
-/** Stands beside a run that is starred. */
+/** Marks a starred run in lists. */
 export const STAR = '★';
 
 function emptyAsNull(note: string | null): string | null {

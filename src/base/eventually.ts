@@ -1,7 +1,7 @@
-/** A value that is there already, or will be: most answers come at once, and only the slow ones are waited for. */
+/** A value that is available at once or later. Most answers are available at once, and need no turn of the event loop. */
 export type Eventually<Value> = Value | Promise<Value>;
 
-/** Goes on with a value, at once if it is there already. */
+/** Passes a value to `use`: synchronously if it is available. */
 export function after<Value, Result>(
   value: Eventually<Value>,
   use: (value: Value) => Eventually<Result>,

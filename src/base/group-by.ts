@@ -1,7 +1,7 @@
-/** What belongs together, in the order of the first of each. */
+/** Groups items by key, in the order of each key's first item. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
-  // Neighbours often belong together, and need not be looked up each.
+  // Neighbours often have the same key; this saves their look-up.
   let last: { key: Key; members: Item[] } | null = null;
   for (const item of items) {
     const key = keyOf(item);
@@ -15,14 +15,14 @@ export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) =>
   return groups;
 }
 
-/** As `groupBy`, where an item may have several keys; it stands once under each of them. */
+/** Like `groupBy`, for items with several keys: an item is in the group of each of its keys. */
 export function groupByEach<Item, Key>(items: Iterable<Item>, keysOf: (item: Item) => Iterable<Key>): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) for (const key of new Set(keysOf(item))) addTo(groups, key, item);
   return groups;
 }
 
-/** Adds an item to the group of that key, which it may be the first of. */
+/** Adds an item to the group of a key, and creates the group where it is missing. */
 export function addTo<Item, Key>(groups: Map<Key, Item[]>, key: Key, item: Item): void {
   const group = groups.get(key);
   if (group === undefined) groups.set(key, [item]);

@@ -4,10 +4,10 @@ import type * as z from 'zod';
 type KnownPart<Value> = { success: true; data: Value; unknown: string[] } | { success: false; error: z.ZodError };
 
 /**
- * What a newer version of a program wrote, as far as this one knows it: a strict schema refuses a key that it does not have, and
- * with it all that stands beside it. Here that key alone is lost, and the caller can say so.
+ * Parses what a newer version of the program may have written: a strict schema rejects the whole object for one unknown key,
+ * whereas here only that key is dropped, and the caller can report it.
  *
- * @param json Made by `JSON.parse` and nobody else's: unknown keys are deleted from it.
+ * @param json The result of a `JSON.parse` that nobody else uses: unknown keys are deleted from it.
  */
 export function knownPart<Value>(schema: z.ZodType<Value>, json: unknown): KnownPart<Value> {
   const unknown: string[] = [];
@@ -16,7 +16,7 @@ export function knownPart<Value>(schema: z.ZodType<Value>, json: unknown): Known
     if (parsed.success) return { success: true, data: parsed.data, unknown };
     const { error } = parsed;
     const found = unknownKeys(error.issues, []);
-    // Each time there are fewer keys.
+    // Every round deletes at least one key, so the loop ends.
     if (found === null || !found.map((path) => deleteAt(json, path)).every(Boolean)) return { success: false, error };
     unknown.push(...found.map((path) => path.join('.')));
   }
@@ -25,7 +25,7 @@ export function knownPart<Value>(schema: z.ZodType<Value>, json: unknown): Known
 type Path = readonly PropertyKey[];
 type Issue = z.core.$ZodIssue;
 
-/** Paths of unknown keys; null: something else is wrong, too. */
+/** The paths of the unknown keys; null: the issues include other errors. */
 function unknownKeys(issues: readonly Issue[], above: Path): Path[] | null {
   const found: Path[] = [];
   for (const issue of issues) {
@@ -37,7 +37,7 @@ function unknownKeys(issues: readonly Issue[], above: Path): Path[] | null {
   return found;
 }
 
-/** Of a union it must be one member of which nothing but keys is unknown. */
+/** The unknown keys of the first member of a union that has no other errors; null: each has. */
 function inUnion(issue: Issue, path: Path): Path[] | null {
   if (issue.code !== 'invalid_union') return null;
   for (const issues of issue.errors) {
@@ -47,7 +47,7 @@ function inUnion(issue: Issue, path: Path): Path[] | null {
   return null;
 }
 
-/** Whether there was something to delete. */
+/** Deletes a key; false: it does not exist. */
 function deleteAt(json: unknown, path: Path): boolean {
   let at = json;
   for (const key of path.slice(0, -1)) at = (at as Record<PropertyKey, unknown> | undefined)?.[key];

@@ -1,20 +1,20 @@
-/** A value that is made when it is first asked for, and then kept. */
+/** A value that is computed on first use and then kept. */
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => (made ??= { value: make() }).value;
 }
 
 /**
- * From now to the next whole second, ms. Whoever looks about once a second does so then, so that all of them wake the
- * processor once, and not each for itself.
+ * Milliseconds to the next whole second. Timers with a period of about a second are aligned to it, so that they wake the processor
+ * together.
  *
- * @param now Of a clock that all of them use: `performance.now()`.
+ * @param now Time by a clock that all of them share: `performance.now()`.
  */
 export function untilWholeSecond(now: number): number {
   return 1000 - (Math.ceil(now) % 1000);
 }
 
-/** The object with more fields, each worked out when it is read for the first time. */
+/** Adds fields to an object that are computed on first read. */
 export function withLazy<Known extends object, Later extends object>(
   known: Known,
   later: { readonly [Key in keyof Later]: () => Later[Key] },

@@ -1,12 +1,12 @@
 /**
- * What was computed from an object that does not change, for the last few questions asked of it. Goes when the object
- * goes: a run that has written more gives a new series, and the old one takes its results with it.
+ * The last few results computed from an immutable object, by question. They are freed with the object: a run that writes more gets
+ * a new series, and the old one takes its results with it.
  */
 export class Memo<Of extends object, Result> {
   readonly #kept: number;
   readonly #known = new WeakMap<Of, readonly (readonly [question: string, result: Result])[]>();
 
-  /** `kept`: questions remembered per object. */
+  /** @param kept How many results are kept per object. */
   constructor(kept: number) {
     this.#kept = kept;
   }

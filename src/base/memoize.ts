@@ -1,4 +1,4 @@
-/** Remembers the last value and what it was computed from; computes anew only when that has changed. */
+/** Keeps the last result and the inputs it was computed from; computes it again only when an input has changed. */
 export class Memoized<T> {
   #inputs: readonly unknown[] | null = null;
   #value: T | undefined;

@@ -19,17 +19,17 @@ export const Outcome = z.discriminatedUnion('kind', [
 ]);
 export type Outcome = z.infer<typeof Outcome>;
 
-/** What a retry can be asked for: the ways of ending that nobody wanted. */
+/** The classes of failure that `retry` in a sweep file can name. */
 export const FailureClass = z.enum(['crash', 'oom', 'timeout', 'signal', 'lost']);
 export type FailureClass = z.infer<typeof FailureClass>;
 
-/** The class of an ending; null where it was wanted. */
+/** The class of failure of an outcome; null: it is no failure. */
 export function failureClass({ kind }: Outcome): FailureClass | null {
   if (kind === 'failed') return 'crash';
   return kind === 'done' || kind === 'killed' ? null : kind;
 }
 
-/** Why an attempt ended that did not end well, in words. */
+/** The reason why an attempt failed, in words. */
 export function failureReason(outcome: Exclude<Outcome, { kind: 'done' | 'killed' }>): string {
   switch (outcome.kind) {
     case 'failed':
@@ -45,7 +45,7 @@ export function failureReason(outcome: Exclude<Outcome, { kind: 'done' | 'killed
   }
 }
 
-/** What a run's directory says about its past. Read by `store`; the sweep's planner judges from it what is left to do. */
+/** What a run's directory says about its past. The planner of a sweep decides from it what is left to do. */
 export type RunFacts = {
   /** Whether the directory exists and holds a `run.json` of ours. */
   known: boolean;
@@ -61,12 +61,14 @@ export type RunFacts = {
   exitCode: number | null;
   /** The `stop_when` rule that ended the last attempt as done, or null. */
   stoppedBy: string | null;
-  /** Rows of the done rule's file that may tell that the run is done, if it has one and the file exists. */
+  /** Rows of the done rule's file that may show that the run is done; empty: there is no rule or no file. */
   doneRows: readonly Record<string, unknown>[];
-  /** Where the done rule's file has a line that is no row, as `line 3 of checkpoints.jsonl`; absent: nowhere. */
+  /** Where the done rule's file has a malformed line, as `line 3 of checkpoints.jsonl`; absent: nowhere. */
   malformed?: string;
-  /** Why the command of the done rule says that it is not done, in words; absent: it was not asked, or says that it is. */
+  /**
+   * Why the command of the done rule says that the run is not done, in words; absent: it was not called, or says that it is done.
+   */
   doneWords?: string;
-  /** What of all this is there and could not be read, in words; absent: nothing. */
+  /** Which of these files exist but cannot be read, in words; absent: none. */
   obstacle?: string;
 };

@@ -1,24 +1,24 @@
-/** Fields of /proc/PID/stat that say who a process is and whom it belongs to. */
+/** Fields of /proc/PID/stat that identify a process and its owner. */
 export type ProcessStat = {
   pid: number;
-  /** What it calls itself, at most 15 characters. */
+  /** The name of the command, which Linux cuts to 15 characters. */
   name: string;
-  /** One letter; Z is dead and X nearly. */
+  /** One letter; `Z` is a zombie, `X` is dead. */
   state: string;
   parent: number;
   group: number;
   session: number;
-  /** Whether it belongs to a terminal. */
+  /** Whether the process has a controlling terminal. */
   terminal: boolean;
   startTime: string;
   /**
-   * Where its environment begins in memory: another place, chosen at random, with every program that it executes. '0' where
-   * that may not be read, as another user's environment may not; empty where there is no /proc.
+   * Address of the environment in memory, which each execve chooses at random: it tells two programs with the same pid apart. '0'
+   * where it may not be read, as of another user's process; empty where there is no /proc.
    */
   image: string;
 };
 
-/** After the name: state, ppid, pgrp, session, tty_nr; as fields 22 and 50 starttime and env_start. */
+/** The fields after the name: state, ppid, pgrp, session, tty_nr; then fields 22 (starttime) and 50 (env_start). */
 const statFields = /^(\S) (\d+) (\d+) (\d+) (-?\d+) (?:\S+ ){14}(\d+)(?: (?:\S+ ){27}(\d+))?/;
 
 /** The command name may hold spaces and parentheses, so the fields are counted from the last `)`. */
@@ -33,7 +33,7 @@ export function parseStat(text: string): ProcessStat | null {
   return { ...ids, terminal: terminal !== '0', startTime: startTime!, image: image ?? '0' };
 }
 
-/** A zombie writes nothing any more. */
+/** Whether a process has ended. A zombie has: it writes nothing any more. */
 export function isDead({ state }: ProcessStat): boolean {
   return state === 'Z' || state === 'X';
 }

@@ -1,4 +1,4 @@
-/** The words for where a run is. `status --json`, the window and the query language use these. */
+/** The states of a run, as `status --json`, the window and the query language write them. */
 export const runStates = [
   'queued',
   'starting',
@@ -13,13 +13,13 @@ export const runStates = [
 ] as const;
 export type RunWord = (typeof runStates)[number];
 
-/** How a run ended. */
+/** The ways in which a run can end. */
 export const exitClasses = ['done', 'failed', 'signal', 'oom', 'timeout', 'killed', 'lost'] as const;
 
 /**
- * How a run does, as far as that can be seen from outside. Where several words hold, the first of them is the run's: what cannot
- * be made good comes first, and a cause before its effects. `diverging` and what follows `collapsed` are said of runs that are up,
- * `diverged` and `collapsed` of runs that have ended.
+ * The health of a run, as far as it can be seen from outside. Where several words apply, the first of them is shown: what cannot be
+ * repaired comes first, and a cause before its effects. `diverging` and the words after `collapsed` apply to runs that are up,
+ * `diverged` and `collapsed` to runs that have ended.
  */
 export const runHealths = [
   'ok',
@@ -33,39 +33,39 @@ export const runHealths = [
   'slow',
 ] as const;
 export type RunHealth = (typeof runHealths)[number];
-/** What may be wrong with it. */
+/** All words for a run that is not healthy. */
 export const ailments = runHealths.filter((word) => word !== 'ok');
 export type Ailment = Exclude<RunHealth, 'ok'>;
-/** The words that a run keeps when it has ended: its state alone would hide them. */
+/** The words that a run keeps after its end, as its state does not show them. */
 const lastingHealths: readonly RunHealth[] = ['nan', 'diverged', 'collapsed'];
 
-/** Words of older versions, and what is meant now. Sweep files, queries, saved views and supervisors may still have them. */
+/** Words of older versions, and their present equivalents. Sweep files, queries, saved views and supervisors may still use them. */
 export const formerHealths = { stalled: 'silent' } as const satisfies Readonly<Record<string, Ailment>>;
 
-/** The states that a run does not leave by itself. */
+/** The states that a run does not leave without a request. */
 export const endStates = ['done', 'failed', 'killed', 'lost'] as const satisfies readonly RunWord[];
 type EndState = (typeof endStates)[number];
 
-/** Whether a run in this state is over, well or not: nothing of it runs, and nothing is waited for. */
+/** Whether a run in this state has ended, successfully or not. */
 export function hasEnded(state: RunWord): state is EndState {
   return endStates.some((each) => each === state);
 }
 
 /**
- * Whether the word for how a run does is to be told beside its state: while it runs, and when it ended so that its state hides
- * what lasts. How a run failed says more.
+ * Whether the health of a run is shown beside its state: while it runs, and after its end where its state hides a lasting problem.
+ * For a failed run the reason of the failure says more.
  */
 export function isUnhealthy({ state, health }: { readonly state: RunWord; readonly health: RunHealth }): boolean {
   if (state === 'running') return health !== 'ok';
   return (state === 'done' || state === 'killed') && lastingHealths.includes(health);
 }
 
-/** What a run said when it failed; null: it has not failed, or nobody knows. `reason`: why it is in its state. */
+/** The error of a run that failed; null: it has not failed, or the error is unknown. `reason`: why the run is in its state. */
 export function errorOf({ state, reason }: { readonly state: RunWord; readonly reason: string | null }): string | null {
   return state === 'failed' || state === 'lost' ? reason : null;
 }
 
-/** The state that an exit class puts a run in. */
+/** The state that an exit class leads to. */
 export function endStateOf(kind: (typeof exitClasses)[number]): EndState {
   return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
 }

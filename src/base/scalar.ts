@@ -4,7 +4,7 @@ import * as z from 'zod';
 export const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 export type Scalar = z.infer<typeof Scalar>;
 
-/** What a parameter may be: a scalar, or a list or a map of values. */
+/** The value of a parameter: a scalar, or a list or a map of values. */
 export type ParameterValue = Scalar | ParameterValue[] | { [name: string]: ParameterValue };
 export const ParameterValue: z.ZodType<ParameterValue> = z.lazy(() =>
   z.union([Scalar, z.array(ParameterValue), z.record(z.string(), ParameterValue)]),
@@ -14,7 +14,7 @@ export const ParameterValue: z.ZodType<ParameterValue> = z.lazy(() =>
 export const Parameters = z.record(z.string(), ParameterValue);
 export type Parameters = z.infer<typeof Parameters>;
 
-/** Whether a parameter stands for chance, as its name says: `seed`, `data_seed`, `random_state`. */
+/** Whether a parameter is a random seed, by its name: `seed`, `data_seed`, `random_state`. */
 export function isSeedName(name: string): boolean {
   return /(^|[._/-])(seed|random_state)$/i.test(name);
 }
@@ -24,7 +24,7 @@ export function isMapValue(value: ParameterValue | undefined): value is { [name:
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value of a parameter; undefined where the run has none of that name, even if it is called `constructor`. */
+/** The value of a parameter; undefined where the run has no own parameter of that name, even if the name is `constructor`. */
 export function parameterOf(parameters: Parameters, name: string): Parameters[string] | undefined {
   return Object.hasOwn(parameters, name) ? parameters[name] : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * What the system says that it cannot or may not do, in words: the machine is not as it must be, whoever met it first. Null:
- * this is another error.
+ * Describes an error of the operating system that the machine, the disk or missing rights cause. Null: the error is of another
+ * kind.
  */
 export function systemRefusal(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
@@ -15,7 +15,9 @@ export function systemRefusal(error: unknown): string | null {
   return `The system refused: ${what}: ${reason} (${code}).\n\n→ Fix the cause and try again.`;
 }
 
-/** By the machine, the disk or the rights of the person. What is wrong only in our eyes (EBADF, EINVAL) is a bug. */
+/**
+ * Errors caused by the machine, the disk or the user's rights. Errors that only a bug can cause (EBADF, EINVAL) are not among them.
+ */
 const refusals: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',

@@ -8,15 +8,15 @@ import { readRegular, statRegular } from '../files/regular-file.js';
 import { encode, MessageReader } from '../protocol/codec.js';
 import { type ClientMessage, PROTOCOL_VERSION, ServerMessage } from '../protocol/message.js';
 
-/** Told of all that arrives, and once of the end. */
+/** Receives the messages of a connection, and its end once. */
 type ConnectionListener = {
-  /** Messages that came together, in order. */
+  /** Messages that arrived together, in order. */
   heard: (messages: readonly ServerMessage[]) => void;
-  /** `problem`: what the other end said that could not be understood, or null. */
+  /** `problem`: the message that could not be understood and ended the connection, or null. */
   ended: (problem: Error | null) => void;
 };
 
-/** A supervisor that has not said hello by then will not, ms. */
+/** How long a supervisor may take to send its hello, ms. */
 const PATIENCE_MS = 5000;
 
 /** One socket to a supervisor. */
@@ -47,7 +47,7 @@ export class Connection {
     if (this.#socket.writable) this.#socket.write(encode(message));
   }
 
-  /** One after the other, as fast as the other end takes them: what is made while it is asked for is not all in memory. */
+  /** Sends messages one by one, as fast as the other end reads them, so that a lazy sequence never is in memory as a whole. */
   async sendAll(messages: Iterable<ClientMessage>): Promise<void> {
     let isFirst = true;
     for (const message of messages) {
@@ -58,7 +58,7 @@ export class Connection {
     }
   }
 
-  /** Others have had theirs, and there is room for more, or nobody who would take it. */
+  /** Resolves after pending events have been handled, once the socket accepts more data or is closed. */
   #turn(): Promise<void> {
     const socket = this.#socket;
     if (!socket.writableNeedDrain) return new Promise((resolve) => setImmediate(resolve));
@@ -76,10 +76,10 @@ export class Connection {
   }
 }
 
-/** A lock is smaller, bytes. */
+/** Limit on the size of a lock file that is read, in bytes. */
 const LARGEST_LOCK = 1 << 16;
 
-/** The lock of this runs directory; null when there is none that can be read. Who has it may be dead. */
+/** The lock of this runs directory; null when there is none that can be read. Its owner may be dead. */
 export function lockOf(runsDirectory: string): SupervisorLock | null {
   const path = join(runsDirectory, supervisorFiles.directory, supervisorFiles.lock);
   const read = readRegular(path, LARGEST_LOCK, { noLink: true });
@@ -92,9 +92,10 @@ export function lockOf(runsDirectory: string): SupervisorLock | null {
 }
 
 /**
- * The supervisor of this runs directory, as `openSocket` gives it. Nothing is sent to a socket that another user may have made.
+ * A socket to the supervisor of this runs directory, as `openSocket` returns it. Nothing is sent to a socket that another user may
+ * have created.
  *
- * @throws {UserError} When the runs directory is not to be trusted.
+ * @throws {UserError} When the runs directory is not safe to use.
  */
 export async function openSupervisor(runsDirectory: string, patienceMs?: number): Promise<Socket | null> {
   checkRunsDirectory(runsDirectory);
@@ -103,8 +104,8 @@ export async function openSupervisor(runsDirectory: string, patienceMs?: number)
 }
 
 /**
- * A socket on which a supervisor has said hello (still to be read), or null when none does. To be connected is not enough: the
- * system also connects to the last threads of a supervisor that was killed.
+ * A socket on which a supervisor has said hello (still to be read), or null when there is none. A connection alone proves nothing:
+ * the kernel also accepts connections for a supervisor that was just killed.
  */
 function openSocket(path: string, patienceMs = PATIENCE_MS): Promise<Socket | null> {
   return new Promise((resolve) => {
@@ -118,7 +119,7 @@ function openSocket(path: string, patienceMs = PATIENCE_MS): Promise<Socket | nu
       resolve(null);
     };
     const timer = setTimeout(() => settle(null), patienceMs);
-    // Also comes at the end of the stream, with nothing to read.
+    // 'readable' is also emitted at the end of the stream, with nothing to read.
     socket.once('readable', () => settle(socket.readableLength > 0 ? socket : null));
     socket.once('error', () => settle(null));
     socket.once('close', () => settle(null));
@@ -126,8 +127,8 @@ function openSocket(path: string, patienceMs = PATIENCE_MS): Promise<Socket | nu
 }
 
 /**
- * What is found of a runs directory's supervisor by looking, without starting one. `silent`: it holds the lock and says
- * nothing, being dead or stuck. `isOurs`: it speaks the protocol of this program.
+ * What is known about the supervisor of a runs directory without starting one. `silent`: a process holds the lock and does not
+ * answer, being dead or stuck. `isOurs`: it speaks the protocol of this program.
  */
 export type SupervisorProbe =
   | { kind: 'none' }
@@ -135,7 +136,7 @@ export type SupervisorProbe =
   | { kind: 'silent'; lock: SupervisorLock }
   | { kind: 'answers'; lock: SupervisorLock; isOurs: boolean };
 
-/** Never rejects. A stuck supervisor is waited for as long as `openSocket` waits. */
+/** Looks for a supervisor. Never rejects; a stuck supervisor is given as long as in `openSocket`. */
 export async function probeSupervisor(runsDirectory: string): Promise<SupervisorProbe> {
   const path = join(runsDirectory, supervisorFiles.directory, supervisorFiles.lock);
   try {

@@ -21,37 +21,40 @@ export type Programs = {
   supervisor: string;
   /** Folder of our own programs, put at the end of the runs' PATH. */
   bin: string;
-  /** Of the person. Runs do not get it from here but from the submit. */
+  /** The user's environment. Runs do not get it from here but from the submission. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** Tells the person, who waits, a line. */
+  /** Shows one line to the waiting user. */
   tell?: (line: string) => void;
 };
 
 /**
- * `takesOver`: may take the place of a supervisor on another host, or in another container, whose lease has expired.
- * `patienceMs`: how long one that neither answers nor dies is waited for.
+ * `takesOver`: may replace a supervisor on another host, or in another container, whose lease has expired. `patienceMs`: how long a
+ * supervisor that neither answers nor ends is waited for.
  */
 export type RequestedSupervisor = { takesOver?: boolean; patienceMs?: number };
 
-/** A supervisor that is not up by then has a problem, ms. */
+/** Time limit for a supervisor to start, ms. */
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 15;
-/** A supervisor writes at least its lock and a part of its journal, bytes. */
+/** Free space that a supervisor needs at least, for its lock and the first part of its journal, bytes. */
 const ROOM = 1 << 14;
-/** Between questions whether a runs directory is still supervised from elsewhere, ms. */
+/** Pause between two checks whether a runs directory is still supervised from elsewhere, ms. */
 const ELSEWHERE_MS = 10_000;
-/** One that gave way to another has ended well, but if nobody is there by now, the other one is gone too, ms. */
+/**
+ * A new supervisor exits with 0 when another one holds the lock. When none answers after this time, ms, the other one has ended
+ * too, and a new one is started.
+ */
 const AGAIN_MS = 300;
 /**
- * Starting a run costs in proportion to the supervisor's memory, most of which would be room for short-lived objects, and
- * for garbage that is not collected yet: 105 MB instead of 162 with 10,000 runs, at the same speed.
+ * A small heap makes the start of a run cheap, as that cost grows with the supervisor's memory, most of which is room for
+ * short-lived objects and uncollected garbage: 105 MB instead of 162 with 10,000 runs, at the same speed.
  */
 const smallHeap = ['--max-semi-space-size=1', '--optimize-for-size'];
 
 /**
  * The supervisor of this runs directory, if one is up; null otherwise.
  *
- * @param patienceMs How long one that says nothing is waited for.
+ * @param patienceMs How long a silent supervisor is waited for.
  */
 export async function connect(runsDirectory: string, patienceMs?: number): Promise<Fleet | null> {
   const reopen = () => openSupervisor(runsDirectory, patienceMs);
@@ -60,11 +63,11 @@ export async function connect(runsDirectory: string, patienceMs?: number): Promi
 }
 
 /**
- * The supervisor of this runs directory, started in the background if none is up; started again if it gets lost. When it was
- * lost to another host, that one is left alone, whatever was wished at first.
+ * The supervisor of this runs directory, started in the background if none is up, and started again if it ends. A supervisor that
+ * takes the directory over on another host is left alone, even where this call asked to take over.
  *
- * @throws {UserError} When it does not come up, with what it said last; when the runs directory is not to be trusted, or is
- *   supervised from elsewhere.
+ * @throws {UserError} When it does not start, with the last lines of its log; when the runs directory is not safe to use, or is
+ * supervised from elsewhere.
  */
 export async function ensureSupervisor(
   runsDirectory: string,
@@ -101,7 +104,7 @@ async function openOrTakeOver(runsDirectory: string, programs: Programs): Promis
   return taken;
 }
 
-/** `elsewhere`: it is supervised by a process that cannot be seen from here. */
+/** `elsewhere`: a process that cannot be seen from here supervises the directory. */
 async function openOrStart(
   runsDirectory: string,
   programs: Programs,
@@ -143,7 +146,7 @@ function problemOf(runsDirectory: string, log: string, { pid, exitCode }: ChildP
   return isSilent ? silent(runsDirectory, owner) : failed(runsDirectory, log);
 }
 
-/** Whoever is started gives way to one that is there and says nothing. */
+/** The error for a lock holder that does not answer; a new supervisor exits at once in favour of it. */
 function silent(runsDirectory: string, owner: SupervisorLock): UserError {
   const { pid } = owner;
   return new UserError(
@@ -174,7 +177,7 @@ function termsOf({ environment }: Programs) {
   return leaseTerms(environment['MEMRL_LEASE_MS']);
 }
 
-/** `process 7 on beta`. Of the same host it can only be out of sight in a container. */
+/** `process 7 on beta`. An invisible process of the same host must be in a container. */
 function nameOf({ pid, host }: SupervisorLock): string {
   if (host === undefined) return `process ${pid}`;
   return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
@@ -184,12 +187,12 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** In a session of its own, so that it outlives the terminal, and writing to its log alone. */
+/** Starts a supervisor in a session of its own, so that it outlives the terminal; it writes to its log alone. */
 function start(runsDirectory: string, programs: Programs, more: readonly string[]): ChildProcess {
   const { node, supervisor, bin, environment } = programs;
   checkRunsDirectory(runsDirectory);
   const output = openLog(join(runsDirectory, supervisorFiles.directory, supervisorFiles.log));
-  // Started from within a run it must not look like a part of it, or would be killed with it.
+  // Without the marks of a run: a supervisor started from within a run would else be killed as a part of it.
   const marks = Object.values(runMarks) as string[];
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !marks.includes(name)));
   const stdio: ('ignore' | number)[] = ['ignore', output, output];
@@ -215,7 +218,7 @@ function openLog(log: string): number {
   }
 }
 
-/** What keeps a supervisor from writing there, and so from saying it in its log; null: nothing. */
+/** Why a supervisor cannot write to this folder, and so cannot write its log either; null: it can. */
 function obstacleIn(folder: string): string | null {
   const draft = join(folder, `room.${randomUUID()}.tmp`);
   try {
@@ -228,7 +231,7 @@ function obstacleIn(folder: string): string | null {
   }
 }
 
-/** A longer log is a complaint that repeats, and its end is not worth the reading, bytes. */
+/** Only shorter logs are searched for the reason: a longer one repeats the same message, bytes. */
 const LARGEST_LOG = 1 << 24;
 
 function lastWords(log: string): string {

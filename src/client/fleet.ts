@@ -14,16 +14,16 @@ export type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../protoco
 
 type RunId = RunSummary['id'];
 
-/** Finds the supervisor again, or starts it again; null while there is none. */
+/** Connects to the supervisor again, or starts it again; null: there is none yet. */
 type Reopen = () => Promise<Socket | null>;
 
 /** Pauses between attempts to reach a lost supervisor, ms; the last one is repeated. */
 const BACKOFF_MS = [50, 100, 250, 500, 1000, 2000];
 
 /**
- * All runs of one supervisor, kept up to date, and what can be done with them.
+ * All runs of one supervisor, kept up to date, and the requests that act on them.
  *
- * When the connection is lost, what was known stays, and is replaced as a whole once a supervisor has told everything anew.
+ * After the connection is lost, the last known state stays until a supervisor has sent all of its state again.
  */
 export class Fleet {
   readonly #reopen: Reopen;
@@ -36,13 +36,13 @@ export class Fleet {
   #mirror = new Mirror();
   #version = 0;
   #requests = 0;
-  /** Until all that was asked for has been sent: pages of two submissions must not come mixed. */
+  /** Resolves when the previous submission has been sent: the pages of two submissions must not be mixed. */
   #sending = Promise.resolve();
   #state: 'connected' | 'reconnecting' | 'closed' = 'connected';
   #problem: string | null = null;
-  /** Version of the supervisor's program, where it says it. */
+  /** Version of the supervisor's program; null: it has not sent one. */
   #program: string | null = null;
-  /** Why a request that was sent, or cannot be, has no answer. */
+  /** The answer to a request that was lost or cannot be sent. */
   #noAnswer: Ack = unreachable;
   #retry: NodeJS.Timeout | null = null;
   #isReady = false;
@@ -53,7 +53,7 @@ export class Fleet {
       this.#becomeReady = resolve;
       this.#beRefused = reject;
     });
-    // Whoever does not wait for it has nothing to be told.
+    // `ready` need not be called: then its rejection must not count as unhandled.
     this.#ready.catch(() => undefined);
     this.#attach(socket, this.#mirror);
   }
@@ -62,7 +62,7 @@ export class Fleet {
     return this.#mirror.sweeps;
   }
 
-  /** In launch order within each sweep. A changed run is a new object. */
+  /** The runs in launch order within each sweep. A changed run is a new object. */
   get runs(): ReadonlyMap<RunId, RunSummary> {
     return this.#mirror.runs;
   }
@@ -75,23 +75,23 @@ export class Fleet {
     return this.#state === 'connected' ? 'connected' : 'reconnecting';
   }
 
-  /** Why the supervisor was lost, or cannot be reached again, in words; null while it is there, or nothing is known. */
+  /** Why the supervisor was lost, or cannot be reached, in words; null: it is connected, or the reason is unknown. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** Version of the supervisor's program; null: it does not say, being older than this one. */
+  /** Version of the supervisor's program; null: it is too old to send one. */
   get program(): string | null {
     return this.#program;
   }
 
-  /** Grows with every publication. */
+  /** A counter that grows with every change of the state. */
   version(): number {
     return this.#version;
   }
 
   /**
-   * Resolves when all that the supervisor knew at first has arrived, or `close` was called.
+   * Resolves when the first complete state has arrived, or after `close`.
    *
    * @throws {UserError} When the supervisor speaks another version of the protocol.
    */
@@ -99,13 +99,16 @@ export class Fleet {
     return this.#ready;
   }
 
-  /** Calls back after each publication, at most about 10 times a second. Returns the end of the subscription. */
+  /** Calls back after each publication, at most about 10 times a second. Returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Resolves when the condition holds, looking again after each publication; false when the fleet was closed before. */
+  /**
+   * Resolves with true when the condition holds, which is checked after each publication; with false when the fleet is closed
+   * before.
+   */
   async until(condition: (fleet: Fleet) => boolean): Promise<boolean> {
     while (!condition(this)) {
       if (this.#state === 'closed') return false;
@@ -119,21 +122,21 @@ export class Fleet {
     return true;
   }
 
-  /** Asks the supervisor for something; what there is to ask stands in `Command`. Resolves when it is safe. */
+  /** Sends a command. Resolves when the supervisor has recorded it. */
   request(command: Command): Promise<Ack> {
     return this.#request((request) => [{ type: 'command', request, command }]);
   }
 
-  /** Does to runs what a row of the table of run verbs says. */
+  /** Applies a verb of the table of run verbs to runs. */
   act(act: PlainVerb | RunOrder, ids: readonly RunId[]): Promise<Ack> {
     const order: RunOrder = typeof act === 'string' ? { verb: act } : act;
     return this.request({ ...order, ids: [...ids] });
   }
 
   /**
-   * Launches what of the plan is not done or running. Resolves when it is safe.
+   * Launches the runs of the plan that are not done or running. Resolves when the supervisor has recorded the submission.
    *
-   * @param environment The person's, for the runs.
+   * @param environment The user's environment, for the runs.
    * @param order All runs of the file, where the plan has only some of them.
    */
   submit(
@@ -146,7 +149,7 @@ export class Fleet {
     return this.#request((request) => submission({ request, plan, environment, slots, ...whole }));
   }
 
-  /** Detaches. The supervisor and the runs go on. */
+  /** Disconnects. The supervisor and the runs continue. */
   close(): void {
     this.#state = 'closed';
     if (this.#retry !== null) clearTimeout(this.#retry);
@@ -176,7 +179,7 @@ export class Fleet {
     const others = mirror.takeAll(messages);
     for (const message of others) this.#note(message);
     const changed = others.length < messages.length;
-    // After a reconnection the old picture stays until the new one is whole.
+    // After a reconnection the old state stays until the new one is complete.
     if (mirror !== this.#mirror && !mirror.complete) return;
     this.#mirror = mirror;
     if (mirror.complete) this.#arrived();
@@ -202,7 +205,10 @@ export class Fleet {
     this.#answers.delete(message.request);
   }
 
-  /** One that had listened so far does not know what it was asked for: it is asked for the rest in another conversation. */
+  /**
+   * Handles a refusal. A supervisor that was connected before did not understand a request, as it is older: the fleet reconnects,
+   * and only that request fails.
+   */
   #beTurnedAway(reason: string): void {
     if (this.#isReady) this.#noAnswer = olderVersion(this.#program);
     else this.#giveUp(reason);

@@ -2,19 +2,19 @@ import { formerHealths } from '../base/run-words.js';
 import type { ServerMessage } from '../protocol/message.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../protocol/run-summary.js';
 
-/** What one connection has told of the supervisor's state. A changed run is a new object. */
+/** The supervisor's state as one connection has sent it. A changed run is a new object. */
 export class Mirror {
   readonly sweeps = new Map<string, SweepSummary>();
   readonly runs = new Map<RunSummary['id'], RunSummary>();
   status: FleetStatus = { settled: false, recalled: false, cpu: { slots: 0, busy: 0 }, gpus: [], problem: null };
-  /** Everything there was at the beginning has arrived. */
+  /** Whether the whole initial state has arrived. */
   complete = false;
-  /** Sweeps of which a run has come, or moved, to a place before others that were there. */
+  /** Sweeps in which a run has been added, or moved, before existing ones. */
   readonly #unordered = new Set<string>();
-  /** The last place in each sweep. */
+  /** The place of the last run of each sweep. */
   readonly #lastPlaces = new Map<string, number>();
 
-  /** Takes in messages that came together; gives those that are not about the state. */
+  /** Applies messages that arrived together; returns those that do not concern the state. */
   takeAll(messages: readonly ServerMessage[]): ServerMessage[] {
     const others = messages.filter((message) => !this.#take(message));
     if (this.#unordered.size > 0) this.#putInOrder();
@@ -64,7 +64,7 @@ export class Mirror {
     else this.#lastPlaces.set(sweep, place);
   }
 
-  /** Runs of a sweep stand in the order of its file; those of others stay where they are. */
+  /** Sorts the runs of the changed sweeps by their place; the runs of other sweeps keep their positions. */
   #putInOrder(): void {
     const sorted = new Map<string, Iterator<RunSummary>>();
     const all = [...this.runs.values()];
@@ -82,14 +82,14 @@ export class Mirror {
   }
 }
 
-/** As it is meant: a supervisor of an older version may have other words for how a run does, and JSON none for an infinity. */
+/** Translates a received run: an older supervisor may use former words for health, and JSON has no infinities. */
 function understood(run: RunSummary): RunSummary {
   const health = (formerHealths as Readonly<Partial<Record<string, RunSummary['health']>>>)[run.health];
   const known = health === undefined ? run : { ...run, health };
   return known.infinite ? { ...known, metrics: withInfinities(known.metrics, known.infinite) } : known;
 }
 
-/** With null for its infinities: a patch that changes which they are need not name their metrics again. */
+/** The run as it was sent, with null for infinities: a patch that only changes `infinite` does not repeat the metrics. */
 function asSent(run: RunSummary): RunSummary {
   if (!run.infinite) return run;
   const nulls = Object.fromEntries(Object.keys(run.infinite).map((key) => [key, null]));

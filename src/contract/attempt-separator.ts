@@ -3,10 +3,10 @@ export function attemptSeparator(attempt: number, at: Date): string {
   return `──── attempt ${attempt}, ${at.toISOString()} ────`;
 }
 
-/** What `attemptSeparator` writes, as a whole line. */
+/** Matches a whole line that `attemptSeparator` wrote. */
 export const attemptRule = /^──── attempt \d+, \S+Z ────$/;
 
-/** The lines that the last attempt wrote, of the end of a log. */
+/** The lines of the last attempt, among the last lines of a log. */
 export function linesOfLastAttempt(lines: readonly string[]): readonly string[] {
   return lines.slice(lines.findLastIndex((line) => attemptRule.test(line)) + 1);
 }

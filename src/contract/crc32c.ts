@@ -1,10 +1,10 @@
 /**
  * CRC-32C (Castagnoli, reflected polynomial 0x82F63B78), eight bytes a step ("slicing by 8": Kounavis and Berry, 2005).
- * Node has CRC-32 alone, which is another polynomial.
+ * Node offers CRC-32 only, which uses another polynomial.
  */
 const tables = makeTables();
 
-/** Of `bytes[from, to)`, as an unsigned number. */
+/** The checksum of `bytes[from, to)`, as an unsigned number. */
 export function crc32c(bytes: Uint8Array, from: number, to: number): number {
   const [t0, t1, t2, t3, t4, t5, t6, t7] = tables as [Int32Array, ...Int32Array[]] & Record<number, Int32Array>;
   let crc = -1;
@@ -25,7 +25,7 @@ export function crc32c(bytes: Uint8Array, from: number, to: number): number {
   return ~crc >>> 0;
 }
 
-/** The same as records of TensorBoard's files have it: so that the checksum of what holds checksums is not a constant. */
+/** The masked checksum that TFRecord files store, so that data which contains checksums does not have a constant checksum. */
 export function maskedCrc32c(bytes: Uint8Array, from: number, to: number): number {
   const crc = crc32c(bytes, from, to);
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;

@@ -1,5 +1,5 @@
 /**
- * Every file name the manager and the runs agree on, once. Each file has one writer.
+ * All file names that the manager and the runs agree on. Each file has one writer.
  *
  *   runs/.supervisor/…                     the supervisor's own
  *   runs/<sweep>/sweep.yaml                as submitted last; `sweep.toml` where it is TOML
@@ -48,31 +48,31 @@ export const sweepFiles = {
   captured: 'captured.json',
 } as const;
 
-/** A sweep has one of them. */
+/** The text of a sweep is in one of these files. */
 export const sweepTexts: readonly string[] = [sweepFiles.text, sweepFiles.toml];
 
-/** In the folder `code` of a sweep: names of copies of the code begin so. */
+/** Names of code snapshots, in the folder `code` of a sweep, begin with this. */
 export const snapshotPrefix = 'snapshot-';
 
 export const supervisorFiles = {
   directory: '.supervisor',
   journal: 'journal.jsonl',
   lock: 'lock.json',
-  /** Written to by the supervisor now and then: its time is that of the last heartbeat. */
+  /** The supervisor touches this file regularly: its modification time is that of the last heartbeat. */
   lease: 'lease',
   log: 'log',
-  /** Name of the executor that has started runs which may not have ended. */
+  /** Name of the executor whose runs may not have ended yet. */
   executor: 'executor',
-  /** Directories of runs that are behind links, and what those led to at their first start. */
+  /** Directories of runs that are symbolic links, and their targets at the first start. */
   linked: 'linked.jsonl',
-  /** At how many rungs of early-termination rules the live runs have been judged. */
+  /** The number of early-termination rungs at which each live run has been judged. */
   judged: 'judged.json',
   plans: 'plans',
   environments: 'environments',
 } as const;
 
 /**
- * Variables in the environment of every process of a run. The directory, being unique on a machine, is how stray
- * processes are found again; a program may read all three.
+ * Variables in the environment of every process of a run. Stray processes are found again by the directory, which is unique on a
+ * machine; a program may read all three.
  */
 export const runMarks = { id: 'MEMRL_RUN', directory: 'MEMRL_RUN_DIR', attempt: 'MEMRL_ATTEMPT' } as const;

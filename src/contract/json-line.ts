@@ -1,5 +1,5 @@
 /**
- * One line of a JSON-lines file written by anyone.
+ * Parses one line of a JSON-lines file that any program may have written.
  *
  * Python writes bare `NaN`, `Infinity` and `-Infinity`, which JSON forbids; they are read as numbers here.
  *
@@ -20,7 +20,7 @@ function parseObject(line: string, parse: (text: string) => unknown): Record<str
       ? (value as Record<string, unknown>)
       : null;
   } catch {
-    // No JSON, or nested deeper than can be walked through.
+    // The line is not JSON, or is nested too deeply to be parsed.
     return null;
   }
 }
@@ -30,8 +30,8 @@ const named: Record<string, number> = { NaN: Number.NaN, Infinity: Number.POSITI
 const mark = '\uE000';
 
 function parseLenient(line: string): unknown {
-  // Strings are matched first, so a literal inside a string is left alone. One that is never closed is matched too: to look
-  // for its end again from each quote inside it would take minutes.
+  // Strings are matched first, so that a literal inside a string is left alone. An unterminated string is matched too: otherwise
+  // the search for its end would start again at each quote inside it, which takes minutes.
   const marked = line.replace(/"[^"\\]*(?:\\.[^"\\]*)*(?:"|$)|-?\b(?:NaN|Infinity)\b/g, (token) =>
     token.startsWith('"') ? token : `"${mark}${token}"`,
   );

@@ -7,7 +7,10 @@ const settings = new RegExp(
   ].join('|'),
 );
 
-/** Whether a number is a setting of the program by its name, in words: a size, a count of parameters, a learning rate. */
+/**
+ * Whether a metric is a setting of the program by its name: a size, a count of parameters, a learning rate. `words`: the name by
+ * `inWords`.
+ */
 export function isSettingName(words: string): boolean {
   return settings.test(words);
 }
@@ -15,12 +18,12 @@ export function isSettingName(words: string): boolean {
 const results =
   /loss|acc|rew\b|reward|\breturn|ppl|perplexity|err\b|error|score|auc|\bf1|mse|mae\b|bleu|iou|\bmap\b|dice|psnr|\bbp[bc]\b|\b[cw]er\b/;
 
-/** Whether a number says by its name, in words, how well a model does. */
+/** Whether a metric measures how good a model is by its name. `words`: the name by `inWords`. */
 export function isResultName(words: string): boolean {
   return results.test(words);
 }
 
-/** A name in small words: `train/episodeReward_mean` as `train episode reward mean`. */
+/** A metric's name as words in lower case: `train/episodeReward_mean` as `train episode reward mean`. */
 export function inWords(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

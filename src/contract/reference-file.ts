@@ -9,36 +9,38 @@ const Condition = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('dense'), credit: z.string() }),
 ]);
 
-/** Episodes over seeds, those that did not get there counted as infinite, which is null here. */
+/** Statistics over seeds of the episodes until the goal; seeds that did not reach it count as infinite, which is null here. */
 export const ReferenceEpisodes = z.looseObject({
   seeds: z.int().positive(),
-  /** Seeds that got there. */
+  /** Number of seeds that reached the goal. */
   reached: z.int().nonnegative(),
   median: z.number().nullable(),
-  /** Of the median, 95 %, by order statistics; null: too few seeds for one. */
+  /** 95 % interval of the median, by order statistics; null: there are too few seeds for one. */
   interval: z.tuple([z.number(), z.number().nullable()]).nullable(),
-  /** Of those that got there; null: none did. */
+  /** Mean over the seeds that reached the goal; null: none did. */
   mean: z.number().nullable(),
 });
 export type ReferenceEpisodes = z.infer<typeof ReferenceEpisodes>;
 
-/** What a learner without a network needs for one secret below N, and what could be told it. Bits. */
+/** What a learner without a network needs for one secret below N, and how much information it could get, in bits. */
 export const ReferenceRow = z.looseObject({
   condition: Condition,
   N: z.int().positive(),
   secretBits: z.number(),
-  /** The most that one episode can carry. */
+  /** The most bits that one episode can carry. */
   ceilingBits: z.number(),
   /** I(R; S | G) while guesses are uniform. */
   mutualBits: z.number(),
-  /** Until the secret was guessed. */
+  /** Episodes until an ideal learner has guessed the secret. */
   ideal: ReferenceEpisodes,
-  /** Until a table of logits had memorised it; null: it does not learn from rewards. */
+  /** Episodes until a table of logits has memorised the secret; null: it does not learn from rewards. */
   tabular: ReferenceEpisodes.nullable(),
 });
 export type ReferenceRow = z.infer<typeof ReferenceRow>;
 
-/** `reference.json`, by `memrl ideal`: beside the runs of a sweep, or in a run of it. `tabular`: how the table learnt. */
+/**
+ * `reference.json`, written by `memrl ideal`: beside the runs of a sweep, or in a run of it. `tabular`: how the table was trained.
+ */
 export const ReferenceFile = z.looseObject({
   version: z.literal(1),
   tabular: z.object({

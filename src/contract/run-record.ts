@@ -3,8 +3,8 @@ import { Outcome } from '../base/outcome.js';
 import { Parameters } from '../base/scalar.js';
 
 /**
- * One start of a run. Times: Unix ms. `slot`: `cpu 0`, `gpu 3`. `commit`, `diff`: the code as it was then, so far as it was
- * found out; as in the record's `git`.
+ * One start of a run. Times: Unix ms. `slot`: `cpu 0`, `gpu 3`. `commit`, `diff`: the code at that time where it is known, as in
+ * the record's `git`.
  */
 export const AttemptRecord = z.looseObject({
   number: z.int().positive(),
@@ -14,7 +14,7 @@ export const AttemptRecord = z.looseObject({
   outcome: Outcome.nullable(),
   commit: z.string().optional(),
   diff: z.string().nullable().optional(),
-  /** As in the record. */
+  /** The code snapshot, as in the record's `snapshot.path`. */
   snapshot: z.string().optional(),
 });
 export type AttemptRecord = z.infer<typeof AttemptRecord>;
@@ -24,13 +24,13 @@ export const GitRecord = z.looseObject({
   commit: z.string(),
   /** Whether tracked files differ from the commit. */
   dirty: z.boolean(),
-  /** Null: none is checked out. */
+  /** Null: no branch is checked out. */
   branch: z.string().nullable().optional(),
   /** Address of the remote, without user and password; null: there is none. */
   remote: z.string().nullable().optional(),
   /**
-   * File with the differences to the commit, below the sweep's directory (`code/ab12….diff`); null: there are none.
-   * `git apply` takes it; it begins with what is not in it.
+   * File with the differences from the commit, below the sweep's directory (`code/ab12….diff`); null: there are none. `git apply`
+   * accepts it; its head lists what it leaves out.
    */
   diff: z.string().nullable().optional(),
 });
@@ -41,7 +41,7 @@ export const MachineRecord = z.looseObject({
   os: z.string(),
   cpu: z.string(),
   cores: z.int(),
-  /** MiB. */
+  /** RAM in MiB. */
   memory: z.number(),
   /** Names of its GPUs. */
   gpus: z.array(z.string()),
@@ -52,52 +52,66 @@ export const MachineRecord = z.looseObject({
 });
 export type MachineRecord = z.infer<typeof MachineRecord>;
 
-/** `run.json`: what a run is and what became of it. Written by the supervisor alone; loose, so newer fields survive. Secrets stand as `***`. */
+/**
+ * `run.json`: what a run is and what has happened to it. Only the supervisor writes it; loose, so newer fields survive. Secrets are
+ * replaced by `***`.
+ */
 export const RunRecord = z.looseObject({
   version: z.literal(1),
   sweep: z.string(),
   group: z.string(),
   subgroup: z.string().nullable(),
   name: z.string(),
-  /** Hash of the group and the parameters that are not budget (`extends`). Same identity: the same run. */
+  /**
+   * Hash of the group and of the parameters that are not budget (`extends`). Records with the same identity are of the same run.
+   */
   identity: z.string(),
   parameters: Parameters,
   argv: z.array(z.string()),
   cwd: z.string(),
   /**
-   * The copy of the code that it is started from, below the sweep's directory (`code/snapshot-ab12…`), and where it would be
-   * started without. Absent: there is none.
+   * The code snapshot that the run starts from, below the sweep's directory (`code/snapshot-ab12…`), and the working directory that
+   * it would have without one. Absent: it has no snapshot.
    */
   snapshot: z.looseObject({ path: z.string(), cwd: z.string() }).optional(),
   host: z.string(),
   machine: MachineRecord.optional(),
   git: GitRecord.nullable(),
-  /** File with the versions of the packages it could see, below the sweep's directory (`code/packages-ab12….json`). */
+  /** File with the versions of the packages in the run's environment, below the sweep's directory (`code/packages-ab12….json`). */
   packages: z.string().nullable().optional(),
-  /** File with its environment, below `.supervisor`, for the owner alone (`environments/ab12….json`). */
+  /** File with the run's environment, below `.supervisor`, readable by the owner alone (`environments/ab12….json`). */
   environment: z.string().optional(),
-  /** Digest of what the sweep file adds to that environment, at the last start. Absent: an older build wrote the record. */
+  /**
+   * Digest of the variables that the sweep file adds to that environment, at the last start. Absent: an older build wrote the
+   * record.
+   */
   environmentDigest: z.string().optional(),
-  /** Where its metrics are, beside its directory, and what to look for in what it prints; absent: nothing was said of that. */
+  /**
+   * Folders outside the run's directory that hold its metrics, and patterns for metrics in its output; absent: the sweep file sets
+   * neither.
+   */
   metrics: z
     .looseObject({ folders: z.array(z.string()).optional(), patterns: z.record(z.string(), z.string()).optional() })
     .optional(),
-  /** How it is treated where that is not the usual way, each in a few words: `4 cores`, `nice 10`. Absent: all as usual. */
+  /** Settings of this run that differ from the defaults, each in a few words: `4 cores`, `nice 10`. Absent: there are none. */
   policy: z.array(z.string()).optional(),
   attempts: z.array(AttemptRecord),
-  /** Where it is, if that is not how its last attempt ended: it waits for a retry or a release, or was killed while it waited. */
+  /**
+   * The state of the run, where the end of its last attempt does not tell it: it waits for a retry or a release, or was killed
+   * while it waited.
+   */
   state: z.enum(['queued', 'held', 'killed']).optional(),
 });
 export type RunRecord = z.infer<typeof RunRecord>;
 
 /**
- * The exit code that a shim noted; null when it has not (yet).
+ * The exit code that a shim recorded; null when it has not (yet).
  *
- * It is in the file of its own. Where the disk had no room for that file, it is the last line of `pid`, which is there
- * since the start and has room left in its last block: `exit 3`.
+ * The shim writes it to the file `exit`. Where the disk has no room for that file, the exit code is the last line of `pid` (`exit
+ * 3`), which exists since the start and has room left in its last block.
  *
  * @param exit Text of the attempt's `exit`; null: no such file.
- * @param pid Reads the attempt's `pid`, asked only where the other does not say it.
+ * @param pid Reads the attempt's `pid`; called only where `exit` does not hold the code.
  */
 export function exitCodeIn(exit: string | null, pid: () => string | null): number | null {
   if (exit !== null && /^\d+\n$/.test(exit)) return Number(exit);

@@ -3,12 +3,12 @@ import * as z from 'zod';
 /**
  * `.supervisor/lock.json`: the supervisor that owns the runs directory, and where it listens.
  *
- * Its pid and start time mean something on `host` only, since it was last started (`bootId`), and in one PID namespace. Where
- * these are not said, an older version wrote it, which knew of one machine only.
+ * Its pid and start time are valid only on `host`, since that booted (`bootId`), in one PID namespace. Where these fields are
+ * absent, an older version wrote the lock, which knew of one machine only.
  */
 export const SupervisorLock = z.object({
   pid: z.int().positive(),
-  /** With the boot id: the one process that ever had this pid at that time. */
+  /** With the boot id it identifies one process, even if the pid is reused. */
   startTime: z.string(),
   bootId: z.string(),
   host: z.string().optional(),
@@ -19,12 +19,12 @@ export const SupervisorLock = z.object({
 });
 export type SupervisorLock = z.infer<typeof SupervisorLock>;
 
-/** What `supervisor.js` leaves with when the runs directory is supervised from where its processes cannot be seen. */
+/** The exit code of `supervisor.js` when a process that cannot be seen from here supervises the runs directory. */
 export const ELSEWHERE = 4;
 
-/** A supervisor sends so many heartbeats before its lease has expired. */
+/** How many heartbeats a supervisor sends per lease. */
 const BEATS = 12;
-/** Without a heartbeat for so long, its lease has expired, ms. */
+/** How long a lease lasts without a heartbeat, ms. */
 const LEASE_MS = 60_000;
 
 /** `leaseMs`: how long a lease lasts without a heartbeat; `beatMs`: between two of them. */

@@ -1,44 +1,47 @@
 import { extremes, lowerBound } from './downsample.js';
 
-/** How many points a series keeps: at most `older` boiled-down ones, then at least `exact` exact ones. */
+/** How many points a series keeps: at most `older` thinned ones, then at least `exact` exact ones. */
 export type Bounds = { older: number; exact: number };
 
-/** About half a megabyte a series at most; far more points than a screen has columns. */
+/** At most about half a megabyte for a series; far more points than a screen has columns. */
 export const defaultBounds: Bounds = { older: 16_384, exact: 8_192 };
 /**
- * For who watches many runs, and tells no more of them than last values and small pictures. A run that makes up as many keys as
- * it may (2000) takes 80 MB with that, and a usual one half a megabyte.
+ * For watching many runs by their last values and sparklines. A run with the maximum number of keys (2000) takes 80 MB with that,
+ * and a usual one half a megabyte.
  */
 export const smallBounds: Bounds = { older: 2048, exact: 256 };
-/** Nothing is boiled down: for who reads a run, takes what is needed, and lets go of it. */
+/** Keeps every point, for a caller that reads a run once and then frees it. */
 export const everyPoint: Bounds = { older: 0, exact: Infinity };
 
 /**
- * The values of one metric by row, in bounded memory: the newest are exact, older ones are the lowest and the highest
- * of equal stretches, so that a chart keeps every peak. A stretch doubles each time the older part is full. (Stretches
- * are equal up to `older × exact / 2` points, 67 million by default; beyond, the latest of them are shorter.)
+ * The values of one metric by row, in bounded memory: the newest are exact, older ones are reduced to the lowest and the highest of
+ * equal stretches, so that a chart keeps every peak. A stretch doubles each time the older part is full. (Stretches are equal up to
+ * `older × exact / 2` points, 67 million by default; beyond, the latest of them are shorter.)
  */
 export class BoundedSeries {
-  /** Row number and value of each point, `length` of them; rows rise. Read only, and only until the next change. */
+  /**
+   * Row number and value of each point; only the first `length` entries are valid. Rows ascend. Read-only, and valid until the next
+   * change.
+   */
   rows = new Float64Array(64);
   values = new Float64Array(64);
   length = 0;
   readonly #bounds: Bounds;
-  /** Points of the older part. */
+  /** Number of points in the older part. */
   #older = 0;
-  /** Exact points that one stretch of the older part stands for. */
+  /** Number of exact points that one stretch of the older part replaces. */
   #stretch = 4;
 
   constructor(bounds: Bounds = defaultBounds) {
     this.#bounds = bounds;
   }
 
-  /** Whether every point given is still there. */
+  /** Whether every point is still exact. */
   get isExact(): boolean {
     return this.#older === 0;
   }
 
-  /** Adds a point; one of the same row replaces the last. */
+  /** Adds a point; it replaces the last one if the row is the same. */
   append(row: number, value: number): void {
     if (this.length > 0 && this.rows[this.length - 1] === row) {
       this.values[this.length - 1] = value;
@@ -50,7 +53,7 @@ export class BoundedSeries {
     this.values[this.length++] = value;
   }
 
-  /** Forgets all points from this row on. */
+  /** Removes all points from this row on. */
   truncate(row: number): void {
     this.length = lowerBound(this.rows, this.length, row);
     this.#older = Math.min(this.#older, this.length);
@@ -78,7 +81,7 @@ export class BoundedSeries {
     this.length = this.#older + this.#bounds.exact;
   }
 
-  /** Leaves two of every `stretch` points in `[from, end)`, in place; gives the new end. */
+  /** Keeps two of every `stretch` points in `[from, end)`, in place; returns the new end. */
   #squeeze(from: number, end: number, stretch: number): number {
     let to = from;
     for (let start = from; start < end; start += stretch) {
@@ -96,7 +99,7 @@ export class BoundedSeries {
   }
 }
 
-/** Of values what a series of these bounds would keep of them. */
+/** The values that a series with these bounds would keep. */
 export function boiledDown(values: Float64Array, bounds: Bounds): Float64Array {
   const series = new BoundedSeries(bounds);
   values.forEach((value, row) => series.append(row, value));

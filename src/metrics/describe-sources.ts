@@ -4,8 +4,8 @@ import type { RunMetrics } from './run-metrics.js';
 import type { Source } from './source.js';
 
 /**
- * One source of a run. `files`: as seen from the run. `why`: what it was told by. `whose`: of files elsewhere, what says that they
- * are the run's; absent: they lie in its directory, or where its sweep says.
+ * One source of a run. `files`: as seen from the run. `why`: how its format was recognised. `whose`: the evidence that files
+ * outside the run's directory belong to it; absent: they are in its directory, or where its sweep says.
  */
 export type SourceReport = {
   readonly format: string;
@@ -13,42 +13,42 @@ export type SourceReport = {
   readonly why: string;
   readonly whose?: string;
   /**
-   * `told`: metrics are taken from it. `beside`: others say all that it says, or a file has metrics, so that what the run prints
-   * is not read. `empty`: it has no metrics yet.
+   * `told`: metrics are taken from it. `beside`: other sources have all its metrics, or it is the log of a run that also has files
+   * of metrics. `empty`: it has no metrics yet.
    */
   readonly state: 'told' | 'beside' | 'empty';
   readonly rows: number;
-  /** The metrics taken from it; and those that an earlier source counts for. */
+  /** The metrics taken from it; and those for which an earlier source takes precedence. */
   readonly keys: readonly string[];
   readonly elsewhere: readonly string[];
-  /** Values that are settings of the program, and no metrics. */
+  /** Keys of values that are settings of the program, not metrics. */
   readonly settings?: readonly string[];
   readonly obstacle: string | null;
 };
 
-/** Where the metrics of a run are, and why; as much as an empty chart has to say. */
+/** Where the metrics of a run are, and why; an empty chart shows it. */
 export type MetricsReport = {
-  /** In order of precedence: of a metric that several have, the first counts. */
+  /** In order of precedence: a metric is taken from the first source that has it. */
   readonly sources: readonly SourceReport[];
-  /** Files that are like those of metrics, with what speaks against them. */
+  /** Files that resemble files of metrics, and why they are not used. */
   readonly passedOver: readonly { readonly file: string; readonly why: string }[];
-  /** Files elsewhere that may be the run's, with what speaks against it. */
+  /** Files outside the directory that may be the run's, and why they are not used. */
   readonly refused: readonly { readonly file: string; readonly why: string }[];
-  /** What is to be written into the sweep file so that there is no doubt whose a file is; null: there is none. */
+  /** What to write into the sweep file so that the ownership of files is certain; null: it is. */
   readonly fix: string | null;
-  /** Folders that were looked into; `isCut`: there are more than are looked into. */
+  /** Number of folders that were searched; `isCut`: there are more than are searched. */
   readonly folders: number;
   readonly isCut: boolean;
-  /** What is looked for, in the order of precedence. */
+  /** The formats that are looked for, in order of precedence. */
   readonly lookedFor: readonly string[];
 };
 
-/** The line of Python that gives a run without metrics its first curve. */
+/** A line of Python that writes a first metric. */
 export const pythonLine =
   `import json, os; open(os.environ["${runMarks.directory}"] + "/${runFiles.metrics}", "a")` +
   String.raw`.write(json.dumps({"step": step, "loss": float(loss)}) + "\n")`;
 
-/** What was found for a run, as far as it has been read. */
+/** Describes the sources of a run, as far as they have been read. */
 export function describeSources(metrics: RunMetrics): MetricsReport {
   const { detection } = metrics;
   const { files, refused, shared, fix } = detection.outside.written;
@@ -101,7 +101,7 @@ function sourceReport(
   };
 }
 
-/** Whether the metrics of a run come from anywhere. */
+/** Whether the run has any metrics. */
 export function hasMetrics({ sources }: MetricsReport): boolean {
   return sources.some(({ state }) => state === 'told');
 }

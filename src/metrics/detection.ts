@@ -6,59 +6,62 @@ import { whyUnread } from './formats/registry.js';
 import { expectedFiles, RunFolders } from './run-folders.js';
 import { OutsidePlaces } from './run-places.js';
 
-/** One source of a run: the files of one format that are read as one. `why`: what it was told by. */
+/** One source of a run: the files of one format that are read together. `why`: how the format was recognised. */
 export type FoundSource = {
   readonly id: string;
   readonly format: MetricFormat;
   readonly why: string;
-  /** Grows as files are found. In order of name. */
+  /** Sorted by name. The array is replaced as files are found. */
   paths: readonly string[];
   places: readonly string[];
 };
 
-/** A file that is like one of metrics, and is none, or is not yet. */
+/** A file that resembles one of metrics, and is none, at least not yet. */
 type PassedOver = { readonly place: string; readonly why: string };
 
 /** `mayHold`: whether its name is one of files of metrics. */
 type Verdict = { recognition: Recognition; format: MetricFormat | null; size: number; mayHold: boolean };
 
-/** Files that cannot be told yet, of which there are so many looked at again each time. */
+/** Limit on the undecided files that are looked at again each time. */
 const MOST_MAYBE = 32;
-/** Budget of one run: files that may hold metrics and are looked into, and bytes of those after which no further file is taken. */
+/**
+ * Limits of one run: files that may hold metrics and are opened, and their total size in bytes, after which no further file is
+ * opened.
+ */
 const MOST_FILES = 1024;
 const MOST_BYTES = 4 * 2 ** 30;
-/** Files that are told apart in one look, by what they cost: a few ms. One that may hold metrics is opened. */
+/** Cost limit of one look, a few ms. Opening a file that may hold metrics costs more than looking at its name. */
 const COST_OF_LOOK = 1024;
 const COST_OF_FILE = 16;
 const COST_OF_FOLDER = 32;
 
 /**
- * Finds the sources of a run, and keeps finding those that come later. The first format that knows a file has it; where two
- * sources say something of the same metric, the format that stands first counts, then what the last attempt wrote elsewhere, then
- * the file that is less deep, then by name.
+ * Finds the sources of a run, also those that appear later. The first format that recognises a file is used; where two sources have
+ * the same metric, the earlier format takes precedence, then files of the last attempt outside the directory, then the file that is
+ * less deep, then the name.
  */
 export class Detection {
   readonly #folders: RunFolders;
   readonly #outside: OutsidePlaces;
-  /** In order of precedence. */
+  /** The formats in order of precedence. */
   readonly formats: readonly MetricFormat[];
   readonly #expected: readonly FoundFile[];
   readonly #besides: readonly ((name: string) => readonly string[])[];
-  /** Paths of expected files that are not there. */
+  /** Paths of expected files that do not exist. */
   #absent: ReadonlySet<string> = new Set();
-  /** By path. */
+  /** Verdicts by path. */
   readonly #verdicts = new Map<string, Verdict>();
   readonly #sources = new Map<string, FoundSource>();
   #order: readonly FoundSource[] = [];
   #maybe: readonly FoundFile[] = [];
-  /** Files that have come and have not been told apart yet, from `#nextFile` on. */
+  /** New files that have not been examined yet, from `#nextFile` on. */
   #unjudged: readonly FoundFile[] = [];
   #nextFile = 0;
-  /** A look at the folders that is not at its end. */
+  /** An unfinished search of the folders. */
   #walk: Generator<void, boolean> | null = null;
   /** Sources that gained a file in this look. */
   readonly #grown = new Set<FoundSource>();
-  /** Size of all files of the sources when they were found. */
+  /** Total size of the sources' files when they were found. */
   #bytes = 0;
   #overFiles = 0;
   #overBytes = 0;
@@ -74,17 +77,17 @@ export class Detection {
     this.#sort();
   }
 
-  /** In order of precedence. */
+  /** The sources in order of precedence. */
   get sources(): readonly FoundSource[] {
     return this.#order;
   }
 
-  /** How many folders were looked into. `isCut`: there are more. */
+  /** Number of folders that were searched. `isCut`: there are more. */
   get looked(): { folders: number; isCut: boolean } {
     return { folders: this.#folders.folders, isCut: this.#folders.isCut };
   }
 
-  /** Where the run writes beside its directory, as of the last look. */
+  /** Where the run writes outside its directory, as of the last look. */
   get outside(): OutsidePlaces {
     return this.#outside;
   }
@@ -97,17 +100,17 @@ export class Detection {
     });
   }
 
-  /** Whether it is known, as of the last look, that there is nothing of it to be read. */
+  /** Whether the file of a source did not exist at the last look. */
   isAbsent({ paths: [path, ...others] }: FoundSource): boolean {
     return others.length === 0 && this.#absent.has(path!);
   }
 
-  /** Whether another look would tell further files apart at once. */
+  /** Whether another look would examine further files at once. */
   get more(): boolean {
     return this.#walk !== null || this.#nextFile < this.#unjudged.length;
   }
 
-  /** Files beyond the budget of a run, in words; null: there are none. */
+  /** The files beyond the run's limits, in words; null: there are none. */
   get leftOut(): string | null {
     const count = this.#overFiles + this.#overBytes;
     if (count === 0) return this.#folders.isCut ? 'not all folders of this run were searched for metrics' : null;
@@ -116,10 +119,7 @@ export class Detection {
     return `the metrics of this run are read from ${limit} at most: ${atLeast}${count} more ${count === 1 ? 'is' : 'are'} left out`;
   }
 
-  /**
-   * Looks for new files, for a few ms; true if there are sources or files that were not there before, or some are not the run's
-   * any more.
-   */
+  /** Looks for new files, for a few ms; returns true if there are new sources or files, or some no longer belong to the run. */
   look(): boolean {
     const haveCome = this.#lookAtFolders();
     if (haveCome === null) return false;
@@ -133,16 +133,18 @@ export class Detection {
     return isFound;
   }
 
-  /** True if the run writes elsewhere than before. */
+  /** Whether the run writes to other places than before. */
   #hasMoved(): boolean {
-    // To ask for each of a thousand runs whether it is there costs more than to read those that are.
+    // Checking for the file in each of a thousand runs costs more than reading the existing ones.
     const mayBeThere = !this.#folders.isAbsent(runFiles.written) || this.#outside.files.length > 0;
     if (!mayBeThere || !this.#outside.look()) return false;
     this.#folders.place(this.#outside.folders, this.#outside.files);
     return true;
   }
 
-  /** Whether files came or went; null: that takes another look. What was found before is told apart first. */
+  /**
+   * Searches the folders. Returns whether files came or went; null: that takes another look. Files found before are examined first.
+   */
   #lookAtFolders(): boolean | null {
     if (this.#nextFile < this.#unjudged.length) return false;
     this.#walk ??= this.#folders.lookInSteps();
@@ -155,7 +157,7 @@ export class Detection {
     return null;
   }
 
-  /** Files have come or gone: those that are new are told apart next, as far as the budget goes. */
+  /** Notes that files have come or gone: the new ones are examined next, within the run's limits. */
   #takeNote(): void {
     const { files } = this.#folders;
     const isDecided = ({ path }: FoundFile) => (this.#verdicts.get(path)?.recognition.is ?? 'maybe') !== 'maybe';
@@ -171,12 +173,12 @@ export class Detection {
     this.#nextFile = 0;
   }
 
-  /** Whether the name is one of files of metrics. */
+  /** Whether a file's name is one of files of metrics. */
   #mayHold({ name }: FoundFile): boolean {
     return this.formats.some(({ isNamed }) => isNamed?.(name) === true);
   }
 
-  /** Tells apart as many files as one look may; true if some belong to a source, which was not known before. */
+  /** Examines as many files as one look may; returns true if some belong to a source and did not before. */
   #judgeSome(): boolean {
     if (this.#unjudged.length > 0) return this.#judgeNew();
     let found = false;
@@ -199,7 +201,10 @@ export class Detection {
     return found;
   }
 
-  /** Forgets sources that have a file which is another run's now; what is left of them is found anew. True if there were some. */
+  /**
+   * Drops sources that contain a file which belongs to another run now; their other files are found anew. Returns true if there
+   * were some.
+   */
   #dropOthers(): boolean {
     const own = new Set([...this.#expected, ...this.#folders.files].map(({ path }) => path));
     const lost = [...this.#sources.values()].filter(({ paths }) => paths.some((path) => !own.has(path)));
@@ -210,14 +215,14 @@ export class Detection {
     return lost.length > 0;
   }
 
-  /** True if an expected file is there that was not. */
+  /** Returns true if an expected file has appeared. */
   #hasCome(): boolean {
     const before = this.#absent;
     this.#absent = new Set(this.#expected.filter(({ name }) => this.#folders.isAbsent(name)).map(({ path }) => path));
     return [...before].some((path) => !this.#absent.has(path));
   }
 
-  /** True if it belongs to a source, which was not known before. */
+  /** Examines a file; returns true if it belongs to a source and did not before. */
   #judge(file: FoundFile): boolean {
     const known = this.#verdicts.get(file.path);
     const size = known === undefined || known.recognition.is === 'maybe' ? this.#sizeOf(file) : known.size;
@@ -229,7 +234,7 @@ export class Detection {
     return recognition.is === 'yes' && this.#take(file, size, { ...recognition, format: format! });
   }
 
-  /** False: the run has had all bytes that it may. */
+  /** Adds a file to its source. False: the run has reached its limit of bytes. */
   #take(
     file: FoundFile,
     size: number,
@@ -244,7 +249,7 @@ export class Detection {
     return true;
   }
 
-  /** Bytes, with those of what belongs to it; -1: not there, or no file. */
+  /** Size in bytes, with the files that belong to it; -1: it does not exist, or is not a regular file. */
   #sizeOf({ path, name }: FoundFile): number {
     const endings = this.#besides.flatMap((endingsOf) => endingsOf(name));
     return endings.reduce((sum, ending) => sum + Math.max(0, sizeOf(path + ending)), sizeOf(path));
@@ -257,7 +262,7 @@ export class Detection {
       this.#sources.set(id, { id, format, why, paths: [path], places: [place] });
       return;
     }
-    // Put in order once for all files that a look finds.
+    // The arrays are copied once per look, as they are sorted once for all new files.
     if (!this.#grown.has(known)) Object.assign(known, { paths: [...known.paths], places: [...known.places] });
     this.#grown.add(known);
     (known.paths as string[]).push(path);
@@ -277,7 +282,7 @@ export class Detection {
     }
     this.#grown.clear();
     const attempts = new Map(this.#outside.written.files.map(({ path, attempt }) => [path, attempt]));
-    // Of files elsewhere, what an attempt wrote that failed must not stand for the one that goes on.
+    // Files of the newest attempt come first, so that those of a failed one do not hide the metrics of the present one.
     const rankOf = ({ format, paths, places }: FoundSource) =>
       [this.formats.indexOf(format), -(attempts.get(paths.at(-1)!) ?? 0), depthOf(places[0]!)] as const;
     const ranked = [...this.#sources.values()].map((source) => ({ source, rank: rankOf(source) }));
@@ -288,7 +293,7 @@ export class Detection {
   }
 }
 
-/** Of which format a file is, as far as it can be told. */
+/** The format of a file, as far as it can be recognised. */
 export function recognised(file: FoundFile, formats: readonly MetricFormat[]): Pick<Verdict, 'recognition' | 'format'> {
   const why = whyUnread(file.name);
   let best: Recognition = why === undefined ? { is: 'no' } : { is: 'no', why };
@@ -304,7 +309,7 @@ function depthOf(place: string): number {
   return place.split('/').length;
 }
 
-/** Bytes; -1: not there, or no file. */
+/** Size in bytes; -1: the file does not exist, or is not a regular file. */
 function sizeOf(path: string): number {
   const there = statRegular(path);
   return there.kind === 'file' ? there.stat.size : -1;

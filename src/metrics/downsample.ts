@@ -2,8 +2,8 @@
 export type Line = { x: Float64Array; y: Float64Array };
 
 /**
- * Points that draw the same line as the given ones in a chart of that many columns: of each column the lowest and the
- * highest, in their order. A column of gaps only keeps one gap. Gives the line itself when it is short enough.
+ * Reduces a line to points that look the same in a chart of that many columns: of each column the lowest and the highest, in their
+ * order. A column of gaps keeps one gap. Returns the line itself if it is short enough.
  *
  * @param line `x` does not fall. Columns are of equal width in `x`.
  */
@@ -22,7 +22,7 @@ function pickExtremes({ x, y }: Line, columns: number, kept: Uint32Array): numbe
   let count = 0;
   let column = 0;
   for (let from = 0; from < x.length; column++) {
-    // A column further on each time, whatever x does, so that there are never more than asked for.
+    // Advances by at least a column each time, whatever x is, so that there are never more than asked for.
     if (width > 0) column = Math.max(column, Math.floor((x[from]! - first) / width));
     const end = column >= columns - 1 ? x.length : lowerBound(x, x.length, first + (column + 1) * width, from + 1);
     const [low, high] = extremes(y, from, end);
@@ -33,7 +33,7 @@ function pickExtremes({ x, y }: Line, columns: number, kept: Uint32Array): numbe
   return count;
 }
 
-/** First index from `from` on of a rising array, of which `length` values count, whose value is at least `bound`. */
+/** The first index from `from` on whose value is at least `bound`, among the first `length` values of an ascending array. */
 export function lowerBound(values: Float64Array, length: number, bound: number, from = 0): number {
   let low = from;
   let high = length;
@@ -45,7 +45,7 @@ export function lowerBound(values: Float64Array, length: number, bound: number, 
   return low;
 }
 
-/** Indexes of the lowest and highest value in `[from, end)`, gaps left out; `from` twice when all are gaps. */
+/** Indices of the lowest and highest value in `[from, end)`, gaps left out; `from` twice when all are gaps. */
 export function extremes(y: Float64Array, from: number, end: number): [low: number, high: number] {
   let low = from;
   let high = from;
@@ -57,12 +57,12 @@ export function extremes(y: Float64Array, from: number, end: number): [low: numb
   return [low, high];
 }
 
-/** Values a sparkline holds at most. */
+/** Limit on the number of values in a sparkline. */
 const SPARK_VALUES = 32;
 
 /**
- * A series boiled down to at most `SPARK_VALUES` means of equal stretches, oldest first, to send and to draw small.
- * A stretch without a finite value gives null.
+ * Reduces a series to at most `SPARK_VALUES` means of equal stretches, oldest first, for transmission and small charts. A stretch
+ * without a finite value gives null.
  */
 export function spark(values: Float64Array): (number | null)[] {
   const count = Math.min(SPARK_VALUES, values.length);

@@ -2,57 +2,59 @@ import type { Line } from './downsample.js';
 import type { WrittenRow } from './formats/format.js';
 import type { MetricRow } from './row-numbers.js';
 
-/** What one source has said, as one series for each key, in bounded memory. */
+/** The rows of one source, as one series for each key, in bounded memory. */
 export type Filing = {
-  /** Rows kept: those of replaced steps do not count. */
+  /** Number of rows, without those of replaced steps. */
   readonly rows: number;
-  /** Whether a key orders the rows, and not only their number. */
+  /** Whether the rows have a key of steps, and are not only numbered. */
   readonly hasSteps: boolean;
-  /** When the first row was written, Unix ms; null: not known yet. */
+  /** When the first row was written, Unix ms; null: unknown. */
   readonly firstTime: number | null;
   readonly clock: Clock;
-  /** Files a row; false when there is no number in it. `time`, `part`: as `RowSink.row` has them. */
+  /** Adds a row; returns false if it contains no number. `time`, `part`: as in `RowSink.row`. */
   take: (row: WrittenRow, time?: number, part?: number) => boolean;
-  /** Says when rows of unknown time were written: the first of all at `from`, the last at `to`, Unix ms; others in between. */
+  /** Sets when rows of unknown time were written: the first at `from`, the last at `to`, Unix ms; others in between. */
   stamp: (from: number, to: number) => void;
   /** Whether the key had a number or null in some row. */
   has: (key: string) => boolean;
-  /** The numbers of the row taken last. */
+  /** The numbers of the row that was added last. */
   lastRow: () => MetricRow;
   /** Keys that had a number or null in some row, in the order of their first appearance. */
   keys: () => string[];
-  /** One metric against another, or over `step` or `wallTime`. Do not change the arrays; valid until the next row. */
+  /** One metric over another, or over `step` or `wallTime`. The arrays are read-only and valid until the next row. */
   series: (key: string, xKey?: string) => Line;
   /** The last value of every metric; null where it is not a finite number. */
   last: () => Record<string, number | null>;
 };
 
 /**
- * Where it is known from when values were written. `values`: they say so themselves. `files`: from when their file was made and
- * changed. Null: not known, for the file was written at one moment, as a copy is.
+ * Where the times of values come from. `values`: the rows have times. `files`: from when the file was created and changed. Null:
+ * unknown, as the file was written at once, like a copy.
  */
 export type Clock = 'values' | 'files' | null;
 
-/** A file in which all was written within this time says nothing of when, ms. */
+/** The times of a file that was written within this time, in ms, tell nothing about its rows. */
 const ONE_MOMENT_MS = 1000;
 
-/** What times of these are worth that were made of those of the file. */
+/** The kind of clock that the times of a file provide. */
 export function clockOfFile(first: number, last: number): Clock {
   return last - first >= ONE_MOMENT_MS ? 'files' : null;
 }
 
-/** The x axis of when a value was written, Unix seconds: of every run, also one that writes no times. No key has this name. */
+/** Name of the x axis of the time when a value was written, Unix seconds; every run has it. No metric has this name. */
 export const wallTime = '(wall time)';
-/** The same in seconds since the run wrote its first value. */
+/** Name of the x axis of seconds since the run wrote its first value. */
 export const relativeTime = '(relative time)';
 
 export const noLine: Line = { x: new Float64Array(0), y: new Float64Array(0) };
 
-/** A line over `wallTime` as one over `relativeTime`. `origin`: Unix seconds. The same object for the same line. */
+/**
+ * Converts a line over `wallTime` to one over `relativeTime`. `origin`: Unix seconds. Returns the same object for the same line.
+ */
 export function sinceStart(line: Line, origin: number): Line {
   const known = relatives.get(line);
   if (known?.origin === origin) return known.line;
-  // A new object a frame would be a new picture a frame.
+  // A new object in each frame would make the chart be drawn anew in each frame.
   const relative = { x: line.x.map((time) => time - origin), y: line.y };
   relatives.set(line, { origin, line: relative });
   return relative;

@@ -1,15 +1,15 @@
 import type { Line } from './downsample.js';
 
-/** The lines of a table until it changes: the same objects, so that whoever draws one sees that it is the same. */
+/** Caches the lines of a table until it changes: a caller that draws a line sees by its identity that it is the same. */
 export class LineCache {
   readonly #lines = new Map<string, Line>();
 
-  /** The table has changed. */
+  /** Must be called when the table has changed. */
   forget(): void {
     if (this.#lines.size > 0) this.#lines.clear();
   }
 
-  /** The line of a metric over another, made where it is not known. */
+  /** The line of a metric over another, computed if it is not cached. */
   get(key: string, xKey: string, make: () => Line): Line {
     const name = `${key}\n${xKey}`;
     const known = this.#lines.get(name);

@@ -9,16 +9,16 @@ import { type MetricRow, RowNumbers, stepKeyOf } from './row-numbers.js';
 /**
  * Rows of metrics as one series for each key, in bounded memory.
  *
- * A row of the same step as the last adds to it (its values win). A row of a smaller step is a resume from a
- * checkpoint: the rows from that step on are replaced. A row without a step belongs to the step before it.
+ * A row with the same step as the last is merged into it (its values win). A row with a smaller step means that the run resumed
+ * from a checkpoint: the rows from that step on are replaced. A row without a step belongs to the step before it.
  */
 export class MetricTable implements Filing {
   readonly #bounds: Bounds;
   readonly #numbers = new RowNumbers();
-  /** By key id. */
+  /** Series by key id. */
   readonly #series: BoundedSeries[] = [];
   readonly #steps: BoundedSeries;
-  /** When rows were written, Unix ms, of as many as that is known of. */
+  /** When rows were written, Unix ms, for rows whose time is known. */
   readonly #times: BoundedSeries;
   #hasOwnTimes = false;
   #stepId: number | null = null;
@@ -33,12 +33,12 @@ export class MetricTable implements Filing {
     this.#times = new BoundedSeries(bounds);
   }
 
-  /** Rows kept: those of replaced steps do not count. */
+  /** Number of rows, without those of replaced steps. */
   get rows(): number {
     return this.#rows;
   }
 
-  /** Whether a key of the rows orders them, and not only their number. */
+  /** Whether the rows have a key of steps, and are not only numbered. */
   get hasSteps(): boolean {
     return this.#stepId !== null;
   }
@@ -76,7 +76,7 @@ export class MetricTable implements Filing {
     return this.#seriesOf(key) !== null;
   }
 
-  /** The numbers of the row taken last. */
+  /** The numbers of the row that was added last. */
   lastRow(): MetricRow {
     return this.#numbers.row();
   }
@@ -87,10 +87,10 @@ export class MetricTable implements Filing {
   }
 
   /**
-   * One metric against another. Empty when the key is unknown. Do not change the arrays; valid until the next row.
+   * One metric over another. Empty when the key is unknown. The arrays are read-only and valid until the next row.
    *
-   * @param xKey `step` also means the run's own word for it, or else the row's number. In a row that lacks the key, x is
-   *   interpolated between the rows that have it. `wallTime`: when it was written, Unix seconds.
+   * @param xKey `step` also stands for the run's own name of it, or else for the row's number. In a row without the key, x is
+   * interpolated between the rows that have it. `wallTime`: when it was written, Unix seconds.
    */
   series(key: string, xKey = 'step'): Line {
     return this.#lines.get(key, xKey, () => this.#line(key, xKey));
@@ -106,10 +106,10 @@ export class MetricTable implements Filing {
     return Object.fromEntries(known);
   }
 
-  /** Files the row whose numbers were read last. */
+  /** Adds the row whose numbers were read last. */
   #takeRow(): void {
     const { ids, values, count } = this.#numbers;
-    // A counter of steps may come later than the number of the first epoch: it orders the rows from then on.
+    // A counter of steps may appear later than the first epoch number: it orders the rows from then on.
     if (!this.#stepCounts && this.#numbers.keys.length > this.#keysSeen) this.#findStep();
     const row = this.#rowFor(this.#stepOfRow());
     this.#rows = row + 1;
@@ -129,14 +129,14 @@ export class MetricTable implements Filing {
     this.#stepCounts = step.counts;
   }
 
-  /** NaN when the row has none. */
+  /** The step of the row that was read last; NaN: it has none. */
   #stepOfRow(): number {
     const { ids, values, count } = this.#numbers;
     for (let index = 0; index < count; index++) if (ids[index] === this.#stepId) return values[index]!;
     return NaN;
   }
 
-  /** The number under which a row of this step is filed; drops the rows it replaces. */
+  /** The number under which a row of this step is stored; removes the rows that it replaces. */
   #rowFor(step: number): number {
     if (this.#stepId === null) return this.#rows;
     const steps = this.#steps;

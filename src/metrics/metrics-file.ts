@@ -6,22 +6,22 @@ import { foundFile } from './run-folders.js';
 
 export type { NamedWriter } from './formats/format.js';
 
-/** What can be told of a file by itself, wherever it lies, for who wants to know whose it is. */
+/** Facts about a single file, wherever it is, that help to find the run it belongs to. */
 
-/** Whether it may hold metrics, by its name. */
+/** Whether a file may hold metrics, by its name. */
 export function isMetricsName(path: string): boolean {
   return formatNamed(basename(path)) !== null;
 }
 
-/** The process that writes it, as its name has it; null: that does not say. */
+/** The process that writes a file, by its name; null: the name does not tell. */
 export function writerIn(path: string): NamedWriter | null {
   const name = basename(path);
   return formatNamed(name)?.writerIn?.(name) ?? null;
 }
 
 /**
- * What it is a part of: files of the same source are read as one. Null: it is by itself; undefined: it has no metrics, or none
- * yet.
+ * The id of the source that a file is a part of: files of the same source are read together. Null: it is a source of its own;
+ * undefined: it has no metrics, or none yet.
  */
 export function sourceOf(path: string): string | null | undefined {
   const { recognition } = recognised(foundFile(path), formats);

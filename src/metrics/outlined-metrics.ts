@@ -5,42 +5,42 @@ import { type Clock, noLine } from './filing.js';
 import { MetricOutline } from './metric-outline.js';
 import { openMetrics, type RunMetrics } from './run-metrics.js';
 
-/** A shorter file is read about as soon as it is outlined, bytes. */
+/** A shorter file is read almost as fast as it is outlined, bytes. */
 const LONG = 8 << 20;
-/** Rows of an outline: a chart has about as many columns. */
+/** Number of rows in an outline: about the number of columns in a chart. */
 const PLACES = 240;
-/** Rows, or bytes, for one refresh: a few ms of work, so that whoever is waiting in between waits no longer. */
+/** Number of rows, or of bytes, that one refresh reads: a few ms of work, so that the caller is not blocked. */
 const PLACES_A_TURN = 40;
 const BYTES_A_TURN = 384 << 10;
-/** What is kept of each series: more than the widest chart has columns, and little enough for a screen full of runs. */
+/** Points kept of each series: more than the widest chart has columns, and few enough for a screen full of runs. */
 const keep = { older: 4096, exact: 2048 };
 
-/** As `openMetrics`, for a person who waits. */
+/** Like `openMetrics`, for interactive use. */
 export function openOutlinedMetrics(runDirectory: string): OutlinedMetrics {
   return new OutlinedMetrics(runDirectory);
 }
 
 /**
- * The metrics of one run for a person who waits: a long file is outlined first, and then all is read in small parts.
+ * The metrics of one run for interactive use: a long file is outlined first, and then read completely in small parts.
  *
- * Until everything has been read, it is the outline that is told; then all that was written.
+ * Until everything has been read, the outline is returned; then the complete metrics.
  */
 class OutlinedMetrics {
   readonly #metrics: RunMetrics;
   #outline: MetricOutline | null = null;
   #isNew = true;
 
-  /** Use `openOutlinedMetrics`. */
+  /** Use `openOutlinedMetrics` instead. */
   constructor(runDirectory: string) {
     this.#metrics = openMetrics(runDirectory, { keep });
   }
 
-  /** Whether another `refresh` would do more at once. */
+  /** Whether another `refresh` would read more at once. */
   get more(): boolean {
     return this.#isNew || this.#outline !== null || this.#metrics.more;
   }
 
-  /** Reads a further part; true when something else is told than before. */
+  /** Reads a further part; returns true when the result has changed. */
   refresh(): boolean {
     if (this.#isNew) this.#begin();
     const outline = this.#outline;
@@ -59,13 +59,13 @@ class OutlinedMetrics {
     return this.#tellsOutline ? [...new Set([...this.#outline!.table.keys(), ...keys])] : keys;
   }
 
-  /** One metric against another, as `Filing.series` gives it. Valid until the next refresh. */
+  /** One metric over another, like `Filing.series`. Valid until the next refresh. */
   series(key: string, xKey = 'step'): Line {
     const outlined = this.#tellsOutline ? this.#outline!.series(key, xKey) : noLine;
     return outlined.y.length > 0 ? outlined : this.#metrics.series(key, xKey);
   }
 
-  /** Where it is known from when the values were written. */
+  /** Where the times of values come from. */
   get clock(): Clock {
     return (this.#tellsOutline ? this.#outline!.table.clock : null) ?? this.#metrics.clock;
   }
@@ -86,7 +86,7 @@ class OutlinedMetrics {
   }
 }
 
-/** The outline of the run's first long source that rows can be picked from; null: there is none. */
+/** The outline of the run's first long source that allows picking rows; null: there is none. */
 function outlineOf({ told }: RunMetrics, places: number): MetricOutline | null {
   for (const { format, paths } of told.map(({ found }) => found)) {
     const long = format.pickFrom === undefined ? undefined : paths.find(isLong);

@@ -7,7 +7,7 @@ import { LineCache } from './line-cache.js';
 import { rowOfStep, xOf } from './row-axis.js';
 import { type MetricRow, RowNumbers } from './row-numbers.js';
 
-/** The points of one metric in one part, by their number: step, value, and the time of those that it is known of, Unix ms. */
+/** The points of one metric in one part, numbered from 0: step, value, and the time, where known, in Unix ms. */
 type Points = { count: number; steps: BoundedSeries; values: BoundedSeries; times: BoundedSeries };
 /** The points of one metric, by part. */
 type Parts = (Points | undefined)[];
@@ -15,17 +15,17 @@ type Parts = (Points | undefined)[];
 const STEP = 'step';
 
 /**
- * Metrics that are counted each by steps of its own, as TensorBoard has them, in bounded memory. A row is a few points of one
- * `step`; without it, points are counted.
+ * Metrics that each have steps of their own, as in TensorBoard, in bounded memory. A row has a few points of one `step`; without
+ * it, points are numbered.
  *
- * A point of the same step as the metric's last replaces it; one of a smaller step is a resume from a checkpoint: the metric's
- * points from that step on are replaced. A later part (the file of a later attempt) counts from its first step on, in whatever
- * order the parts are read. `step` itself is that of the metric that was written first.
+ * A point with the same step as the metric's last one replaces it; one with a smaller step means that the run resumed from a
+ * checkpoint, and replaces the metric's points from that step on. A later part (the file of a later attempt) counts from its first
+ * step on, in whatever order the parts are read. `step` itself is that of the metric that was written first.
  */
 export class PointTable implements Filing {
   readonly #bounds: Bounds;
   readonly #numbers = new RowNumbers();
-  /** By key id. */
+  /** Points by key id. */
   readonly #metrics: Parts[] = [];
   #hasOwnTimes = false;
   /** Key id of the metric that was written first. */
@@ -93,7 +93,7 @@ export class PointTable implements Filing {
     return known.length === 0 ? [] : [STEP, ...known];
   }
 
-  /** @param xKey Another metric is looked up at the step of each point, and interpolated between its own. */
+  /** @param xKey Another metric is read at the step of each point, interpolated between its own points. */
   series(key: string, xKey = STEP): Line {
     return this.#lines.get(key, xKey, () => this.#line(key, xKey));
   }
@@ -133,7 +133,7 @@ export class PointTable implements Filing {
     if (other?.x.length === 0) return noLine;
     const lines: Line[] = [];
     let before = Infinity;
-    // From the last part on: each counts up to where a later one begins.
+    // From the last part on: each counts up to the beginning of a later one.
     for (const points of parts.toReversed()) {
       const ys = key === STEP ? points.steps : points.values;
       const steps = xOf(ys, points.steps);
@@ -172,7 +172,7 @@ function append(points: Points, step: number, value: number, time: number): void
   points.count = row + 1;
 }
 
-/** The line's y at each of these x, which do not fall; between its points it is straight, beyond them level. */
+/** The line's y at each of these ascending x: linear between its points, constant beyond them. */
 function at(x: Float64Array, line: Line): Float64Array {
   return x.map((value) => {
     const after = lowerBound(line.x, line.x.length, value);

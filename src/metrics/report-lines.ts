@@ -1,18 +1,18 @@
 import { hasMetrics, type MetricsReport, pythonLine, type SourceReport } from './describe-sources.js';
 
-/** Names of metrics listed of each source. */
+/** Limit on the metric names listed of each source. */
 const MOST_KEYS = 12;
-/** Files listed that were passed over. */
+/** Limit on the unused files that are listed. */
 const MOST_FILES = 20;
 
-/** A line of what is said of a run's metrics. `detail`: it is set in. `code`: to be copied as it is. */
+/** A line about a run's metrics. `detail`: it is indented. `code`: it is meant to be copied. */
 export type ReportLine = { readonly kind: 'plain' | 'detail' | 'code' | 'gap'; readonly text: string };
 
 const plain = (text: string): ReportLine => ({ kind: 'plain', text });
 const detail = (text: string): ReportLine => ({ kind: 'detail', text });
 const gap: ReportLine = { kind: 'gap', text: '' };
 
-/** Where the metrics of a run are found, and why; without any, what was looked for and what to write. */
+/** Describes where the metrics of a run were found, and why; without any, what was looked for and how to write them. */
 export function reportLines(report: MetricsReport): ReportLine[] {
   return [
     plain(lookedWords(report)),
@@ -26,7 +26,7 @@ export function reportLines(report: MetricsReport): ReportLine[] {
   ];
 }
 
-/** The same for a chart that has nothing to draw, where there is little room: what to do comes before what was looked for. */
+/** The same for an empty chart, where space is short: the fix comes before what was looked for. */
 export function emptyLines(report: MetricsReport): ReportLine[] {
   return [
     plain(`No metrics yet: ${lookedWords(report)}`),
@@ -44,7 +44,7 @@ function lookedWords({ folders, isCut }: MetricsReport): string {
   return `looked into ${folders} ${folders === 1 ? 'folder' : 'folders'}${cut}`;
 }
 
-/** The sources of which there is something to say. */
+/** The sources that are worth a line. */
 function thereOf({ sources }: MetricsReport): SourceReport[] {
   return sources.filter(({ state, obstacle }) => state !== 'empty' || obstacle !== null);
 }

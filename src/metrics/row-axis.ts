@@ -1,7 +1,7 @@
 import type { BoundedSeries } from './bounded-series.js';
 import { lowerBound } from './downsample.js';
 
-/** The first row of this step or a later one. Steps rise. Between boiled-down points the row is interpolated. */
+/** The first row with this step or a later one. Steps ascend. Between thinned points the row is interpolated. */
 export function rowOfStep(steps: BoundedSeries, step: number): number {
   const index = lowerBound(steps.values, steps.length, step);
   const next = steps.rows[index]!;
@@ -11,7 +11,7 @@ export function rowOfStep(steps: BoundedSeries, step: number): number {
   return Math.max(before + 1, Math.round(before + share * (next - before)));
 }
 
-/** The x of each point of `ys`, by row. The array itself, not a copy, when both have all the same rows. */
+/** The x of each point of `ys`, by row. Returns the array itself, not a copy, when both have the same rows. */
 export function xOf(ys: BoundedSeries, xs: BoundedSeries): Float64Array {
   if (haveSameRows(ys, xs)) return xs.values.subarray(0, xs.length);
   const x = new Float64Array(ys.length);
@@ -30,7 +30,9 @@ function haveSameRows(ys: BoundedSeries, xs: BoundedSeries): boolean {
   return isDense && xs.rows[0] === ys.rows[0] && xs.rows[count - 1] === ys.rows[count - 1];
 }
 
-/** `near`: the last point at or before the row, or the first. Beyond both ends the nearest x holds. */
+/**
+ * The x of a row, interpolated. `near`: the last point at or before the row, or the first. Beyond either end the nearest x is used.
+ */
 function xAt(xs: BoundedSeries, near: number, row: number): number {
   const from = xs.rows[near]!;
   const value = xs.values[near]!;

@@ -1,29 +1,29 @@
 import type { WrittenRow } from './formats/format.js';
 
-/** The numbers of one row. What was written as `null` is NaN here. */
+/** The numbers of one row. A written `null` is NaN here. */
 export type MetricRow = Record<string, number>;
 
-/** A foreign file may invent a key a row; no chart shows so many. */
+/** Limit on the number of keys, as a program may invent new ones in every row; no chart shows so many. */
 const MOST_KEYS = 2000;
-/** Objects within objects beyond this are no metrics. */
+/** Objects that are nested more deeply are ignored. */
 const DEEPEST = 8;
 
 /**
- * The numbers of a metrics row, by key id. One instance reads all rows of a source and gives each key its id.
+ * Extracts the numbers of metrics rows, by key id. One instance reads all rows of a source and gives each key its id.
  *
- * `null` gives NaN, true and false 1 and 0; what is inside an object has a dotted key (`eval.loss`); texts and lists are left
- * out. Rows come as objects: `JSON.parse` is faster than any parser written in JavaScript (measured: 1.5 times one that read
- * numbers straight from the bytes).
+ * `null` becomes NaN, true and false become 1 and 0; a value inside an object has a dotted key (`eval.loss`); texts and lists are
+ * left out. Rows are objects from `JSON.parse`, which is faster than any parser written in JavaScript (measured: 1.5 times as fast
+ * as one that read numbers directly from the bytes).
  */
 export class RowNumbers {
   /** Every key that held a number, by id. */
   readonly keys: string[] = [];
-  /** The numbers of the row read last, `count` of them: key ids and values. */
+  /** The numbers of the row read last: key ids and values, of which the first `count` are valid. */
   ids = new Int32Array(16);
   values = new Float64Array(16);
   count = 0;
   readonly #idOf = new Map<string, number>();
-  /** Writers repeat their keys in the same order: the id of the same place of the row before is tried first. */
+  /** Programs repeat their keys in the same order: the id at the same place of the previous row is tried first. */
   readonly #idAt: number[] = [];
   #place = 0;
 
@@ -41,7 +41,7 @@ export class RowNumbers {
     );
   }
 
-  /** Id of a key; undefined: it never held a number. */
+  /** The id of a key; undefined: it never had a number. */
   idOf(key: string): number | undefined {
     return this.#idOf.get(key);
   }
@@ -79,7 +79,7 @@ export class RowNumbers {
     this.values.set(values);
   }
 
-  /** Negative when there are too many keys already. */
+  /** The id of a key; negative when there are too many keys. */
   #id(key: string): number {
     const known = this.#idOf.get(key);
     if (known !== undefined) return known;
@@ -89,9 +89,9 @@ export class RowNumbers {
   }
 }
 
-/** Names writers use for a counter of training steps, best first. A row with a smaller step is a resume. */
+/** Names that programs use for a counter of training steps, best first. A row with a smaller step means a resume. */
 const counters = ['step', 'global_step', '_step', 'train/global_step', 'trainer/global_step', 'iteration', 'iter'];
-/** Names that make an x axis, but may repeat or begin again without a row being replaced. */
+/** Names of x axes whose values may repeat or start again without a row being replaced. */
 const axes = [
   'epoch',
   'episode',
@@ -104,7 +104,7 @@ const axes = [
   'time',
 ];
 
-/** The key of a row that orders the rows of its file, and whether it counts steps. Null: only their number does. */
+/** The key of a row that orders the rows of its file, and whether it counts steps. Null: the rows are only numbered. */
 export function stepKeyOf(keys: readonly string[]): { key: string; counts: boolean } | null {
   const key = [...counters, ...axes].find((name) => keys.includes(name));
   return key === undefined ? null : { key, counts: counters.includes(key) };

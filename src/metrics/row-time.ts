@@ -2,7 +2,7 @@ import type { WrittenRow } from './formats/format.js';
 
 const timeKeys = ['_timestamp', 'timestamp', 'wall_time', 'time', 'ts'];
 
-/** When a row says that it was written, Unix ms; null: it does not. A small number is no date but a time since the start, or that a step took. */
+/** When a row was written by its own fields, Unix ms; null: it has no time. A small number is not a date but a duration. */
 export function timeOf(row: WrittenRow): number | null {
   for (const key of timeKeys) {
     const time = row[key];

@@ -5,17 +5,20 @@ import { openRegular } from '../files/regular-file.js';
 import { naturalOrder } from '../text/natural-order.js';
 import type { FoundFile } from './formats/format.js';
 
-/** Folders that are looked into at most, how deep, and entries of each. */
+/** Limits of the search: number of folders, their depth, and entries of each. */
 const MOST_FOLDERS = 128;
 const DEEPEST = 6;
 const MOST_ENTRIES = 16_384;
-/** A folder of so many bytes has some hundred entries, and is listed in steps; where folders have no size, in one. */
+/**
+ * A folder of this size in bytes has some hundred entries, and is listed in steps; on file systems where folders have no size, in
+ * one step.
+ */
 const LARGE_FOLDER = 32 << 10;
-/** Entries listed in one step: about a ms. */
+/** Number of entries listed in one step, which takes about a ms. */
 const ENTRIES_A_STEP = 256;
-/** A change so soon after a look may leave the same time, ms. */
+/** A change so soon after a look may not change the folder's time, ms. */
 const RACY_MS = 50;
-/** Of code, weights and data, or our own. */
+/** Folders of code, weights and data, or of this program. */
 const passedOver = new Set([
   ...['.git', 'node_modules', '__pycache__', '.venv', 'venv', 'site-packages', '.cache'],
   ...['checkpoints', 'attempts', 'artifacts', 'media', 'plugins'],
@@ -24,7 +27,7 @@ const passedPattern = /^(iteration_\d+|global_step\d+)$/;
 const checkpoint = /^checkpoint-(\d+)$/;
 
 type Folder = { path: string; place: string; depth: number; mtimeMs: number; isSettled: boolean; entries: Entries };
-/** `others`: pipes, sockets, devices. `isWhole`: these are all entries of the folder. */
+/** `others`: pipes, sockets, devices. `isWhole`: the lists are complete. */
 type Entries = {
   files: readonly string[];
   folders: readonly string[];
@@ -35,30 +38,30 @@ type Entries = {
 const noEntries: Entries = { files: [], folders: [], others: [], isWhole: false };
 
 /**
- * The files below the folders of a run, as of the last look. A look costs one `stat` for each folder; only a folder whose time
- * has changed is listed again. Links to folders are not followed: they lead to others' files. Nor are the directories of other
- * runs looked into, which lie below the working directory where the runs directory does.
+ * The files below the folders of a run, as of the last look. A look costs one `stat` for each folder; only a folder whose time has
+ * changed is listed again. Links to folders are not followed, as they may lead to files of others. The directories of other runs,
+ * which may be below the working directory, are not searched.
  */
 export class RunFolders {
   readonly #directory: string | null;
   readonly #most: number;
   #roots: readonly { path: string; place: string }[] = [];
-  /** Files of the run elsewhere. */
+  /** Files of the run outside these folders. */
   #outside: readonly string[] = [];
   #folders = new Map<string, Folder>();
   #isCut = false;
-  /** Whether what is looked at was changed since the last look. */
+  /** Whether the folders to search have changed since the last look. */
   #isPlaced = true;
   #files: readonly FoundFile[] = [];
 
-  /** @param directory Of the run; null: there are only others. @param most Folders that are looked into. */
+  /** @param directory The run's directory; null: there are only other folders. @param most Limit on the number of folders. */
   constructor(directory: string | null, most = MOST_FOLDERS) {
     this.#directory = directory;
     this.#most = most;
     this.place([], []);
   }
 
-  /** From the next look on: these folders, and these files, beside the run's own folder. */
+  /** Sets the folders and files, beside the run's own directory, that the next look includes. */
   place(folders: readonly string[], files: readonly string[]): void {
     const outside = [...new Set(folders)].filter((path) => path !== this.#directory);
     const own = this.#directory === null ? [] : [{ path: this.#directory, place: '' }];
@@ -67,7 +70,7 @@ export class RunFolders {
     this.#isPlaced = true;
   }
 
-  /** In the order of the search: what is less deep first, then by name. */
+  /** The files in the order of the search: by depth, then by name. */
   get files(): readonly FoundFile[] {
     return this.#files;
   }
@@ -76,18 +79,18 @@ export class RunFolders {
     return this.#folders.size;
   }
 
-  /** Whether there was more than is looked at. */
+  /** Whether there are more folders or entries than the limits allow. */
   get isCut(): boolean {
     return this.#isCut;
   }
 
-  /** Whether it is known that nothing had this name in the run's own folder at the last look. */
+  /** Whether the run's own folder certainly had no entry of this name at the last look. */
   isAbsent(name: string): boolean {
     const { isWhole, files, folders, others } = this.#folders.get(this.#directory ?? '')?.entries ?? noEntries;
     return isWhole && ![files, folders, others].some((names) => names.includes(name));
   }
 
-  /** Looks again; true if files came or went. */
+  /** Looks again; returns true if files came or went. */
   look(): boolean {
     const steps = this.lookInSteps();
     for (;;) {
@@ -96,7 +99,7 @@ export class RunFolders {
     }
   }
 
-  /** The same, a folder, or a part of a large one, at a time. */
+  /** The same in steps: a folder, or a part of a large one, at a time. */
   *lookInSteps(): Generator<void, boolean> {
     const isPlaced = this.#isPlaced;
     this.#isPlaced = false;
@@ -155,7 +158,7 @@ export class RunFolders {
       }
       return { files: files.sort(naturalOrder), folders: worthALook(folders), others, isWhole: !isCut };
     } catch {
-      // Gone, or not to be read: as good as empty, and looked at again when its time changes.
+      // The folder is gone or not readable: it counts as empty, and is read again when its time changes.
       return noEntries;
     }
   }
@@ -170,14 +173,14 @@ export class RunFolders {
   }
 }
 
-/** Those to be looked into, too. Where a person works, hidden ones are of tools. */
+/** The folders below one that are searched too. In a working directory hidden ones belong to tools. */
 function foldersIn(folder: Folder): readonly string[] {
   const { depth, place, entries } = folder;
   if (depth === DEEPEST || isOfOthers(folder)) return [];
   return place.startsWith('/') ? entries.folders.filter((name) => !name.startsWith('.')) : entries.folders;
 }
 
-/** Of a run, or a sweep, of whatever manager: what is there belongs to it. */
+/** Whether a folder is the directory of a run or a sweep, of any manager: its files belong to that. */
 function isOfOthers({ depth, entries: { files } }: Folder): boolean {
   if (depth === 0) return false;
   return (
@@ -190,7 +193,7 @@ function fileIn({ path, place }: Folder, name: string): FoundFile {
   return foundFile(join(path, name), name, placeOf(place, name));
 }
 
-/** Whether nothing came to a folder or went: asked of all of them first, for that is how it nearly always is. */
+/** Whether no entry of a folder came or went. Checked for all folders first, as this is nearly always so. */
 function isAsBefore({ path, mtimeMs, isSettled }: Folder): boolean {
   const stat = statOf(path);
   return stat === null ? mtimeMs === -1 : isSettled && stat.mtimeMs === mtimeMs;
@@ -200,7 +203,7 @@ function allOf(path: string): Dirent[] {
   return readdirSync(path, { withFileTypes: true });
 }
 
-/** The first entries of a folder that may have a million: to list it all would take longer than a turn may. */
+/** The first entries of a folder that may have a million, as listing all of it would take too long for one step. */
 function* someOf(path: string): Generator<void, { entries: Dirent[]; isCut: boolean }> {
   const directory = opendirSync(path, { bufferSize: ENTRIES_A_STEP });
   try {
@@ -219,7 +222,7 @@ function placeOf(place: string, name: string): string {
   return place === '' ? name : join(place, name);
 }
 
-/** Of Hugging Face's checkpoints only the last: it has the history of all. */
+/** Skips all of Hugging Face's checkpoints but the last, which has the history of all. */
 function worthALook(names: readonly string[]): string[] {
   const numbers = names.map((name) => Number(checkpoint.exec(name)?.[1] ?? NaN));
   const last = numbers.reduce((most, each) => (each > most ? each : most), -1);
@@ -239,7 +242,7 @@ function statOf(path: string): Stats | null {
   try {
     return statSync(path, { throwIfNoEntry: false }) ?? null;
   } catch {
-    // A part of the path is no directory, or may not be entered.
+    // A part of the path is not a directory, or not accessible.
     return null;
   }
 }
@@ -250,7 +253,7 @@ export function foundFile(path: string, name = basename(path), place = path): Fo
   return { path, name, place, head: () => headLines(path) };
 }
 
-/** Whole lines at the start of a file; null: none yet. */
+/** Whole lines at the start of a file; null: there are none yet. */
 function headLines(path: string): readonly string[] | null {
   const opened = openRegular(path);
   if (opened.kind !== 'file') return null;
@@ -266,7 +269,7 @@ function headLines(path: string): readonly string[] | null {
   }
 }
 
-/** What a run may write before it is there. */
+/** The files of a run that may appear later. */
 export function expectedFiles(directory: string): FoundFile[] {
   return [runFiles.metrics, runFiles.log].map((name) => foundFile(join(directory, name), name, name));
 }

@@ -17,55 +17,55 @@ export { relativeTime, wallTime } from './filing.js';
 
 type MetricListener = {
   /**
-   * Each row as it is read, also one that replaces an earlier step, without what another source counts for. `isPast`: it was
-   * there before (see `hasPast`). Null: to make one for nobody takes a third of the time.
+   * Receives each row as it is read, also one that replaces an earlier step, without metrics for which another source takes
+   * precedence. `isPast`: it was there before (see `hasPast`). Null saves a third of the time.
    */
   row: ((row: MetricRow, isPast: boolean) => void) | null;
-  /** What was written was replaced: the rows come again from the first, all of them new. */
+  /** The source was replaced: its rows come again from the first, all of them new. */
   restart: () => void;
 };
 
 type MetricsOptions = {
   listener?: MetricListener;
-  /** How much of each series to keep; what a person looks at needs no more than the default. */
+  /** How much of each series to keep; the default suffices for interactive use. */
   keep?: Bounds;
-  /** What is there at the first look was written before, by an earlier attempt, and its rows are told as such. */
+  /** Whether data at the first look is of an earlier attempt, so that its rows are marked as past. */
   hasPast?: boolean;
-  /** Where else the run writes; what `run.json` says unless it is known already. */
+  /** Where else the run writes; absent: read from `run.json`. */
   places?: DeclaredPlaces;
   formats?: readonly MetricFormat[];
 };
 
-/** What reading a part amounted to. `changed`: something new was read. `more`: a further part could be read at once. */
+/** The result of reading a part. `changed`: something new was read. `more`: a further part could be read at once. */
 export type PartRead = { changed: boolean; bytes: number; more: boolean };
 
-/** Lets others work between two parts of a long reading. */
+/** Yields to other work between two parts of a long read. */
 export type Pause = () => Promise<void>;
 
-/** Read per refresh: some 50 ms of work, so that a long file does not stop the screen. */
+/** Bytes read per refresh: some 50 ms of work, so that a long file does not block the screen. */
 const DEFAULT_BYTES = 8 << 20;
-/** Read between two pauses: some 2 ms of work. */
+/** Bytes read between two pauses: some 2 ms of work. */
 const BYTES_BETWEEN_PAUSES = 1 << 18;
-/** Rows of a file that make it one of metrics: with fewer, what the run prints is still read. */
+/** A file with fewer rows does not count as one of metrics yet, so the log is still read. */
 const ROWS_OF_A_FILE = 2;
-/** What it costs to look whether a file has grown, and to open one, in bytes that could be read meanwhile. */
+/** Cost of checking whether a file has grown, and of opening one, as the number of bytes that could be read in the same time. */
 const COST_OF_LOOK = 256;
 const COST_OF_OPENING = 4096;
-/** Between looks for further files of a run whose files grow, ms. */
+/** Time between two searches for further files of a run whose files grow, ms. */
 const PAUSE_OF_LOOKS_MS = 500;
 
-/** The metrics of the run of this directory, in whatever format they are written. Nothing is read before `refresh`. */
+/** The metrics of the run in this directory, in whatever format they are written. Nothing is read before `refresh`. */
 export function openMetrics(runDirectory: string, options: MetricsOptions = {}): RunMetrics {
   return new RunMetrics(runDirectory, options);
 }
 
 /**
- * The metrics of one run, kept up with as they grow, in memory that does not grow with them.
+ * The metrics of one run, followed as they grow, in bounded memory.
  *
- * Sources are found and read by their formats, and filed as `MetricTable` and `PointTable` say. Of a metric that several have,
- * the first counts, in the order of `Detection`; but a snapshot only where no other source has more values of it. What the run
- * prints counts while no file has metrics, or where the sweep says what to look for in it. Series longer than about 30,000
- * points are exact at their end and lowest-and-highest before.
+ * Sources are found and read by their formats, and stored as `MetricTable` and `PointTable` describe. A metric is taken from the
+ * first source that has it, in the order of `Detection`; from a snapshot only if no other source has more values of it. The log
+ * counts while no file has metrics, or if the sweep has patterns for it. Series longer than about 30,000 points are exact at their
+ * end and reduced to lowest and highest values before.
  */
 export class RunMetrics {
   readonly detection: Detection;
@@ -74,18 +74,18 @@ export class RunMetrics {
   readonly #patterns: DeclaredPlaces['patterns'];
   readonly #tail: LogTail;
   #lookedAt = 0;
-  /** The first look at all files is not at its end, and what it finds was written before. */
+  /** Whether the first search is unfinished, so that what it finds was written before. */
   #isLookingAtPast: boolean;
-  /** In order of precedence; `#told`: those that count. */
+  /** The sources in order of precedence; `#told`: those that count. */
   #sources: readonly Source[] = [];
   #told: readonly Source[] = [];
   /** Whether some file has metrics. */
   #hasFile = false;
-  /** Place of the source that is read next. */
+  /** Index of the source that is read next. */
   #next = 0;
   #owners = new KeyOwners([]);
 
-  /** Use `openMetrics`. */
+  /** Use `openMetrics` instead. */
   constructor(directory: string, { listener, keep, hasPast, formats, places }: MetricsOptions) {
     const { folders, patterns } = places ?? declaredPlaces(directory);
     this.detection = new Detection(directory, folders, formats ?? metricFormats(patterns));
@@ -98,12 +98,12 @@ export class RunMetrics {
     this.#takeUp();
   }
 
-  /** Files of metrics, there or expected: who waits for a change may watch these. */
+  /** Paths of files of metrics, existing or expected: a caller may watch these for changes. */
   get paths(): string[] {
     return this.#sources.flatMap(({ found }) => (isLog(found.format) ? [] : found.paths));
   }
 
-  /** All sources, there or expected, in order of precedence. */
+  /** All sources, existing or expected, in order of precedence. */
   get all(): readonly Source[] {
     return this.#sources;
   }
@@ -113,7 +113,7 @@ export class RunMetrics {
     return this.#told;
   }
 
-  /** Rows kept: those of replaced steps do not count. */
+  /** Number of rows, without those of replaced steps. */
   get rows(): number {
     return this.told.reduce((sum, { table }) => sum + table.rows, 0);
   }
@@ -123,7 +123,7 @@ export class RunMetrics {
     return this.#next > 0 || this.detection.more || this.#told.some((source) => source.more);
   }
 
-  /** Whether what was there at the first look has not all been read yet; false without `hasPast`. */
+  /** Whether data from before the first look has not all been read yet; false without `hasPast`. */
   get isInPast(): boolean {
     return this.#isLookingAtPast || this.told.some((source) => source.isInPast);
   }
@@ -134,7 +134,7 @@ export class RunMetrics {
     return this.detection.leftOut;
   }
 
-  /** What it is read from, known without reading it; null: that cannot be told, or something of it cannot be read. */
+  /** Identifies the present content of the sources without reading it; null: that is not possible, or a file is not readable. */
   identity(): SourcesIdentity | null {
     while (this.detection.more) this.#look();
     const isHindered = this.told.some(({ reader }) => reader.isHindered || reader.obstacle !== null);
@@ -142,23 +142,23 @@ export class RunMetrics {
     return identity && { ...identity, text: identity.text + JSON.stringify(this.#patterns) };
   }
 
-  /** Where it is known from when the values were written. */
+  /** Where the times of values come from. */
   get clock(): Clock {
     const clocks = this.told.map(({ table }) => table.clock);
     return clocks.find((clock) => clock === 'values') ?? clocks.find((clock) => clock !== null) ?? null;
   }
 
-  /** How far the run says that it is in what it prints (a progress bar); null: it does not. Looks at most once a second. */
+  /** The progress of the run by its output (a progress bar); null: it shows none. Checked at most once a second. */
   get progress(): StatedProgress | null {
     const log = this.told.find(({ found }) => isLog(found.format));
     return log === undefined ? this.#tail.progress() : (log.reader.progress ?? null);
   }
 
-  /** Takes in a part of what has been written since the last call. Where nothing was, that costs a look at each file and folder. */
+  /** Reads a part of what has been written since the last call. If there is nothing new, it checks each file and folder only. */
   refresh(maxBytes = DEFAULT_BYTES): PartRead {
     if (this.detection.more) this.#look();
     const read = this.#readPart(maxBytes);
-    // While files grow that are known, others can wait a moment.
+    // While known files grow, new ones can wait a moment.
     const isEnough = read.changed && Date.now() - this.#lookedAt < PAUSE_OF_LOOKS_MS;
     if (read.more || isEnough) return read;
     if (!this.#look()) return { ...read, more: this.more };
@@ -166,12 +166,12 @@ export class RunMetrics {
     return { changed: read.changed || changed, bytes: read.bytes + bytes, more };
   }
 
-  /** Lets the next refresh read what has come beside the files that are known, without a wait for its turn: nothing more is to come. */
+  /** Makes the next refresh include new files at once, for a run that has ended. */
   look(): void {
     this.#look();
   }
 
-  /** True if there are other sources than before. */
+  /** Searches for sources; returns true if they have changed. */
   #look(): boolean {
     this.#lookedAt = Date.now();
     const isNew = this.detection.look();
@@ -180,11 +180,11 @@ export class RunMetrics {
     return isNew;
   }
 
-  /** Goes on with the source behind the one that was read last. */
+  /** Continues with the source after the one that was read last. */
   #readPart(maxBytes: number): PartRead {
     let changed = false;
     let [bytes, cost] = [0, 0];
-    // By place: a restart puts others in the places of those that have to be read again.
+    // By index, as a restart replaces the sources that have to be read again.
     for (; this.#next < this.#sources.length; this.#next++) {
       const source = this.#sources[this.#next]!;
       if (!this.#counts(source) || this.#isMissing(source)) continue;
@@ -204,12 +204,12 @@ export class RunMetrics {
     return { changed, bytes, more: this.more };
   }
 
-  /** To ask for each of a thousand runs whether its files are there yet costs more than to read those that are. */
+  /** Whether a source is known not to exist. Checking each file of a thousand runs costs more than reading the existing ones. */
   #isMissing({ found, more, isInPast }: Source): boolean {
     return this.detection.isAbsent(found) && !more && !isInPast;
   }
 
-  /** Reads to the present end, at once, whatever it takes. */
+  /** Reads everything up to the present end at once. */
   readNow(): this {
     this.#look();
     do this.refresh();
@@ -217,7 +217,7 @@ export class RunMetrics {
     return this;
   }
 
-  /** Reads to the present end, in small parts where there is a pause to be made between them. */
+  /** Reads up to the present end, in small parts if a pause is given. */
   async readToEnd(pause?: Pause): Promise<this> {
     if (pause === undefined) return this.readNow();
     this.#look();
@@ -237,7 +237,7 @@ export class RunMetrics {
     return [...keys];
   }
 
-  /** One metric against another, or over `wallTime` or `relativeTime`, as `Filing.series` gives it. Valid until the next refresh. */
+  /** One metric over another, or over `wallTime` or `relativeTime`, like `Filing.series`. Valid until the next refresh. */
   series(key: string, xKey = 'step'): Line {
     const table = this.sourceOf(key)?.table;
     if (table === undefined) return noLine;
@@ -249,7 +249,7 @@ export class RunMetrics {
     return sinceStart(table.series(key, wallTime), origin / 1000);
   }
 
-  /** The source that counts for a metric; undefined: none has it. */
+  /** The source that a metric is taken from; undefined: no source has it. */
   sourceOf(key: string): Source | undefined {
     const first = this.#owners.firstWith(key);
     if (first?.found.format.isSnapshot !== true) return first;
@@ -267,12 +267,12 @@ export class RunMetrics {
     return Object.fromEntries(this.keys().map((key) => [key, lastOf.get(this.sourceOf(key)!)?.[key] ?? null]));
   }
 
-  /** A small picture of one metric, as `spark` gives it; empty for an unknown key. */
+  /** A sparkline of one metric, see `spark`; empty for an unknown key. */
   spark(key: string): (number | null)[] {
     return spark(this.series(key).y);
   }
 
-  /** What is printed does only while no file says more. */
+  /** Whether a source counts. The log does only while no file has metrics, or if there are patterns for it. */
   #counts({ found }: Source): boolean {
     return !isLog(found.format) || this.#hasPatterns || !this.#hasFile;
   }
@@ -281,7 +281,7 @@ export class RunMetrics {
     return Object.keys(this.#patterns).length > 0;
   }
 
-  /** Sources have come, were read, or begin again. */
+  /** Selects the sources that count, after some were found, read or restarted. */
   #chooseTold(): void {
     this.#hasFile = this.#sources.some(({ found: { format, places }, table }) => {
       if (isLog(format) || format.isSnapshot === true) return false;
@@ -293,7 +293,7 @@ export class RunMetrics {
     this.#owners = new KeyOwners(told);
   }
 
-  /** Puts what was found in order, and opens what is new. */
+  /** Sorts the found sources, and opens new ones. */
   #takeUp(): void {
     const open = new Map(this.#sources.map((source) => [source.found, source]));
     const hasPast = this.#isLookingAtPast;
@@ -315,14 +315,14 @@ export class RunMetrics {
     if (Object.keys(row).length > 0) tell(row, source.isReadingPast);
   }
 
-  /** The step of a row stays with it. */
+  /** Whether a metric is taken from another source. The step always stays with its row. */
   #countsElsewhere(key: string, source: Source): boolean {
     return key !== 'step' && this.sourceOf(key) !== source;
   }
 
-  /** @param source That begins again by itself; null: none does. */
+  /** @param source A source that restarts by itself; null: none does. */
   #restart(source: Source | null): void {
-    // Who listens forgets all rows, so those of other sources have to come again as well.
+    // The listener drops all rows, so those of other sources have to be read again as well.
     if (this.#listener !== null && this.#listener.row !== null)
       this.#sources = this.#sources.map((other) => (other === source ? source : other.reopened()));
     this.#told = [];
@@ -331,11 +331,11 @@ export class RunMetrics {
   }
 }
 
-/** Which of several sources, in order of precedence, is the first that has a key. */
+/** Finds the first source, in order of precedence, that has a key. */
 class KeyOwners {
   readonly #places: ReadonlyMap<Source, number>;
   readonly #first = new Map<string, Source>();
-  /** Sources that may have keys which are not known here. */
+  /** Sources that may have new keys. */
   readonly #grown: Set<Source>;
 
   constructor(sources: readonly Source[]) {
@@ -353,7 +353,7 @@ class KeyOwners {
 
   firstWith(key: string): Source | undefined {
     const known = this.#first.get(key);
-    // Rows that were replaced may have been all that had the key.
+    // The key may have been only in rows that were replaced.
     if (known !== undefined && !known.table.has(key)) this.#forgetAll();
     for (const source of this.#grown) for (const own of source.table.keys()) this.#claim(own, source);
     this.#grown.clear();

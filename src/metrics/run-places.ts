@@ -7,23 +7,26 @@ import { readRunRecord } from '../files/run-record-file.js';
 import { readWrittenFiles } from '../files/written-files-file.js';
 import type { LogPatterns } from './formats/log/log-rows.js';
 
-/** Where a sweep says that the metrics of a run are. `folders`: beside the run's own, absolute. `patterns`: of the run's log. */
+/**
+ * Where the metrics of a run are by its sweep. `folders`: absolute paths beside the run's own directory. `patterns`: for the run's
+ * log.
+ */
 export type DeclaredPlaces = { readonly folders: readonly string[]; readonly patterns: LogPatterns };
 
-/** What `run.json` says; nothing where there is none. */
+/** The places in `run.json`; none if there is no such file. */
 export function declaredPlaces(runDirectory: string): DeclaredPlaces {
   const { folders = [], patterns = {} } = readRunRecord(runDirectory)?.metrics ?? {};
   return { folders, patterns };
 }
 
-/** What the manager itself puts into the directory of a run, and the log that it opens there. */
+/** Files that the manager creates in a run's directory. */
 const own: ReadonlySet<string> = new Set([runFiles.attempts, runFiles.record, runFiles.annotation, runFiles.log]);
 
 /**
- * Whether a run has left nothing to be read, as most do that last a moment: no file but our own, and nothing printed. It may be
- * said that there is something where there is not. Some 30 µs.
+ * Whether a run has certainly written nothing, as most do that last a moment: only the manager's files exist, and the log is empty.
+ * May be false for a run that wrote nothing. Takes some 30 µs.
  *
- * @param folders Where else the sweep says that it writes.
+ * @param folders Further folders in which the run may write, by its sweep.
  */
 export function hasLeftNothing(runDirectory: string, folders: readonly string[]): boolean {
   if (folders.length > 0) return false;
@@ -32,7 +35,7 @@ export function hasLeftNothing(runDirectory: string, folders: readonly string[])
   try {
     const entries = opendirSync(runDirectory);
     try {
-      // The first that is another's settles it: there may be ten thousand.
+      // The first foreign entry decides: there may be ten thousand.
       for (let entry = entries.readSync(); entry !== null; entry = entries.readSync())
         if (!own.has(entry.name)) return false;
     } finally {
@@ -45,8 +48,8 @@ export function hasLeftNothing(runDirectory: string, folders: readonly string[])
 }
 
 /**
- * Where a run writes beside its directory, for all who read its metrics: the folders that the sweep declares and no other run
- * has, and the files that the supervisor found to be the run's (`written.json`). More may be found while the run is up.
+ * Where a run writes outside its directory, for all readers of its metrics: the folders that the sweep declares and no other run
+ * uses, and the files that the supervisor attributed to the run (`written.json`). More may be found while the run is up.
  */
 export class OutsidePlaces {
   readonly #directory: string;
@@ -60,7 +63,7 @@ export class OutsidePlaces {
     this.look();
   }
 
-  /** Looks again; true if anything is different. */
+  /** Looks again; returns true if anything has changed. */
   look(): boolean {
     const there = statRegular(join(this.#directory, runFiles.written));
     const seen = there.kind === 'file' ? `${there.stat.ino} ${there.stat.size} ${there.stat.mtimeMs}` : '';

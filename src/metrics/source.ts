@@ -7,14 +7,14 @@ import { MetricTable } from './metric-table.js';
 import { PointTable } from './point-table.js';
 import { timeOf } from './row-time.js';
 
-/** One source of a run, how far it has been read, and what it said. */
+/** One source of a run, with its reading position and its rows. */
 export class Source {
   readonly found: FoundSource;
   readonly reader: SourceReader;
   readonly #keep: Bounds;
   #table: Filing;
   #isReopened = false;
-  /** Bytes that were there before; null: not looked yet; 0: all that was has been read. */
+  /** Number of bytes from before; null: not determined yet; 0: all of them have been read. */
   #past: number | null;
   #isReadingPast = false;
 
@@ -30,7 +30,7 @@ export class Source {
     return this.#table;
   }
 
-  /** The metrics that it has. */
+  /** The metrics of this source. */
   keys(): string[] {
     const keys = this.#table.keys();
     const { settings } = this.reader;
@@ -44,7 +44,7 @@ export class Source {
     return last;
   }
 
-  /** Values that it has beside: settings of the program. */
+  /** Keys of values that are settings of the program. */
   settings(): string[] {
     return [...(this.reader.settings ?? [])];
   }
@@ -57,19 +57,19 @@ export class Source {
     return this.#past === null || this.#past > 0;
   }
 
-  /** Whether the part that is just being read was there before. */
+  /** Whether the part that is being read was there before. */
   get isReadingPast(): boolean {
     return this.#isReadingPast;
   }
 
-  /** The same source, of which nothing has been read. */
+  /** The same source with nothing read. */
   reopened(): Source {
     const again = new Source(this.found, this.#keep, false);
     again.#isReopened = true;
     return again;
   }
 
-  /** @param told Called after each row that was filed. */
+  /** @param told Called after each row that was added. */
   read(maxBytes: number, told: () => void, restart: () => void): boolean {
     this.#isReopened = false;
     this.#past ??= this.#size();
@@ -93,29 +93,29 @@ export class Source {
     return this.found.format.filing === 'rows' ? new MetricTable(this.#keep) : new PointTable(this.#keep);
   }
 
-  /** Reads no further than what was there at first. */
+  /** Reads at most to the end of what was there at first. */
   #readPast(maxBytes: number, sink: RowSink): boolean {
     const { offset } = this.reader;
     const left = (this.#past ?? 0) - offset;
     this.#isReadingPast = true;
     const changed = this.reader.read(Math.min(maxBytes, left), sink);
     this.#isReadingPast = false;
-    // Its last row is torn: whoever completes it writes it now.
+    // Its last row is incomplete, and will be completed by the present attempt.
     const isTorn = left <= maxBytes && this.reader.offset <= offset && !this.reader.isHindered;
     if (isTorn || this.reader.offset >= (this.#past ?? 0)) this.#past &&= 0;
     return changed;
   }
 
-  /** Rows that say no time of their own were written between the birth of their file and its last change. */
+  /** Sets the time of rows without one: they were written between the creation of their file and its last change. */
   #stamp(): void {
     const { written } = this.reader;
     if (written === null) return;
     const { from, to } = written;
-    // Some file systems know no time of birth.
+    // Some file systems do not record the time of creation.
     this.#table.stamp(from > 0 ? Math.min(from, to) : to, to);
   }
 
-  /** Bytes; null where it cannot be read. */
+  /** Size in bytes; null if it is not readable. */
   #size(): number | null {
     let size = 0;
     for (const path of this.found.paths) {

@@ -2,18 +2,19 @@ import { basename } from 'node:path';
 import { statRegular } from '../files/regular-file.js';
 import type { FoundSource } from './detection.js';
 
-/** Which files metrics are read from, as they are now. The same `text` means the same content, whoever looks. */
+/** The state of the files that metrics are read from. An equal `text` means equal content, whichever process computed it. */
 export type SourcesIdentity = {
   readonly text: string;
-  /** Of all files. */
+  /** Total size of all files. */
   readonly bytes: number;
-  /** The latest time at which one was written, Unix ms. */
+  /** The latest modification time, Unix ms. */
   readonly writtenAt: number;
 };
 
 /**
- * By device, inode, size and times of each file and of those that belong to it. The time of change is among them: nobody can set
- * it, so a file that was rewritten with the same size and its old date is another one. Null: something stands in the way of one.
+ * Made of device, inode, size and times of each file and of those that belong to it. It includes the ctime, which programs cannot
+ * set, so a file that was rewritten with the same size and its old mtime is recognised as another one. Null: a file is not
+ * readable.
  */
 export function identityOf(sources: readonly FoundSource[]): SourcesIdentity | null {
   const files: unknown[] = [];

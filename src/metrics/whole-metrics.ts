@@ -2,10 +2,10 @@ import { everyPoint } from './bounded-series.js';
 import type { Line } from './downsample.js';
 import { openMetrics, type RunMetrics } from './run-metrics.js';
 
-/** Bytes for one refresh: a few ms of work, so that whoever is waiting in between waits no longer. */
+/** Bytes read per refresh: a few ms of work, so that the caller is not blocked. */
 const BYTES_A_TURN = 384 << 10;
 
-/** As `openMetrics`, with every point, in small parts: for who takes what is needed of it and lets go. */
+/** Like `openMetrics`, with every point, in small parts, for a caller that reads a run once and then frees it. */
 export function openWholeMetrics(runDirectory: string): WholeMetrics {
   return new WholeMetrics(runDirectory);
 }
@@ -14,17 +14,17 @@ class WholeMetrics {
   readonly #metrics: RunMetrics;
   #isNew = true;
 
-  /** Use `openWholeMetrics`. */
+  /** Use `openWholeMetrics` instead. */
   constructor(runDirectory: string) {
     this.#metrics = openMetrics(runDirectory, { keep: everyPoint });
   }
 
-  /** Whether another `refresh` would do more at once. */
+  /** Whether another `refresh` would read more at once. */
   get more(): boolean {
     return this.#isNew || this.#metrics.more;
   }
 
-  /** Reads a further part; true when something was. */
+  /** Reads a further part; returns true when something was read. */
   refresh(): boolean {
     this.#isNew = false;
     return this.#metrics.refresh(BYTES_A_TURN).changed;
@@ -34,7 +34,7 @@ class WholeMetrics {
     return this.#metrics.keys();
   }
 
-  /** One metric against another, as `Filing.series` gives it. Valid until the next refresh. */
+  /** One metric over another, like `Filing.series`. Valid until the next refresh. */
   series(key: string, xKey = 'step'): Line {
     return this.#metrics.series(key, xKey);
   }

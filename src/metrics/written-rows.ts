@@ -6,15 +6,17 @@ import { declaredPlaces } from './run-places.js';
 import { stepKeyOf } from './row-numbers.js';
 import { timeOf } from './row-time.js';
 
-/** A row as it was written. `step`: the value of its counter of steps. `time`: when it was written, if it says so, Unix ms. */
+/**
+ * A row as it was written. `step`: the value of its counter of steps. `time`: when it was written, Unix ms; null: it has no time.
+ */
 export type TimedRow = { values: WrittenRow; step: number | null; time: number | null };
 
-/** Read at once, bytes. */
+/** Bytes read at once. */
 const PART_BYTES = 1 << 20;
 
 /**
- * All rows of the first source of a run that says something of the metric, in the order of writing, those too that a resumed run
- * wrote again.
+ * All rows of the first source of a run that has the metric, in the order of writing, including those that a resumed run wrote
+ * again.
  */
 export function* writtenRows(runDirectory: string, metric: string): Generator<TimedRow> {
   for (const source of sourcesOf(runDirectory)) {
@@ -29,7 +31,7 @@ export function* writtenRows(runDirectory: string, metric: string): Generator<Ti
   }
 }
 
-/** When the run wrote metrics last, Unix ms; 0: never. */
+/** When the run last wrote metrics, Unix ms; 0: never. */
 export function lastWritten(runDirectory: string): number {
   const times = sourcesOf(runDirectory).flatMap(({ paths }) =>
     paths.map((path) => {

@@ -6,21 +6,21 @@ import { allOf, anyOf, type RunQuery } from './query.js';
 import type { QueriedRun } from './words.js';
 
 /*
- * What a word means that says no field: the one rule, on the command line, in the palette and in the filter of the window.
+ * The meaning of a word without a field: the same rule on the command line, in the palette and in the filter of the window.
  *
- *   Words that are all names, of sweeps or else of runs (`lr0.1`, `abcd/lr0.1`), choose these.
- *   In any other query a word is the sweep of that name; else the group of that name; else, with its sweep (`abcd/lr0.1`), the
- *   run or the group; else a part of a name, or of the error of a failed run. `name:` never is anything but the name of a run.
+ *   Words that are all names, of sweeps or else of runs (`lr0.1`, `abcd/lr0.1`), select these.
+ *   In any other query a word means the sweep of that name; else the group of that name; else, with its sweep (`abcd/lr0.1`), the
+ *   run or the group; else a part of a name, or of the error of a failed run. `name:` always means the name of a run.
  */
 
-/** What words may name, beside runs. */
+/** Names, beside those of runs, that bare words may mean. */
 export type KnownNames = { readonly sweeps: ReadonlySet<string>; readonly groups: ReadonlySet<string> };
 
 export function namesOf(runs: readonly Pick<QueriedRun, 'sweep' | 'group'>[]): KnownNames {
   return { sweeps: new Set(runs.map(({ sweep }) => sweep)), groups: new Set(runs.map(({ group }) => group)) };
 }
 
-/** The query with what its bare words name in their place. */
+/** The query with its bare words replaced by what they name. */
 export function resolved(query: RunQuery, names: KnownNames): RunQuery {
   switch (query.kind) {
     case 'all':
@@ -36,7 +36,7 @@ export function resolved(query: RunQuery, names: KnownNames): RunQuery {
   }
 }
 
-/** Null: it is a part of something. */
+/** The query for a word that is a name; null: the word is a part of a name or an error. */
 function named(text: string, { sweeps, groups }: KnownNames): RunQuery | null {
   const field = (name: 'sweep' | 'group' | 'name', choice: string): RunQuery => {
     return { kind: 'field', field: name, choices: [choice] };
@@ -52,11 +52,10 @@ function named(text: string, { sweeps, groups }: KnownNames): RunQuery | null {
 type NamedRun = QueriedRun & { readonly id: string };
 
 /**
- * The runs that words choose, in their order; no words: all.
+ * The runs that words select, in the order of the runs; no words: all. May be empty.
  *
  * @param now Unix ms.
- * @returns Perhaps none.
- * @throws {UserError} When the query cannot be read, names what no run has, or a name is that of runs of several sweeps.
+ * @throws {UserError} When the query is invalid, names something that no run has, or a name is that of runs of several sweeps.
  */
 export function runsChosenBy<Run extends NamedRun>(words: readonly string[], runs: readonly Run[], now: number): Run[] {
   const byName = runsAllNamed(words, runs);
@@ -67,9 +66,9 @@ export function runsChosenBy<Run extends NamedRun>(words: readonly string[], run
 }
 
 /**
- * The runs that the words name, each of them; null where one is no name, or there are none.
+ * The runs with these names; null where a word is no name, or there are no words.
  *
- * @throws {UserError} When one is the name of runs of several sweeps.
+ * @throws {UserError} When runs of several sweeps have one of the names.
  */
 export function runsAllNamed<Run extends NamedRun>(
   words: readonly string[],

@@ -5,9 +5,9 @@ import type { RunQuery } from './query.js';
 import { type Field, fields, type QueriedRun } from './words.js';
 
 /**
- * Refuses a query about something that none of the runs has: a misspelt key would choose no run, or with `not` all of them.
+ * Refuses a query about something that no run has: a misspelt key would select no run, or with `not` all of them.
  *
- * @throws {UserError} With the nearest that there is.
+ * @throws {UserError} With the nearest known key or word.
  */
 export function checkRunQuery(query: RunQuery, runs: readonly QueriedRun[]): void {
   if (runs.length === 0) return;
@@ -25,7 +25,7 @@ export function checkRunQuery(query: RunQuery, runs: readonly QueriedRun[]): voi
   }
 }
 
-/** Names of parameters, then of metrics, that any of the runs has. */
+/** Names of the parameters, then of the metrics, of all runs. */
 export function keysOf(runs: readonly QueriedRun[]): string[] {
   const keys = new Set<string>();
   for (const { parameters } of runs) for (const key in parameters) keys.add(key);
@@ -38,7 +38,7 @@ function checkKey(key: string, runs: readonly QueriedRun[]): void {
   throw new UserError(`No run has a parameter or a metric \`${key}\`.`, didYouMean(key, keysOf(runs)));
 }
 
-/** Where a run is placed changes from moment to moment; where it belongs does not, and can be misspelt. */
+/** Fields whose values are checked: they do not change while a run lives, unlike its state or slot, and can be misspelt. */
 const lasting: readonly Field[] = ['group', 'subgroup', 'sweep', 'tag'];
 
 function checkChoice(field: Field, choice: string, runs: readonly QueriedRun[]): void {

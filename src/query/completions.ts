@@ -3,17 +3,17 @@ import { LONGEST_TYPED } from './parser.js';
 import { quote, valueText } from './text.js';
 import { everyRun, factNames, fieldNames, fields, isField, type QueriedRun } from './words.js';
 
-/** What may stand in a query from character `from` up to the cursor. */
+/** The texts that may replace those from character `from` up to the cursor. */
 export type Completion = { readonly from: number; readonly candidates: readonly string[] };
 
-/** More than anyone reads through. */
+/** Limit on the number of candidates, more than anyone reads. */
 const MOST = 200;
 
 /**
- * What the word at the cursor can become: a field, a key, the name of a sweep, a group or a run; after `group:` or `N=` one of the values there
- * are. In the order in which a person would try them.
+ * The completions of the word at the cursor: a field, a key, or the name of a sweep, a group or a run; after `group:` or `N=` one
+ * of the existing values. The likeliest come first.
  *
- * @param cursor Number of characters before it.
+ * @param cursor Number of characters before the cursor.
  */
 export function completions(text: string, cursor: number, runs: readonly QueriedRun[]): Completion {
   if (cursor > LONGEST_TYPED) return { from: cursor, candidates: [] };
@@ -26,7 +26,7 @@ export function completions(text: string, cursor: number, runs: readonly Queried
   return { from: from + before.length, candidates: startingWith(given, known) };
 }
 
-/** The last word, begun and not ended: a quote that is open belongs to it. */
+/** The unfinished last word; an open quote belongs to it. */
 function wordAt(text: string): { from: number; typed: string } {
   const typed = /(?:"(?:[^"\\]|\\[^])*(?:"|$)|[^\s()"])*$/.exec(text)![0];
   const negated = typed.startsWith('!') ? 1 : 0;
@@ -56,7 +56,7 @@ function fieldValues(field: string, runs: readonly QueriedRun[]): string[] {
 
 const whole = (text: string): string => text;
 
-/** What is there before what could be. */
+/** Sorts values that some run has before other possible ones. */
 function byPresence(present: ReadonlySet<string>): (a: string, b: string) => number {
   return (a, b) => Number(present.has(b)) - Number(present.has(a));
 }
@@ -66,7 +66,7 @@ function keyValues(key: string, runs: readonly QueriedRun[]): string[] {
   return [...new Set(own.map(valueText))].map(quoted);
 }
 
-/** In quotes where the language would take it for something else. */
+/** Quotes a text that the language would read as something else. */
 function quoted(text: string): string {
   return /^[^\s()"=<>!:,]+$/.test(text) ? text : quote(text);
 }

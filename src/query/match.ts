@@ -7,7 +7,7 @@ import { errorsOf, type Fact, factOf, type Field, fields, type QueriedRun } from
 type RunTest = (run: QueriedRun) => boolean;
 
 /**
- * A query as a test. What a run does not have is neither equal to anything nor above or below it.
+ * Compiles a query into a test. A value that a run does not have is not equal to anything, nor above or below it.
  *
  * @param now Unix ms, for ages.
  */
@@ -63,7 +63,7 @@ function factTest(fact: Fact, operator: Operator, { value, now }: { value: numbe
   };
 }
 
-/** The run's parameter of that name, or else the last value of its metric. */
+/** Tests the run's parameter of that name, or else the last value of its metric. */
 function valueTest(key: string, operator: Operator, wanted: string): RunTest {
   const equals: RunTest = (run) => isEqual(ownValue(run, key), wanted);
   if (operator === '=') return equals;
@@ -80,7 +80,7 @@ type OwnValue = QueriedRun['parameters'][string] | undefined;
 function ownValue({ parameters, metrics }: QueriedRun, key: string): OwnValue {
   if (Object.hasOwn(parameters, key)) return parameters[key];
   if (!Object.hasOwn(metrics, key)) return undefined;
-  // Of metrics, null is NaN.
+  // A metric that is null is NaN.
   return metrics[key] ?? 'nan';
 }
 

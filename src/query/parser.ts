@@ -6,10 +6,10 @@ import { allOf, anyOf, type Operator, type QueryProblem, QueryRefusal, type RunQ
 import { type Piece, QueryText } from './text.js';
 import { everyRun, type Fact, factNames, type Field, fieldNames, fields, isFact, isField } from './words.js';
 
-/** Deeper than anyone means; a stack has an end. */
+/** Limit on nesting, deeper than anyone needs, so that recursion does not exhaust the stack. */
 const DEEPEST = 200;
 
-/** The tree of a list of tokens: `or` of `and` of `not` of terms. Throws a QueryRefusal. */
+/** Parses a list of tokens into a tree: `or` of `and` of `not` of terms. Throws a QueryRefusal. */
 function parseTokens(tokens: readonly Token[]): RunQuery {
   if (tokens[0]!.type === 'end') return allOf([]);
   const parser = new Parser(tokens);
@@ -18,7 +18,7 @@ function parseTokens(tokens: readonly Token[]): RunQuery {
   return query;
 }
 
-/** Walks along the tokens. `depth`: of parentheses and negations around this place. */
+/** Recursive-descent parser over the tokens. `depth`: number of parentheses and negations around the current place. */
 class Parser {
   readonly #tokens: readonly Token[];
   #next = 0;
@@ -94,26 +94,26 @@ const termExample =
 /**
  * The language in which runs are chosen, the same in the window and on the command line.
  *
- *   abcd                     the sweep or the group of that name, if there is one; `bare-words.ts` has the whole rule
+ *   abcd                     the sweep or the group of that name, if there is one; see `bare-words.ts`
  *   dense                    else "dense" is a part of the name, or of the error of a failed run (`*` stands for anything)
- *   status:failed,lost       one of these, or a word that begins so; also group: subgroup: sweep: name: slot: gpu: class: health:
- *   error:"shape mismatch"   a part of what a failed run said last
- *   tag:good  is:starred     what a person has noted of the run; note:"too high" is a part of the note
+ *   status:failed,lost       one of these, or a word with this beginning; also group: subgroup: sweep: name: slot: gpu: class: health:
+ *   error:"shape mismatch"   a part of the error of a failed run
+ *   tag:good  is:starred     the user's annotation of the run; note:"too high" is a part of the note
  *   N>=256  lr=1e-3  k!=v    a parameter, or else the last value of a metric, compared
  *   attempt>1  age>2h        facts of every run: attempt, age (since its start), priority, progress (0 to 1)
- *   not x   !x               what x does not choose
+ *   not x   !x               the runs that x does not select
  *   x y   x and y            both; binds closer than `or`
  *   x or y   (x y)           either; parentheses group
  *   all                      every run
  *   "two words"              quotes keep blanks and signs: subgroup:"two words", "my key">3, "or", "all"
  *
- * Pure: text in, a tree out. `match.ts` asks it about runs, `check.ts` compares it with what there is.
+ * Pure: text in, a tree out. `match.ts` tests runs with it, `check.ts` compares it with the names that exist.
  */
 
-/** Longer than anyone types; a program that knows so many runs by name gives the names as words of the command line. */
+/** Length limit in characters, more than anyone types; a program can pass names of runs as separate words of the command line. */
 const LONGEST = 10_000;
 
-/** Reads a query, or says what is wrong with it. */
+/** Parses a query; returns the problem where it is invalid. */
 export function readRunQuery(text: string): RunQuery | QueryProblem {
   if (text.length > LONGEST) return tooLong(text);
   try {
@@ -130,9 +130,9 @@ function tooLong({ length }: string): QueryProblem {
 }
 
 /**
- * Reads a query that has to be one.
+ * Parses a query that must be valid.
  *
- * @throws {UserError} Where it is none, with the place and an example.
+ * @throws {UserError} Where it is invalid, with the place and an example.
  */
 export function parseRunQuery(text: string): RunQuery {
   const query = readRunQuery(text);
@@ -143,20 +143,20 @@ export function parseRunQuery(text: string): RunQuery {
   );
 }
 
-/** A sign, or a whole term; `at`: where it begins. */
+/** A sign, or a whole term; `at`: index of its first character. */
 type Token =
   | { readonly type: 'open' | 'close' | 'not' | 'and' | 'or' | 'end'; readonly at: number }
   | { readonly type: 'term'; readonly query: RunQuery; readonly at: number };
 
-/** Of a key or a bare word: no blank, parenthesis, quote or comparison; `!` only where no `=` follows. */
+/** Characters of a key or a bare word: no blank, parenthesis, quote or comparison; `!` only where no `=` follows. */
 const keyCharacters = /(?:[^\s()"=<>!]|!(?!=))+/y;
-/** Of a value: what a key has, and the signs of comparison. */
+/** Characters of a value: those of a key, and the comparison signs. */
 const valueCharacters = /[^\s()"]+/y;
 const operator = /\s*(?:!=|>=|<=|=|>|<)\s*/y;
 const signs = { '(': 'open', ')': 'close', '!': 'not' } as const;
 const words = { and: 'and', or: 'or', not: 'not' } as const;
 
-/** The tokens of a query, ended by `end`. Throws a QueryRefusal. */
+/** Splits a query into tokens, the last of which is `end`. Throws a QueryRefusal. */
 function tokensOf(text: string): Token[] {
   const source = new QueryText(text);
   const tokens: Token[] = [];
@@ -193,7 +193,7 @@ function nextToken(source: QueryText): Token {
 
 function wordToken({ text, quoted, at }: Piece): Token {
   const word = text.toLowerCase();
-  // Every name has nothing in it: an unset variable of a shell must not choose every run.
+  // An empty text is a part of every name: an unset variable of a shell must not select every run.
   if (text === '') throw new QueryRefusal('these quotes are empty.', `For every run use ${everyRun}.`, at);
   if (!quoted && word === everyRun) return { type: 'term', query: allOf([]), at };
   if (!quoted && Object.hasOwn(words, word)) return { type: words[word as keyof typeof words], at };
@@ -216,7 +216,7 @@ function fieldTerm(name: string, value: Piece, at: number): RunQuery {
   return { kind: 'field', field, choices };
 }
 
-/** A word of an older version, or its beginning, as the one that is used now; any other as it is. */
+/** The present equivalent of an older word or of its beginning; any other word as it is. */
 function presentWord(field: Field, choice: string): string {
   const { words, former = {} } = fields[field];
   const begins = (word: string) => word.startsWith(choice.toLowerCase());
@@ -232,7 +232,7 @@ function refuseUnknown(field: Field, choices: readonly string[], at: number): vo
   throw new QueryRefusal(`there is no ${field} "${unknown}".`, didYouMean(unknown, words), at);
 }
 
-/** `N>=256`, `age>2h`. Throws a QueryRefusal. A key in quotes is a parameter or a metric, even if a fact has that name. */
+/** Parses `N>=256`, `age>2h`. Throws a QueryRefusal. A quoted key is a parameter or a metric, even if a fact has that name. */
 function comparison(key: Piece, sign: string, value: Piece): RunQuery {
   const operator = sign as Operator;
   if (value.text === '' && !value.quoted) {
@@ -262,22 +262,25 @@ function factValue(fact: Fact, sign: string, { text, at }: Piece): number {
   throw new QueryRefusal(problem, `Known are ${factNames.join(', ')}; "${fact}" in quotes is a parameter.`, at);
 }
 
-/** A number as people and programs write it; null for anything else, also for an empty text. */
+/** Parses a number in any usual notation; null for anything else, also for an empty text. */
 export function numberOf(text: string): number | null {
   const value = Number(text.replace(/^([-+]?)inf$/i, '$1Infinity'));
   return text.trim() === '' || Number.isNaN(value) ? null : value;
 }
 
-/** While it is typed, a text is read at each key: what is longer was pasted, and is read once it is entered. */
+/**
+ * A text that is being typed is parsed at each key, but only up to this length; a longer one, which was pasted, is parsed when it
+ * is entered.
+ */
 export const LONGEST_TYPED = 2000;
-/** Words looked at from the end, each with all that is before it. */
+/** Number of words at the end that are dropped, at most, in search of a valid query. */
 const MOST_DROPPED = 50;
 
 const lastWord = /(?:"(?:[^"\\]|\\[^])*(?:"|$)|[^\s"])+\s*$/;
 
 /**
- * What of a query that is still being typed can be used already: without the words at its end that are no term yet, or
- * may still become a field. Perhaps nothing.
+ * The part of an unfinished query that can be applied already: without words at its end that are invalid so far, or may still
+ * become a field. May be empty.
  */
 export function finishedPart(text: string): string {
   if (text.length > LONGEST_TYPED) return '';

@@ -2,7 +2,7 @@ import type { RunQuery } from './query.js';
 import { quote } from './text.js';
 import { everyRun, isFact } from './words.js';
 
-/** The text of a query; read again it gives the same tree. */
+/** The text of a query; parsing it gives the same tree. */
 export function printRunQuery(query: RunQuery): string {
   switch (query.kind) {
     case 'all':
@@ -39,7 +39,7 @@ function keyText(key: string): string {
 }
 
 function valueText(value: string): string {
-  // A value that begins with `=` would be taken for a part of the sign before it.
+  // A value that begins with `=` would be read as a part of the sign before it.
   return plainValue.test(value) && !value.startsWith('=') ? value : quote(value);
 }
 

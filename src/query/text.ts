@@ -1,12 +1,12 @@
 import { isMapValue, type ParameterValue } from '../base/scalar.js';
 import { QueryRefusal } from './query.js';
 
-/** A stretch of a query between blanks and signs. Quotes are gone. */
+/** A part of a query between blanks and signs, without its quotes. */
 export type Piece = {
   readonly text: string;
-  /** Cut at the commas that stand outside quotes. */
+  /** The text split at the commas outside quotes. */
   readonly choices: readonly string[];
-  /** Whether any of it stood in quotes. */
+  /** Whether any of it was quoted. */
   readonly quoted: boolean;
   readonly at: number;
 };
@@ -24,7 +24,7 @@ export class QueryText {
     return this.#at;
   }
 
-  /** Takes what the pattern (sticky) matches here; null, and nothing taken, when it does not. */
+  /** Consumes what the (sticky) pattern matches here; null, and nothing consumed, when it does not match. */
   take(pattern: RegExp): string | null {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text);
@@ -33,7 +33,7 @@ export class QueryText {
     return match[0];
   }
 
-  /** Takes quoted text, and unquoted characters of the given kind (sticky), until something else comes. */
+  /** Consumes quoted text, and unquoted characters of the given kind (sticky pattern), until something else comes. */
   piece(plain: RegExp): Piece {
     const at = this.#at;
     const choices = [''];
@@ -59,12 +59,12 @@ export class QueryText {
   }
 }
 
-/** A text that `piece` reads as it is, whatever is in it. */
+/** Quotes a text so that `piece` reads it unchanged. */
 export function quote(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** A parameter's value as a query has it: the items of a list with commas between them, a map as JSON. */
+/** A parameter's value as a query writes it: a list with commas between its items, a map as JSON. */
 export function valueText(value: ParameterValue): string {
   if (Array.isArray(value)) return value.map(valueText).join(',');
   return isMapValue(value) ? JSON.stringify(value) : String(value);

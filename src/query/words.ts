@@ -11,7 +11,7 @@ import {
 } from '../base/run-words.js';
 import type { Parameters } from '../base/scalar.js';
 
-/** What a query asks of a run. Times: Unix ms. */
+/** The properties of a run that a query may test. Times: Unix ms. */
 export type QueriedRun = {
   readonly sweep: string;
   readonly group: string;
@@ -19,7 +19,7 @@ export type QueriedRun = {
   readonly name: string;
   readonly parameters: Parameters;
   readonly state: RunWord;
-  /** Why it is in its state; of a failed run, what it said. */
+  /** Why the run is in its state; for a failed run, its error. */
   readonly reason: string | null;
   readonly attempt: number;
   readonly exit: { readonly class: (typeof exitClasses)[number] } | null;
@@ -30,23 +30,23 @@ export type QueriedRun = {
   readonly progress: number | null;
   readonly metrics: Readonly<Record<string, number | null>>;
   readonly health: RunHealth;
-  /** What a person has noted of it; absent or null: nothing. */
+  /** The user's annotation; absent or null: none. */
   readonly annotation?: Annotation | null | undefined;
 };
 
-/** What stands before a colon in a query. */
+/** A word that may be before a colon in a query. */
 export type Field = keyof typeof fields;
 
 type FieldMeaning = {
-  /** What the query says of a run; any of it may match. */
+  /** The values of a run in this field; a query matches if it matches any of them. */
   readonly read: (run: QueriedRun) => readonly string[];
-  /** All there can be, where that is a closed list: then the beginning of a word will do, and another word is refused. */
+  /** All possible values, if they are a closed list: then the beginning of a word is enough, and any other word is refused. */
   readonly words: readonly string[] | null;
-  /** Words of older versions, and what they are read as: views that were saved may still have them. */
+  /** Words of older versions and their present equivalents: saved views may still contain them. */
   readonly former?: Readonly<Record<string, string>>;
-  /** Whether any part of it may match: of a text that nobody writes out. */
+  /** Whether a query matches any part of the value, as nobody types a whole sentence. */
   readonly isProse?: boolean;
-  /** What completion offers of it, where that is not the whole. */
+  /** The part of a value that completion offers; absent: all of it. */
   readonly offered?: (text: string) => string;
   readonly example: string;
 };
@@ -71,26 +71,26 @@ const meanings = {
   error: { read: errorsOf, words: null, isProse: true, offered: commonStart, example: '"shape mismatch"' },
 } as const satisfies Record<string, FieldMeaning>;
 
-/** None, or the one that was written on it. */
+/** The note of a run, if it has one. */
 function notesOf({ annotation }: QueriedRun): string[] {
   const note = annotation?.note ?? null;
   return note === null ? [] : [note];
 }
 
-/** None, or the one it failed with. */
+/** The error of a failed run. */
 export function errorsOf(run: QueriedRun): string[] {
   const error = errorOf(run);
   return error === null ? [] : [error];
 }
 
-/** Up to the first number or path: what runs that fail alike are likely to share. */
+/** The text up to the first number or path: the part that runs with the same error probably share. */
 function commonStart(error: string): string {
   const [start] = /^[^\d\n/\\"]*/.exec(error)!;
   const text = start.length < LEAST_START ? error : start;
   return text.slice(0, MOST_OFFERED).trim();
 }
 
-/** Characters: fewer say nothing, more do not fit a row. */
+/** Least length of an offered text, in characters, as shorter ones tell nothing, and the greatest, which still fits a row. */
 const LEAST_START = 8;
 const MOST_OFFERED = 60;
 
@@ -98,14 +98,14 @@ export const fields: { readonly [Name in keyof typeof meanings]: FieldMeaning } 
 
 export const fieldNames = Object.keys(fields) as Field[];
 
-/** The word that chooses every run. Who means them all says so: nothing at all may be a variable that was never set. */
+/** The word that selects every run. It must be written, as an empty text may be an unset variable. */
 export const everyRun = 'all';
 
 /** Numbers that every run has, beside its own parameters and metrics. */
 export const factNames = ['attempt', 'age', 'priority', 'progress'] as const;
 export type Fact = (typeof factNames)[number];
 
-/** The number; null while there is none. `now`: Unix ms. Age in seconds. */
+/** The value of a fact; null while it has none. `now`: Unix ms. Age is in seconds. */
 export function factOf(run: QueriedRun, fact: Fact, now: number): number | null {
   if (fact === 'age') return run.startedAt === null ? null : (now - run.startedAt) / 1000;
   return run[fact];

@@ -5,10 +5,10 @@ import { Need, Slot } from './placement/slot.js';
 
 const at = z.number();
 const id = RunId;
-/** Number of the start this is about; news of an earlier one is too late to matter. */
+/** Number of the attempt that the event is about; an event of an earlier attempt is ignored. */
 const attempt = z.int().positive();
 
-/** How often, and after which endings, a run is started again by itself. `backoffMs` doubles with every attempt in a row. */
+/** How often, and after which outcomes, a run is retried automatically. `backoffMs` doubles with every retry in a row. */
 export const Retry = z.object({
   max: z.int().nonnegative(),
   backoffMs: z.number().nonnegative(),
@@ -16,11 +16,11 @@ export const Retry = z.object({
 });
 export type Retry = z.infer<typeof Retry>;
 
-/** A group stops starting runs when so many in a row failed so soon after their start. */
+/** A group is held when `failures` of its runs in a row failed within `withinMs` of their start. */
 export const Breaker = z.object({ failures: z.int().positive(), withinMs: z.number().positive() });
 export type Breaker = z.infer<typeof Breaker>;
 
-/** A GPU that may be used. `memory`: MiB it has; null: unknown. Version 1 of the journal wrote indexes alone. */
+/** A GPU that may be used. `memory`: its size in MiB; null: unknown. Version 1 of the journal wrote indices alone. */
 const WholeGpu = z.object({ index: GpuIndex, uuid: z.string().nullable(), memory: z.number().nullable() });
 export type GrantedGpu = z.infer<typeof WholeGpu>;
 export const GrantedGpu = z.union([
@@ -28,20 +28,20 @@ export const GrantedGpu = z.union([
   GpuIndex.transform((index): GrantedGpu => ({ index, uuid: null, memory: null })),
 ]);
 
-/** Whether a person has said how many CPU slots, or which GPUs; else they are all there are. */
+/** Whether a user has set the number of CPU slots, and the GPUs; otherwise all of the machine are used. */
 export const Chosen = z.object({ cpus: z.boolean(), gpus: z.boolean() });
 export type Chosen = z.infer<typeof Chosen>;
 
-/** What stands in the way on a GPU, as far as it was seen. */
+/** Use of a GPU by others, as last observed. */
 export const SeenGpu = z.object({
   index: GpuIndex,
-  /** MiB; null: unknown. */
+  /** Size in MiB; null: unknown. */
   memory: z.number().nullable(),
-  /** MiB that processes of others hold. */
+  /** MiB that other users' processes, or other programs, hold. */
   foreignMemory: z.number().nonnegative(),
-  /** Who they are, in words: `python (pid 4711)`. Empty: nobody. */
+  /** These processes in words: `python (pid 4711)`. Empty: none. */
   foreign: z.array(z.string()),
-  /** The runs directory whose supervisor has taken the GPU for its own; null: free, or ours. */
+  /** The runs directory whose supervisor has leased the GPU; null: it is free, or leased by this supervisor. */
   leasedBy: z.string().nullable(),
 });
 export type SeenGpu = z.infer<typeof SeenGpu>;
@@ -51,29 +51,28 @@ export const SubmittedRun = z.object({
   id: RunId,
   group: GroupId,
   need: Need,
-  /** Time between the polite signal and SIGKILL, in ms. */
+  /** Time between SIGTERM and SIGKILL, in ms. */
   graceMs: z.number().nonnegative(),
-  /** The higher goes first; among equals, the order of the file. */
+  /** Runs of a higher priority start first; among equals the order of the file decides. */
   priority: z.int().default(0),
-  /** Longest time a run may be up, without its pauses; null: for ever. */
+  /** Longest time a run may be up, without its pauses; null: no limit. */
   timeoutMs: z.number().positive().nullable().default(null),
   retry: Retry.default({ max: 0, backoffMs: 0, on: [] }),
   /**
-   * `run`: to be started. `done`: already done; known, so that groups which need it may start.
-   * `keep`: it was up or waiting when it was looked at, and whatever became of it since is none of this submit's business.
-   * `extend`: it was up with less of a budget, and goes on by this plan when that is used up.
-   * `unextend`: it was up and to go on with a larger budget, which the file no longer has.
-   * `adopt`: it was up, as its directory says, though nobody knew of it: it is taken over, whatever room there is.
+   * `run`: to be started. `done`: already done; submitted so that groups which need it may start. `keep`: it was up or waiting when
+   * the plan was made; the submission leaves it alone. `extend`: it was up with a smaller budget, and continues by this plan when
+   * that is used up. `unextend`: it was up and was to continue with a larger budget, which the file no longer has. `adopt`: it was
+   * up, by its directory, though the supervisor did not know it: it is adopted even without a free slot.
    */
   wish: z.enum(['run', 'done', 'keep', 'extend', 'unextend', 'adopt']),
-  /** Attempts known when it was looked at, by its directory or by us. A later one makes the wish out of date. */
+  /** Number of attempts known when the plan was made. If a later one exists, the wish is out of date. */
   attempts: z.int().nonnegative(),
-  /** Runs of the same sweep that must be done first, beside the groups that its own needs. Absent: none. */
+  /** Runs of the same sweep that must be done first, in addition to the groups that its group needs. Absent: none. */
   needs: z.array(RunId).optional(),
 });
 export type SubmittedRun = z.infer<typeof SubmittedRun>;
 
-/** A submit, of the runs of one sweep. */
+/** A submission of runs of one sweep. */
 export const RunsSubmitted = z.object({
   type: z.literal('runs-submitted'),
   at,
@@ -85,43 +84,43 @@ export const RunsSubmitted = z.object({
       id: GroupId,
       needs: z.array(GroupId),
       breaker: Breaker.nullable().default(null),
-      /** It gets further runs, one by one, until there are `cap`. Absent: these are all. */
+      /** The group gets further runs, one by one, until there are `cap`. Absent: the runs of this submission are all. */
       open: z.object({ cap: z.int().positive() }).optional(),
     }),
   ),
   runs: z.array(SubmittedRun),
-  /** All runs of the file, in its order, where `runs` are only some of them; absent: `runs` are in that order. */
+  /** All runs of the file in its order, if `runs` are only some of them; absent: `runs` are in that order. */
   order: z.array(RunId).optional(),
-  /** So many are taken in at once, the rest with the next events of `time-passed`; absent: all, as version 3 did. */
+  /** Number of runs added at once; the rest follow with the next `time-passed` events. Absent: all at once, as in version 3. */
   portion: z.int().positive().optional(),
-  /** No person asked: these are further runs of groups that are open, and come to nothing where a group is so no more. */
+  /** The runs were proposed by a search, not submitted by a user; they are dropped if their group is no longer open. */
   proposed: z.literal(true).optional(),
 });
 
 /**
- * Everything that can happen to the runs. Facts, in the past tense; one line of the journal each. `at`: ms on a line that runs
- * evenly and begins at Unix time; what a wall clock said then is `at` and the `wallAhead` of that boot.
+ * Everything that can happen to the runs, as facts in the past tense; one line of the journal each. `at`: ms on a steady clock that
+ * continues across boots and starts at Unix time; the wall clock's time then is `at` plus the `wallAhead` of that boot.
  */
 export const SchedulerEvent = z.discriminatedUnion('type', [
-  /** `gpus`: in the order in which they are preferred. */
+  /** `gpus`: in order of preference. */
   z.object({
     type: z.literal('slots-changed'),
     at,
     cpus: z.int().nonnegative(),
     gpus: z.array(GrantedGpu),
-    /** Which of them a person has named, so that they stay; absent: neither, as version 2 could not say it. */
+    /** Which of them a user has set, so that they stay; absent: neither, as version 2 did not record it. */
     chosen: Chosen.optional(),
   }),
-  /** What was found on the GPUs, where it differs from what was known. One that is not listed is not there (any more). */
+  /** What was observed on the GPUs, if it changed. A GPU that is not listed does not exist (any more). */
   z.object({ type: z.literal('gpus-seen'), at, gpus: z.array(SeenGpu) }),
-  /** These GPUs take no new runs (`drained`), or do again. What is on them stays. */
+  /** These GPUs take no new runs (`drained`), or accept them again. Runs on them stay. */
   z.object({ type: z.literal('drain-requested'), at, gpus: z.array(GpuIndex), drained: z.boolean() }),
   RunsSubmitted,
-  /** `slot`: where it was put. The journal's word counts, whatever the policy of a newer version would have chosen. */
+  /** `slot`: the slot of the run. Replay keeps it, whatever slot the policy of a newer version would choose. */
   z.object({ type: z.literal('run-started'), at, id, attempt, pid: z.int(), slot: Slot.optional() }),
   /**
-   * `gpuMemory`: the most it was seen to hold on one GPU, MiB. `agoMs`: how long before `at` that was, where it ended while
-   * nobody was there.
+   * `gpuMemory`: the most memory it held on one GPU, MiB. `agoMs`: how long before `at` it ended, if it ended while no supervisor
+   * was there.
    */
   z.object({
     type: z.literal('run-ended'),
@@ -133,15 +132,18 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
     agoMs: z.number().nonnegative().optional(),
   }),
   z.object({ type: z.literal('launch-failed'), at, id, attempt, reason: z.string() }),
-  /** The launch was not made, and its attempt can no longer start: the supervisor died between deciding on it and making it, or could not. */
+  /**
+   * The launch did not happen, and its attempt can no longer start: the supervisor died between the decision and the launch, or
+   * could not make it.
+   */
   z.object({ type: z.literal('launch-withdrawn'), at, id, attempt }),
   z.object({ type: z.literal('rule-met'), at, id, attempt, rule: z.string() }),
   z.object({ type: z.literal('stop-requested'), at, ids: z.array(RunId) }),
-  /** What was stopped goes on. */
+  /** Stopped runs are to continue in a new attempt. */
   z.object({ type: z.literal('resume-requested'), at, ids: z.array(RunId) }),
-  /** What failed is tried again, at once, and its automatic retries are counted anew. */
+  /** Failed runs are retried at once, and their automatic retries are counted from zero. */
   z.object({ type: z.literal('retry-requested'), at, ids: z.array(RunId) }),
-  /** Waiting runs do not start until they are released. `reason`: no person asked, but one of their group met its target. */
+  /** Waiting runs do not start until they are released. `reason`: set if no user asked, but a run of their group met its target. */
   z.object({ type: z.literal('hold-requested'), at, ids: z.array(RunId), reason: z.string().optional() }),
   z.object({ type: z.literal('release-requested'), at, ids: z.array(RunId) }),
   /** Running processes are suspended, and keep their slots and their memory. */
@@ -149,7 +151,7 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('continue-requested'), at, ids: z.array(RunId) }),
   z.object({ type: z.literal('priority-requested'), at, ids: z.array(RunId), priority: z.int() }),
   z.object({ type: z.literal('time-passed'), at }),
-  /** How the clocks stood at a start, or when the wall clock had been set. `bootMs`: ms of the boot clock; `wallMs`: Unix ms. */
+  /** The clocks at a start, or after the wall clock was set. `bootMs`: ms of the boot clock; `wallMs`: Unix ms. */
   z.object({ type: z.literal('clock-read'), at, bootId: z.string(), bootMs: z.number(), wallMs: z.number() }),
   z.object({ type: z.literal('sweep-forgotten'), at, sweep: Name }),
   /** These groups get no further runs. `reason`: why, in words. */
@@ -157,5 +159,5 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
 ]);
 export type SchedulerEvent = z.infer<typeof SchedulerEvent>;
 
-/** The facts of one kind of event. */
+/** The fields of one type of event. */
 export type EventOf<Type extends SchedulerEvent['type']> = Extract<SchedulerEvent, { type: Type }>;

@@ -23,7 +23,7 @@ const Ending = z.object({ outcome: Outcome, since: time.nullable(), at: time });
 
 const up = { slot: Slot, pid: z.int(), since: time };
 
-/** The state of a run as it is written down. */
+/** The schema of a run's state in a snapshot. */
 const RunStateSchema: z.ZodType<RunState> = z.discriminatedUnion('phase', [
   z.object({
     phase: z.literal('waiting'),
@@ -37,7 +37,7 @@ const RunStateSchema: z.ZodType<RunState> = z.discriminatedUnion('phase', [
   z.object({ phase: z.literal('ended'), ...Ending.shape }),
 ]);
 
-/** What runs of a sweep mostly have in common. */
+/** Properties that many runs of a sweep share; stored once. */
 const Common = z.object({
   sweep: z.string(),
   group: GroupId,
@@ -58,19 +58,19 @@ const Hold = z.discriminatedUnion('by', [
 
 const RunRecord = z.object({
   id: RunId,
-  /** Place of its terms in the list of them. */
+  /** Index of its terms in the list of common terms. */
   terms: z.int().nonnegative(),
   order: z.int().nonnegative(),
   /** Absent: none. */
   needs: z.array(RunId).optional(),
   retried: z.int().nonnegative(),
   alone: z.boolean(),
-  /** Place of the terms it goes on by; null: none. Version 2 had none. */
+  /** Index of the terms by which it continues; null: none. Version 2 had none. */
   next: z.int().nonnegative().nullable().default(null),
   hold: Hold.nullable(),
   attempt: z.int().nonnegative(),
   starts: z.int().nonnegative(),
-  /** Absent: none. */
+  /** Absent: no attempts have ended. */
   past: z.array(z.tuple([z.number(), z.number()])).optional(),
   state: RunStateSchema,
 });
@@ -79,10 +79,10 @@ const GroupRecord = z.object({
   id: GroupId,
   needs: z.array(GroupId),
   breaker: Breaker.nullable(),
-  /** How many of them there are; older versions counted attempts, and knew no more. */
+  /** Number of the quick failures; older versions counted attempts, and did not store which runs failed. */
   quickFailures: z.int().nonnegative(),
   quickFailed: z.array(RunId).default([]),
-  /** Absent: never. */
+  /** Absent: 0. */
   trips: z.int().positive().optional(),
   peakMemory: z.number().nullable(),
   /** Absent: all its runs are known. */
@@ -91,7 +91,10 @@ const GroupRecord = z.object({
 
 const DeviceRecord = SeenGpu.extend({ uuid: z.string().nullable(), drained: z.boolean(), present: z.boolean() });
 
-/** All that the scheduler knows, as plain JSON: the events so far in short. Runs of a sweep in the order of its file. */
+/**
+ * The whole state of the scheduler as plain JSON, so that earlier events need not be replayed. Runs of a sweep are in the order of
+ * its file.
+ */
 export const Snapshot = z
   .object({
     cpus: z.int().nonnegative(),
@@ -102,9 +105,9 @@ export const Snapshot = z
     terms: z.array(Common),
     runs: z.array(RunRecord),
     nextOrder: z.int().nonnegative(),
-    /** Version 2 had none. */
+    /** Absent in version 2. */
     boots: z.array(Boot).default([]),
-    /** Submissions that are being taken in, with the runs that are still to come. Version 3 had none. */
+    /** Submissions that are still being added, with their remaining runs. Absent in version 3. */
     intakes: z.array(RunsSubmitted).default([]),
   })
   .refine(
@@ -117,14 +120,14 @@ export const Snapshot = z
   );
 export type Snapshot = z.infer<typeof Snapshot>;
 
-/** What is to be kept of a state. Shares parts with it: to be written down before the next step. */
+/** The snapshot of a state. It shares parts with the state, so it must be written before the next step. */
 export function snapshotOf(state: SchedulerState): Snapshot {
   const { cpu, gpu, groups, sweeps, runs, nextOrder, boots, intakes } = state;
   const table = new Map<string, number>();
   const terms: Common[] = [];
   const byNeed = new Map<Need, number>();
   const placeOf = (own: Common): number => {
-    // Runs of one submission share it: only the first of them is put in words.
+    // The runs of one submission share their need object: it is serialized only for the first of them.
     const near = byNeed.get(own.need);
     if (near !== undefined && isSame(terms[near]!, own)) return near;
     const key = JSON.stringify(own);
@@ -151,13 +154,13 @@ export function snapshotOf(state: SchedulerState): Snapshot {
   };
 }
 
-/** What is left to be taken in; the file's order is that of all. */
+/** The part of a submission that is still to be added, with the file's whole order. */
 function intakeRecord({ submission, from }: Intake): Intake['submission'] {
   if (from === 0) return submission;
   return { ...submission, order: [...fileOrder(submission)], runs: submission.runs.slice(from) };
 }
 
-/** The state that a snapshot was taken of: the same events bring it to the same actions. */
+/** The state of a snapshot: the same further events lead to the same actions as with the original. */
 export function restored({
   chosen,
   cpus,
@@ -185,7 +188,7 @@ export function restored({
   state.intakes.push(...intakes.map(intakeOf));
   for (const record of runs) restoreRun(state, runOf(record, terms));
   for (const { id, needs } of runs) if (needs !== undefined) restoreNeeds(state, id, needs);
-  // Only now, when every group knows its runs: an empty group would look complete.
+  // Only after every group knows its runs: an empty group would count as complete.
   for (const { id, needs } of groups) setNeeds(state, id, needs);
   return state;
 }
@@ -200,14 +203,14 @@ function restoreRun(state: SchedulerState, run: Run): void {
   file(state, run, group);
 }
 
-/** When all runs are known: one that is not counts as not done. */
+/** Restores the needs of a run. Called when all runs are known, as an unknown run counts as not done. */
 function restoreNeeds(state: SchedulerState, id: RunId, needs: readonly RunId[]): void {
   const run = state.runs.get(id)!;
   setNeededRuns(state, run, needs);
   requeue(state, run);
 }
 
-/** Written out: putting it together from parts costs several times as much, ten thousand times over. */
+/** The properties are listed one by one, as object spreads take several times as long for ten thousand runs. */
 function runOf(own: z.infer<typeof RunRecord>, all: readonly Common[]): Run {
   const terms = all[own.terms]!;
   return {

@@ -5,15 +5,15 @@ import { RunHeap } from './queue/run-heap.js';
 import type { Run } from './run-state.js';
 
 /**
- * One time that the machine was up, as the line of `at` values runs through it: `from` is where the line was when the boot
- * clock read `bootMs`. `wallAhead`: what has to be added to `at` to get what the wall clock says, as it was read last. ms.
+ * One boot of the machine, and its relation to the `at` values of events: `at` was `from` when the boot clock read `bootMs`.
+ * `wallAhead`: difference of the wall clock to `at`, as last read. All in ms.
  */
 export const Boot = z.object({ bootId: z.string(), from: z.number(), bootMs: z.number(), wallAhead: z.number() });
 export type Boot = z.infer<typeof Boot>;
 
 /**
- * A group that gets further runs while others are up, until there are `cap`. `plan`: file that says how they are made.
- * `closed`: why it gets no more before that, in words; what the breaker closed is open again when a person trusts it.
+ * A group that gets further runs while others are up, until there are `cap`. `plan`: file that describes how they are chosen.
+ * `closed`: why it gets no more before that, in words; a user can reopen a group that its breaker closed.
  */
 export const OpenGroup = z.object({
   cap: z.int().positive(),
@@ -22,7 +22,7 @@ export const OpenGroup = z.object({
 });
 export type OpenGroup = z.infer<typeof OpenGroup>;
 
-/** A named block of a sweep: what it waits for, who waits for it, and the counts that answer both without a scan. */
+/** A group of a sweep: the groups it waits for, those that wait for it, and counts that answer both without a scan. */
 export type Group = {
   readonly id: GroupId;
   needs: readonly GroupId[];
@@ -30,26 +30,26 @@ export type Group = {
   readonly runs: Set<RunId>;
   readonly waiting: Set<RunId>;
   readonly done: Set<RunId>;
-  /** Ended, but not done: failed, killed, lost. */
+  /** Runs that ended, but are not done: failed, killed, lost. */
   readonly broken: Set<RunId>;
-  /** Every group it needs is done. */
+  /** Whether every group it needs is done. */
   ready: boolean;
-  /** When it stops starting runs; null: never. */
+  /** When the group is held after failures; null: never. */
   breaker: Breaker | null;
-  /** Runs that failed in a row, each soon after its start; one that was retried and failed again is there once. */
+  /** Runs that failed in a row, each soon after its start; a run that failed again after a retry is listed once. */
   readonly quickFailures: Set<RunId>;
-  /** How often it has stopped starting runs for that. */
+  /** How often the breaker has held the group. */
   trips: number;
-  /** The most that an ended run of it held on one GPU, MiB; null: not known. */
+  /** The most memory that an ended run of the group held on one GPU, MiB; null: unknown. */
   peakMemory: number | null;
   /** Null: all its runs are known. */
   open: OpenGroup | null;
 };
 
 /**
- * CPU slots are counted in cores. `holders`: runs without a GPU, each under a number of its own, however many cores it has.
- * `cores`: of the runs that are up, those on GPUs included, the slots that each has reserved; `busy`: their sum, which is above
- * `slots` where there were more before, or runs were taken over. `chosen`: a person has said how many.
+ * The CPU slots, counted in cores. `holders`: runs without a GPU by the number of their slot, however many cores they have.
+ * `cores`: for each run that is up, also on GPUs, the slots it has reserved; `busy`: their sum, which exceeds `slots` if there were
+ * more before, or runs were adopted. `chosen`: a user has set their number.
  */
 export type CpuPool = {
   slots: number;
@@ -59,13 +59,14 @@ export type CpuPool = {
   readonly cores: Map<RunId, number>;
 };
 
-/** A GPU, as far as it is known. `memory`, `foreignMemory`: MiB. `present`: the last look found it, or there was none yet. */
+/**
+ * A GPU, as far as it is known. `memory`, `foreignMemory`: MiB. `present`: the last observation found it, or there was none yet.
+ */
 export type GpuDevice = SeenGpu & { uuid: string | null; drained: boolean; present: boolean };
 
 /**
- * `gpus`: those that may be used, in the order in which they are preferred; `chosen`: a person has said which. `devices`:
- * every one that was ever spoken of.
- * `shares`: per GPU, the runs on it and how many runs each of them agrees to share it with.
+ * `gpus`: the GPUs that may be used, in order of preference; `chosen`: a user has set them. `devices`: every GPU that was ever
+ * mentioned. `shares`: for each GPU, the runs on it and with how many runs each of them may share it.
  */
 export type GpuPool = {
   gpus: readonly GpuIndex[];
@@ -75,8 +76,8 @@ export type GpuPool = {
 };
 
 /**
- * A submission of many runs, of which some are still to be taken in: those from `from` on. `awaited`: by group, how many of
- * them; a group that is not all there is not done.
+ * A submission of many runs, some of which are still to be added: those from index `from` on. `awaited`: their number for each
+ * group; a group with awaited runs is not done.
  */
 export type Intake = {
   readonly submission: EventOf<'runs-submitted'>;
@@ -84,27 +85,27 @@ export type Intake = {
   readonly awaited: Map<GroupId, number>;
 };
 
-/** All that the scheduler knows. Changed in place by `step` alone; everything else only reads it. */
+/** The whole state of the scheduler. Only `step` changes it, in place; everything else reads it. */
 export type SchedulerState = {
   readonly runs: Map<RunId, Run>;
   readonly groups: Map<GroupId, Group>;
   readonly sweeps: Map<string, Set<RunId>>;
-  /** By run: those that need it. */
+  /** For each run, the runs that need it. */
   readonly dependents: Map<RunId, Set<RunId>>;
   readonly cpu: CpuPool;
   readonly gpu: GpuPool;
   /** Runs that wait for nothing but room, by what they need. */
   readonly queues: Map<string, RunHeap>;
-  /** The queue each of them stands in. */
+  /** The key of each waiting run's queue. */
   readonly queued: Map<RunId, string>;
   /** Runs that hold a slot. */
   readonly active: Set<RunId>;
-  /** Runs to which something happens at a known time, soonest first: a kill, a retry, a timeout. */
+  /** Runs with a time at which something happens, soonest first: a kill, a retry, a timeout. */
   readonly deadlines: RunHeap;
-  /** Submissions that are being taken in, the oldest first. Nothing is launched meanwhile. */
+  /** Submissions that are still being added, the oldest first. Nothing is launched meanwhile. */
   readonly intakes: Intake[];
   nextOrder: number;
-  /** How times of events stand to the clocks of the machine, one for each time it was up. */
+  /** The relation of event times to the machine's clocks, for each boot. */
   readonly boots: Boot[];
 };
 

@@ -11,7 +11,7 @@ import type { SchedulerAction, StepContext } from './action.js';
 import type { EventOf, SchedulerEvent } from './event.js';
 import { ended, ruleMet, started, withdrawn } from './lifecycle/attempts.js';
 import { due } from './lifecycle/deadlines.js';
-import { goOn, hold, holdForTarget, pause, release, setPriority } from './lifecycle/hold.js';
+import { continueRun, hold, holdForTarget, pause, release, setPriority } from './lifecycle/hold.js';
 import { move } from './lifecycle/move.js';
 import { resume, tryAgain } from './lifecycle/retry.js';
 import { kill, stop } from './lifecycle/stop.js';
@@ -22,7 +22,7 @@ import { launchWaiting } from './queue/launch.js';
 import type { Run } from './run-state.js';
 import type { SchedulerState } from './state.js';
 
-/** What came of an event. `touched`: runs whose own state changed. */
+/** The result of an event. `touched`: runs whose own state changed. */
 type Step = { actions: readonly SchedulerAction[]; touched: ReadonlySet<RunId> };
 
 export function step(state: SchedulerState, event: SchedulerEvent): Step {
@@ -51,12 +51,12 @@ function react(turn: StepContext, event: SchedulerEvent): void {
     case 'clock-read':
       return noteClock(turn.state, event);
     default:
-      return 'ids' in event ? obey(turn, event) : learn(turn, event);
+      return 'ids' in event ? applyRequest(turn, event) : applyAttemptEvent(turn, event);
   }
 }
 
-/** News of one attempt. */
-function learn(
+/** Applies an event of one attempt. */
+function applyAttemptEvent(
   turn: StepContext,
   event: EventOf<'run-started' | 'run-ended' | 'launch-failed' | 'launch-withdrawn' | 'rule-met'>,
 ): void {
@@ -78,8 +78,8 @@ function learn(
 
 type Request = Extract<SchedulerEvent, { ids: unknown }>;
 
-/** What a person wants done to runs: the same to each, whatever the others do. */
-function obey(turn: StepContext, event: Request): void {
+/** Applies a request to each of its runs, independently of the others. */
+function applyRequest(turn: StepContext, event: Request): void {
   const act = orderOf(event);
   for (const id of event.ids) {
     const run = turn.state.runs.get(id);
@@ -89,7 +89,7 @@ function obey(turn: StepContext, event: Request): void {
 
 type Order = (turn: StepContext, run: Run) => void;
 
-/** What each request does to a run; complete by its type. */
+/** What each request does to a run; the type makes the table complete. */
 const orders: { readonly [Type in Request['type']]: (event: EventOf<Type>) => Order } = {
   'stop-requested': () => (turn, run) => stop(turn, run, { kind: 'asked' }),
   'resume-requested': () => resume,
@@ -97,7 +97,7 @@ const orders: { readonly [Type in Request['type']]: (event: EventOf<Type>) => Or
   'hold-requested': ({ reason }) => (reason === undefined ? hold : (turn, run) => holdForTarget(turn, run, reason)),
   'release-requested': () => release,
   'pause-requested': () => pause,
-  'continue-requested': () => goOn,
+  'continue-requested': () => continueRun,
   'priority-requested':
     ({ priority }) =>
     (turn, run) =>
@@ -105,26 +105,26 @@ const orders: { readonly [Type in Request['type']]: (event: EventOf<Type>) => Or
 };
 
 function orderOf(event: Request): Order {
-  // The table holds for each type what takes an event of that type.
+  // The table maps each type to a function of an event of that type.
   const order = orders[event.type] as (event: Request) => Order;
   return order(event);
 }
 
-/** Does what is due by now, in the order in which it became due, and takes in some more of the runs that were submitted. */
+/** Handles all deadlines up to now, in their order, and adds some more of the submitted runs. */
 function passTime(turn: StepContext): void {
   takeIn(turn);
-  for (let run = due(turn.state, turn.at); run !== null; run = due(turn.state, turn.at)) reach(turn, run);
+  for (let run = due(turn.state, turn.at); run !== null; run = due(turn.state, turn.at)) meetDeadline(turn, run);
 }
 
-/** What has a deadline is changed by it, so that it is never met twice. */
-function reach(turn: StepContext, run: Run): void {
+/** Handles the deadline of a run. The change of state removes the deadline, so it is never handled twice. */
+function meetDeadline(turn: StepContext, run: Run): void {
   const { state } = run;
   if (state.phase === 'waiting') move(turn, run, { ...state, notBefore: null });
   else if (state.phase === 'running') stop(turn, run, { kind: 'timeout', seconds: run.timeoutMs! / 1000 });
   else if (state.phase === 'stopping') kill(turn, run, state);
 }
 
-/** Remembers how the clocks stood; nothing follows from it here. */
+/** Records the clocks; no action follows. */
 function noteClock({ boots }: SchedulerState, { at, bootId, bootMs, wallMs }: EventOf<'clock-read'>): void {
   const last = boots.at(-1);
   const wallAhead = wallMs - at;

@@ -1,15 +1,15 @@
 /**
- * A plan as text, for keeping: a line that says what it is, then one line a run. What many runs have in common (resources,
- * metrics, rules) stands there once, and is one object for all of them in memory, too.
+ * The text form of a plan: a head line, then one line for each run. Properties that many runs share (resources, metrics, rules) are
+ * written once, and are one object for all of them in memory, too.
  *
- * Written and read in blocks, so that fifty thousand runs need not be one turn of anybody's loop. Version 1 was one JSON value,
- * and up to version 2 the cores of a run stood there also where the sweep file said nothing of them.
+ * Plans are written and read in blocks, so that fifty thousand runs do not block the event loop. Version 1 was a single JSON value;
+ * up to version 2 the cores of a run were also written where the sweep file did not set them.
  */
 import * as z from 'zod';
 import { knownPart } from '../base/known-part.js';
 import { Plan, PlannedRun } from './planned-run.js';
 
-/** What is a run's own; all else is mostly alike. */
+/** The properties of a run that are its own; runs mostly share all others. */
 const own = {
   id: true,
   name: true,
@@ -25,29 +25,29 @@ type Own = z.infer<typeof Own>;
 const Shared = PlannedRun.omit({ ...own, directory: true, files: true });
 type Shared = z.infer<typeof Shared>;
 
-/** Some runs of a plan, as they are sent: what they have in common, where no page before said it, and each with its number. */
+/** Some runs of a plan as they are sent: the shared parts that no earlier page held, and each run with the index of its part. */
 export const PlanPage = z.object({ parts: z.array(Shared), runs: z.array(z.tuple([z.int().nonnegative(), Own])) });
 export type PlanPage = z.infer<typeof PlanPage>;
 
 const HEADER = { type: 'plan', version: 3 } as const;
-/** How the text of version 2 and later begins. */
+/** The beginning of the text since version 2. */
 const MARK = '{"type":"plan"';
-/** Runs of one block. */
+/** Number of runs in one block. */
 const BLOCK = 500;
 
-/** Makes one object of what runs have in common. */
+/** Collects the parts that runs share, one object for all equal ones. */
 export class SharedParts {
   readonly #places = new Map<string, number>();
   readonly #parts: Shared[] = [];
-  /** Numbers by an object that is in a part: runs that share parts are not put in words to find it. */
+  /** Index of a part by an object in it: for runs that already share objects no text needs to be compared. */
   readonly #byObject = new Map<object, number>();
 
-  /** The same run, with the parts of others that are like its own. */
+  /** The same run, with its shared part replaced by an equal known one. */
   share(run: PlannedRun): PlannedRun {
     return joined(this.#parts[this.placeOf(run)]!, run);
   }
 
-  /** Number of its common part, counted from 0 as they come. */
+  /** Index of its shared part, in order of first appearance. */
   placeOf(run: PlannedRun): number {
     const near = this.#byObject.get(run.metrics);
     const shared = sharedOf(run);
@@ -58,7 +58,7 @@ export class SharedParts {
     return this.size - 1;
   }
 
-  /** The runs of a page, which are the next of its plan; undefined where it makes no sense. */
+  /** The runs of the next page of a plan; undefined where the page is malformed. */
   take({ parts, runs }: PlanPage): PlannedRun[] | undefined {
     for (const part of parts) this.add(part);
     const taken = runs.map(([place, own]) => {
@@ -68,7 +68,7 @@ export class SharedParts {
     return taken.every((run) => run !== null) ? taken : undefined;
   }
 
-  /** These runs, which are the next of their plan, as a page. */
+  /** The next runs of a plan as a page. */
   pageOf(runs: readonly PlannedRun[]): PlanPage {
     const known = this.size;
     const rows = runs.map((run): [number, Own] => [this.placeOf(run), ownOf(run)]);
@@ -90,7 +90,7 @@ export class SharedParts {
   }
 }
 
-/** The text of a plan, in blocks of whole lines. The same plan gives the same text, also once it was read from it. */
+/** The text of a plan, in blocks of whole lines. The same plan gives the same text, also after it was read from it. */
 export function* planBlocks(plan: Plan): Generator<string> {
   const { runs, ...frame } = plan;
   const parts = new SharedParts();
@@ -107,21 +107,21 @@ export function* planBlocks(plan: Plan): Generator<string> {
   yield block;
 }
 
-/** Reads what `planBlocks` writes. What it is given is trusted to be whole: who keeps a plan keeps its hash. */
+/** Reads what `planBlocks` writes. It trusts the text to be complete: whoever stores a plan also stores its hash. */
 export class PlanReader {
   readonly #parts = new SharedParts();
   readonly #runs: PlannedRun[] = [];
   #frame: Plan | null = null;
   #version = 0;
 
-  /** @param block Whole lines. Throws where they make no sense. */
+  /** @param block Whole lines. Throws where they are malformed. */
   push(block: string): void {
-    // One value of them all: a call for each line would take as long again. No line break is within a line.
+    // All lines are parsed as one array, as a call for each line would take twice as long. JSON has no line breaks within a line.
     const lines = JSON.parse(`[${block.trimEnd().replaceAll('\n', ',')}]`) as unknown[];
     for (const line of lines) this.#take(line);
   }
 
-  /** The plan, when all of its text was pushed. */
+  /** The plan, after all of its text was pushed. */
   plan(): Plan {
     if (this.#frame === null) throw new Error('the text of a plan has no first line');
     return { ...this.#frame, runs: this.#runs };
@@ -140,7 +140,7 @@ export class PlanReader {
   }
 }
 
-/** Reads a plan of any version. Throws where it makes no sense. */
+/** Parses a plan of any version. Throws where it is malformed. */
 export function parsePlan(text: string): Plan {
   if (!text.startsWith(MARK)) return withSharedParts(firstPlan(text));
   const reader = new PlanReader();
@@ -148,12 +148,12 @@ export function parsePlan(text: string): Plan {
   return reader.plan();
 }
 
-/** Whether a text that begins so is that of a plan of version 2 or later, which can be read in blocks. */
+/** Whether a text with this beginning is a plan of version 2 or later, which can be read in blocks. */
 export function isInBlocks(beginning: string): boolean {
   return beginning.startsWith(MARK);
 }
 
-/** The same plan, in less room. */
+/** The same plan with equal parts shared, which takes less memory. */
 export function withSharedParts(plan: Plan): Plan {
   const parts = new SharedParts();
   return { ...plan, runs: plan.runs.map((run) => parts.share(run)) };
@@ -170,20 +170,20 @@ function firstPlan(text: string): Plan {
   return { ...plan, runs: plan.runs.map(withoutUsualCores) };
 }
 
-/** A newer version may have written keys that this one does not have: these are lost, and nothing else. */
+/** Parses a plan of a newer version: only the keys that this version does not know are lost. */
 function known(json: unknown): Plan {
   const parsed = knownPart(Plan, json);
   if (parsed.success) return parsed.data;
   throw parsed.error;
 }
 
-/** What was meant for runs without a GPU must not bind those on one. */
+/** Removes the default number of cores, which older versions wrote for every run, so that it does not bind runs on a GPU. */
 function withoutUsualCores<Part extends Shared>(part: Part): Part {
   const { cpus, ...rest } = part.resources;
   return cpus === 1 ? { ...part, resources: rest } : part;
 }
 
-/** Every field by its name, in one order: spreading takes many times as long, and the text depends on the order. */
+/** All fields are listed by name, in a fixed order: object spreads take many times as long, and the text depends on the order. */
 function sharedOf(run: PlannedRun): Shared {
   const shared: Shared = {
     sweep: run.sweep,
@@ -207,10 +207,10 @@ function sharedOf(run: PlannedRun): Shared {
   return shared;
 }
 
-/** Whether they are the same objects throughout. */
+/** Whether two parts have the same objects throughout. */
 function isSame(a: Shared, b: Shared): boolean {
   for (const key in a) if (a[key as keyof Shared] !== b[key as keyof Shared]) return false;
-  // May be in one alone.
+  // Only one of the two may have the key.
   return a.snapshot === b.snapshot;
 }
 

@@ -6,26 +6,26 @@ import { notificationWord } from './policy/notification-words.js';
 import { channelSettings } from './policy/notify-channels.js';
 
 /**
- * When a run counts as done: exit code 0, a file in its directory, a row of a JSON-lines file there for which `where` (CEL)
- * holds, a line of what it printed that a regular expression matches, or a command that ends with exit code 0.
+ * When a run counts as done: exit code 0, a file in its directory, a row of a JSON-lines file there for which `where` (CEL) holds,
+ * a line of its output that a regular expression matches, or a command that exits with 0.
  */
 export const DoneRule = z.union([
   z.strictObject({ exit: z.literal(0) }),
   z.strictObject({ file: z.string(), where: z.string().optional() }),
   z.strictObject({ output: z.string() }),
-  /** `timeout`: seconds that it may take; absent: a minute. */
+  /** `timeout`: limit in seconds; absent: a minute. */
   z.strictObject({ command: z.array(z.string()).nonempty(), timeout: z.number().positive().optional() }),
 ]);
 export type DoneRule = z.infer<typeof DoneRule>;
 
 /**
- * Ends a run as done once `when` (CEL over the run's metrics and parameters) held for `for` rows in a row.
- * Metric keys become identifiers by replacing every character that is not a letter, digit or _ by _.
+ * Ends a run as done once `when` (CEL over the run's metrics and parameters) has held for `for` rows in a row. Metric keys become
+ * identifiers by replacing every character that is not a letter, digit or _ by _.
  */
 export const StopRule = z.strictObject({ when: z.string(), for: z.int().positive().default(1) });
 export type StopRule = z.infer<typeof StopRule>;
 
-/** What is asked of Slurm beside what holds everywhere: options of `sbatch`. `time`: seconds. `extra`: more words for its command line. */
+/** Options of `sbatch`. `time`: seconds. `extra`: more words for its command line. */
 export const SlurmOptions = z.strictObject({
   partition: z.string().optional(),
   account: z.string().optional(),
@@ -36,29 +36,29 @@ export const SlurmOptions = z.strictObject({
 });
 export type SlurmOptions = z.infer<typeof SlurmOptions>;
 
-/** Where runs are started: on this machine, or as jobs of Slurm. */
+/** Where runs are executed: on this machine, or as jobs of Slurm. */
 export const ExecutorName = z.enum(['local', 'slurm']);
 export type ExecutorName = z.infer<typeof ExecutorName>;
 
 export const Resources = z.strictObject({
-  /** GPUs a run takes; 0 runs on CPU slots. `auto`: 1 if the machine has GPUs, else 0. */
+  /** Number of GPUs of a run; 0 uses CPU slots. `auto`: 1 if the machine has GPUs, else 0. */
   gpus: z.union([z.int().nonnegative(), z.literal('auto')]).default('auto'),
-  /** Runs that may share one GPU. */
+  /** Number of runs that may share one GPU. */
   per_gpu: z.int().positive().default(1),
   /** MiB a run takes on each of its GPUs; null: not declared. */
   gpu_memory: z.number().positive().nullable().default(null),
-  /** Whether runs that share a GPU go through NVIDIA's MPS daemon; `auto`: if it is there. */
+  /** Whether runs that share a GPU use NVIDIA's MPS daemon; `auto`: if it is running. */
   mps: z.enum(['auto', 'off']).default('auto'),
-  /** Cores that a run reserves, each a CPU slot, and the threads it is told to use. Absent: one, and on a GPU none. */
+  /** Cores that a run reserves, each a CPU slot, and its number of threads. Absent: one, and on a GPU none. */
   cpus: z.int().positive().optional(),
-  /** What `nice` adds to the niceness of a run and of all it starts; absent: nothing. */
+  /** Increment of the niceness of a run and its processes; absent: none. */
   nice: z.int().min(-20).max(19).optional(),
-  /** `slurm` of the sweep file; absent: it says nothing of that. */
+  /** The `slurm` map of the sweep file; absent: it has none. */
   slurm: SlurmOptions.optional(),
 });
 export type Resources = z.infer<typeof Resources>;
 
-/** When a run that failed is started again by itself. `backoff`: seconds before the first retry; doubles with each. */
+/** When a failed run is retried automatically. `backoff`: seconds before the first retry; doubles with each. */
 export const RetryRule = z.strictObject({
   max: z.int().nonnegative().default(0),
   backoff: z.number().nonnegative().default(5),
@@ -70,19 +70,19 @@ export type RetryRule = z.infer<typeof RetryRule>;
 export const Objective = z.strictObject({
   name: z.string(),
   goal: z.enum(['minimize', 'maximize']).default('minimize'),
-  /** Good enough: once a run is there, no more of its group are started, and those that are up may finish; as in W&B. */
+  /** Once a run reaches this value, no more runs of its group are started, while those that are up may finish; as in W&B. */
   target: z.number().optional(),
-  /** What a Bayesian search takes for the value of a run that failed, was killed or has none; absent: the worst. */
+  /** The value that a Bayesian search assumes for a run that failed, was killed or has none; absent: the worst. */
   impute: z.enum(['latest', 'best', 'worst']).optional(),
-  /** And for that of a run which is up; absent or false: the run counts as still to come. */
+  /** The value that it assumes for a running run; absent or false: none yet, the run counts as pending. */
   impute_while_running: z.union([z.enum(['latest', 'best', 'worst']), z.literal(false)]).optional(),
 });
 export type Objective = z.infer<typeof Objective>;
 
 /**
- * Ends runs of a group early that do worse than their siblings. An iteration is one finite value of the objective.
- * `hyperband`: as W&B does it. `asha`: of the runs that reached a rung, the best 1/eta go on.
- * `median`: from `min_iter` on, a run that is worse than the median of its siblings' running averages ends.
+ * Ends runs of a group early that do worse than their siblings. An iteration is one finite value of the objective. `hyperband`: as
+ * in W&B. `asha`: of the runs that reached a rung, the best 1/eta continue. `median`: from `min_iter` on, a run that is worse than
+ * the median of its siblings' running averages ends.
  */
 export const EarlyTerminate = z.discriminatedUnion('type', [
   z.strictObject({
@@ -102,21 +102,21 @@ export const EarlyTerminate = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('median'),
     min_iter: z.int().positive().default(1),
-    /** Siblings that must have come as far before anyone is judged. */
+    /** Least number of siblings that have come as far before a run is judged. */
     min_runs: z.int().positive().default(3),
   }),
 ]);
 export type EarlyTerminate = z.infer<typeof EarlyTerminate>;
 
-/** Who is told of what, without anybody watching. */
+/** Who is notified, and of what. */
 export const Notify = z.strictObject({
   ...channelSettings,
-  /** Absent: the file does not say. */
+  /** Absent: the default of notifications. */
   on: z.array(notificationWord()).optional(),
 });
 export type Notify = z.infer<typeof Notify>;
 
-/** What to show of a run's metrics. */
+/** Which metrics of a run are shown, and where they are. */
 export const MetricChoice = z.strictObject({
   /** Series shown first; the first one also gives the sparkline. */
   show: z.array(z.string()).default([]),
@@ -124,16 +124,16 @@ export const MetricChoice = z.strictObject({
   x: z.string().default('step'),
   /** Key of the progress metric, and the value at which a run is complete (a number or an expression over parameters). */
   progress: z.strictObject({ key: z.string(), total: z.number() }).nullable().default(null),
-  /** Where its program writes metrics beside its directory, absolute. Absent: nowhere that was said. */
+  /** Absolute paths of folders, outside the run's directory, in which the program writes metrics. Absent: none. */
   folders: z.array(z.string()).optional(),
-  /** Regular expressions for what it prints, by metric; the first group of each is the number. */
+  /** Regular expressions for the run's output, by metric; the first group of each captures the number. */
   patterns: z.record(z.string(), z.string()).optional(),
 });
 export type MetricChoice = z.infer<typeof MetricChoice>;
 
 /**
- * A copy of a work tree, and a folder in which programs of it are started; absolute paths. `cwd`: that folder, as it is said;
- * `within`: the same below the work tree `top`. `linked`: what is not in the copy but linked from it, below `top`.
+ * A copy of a work tree, and the working directory of its programs; absolute paths. `cwd`: that directory as given; `within`: the
+ * same relative to the work tree `top`. `linked`: paths below `top` that are links into the work tree, not copies.
  */
 export const CodeSnapshot = z.strictObject({
   cwd: z.string(),
@@ -144,29 +144,29 @@ export const CodeSnapshot = z.strictObject({
 });
 export type CodeSnapshot = z.infer<typeof CodeSnapshot>;
 
-/** One point of the grid, ready to start. The output of this part and the input of the supervisor. */
+/** One point of the grid, ready to start: the output of `spec` and the input of the supervisor. */
 export const PlannedRun = z.strictObject({
   id: RunId,
   sweep: Name,
   group: Name,
-  /** Second level of the tree. */
+  /** The second level of the tree. */
   subgroup: z.string().nullable(),
   name: Name,
   parameters: Parameters,
   /** Hash of the group and the parameters that are not budget. */
   identity: z.string(),
-  /** Parameters that are budget; absent: none are. */
+  /** Names of the parameters that are budget; absent: none are. */
   budget: z.array(z.string()).optional(),
-  /** Complete, macros replaced. */
+  /** The complete command, macros replaced. */
   argv: z.array(z.string()).nonempty(),
-  /** Extra arguments from the second attempt on. */
+  /** Additional arguments from the second attempt on. */
   resumeArgs: z.array(z.string()),
-  /** Extra environment from the sweep file, not the person's whole environment. */
+  /** The variables that the sweep file sets, without the user's environment. */
   env: z.record(z.string(), z.string()),
   cwd: z.string(),
   /**
-   * The copy of the code that it is started from; absent: none. `path`: absolute, null before it is made; `cwd`: where it would be
-   * started without.
+   * The code snapshot that the run starts from; absent: none. `path`: absolute, null before it is made; `cwd`: the working
+   * directory that the run would have without it.
    */
   snapshot: z.strictObject({ path: z.string().nullable(), cwd: z.string() }).optional(),
   /** Absolute path of the run directory. */
@@ -176,56 +176,59 @@ export const PlannedRun = z.strictObject({
   /** Runs of the same sweep that must be done first. Absent: none. */
   neededRuns: z.array(Name).optional(),
   done: DoneRule,
-  /** The command of its done rule, macros replaced; absent where that is none. */
+  /** The command of its done rule, macros replaced; absent if the rule is of another kind. */
   doneArgv: z.array(z.string()).nonempty().optional(),
   stopWhen: StopRule.nullable(),
   resources: Resources,
-  /** Seconds between the polite signal and SIGKILL. */
+  /** Seconds between SIGTERM and SIGKILL. */
   grace: z.number().nonnegative(),
-  /** Seconds it may be up; null: for ever. */
+  /** Longest time it may be up, in seconds; null: no limit. */
   timeout: z.number().positive().nullable().default(null),
-  /** The higher starts first. */
+  /** Runs of a higher priority start first. */
   priority: z.int().default(0),
   retry: RetryRule.default({ max: 0, backoff: 5, on: [...FailureClass.options] }),
   objective: Objective.nullable().default(null),
   earlyTerminate: EarlyTerminate.nullable().default(null),
   metrics: MetricChoice,
-  /** Files that must be in its directory when it starts: name and content. */
+  /** Files that are written to its directory before it starts: name and content. */
   files: z.record(Name, z.string()).optional(),
 });
 export type PlannedRun = z.infer<typeof PlannedRun>;
 
-/** Holds a group back when `failures` of its runs in a row fail within `within` seconds of their start. */
+/** Holds a group when `failures` of its runs in a row fail within `within` seconds of their start. */
 export const Breaker = z.strictObject({
   failures: z.int().positive().default(3),
   within: z.number().positive().default(10),
 });
 export type Breaker = z.infer<typeof Breaker>;
 
-/** A block of the sweep file, for headings. */
+/** A group of the sweep file. */
 export const PlannedGroup = z.strictObject({
   name: Name,
   title: z.string().nullable(),
   needs: z.array(Name),
-  /** Groups of which each run needs those that have the same values of some parameters; `by` empty: the one that it comes after. Absent: none. */
+  /**
+   * Groups that its runs need run by run: each run needs those with the same values of the parameters `by`; `by` empty: the run
+   * that it comes after. Absent: none.
+   */
   needsBy: z.array(z.strictObject({ group: Name, by: z.array(z.string()) })).optional(),
-  /** True when nobody asked for the group itself, but a group that is planned needs it. */
+  /** True when the group was not asked for, but a planned group needs it. */
   prerequisite: z.boolean().optional(),
-  /** null: the group is never held back. */
+  /** Null: the group has no breaker. */
   breaker: Breaker.nullable().default({ failures: 3, within: 10 }),
   /** Its points are chosen one by one while others run, until there are `cap`. Absent: all its runs are in the plan. */
   open: z.strictObject({ method: z.enum(['random', 'lhs', 'sobol', 'bayes']), cap: z.int().positive() }).optional(),
 });
 export type PlannedGroup = z.infer<typeof PlannedGroup>;
 
-/** What further runs of open groups are made from: the sweep file, and what was asked for when it was launched. */
+/** The source of further runs of open groups: the sweep file, and the options of its launch. */
 export const PlanSource = z.strictObject({
   path: z.string(),
   text: z.string(),
   runsDirectory: z.string(),
   cwd: z.string(),
   set: z.array(z.string()),
-  /** Copies of the code, by working directory. Absent: none. */
+  /** Code snapshots by working directory. Absent: none. */
   snapshots: z.array(CodeSnapshot).optional(),
 });
 export type PlanSource = z.infer<typeof PlanSource>;
@@ -235,9 +238,9 @@ export const Plan = z.strictObject({
   sweep: Name,
   description: z.string().nullable(),
   notify: Notify.nullable().default(null),
-  /** What the person who launches should know of the file, such as keys that mean nothing here. */
+  /** Notes for the user who launches it, such as keys without effect. */
   notes: z.array(z.string()).optional(),
-  /** Where its runs are to be started; absent: where the supervisor starts all. */
+  /** The executor of its runs; absent: the supervisor's default. */
   executor: ExecutorName.optional(),
   /** Absent: no group is open. */
   source: PlanSource.optional(),
@@ -247,7 +250,7 @@ export const Plan = z.strictObject({
 export type Plan = z.infer<typeof Plan>;
 
 /**
- * Whether a run has to be started, and why; the words of `--dry-run`. `grown`: its budget is larger than at its last attempt,
- * with which it was done or not; absent: it is not.
+ * Whether a run has to be started, and why, in the words of `--dry-run`. `grown`: its budget is larger than at its last attempt;
+ * `wasDone`: it was done with that one. Absent: it has not grown.
  */
 export type Completion = { state: 'new' | 'resume' | 'done'; reason: string; grown?: { wasDone: boolean } };

@@ -2,12 +2,12 @@ import type { CodeSnapshot, PlannedRun } from './planned-run.js';
 import { joinPath } from './expand/plan-run.js';
 
 /**
- * The run as it is started from a copy of its code: its working directory is in the copy, so that relative paths of its command
- * lead there; and so do those entries of `PYTHONPATH` that lie in the work tree. Words of its command stay as they are.
+ * The run as it starts from a code snapshot: its working directory is in the snapshot, so that relative paths of its command lead
+ * there, as do those entries of `PYTHONPATH` that are in the work tree. The words of its command do not change.
  *
- * Metrics are looked for where a relative path leads it, and where the file says.
+ * Metrics are expected where a relative path leads, and in the folders of the file.
  *
- * @param environment Of the person.
+ * @param environment The user's environment.
  */
 export function atSnapshot(
   run: PlannedRun,
@@ -33,7 +33,7 @@ function bothPlaces(folders: readonly string[], snapshot: CodeSnapshot): string[
   return [...new Set(folders.flatMap((folder) => [copyOf(folder, snapshot), folder]))];
 }
 
-/** Where the copy of a file of the work tree is; the path itself where it is none, or is only linked from there. */
+/** The path of a work tree's file in the copy; the path itself if it is outside the work tree, or only linked into the copy. */
 export function copyOf(path: string, { cwd, within, top, path: copy, linked }: CodeSnapshot): string {
   const place = below(cwd, path);
   const whole = place === null ? below(top, path) : joinPath(`/${within}`, place).slice(1);
@@ -41,7 +41,7 @@ export function copyOf(path: string, { cwd, within, top, path: copy, linked }: C
   return whole === '' ? copy : `${copy}/${whole}`;
 }
 
-/** A path relative to a folder; null: it is not in it. */
+/** A path relative to a folder; null: it is not inside. */
 function below(folder: string, path: string): string | null {
   if (path === folder) return '';
   return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : null;

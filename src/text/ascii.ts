@@ -1,6 +1,6 @@
 import { cellsOf, isSimple } from './display-width.js';
 
-/** What stands for each of our own characters where only ASCII can be shown. Each is one column, as the original. */
+/** ASCII substitutes of the non-ASCII characters that the program draws. Each fills one column, as the original does. */
 const stands: Record<string, string> = {
   '○': '.',
   '◐': '+',
@@ -66,9 +66,9 @@ const inTwo: Readonly<Record<string, string>> = { '±': '+-', '≤': '<=', '≥'
 const levels = '▁▂▃▄▅▆▇█';
 const levelStands = '_.,-~+*#';
 
-/** The same text in printable ASCII, column for column; what has no stand-in becomes `?`. */
+/** The same text in printable ASCII, column for column; a character without a substitute becomes `?`. */
 export function toAscii(text: string): string {
-  // A sign that needs two columns takes the space beside it.
+  // A substitute of two columns replaces a space beside the character as well.
   const spaced = text.replace(
     / ([±≤≥])(?=\S)|([±≤≥]) /g,
     (_, after: string, before: string) => inTwo[after || before]!,
@@ -79,10 +79,10 @@ export function toAscii(text: string): string {
     .join('');
 }
 
-/** Where columns do not matter, these are said in more than one. */
+/** Longer substitutes, for text without columns. */
 const spelt: Readonly<Record<string, string>> = { '∞': 'inf', '±': '+-', '²': '^2', '∝': '~', '†': '+' };
 
-/** A line in ASCII, as long as it takes. What has no substitute becomes `?`. */
+/** A line in ASCII, of any length. A character without a substitute becomes `?`. */
 export function plainAscii(line: string): string {
   return line.replace(/[^\x20-\x7e]/gu, (character) => spelt[character] ?? standFor(character));
 }
@@ -95,7 +95,7 @@ function standFor(glyph: string): string {
   return level >= 0 ? levelStands[level]! : (stands[glyph] ?? withoutAccent(glyph));
 }
 
-/** A cell of the chart by the heights at which it has dots: top, upper middle, lower middle, bottom. */
+/** The substitute of a braille cell by the heights of its dots: top, upper middle, lower middle, bottom. */
 function brailleStand(dots: number): string {
   if (dots === 0) return ' ';
   const rows = [0x09, 0x12, 0x24, 0xc0].map((mask) => (dots & mask) !== 0);
@@ -106,7 +106,7 @@ function brailleStand(dots: number): string {
   return '-';
 }
 
-/** A letter with an accent loses it; anything else is unknown. */
+/** The base letter of an accented one; `?` for anything else. */
 function withoutAccent(glyph: string): string {
   const base = glyph.normalize('NFD')[0]!;
   return base < '\u0080' ? base : '?';

@@ -1,8 +1,9 @@
 export type CsvValue = string | number | boolean | null | undefined;
 
 /**
- * One line of a CSV file (RFC 4180), without its end. Nothing is an empty field, and an empty text is `""`, so that they can be
- * told apart. Infinities are `inf` and `-inf`, as numpy and pandas have them. By hand: to tell a library so takes as many lines, and fourteen times the bytes.
+ * One line of a CSV file (RFC 4180), without its end. A missing value is an empty field and an empty text is `""`, so that they can
+ * be told apart. Infinities are `inf` and `-inf`, as in numpy and pandas. No library is used, as setting one up for this takes as
+ * many lines.
  */
 export function csvLine(values: readonly CsvValue[]): string {
   return values.map(csvField).join(',');

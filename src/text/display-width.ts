@@ -5,8 +5,8 @@ import { lazy } from '../base/lazy.js';
 type Cell = { readonly glyph: string; readonly width: 1 | 2 };
 
 /**
- * Characters that fill one column in every terminal, one UTF-16 unit each: ASCII, Latin, dashes and dots, arrows, lines and
- * blocks, check marks, braille. By their first and last, rising.
+ * Ranges of characters that fill one column in every terminal and are one UTF-16 unit each: ASCII, Latin, dashes and dots, arrows,
+ * lines and blocks, check marks, braille. By first and last code, ascending.
  */
 const oneColumnEach = [
   [0x20, 0x7e],
@@ -19,23 +19,23 @@ const oneColumnEach = [
   [0x2717, 0x2717],
   [0x2800, 0x28ff],
 ] as const;
-/** The same as a table: this is asked of every character of every frame. */
+/** The same ranges as a table, as it is read for every character of every frame. */
 const isOneColumn = new Uint8Array(0x1_0000);
 for (const [first, last] of oneColumnEach) isOneColumn.fill(1, first, last + 1);
 const mark = /^[\p{Mn}\p{Me}]$/u;
 const invisible = /^[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]$/u;
 const zeroWidthJoiner = '\u200d';
 const emojiStyle = '\ufe0f';
-/** A pile of more marks than any language uses is an attack on the lines above and below. */
+/** Limit on combining marks per character: more than any language uses would overwrite the lines above and below. */
 const mostMarks = 3;
 
-/** Whether each UTF-16 unit of the text is one column: then it can be cut and measured by index. */
+/** Whether each UTF-16 unit of the text is one column, so that the text can be cut and measured by index. */
 export function isSimple(text: string): boolean {
   for (let index = 0; index < text.length; index++) if (isOneColumn[text.charCodeAt(index)] === 0) return false;
   return true;
 }
 
-/** Columns the text fills. */
+/** Number of columns that the text fills. */
 export function textWidth(text: string): number {
   return isSimple(text) ? text.length : cellsOf(text).reduce((sum, cell) => sum + cell.width, 0);
 }
@@ -67,10 +67,10 @@ function clusterCells(cluster: string): Cell[] {
   return cells.map(({ glyph, width }) => ({ glyph, width }));
 }
 
-/** Late, because to make it takes longer than all else that a window begins with, and few texts need it. */
+/** Created on first use, as that takes longer than anything else at the start of a window, and few texts need it. */
 const segmenter = lazy(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
 
-/** What a person takes for the characters of a text, from its beginning to its end. */
+/** The characters of a text as a reader sees them, in order. */
 export function graphemes(text: string): Iterable<{ readonly segment: string; readonly index: number }> {
   return segmenter().segment(text);
 }

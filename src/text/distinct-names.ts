@@ -1,17 +1,17 @@
 /**
- * Names of things that stand in one list: what all of them share is left out, and where there is little room what most of them
- * share, so that the rest still tells them apart.
+ * Short names for the items of one list: words that all names share are left out, and where space is short those that most names
+ * share, so that the rest still tells the names apart.
  */
 import { columnsOfText, fit, textWidth } from './display-width.js';
 
-/** A word of a name, with the characters that stand between it and the word before. */
+/** A word of a name, with the separators before it. */
 type Word = { readonly before: string; readonly text: string };
 
-/** Words end at blanks and `_ - / \ = , :`. A point is part of a word: `0.1`, `model.pt`. */
+/** Words are separated by blanks and `_ - / \ = , :`. A point is part of a word: `0.1`, `model.pt`. */
 const words = /([\s_\-/\\=,:]*)([^\s_\-/\\=,:]*)/g;
-/** A value that says nothing without the word before it, as in `b1=0.9` or `amp-true`. */
+/** A value that is meaningless without the word before it, as in `b1=0.9` or `amp-true`. */
 const bare = /^(?:[\d.]+(?:e[+-]?\d+)?|true|false|none|null|yes|no|on|off)$/i;
-/** The end of a name that is told from another only by a hash of its parameters. */
+/** A hash of the parameters at the end of a name. */
 const hash = /_(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{8}$/;
 
 function wordsOf(name: string): Word[] {
@@ -26,9 +26,8 @@ function wordsOf(name: string): Word[] {
 }
 
 /**
- * The names without the words that are in all of them, and without the hashes that nothing needs:
- * `s0_model-a_final`, `s1_model-b_final` become `s0_a`, `s1_b`. In their order, and as different from each other as they were;
- * a name alone stays whole.
+ * The names without the words that occur in all of them, and without needless hashes: `s0_model-a_final`, `s1_model-b_final` become
+ * `s0_a`, `s1_b`. In the same order; different names stay different, and a single name stays whole.
  */
 export function distinctNames(names: readonly string[]): readonly string[] {
   if (names.length < 2) return names;
@@ -46,7 +45,7 @@ function areDistinct(names: readonly string[]): boolean {
   return known.size === names.length && !known.has('');
 }
 
-/** Words that every name has once, and in one order; none where the order differs. */
+/** Words that every name has once, and in the same order; none where the order differs. */
 function sharedWords(names: readonly (readonly Word[])[]): ReadonlySet<string> {
   let shared = new Set(names[0]!.map(({ text }) => text));
   for (const own of names) {
@@ -61,7 +60,7 @@ function sharedWords(names: readonly (readonly Word[])[]): ReadonlySet<string> {
   return names.every(hasOrder) ? shared : new Set();
 }
 
-/** What is left, joined as the first word of each gap was. */
+/** The other words, each gap with the separators of its first word. */
 function withoutShared(own: readonly Word[], shared: ReadonlySet<string>): string {
   let label = '';
   let gap: string | null = null;
@@ -76,10 +75,10 @@ function withoutShared(own: readonly Word[], shared: ReadonlySet<string>): strin
 }
 
 /**
- * A name in exactly `width` columns. Of one that is too long those words are kept that the fewest of the others have:
+ * A name in exactly `width` columns. A name that is too long keeps the words that the fewest other names have:
  * `s0_data/models/Llama-3.2-1B-Instruct` becomes `s0…3.2-1B…`.
  *
- * @param among All names of its list: the same array for the same list.
+ * @param among All names of the list: pass the same array for the same list, as its words are cached.
  */
 export function fitDistinct(name: string, width: number, among: readonly string[]): string {
   if (textWidth(name) <= width) return fit(name, width);
@@ -93,19 +92,19 @@ export function fitDistinct(name: string, width: number, among: readonly string[
     const next = mostTelling(rest, kept, shareOf);
     rest.delete(next);
     const isCommon = kept.size > 0 && shareOf(next) === most;
-    // What is as common as any and stands alone is not worth its gap.
+    // A word that is as common as any other and has no kept neighbour is not worth its gap.
     if (isCommon && !isBeside(next, kept)) continue;
     kept.add(next);
     if (textWidth(withGaps(own, kept)) <= width) continue;
     kept.delete(next);
-    // Less telling words without the most telling one would make two names one.
+    // Without its most distinctive word, the name could be confused with another one.
     if (kept.size === 0) return cutInTheMiddle(name, width);
     if (isCommon) break;
   }
   return fit(withGaps(own, kept), width);
 }
 
-/** The word that the fewest names have; of equal ones that beside what is kept, then the last: a name's end tells more than its beginning. */
+/** The word that the fewest names have; of equal ones one beside a kept word, then the last, as names differ more at their end. */
 function mostTelling(rest: ReadonlySet<number>, kept: ReadonlySet<number>, shareOf: (index: number) => number): number {
   return [...rest].reduce((best, index) => {
     const gain = shareOf(best) - shareOf(index) || Number(isBeside(index, kept)) - Number(isBeside(best, kept));
@@ -117,7 +116,7 @@ function isBeside(index: number, kept: ReadonlySet<number>): boolean {
   return kept.has(index - 1) || kept.has(index + 1);
 }
 
-/** How many of the names have each word. */
+/** For each word, how many of the names have it. */
 function sharesIn(names: readonly string[]): ReadonlyMap<string, number> {
   let shares = known.get(names);
   if (shares === undefined) {

@@ -1,14 +1,16 @@
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const whole = /^(?:\d+(?:\.\d+)?[smhd])+$/;
 
-/** Seconds of `90s`, `30m`, `2h`, `1.5d` or `1h30m`; null for any other text. */
+/** The seconds in `90s`, `30m`, `2h`, `1.5d` or `1h30m`; null for any other text. */
 export function parseDuration(text: string): number | null {
   if (!whole.test(text)) return null;
   const parts = [...text.matchAll(/([\d.]+)([smhd])/g)];
   return parts.reduce((sum, [, number, unit]) => sum + Number(number) * units[unit!]!, 0);
 }
 
-/** `90s`, `30m`, `2h`, `1d`, `1h30m`: the shortest text that reads back as the same. Seconds below a minute as they are. */
+/**
+ * `90s`, `30m`, `2h`, `1d`, `1h30m`: the shortest text that `parseDuration` reads as the same seconds. Fractions of a second stay.
+ */
 export function durationText(seconds: number): string {
   let rest = seconds;
   const parts = Object.entries(units)
@@ -33,7 +35,7 @@ export function durationWords(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** A length of time that goes on while one reads it, to the minute: `42 s`, `12 min`, `2 h 10 min`. */
+/** A length of time that grows while it is shown, to the minute: `42 s`, `12 min`, `2 h 10 min`. */
 export function roughDuration(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return `${Math.floor(Math.max(0, ms) / 1000)} s`;
@@ -48,7 +50,7 @@ export function timeStamp(ms: number): string {
   return `+${Math.floor(seconds / 3600)}:${twoDigits(Math.floor(seconds / 60) % 60)}:${twoDigits(seconds % 60)}`;
 }
 
-/** At most six columns: `42s`, `3m12s`, `1h04m`, `2d03h`, `120d`. Negative times count as none. */
+/** A duration in at most six columns: `42s`, `3m12s`, `1h04m`, `2d03h`, `120d`. Negative durations count as 0. */
 export function shortDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const [minutes, hours, days] = [Math.floor(seconds / 60), Math.floor(seconds / 3600), Math.floor(seconds / 86_400)];
@@ -58,7 +60,7 @@ export function shortDuration(ms: number): string {
   return days < 100 ? `${days}d${twoDigits(hours % 24)}h` : `${days}d`;
 }
 
-/** The unit of a range of time is the smallest in which it has two digits. */
+/** Units of a range of time: the smallest one in which its end has at most two digits is used. */
 const rangeUnits = [
   { unit: 's', seconds: 1 },
   { unit: 'm', seconds: 60 },
@@ -66,13 +68,13 @@ const rangeUnits = [
   { unit: 'd', seconds: 86_400 },
 ];
 const TWO_DIGITS = 100;
-/** Where both ends are nearer to each other than this, the middle says all; where they are farther apart, only the longer one helps. */
+/** Below this ratio of its ends a range is shown as its middle; above the second ratio only its upper end is shown. */
 const NEAR = 1.25;
 const FAR = 8;
 
 /**
- * A length of time that is not known exactly, as exactly as it is known: `4-9m`, `40s-5m`, `~5m` where both ends are near the middle,
- * `<9m` where it may be anything up to that. At most six columns. Seconds.
+ * An uncertain duration, with no more digits than are known: `4-9m`, `40s-5m`, `~5m` where both ends are near the middle, `<9m`
+ * where it may be anything up to that. At most six columns. In seconds.
  */
 export function durationRange({ low, middle, high }: { low: number; middle: number; high: number }): string {
   const of = rangeUnits.find((each) => high < TWO_DIGITS * each.seconds) ?? rangeUnits.at(-1)!;
@@ -85,7 +87,7 @@ export function durationRange({ low, middle, high }: { low: number; middle: numb
   return `${Math.round(low / smaller.seconds)}${smaller.unit}-${to}${of.unit}`;
 }
 
-/** `07`. */
+/** A number with at least two digits: `07`. */
 export function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }

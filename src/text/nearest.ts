@@ -1,10 +1,10 @@
-/** The candidate that a person most likely meant, or null if none is close. Case does not count. */
+/** The candidate that was most likely meant; null if none is close. Case does not count. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   if (word.length > longest) return null;
   const limit = 1 + Math.floor(word.length / 4);
   let best: { candidate: string; distance: number } | null = null;
   for (const candidate of candidates) {
-    // So many letters would have to be inserted or deleted at least; a word may be as long as a command line.
+    // The difference in length is a lower bound of the distance; a word may be as long as a command line.
     if (Math.abs(candidate.length - word.length) > limit) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance <= limit && distance < (best?.distance ?? Infinity)) best = { candidate, distance };
@@ -12,10 +12,10 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return best?.candidate ?? null;
 }
 
-/** Characters. A longer word is no misspelt one, and to compare it takes as long as it is, squared. */
+/** Length limit in characters. A longer word is no typing mistake, and the comparison takes quadratic time. */
 const longest = 100;
 
-/** `Did you mean …?`, or a list of what there is when nothing is close and the list is short. */
+/** `Did you mean …?`, or a list of the candidates when none is close and there are few. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const close = nearest(word, candidates);
   if (close !== null) return `Did you mean \`${close}\`?`;
@@ -25,8 +25,8 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
 }
 
 /**
- * Letters to insert, delete, replace, or swap with their neighbour. By hand for the last: in a short word two swapped letters are
- * the usual slip, and the small libraries count them as two.
+ * Edit distance with insertions, deletions, replacements and swaps of neighbours. No library is used, as the small ones count a
+ * swap, the most common typing mistake in a short word, as two edits.
  */
 function editDistance(left: string, right: string): number {
   let before: number[] = [];

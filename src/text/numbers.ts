@@ -3,13 +3,13 @@
  * it has an exponent. What is not finite is `NaN`, `inf` and `-inf`; `∞` stands for a count that is never reached.
  */
 
-/** What stands where there is nothing to show. */
+/** Shown where there is no value. */
 export const NOTHING = '–';
 
-/** Counts from this size on have an exponent. */
+/** Counts from this size on are written with an exponent. */
 const UNCOUNTABLE = 1e15;
 
-/** A count with its thousands apart: `10,820`; half counts (medians of an even number) keep one digit. */
+/** A count with thousands separators: `10,820`; half counts (medians of an even number) keep one digit. */
 export function countText(value: number | null): string {
   if (value === null) return NOTHING;
   if (!Number.isFinite(value)) return '∞';
@@ -17,7 +17,7 @@ export function countText(value: number | null): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 1 });
 }
 
-/** For a report: three significant digits, without an exponent where that stays short: `0.00092`, `7.68`, `1.2e-7`. */
+/** A number in a report: three significant digits, without an exponent where that is short: `0.00092`, `7.68`, `1.2e-7`. */
 export function shortNumber(value: number | null, digits = 3): string {
   if (value === null) return NOTHING;
   if (!Number.isFinite(value)) return notFiniteWord(value);
@@ -28,18 +28,21 @@ export function shortNumber(value: number | null, digits = 3): string {
   return value.toFixed(Math.min(decimals, 100));
 }
 
-/** By how much one number is larger than another: `×0.1`, `×1230`, `×1.78e20`. */
+/** A ratio of two numbers: `×0.1`, `×1230`, `×1.78e20`. */
 export function factorText(factor: number): string {
   const rounded = Number(factor.toPrecision(3));
   const isPlain = Math.abs(rounded) >= 1e-5 && Math.abs(rounded) < 1e7;
   return `×${isPlain ? rounded : shortNumber(rounded)}`;
 }
 
-/** For a column of a screen: at most eight characters, with four digits that count: `9.310`, `0.0312`, `1.2e-5`, `20000`, `3.400M`, `NaN`. */
+/**
+ * A number in a column of a screen: at most eight characters, with four significant digits: `9.310`, `0.0312`, `1.2e-5`, `20000`,
+ * `3.400M`, `NaN`.
+ */
 export function narrowNumber(value: number): string {
   if (!Number.isFinite(value)) return notFiniteWord(value);
   if (Number.isInteger(value) && Math.abs(value) < LETTERS_FROM) return String(value);
-  // Rounded first: 999,960 is `1.000M`, and not `1000k`.
+  // Rounded before the unit is chosen: 999,960 is `1.000M`, and not `1000k`.
   const rounded = Number(value.toPrecision(4));
   const size = Math.abs(rounded);
   if (size < 1e-3 || size >= EXPONENT_FROM) return withExponent(value, size < 1e-99 || size >= 9e99 ? 0 : 1);
@@ -48,7 +51,7 @@ export function narrowNumber(value: number): string {
   return `${(rounded / unit).toPrecision(4)}${letter}`;
 }
 
-/** From this size on numbers are written in thousands, millions and so on; and from which they have an exponent. */
+/** Sizes from which numbers are written in thousands, millions and so on, and from which they have an exponent. */
 const LETTERS_FROM = 100_000;
 const EXPONENT_FROM = 1e12;
 
@@ -69,9 +72,9 @@ function withExponent(value: number, decimals: number): string {
 type AxisEnds = { readonly low: number; readonly high: number; readonly isLog: boolean };
 
 /**
- * How the numbers beside an axis are written: all of one axis in one way, with letters or with exponents.
+ * Formats the numbers beside an axis: all of one axis in the same way, with letters or with exponents.
  *
- * @param step Between two of them: they have as many decimals as tell them apart. Null: three digits that count.
+ * @param step Distance of two numbers, which sets the number of decimals. Null: three significant digits.
  */
 export function axisNumbers({ low, high, isLog }: AxisEnds, step: number | null): (value: number) => string {
   if (isLog) return low >= 1e-3 && high < 1e6 ? letterNumber : powerNumber;
@@ -94,12 +97,12 @@ function powerNumber(value: number): string {
     : withExponent(Number(value.toPrecision(6)), 12).replace(/\.?0*e/, 'e');
 }
 
-/** All with the exponent of the largest: `0.5e36`, `1.0e36`. */
+/** Formats a number with the exponent of the largest one: `0.5e36`, `1.0e36`. */
 function inPowers(value: number, largest: number, step: number | null): string {
   if (value === 0) return '0';
   const power = Math.floor(Math.log10(largest));
   const unit = 10 ** power;
-  // Too small for a double to tell apart what is divided by it.
+  // The unit is too small to divide by without loss of precision.
   return unit < 1e-300 ? withExponent(value, 1) : `${withStep(value / unit, step && step / unit)}e${power}`;
 }
 
@@ -133,7 +136,7 @@ export function sizeText(bytes: number): string {
 const MIB = 2 ** 20;
 const mibPerUnit: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9, MIB: MIB, GIB: 2 ** 30 };
 
-/** MiB of `20GB`, `800 MB`, `20GiB` or `800MiB`; null for any other text. A GB is 10^9 bytes, a GiB 2^30. */
+/** The MiB in `20GB`, `800 MB`, `20GiB` or `800MiB`; null for any other text. A GB is 10^9 bytes, a GiB 2^30. */
 export function parseMemory(text: string): number | null {
   const [, number, unit] = /^(\d+(?:\.\d+)?) ?([mg]i?b)$/i.exec(text) ?? [];
   return unit === undefined ? null : (Number(number) * mibPerUnit[unit.toUpperCase()]!) / MIB;
@@ -145,12 +148,12 @@ export function memoryText(mebibytes: number): string {
   return `${Number((large ? mebibytes / 1024 : mebibytes).toPrecision(3))} ${large ? 'GiB' : 'MiB'}`;
 }
 
-/** Memory that changes while one looks at it, always with one decimal: `11.1 GiB`, `80.0 GiB`; below one, `512 MiB`. */
+/** Memory in use, always with one decimal so that its width is steady: `11.1 GiB`, `80.0 GiB`; below one GiB, `512 MiB`. */
 export function memoryReading(mebibytes: number): string {
   return mebibytes < 1000 ? `${Math.round(mebibytes)} MiB` : `${(mebibytes / 1024).toFixed(1)} GiB`;
 }
 
-/** The same in at most five columns: `512M`, `11.1G`, `141G`. */
+/** Memory in use in at most five columns: `512M`, `11.1G`, `141G`. */
 export function narrowMemory(mebibytes: number): string {
   if (mebibytes < 1000) return `${Math.round(mebibytes)}M`;
   return `${(mebibytes / 1024).toFixed(mebibytes < 102_400 ? 1 : 0)}G`;

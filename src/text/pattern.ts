@@ -1,20 +1,20 @@
 import { RE2JS, RE2JSException } from 're2js';
 
-/** What is wrong with a pattern, in words. */
+/** A pattern is invalid; the message says why. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
 }
 
-/** States of the machine of a pattern: what one character of a text costs at most. */
+/** Limit on the states of a compiled pattern, as each character of a text may take that many steps. */
 const mostStates = 1000;
-/** Characters of a pattern: to read a longer one takes a moment by itself. */
+/** Length limit of a pattern in characters, as parsing a longer one takes noticeable time. */
 const LONGEST = 1000;
 
 /**
- * A regular expression of a person: the syntax of RE2, which has no look-around and no references to groups. Whatever it is, the
- * time to look through a text grows no faster than the text, where JavaScript's own would take for ever for `^(a+)+$`.
+ * Compiles a user's regular expression in the syntax of RE2, which has no look-around and no back references. It always runs in
+ * linear time, where JavaScript's own takes exponential time for `^(a+)+$`.
  *
- * @throws {PatternError}
+ * @throws {PatternError} When the pattern is invalid.
  */
 export function compiledPattern(source: string): RE2JS {
   if (source.length > LONGEST) throw new PatternError(`it has more than ${LONGEST} characters`);
@@ -28,13 +28,13 @@ export function compiledPattern(source: string): RE2JS {
   }
 }
 
-/** The same; null: it is none. Of a plan that another version of this program has let through. */
+/** Compiles a pattern; null: it is invalid. For plans that another version of this program has accepted. */
 export function patternOrNull(source: string): RE2JS | null {
   const pattern = patternOrFault(source);
   return typeof pattern === 'string' ? null : pattern;
 }
 
-/** What is wrong with the pattern, in words; null: nothing. */
+/** What is wrong with a pattern, in words; null: it is valid. */
 export function patternFault(source: string): string | null {
   const pattern = patternOrFault(source);
   return typeof pattern === 'string' ? pattern : null;

@@ -1,32 +1,32 @@
 /**
- * Keeps secrets out of whatever leaves the supervisor: screens, `run.json`, the journal, logs, diffs, notifications.
+ * Keeps secrets out of everything that leaves the supervisor: screens, `run.json`, the journal, logs, diffs, notifications.
  *
- * A secret is the value of a variable with a secret's name, the password in an address, or what has the look of a
- * well-known key. Build one redactor per environment and keep it; text without a secret costs about 1 µs.
+ * A secret is the value of a variable with a secret's name, the password in a URL, or a text in the format of a well-known key.
+ * Create one redactor per environment and keep it; a text without a secret costs about 1 µs.
  */
 import { isMapValue, type Parameters, type ParameterValue } from '../base/scalar.js';
 
-/** The text, with `***` for every secret in it. */
+/** Replaces every secret in a text by `***`. */
 export type Redact = (text: string) => string;
 
-/** Shorter values are too likely to be part of something harmless (`KEY=true`, `TOKEN=1`). */
+/** Minimum length of a value in characters: shorter ones (`KEY=true`, `TOKEN=1`) occur in harmless text. */
 const SHORTEST = 8;
-/** A line of a secret with several lines counts by itself from this length on: logs show single lines. */
+/** A line of a multi-line secret from this length on is a secret by itself, as logs show single lines. */
 const SHORTEST_LINE = 16;
 
-/** @param environment Of the person, as submitted; together with `env` of the sweep file, if it holds secrets too. */
+/** @param environment The user's environment as submitted, merged with `env` of the sweep file if that holds secrets too. */
 export function redactor(environment: Readonly<Record<string, string>>): Redact {
   const secrets = secretsOf(environment);
   return (text) => withoutShapes(withoutValues(text, secrets));
 }
 
-/** For where there is no environment: what looks like a secret is taken out, and nothing else is known of. */
+/** A redactor without an environment: it only recognises secrets by their format. */
 export const redactShapes: Redact = withoutShapes;
 
 const secretFlag =
   /^--?(?:[\w-]*[-_])?(?:api[-_]?key|access[-_]?key|secret[-_]?key|client[-_]?secret|password|passwd|passphrase|credentials?|(?:access|api|auth|hf)[-_]token)$|^--?token$/i;
 
-/** The words of a command. The word after `--password` and the like is a secret too, however it looks. */
+/** Redacts the words of a command. The word after `--password` and similar options is always a secret. */
 export function redactWords(words: readonly string[], redact: Redact): string[] {
   return words.map((word, index) => {
     const isValue = index > 0 && secretFlag.test(words[index - 1]!) && word.length >= SHORTEST;
@@ -34,18 +34,18 @@ export function redactWords(words: readonly string[], redact: Redact): string[] 
   });
 }
 
-/** The parameters of a run; the same object where none is a secret. One whose name is a secret's is one, however it looks. */
+/** Redacts the parameters of a run; returns the same object where none is secret. A parameter with a secret's name always is. */
 export function redactedParameters(parameters: Parameters, redact: Redact): Parameters {
   const shown = Object.entries(parameters).map(([name, value]): [string, Parameters[string]] => [
     name,
     typeof value === 'number' || typeof value === 'boolean' ? value : redactedValue(name, value, redact),
   ]);
   if (shown.every(([name, value]) => value === parameters[name])) return parameters;
-  // `__proto__` is a key like any other here.
+  // `Object.fromEntries` also keeps a key named `__proto__`.
   return Object.fromEntries(shown);
 }
 
-/** The same value where nothing in it is a secret. */
+/** Redacts a value; returns the same value where nothing in it is secret. */
 function redactedValue(name: string, value: Parameters[string], redact: Redact): Parameters[string] {
   const isSecret = secretFlag.test(`--${name.replace(/^.*[./]/, '')}`);
   const hide = (each: ParameterValue): ParameterValue => {
@@ -61,7 +61,7 @@ function redactedValue(name: string, value: Parameters[string], redact: Redact):
   return JSON.stringify(hidden) === JSON.stringify(value) ? value : hidden;
 }
 
-/** The values to look for. */
+/** The values to search for. */
 function secretsOf(environment: Readonly<Record<string, string>>): string[] {
   const values = Object.entries(environment).flatMap(([name, value]) =>
     isSecretName(name) ? [value, ...longLines(value)] : passwordsIn(value),
@@ -76,7 +76,7 @@ function longLines(value: string): string[] {
   return lines.filter((line) => line.length >= SHORTEST_LINE && !line.startsWith('-----'));
 }
 
-/** `postgres://me:password@host`: the password turns up alone in error messages. */
+/** The passwords in URLs such as `postgres://me:password@host`: error messages may show the password alone. */
 function passwordsIn(value: string): string[] {
   return [...value.matchAll(/:\/\/[^\s/@:]*:([^\s/@]+)@/g)].flatMap(([, password]) => [password!, fromUrl(password!)]);
 }
@@ -101,7 +101,7 @@ function fromUrl(value: string): string {
   }
 }
 
-/** Found in the text as it was, so that secrets which overlap, or hold one another, leave nothing behind. */
+/** Removes secrets. All are located in the original text first, so that overlapping and nested ones leave no remains. */
 function withoutValues(text: string, secrets: readonly string[]): string {
   const found = secrets.filter((secret) => text.includes(secret));
   if (found.length === 0) return text;
@@ -123,19 +123,22 @@ function spansOf(text: string, secret: string): { from: number; to: number }[] {
   return spans;
 }
 
-/** What stands for a secret that was taken out. */
+/** Replaces a secret. */
 export const MASK = '***';
 
 type Shape = { pattern: RegExp; instead: string };
 
 const KEY_BLOCK = /-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g;
-/** Names that are a secret's in any program. Not `secret` or `token` alone, which are everyday words of language models. */
+/**
+ * Parameter names that mean a secret in any program. `secret` and `token` alone are not among them, as language models use them for
+ * other things.
+ */
 const NAMED =
   '((?:api|access|private|secret)[-_]?key|client[-_]?secret|passw(?:or)?d|passphrase|(?:access|api|auth|bearer|refresh)[-_]?token)';
 const ASSIGNED = new RegExp(`${NAMED}(["']?\\s*[=:]\\s*["']?)[^\\s"',;&]{8,}`, 'gi');
 const QUOTED = new RegExp(`${NAMED}(["']?\\s*[=:]\\s*)(["'])(?:(?!\\3)[^\\n]){8,}\\3`, 'gi');
 
-/** Secrets that can be told by their look, whoever holds them. */
+/** Secrets that are recognised by their format, whatever variable holds them. */
 const shapes: readonly Shape[] = [
   { pattern: KEY_BLOCK, instead: MASK },
   { pattern: /(:\/\/[^\s/@:'"]*:)[^\s/@'"]+(?=@)/g, instead: `$1${MASK}` },
@@ -152,22 +155,22 @@ const shapes: readonly Shape[] = [
   { pattern: ASSIGNED, instead: `$1$2${MASK}` },
 ];
 
-/** No shape can be in a text that has none of these; nearly all texts have none. */
+/** A text without any of these contains no shape; nearly all texts have none. */
 const hint =
   /-----BEGIN|:\/\/|bearer|basic|sk-|gh[opsur]_|github_|glpat|hf_|AKIA|ASIA|AIza|xox|eyJ|key|passw|passphrase|secret|token/i;
 
-/** The text without what looks like a secret: keys of known services, passwords in addresses, private keys. */
+/** Removes what looks like a secret: keys of known services, passwords in URLs, private keys. */
 function withoutShapes(text: string): string {
   if (!hint.test(text)) return text;
   return shapes.reduce((rest, { pattern, instead }) => rest.replace(pattern, instead), text);
 }
 
-/** Word endings and words by which people name what must not be seen. `SSH_AUTH_SOCK` and the like only say where it is. */
+/** Words and word endings in names of variables that hold a secret. `SSH_AUTH_SOCK` and the like only tell its location. */
 const secret =
   /SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIAL|BEARER|(?:KEYS?|TOKENS?|COOKIES?|DSN)(?![A-Z0-9])|(?<![A-Z0-9])(?:AUTH|PASS|PAT)(?![A-Z0-9])|_PWD(?![A-Z0-9])/i;
 const whereabouts = /_(?:PATH|FILE|DIR|SOCK|HOME|NAME|USER|HOST|PORT)$/i;
 
-/** Whether a variable of this name holds a key, a password or a token, going by the name. */
+/** Whether a variable's name says that it holds a key, a password or a token. */
 export function isSecretName(name: string): boolean {
   return secret.test(name) && !whereabouts.test(name);
 }

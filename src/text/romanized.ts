@@ -1,8 +1,7 @@
 /**
- * A text in the letters of ASCII, as far as a person would know it again: accents are left out (`café` as `cafe`), letters of
- * other alphabets are written as they sound (`шум` as `shum`), a Greek letter alone by its name (`β1` as `beta1`). Letters and
- * signs that no table here has are given by their numbers in Unicode (`模型` as `u6a21-u578b`): the same text always gives the
- * same, and different texts mostly differ.
+ * A text in ASCII letters that stays recognisable: accents are dropped (`café` as `cafe`), other alphabets are transliterated
+ * (`шум` as `shum`), and single Greek letters are spelt out (`β1` as `beta1`). Other characters are given by their Unicode numbers
+ * (`模型` as `u6a21-u578b`): the same text always gives the same result, and different texts mostly differ.
  */
 export function romanized(text: string): string {
   if (isAscii(text)) return text;
@@ -63,7 +62,7 @@ const greek: readonly (readonly [letter: string, sound: string, name: string])[]
 ];
 const greekNames: ReadonlyMap<string, string> = new Map(greek.map(([letter, , name]) => [letter, name]));
 
-/** Small letters; й and ё are what their bases are, once their marks are left out. */
+/** Lower-case letters; й and ё are equal to и and е once their marks are removed. */
 const cyrillic =
   'а a б b в v г g ґ g д d е e є ye ж zh з z и i і i к k л l м m н n о o п p р r с s т t у u ф f х kh ц ts ч ch ш sh щ shch ъ - ы y ь - э e ю yu я ya';
 const latin = 'ß ss æ ae œ oe ø o ł l đ d ð d þ th ı i ŋ ng';

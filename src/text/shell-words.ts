@@ -1,8 +1,8 @@
-/** What reading a command line gave: words (their quotes removed), or why it cannot be run without a shell. */
+/** The words of a command line without their quotes, or why it cannot be run without a shell. */
 type ShellWords =
   { kind: 'words'; words: { text: string; quoted: boolean }[] } | { kind: 'refused'; at: number; why: string };
 
-/** Characters that mean nothing to a POSIX shell. */
+/** Characters without a meaning to a POSIX shell. */
 const plain = /^[A-Za-z0-9_@%+=:,./-]+$/;
 const operators: Record<string, string> = {
   '|': 'a pipe',
@@ -25,8 +25,8 @@ export function shellQuote(argv: readonly string[]): string {
 }
 
 /**
- * Splits a line as a POSIX shell does: blanks, '…', "…", backslash, # comments. Whatever else a shell would act on
- * (pipes, variables, patterns) is refused, so that a line never means something else here than in a shell.
+ * Splits a line as a POSIX shell does: blanks, '…', "…", backslash, # comments. Anything else that a shell would interpret (pipes,
+ * variables, patterns) is refused, so that a line never has another meaning here than in a shell.
  */
 export function shellWords(line: string): ShellWords {
   const words: { text: string; quoted: boolean }[] = [];

@@ -7,15 +7,15 @@ export type Column = {
   title: string;
   align: 'left' | 'right';
   cells: readonly string[];
-  /** The higher, the sooner it is left out when the table is too wide. 0: never. */
+  /** Columns with the highest number are dropped first when the table is too wide. 0: never. */
   spare: number;
-  /** So much of its width is enough to keep the others; absent: all that it takes. */
+  /** Width to which the column may be shortened before any is dropped; absent: its full width. */
   least?: number;
-  /** Whether its cells are names: of those that are too long what tells them apart is kept. */
+  /** Whether its cells are names, which are shortened so that they still differ. */
   hasNames?: boolean;
 };
 
-/** Makes columns of these rows: a title, and the text of each row. */
+/** Builds columns from rows: takes a title, and a function from a row to its text. */
 export function columnsOf<Row>(rows: readonly Row[]) {
   return (align: Column['align']) =>
     (title: string, text: (row: Row) => string, spare = 0): Column => ({ title, align, cells: rows.map(text), spare });
@@ -24,13 +24,13 @@ export function columnsOf<Row>(rows: readonly Row[]) {
 const RULE = '─';
 const GAP = '  ';
 
-/** Narrowest a shrunk column gets. */
+/** Least width of a shortened column. */
 const NARROWEST = 4;
 
 /**
- * The lines of a table: titles, a rule, the rows. Text of any origin will do. No line is wider than `width`: columns are shortened
- * as far as they allow, then those that can be spared are left out, then the widest left-aligned one is shortened, and at last
- * whole lines are cut.
+ * The lines of a table: titles, a rule, the rows. Cells may hold text of any origin. No line is wider than `width`: columns are
+ * first shortened to their `least` width, then dropped by `spare`, then the widest left-aligned one is shortened, and finally whole
+ * lines are cut.
  */
 export function tableLines(columns: readonly Column[], width: number): string[] {
   const kept = fitting(columns.map(withoutCodes), width);
@@ -48,7 +48,7 @@ function inColumn(text: string, width: number, { align, hasNames, cells }: Colum
   return align === 'left' ? fit(text, width) : fitRight(text, width);
 }
 
-/** Before anything is measured: what a terminal does not show has no width. */
+/** Removes what a terminal does not draw, before widths are measured. */
 function withoutCodes({ title, cells, ...column }: Column): Column {
   return { ...column, title: lineText(title), cells: cells.map(lineText) };
 }

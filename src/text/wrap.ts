@@ -1,6 +1,6 @@
 import { cellsOf, fit, isSimple, textWidth } from './display-width.js';
 
-/** A sentence on as many lines as it takes; those after the first are indented. Broken at blanks: a word is never cut. */
+/** Wraps a sentence at blanks; lines after the first are indented. A word is never cut. */
 export function wrap(text: string, width: number, indent = '  '): string[] {
   return packed(
     text.split(/\s+/).filter((word) => word !== ''),
@@ -9,13 +9,13 @@ export function wrap(text: string, width: number, indent = '  '): string[] {
   );
 }
 
-/** Shell words on lines of at most `width` columns, with the backslashes that make them one command again. */
+/** Wraps shell words into lines of at most `width` columns, joined by backslashes into one command. */
 export function wrapCommand(words: readonly string[], width: number): string[] {
   const lines = packed(words, width - 2, '');
   return lines.map((line, index) => (index < lines.length - 1 ? `${line} \\` : line));
 }
 
-/** A word that is wider than a line has one of its own. */
+/** Packs words into lines. A word that is wider than a line gets a line of its own. */
 function packed(words: readonly string[], width: number, indent: string): string[] {
   const lines: string[] = [];
   for (const word of words) {
@@ -28,7 +28,7 @@ function packed(words: readonly string[], width: number, indent: string): string
   return lines;
 }
 
-/** The text in at most `most` lines of at most `width` columns, broken at spaces where there are any; the last one is cut. */
+/** Wraps a text into at most `most` lines of at most `width` columns, at spaces where there are any; the last line is cut. */
 export function wrapWithin(text: string, width: number, most: number): string[] {
   if (width <= 0 || most <= 0) return [];
   const lines: string[] = [];
@@ -43,7 +43,7 @@ export function wrapWithin(text: string, width: number, most: number): string[] 
   return [...lines, textWidth(rest) > width ? fit(rest, width) : rest];
 }
 
-/** The longest beginning that fits; at least one character, so that wrapping always gets on. */
+/** The longest beginning that fits; at least one character, so that wrapping always ends. */
 function headOf(text: string, width: number): string {
   let head = '';
   let used = 0;
@@ -55,7 +55,7 @@ function headOf(text: string, width: number): string {
   return head;
 }
 
-/** The text without characters that are not drawn, so that what is cut off is what was seen. */
+/** The text without characters that are not drawn, so that cutting it only removes visible ones. */
 function visible(text: string): string {
   return cellsOf(text)
     .map(({ glyph }) => glyph)

@@ -1,19 +1,21 @@
-/** What tells one occurrence of an error from another, and what stands for it. Later masks see what earlier ones left. */
+/**
+ * Patterns of text that differs between occurrences of an error, and its replacement. Later masks see the result of earlier ones.
+ */
 const masks: readonly (readonly [RegExp, string])[] = [
   [/\b[a-z][a-z0-9+.-]*:\/\/[^\s'"<>)\]]+/gi, '<url>'],
   [/(?<![\w.])(?:~|\.{1,2}|[A-Za-z]:)?(?:[\\/][\w.@+=~-]+){2,}[\\/]?/g, '<path>'],
   [/(?<![\w.])(?:~|\.{1,2})[\\/][\w.@+=~-]+/g, '<path>'],
   [/\b0x[0-9a-f]+\b/gi, '<hex>'],
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '<id>'],
-  // A digit among the letters: `deadbeef1`, not `effaced`; and no part of a number such as `1.2345678e-30`.
+  // An id has a digit among its letters (`deadbeef1`, not `effaced`), and is not part of a number such as `1.2345678e-30`.
   [/(?<![\w.])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,}(?!\w|\.\d|[+-]\d)/gi, '<id>'],
-  // Not within a name, as in `float16` or `conv2d`; a unit may follow (`20.5GiB`).
+  // A number is not part of a name, as in `float16` or `conv2d`; a unit may follow (`20.5GiB`).
   [/(?<![A-Za-z_\d.])[+-]?\d+(?:[.,_]\d+)*(?:e[+-]?\d+)?(?![\d_])/gi, '#'],
   // Shapes of any length: `[32, 128]`, `32x128x3`.
   [/#(?:\s*(?:,|x|×)\s*#)+/g, '#, …'],
   [/\s+/g, ' '],
 ];
-/** Longest kind; what tells two errors apart stands at their beginning. */
+/** Length limit of a kind, in characters; errors differ near their beginning. */
 const LONGEST = 200;
 
 /**

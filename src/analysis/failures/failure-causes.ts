@@ -6,34 +6,34 @@ import { fisherLog10, gStatistic, type Tally, type TwoByTwo } from './fisher-exa
 /** One run that has ended. */
 export type EndedRun = { readonly parameters: Parameters; readonly failed: boolean };
 
-/** What is true of some runs. The number of a threshold is one that was tried. */
+/** A property of some runs. The number in a threshold is a value of some run. */
 export type Condition =
   | { readonly kind: 'is'; readonly parameter: string; readonly value: ParameterValue }
   | { readonly kind: 'at least' | 'at most'; readonly parameter: string; readonly value: number };
 
-/** Conditions under which runs fail more often than without them. */
+/** Conditions under which runs fail more often than otherwise. */
 export type FailureCause = TwoByTwo & {
-  /** One, or two that hold together. */
+  /** One condition, or two that both hold. */
   readonly conditions: readonly Condition[];
-  /** Conditions on other parameters that are true of exactly the same runs. */
+  /** Conditions on other parameters that hold for exactly the same runs. */
   readonly aliases: readonly Condition[];
-  /** Rate of failure inside over the rate of all runs. */
+  /** Rate of failure where the conditions hold, divided by that of all runs. */
   readonly lift: number;
   /** log10 of the one-sided p-value of Fisher's exact test, times the number of conditions tried (Bonferroni). At most 0. */
   readonly log10P: number;
 };
 
-/** Probability, times the number of conditions tried, below which a cause is not put down to chance. */
+/** log10 of the probability, times the number of conditions tried, below which a cause is taken as real. */
 const SURE = Math.log10(0.05);
-/** A condition on a single value of which there are fewer runs tells nothing. */
+/** A single value counts as a condition only with at least so many runs. */
 const LEAST_RUNS = 2;
 
 /**
- * Which values of which parameters go with failure, the surest first; one cause per parameter, and pairs that tell more. None
- * where chance may be all. For every parameter each value, and for numbers each threshold in both directions, is tried; the one
- * under which failures are least likely to have come together by chance is its cause.
+ * Which values of which parameters go with failure, the surest first: one cause per parameter, and pairs that explain more. Empty
+ * where chance may explain all. For every parameter each value, and for numbers each threshold in both directions, is tried; the
+ * one whose failures are least likely to coincide by chance is its cause.
  *
- * @param runs Without those that failed of something else: they never got as far.
+ * @param runs Without runs that failed of another error, as they did not get far enough.
  */
 export function causesOfFailure(runs: readonly EndedRun[]): readonly FailureCause[] {
   return causesOf(
@@ -42,16 +42,16 @@ export function causesOfFailure(runs: readonly EndedRun[]): readonly FailureCaus
   );
 }
 
-/** A parameter with its runs in the order of their values: numbers rising, then the others. */
+/** A parameter with its runs sorted by their values: numbers ascending, then the others. */
 type Column = {
   readonly parameter: string;
   readonly order: readonly number[];
-  /** Of the runs of equal value, in that order: the value, and where they begin and end. */
+  /** Runs of equal value, in that order: the value, and the range of their indices in `order`, without `to`. */
   readonly blocks: readonly Block[];
 };
 type Block = { readonly value: ParameterValue; readonly from: number; readonly to: number };
 
-/** Parameters that do not have the same value in all runs. */
+/** The columns of parameters that do not have the same value in all runs. */
 function columnsOf(runs: readonly EndedRun[]): Column[] {
   const names = [...new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)))];
   return names
@@ -71,7 +71,7 @@ function columnsOf(runs: readonly EndedRun[]): Column[] {
     .filter(({ blocks }) => blocks.length > 1);
 }
 
-/** Numbers as they are, all else as text; what is not passed as the last of them. */
+/** The key of a value in sorting: a number as it is, anything else as text; a parameter that is not passed comes last. */
 function keyOf(value: ParameterValue): number | string {
   if (typeof value === 'number' && !Number.isNaN(value)) return value + 0;
   return value === undefined ? '\uffff' : JSON.stringify(value) + typeof value;
@@ -82,12 +82,12 @@ function compare(a: number | string, b: number | string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A condition that is tried: true of the runs between two places in the order of its column. */
+/** A condition that is tried: it holds for the runs in a range of its column's order. */
 type Trial = { readonly condition: Condition; readonly from: number; readonly to: number; readonly g: number };
 
-/** Conditions of each parameter that are tried in pairs as well. */
+/** Number of conditions of each parameter that are also tried in pairs. */
 const KEPT = 4;
-/** Pairs that are told of at most, and how much surer (log10) than each of their conditions they must be. */
+/** Limit on the number of pairs, and how much surer (log10) a pair must be than each of its conditions. */
 const MOST_PAIRS = 3;
 const CLEARLY = 3;
 
@@ -114,7 +114,7 @@ function causesOf(columns: readonly Column[], failed: readonly boolean[]): Failu
     .sort((a, b) => a.log10P - b.log10P);
 }
 
-/** The conditions on a parameter that tell most failures from other runs, the best first. */
+/** The conditions on a parameter that best separate failures from other runs, the best first. */
 function bestTrials(column: Column, failed: readonly boolean[], total: Tally): Trial[] {
   const before = [0];
   for (const row of column.order) before.push(before.at(-1)! + (failed[row] ? 1 : 0));
@@ -123,7 +123,7 @@ function bestTrials(column: Column, failed: readonly boolean[], total: Tally): T
     const inside = { runs: trial.to - trial.from, failed: before[trial.to]! - before[trial.from]! };
     const g = gStatistic({ inside, outside: without(total, inside) });
     if (g <= 0 || (best.length === KEPT && g <= best.at(-1)!.g)) continue;
-    // After those alike: what is simpler is tried first.
+    // Of equally good conditions the simpler one, which is tried first, stays first.
     const place = best.findIndex((other) => other.g < g);
     best.splice(place < 0 ? best.length : place, 0, { ...trial, g });
     best.length = Math.min(best.length, KEPT);
@@ -160,7 +160,7 @@ function withTest(finding: Finding, tried: number): Finding & { readonly log10P:
   return { ...finding, log10P: Math.min(0, fisherLog10(finding) + Math.log10(tried)) };
 }
 
-/** Parameters that change together give conditions of the same runs: these are one finding. */
+/** Merges findings of exactly the same runs, as parameters that change together produce them. */
 function merged(findings: readonly Finding[]): Finding[] {
   const byRows = groupBy(findings, ({ rows }) => rows.join());
   return [...byRows.values()].map(([first, ...others]): Finding => {
@@ -168,7 +168,7 @@ function merged(findings: readonly Finding[]): Finding[] {
   });
 }
 
-/** Pairs of conditions on two parameters that are much surer than either alone; the best of each two parameters. */
+/** Pairs of conditions on two parameters that are much surer than either alone; for any two parameters the best one. */
 function pairsOf(kept: readonly (readonly Finding[])[], failures: RowSet, total: Tally): Finding[] {
   const pairs = kept.flatMap((firsts, column) =>
     kept.slice(column + 1).flatMap((seconds) => {
@@ -203,7 +203,7 @@ function rateOf({ runs, failed }: Tally): number {
   return runs === 0 ? 0 : failed / runs;
 }
 
-/** Some of the runs, a bit for each. */
+/** A set of runs, one bit each. */
 type RowSet = Uint32Array;
 
 function rowSet(rows: readonly number[], of: number): RowSet {

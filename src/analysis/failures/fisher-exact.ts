@@ -3,9 +3,8 @@ export type TwoByTwo = { readonly inside: Tally; readonly outside: Tally };
 export type Tally = { readonly runs: number; readonly failed: number };
 
 /**
- * Fisher's exact test, one-sided: the logarithm (base 10) of the probability that as many failures or more lie inside, were they
- * dealt out by chance (the upper tail of the hypergeometric distribution). A logarithm, because for 5,000 runs the
- * probability itself is often too small for a double.
+ * Fisher's exact test, one-sided: log10 of the probability that at least as many failures lie inside by chance (the upper tail of
+ * the hypergeometric distribution). As a logarithm, since for 5,000 runs the probability itself is often too small for a double.
  */
 export function fisherLog10({ inside, outside }: TwoByTwo): number {
   const runs = inside.runs + outside.runs;
@@ -15,7 +14,7 @@ export function fisherLog10({ inside, outside }: TwoByTwo): number {
     logChoose(failed, inside.failed) +
     logChoose(runs - failed, inside.runs - inside.failed) -
     logChoose(runs, inside.runs);
-  // The terms of the tail relative to its first one.
+  // The terms of the tail are relative to its first one.
   let [term, sum] = [1, 1];
   for (let count = inside.failed; count < most; count++) {
     const passed = inside.runs - count;
@@ -26,8 +25,8 @@ export function fisherLog10({ inside, outside }: TwoByTwo): number {
 }
 
 /**
- * Twice the log-likelihood ratio of two rates against one (the G statistic), 0 where no more fail inside than outside. In the
- * order of Fisher's p for all but the smallest tables, and quick: it chooses what the exact test is made for.
+ * The G statistic: twice the log-likelihood ratio of two rates against one; 0 where no more runs fail inside than outside. It
+ * orders all but the smallest tables as Fisher's p does, and is fast, so it selects what the exact test is applied to.
  */
 export function gStatistic({ inside, outside }: TwoByTwo): number {
   const runs = inside.runs + outside.runs;
@@ -44,7 +43,7 @@ export function gStatistic({ inside, outside }: TwoByTwo): number {
   );
 }
 
-/** Logarithms of 0!, 1!, 2! …, as far as they have been asked for. */
+/** Logarithms of 0!, 1!, 2! …, computed as needed. */
 const logFactorials = [0];
 
 function logFactorial(count: number): number {

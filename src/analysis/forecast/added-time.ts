@@ -13,16 +13,16 @@ import {
 import type { TimeRange } from './time-range.js';
 
 /**
- * A run, and how much it has to do in all, in whatever its budget counts (1 where it has none); null: that cannot be told. Its
- * budget is not among its parameters: runs like it may have another one.
+ * A run with the total amount of its work, in the unit of its budget (1 where it has none); null: unknown. The parameter that sets
+ * the budget is left out of its parameters, so that runs with another budget count as alike.
  */
 export type BudgetedRun = ForecastRun & {
   readonly units: number | null;
-  /** What it has to do beyond the budget of its present attempt, in the same; absent: nothing. */
+  /** Work that an edit adds to the budget of the present attempt, in the same unit; absent: none. */
   readonly moreUnits?: number;
 };
 
-/** The runs of all sweeps before and after an edit, and the room there is for them before and after. */
+/** The runs of all sweeps and the room for them, before and after an edit. */
 type Edit = {
   readonly sweep: string;
   readonly before: { readonly runs: readonly BudgetedRun[]; readonly setting: ForecastSetting };
@@ -30,10 +30,10 @@ type Edit = {
 };
 
 /**
- * How long until a sweep has ended as it is edited, and how many seconds of that the edit adds (below 0: it ends sooner); null:
- * nothing tells how long one of its runs will take.
+ * How long the edited sweep takes until its end, and how many seconds of that the edit adds (negative: it ends sooner); null: the
+ * duration of some run is unknown.
  *
- * A run takes as long per unit of its budget as those like it that are done or know when they end.
+ * A run is expected to take as long per unit of its budget as similar runs that are done or have an estimate.
  */
 export function addedTime({ sweep, before, after }: Edit): { total: TimeRange; added: number } | null {
   const paceOf = paces(before, after);
@@ -52,12 +52,15 @@ function isUnderWay({ state }: ForecastRun): boolean {
   return state === 'queued' || state === 'starting' || state === 'running' || state === 'stopping';
 }
 
-/** Null also where one of them cannot start, as there is no such slot, or what it waits for will not be done. */
+/**
+ * Time until the last of some runs has ended; null also where one of them cannot start, as there is no such slot, or a run that it
+ * waits for will not be done.
+ */
 function endOfAll(runs: readonly BudgetedRun[], ends: Forecast): TimeRange | null {
   return runs.every((run) => ends([run]) !== null) ? ends(runs) : null;
 }
 
-/** How long a run takes for each unit of its budget, as others did. */
+/** Estimates how long a run takes per unit of its budget, from runs before the edit. */
 function paces({ runs, setting }: Edit['before'], after: Edit['after']): (run: BudgetedRun) => Likeness | null {
   const kindOf = runKinds(after.runs, after.setting);
   const perUnit = (run: BudgetedRun, seconds: number) => seconds / run.units!;
@@ -77,14 +80,14 @@ function paces({ runs, setting }: Edit['before'], after: Edit['after']): (run: B
   return (run) => known.like(kindOf(run));
 }
 
-/** The run with what can be said of its end: that of its present attempt, and what comes after it. */
+/** The run with an estimate of its end: that of its present attempt, and the additional work after it. */
 function withPace(run: BudgetedRun, pace: Likeness | null): BudgetedRun {
   const { units, moreUnits = 0, state } = run;
   const like = pace === null || units === null ? null : { ...pace, centre: pace.centre + Math.log(units) };
   if (moreUnits === 0 || !(state === 'running' || state === 'starting')) return { ...run, like };
   if (pace === null || like === null) return { ...run, state: 'starting', like: null };
   const left = leftOf(run);
-  // Its progress is that of its present attempt.
+  // Its progress is relative to the budget of the present attempt, and so is left out here.
   if (left === null)
     return { ...run, progress: null, like: { ...pace, centre: pace.centre + Math.log(units! + moreUnits) } };
   const more = Math.exp(pace.centre) * moreUnits;

@@ -1,6 +1,6 @@
 import { hasEnded, type RunWord } from '../../base/run-words.js';
 
-/** What is looked at in a run. Times: Unix ms, of its last attempt; `earlier`: of those before. */
+/** The times of a run that count, Unix ms: those of its last attempt, and in `earlier` those of the attempts before. */
 type Lived = {
   readonly state: RunWord;
   readonly startedAt: number | null;
@@ -8,7 +8,7 @@ type Lived = {
   readonly earlier?: readonly (readonly [since: number, at: number])[] | undefined;
 };
 
-/** Milliseconds a run has taken so far or took, in all its attempts; null before it started. `now`: Unix ms. */
+/** Milliseconds for which a run has been up so far, in all its attempts; null before its first start. `now`: Unix ms. */
 export function elapsedMs({ state, startedAt, endedAt, earlier = [] }: Lived, now: number): number | null {
   if (startedAt === null && earlier.length === 0) return null;
   const last = startedAt === null ? 0 : Math.max(0, (hasEnded(state) ? (endedAt ?? now) : now) - startedAt);
@@ -16,12 +16,12 @@ export function elapsedMs({ state, startedAt, endedAt, earlier = [] }: Lived, no
 }
 
 /**
- * The time in which at least one of some runs was up: nights between two launches do not count. `since`: when the stretch began
- * that is not over, Unix ms; null: none of them is up. `ms`: of the stretches before.
+ * The time in which at least one of some runs was up: nights between two launches do not count. `since`: start of the present
+ * stretch, Unix ms; null: none of them is up. `ms`: total of the stretches before.
  */
 export type BusyTime = { readonly ms: number; readonly since: number | null };
 
-/** Null: none of these runs has started, as far as is known. */
+/** The busy time of some runs; null: none has started, or its start is unknown. */
 export function busyTimeOf(runs: readonly Lived[]): BusyTime | null {
   const spans = runs.flatMap(spansOf).sort((a, b) => a.from - b.from);
   if (spans.length === 0) return null;
@@ -36,7 +36,7 @@ export function busyTimeOf(runs: readonly Lived[]): BusyTime | null {
   return to === Infinity ? { ms, since: from } : { ms: ms + to - from, since: null };
 }
 
-/** How long it is at a time, Unix ms. */
+/** The busy time up to a moment (`now`, Unix ms). */
 export function busyMs({ ms, since }: BusyTime, now: number): number {
   return ms + (since === null ? 0 : Math.max(0, now - since));
 }

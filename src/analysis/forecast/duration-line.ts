@@ -16,9 +16,9 @@ const GROUPS_SPREAD = 0.8;
 const SLOPES_SPREAD = 0.4;
 /** Weight of the prior spread, as a number of runs. */
 const PRIOR_RUNS = 2;
-/** Standard deviation of what changes for all runs as time passes, as the load of a machine does. */
+/** Standard deviation of changes that affect all runs over time, such as the load of the machine. */
 const DRIFT = 0.07;
-/** A run shorter than this tells nothing more by being shorter, seconds. */
+/** Shorter durations are raised to this one, in seconds, as they carry no more information. */
 const SHORTEST = 0.001;
 const MOST_MARKS = 21;
 /** A group with at least so many runs has a spread of its own; a smaller one borrows from the others. */
@@ -34,9 +34,9 @@ type Sums = { weight: number; value: number; square: number };
 type Group = { weight: number; mean: number; readonly settings: Map<string, Sums> };
 
 /**
- * The line around which the runs of a sweep lie, in logarithms: the mean of their group, and a slope for each numeric parameter, as
- * more steps or a larger model take longer; each setting (all parameters but seeds) has its own distance from the line. As long as
- * little is known of a group, a slope or a setting, it is drawn to what is usual (ridge regression, empirical Bayes).
+ * A linear model of the logarithm of a run's duration: the mean of its group, and a slope for each numeric parameter, as more steps
+ * or a larger model take longer; each setting (all parameters but seeds) has its own distance from the line. Groups, slopes and
+ * settings with few runs are shrunk towards priors (ridge regression, empirical Bayes).
  */
 export class DurationLine {
   readonly #durations: readonly Duration[];
@@ -182,7 +182,8 @@ export class DurationLine {
       const weight = isOwn(duration) ? duration.weight : duration.weight / Math.max(1, others);
       return [{ at: this.#residuals[index]! / Math.sqrt(this.#variance), share: duration.share, weight }];
     });
-    // A few durations stand for others around them; many, though each counts little, are the distribution (L. Kish, Survey Sampling, 1965).
+    // Few durations are blurred, as each stands for others around it; many are the distribution itself. The effective number is
+    // Kish's (L. Kish, Survey Sampling, 1965).
     const squares = seen.reduce((sum, { weight }) => sum + weight ** 2, 0);
     const blur = KERNEL / Math.sqrt(Math.max(1, count ** 2 / squares));
     const marks = seen.flatMap((mark) => [-blur, 0, blur].map((by) => ({ ...mark, at: mark.at + by })));
@@ -206,8 +207,8 @@ function thinned(marks: (Mark & { readonly weight: number })[]): Mark[] {
 }
 
 /**
- * What a numeric parameter does to the duration, by its logarithm, within groups: what differs between groups is their own.
- * `strength`: how much the durations say of it, beside its prior.
+ * The effect of a numeric parameter on the duration, both as logarithms, within groups: differences between groups are in the
+ * groups' means. `strength`: weight of the durations in the estimate beside the prior, 0 to 1.
  */
 type Slope = { readonly at: (kind: RunKind) => number; value: number; strength: number };
 
@@ -230,14 +231,14 @@ function slopesOf(durations: readonly Duration[]): Slope[] {
       const known = means.get(group);
       const log = known === undefined ? null : logOf(parameters, name);
       if (known === undefined || log === null) return 0;
-      // Where little is known of a group, it is not known either which of its runs that is.
+      // A group with few runs has an uncertain mean, so the distance from it is shrunk.
       return ((log - known.value / known.weight) * known.weight) / (known.weight + SOME);
     };
     return means.size === 0 ? [] : [{ at, value: 0, strength: 1 }];
   });
 }
 
-/** Weight, as a number of runs, that draws a run of a little-known group to its mean. */
+/** Weight, as a number of runs, by which that distance is shrunk. */
 const SOME = 0.3;
 
 function logOf(parameters: Parameters, name: string): number | null {

@@ -1,14 +1,14 @@
 import type { Parameters } from '../../base/scalar.js';
 
-/** Parameters that name a repetition or a place, and are no condition of the experiment. */
+/** Parameters that name a repetition or a place, and do not affect the duration. */
 const repetition = /(^|[._-])(seed|secret|random_state|run_id|name|path|dir|directory|file)$/i;
 
-/** Whether a parameter tells repetitions of one setting apart, as a seed does. */
+/** Whether a parameter only distinguishes repetitions of one setting, as a seed does. */
 export function namesRepetition(parameter: string): boolean {
   return repetition.test(parameter);
 }
 
-/** What tells which runs are of one kind. `isPreparation`: other groups wait for its group, as for a warm-up. */
+/** The properties by which runs count as alike. `isPreparation`: other groups wait for its group, as for a warm-up. */
 export type RunKind = {
   readonly sweep: string;
   readonly group: string;
@@ -20,38 +20,38 @@ export type RunKind = {
 export type Duration = {
   readonly kind: RunKind;
   readonly seconds: number;
-  /** Share of its budget that it had used when it ended, 0 to 1; null: it did not say. */
+  /** Share of its budget that the run had used at its end, 0 to 1; null: unknown. */
   readonly share: number | null;
-  /** How much it counts: 1 where the run has ended, less where its end is an estimate. */
+  /** Weight of this duration: 1 where the run has ended, less where its end is an estimate. */
   readonly weight: number;
 };
 
-/** How long a run takes, as others say. Logarithms of seconds, as runs differ by factors. */
+/** How long a run takes, estimated from others. As logarithms of seconds, since durations differ by factors. */
 export type Likeness = {
   readonly centre: number;
-  /** Standard deviation of what is not known of the centre. Runs share it: more of them do not average it away. */
+  /** Standard deviation of the error of the centre, which all runs share: averaging over runs does not reduce it. */
   readonly doubt: number;
   /** Standard deviation of single runs around the centre. */
   readonly spread: number;
-  /** Worked out when it is asked for. */
+  /** Computed on first use. */
   readonly shape: () => Shape;
 };
 
-/** How the runs of a group lie around what is expected of them. */
+/** The distribution of a group's runs around their expected durations. */
 export type Shape = {
-  /** How many runs say so. */
+  /** Effective number of runs behind it. */
   readonly count: number;
-  /** As many of the runs lie between any two of these, the shortest first. */
+  /** Quantiles of equal weight, the shortest first. */
   readonly marks: readonly Mark[];
 };
 
-/** `at`: standard deviations from the centre. `share`: as of a duration. */
+/** One quantile. `at`: standard deviations from the centre. `share`: as in `Duration`. */
 export type Mark = { readonly at: number; readonly share: number | null };
 
-/** Parameters of a run do not change, and putting them in words takes longer than all else here. */
+/** Texts of settings. A run's parameters do not change, and writing them as text takes longer than anything else here. */
 const settings = new WeakMap<Parameters, string>();
 
-/** The same text for runs that differ in nothing but their seeds. */
+/** A text that is equal for runs that differ in nothing but their seeds. */
 export function settingOf(parameters: Parameters): string {
   const known = settings.get(parameters);
   if (known !== undefined) return known;

@@ -1,8 +1,7 @@
 /**
- * When runs end that are up or wait, as far as it can be told: who is up ends when its row says so, who waits takes as long as
- * runs like it take, and slots are given in the order of the queue, as the scheduler gives them. As none of that is known exactly,
- * the queue is simulated in several cases, whose ends are given as a range. The same for the window, `ls`,
- * `status`, `wait` and `--plain`.
+ * Estimates when runs end. A running run ends when its supervisor says so, a waiting one takes as long as similar runs, and slots
+ * are given in the order of the queue, as the scheduler gives them. As none of this is known exactly, the queue is simulated in
+ * several cases, whose ends are given as a range. The window, `ls`, `status`, `wait` and `--plain` all use this estimate.
  */
 import { groupBy } from '../../base/group-by.js';
 import { lazy } from '../../base/lazy.js';
@@ -29,17 +28,17 @@ export type ForecastRun = {
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly progress: number | null;
-  /** Seconds until a running run ends; null: nobody knows. */
+  /** Seconds until a running run ends; null: unknown. */
   readonly etaSeconds: number | null;
-  /** From when to when it may end, seconds; absent: the supervisor is older and does not say. */
+  /** The range of `etaSeconds`; absent: an older supervisor, which does not send it. */
   readonly etaRange?: readonly [low: number, high: number] | null | undefined;
-  /** When its next attempt starts by itself; null: none is planned. */
+  /** When its next attempt starts without a request; null: none is planned. */
   readonly retryAt?: number | null;
   /** Start and end of each attempt before the last. */
   readonly earlier?: readonly (readonly [since: number, at: number])[] | undefined;
   /** GPUs it takes; absent: none, it takes a CPU slot. */
   readonly gpuCount?: number | undefined;
-  /** How long it takes, where the caller knows better than the runs here; null: nobody knows. */
+  /** How long it takes, where the caller knows better than the runs here; null: unknown. */
   readonly like?: Likeness | null;
   /** CPU slots it takes where it takes no GPU; absent: one. */
   readonly cores?: number | undefined;
@@ -77,7 +76,7 @@ export function forecastSetting({ status, sweeps }: Known, now: number): Forecas
   return { cpuSlots: status.cpu.slots, gpus, needs: (sweep, group) => needs.get(groupKey(sweep, group)) ?? [], now };
 }
 
-/** How long until the last of these runs has ended; null: that cannot be known, or there is nothing to wait for. */
+/** How long until the last of these runs has ended; null: unknown, or none is open. */
 export type Forecast = (runs: Iterable<Pick<ForecastRun, 'id' | 'state'>>) => TimeRange | null;
 
 /** How long until the last of the asked runs has ended, given all runs of the supervisor. `now`: Unix ms. */
@@ -89,7 +88,7 @@ export function timeLeft(
   return forecastOf([...fleet.runs.values()], forecastSetting(fleet, now))(asked);
 }
 
-/** @param runs All that share the slots, in the order of their submission. */
+/** @param runs All runs that share the slots, in the order of their submission. */
 export function forecastOf(runs: readonly ForecastRun[], setting: ForecastSetting): Forecast {
   const groups = runGroups(runs, setting);
   const open = openRuns(runs, groups, setting.now);
@@ -137,7 +136,7 @@ function runGroups(runs: readonly ForecastRun[], { needs }: Pick<ForecastSetting
   return { all, numberOf: ({ sweep, group }) => numbers.get(groupKey(sweep, group)) ?? -1 };
 }
 
-/** Tells which runs are alike, among these. */
+/** Returns a function that tells which of these runs are alike. */
 export function runKinds(
   runs: readonly ForecastRun[],
   setting: Pick<ForecastSetting, 'needs'>,
@@ -153,7 +152,10 @@ function kindOf(
   return { sweep, group, parameters, isPreparation };
 }
 
-/** How long a run takes from now on, or from its start. `never`: it keeps its slot, paused or standing still, and is not waited for. */
+/**
+ * How long a run takes from now on, or from its start. `never`: it is paused or stands still, keeps its slot, and is not waited
+ * for.
+ */
 type Takes = TimeRange | Likeness | 'unknown' | 'never';
 
 /** A run that is up or waits. `group`: the number of its group. */
@@ -176,7 +178,7 @@ function takesOf(run: ForecastRun, likeOf: () => Likeness | null, now: number): 
   const like = likeOf();
   if (like === null) return 'unknown';
   if (run.state !== 'running') return like;
-  // Its supervisor knows how far it is and others like it: that it does not say when it ends has a reason.
+  // The supervisor knows its progress and yet gives no estimate: the run stands still.
   if (run.progress !== null) return 'never';
   const elapsed = (now - (run.startedAt ?? now)) / 1000;
   return secondsToEnd({ elapsed, own: null, mayEndEarly: false, like }) ?? 'never';
@@ -186,7 +188,7 @@ const AT_ONCE: TimeRange = { low: 0, middle: 0, high: 0 };
 
 type Told = Pick<ForecastRun, 'state' | 'etaSeconds' | 'etaRange'>;
 
-/** `4-9m`: how long a run that is up still takes; empty where nobody knows. */
+/** `4-9m`: how long a running run still takes; empty where that is unknown. */
 export function leftText(run: Told): string {
   const left = leftOf(run);
   return left === null ? '' : durationRange(left);
@@ -210,21 +212,21 @@ function durationsOf(groups: readonly RunGroup[], now: number): KnownDurations {
   return new KnownDurations(done).with(up);
 }
 
-/** What a run that is done took; null: it is not, or not all that it took is known. */
+/** The duration of a run that is done; null: it is not done, or the times of some attempt are unknown. */
 export function durationOf(run: ForecastRun, kind: RunKind): Duration | null {
   const { state, startedAt, endedAt } = run;
   if (state !== 'done' || startedAt === null || endedAt === null || !isWhole(run)) return null;
   return { kind, seconds: elapsedMs(run, endedAt)! / 1000, share: null, weight: 1 };
 }
 
-/** A run that is up and knows how long it will be; null: it does not. */
+/** The expected duration of a running run with an estimate; null: it has none. */
 export function foreseen(run: ForecastRun, kind: RunKind, now: number): Foreseen | null {
   const left = leftOf(run);
   if (left === null || !isWhole(run)) return null;
   return { kind, elapsed: elapsedMs(run, now)! / 1000, left, share: null };
 }
 
-/** Whether all its attempts are known. */
+/** Whether the times of all its attempts are known. */
 function isWhole({ attempt, startedAt, earlier = [] }: ForecastRun): boolean {
   return startedAt !== null && (attempt <= 1 || earlier.length > 0);
 }
@@ -248,7 +250,10 @@ const MANY = 1000;
 /** Standard deviation of the logarithm of the time that a start takes, which depends on the load of the machine. */
 const PAUSE_DOUBT = 0.2;
 
-/** For each case, the seconds that each run takes. Every run meets its whole distribution, in an order of its own. */
+/**
+ * For each case, the seconds that each run takes. Over the cases every run goes through its whole distribution, in an order of its
+ * own.
+ */
 function casesOf(open: readonly OpenRun[], pauses: Readonly<Record<Job['pool'], number>>): Float64Array[] {
   const count = open.length > MANY ? CASES_OF_MANY : CASES;
   const cases = Array.from({ length: count }, () => new Float64Array(open.length));
@@ -277,14 +282,14 @@ function shareLeft({ progress }: ForecastRun): number {
 /** Even a run that has done all its work takes some time once it is started again. */
 const LEAST_SHARE = 0.01;
 
-/** FNV-1a: a run has the same cases in every forecast, so that nothing but what changes changes them. */
+/** The FNV-1a hash. It gives a run the same cases in every forecast, so that a forecast changes only when its inputs do. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;
 }
 
-/** `own`: how long a run takes in each case, the shortest first. `shared`: for each case a factor that holds for all its runs. */
+/** `own`: the possible durations of a run, the shortest first. `shared`: for each case a factor that holds for all its runs. */
 type Spread = { readonly own: readonly number[]; readonly shared: readonly number[] };
 
 function spreadOf(takes: Takes, deviations: readonly number[]): Spread {

@@ -3,7 +3,7 @@ import { DurationLine, USUAL_SPREAD } from './duration-line.js';
 import type { Duration, Likeness, RunKind } from './durations.js';
 import { deviationOf, probabilityOf, type TimeRange } from './time-range.js';
 
-/** A run that is up, and is expected to end in so long, seconds. `share`: as of a duration. */
+/** A running run that is expected to end in `left` seconds. `share`: as in `Duration`. */
 export type Foreseen = {
   readonly kind: RunKind;
   readonly elapsed: number;
@@ -12,8 +12,8 @@ export type Foreseen = {
 };
 
 /**
- * What the durations of some runs tell of others of their sweep. A sweep tells nothing of its warm-ups by its other runs, nor the
- * other way round.
+ * The known durations of runs, from which those of others in their sweep are estimated. Warm-ups and other runs of a sweep are
+ * estimated apart.
  */
 export class KnownDurations {
   readonly #known: readonly Duration[];
@@ -25,14 +25,17 @@ export class KnownDurations {
     for (const duration of known) addTo(this.#pools, poolOf(duration.kind), duration);
   }
 
-  /** With what is known of runs that are up: where all of a group are up, the one that has come farthest tells of the others. */
+  /** Adds the estimates of running runs: where no run of a group has ended yet, the one that is farthest tells about the others. */
   with(foreseen: readonly Foreseen[]): KnownDurations {
     if (foreseen.length === 0) return this;
     const more = foreseen.map((run) => this.#durationOf(run)).filter(({ weight }) => weight > 0);
     return new KnownDurations([...this.#known, ...more]);
   }
 
-  /** It counts as far as it is known when it ends, and that is more than what others say, or it has outlasted them. */
+  /**
+   * An estimate as a duration. Its weight is high where the estimate is precise, and more precise than that by others, or where the
+   * run has outlasted others.
+   */
   #durationOf({ kind, elapsed, left, share }: Foreseen): Duration {
     const like = this.like(kind);
     const deviation = deviationOf({ low: elapsed + left.low, high: elapsed + left.high });
@@ -42,7 +45,7 @@ export class KnownDurations {
     return { kind, seconds: elapsed + left.middle, share, weight: certainty * news };
   }
 
-  /** Null: nothing is known of any run of its sweep. */
+  /** The estimate for a kind of run; null: no duration of its sweep is known. */
   like(kind: RunKind): Likeness | null {
     const pool = poolOf(kind);
     const known = this.#pools.get(pool);
@@ -53,7 +56,7 @@ export class KnownDurations {
   }
 }
 
-/** The share of the runs like it that a run has outlasted. */
+/** The share of similar runs that a run has outlasted. */
 function outlasted(elapsed: number, like: Likeness): number {
   return elapsed <= 0 ? 0 : probabilityOf((Math.log(elapsed) - like.centre) / deviationAround(like));
 }
@@ -62,7 +65,7 @@ function deviationAround({ doubt, spread }: Likeness): number {
   return Math.hypot(doubt, spread);
 }
 
-/** Of one group, the latest say what the next ones take; more of them say no more. */
+/** Number of runs of one group, the latest, that are looked at: more of them do not improve an estimate. */
 export const MOST_PER_GROUP = 150;
 
 function poolOf({ sweep, isPreparation }: RunKind): string {

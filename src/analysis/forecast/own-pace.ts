@@ -1,22 +1,24 @@
-/** How the progress of a run has moved; where it says nothing of its progress, its rows. Times: ms, any zero. */
+/** When the progress of a run has moved, or its rows where it reports no progress. Times: ms, any zero. */
 export type Movement = {
-  /** When it moved last. */
+  /** Time of the last move. */
   readonly at: number;
-  /** From one move to the next, on the average, and the longest so far; up to the first move, from its start. */
+  /** Mean and longest time between two moves; before the second move, the time from its start to the first. */
   readonly every: number;
   readonly longest: number;
 };
 
 /**
- * What a run has to do until its budget is used up, by its own pace. `seconds`: from `at` on (ms, any zero). `error`: how far off
- * that may be: standard deviation of its logarithm.
+ * The time until a run has used its budget, by its own pace. `seconds`: counted from `at` (ms, any zero). `error`: standard
+ * deviation of the logarithm of `seconds`.
  */
 export type ToBudget = { readonly seconds: number; readonly at: number; readonly error: number };
 
-/** Even of a steady pace it is not known that it lasts; it is known the less, the fewer readings there are. */
+/**
+ * Error of the pace, as a standard deviation of its logarithm: even a steady pace may change, and few readings are less certain.
+ */
 const LASTING_ERROR = 0.12;
 const ERROR_OF_ONE_READING = 0.5;
-/** Where there is only the start of the process to go by: start-up counts as work. */
+/** The error where only the start of the process is known, so that start-up time counts as work. */
 const ERROR_FROM_START = 1;
 
 /** A step of progress is a jump where it is so many times as long as usual, and more than a small one. */
@@ -28,30 +30,30 @@ type Mark = { readonly at: number; readonly progress: number };
 /** An even number, so that the last mark stays when every other one is dropped. */
 const MOST_MARKS = 64;
 
-/** The pace of one attempt of a run, as far as its own progress tells. Times: ms, any zero. */
+/** The pace of one attempt of a run, by its own progress. Times: ms, any zero. */
 export class OwnPace {
   readonly #since: number;
-  /** How far it was at some moments, the first of this attempt first: a resumed run does not start at zero. */
+  /** The progress at some moments of this attempt, oldest first: a resumed run does not start at zero. */
   #marks: Mark[] = [];
-  /** The moves of this attempt; null: it has not moved yet. `mark`: how far it was at the last one. */
+  /** The moves of this attempt; null: it has not moved yet. `mark`: its progress at the last one. */
   #moves: { count: number; first: number; last: number; longest: number; mark: number } | null = null;
 
-  /** @param since When the process came up. */
+  /** @param since When the process started. */
   constructor(since: number) {
     this.#since = since;
   }
 
-  /** @param mark Moves with the run where it does not say how far it is. */
+  /** @param mark A value that changes as the run advances, for runs without progress. */
   note(progress: number | null, mark: number, now: number): void {
-    // A resumed run may begin anew: then its pace is not that since its old rows.
+    // A run that resumes may fall behind its first reading; its pace is then measured anew.
     if (progress !== null && progress < (this.#marks[0]?.progress ?? Infinity)) this.#marks = [{ at: now, progress }];
     else if (progress !== null && progress !== this.#marks.at(-1)!.progress) this.#mark({ at: now, progress });
     this.#noteMove(progress ?? mark, now);
   }
 
   /**
-   * As its pace was over the later half of its time, up to when it moved last: many runs begin faster or slower than they continue.
-   * That it has not moved since makes it no slower, until it stands still.
+   * The time left by the pace over the later half of the run's time, up to its last move: many runs begin faster or slower than
+   * they continue. Time since that move does not lower the pace, until the run stands still.
    */
   toBudget(progress: number | null): ToBudget | null {
     const [first] = this.#marks;
@@ -65,8 +67,8 @@ export class OwnPace {
   }
 
   /**
-   * How much of its budget the run has used: some say that they are through when they end early, and come there in one step from
-   * where they were. Null: there are too few readings to tell.
+   * Share of its budget that the run has used. A run that ends early may report full progress in one jump, which does not count.
+   * Null: there are too few readings.
    */
   get used(): number | null {
     const [before, last] = this.#marks.slice(-2);
@@ -78,7 +80,7 @@ export class OwnPace {
     return isJump ? before.progress : last.progress;
   }
 
-  /** Standard deviation of the logarithm of what is left, if the pace stays as it is. */
+  /** Standard deviation of the logarithm of the remaining time. */
   get error(): number {
     return LASTING_ERROR + ERROR_OF_ONE_READING / Math.sqrt(Math.max(1, this.#moves?.count ?? 0));
   }
@@ -88,7 +90,7 @@ export class OwnPace {
     if (this.#marks.length > MOST_MARKS) this.#marks = this.#marks.filter((_, index) => index % 2 === 0);
   }
 
-  /** The last mark before a time. */
+  /** The last mark at or before a time. */
   #before(time: number): Mark {
     return this.#marks.findLast(({ at }) => at <= time)!;
   }
@@ -110,12 +112,15 @@ export class OwnPace {
   }
 }
 
-/** A run stands still when it has not moved for so long, ms; for so many times its usual pause, and its longest one. */
+/**
+ * A run stands still when it has not moved for this long, in ms, as a multiple of its usual pause, and as a multiple of its longest
+ * one.
+ */
 const STILL_MS = 10_000;
 const USUAL_PAUSES = 10;
 const LONGEST_PAUSES = 3;
 
-/** Whether a run has not moved for much longer than usual: then nobody knows when it ends. */
+/** Whether a run has not moved for much longer than usual, so that its end is unknown. */
 export function standsStill({ at, every, longest }: Movement, now: number): boolean {
   return now - at > Math.max(STILL_MS, USUAL_PAUSES * every, LONGEST_PAUSES * longest);
 }

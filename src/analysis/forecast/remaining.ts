@@ -7,32 +7,31 @@ type Own = { readonly progress: number } & Pick<ToBudget, 'seconds' | 'error'>;
 /** The facts about a running run from which its remaining time is estimated. Seconds. */
 export type RunSoFar = {
   readonly elapsed: number;
-  /** Share of its budget that is used, and what is left of it at its own pace; null: it does not say how far it is. */
+  /** Share of its budget that is used, and the time left at its own pace; null: it reports no progress. */
   readonly own: Own | null;
   /** Whether a rule (`stop_when`, early stopping) may end it before its budget is used up. */
   readonly mayEndEarly: boolean;
-  /** How long runs like it take; null: nothing tells. */
+  /** How long similar runs take; null: unknown. */
   readonly like: Likeness | null;
 };
 
-/** A run that has taken so many times as long as the longest like it, and says nothing of itself, may never end. */
+/** A run without progress that has taken so many times as long as the longest similar run may never end. */
 const UNLIKE = 3;
-/** Weight of the case that a run does what no run like it has done yet, as a number of runs. */
+/** Weight of the case that a run ends as no similar run has ended, as a number of runs. */
 const OTHERWISE = 0.5;
-/** The pace of a run that is up for less, seconds, and has come less far, is mostly that of its start. */
+/** The pace of a run that is up for less, in seconds, and has made less progress, is mostly that of its start-up. */
 const YOUNG = 10;
 const BEGUN = 0.1;
 /** Three equal weights at 0 and at so many standard deviations to both sides have that deviation. */
 const THREE = [-Math.sqrt(1.5), 0, Math.sqrt(1.5)];
 
 /**
- * How long until a run ends; null: nothing tells.
+ * How long until a run ends; null: unknown.
  *
- * The run may end as any run like it has ended that it has not outlasted yet: after as long a time, and at the same share of
- * its budget, to which its own pace leads. Both are combined by what is known of each: the siblings count most at first, and
- * the run itself more and more. One that outlasts all others uses its budget up; where others did not, or it has none, it takes
- * as long again as it has taken (the median of what is left, of a duration of which nothing but its age is known;
- * J. R. Gott, Nature 363, 1993).
+ * The run may end as any similar run that it has not outlasted: after the same time, and at the same share of its budget, which its
+ * own pace reaches at some time. Both estimates are weighted by their precision: the siblings count most at first, and the run
+ * itself more and more. A run that outlasts all others uses its budget up; where others did not, or it has none, it takes as long
+ * again as it has taken (the median of the remaining life where only the age is known; J. R. Gott, Nature 363, 1993).
  */
 export function secondsToEnd(run: RunSoFar): TimeRange | null {
   const { own, like } = run;
@@ -42,12 +41,12 @@ export function secondsToEnd(run: RunSoFar): TimeRange | null {
   return rangeOf([...known, ...otherwise(run, like)]);
 }
 
-/** Whether the pace of a run is worth telling where nothing is known of others. */
+/** Whether the pace of a run is reliable enough where no similar run is known. */
 function isWorthTelling({ elapsed, mayEndEarly }: RunSoFar, { progress }: Own): boolean {
   return !mayEndEarly && (elapsed >= YOUNG || progress >= BEGUN);
 }
 
-/** The remaining times by runs like it that have ended, without those that this run has outlasted. */
+/** The remaining times by similar runs that have ended, without those that this run has outlasted. */
 function asOthers({ elapsed, own }: RunSoFar, like: Likeness): Possible[] {
   const { marks, count } = like.shape();
   const deviation = Math.hypot(like.doubt, like.spread);
@@ -63,7 +62,7 @@ function asOthers({ elapsed, own }: RunSoFar, like: Likeness): Possible[] {
   return possible;
 }
 
-/** Combines the duration by the run's own pace with that by others, weighted by their variances. In logarithms. */
+/** Combines the duration by the run's own pace with that by others, weighted by their variances, as logarithms. */
 function combine(centre: number, deviation: number, { elapsed, own }: { elapsed: number; own: Own }) {
   const byItself = Math.max(LEAST_SECONDS, elapsed + own.seconds);
   const error = Math.max(LEAST_ERROR, (own.error * own.seconds) / byItself);
@@ -90,7 +89,7 @@ function otherwise({ elapsed, own, mayEndEarly }: RunSoFar, like: Likeness): Pos
   }));
 }
 
-/** Share of its budget from which a run has used it up. */
+/** A run that has used this share of its budget counts as complete. */
 const WHOLE = 0.9;
 
 function budgetOf(own: Own, weight: number): Possible[] {

@@ -2,7 +2,7 @@ import { groupBy } from '../../base/group-by.js';
 
 type Pool = 'cpu' | 'gpu';
 
-/** What takes room for a time: a run that is up or waits. */
+/** A run that takes room for a time: it is up or waits. */
 export type Job = {
   /** Number of its group. */
   readonly group: number;
@@ -10,9 +10,9 @@ export type Job = {
   /** Slots or GPUs that it takes. */
   readonly room: number;
   readonly isUp: boolean;
-  /** The higher goes first, then the order of the jobs. */
+  /** Jobs of a higher priority start first, then those earlier in the list. */
   readonly priority: number;
-  /** Seconds from now before which it does not start. */
+  /** Earliest start, in seconds from now. */
   readonly notBefore: number;
 };
 
@@ -20,8 +20,8 @@ export type Job = {
 export type JobGroups = { readonly needs: readonly (readonly number[])[]; readonly blocked: ReadonlySet<number> };
 
 /**
- * What waits for room, and what there is of it. Gives the order of events for any number of cases of how long the jobs take:
- * whenever there is room, the first job that may start takes it, as the scheduler does (list scheduling).
+ * The jobs that are up or wait, and the room for them. Simulates when they end, for any number of cases of their durations:
+ * whenever there is room, the first job that may start takes it, as in the scheduler (list scheduling).
  */
 export class Schedule {
   readonly jobs: readonly Job[];
@@ -39,7 +39,7 @@ export class Schedule {
     this.groups = groups;
     const free = { ...room };
     for (const job of jobs) if (job.isUp) free[job.pool] -= job.room;
-    // Where runs share GPUs, more are up than there are GPUs: as one ends, another takes its place.
+    // Where runs share a GPU, more may be up than there are GPUs; then as one ends, another takes its place.
     this.free = { cpu: Math.max(0, free.cpu), gpu: Math.max(0, free.gpu) };
     this.lines = linesOf(jobs);
     this.open = new Int32Array(groups.needs.length);
@@ -51,7 +51,8 @@ export class Schedule {
   /**
    * When each job ends, seconds from now; NaN: never.
    *
-   * @param seconds How long each job takes; counted from now where it is up, else from its start. Infinity: it keeps its room for ever.
+   * @param seconds How long each job takes, counted from now where it is up, else from its start. Infinity: it never frees its
+   * room.
    */
   ends(seconds: Float64Array): Float64Array {
     return new Simulation(this, seconds).run();
@@ -61,7 +62,7 @@ export class Schedule {
 /** Jobs of one group that start one after another. */
 type Line = { readonly group: number; readonly jobs: readonly number[]; readonly ranks: readonly number[] };
 
-/** The jobs of a group wait for the same thing. One that starts later than the others has a line of its own. */
+/** Groups jobs that wait for the same groups into lines. A job with a later earliest start has a line of its own. */
 function linesOf(jobs: readonly Job[]): Line[] {
   const waiting = [...jobs.keys()].filter((job) => !jobs[job]!.isUp);
   const inOrder = waiting.sort((a, b) => jobs[b]!.priority - jobs[a]!.priority || a - b);
@@ -84,7 +85,7 @@ class Simulation {
   readonly #open: Int32Array;
   /** Whether what the jobs of each line need is done. */
   #ready: boolean[] = [];
-  /** Jobs that are up, the next to end last. There are as many as slots: few enough for a list that is kept in order. */
+  /** Jobs that are up, the next to end last. A sorted list suffices, as there are no more than slots. */
   readonly #up: number[] = [];
   /** Every `notBefore` that has yet to pass, the next one last. */
   readonly #wakes: number[];
@@ -117,7 +118,7 @@ class Simulation {
     }
   }
 
-  /** The line with the first job of those that may start; below 0: none may. */
+  /** The line whose first waiting job comes first among those that may start; below 0: none may. */
   #first(now: number): number {
     const { lines, jobs } = this.#schedule;
     let [best, bestRank] = [-1, Infinity];
@@ -151,7 +152,7 @@ class Simulation {
     this.#up.splice(low, 0, job);
   }
 
-  /** Ends the next run, or passes the next `notBefore`. Returns the new time; Infinity: nothing changes any more. */
+  /** Ends the next run, or passes the next `notBefore`. Returns the new time; Infinity: nothing is left to happen. */
   #advance(): number {
     const job = this.#up.at(-1);
     const wake = this.#wakes.at(-1) ?? Infinity;

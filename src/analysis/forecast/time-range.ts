@@ -1,27 +1,27 @@
-/** A length of time that is not known exactly, seconds: it is below `low` in one case of ten, and above `high` in another. */
+/** An uncertain length of time in seconds: it is below `low` in one case of ten, and above `high` in another. */
 export type TimeRange = { readonly low: number; readonly middle: number; readonly high: number };
 
-/** A possible length of time, and how likely it is beside the others. */
+/** A possible length of time, and its relative probability. */
 export type Possible = { readonly seconds: number; readonly weight: number };
 
-/** Null of nothing. */
+/** The range of a distribution; null: it is empty. */
 export function rangeOf(possible: Possible[]): TimeRange | null {
   if (possible.length === 0) return null;
   const sorted = possible.sort((a, b) => a.seconds - b.seconds);
   const total = sorted.reduce((sum, { weight }) => sum + weight, 0);
   const at = (share: number) => quantileOf(sorted, share * total);
-  // Between equal times, rounding may put the later one first.
+  // Rounding may put the later of two equal times first.
   const low = at(TAIL);
   const middle = Math.max(low, at(0.5));
   return { low, middle, high: Math.max(middle, at(1 - TAIL)) };
 }
 
-/** How likely it is that a time lies below its range; as likely as above. */
+/** Probability that a time lies below its range; that of a time above it is the same. */
 const TAIL = 0.1;
 /** Standard deviations from the middle to the ends of the range, of a normal distribution. */
 const TAIL_DEVIATIONS = 1.2816;
 
-/** Linear between the middles of the steps of the distribution. */
+/** The quantile, interpolated linearly between the middles of the steps of the distribution. */
 function quantileOf(sorted: readonly Possible[], wanted: number): number {
   let [before, beforeAt] = [sorted[0]!.seconds, 0];
   let below = 0;
@@ -34,14 +34,14 @@ function quantileOf(sorted: readonly Possible[], wanted: number): number {
   return before;
 }
 
-/** The time at so many standard deviations from the middle, as if its logarithm were normal to either side. */
+/** The time at so many standard deviations from the middle, as if its logarithm were normal on either side. */
 export function timeAt({ low, middle, high }: TimeRange, deviations: number): number {
   const end = deviations < 0 ? low : high;
   if (middle <= 0 || end <= 0) return Math.max(0, middle + ((end - middle) * Math.abs(deviations)) / TAIL_DEVIATIONS);
   return middle * (end / middle) ** (Math.abs(deviations) / TAIL_DEVIATIONS);
 }
 
-/** How far apart a time may be from its middle: standard deviation of its logarithm. */
+/** Standard deviation of the logarithm of a time, by its range. */
 export function deviationOf({ low, high }: Pick<TimeRange, 'low' | 'high'>): number {
   return Math.log(Math.max(high, 1e-3) / Math.max(low, 1e-3)) / (2 * TAIL_DEVIATIONS);
 }
@@ -51,7 +51,7 @@ export function deviationsAt(probability: number): number {
   return Math.log(probability / (1 - probability)) / LOGISTIC;
 }
 
-/** The reverse. */
+/** The inverse of `deviationsAt`. */
 export function probabilityOf(deviations: number): number {
   return 1 / (1 + Math.exp(-LOGISTIC * deviations));
 }

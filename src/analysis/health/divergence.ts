@@ -3,28 +3,29 @@ import { interquartileMean } from '../seed-statistics.js';
 import { median, quantile } from '../statistics.js';
 
 /**
- * A series as the levels of at most 32 stretches with equally many values: what it comes to without its noise. `better` is the
- * direction: 1 where more is better, −1 where less is. `noise`: standard deviation of single values around their level.
+ * A series reduced to the levels of at most 32 stretches with equally many values, without its noise. `better` is the direction: 1
+ * where more is better, −1 where less is. `noise`: standard deviation of single values around their level.
  */
 export type Levels = {
   readonly better: 1 | -1;
-  /** Where each stretch ends. Rises. */
+  /** The x at the end of each stretch; ascending. */
   readonly x: readonly number[];
   readonly level: readonly number[];
   readonly noise: number;
 };
 
 const STRETCHES = 32;
-/** Values of a stretch, and stretches, below which nothing is said; and values of a stretch that are enough to know its level. */
+/** Least number of values in a stretch, and of stretches; and the number of values that suffice to know the level of a stretch. */
 const LEAST_VALUES = 4;
 const MOST_VALUES = 24;
 const LEAST_STRETCHES = 6;
-/** The 10th and the 90th percentile of a normal distribution lie so many standard deviations apart. */
+/** Distance between the 10th and the 90th percentile of a normal distribution, in standard deviations. */
 const NORMAL_RANGE = 2.563;
 
 /**
- * @param x Rises. @param y One value for each; what is no number is left out, an infinity counts.
- * @returns Null where there are too few values.
+ * Reduces a series to levels; null: there are too few values.
+ *
+ * @param x Ascending. @param y One value for each x; NaN is left out, infinities count.
  */
 export function levelsOf({ x, y }: { x: ArrayLike<number>; y: ArrayLike<number> }, better: 1 | -1): Levels | null {
   const known: number[] = [];
@@ -36,7 +37,7 @@ export function levelsOf({ x, y }: { x: ArrayLike<number>; y: ArrayLike<number> 
     const from = Math.floor((stretch * known.length) / count);
     const to = Math.floor(((stretch + 1) * known.length) / count);
     const sorted = sortedSample(known, y, { from, to });
-    // Outliers do not move it, and it tells apart shares of two values, as a median does not.
+    // The interquartile mean ignores outliers, and unlike a median it shows the share of each of two values.
     level.push(interquartileMean(sorted));
     ends.push(x[known[to - 1]!]!);
     spreads.push(
@@ -47,7 +48,7 @@ export function levelsOf({ x, y }: { x: ArrayLike<number>; y: ArrayLike<number> 
   return { better, x: ends, level, noise: quantile(spreads, 0.75) };
 }
 
-/** Values of a stretch, all or evenly chosen ones, the smallest first. */
+/** The values of a stretch, or an even selection of them, ascending. */
 function sortedSample(
   known: readonly number[],
   y: ArrayLike<number>,
@@ -60,27 +61,29 @@ function sortedSample(
 }
 
 /**
- * What is lost is much when it is so many times the noise of single values, so many times what was lost on the way to the best
- * (and gained again), and such a share of the size of the series.
+ * A loss of quality is significant when it exceeds so many times the noise of single values, so many times the largest earlier loss
+ * that was regained on the way to the best, and such a share of the size of the series.
  */
 const NOISES = 4;
 const EARLIER_LOSSES = 2;
 const SHARE = 0.1;
-/** How much of what had been gained must be lost: with siblings that kept theirs, and without any. */
+/** Share of the gain that must be lost: where siblings kept theirs, and where there are none to compare with. */
 const WITH_SIBLINGS = 0.5;
 const ALONE = 1;
-/** Siblings that must have come as far. */
+/** Least number of siblings that have come as far. */
 const ENOUGH = 2;
-/** While it is diverging, it stays so until it is that much closer to its best. */
+/** Thresholds shrink by this factor for a run that was already diverging, so that its health does not alternate. */
 const STILL = 0.5;
 
 /**
- * Why a run diverges, in words; null: it does not, or too little is known. It has lost at least half of what it had gained,
- * while its siblings at the same step have not; where there are none as far, it is worse than it was at its start. Either by far
- * more than its noise and its earlier ups and downs, and in its last two stretches, so that neither a spike nor a bad batch counts.
+ * Why a run diverges, in words; null: it does not, or too little is known. A run diverges when it has lost at least half of what it
+ * had gained, while its siblings at the same step have not; where no sibling is as far, when it is worse than at its start. In both
+ * cases the loss must far exceed its noise and its earlier ups and downs, and hold in its last two stretches, so that neither a
+ * spike nor a bad batch counts.
  *
- * @param name Of the metric. @param siblings Of the same metric; not asked for where the run does well.
- * @param wasDiverging Whether it was at the look before.
+ * @param name Name of the metric.
+ * @param siblings Levels of the same metric in siblings; called only for a run that does badly.
+ * @param wasDiverging Whether the run was diverging at the last check.
  */
 export function divergenceOf(
   name: string,
@@ -102,8 +105,8 @@ export function divergenceOf(
 }
 
 /**
- * How a series went: the levels of its start, of its best and of its end, and the most that was lost on the way to its best, and
- * gained again. Levels are negated where more is better: here less is always better. `noise`: as of `Levels`.
+ * The course of a series: the levels of its start, of its best and of its end, and `earlier`, the largest loss on the way to its
+ * best. Levels are negated where more is better, so that less is always better here. `noise`: as in `Levels`.
  */
 export type Course = {
   readonly start: number;
@@ -124,18 +127,20 @@ export function courseOf(
   return { start: bad[0]!, best, end: Math.min(...bad.slice(-last)), earlier, noise };
 }
 
-/** Whether what was lost since the best is much. @param times More than so many times what was lost and gained again before. */
+/** Whether the loss since the best is significant. @param times It must exceed so many times the largest earlier loss. */
 export function hasLost({ start, best, end, earlier, noise }: Course, times: number, ease = 1): boolean {
   const much = Math.max(NOISES * noise, times * earlier, SHARE * Math.abs(start), SHARE * Math.abs(best));
   return end - best > ease * much;
 }
 
-/** Whether what a loss has lost is so much that it is no overfitting: half of its own size. To be asked where no siblings tell. */
+/**
+ * Whether the rise of a loss is too large for overfitting: at least half of its own size. Needed only where there are no siblings.
+ */
 export function isLarge({ start, best, end }: Course): boolean {
   return end - best >= Math.max(Math.abs(start), Math.abs(best)) / 2;
 }
 
-/** `loss 7, at its best 2, others 2`; its best is left out where it ended there. `others`: null: nobody is known. */
+/** `loss 7, at its best 2, others 2`; the best is left out where the run ended there. `others` null: there are none. */
 export function courseWords(
   name: string,
   { now, best, others }: { readonly now: number; readonly best: number; readonly others: number | null },
@@ -145,7 +150,7 @@ export function courseWords(
   return `${name} ${shortNumber(now)}${before}${beside}`;
 }
 
-/** The most that was lost of what had been reached before. */
+/** The largest fall behind the best value before. */
 function largestLoss(bad: readonly number[]): number {
   let [best, most] = [Infinity, 0];
   for (const value of bad) {

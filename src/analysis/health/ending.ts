@@ -3,18 +3,18 @@ import { mean, median } from '../statistics.js';
 import { type Course, courseOf, courseWords, hasLost, isLarge, levelsOf } from './divergence.js';
 import { type Finding, notFiniteFindings } from './finding.js';
 
-/** A metric that tells how well a run does. `better`: 1 where more is better, −1 where less is. */
+/** A metric that measures how well a run does. `better`: 1 where more is better, −1 where less is. */
 export type Judged = { readonly metric: string; readonly better: 1 | -1 };
 
 /**
- * What is kept of the judged metric of a run that has ended. `last`: its last value; `peak`: its best one; `tail`: the median of
- * its last three values, of which one may be a spike.
+ * Summary of the judged metric of a run that has ended. `last`: its last value; `peak`: its best one; `tail`: the median of its
+ * last three values, as one may be a spike.
  */
 export type Ending = Judged & Course & { readonly last: number; readonly peak: number; readonly tail: number };
 
 /**
- * The metric by which it is seen whether a run diverges or collapses: its objective; without one the metric that stands for the
- * run, if its name says which direction is better. Null: there is none.
+ * The metric that decides whether a run diverges or collapses: its objective; without one the metric shown by default, if its name
+ * tells which direction is better. Null: there is none.
  */
 export function judgedMetric(
   objective: { readonly name: string; readonly goal: 'minimize' | 'maximize' } | null,
@@ -25,7 +25,7 @@ export function judgedMetric(
   return metric === null || goal === null ? null : { metric, better: goal === 'maximize' ? 1 : -1 };
 }
 
-/** @param values Of the judged metric, oldest first. @returns Null where there are none. */
+/** @param values Values of the judged metric, oldest first. @returns Null where there are none. */
 export function endingOf(judged: Judged, values: ArrayLike<number>): Ending | null {
   const { better } = judged;
   if (values.length === 0) return null;
@@ -40,22 +40,28 @@ export function endingOf(judged: Judged, values: ArrayLike<number>): Ending | nu
   return { ...judged, ...course, last, peak, tail: median(finite.slice(-3)) ?? last };
 }
 
-/** Standard deviation of single values, from the differences between neighbours: of a normal distribution their mean is 1.128 of it. */
+/**
+ * Standard deviation of single values, from the mean difference between neighbours, which is 1.128 times as large for a normal
+ * distribution.
+ */
 function noiseOfFew(values: readonly number[]): number {
   const steps = values.slice(1).map((value, index) => Math.abs(value - values[index]!));
   return (mean(steps) ?? 0) / 1.128;
 }
 
-/** A run has exploded when its end is so many times the size of its start and its best; and of the values of its siblings. */
+/**
+ * A run has exploded when the size of its end exceeds that of its start and its best, and that of its siblings' values, by this
+ * factor.
+ */
 const EXPLODED = 1e3;
-/** The same for a run of which only siblings tell that its values were too large from the first. */
+/** The factor for a run whose values were too large from the start, which only siblings show. */
 const FAR_FROM_SIBLINGS = 1e6;
-/** So much of what a metric that should be large had gained is lost; and of any metric, where others kept it. */
+/** Share of the gain that must be lost: for a metric that should be large, and for any metric where siblings kept theirs. */
 const COLLAPSED = 0.75;
 const ALONE = 0.5;
-/** What it lost before, it gained again; what it has lost at its end, it does not. */
+/** A loss must exceed the largest earlier loss, which was regained, by this factor. */
 const EARLIER_LOSSES = 1.5;
-/** Siblings that must be known for a comparison. */
+/** Least number of siblings for a comparison. */
 const ENOUGH = 2;
 
 /** The endings of the runs of a group, with which each of them is compared. */
@@ -77,9 +83,9 @@ export class EndedSiblings {
   }
 
   /**
-   * The word that a run keeps after its end, and how that is seen; null: it ended well, as far as can be seen. `diverged`: its
-   * values exploded, or a metric that should be small ended above its start, by far. `collapsed`: one that should be large lost three
-   * quarters of what it had gained. Where the median of its siblings kept it, half is enough. `nan`: its last value is none.
+   * The mark that a run keeps after its end, and the reason; null: it ended well, as far as can be seen. `diverged`: its values
+   * exploded, or a metric that should be small ended far above its start. `collapsed`: one that should be large lost three quarters
+   * of its gain. Where the median of its siblings kept theirs, half is enough. `nan`: its last value is not finite.
    */
   markOf(ending: Ending): Finding | null {
     const { metric, better, last, peak } = ending;
@@ -92,7 +98,7 @@ export class EndedSiblings {
     return { word: better === 1 && !isExploded ? 'collapsed' : 'diverged', reason };
   }
 
-  /** The median end of the others, and the lower quartile of the sizes of their values; null: too few are known. */
+  /** The median end of the other runs, and the lower quartile of the sizes of their values; null: there are too few. */
   #besides(own: Ending): Others | null {
     const known = this.#byMetric.get(keyOf(own));
     if (known === undefined) return null;
@@ -102,12 +108,12 @@ export class EndedSiblings {
   }
 }
 
-/** How large values of the metric are in a run: one that has learnt to the last digit says nothing of that at its end. */
+/** The size of a metric's values in a run: that of its start or of its end, as a perfect fit may end near 0. */
 function sizeOf({ start, tail }: Ending): number {
   return Math.max(Math.abs(start), Math.abs(tail));
 }
 
-/** What other runs of the group came to. `end`: as of `Course`. */
+/** Summary of the other runs of the group. `end`: as in `Course`. */
 type Others = { readonly end: number; readonly size: number };
 
 function hasExploded({ better, tail, start, best }: Ending, others: Others | null): boolean {
@@ -127,12 +133,12 @@ function hasFallenBack(ending: Ending, others: Others | null): boolean {
   return better === 1 ? lost >= COLLAPSED * gained : lost >= gained && isLarge(ending);
 }
 
-/** Metrics of one name may be wanted large in one sweep and small in another. */
+/** The key includes the direction, as a metric of one name may be maximized in one sweep and minimized in another. */
 function keyOf({ metric, better }: Judged): string {
   return `${better} ${metric}`;
 }
 
-/** The value below which that share of the others lies, of which one is left out; null: fewer than `ENOUGH` are left. */
+/** A quantile of the other runs' values, with one own value left out; null: fewer than `ENOUGH` are left. */
 function lowerQuantileWithout(sorted: readonly number[], own: number, share: number): number | null {
   let [low, high] = [0, sorted.length];
   while (low < high) {

@@ -1,14 +1,14 @@
 import { type Ailment, ailments, type RunHealth } from '../../base/run-words.js';
 
-/** Something that is wrong with a run, and how that is seen, in words for a person. */
+/** A problem of a run, and the evidence for it in words. */
 export type Finding = { readonly word: Ailment; readonly reason: string };
 
-/** The one word for a run, and the reasons of all that was found; null: nothing was. */
+/** The one word for a run's health, and the reasons of all findings; null: there are none. */
 export type Health = { readonly word: RunHealth; readonly reason: string | null };
 
 export const wellHealth: Health = { word: 'ok', reason: null };
 
-/** As `healthOf`. What is found in last values and in the course of a metric alike is said once. */
+/** Like `healthOf`; a finding both in last values and in the course of a metric is listed once. */
 export function joinedHealth(ofLastValues: readonly Finding[], others: readonly Finding[]): Health {
   return healthOf([
     ...ofLastValues,
@@ -16,7 +16,7 @@ export function joinedHealth(ofLastValues: readonly Finding[], others: readonly 
   ]);
 }
 
-/** The first of what was found, in the order of `ailments`; what else holds stands behind its reason, each with its word. */
+/** The worst finding, in the order of `ailments`; its reason lists the others, each with its word. */
 export function healthOf(findings: readonly Finding[]): Health {
   if (findings.length === 0) return wellHealth;
   const [first, ...others] = findings.toSorted((a, b) => ailments.indexOf(a.word) - ailments.indexOf(b.word));
@@ -24,7 +24,7 @@ export function healthOf(findings: readonly Finding[]): Health {
   return { word, reason: [reason, ...others.map((other) => `${other.word}: ${other.reason}`)].join('; ') };
 }
 
-/** Of the metrics those whose last value matters and is not finite: of what is shown or judged, and of losses. */
+/** The metrics without a finite last value among those that matter: shown or judged ones, and losses. */
 export function notFiniteAmong(
   metrics: Readonly<Record<string, number | null>>,
   { show, judged }: { readonly show: readonly string[]; readonly judged: string | undefined },
@@ -33,10 +33,10 @@ export function notFiniteAmong(
   return Object.keys(metrics).filter((key) => !Number.isFinite(metrics[key]) && matters(key));
 }
 
-/** Metrics named in a reason before the rest is only counted. */
+/** Number of metrics named in a reason before the rest is only counted. */
 const NAMED = 3;
 
-/** What is wrong with a run some of whose metrics have no finite last value. @param metrics Their last values; null: NaN. */
+/** The problem of a run whose metrics have no finite last value. @param metrics Their last values; null: NaN. */
 export function notFiniteFindings(
   names: readonly string[],
   metrics: Readonly<Record<string, number | null>>,
@@ -60,12 +60,12 @@ function said(names: readonly string[], [one, several]: readonly [string, string
   return `${list} ${names.length === 1 ? one : several}`;
 }
 
-/** The word as a person reads it. */
+/** The health word as it is shown. */
 export function healthWord(word: RunHealth): string {
   return word === 'nan' ? 'NaN' : word;
 }
 
-/** What is wrong with a run, as its row tells it: `silent: no output and no metrics for 12 min`; null: nothing. */
+/** The problem of a run as its row shows it: `silent: no output and no metrics for 12 min`; null: none. */
 export function healthText(run: {
   readonly health: RunHealth;
   readonly healthReason?: string | null | undefined;

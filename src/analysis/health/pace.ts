@@ -1,26 +1,29 @@
 import { shortNumber } from '../../text/numbers.js';
 import { median, quantile } from '../statistics.js';
 
-/** Kept of a run: enough to tell how long any stretch of it took, to a sixtieth of its length. */
+/** Number of marks kept of a run: they give the duration of any part of it with an error of about a sixtieth of the whole. */
 const MARKS = 64;
-/** The stretch that is looked at, ms and moves: a minute evens out what happens now and then (saving, a slow batch). */
+/** Least length of the stretch that is compared, in ms and in moves: a minute evens out occasional work such as saving. */
 const STRETCH_MS = 60_000;
 const STRETCH_MOVES = 2;
-/** A run that takes so many times as long as its siblings is slow, and is so until it takes less than the other. */
+/** A run that takes so many times as long as its siblings is slow, until it falls below the second factor. */
 const SLOW = 2;
 const STILL_SLOW = 1.5;
-/** Siblings that must have taken the same steps: of those that differ in nothing but their seed, and of all others. */
+/** Least number of siblings that have made the same steps: of those that differ in nothing but their seed, and of all siblings. */
 const LIKE = 2;
 const OTHERS = 3;
-/** Other siblings count only if the slower half of them is not much slower than the faster: then no parameter sets the pace. */
+/**
+ * Siblings with other parameters count only if their slower half is at most so many times as slow as the faster half: then no
+ * parameter sets the pace.
+ */
 const AGREEMENT = 1.5;
 
-/** When a run came to which of its steps. Times: ms in which it could move, from any zero. */
+/** The times at which a run reached its steps. Times: ms in which it could move, from any zero. */
 export class PaceMarks {
   readonly #at: number[] = [];
   readonly #step: number[] = [];
 
-  /** It is at this step. A step that is smaller than the last begins anew: the run took up an earlier checkpoint. */
+  /** Records a step. A step smaller than the last one starts anew, as the run resumed from an earlier checkpoint. */
   note(at: number, step: number): void {
     const last = this.#step.at(-1);
     if (last === step || !Number.isFinite(step)) return;
@@ -30,7 +33,10 @@ export class PaceMarks {
     this.#step.push(step);
   }
 
-  /** The last minute or so of its moves; null: it has not moved for long enough. It ends with a move: what comes is not known. */
+  /**
+   * The last minute or so of its moves; null: it has not moved for long enough. The stretch ends with a move, as nothing is known
+   * after it.
+   */
   stretch(): { from: number; to: number; ms: number } | null {
     const end = this.#at.length - 1;
     let begin = end;
@@ -40,13 +46,13 @@ export class PaceMarks {
     return { from: this.#step[begin]!, to: this.#step[end]!, ms: this.#at[end]! - this.#at[begin]! };
   }
 
-  /** How long it took from one step to another, ms; null: it was not seen at both. */
+  /** Time from one step to another, ms; null: the run was not observed at both. */
   msBetween(from: number, to: number): number | null {
     const [begin, end] = [this.#timeAt(from), this.#timeAt(to)];
     return begin === null || end === null ? null : end - begin;
   }
 
-  /** Between two marks it went evenly. */
+  /** The time at a step, interpolated linearly between two marks. */
   #timeAt(step: number): number | null {
     const [steps, at] = [this.#step, this.#at];
     const next = firstAtLeast(steps, step);
@@ -56,7 +62,7 @@ export class PaceMarks {
     return at[next - 1]! + share * (at[next]! - at[next - 1]!);
   }
 
-  /** Every second one, but the last. */
+  /** Drops every second mark, but keeps the last. */
   #thinOut(): void {
     for (const marks of [this.#at, this.#step]) {
       const kept = marks.filter((_, index) => index % 2 === 0 || index === marks.length - 1);
@@ -65,7 +71,7 @@ export class PaceMarks {
   }
 }
 
-/** Place of the first value that is no less than the bound, in values that rise. */
+/** Index of the first value that is not below the bound, in ascending values. */
 function firstAtLeast(values: readonly number[], bound: number): number {
   let [low, high] = [0, values.length];
   while (low < high) {
@@ -76,14 +82,14 @@ function firstAtLeast(values: readonly number[], bound: number): number {
   return low;
 }
 
-/** Runs of the same group. `like`: those of them that differ in nothing but their seed. */
+/** Runs of the same group. `like`: those that differ in nothing but their seed. */
 export type PaceSiblings = { readonly like: readonly PaceMarks[]; readonly all: () => readonly PaceMarks[] };
 
 /**
- * Why a run is slow, in words; null: it is not, or nobody can tell. It took at least twice as long as the median of its siblings
- * for the same steps, so that what is slow for all of them (a warm-up, an evaluation) is slow for none.
+ * Why a run is slow, in words; null: it is not, or that is unknown. A slow run took at least twice as long as the median of its
+ * siblings for the same steps, so that a part that is slow for all of them (a warm-up, an evaluation) does not count.
  *
- * @param wasSlow Whether it was at the look before.
+ * @param wasSlow Whether the run was slow at the last check.
  */
 export function slownessOf(own: PaceMarks, siblings: PaceSiblings, wasSlow: boolean): string | null {
   const stretch = own.stretch();
@@ -94,7 +100,7 @@ export function slownessOf(own: PaceMarks, siblings: PaceSiblings, wasSlow: bool
   return `${rate(stretch.ms)} steps/s, others ${rate(usual)}`;
 }
 
-/** Of the siblings, for the same steps; null: too few of them were seen there, or they differ too much. */
+/** The siblings' median time for the same steps; null: too few of them were observed there, or they differ too much. */
 function usualMs({ like, all }: PaceSiblings, { from, to }: { from: number; to: number }): number | null {
   const timesOf = (marks: readonly PaceMarks[]) =>
     marks.map((each) => each.msBetween(from, to)).filter((ms) => ms !== null && ms > 0) as number[];

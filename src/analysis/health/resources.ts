@@ -3,18 +3,18 @@ import { roughDuration } from '../../text/duration.js';
 import { sizeText } from '../../text/numbers.js';
 
 /**
- * A GPU that computes nothing for so long is idle, ms: to load a model or to prepare data on the CPU takes less. `BUSY`: percent
- * from which on it computes; drivers and desktops take the odd one or two.
+ * A GPU that computes nothing for this long is idle, ms: loading a model or preparing data on the CPU takes less time. `BUSY`:
+ * utilization in percent from which on it computes; drivers and desktops use a percent or two.
  */
 const IDLE_MS = 300_000;
 const BUSY = 3;
 
-/** Since when each GPU has computed nothing. Times: ms, any zero. */
+/** The time since which each GPU has computed nothing. Times: ms, any zero. */
 export class GpuIdleness {
-  /** By index; null: it computes. */
+  /** Start of the idleness by index of the GPU; null: it computes. */
   #since = new Map<number, number | null>();
 
-  /** What a reading of the driver says; of a GPU without a utilization (MIG) nothing is known. */
+  /** Records a reading of the driver; a GPU without a utilization (MIG) is left out. */
   note(now: number, gpus: readonly { readonly index: number; readonly utilization: number | null }[]): void {
     const before = this.#since;
     const told = gpus.filter(({ utilization }) => utilization !== null);
@@ -26,7 +26,7 @@ export class GpuIdleness {
   /**
    * Which of a run's GPUs have been idle for minutes, in words; null: none.
    *
-   * @param from When the run began to be up, without a pause since.
+   * @param from Since when the run has been up without a pause.
    */
   of(gpus: readonly number[], from: number, now: number): string | null {
     const idleMs = (index: number) => {
@@ -40,16 +40,16 @@ export class GpuIdleness {
   }
 }
 
-/** Bytes. `free`: for people without privileges. */
+/** Space on a disk in bytes. `free`: available without privileges. */
 export type DiskRoom = { readonly free: number; readonly total: number };
 
-/** Less is almost full: a checkpoint or two. Of a small disk, a twentieth of it. */
+/** Less free space is scarce: a checkpoint or two. On a small disk, a twentieth of it. */
 const SCARCE_BYTES = 10 * 2 ** 30;
 const SCARCE_SHARE = 0.05;
-/** A disk that was almost full is, until so many times as much is free. */
+/** A disk that was almost full stays so until so many times as much is free. */
 const STILL_SCARCE = 1.2;
 
-/** Why the disk of a run is almost full, in words; null: it is not. @param wasScarce Whether it was at the look before. */
+/** Why the disk of a run is almost full, in words; null: it is not. @param wasScarce Whether it was at the last check. */
 export function scarcityOf({ free, total }: DiskRoom, wasScarce: boolean): string | null {
   const limit = Math.min(SCARCE_BYTES, SCARCE_SHARE * total);
   if (free >= (wasScarce ? STILL_SCARCE : 1) * limit) return null;

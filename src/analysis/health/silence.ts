@@ -1,18 +1,18 @@
 import { roughDuration } from '../../text/duration.js';
 
 /**
- * Silence that means nothing yet, ms: an evaluation or a checkpoint takes a minute or two, and a person who is called for one
- * does not come the next time.
+ * Shorter silence is normal, ms: an evaluation or a checkpoint takes a minute or two, and false alarms make people ignore the next
+ * one.
  */
 const SILENCE_MS = 120_000;
 /** A run is silent after so many times its usual pause, and so many times its longest one. */
 const USUAL_PAUSES = 20;
 const LONGEST_PAUSES = 3;
-/** And after so many times the longest pause that any of its siblings made: they may have come to a part that is before it. */
+/** It must also exceed the longest pause of any sibling by this factor, as siblings may already have passed a slow part. */
 const SIBLING_PAUSES = 2;
-/** Pauses that are shorter are told as such, ms: they are seen every few seconds only. */
+/** Shorter pauses are shown as shorter than this, ms, as they are sampled every few seconds only. */
 const SHORT_MS = 30_000;
-/** Pauses of its own, or siblings with pauses, below which nobody knows what is usual. */
+/** Least number of own pauses, or of siblings with pauses, to know what is usual. */
 const ENOUGH = 2;
 
 /**
@@ -25,7 +25,7 @@ export class WritingRhythm {
   #total = 0;
   #longest = 0;
 
-  /** @param at Its start, or when it was first seen. @param usualPause As its files tell it of the time before; null: they do not. */
+  /** @param at Its start, or when it was first seen. @param usualPause Its earlier pauses by its files; null: unknown. */
   constructor(at: number, usualPause: number | null = null) {
     this.#at = at;
     if (usualPause === null) return;
@@ -33,7 +33,7 @@ export class WritingRhythm {
     this.#total = ENOUGH * usualPause;
   }
 
-  /** It has written since the last look. */
+  /** Records that the run has written since the last check. */
   wrote(now: number): void {
     const pause = now - this.#at;
     this.#at = now;
@@ -42,7 +42,7 @@ export class WritingRhythm {
     this.#longest = Math.max(this.#longest, pause);
   }
 
-  /** How many it has made. */
+  /** Number of pauses so far. */
   get pauses(): number {
     return this.#pauses;
   }
@@ -60,14 +60,16 @@ export class WritingRhythm {
   }
 }
 
-/** The longest pause, ms, of `count` siblings that made any. One that is done and never wrote has made one pause: its life. */
+/**
+ * The longest pause, ms, among `count` siblings with pauses. A sibling that is done and never wrote counts with its whole duration.
+ */
 export type SiblingPauses = { readonly longest: number; readonly count: number };
 
 /**
- * Why a run is silent, in words; null: it is not, or too little is known. It has written nothing for longer than it ever did, by
- * far, and longer than any sibling.
+ * Why a run is silent, in words; null: it is not, or too little is known. A silent run has written nothing for far longer than ever
+ * before, and for longer than any sibling.
  *
- * @param leastMs Less is no silence.
+ * @param leastMs Shorter silence does not count.
  */
 export function silenceOf(
   own: WritingRhythm,
@@ -81,18 +83,18 @@ export function silenceOf(
   return `no output and no metrics for ${roughDuration(silence)}${pauseWords(own, siblings)}`;
 }
 
-/** What it is compared with. */
+/** What the silence is compared with, in words. */
 function pauseWords(own: WritingRhythm, siblings: SiblingPauses): string {
   if (own.pauses < ENOUGH) return `, others wrote within ${pauseText(siblings.longest)}`;
   return own.longest === 0 ? '' : `, its longest pause was ${pauseText(own.longest)}`;
 }
 
-/** Pauses are known as exactly as one looks. */
+/** A pause in words, which is only known to within the sampling period. */
 function pauseText(ms: number): string {
   return `${ms < SHORT_MS ? 'less than ' : ''}${roughDuration(Math.max(SHORT_MS, ms))}`;
 }
 
-/** Null: nobody knows. */
+/** The longest usual pause; null: unknown. */
 function longestUsual(own: WritingRhythm, siblings: SiblingPauses): number | null {
   if (own.pauses < ENOUGH && siblings.count < ENOUGH) return null;
   const usual = own.pauses < ENOUGH ? 0 : USUAL_PAUSES * own.usual;

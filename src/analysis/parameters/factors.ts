@@ -3,38 +3,41 @@ import { parameterOf, type Parameters } from '../../base/scalar.js';
 /** The value of a parameter in one run; undefined: it is not passed. */
 export type ParameterValue = Parameters[string] | undefined;
 
-/** One value of a parameter, or neighbouring numbers taken together. Both ends of a range are values of runs. */
+/** One value of a parameter, or a range of neighbouring numbers. Both ends of a range are values of runs. */
 export type Level =
   | { readonly kind: 'value'; readonly value: ParameterValue }
   | { readonly kind: 'range'; readonly low: number; readonly high: number };
 
-/** A parameter as statistics see it: a level of it per run. */
+/** A parameter as a categorical variable for statistics: a level per run. */
 export type Factor = {
   readonly name: string;
-  /** Parameters that always change together with this one: nothing tells their effects apart. */
+  /** Parameters that always change together with this one, so that their effects cannot be told apart. */
   readonly aliases: readonly string[];
-  /** Whether the levels have an order: numbers do, with what is no number (`auto`, not passed) after them. */
+  /** Whether the levels have an order: numbers do, with other values (`auto`, not passed) after them. */
   readonly isOrdered: boolean;
-  /** At least two. */
+  /** At least two levels. */
   readonly levels: readonly Level[];
-  /** Index of the level, by run. */
+  /** Index of the level, for each run. */
   readonly codes: Uint8Array;
-  /** Runs that pass the parameter. */
+  /** Number of runs that pass the parameter. */
   readonly passed: number;
 };
 
-/** Why a parameter is none of the factors. */
+/** Why a parameter is not among the factors. */
 export type LeftOut = { readonly name: string; readonly reason: 'one value' | 'too many texts' };
 
 type Factors = { readonly factors: readonly Factor[]; readonly leftOut: readonly LeftOut[] };
 
-/** More levels than this do not fit a bit each into a number; more numbers are taken together, more texts are not looked at. */
+/**
+ * The levels of a set are bits of a number, so there may be no more. More different numbers are grouped into ranges; a parameter
+ * with more different texts is left out.
+ */
 const MOST_LEVELS = 31;
 
 /**
- * The parameters that vary over the runs, in alphabetical order, whatever the order of the runs. A step per parameter.
+ * The parameters that vary over the runs, in alphabetical order, whatever the order of the runs. One step per parameter.
  *
- * @param without Names that are not looked at: seeds.
+ * @param without Names that are left out: seeds.
  */
 export function* factorSteps(rows: readonly Parameters[], without: ReadonlySet<string>): Generator<0, Factors> {
   const names = [...parameterNames(rows)].filter((name) => !without.has(name)).sort();
@@ -56,23 +59,23 @@ export function* factorSteps(rows: readonly Parameters[], without: ReadonlySet<s
   return { factors: [...factors.values()], leftOut };
 }
 
-/** Of all parameters that any run passes, in the order in which they come. */
+/** The names of all parameters that any run passes, in the order of first appearance. */
 export function parameterNames(rows: readonly Parameters[]): Set<string> {
   const names = new Set<string>();
   for (const row of rows) for (const name in row) if (Object.hasOwn(row, name)) names.add(name);
   return names;
 }
 
-/** `numbers`: the first of each level of numbers. `others`: the level of a value that is no number, by its text. */
+/** `numbers`: the lowest number of each numeric level. `others`: the level of any other value, by its text. */
 type Levels = {
   readonly levels: readonly Level[];
   readonly numbers: readonly number[];
   readonly others: ReadonlyMap<string, number>;
-  /** Different values in all. */
+  /** Number of different values. */
   readonly different: number;
 };
 
-/** Numbers by size, then the others by their text; null where there are too many that are no numbers. */
+/** The levels of a column: numbers by size, then other values by their text; null where there are too many of those. */
 function levelsOf(column: readonly ParameterValue[]): Levels | null {
   const numbers = differentNumbers(column);
   const others = new Map<string, ParameterValue>();
@@ -92,12 +95,12 @@ function isNumber(value: ParameterValue): value is number {
   return typeof value === 'number' && !Number.isNaN(value);
 }
 
-/** Rising. */
+/** The different numbers, ascending. */
 function differentNumbers(column: readonly ParameterValue[]): number[] {
   return [...new Set(Float64Array.from(column.filter(isNumber)).sort())];
 }
 
-/** At most `most` lists of neighbouring numbers, of as many different numbers each. */
+/** Divides numbers into at most `most` ranges with equally many different numbers each. */
 function numberBands(sorted: readonly number[], most: number): number[][] {
   const count = Math.min(most, sorted.length);
   return Array.from({ length: count }, (_, band) =>
@@ -109,7 +112,7 @@ function bandLevel(band: readonly number[]): Level {
   return band.length === 1 ? { kind: 'value', value: band[0] } : { kind: 'range', low: band[0]!, high: band.at(-1)! };
 }
 
-/** Of values that are no numbers; what is not passed comes last. */
+/** The text of a value that is not a number; sorted last where the parameter is not passed. */
 function textOf(value: ParameterValue): string {
   return value === undefined ? '\uffff' : typeof value === 'string' ? `"${value}` : JSON.stringify(value);
 }
@@ -134,8 +137,8 @@ function lastAtMost(rising: readonly number[], value: number): number {
 }
 
 /**
- * The same for parameters that change together: each value of one goes with one value of the other. Where most runs have a
- * value of their own that is true of any two, and they must rise together as well.
+ * A key that is equal for parameters that always change together: each value of one goes with one value of the other. Where most
+ * runs have a value of their own, that holds for any two parameters; they must then rise together as well.
  */
 function patternOf(column: readonly ParameterValue[], { codes }: Factor, { different }: Levels): string {
   if (2 * different > column.length) return `rising ${codes.join()}`;

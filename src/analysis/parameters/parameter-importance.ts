@@ -26,7 +26,7 @@ import {
   type TreeEffects,
 } from './variance-decomposition.js';
 
-/** One run. `objective` null: it has written none; NaN and infinities are counted, and take no part in the shares. */
+/** One run. `objective` null: it has written none; NaN and infinities are counted, but do not take part in the shares. */
 export type MeasuredRun = {
   readonly parameters: Parameters;
   readonly objective: number | null;
@@ -35,11 +35,11 @@ export type MeasuredRun = {
 
 export type ImportanceQuestion = {
   readonly runs: readonly MeasuredRun[];
-  /** Which end is best; null: nobody says. */
+  /** Which end of the objective is best; null: unknown. */
   readonly goal: 'minimize' | 'maximize' | null;
   /**
-   * `rank`: of the objective only the order counts, so that a few runs that diverged do not make up all of its variance. Left out:
-   * so where its values span decades.
+   * `rank`: only the order of the objective counts, so that a few runs that diverged do not dominate its variance. Absent: chosen
+   * where the values span decades.
    */
   readonly scale?: Scale | undefined;
   /** Parameters that the sweep computes from seeds. */
@@ -48,16 +48,16 @@ export type ImportanceQuestion = {
 
 type Scale = 'value' | 'rank';
 
-/** Runs by what they say of the objective. */
+/** Numbers of runs by their objective. */
 type RunCounts = {
   readonly finite: number;
   readonly nan: number;
   readonly infinite: number;
-  /** Without a value. */
+  /** Runs without a value. */
   readonly none: number;
 };
 
-/** What the parameters do to the objective, or why that cannot be said. */
+/** The effects of the parameters on the objective, or why they cannot be computed. */
 export type Importance = { readonly counts: RunCounts; readonly leftOut: readonly LeftOut[] } & (
   | { readonly kind: 'too few runs'; readonly needed: number }
   | { readonly kind: 'one objective' }
@@ -65,18 +65,18 @@ export type Importance = { readonly counts: RunCounts; readonly leftOut: readonl
   | ({ readonly kind: 'measured' } & Measured)
 );
 
-/** Shares are of the variance of the objective over the runs, 0 … 1. */
+/** Shares are of the variance of the objective over the runs, 0 to 1. */
 export type Measured = {
   readonly scale: Scale;
-  /** What the forest foretells of runs it has not seen (out-of-bag R²); the rest is noise, or too fine for so few runs. */
+  /** Out-of-bag R² of the forest; the rest is noise, or too fine for so few runs. */
   readonly explained: number;
-  /** The forest foretells no more than chance does: the shares mean nothing. */
+  /** The forest predicts no better than chance, so that the shares mean nothing. */
   readonly isNoise: boolean;
-  /** Those with the largest share first. */
+  /** The parameters, the largest share first. */
   readonly parameters: readonly ParameterEffect[];
-  /** What two do beyond the sum of what each does, among the parameters that matter most; the largest first. */
+  /** Interactions of two of the parameters that matter most, beyond the sum of their main effects; the largest first. */
   readonly pairs: readonly PairEffect[];
-  /** How far runs lie apart that differ in nothing but their seeds; null: there are none. */
+  /** The variance between runs that differ in nothing but their seeds; null: there are none. */
   readonly noise: SeedNoise | null;
   readonly trees: number;
   readonly leafSize: number;
@@ -84,31 +84,31 @@ export type Measured = {
 
 export type ParameterEffect = {
   readonly name: string;
-  /** Parameters that always change together with it: the share is theirs as well. */
+  /** Parameters that always change together with this one: the share is theirs as well. */
   readonly aliases: readonly string[];
-  /** Of its main effect. */
+  /** Share of its main effect. */
   readonly share: number;
-  /** Standard deviation of the share from tree to tree, each of which has seen another sample of the runs. */
+  /** Standard deviation of the share between trees, each of which has seen another sample of the runs. */
   readonly spread: number;
   readonly trend: Trend;
-  /** Its value in the best setting that was run; null where nobody says which end is best. */
+  /** The parameter's value in the best setting that was run; null where the goal is unknown. */
   readonly best: BestValue | null;
-  /** That mean at each level, in units of the objective (for ranks: 0 lowest … 1 highest). */
+  /** Mean objective at each level, in units of the objective (for ranks: 0 lowest to 1 highest). */
   readonly curve: readonly CurvePoint[];
-  /** Runs that pass the parameter. */
+  /** Number of runs that pass the parameter. */
   readonly runs: number;
 };
 
-/** Whether the objective rises with the parameter. `unordered`: it is no number. */
+/** Whether the objective rises with the parameter. `unordered`: the parameter is not numeric. */
 export type Trend = 'up' | 'down' | 'mixed' | 'unordered';
 type CurvePoint = { readonly level: Level; readonly mean: number; readonly runs: number };
 type PairEffect = { readonly names: readonly [string, string]; readonly share: number };
 
-/** Below this nothing is said. */
+/** With fewer runs there is no result. */
 const LEAST_RUNS = 8;
-/** Interactions are looked for among so many parameters. */
+/** Interactions are computed among so many parameters. */
 const MOST_PAIRED = 8;
-/** Trees for up to 500 runs, and for more of them. */
+/** Number of trees for up to 500 runs, and for more of them. */
 const TREES = { few: 64, many: 32 };
 const DEPTH = 14;
 
@@ -116,16 +116,16 @@ const DEPTH = 14;
  * How much each parameter matters: the share of the variance of the objective that its main effect makes up, by functional
  * analysis of variance of a random forest (Hutter, Hoos and Leyton-Brown, ICML 2014).
  *
- * Different from the paper: effects are those of the whole forest, not means over the trees of what each says alone (a tree
- * follows the noise, the mean of trees does less); boxes are measured in shares of runs (see `variance-decomposition.ts`); and
- * shares are of the objective's variance, not of the forest's: what the forest cannot foretell of unseen runs is nobody's.
+ * Differences from the paper: effects are those of the whole forest, not means over those of single trees (a tree follows the
+ * noise, the mean of trees does less); volumes of boxes are shares of runs (see `variance-decomposition.ts`); and shares are of the
+ * objective's variance, not of the forest's: variance that the forest cannot predict for unseen runs is no parameter's.
  *
- * The forest: bagged regression trees, every parameter looked at in every split; 64 trees, 32 for more than 500 runs; depth
- * 14; leaves of 1, 3 or 8 runs, whichever foretells unseen runs best, and of 1/400 of the runs, but 3, where there are more
- * than 500. Numbers with more than 31 values are taken together to 31 levels. The order of the runs does not matter; the
- * same random numbers give the same answer.
+ * The forest: bagged regression trees with every parameter tried in every split; 64 trees, 32 for more than 500 runs; depth 14;
+ * leaves of 1, 3 or 8 runs, whichever predicts unseen runs best, and of 1/400 of the runs, at least 3, where there are more than
+ * 500. Numbers with more than 31 values are grouped into 31 levels. The order of the runs does not matter; the same random numbers
+ * give the same result.
  *
- * In steps of a few milliseconds for 5,000 runs, between which a window can draw. Yields how much is done, 0 … 1.
+ * Works in steps of a few milliseconds for 5,000 runs, between which a window can draw. Yields the share that is done, 0 to 1.
  */
 export function* importanceSteps(question: ImportanceQuestion, random: Random): Generator<number, Importance> {
   const measured = question.runs.filter(({ objective }) => objective !== null && Number.isFinite(objective));
@@ -148,7 +148,7 @@ export function* importanceSteps(question: ImportanceQuestion, random: Random): 
   return { ...told, kind: 'measured', scale, noise, ...found, parameters: withBest };
 }
 
-/** Gives the best value of a parameter, of all runs that have written the objective: one whose value is not finite did badly. */
+/** Finds the best value of a parameter among all runs that have an objective: one that is not finite counts as bad. */
 function* bestValues(
   { runs, goal }: ImportanceQuestion,
   repetition: ReadonlySet<string>,
@@ -175,17 +175,17 @@ function countsOf(runs: readonly MeasuredRun[]): RunCounts {
   return counts;
 }
 
-/** The objective with mean 0 and variance 1, and what it was before. */
+/** The standardised objective (mean 0, variance 1), with its original mean and deviation. */
 type Objective = { readonly y: Float64Array; readonly mean: number; readonly deviation: number };
 
-/** Null where all are equal. */
+/** The standardised objective; null where all values are equal. */
 function objectiveOf(runs: readonly MeasuredRun[], scale: Scale): Objective | null {
   const written = runs.map(({ objective }) => objective!);
   const values = scale === 'value' ? written : ranksOf(written).map((rank) => rank / (written.length - 1));
-  // In units of the largest, so that squares of numbers at the ends of what a double holds do not overflow.
+  // In units of the largest value, so that squares of very large or small numbers do not overflow.
   const size = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const small = values.map((value) => (size > 0 ? value / size : 0));
-  // Sums depend on the order of what is added, if only in the last digit.
+  // Summed in ascending order, as the last digit of a sum depends on the order.
   const rising = Float64Array.from(small).sort();
   const mean = rising.reduce((sum, value) => sum + value, 0) / small.length;
   const deviation = Math.sqrt(rising.reduce((sum, value) => sum + (value - mean) ** 2, 0) / small.length);
@@ -195,11 +195,11 @@ function objectiveOf(runs: readonly MeasuredRun[], scale: Scale): Objective | nu
 }
 
 /**
- * The runs in an order that follows from what they are alone, by their levels, then by the objective: the same ones are drawn, in
- * whatever order they come. Sorted by the last first, in a step per factor.
+ * Sorts the runs by their levels, then by the objective: whatever the order in which they come, the same ones are drawn. Sorts by
+ * the least significant key first, one step per factor.
  */
 function* inOneOrder({ factors, y }: Sample): Generator<number, Sample> {
-  // By size before sign: turning the objective round leaves most of the order.
+  // Sorted by size before sign, so that negating the objective keeps most of the order.
   let order: readonly number[] = [...y.keys()].sort((a, b) => Math.abs(y[a]!) - Math.abs(y[b]!) || y[a]! - y[b]!);
   for (const { codes, levels } of factors.toReversed()) {
     const byLevel = levels.map((): number[] => []);
@@ -217,10 +217,10 @@ type Analysis = {
   readonly sample: Sample;
   readonly forest: Forest;
   readonly shares: readonly Float64Array[];
-  /** By tree. */
+  /** Effects of each tree. */
   readonly byTree: readonly TreeEffects[];
   readonly pairs: readonly { readonly pair: Pair; readonly variance: number }[];
-  /** Of the whole forest. */
+  /** Variance of the whole forest's predictions. */
   readonly variance: number;
 };
 
@@ -243,10 +243,10 @@ function* analysed(sample: Sample, random: Random): Generator<number, Analysis> 
   return { sample, forest, shares, byTree, pairs, variance: step.value };
 }
 
-/** How much of the work it is to grow the trees. */
+/** Share of the work that growing the trees takes. */
 const GROWN = 0.7;
 
-/** Of forests with leaves of different sizes the one that foretells unseen runs best. */
+/** Grows forests with different leaf sizes and returns the one that predicts unseen runs best. */
 function* bestForest(sample: Sample, random: Random): Generator<number, Forest> {
   const runs = sample.y.length;
   const isMany = runs > 500;
@@ -266,7 +266,7 @@ function* bestForest(sample: Sample, random: Random): Generator<number, Forest> 
   return best!;
 }
 
-/** All pairs of the factors by which the trees gain most. */
+/** All pairs of the factors with the largest gain in the trees. */
 function pairsOf(trees: readonly RegressionTree[], factors: number): Pair[] {
   const gains = new Float64Array(factors);
   for (const { factor, gain } of trees) factor.forEach((asked, node) => asked >= 0 && (gains[asked]! += gain[node]!));
@@ -275,7 +275,7 @@ function pairsOf(trees: readonly RegressionTree[], factors: number): Pair[] {
   return rising.flatMap((first, at) => rising.slice(at + 1).map((second): Pair => [first, second]));
 }
 
-/** A correlation that chance exceeds once in a hundred: 2.33 standard errors of no correlation. */
+/** A correlation that chance exceeds once in a hundred: 2.33 standard errors of zero correlation. */
 const CHANCE = 2.33;
 
 function measuredFrom(analysis: Analysis, objective: Objective) {
@@ -331,10 +331,10 @@ function standardDeviation(values: readonly number[]): number {
   return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
 }
 
-/** From this correlation on with the order of the numbers, an effect goes one way. */
+/** From this correlation with the rank of the numbers on, an effect is monotonic. */
 const ONE_WAY = 0.8;
 
-/** By the correlation of the effect with the rank of the number, over runs. */
+/** The trend by the correlation of the effect with the rank of the number, over runs. */
 function trendOf({ levels }: Factor, effect: Float64Array, shares: Float64Array): Trend {
   const numbers = [...levels.keys()].filter((code) => isNumber(levels[code]!));
   if (numbers.length < 2) return 'unordered';
@@ -354,7 +354,7 @@ function isNumber(level: Level): boolean {
 
 type Weighted = { readonly x: number; readonly y: number; readonly weight: number };
 
-/** 0 where there is nothing to correlate. @param total Sum of the weights. */
+/** The weighted correlation; 0 where one variable is constant. @param total Sum of the weights. */
 function weightedCorrelation(points: readonly Weighted[], total: number): number {
   const x = points.reduce((sum, point) => sum + point.weight * point.x, 0) / total;
   const y = points.reduce((sum, point) => sum + point.weight * point.y, 0) / total;

@@ -1,26 +1,26 @@
 import { growTree, pointsOf, predict, type RegressionTree, type Sample, type TreeLimits } from './regression-tree.js';
 import type { Random } from './seeded-random.js';
 
-/** Trees grown from samples of the runs (bagging, Breiman 1996), and how well they foretell runs that were not in theirs. */
+/** Trees grown from samples of the runs (bagging, Breiman 1996), and how well they predict runs outside their sample. */
 export type Forest = {
   readonly trees: readonly RegressionTree[];
   readonly leafSize: number;
   readonly heldOut: HeldOut;
 };
 
-/** Of the mean of the trees that have not seen a run, against what the run came to. */
+/** Agreement of the objective of each run with the mean prediction of the trees that have not seen it. */
 type HeldOut = {
-  /** 1 − squared error / variance; negative where the mean of all runs foretells better. */
+  /** 1 − squared error / variance; negative where the mean of all runs predicts better. */
   readonly r2: number;
   /** Pearson's r. */
   readonly correlation: number;
-  /** Runs that some tree has not seen. */
+  /** Number of runs that some tree has not seen. */
   readonly runs: number;
 };
 
 /**
- * Every tree sees as many runs as there are, drawn with replacement. A step is a part of a tree; yields how many trees have been
- * grown.
+ * Grows a forest. Every tree sees a bootstrap sample of the size of the whole. One step is a part of a tree; yields the number of
+ * trees that are complete.
  */
 export function* growForest(
   sample: Sample,
@@ -52,7 +52,7 @@ export function* growForest(
   return { trees, leafSize: limits.leafSize, heldOut: agreement(foretold, actual) };
 }
 
-/** How often each of so many runs is drawn, when as many are drawn with replacement. */
+/** Number of times that each run is in a sample of the same size, drawn with replacement. */
 function bootstrap(runs: number, random: Random): Uint8Array {
   const times = new Uint8Array(runs);
   for (let drawn = 0; drawn < runs; drawn++) times[Math.floor(random() * runs)]!++;

@@ -10,10 +10,10 @@ export function ranksOf(values: readonly number[]): number[] {
 }
 
 /**
- * Spearman's rank correlation: Pearson's r of the ranks, −1 … 1, whatever the scale of either. Null for fewer than three pairs, or
- * where one of the two is the same in all.
+ * Spearman's rank correlation: Pearson's r of the ranks, −1 to 1, whatever the scale of either. Null for fewer than three pairs, or
+ * where one of the two is constant.
  *
- * @param x As many as `y`, none of them NaN.
+ * @param x As many values as `y`, none of them NaN.
  */
 export function rankCorrelation(x: readonly number[], y: readonly number[]): number | null {
   if (x.length < 3) return null;

@@ -1,41 +1,44 @@
 import type { Factor } from './factors.js';
 
 /**
- * A binary tree of least squares (CART), as arrays by node; node 0 is the root. Sets of levels are bits of a number: level 3
- * is in the set when bit 3 is.
+ * A binary least-squares tree (CART), as arrays by node; node 0 is the root. A set of levels is a bit mask: level 3 is in the set
+ * when bit 3 is set.
  */
 export type RegressionTree = {
-  /** Index of the factor that a node asks for; -1: a leaf. */
+  /** Index of the factor on which a node splits; -1: a leaf. */
   readonly factor: readonly number[];
-  /** Levels that go on to the left. */
+  /** Levels that go to the left child. */
   readonly leftLevels: readonly number[];
   readonly left: readonly number[];
   readonly right: readonly number[];
-  /** Mean of the runs that came here when the tree was grown. */
+  /** Mean of the training runs at this node. */
   readonly value: readonly number[];
-  /** Squared error that a node takes away; 0 for a leaf. */
+  /** Reduction of the squared error by this node's split; 0 for a leaf. */
   readonly gain: readonly number[];
 };
 
 export type TreeLimits = {
-  /** Fewer runs than this are not made a leaf. */
+  /** Least number of runs in a leaf. */
   readonly leafSize: number;
   readonly depth: number;
 };
 
-/** What a tree is grown from. `y`: by run. */
+/** The training data of a tree. `y`: the objective for each run. */
 export type Sample = { readonly factors: readonly Factor[]; readonly y: Float64Array };
 
-/** A gain must exceed another by this share of the error to be larger: rounding must not decide which way a tree grows. */
+/**
+ * A gain counts as larger only if it exceeds the other by this share of the error, so that rounding does not decide how a tree
+ * grows.
+ */
 const CLEARLY = 1e-9;
 
-/** A part of no more rows is grown without a pause: some tenths of a millisecond. */
+/** A part with no more rows is grown in one step, which takes some tenths of a millisecond. */
 const AT_ONCE = 256;
 
 /**
- * A step is at most a few hundred rows, or one look at more of them.
+ * Grows a tree in steps. One step is a part of at most a few hundred rows, or one pass over more of them.
  *
- * @param times How often each run counts, by run; 0: the tree does not see it.
+ * @param times How often each run counts; 0: the tree does not see it.
  */
 export function* growTree(sample: Sample, times: Uint8Array, limits: TreeLimits): Generator<void, RegressionTree> {
   const growth = new Growth(sample, times, limits);
@@ -49,7 +52,7 @@ export function allLevels({ levels }: Factor): number {
   return 2 ** levels.length - 1;
 }
 
-/** Levels of points side by side: all factors of the first point, all of the second. */
+/** Levels of points, one point after another: all factors of the first point, all of the second. */
 export type Points = Uint8Array;
 
 export function pointsOf(factors: readonly Factor[], runs: number): Points {
@@ -58,7 +61,7 @@ export function pointsOf(factors: readonly Factor[], runs: number): Points {
   return points;
 }
 
-/** What the tree says of the point that begins there. */
+/** The tree's prediction for the point that begins at `start`. */
 export function predict(tree: RegressionTree, points: Points, start: number): number {
   const { factor, leftLevels, left, right } = tree;
   let node = 0;
@@ -68,13 +71,13 @@ export function predict(tree: RegressionTree, points: Points, start: number): nu
   return tree.value[node]!;
 }
 
-/** Some of the rows: those from an index to before another. */
+/** A range of rows, without the one at `to`. */
 type Part = { readonly from: number; readonly to: number; readonly depth: number };
-/** Rows, and the levels that can come to them. */
+/** A part, and for each factor the levels that can reach it. */
 type Side = readonly [part: Part, boxes: readonly number[]];
 type Below = { readonly left: Side; readonly right: Side };
 type Split = { readonly factor: number; readonly leftLevels: number; readonly gain: number };
-/** Of the runs of one part: how many there are, and the sums of y and of its squares. */
+/** Number of runs of a part, and the sums of y and of its squares. */
 type Total = { readonly count: number; readonly sum: number; readonly squares: number };
 
 /** One tree while it grows. */
@@ -90,10 +93,10 @@ class Growth {
   readonly #sample: Sample;
   readonly #rows: Int32Array;
   readonly #limits: TreeLimits;
-  /** By level, of the factor and part that is looked at. */
+  /** Sums over the runs of the current part, by level of the current factor. */
   readonly #sums = new Float64Array(32);
   readonly #counts = new Int32Array(32);
-  /** How often each row of the part counts, and its y so many times, side by side: they are read once per factor. */
+  /** For each row of the part how often it counts, and that number times its y, in row order: they are read once per factor. */
   readonly #often: Uint8Array;
   readonly #near: Float64Array;
   readonly #times: Uint8Array;
@@ -107,7 +110,9 @@ class Growth {
     this.#near = new Float64Array(this.#rows.length);
   }
 
-  /** The node of these rows and all below it. `boxes`: levels that can come here, by factor. Gives its index. */
+  /**
+   * Grows the node of these rows and all nodes below it, in steps. `boxes`: levels that can reach it, by factor. Returns its index.
+   */
   *inSteps(part: Part, boxes: readonly number[]): Generator<void, number> {
     if (part.to - part.from <= AT_ONCE) return this.#whole(part, boxes);
     const { node, below } = this.#grown(part, boxes);
@@ -118,7 +123,7 @@ class Growth {
     return node;
   }
 
-  /** The same at once. */
+  /** Grows the same in one step. */
   #whole(part: Part, boxes: readonly number[]): number {
     const { node, below } = this.#grown(part, boxes);
     if (below === null) return node;
@@ -127,7 +132,7 @@ class Growth {
     return node;
   }
 
-  /** The node alone, and the rows and levels of the two below it; null: it is a leaf. */
+  /** Adds a single node; `below`: the parts of its children; null: it is a leaf. */
   #grown(part: Part, boxes: readonly number[]): { readonly node: number; readonly below: Below | null } {
     const { tree } = this;
     const total = this.#totalOf(part);
@@ -163,8 +168,8 @@ class Growth {
   }
 
   /**
-   * The split that takes the most from the squared error, the first of those alike; null where none is allowed or nothing is
-   * left to explain. It may take nothing: of two factors that work only together, one alone does not help.
+   * The split that reduces the squared error most, the first of equal ones; null where none is allowed or no error is left. Its
+   * gain may be zero: of two factors that only work together, one alone does not help.
    */
   #bestSplit(part: Part, boxes: readonly number[], total: Total): Split | null {
     if (part.depth >= this.#limits.depth || total.count < 2 * this.#limits.leafSize) return null;
@@ -173,7 +178,7 @@ class Growth {
     if (!(error > 1e-12 * total.count)) return null;
     for (let factor = 0; factor < boxes.length; factor++) {
       const box = boxes[factor]!;
-      // A set of a single level.
+      // A factor with a single level left cannot be split.
       if ((box & (box - 1)) === 0) continue;
       this.#countLevels(part, factor);
       best = this.#bestOf(factor, box, { ...total, least: CLEARLY * error }, best);
@@ -193,8 +198,8 @@ class Growth {
   }
 
   /**
-   * The best cut through the levels in their order; those without an order are put in the order of their means, which is
-   * exact for squared error (Breiman et al. 1984, section 4.2).
+   * The best cut through the levels in their order; levels without an order are sorted by their means, which is exact for squared
+   * error (Breiman et al. 1984, section 4.2).
    */
   #bestOf(factor: number, box: number, total: Total & { readonly least: number }, known: Split): Split {
     const present = this.#presentLevels(factor, box);
@@ -217,7 +222,7 @@ class Growth {
     return { ...best, leftLevels };
   }
 
-  /** Levels that runs here have. */
+  /** The levels that occur in the current part. */
   #presentLevels(factor: number, box: number): number[] {
     const present: number[] = [];
     for (let level = 0; box >> level !== 0; level++) if (this.#counts[level]! > 0) present.push(level);
@@ -226,7 +231,7 @@ class Growth {
     return present.sort((a, b) => meanOf(a) - meanOf(b));
   }
 
-  /** Puts the rows that go left before the others. Gives the index of the first that goes right. */
+  /** Moves the rows that go left before the others. Returns the index of the first that goes right. */
   #divide({ from, to }: Part, { factor, leftLevels }: Split): number {
     const { codes } = this.#sample.factors[factor]!;
     let [low, high] = [from, to - 1];
@@ -242,7 +247,7 @@ class Growth {
   }
 }
 
-/** The levels before one. */
+/** The set of the levels below one. */
 function below(level: number): number {
   return 2 ** level - 1;
 }
@@ -251,7 +256,7 @@ function setOf(levels: readonly number[]): number {
   return levels.reduce((set, level) => set | (1 << level), 0);
 }
 
-/** The boxes with one of them cut down to these levels. */
+/** The boxes with that of one factor restricted to these levels. */
 export function within(boxes: readonly number[], factor: number, levels: number): number[] {
   const cut = boxes.slice();
   cut[factor]! &= levels;

@@ -1,7 +1,7 @@
-/** Gives numbers uniform in [0, 1), the next one at each call. */
+/** Returns the next number, uniform in [0, 1). */
 export type Random = () => number;
 
-/** The same numbers for the same seed, on every machine. The generator is mulberry32 (Tommy Ettinger). */
+/** The same sequence for the same seed, on every machine. The generator is mulberry32 (Tommy Ettinger). */
 export function seededRandom(seed: number): Random {
   let state = seed | 0;
   return () => {

@@ -4,14 +4,17 @@ import { parameterNames, type ParameterValue } from './factors.js';
 
 type Run = { readonly parameters: Parameters; readonly group?: string | undefined };
 
-/** Runs that differ in their seeds, and in what is computed from them, alone. `rows`: their indexes. `seeds`: different ones. */
+/**
+ * Runs that differ only in their seeds, and in parameters computed from them. `rows`: their indices. `seeds`: number of different
+ * seeds.
+ */
 export type Setting = {
   readonly parameters: Parameters;
   readonly rows: readonly number[];
   readonly seeds: readonly (readonly number[])[];
 };
 
-/** Runs looked at in one step. */
+/** Number of runs in one step. */
 const STEP = 200;
 
 /** Names of parameters that differ between repetitions of one setting: seeds, and what is computed from them. */
@@ -23,7 +26,7 @@ export function repetitionNames(
   return new Set([...[...names].filter(isSeedName), ...fromSeeds]);
 }
 
-/** The runs by setting. A setting belongs to one group: those of another may have other programs. In steps. */
+/** Groups the runs by setting. A setting belongs to one group, as another group may run another program. In steps. */
 export function* settingSteps(runs: readonly Run[], repetition: ReadonlySet<string>): Generator<0, Setting[]> {
   const rowsOf = new Map<string, number[]>();
   for (const [row, { group, parameters }] of runs.entries()) {
@@ -49,20 +52,20 @@ function entriesOf(parameters: Parameters, isWanted: (name: string) => boolean):
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** How far runs lie apart that differ in nothing but their seeds. */
+/** The variance between runs that differ in nothing but their seeds. */
 export type SeedNoise = {
-  /** Of the variance of the objective over all runs, 0 … 1. */
+  /** Its share of the variance of the objective over all runs, 0 to 1. */
   readonly share: number;
-  /** Settings that were run with more than one seed, and the seeds of them. */
+  /** Number of settings that were run with more than one seed, and of their seeds. */
   readonly settings: number;
   readonly runs: number;
 };
 
 /**
- * The pooled variance within settings (mean square within, of a one-way analysis of variance) over the variance of all runs;
+ * The pooled variance within settings (the mean square within, of a one-way analysis of variance) over the variance of all runs;
  * null where no setting has two seeds, or all runs are equal. A seed that was run twice counts once, with its mean.
  *
- * @param y The objective by run.
+ * @param y The objective of each run.
  */
 export function noiseOfSeeds(settings: readonly Setting[], y: Float64Array): SeedNoise | null {
   const repeated = settings
@@ -85,16 +88,19 @@ function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** What a setting came to. `bad`: the median over its runs, negated where more is better; Infinity: most of them have no finite value. */
+/**
+ * The result of a setting. `bad`: the median over its runs, negated where more is better; Infinity: most of them have no finite
+ * value.
+ */
 export type Result = {
   readonly parameters: Parameters;
   readonly bad: number;
-  /** Standard error of a mean over its runs; 0 of one run. */
+  /** Standard error of the mean over its runs; 0 for one run. */
   readonly error: number;
   readonly runs: number;
 };
 
-/** @param objective By run, NaN and infinities included. */
+/** @param objective The objective of each run, NaN and infinities included. */
 export function settingResults(
   settings: readonly Setting[],
   objective: readonly number[],
@@ -104,17 +110,17 @@ export function settingResults(
   return settings.map(({ parameters, rows }) => {
     const values = rows.map((row) => objective[row]!);
     const finite = values.filter(Number.isFinite);
-    // A run that broke is worse than any that did not.
+    // A broken run is worse than any other.
     const bad = median(values.map((value) => (Number.isFinite(value) ? sign * value : Infinity)))!;
     return { parameters, bad, error: (deviation(finite) ?? 0) / Math.sqrt(finite.length || 1), runs: rows.length };
   });
 }
 
 /**
- * The value of a parameter in the setting that did best: one that was tried, with the median over its runs.
+ * The value of a parameter in the best setting that was run, with the median over its runs.
  *
- * `ties`: values whose best settings cannot be told from it, by their standard errors or in three digits. `runs`: of the setting;
- * `usual`: of the settings in the middle, which may have more.
+ * `ties`: values whose best settings cannot be told from it, by their standard errors or in three digits. `runs`: the number of
+ * runs of the setting; `usual`: the median number over all settings.
  */
 export type BestValue = {
   readonly value: ParameterValue;
@@ -124,7 +130,7 @@ export type BestValue = {
   readonly usual: number;
 };
 
-/** Null: no setting has a finite median. */
+/** The best value of a parameter; null: no setting has a finite median. */
 export function bestValueOf(
   valueIn: (parameters: Parameters) => ParameterValue,
   results: readonly Result[],

@@ -3,23 +3,25 @@ import { allLevels, predict, type RegressionTree, within } from './regression-tr
 import type { Random } from './seeded-random.js';
 
 /**
- * The functional analysis of variance (Hoeffding 1948; Sobol' 1993) of what regression trees say, as Hutter, Hoos and
- * Leyton-Brown do it (ICML 2014): exact, because a tree is constant on boxes, and the mean over a box is its value times its
- * volume.
+ * The functional analysis of variance (Hoeffding 1948; Sobol' 1993) of regression trees, as in Hutter, Hoos and Leyton-Brown (ICML
+ * 2014): exact, because a tree is constant on boxes, and the integral over a box is its value times its volume.
  *
- * The volume of a box is the product over the parameters of the share of the runs whose value is in its side: parameters are
- * taken as independent, each spread as it was tried. Hutter et al. take lengths of intervals; shares of runs do not depend on
- * whether a learning rate is varied by its size or by its logarithm.
+ * The volume of a box is the product over the parameters of the share of the runs whose value is in its side: parameters are taken
+ * as independent, each with its distribution over the runs. Hutter et al. take lengths of intervals; shares of runs do not depend
+ * on whether a learning rate is varied on a linear or a logarithmic scale.
  */
 
-/** Shares of the runs at each level of a factor. */
+/** Share of the runs at each level of a factor. */
 export function levelShares({ levels, codes }: Factor): Float64Array {
   const shares = new Float64Array(levels.length);
   for (const code of codes) shares[code]! += 1 / codes.length;
   return shares;
 }
 
-/** What a tree says of single parameters. `effects`: by factor and level, how far the mean over all other factors is from the mean over everything. */
+/**
+ * Main effects of a tree. `effects`: for each factor and level, the difference of the mean over all other factors from the overall
+ * mean.
+ */
 export type TreeEffects = { readonly effects: readonly Float64Array[]; readonly variance: number };
 
 export function effectsOf(
@@ -33,7 +35,7 @@ export function effectsOf(
     const { sides, volume } = measured(box, factors, shares);
     mean += value * volume;
     squares += value * value * volume;
-    // A leaf says the same at all levels of a factor it does not ask for: that is no effect, and falls out in centring.
+    // A leaf that does not depend on a factor adds the same to all its levels, which centring would remove.
     sides.forEach((side, factor) => {
       if (side > 0) addTo(effects[factor]!, box[factor]!, (value * volume) / side);
     });
@@ -50,14 +52,14 @@ export function effectVariance(effect: Float64Array, shares: Float64Array): numb
 /** Two factors, by index, the first below the second. */
 export type Pair = readonly [first: number, second: number];
 
-/** What trees say of two factors together, by the levels of the first and of the second. */
+/** Mean prediction for two factors, by the levels of the first and of the second. */
 type PairTable = { readonly pair: Pair; readonly rows: readonly Float64Array[] };
 
 export function pairTable(pair: Pair, shares: readonly Float64Array[]): PairTable {
   return { pair, rows: Array.from(shares[pair[0]]!, () => new Float64Array(shares[pair[1]]!.length)) };
 }
 
-/** Adds one tree to the tables, times `weight`. */
+/** Adds the predictions of one tree to the tables, times `weight`. */
 export function addToPairs(
   tables: readonly PairTable[],
   tree: RegressionTree,
@@ -68,7 +70,7 @@ export function addToPairs(
     const { sides, volume } = measured(box, factors, shares);
     for (const { pair, rows } of tables) {
       const [first, second] = pair;
-      // As for one factor: only leaves that ask for both can say more than the sum of the two.
+      // As for one factor: only leaves that depend on both can contain an interaction.
       if (sides[first] === 0 || sides[second] === 0) continue;
       const density = (weight * value * volume) / (sides[first]! * sides[second]!);
       forEachLevel(box[first]!, (level) => addTo(rows[level]!, box[second]!, density));
@@ -76,7 +78,7 @@ export function addToPairs(
   });
 }
 
-/** How much two factors do beyond the sum of what each does: the variance of it. */
+/** The variance of the interaction of two factors, beyond the sum of their main effects. */
 export function interactionVariance({ pair, rows }: PairTable, shares: readonly Float64Array[]): number {
   const [across, down] = [shares[pair[1]]!, shares[pair[0]]!];
   const table = rows.map((row) => row.slice());
@@ -88,12 +90,12 @@ export function interactionVariance({ pair, rows }: PairTable, shares: readonly 
   }, 0);
 }
 
-/** So many points are asked for at most. */
+/** Limit on the number of points at which the forest is evaluated. */
 const MOST_POINTS = 4096;
 
 /**
- * Variance of the mean of the trees over all points of the parameters: over the whole grid where that is no more than
- * 4,096 points, and so exact; else over as many points drawn from it. A step is a part of the points.
+ * Variance of the forest's prediction over the grid of all parameters: exact where that has no more than 4,096 points; else
+ * estimated from as many points drawn from it. One step is a part of the points.
  */
 export function* forestVariance(
   trees: readonly RegressionTree[],
@@ -115,7 +117,7 @@ export function* forestVariance(
   return Math.max(0, squares / weights - (sum / weights) ** 2);
 }
 
-/** Writes the levels of the grid's point of that number. Gives its share of all runs, were the factors independent. */
+/** Writes the levels of a grid point. Returns its share of all runs if the factors were independent. */
 function gridPoint(point: Uint8Array, index: number, shares: readonly Float64Array[]): number {
   let [rest, weight] = [index, 1];
   shares.forEach((levels, factor) => {
@@ -135,7 +137,7 @@ function randomPoint(point: Uint8Array, shares: readonly Float64Array[], random:
   return 1;
 }
 
-/** All leaves with the levels that can come to them, by factor. */
+/** Calls back for each leaf with the levels that can reach it, by factor. */
 function forEachLeaf(
   { factor, leftLevels, left, right, value }: RegressionTree,
   factors: readonly Factor[],
@@ -150,7 +152,7 @@ function forEachLeaf(
   walk(0, factors.map(allLevels));
 }
 
-/** A box by the shares of its sides, 0 for a factor of which it has all levels; and the product of the others. */
+/** The sides of a box as shares of the runs, 0 for a factor of which it has all levels; and the product of the others. */
 function measured(box: readonly number[], factors: readonly Factor[], shares: readonly Float64Array[]) {
   const sides = new Float64Array(box.length);
   let volume = 1;
@@ -172,7 +174,7 @@ function addTo(values: Float64Array, levels: number, amount: number): void {
   forEachLevel(levels, (level) => (values[level]! += amount));
 }
 
-/** Takes its mean over the runs from the values. */
+/** Subtracts the mean over the runs from the values. */
 function centre(values: Float64Array, shares: Float64Array): void {
   const mean = values.reduce((sum, value, level) => sum + value * shares[level]!, 0);
   for (let level = 0; level < values.length; level++) values[level]! -= mean;

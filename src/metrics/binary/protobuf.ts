@@ -1,13 +1,13 @@
-/** How a field is written: as a varint, in 8 bytes, in so many bytes as it says, in 4 bytes. */
+/** Wire types of a field: varint, 8 bytes, length-delimited, 4 bytes. */
 export const wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
 /**
- * Walks over the fields of one protobuf message, and never beyond its end. Knows no schema: who walks knows the numbers.
+ * Iterates over the fields of one protobuf message, never beyond its end. It has no schema: the caller knows the field numbers.
  *
- * One walker can be used for many messages, so that millions of small ones make no garbage.
+ * One instance can be used for many messages, so that millions of small ones create no garbage.
  */
 export class Fields {
-  /** Of the field it stands on: number, way of writing, and where its content begins and ends. */
+  /** The present field: its number, wire type, and the range of its content. */
   number = 0;
   wire = 0;
   start = 0;
@@ -17,7 +17,7 @@ export class Fields {
   #to = 0;
   #isBroken = false;
 
-  /** Stands before the first field of the message in `bytes[from, to)`. */
+  /** Moves before the first field of the message in `bytes[from, to)`. */
   walk(bytes: Buffer, from: number, to: number): this {
     this.bytes = bytes;
     this.#at = from;
@@ -26,12 +26,12 @@ export class Fields {
     return this;
   }
 
-  /** Whether the walk ended before the end, at what is no field. */
+  /** Whether the iteration stopped early, at malformed data. */
   get isBroken(): boolean {
     return this.#isBroken;
   }
 
-  /** Goes to the next field; false at the end. */
+  /** Moves to the next field; false at the end. */
   next(): boolean {
     if (this.#at >= this.#to) return false;
     const key = this.#varint();
@@ -46,12 +46,12 @@ export class Fields {
     return false;
   }
 
-  /** Whether it stands on the field of this number, written in this way. */
+  /** Whether the present field has this number and wire type. */
   is(number: number, written: number): boolean {
     return this.number === number && this.wire === written;
   }
 
-  /** Of a varint, as int64; beyond 2⁵³ rounded. */
+  /** The value of a varint as int64; rounded beyond 2⁵³. */
   get integer(): number {
     return varintAt(this.bytes, this.start, this.end);
   }

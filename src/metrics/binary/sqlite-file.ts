@@ -5,8 +5,8 @@ import { DamagedDatabase, type Pages } from './sqlite-table.js';
 import { WriteAheadLog } from './sqlite-wal.js';
 
 /**
- * What a read amounted to. `unchanged`: nothing was committed since the last read. `busy`: someone writes just now, or the log is
- * long: try again. `damaged`: it was cut, or is just being copied.
+ * The result of a read. `unchanged`: nothing was committed since the last read. `busy`: a write is in progress, or the log is long:
+ * try again. `damaged`: the file was truncated, or is being copied.
  */
 export type DatabaseRead<T> =
   | { is: 'read'; value: T }
@@ -14,22 +14,22 @@ export type DatabaseRead<T> =
   | { is: 'busy'; more: boolean }
   | { is: 'damaged' | 'unreadable'; reason: string };
 
-/** Names of the files beside a database that belong to it: what is committed and not yet in it, and how to undo what is in it. */
+/** Endings of the files beside a database that belong to it: commits that are not in it yet, and the rollback journal. */
 export const besides = { log: '-wal', journal: '-journal' };
 
-/** Tries at one read while someone writes. */
+/** Number of attempts at one read during writes. */
 const TRIES = 3;
-/** Bytes of the log looked at in one read: some 10 ms of work. */
+/** Bytes of the log processed in one read: some 10 ms of work. */
 const LOG_BYTES = 4 << 20;
-/** Two writes this close may leave the same time, ms. */
+/** Two writes within this time may leave the same modification time, ms. */
 const RACY_MS = 50;
 
 /**
- * An SQLite database that another program writes, read without locks: nothing is written or created, and no writer is ever kept
- * waiting. (SQLite's own readers lock, and create `-shm` and `-wal` beside a database in WAL mode.)
+ * An SQLite database that another program writes, read without locks: nothing is written or created, and no writer ever waits.
+ * (SQLite's own readers lock, and create `-shm` and `-wal` beside a database in WAL mode.)
  *
- * Instead, a read is made and then looked at: if meanwhile something was committed, or any page that was read is not what it
- * was, it is void. A checkpoint only ever copies pages that are in the log, and those are read from there.
+ * Instead, a read is checked afterwards: if something was committed meanwhile, or any page that was read has changed, its result is
+ * discarded. A checkpoint only copies pages that are in the log, and those are read from there.
  */
 export class SqliteFile {
   readonly path: string;
@@ -41,14 +41,14 @@ export class SqliteFile {
     this.path = path;
   }
 
-  /** As of the last read that found it. */
+  /** The file's stat at the last successful read. */
   get stat(): Stats | null {
     return this.#stat;
   }
 
   /**
-   * Has `use` read what is committed. It may be called several times, and what it returns is void but for the last time; so it
-   * must not tell anyone. Never throws what the file is to blame for.
+   * Lets `use` read the committed state. `use` may be called several times, and only its last result counts, so it must have no
+   * side effects. Never throws errors that the file causes.
    */
   read<T>(use: (pages: Pages) => T): DatabaseRead<T> {
     const there = statRegular(this.path);
@@ -63,12 +63,12 @@ export class SqliteFile {
     return read;
   }
 
-  /** The next read is made even if nothing changes: the last one did not use all there is. */
+  /** Makes the next read happen even if nothing changes, as the last one did not use all data. */
   lookAgain(): void {
     this.#seen = null;
   }
 
-  /** What stays the same while nothing is written; null: the times are too fresh to tell. */
+  /** A text that stays the same while nothing is written; null: the times are too recent to be reliable. */
   #looks(stat: Stats): string | null {
     const log = statRegular(this.path + besides.log);
     const stats = [stat, ...(log.kind === 'file' ? [log.stat] : [])];
@@ -122,13 +122,13 @@ export class SqliteFile {
     return isVoid || !pages.areUnchanged() ? { is: 'busy', more: false } : read;
   }
 
-  /** Whether a log has come or gone, or was replaced, since it was opened. */
+  /** Whether a log has appeared, disappeared or been replaced since it was opened. */
   #isOtherLog({ database, logId }: Files): boolean {
     const there = isInLogMode(database) ? statRegular(this.path + besides.log) : null;
     return (there?.kind === 'file' ? there.stat.ino : null) !== logId;
   }
 
-  /** Where there is no log, the journal says how to undo what is being written to the database itself. */
+  /** Whether a transaction is being written. Without a log, a rollback journal shows that. */
   #isInTransaction(): boolean {
     const journal = openRegular(this.path + besides.journal);
     if (journal.kind !== 'file') return false;
@@ -141,10 +141,10 @@ export class SqliteFile {
   }
 }
 
-/** How a journal begins that counts. */
+/** The header of a valid journal. */
 const JOURNAL = Buffer.from('d9d505f920a163d7', 'hex');
 
-/** Descriptors, and what tells the log from another. */
+/** File descriptors, and the id that distinguishes logs. */
 type Files = { readonly database: number; readonly log: number | null; readonly logId: number | null };
 
 const MAGIC = 'SQLite format 3\0';
@@ -153,12 +153,12 @@ const FILE_HEAD = 100;
 const LOG_MODE = 2;
 const UTF8 = 1;
 
-/** Whether changes are written to a log first. Otherwise one that lies there belongs to something else. */
+/** Whether the database is in WAL mode. Otherwise an existing log does not belong to it. */
 function isInLogMode(database: number): boolean {
   return at(database, headAt.written, 1)[0] === LOG_MODE;
 }
 
-/** The pages of one read, with a checksum of each that came from the database itself. */
+/** The pages of one read, with a checksum of each that came from the database file itself. */
 class ReadPages implements Pages {
   readonly #files: Files;
   readonly #log: WriteAheadLog;
@@ -177,7 +177,7 @@ class ReadPages implements Pages {
     const head = at(this.#files.database, 0, FILE_HEAD);
     if (head.length < FILE_HEAD || head.toString('latin1', 0, MAGIC.length) !== MAGIC)
       throw new DamagedDatabase('it does not begin as an SQLite database does');
-    // A size of 65,536 does not fit into its two bytes.
+    // The page size 65,536 does not fit into its two bytes and is stored as 1.
     const size = head.readUInt16BE(headAt.pageSize);
     this.#size = size === 1 ? 65_536 : size;
     this.usable = this.#size - head[headAt.reserved]!;
@@ -199,12 +199,12 @@ class ReadPages implements Pages {
     return bytes;
   }
 
-  /** Whether the pages that were read are still what they were. */
+  /** Whether the pages that were read are still the same. */
   areUnchanged(): boolean {
     return [...this.#sums].every(([number, sum]) => crc32(this.#read(number)) === sum);
   }
 
-  /** What the head says of it counts if whoever wrote last knew of it. */
+  /** The number of pages in the header, which is valid if the last writer maintained it. */
   #countIn(head: Buffer): number {
     const isKnown = head.readUInt32BE(headAt.changes) === head.readUInt32BE(headAt.pagesAsOf);
     const count = isKnown ? head.readUInt32BE(headAt.pages) : 0;
@@ -216,13 +216,13 @@ class ReadPages implements Pages {
   }
 }
 
-/** As many bytes as there are. */
+/** Reads up to `length` bytes. */
 function at(descriptor: number, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   return bytes.subarray(0, readSync(descriptor, bytes, 0, length, position));
 }
 
-/** A disk or network may fail a read (EIO, ESTALE). */
+/** Whether an error is a failed read of a disk or a network (EIO, ESTALE). */
 function isSystemError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error;
 }

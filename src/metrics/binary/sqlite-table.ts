@@ -1,18 +1,18 @@
 /**
  * Tables of an SQLite database, read from its pages. Format: sqlite.org/fileformat2.html, sections 1.6, 2.1 and 2.6.
  *
- * Knows no files: pages are given. Indices, virtual tables and tables WITHOUT ROWID are not read.
+ * It works on pages, not files. Indices, virtual tables and tables WITHOUT ROWID are not read.
  */
 
-/** The pages of a database, numbered from 1. `usable`: bytes of each that hold content. */
+/** The pages of a database, numbered from 1. `usable`: number of content bytes in each. */
 export type Pages = {
-  /** Throws `DamagedDatabase` where there is none. */
+  /** Throws `DamagedDatabase` if the page does not exist. */
   readonly page: (number: number) => Buffer;
   readonly usable: number;
   readonly count: number;
 };
 
-/** The pages contradict each other, or some are missing: the file was cut, or is just being copied. */
+/** The pages are inconsistent or incomplete: the file was truncated, or is being copied. */
 export class DamagedDatabase extends Error {
   override readonly name = 'DamagedDatabase';
 }
@@ -20,13 +20,13 @@ export class DamagedDatabase extends Error {
 type SqlValue = number | string | Buffer | null;
 
 export type SqlTable = { readonly name: string; readonly root: number; readonly columns: readonly string[] };
-/** `values`: in the order of columns; columns that were added later may be missing. Null: the row is larger than `LONGEST`. */
+/** `values`: in the order of the columns; columns that were added later may be missing. Null: the row is larger than `LONGEST`. */
 export type SqlRow = { readonly id: number; readonly values: readonly SqlValue[] | null };
 
-/** Bytes; what is larger holds no numbers. */
+/** Size limit of a row in bytes; larger ones hold no numbers. */
 export const LONGEST = 4 << 20;
 
-/** The tables of a database, oldest first as a rule. Names are in small letters, as SQLite does not tell them apart. */
+/** The tables of a database, usually oldest first. Names are in lower case, as SQLite ignores case. */
 export function* tablesOf(pages: Pages): Generator<SqlTable> {
   for (const { values } of rowsAfter(pages, 1, -Infinity)) {
     const [type, name, , root, sql] = values ?? [];
@@ -37,7 +37,7 @@ export function* tablesOf(pages: Pages): Generator<SqlTable> {
 
 /** The rows of the table at `root` whose ids are larger than `after`, in the order of their ids. */
 export function* rowsAfter(pages: Pages, root: number, after: number): Generator<SqlRow> {
-  // Pages to come, the next of them last. A page is in a tree once: one that comes again is damage.
+  // A stack of pages. A tree contains each page once: a repeated one means damage.
   const next = [root];
   let left = pages.count;
   let last = after;
@@ -57,13 +57,13 @@ export function* rowsAfter(pages: Pages, root: number, after: number): Generator
   }
 }
 
-/** Of page 1, before what every page has. */
+/** Size of the file header on page 1, before the page header. */
 const FILE_HEAD = 100;
 const kind = { interior: 5, leaf: 13 };
 const pageAt = { cells: 3, lastChild: 8 };
 const headOf = { interior: 12, leaf: 8 };
 
-/** Cells of a page begin at these places. */
+/** The offsets of the page's cells. */
 function cellsOf(page: Buffer, start: number, head: number): number[] {
   const count = page.readUInt16BE(start + pageAt.cells);
   if (start + head + 2 * count > page.length) throw new DamagedDatabase('a page has more cells than it has room for');
@@ -75,7 +75,7 @@ function childrenAfter(page: Buffer, start: number, after: number): number[] {
   for (const at of cellsOf(page, start, headOf.interior)) {
     const bytes = new Cell(page, at);
     const child = bytes.word();
-    // The largest id below that child.
+    // The key is the largest id below that child.
     if (bytes.varint() > after) children.push(child);
   }
   return [...children, page.readUInt32BE(start + pageAt.lastChild)];
@@ -91,7 +91,7 @@ function* rowsOfLeaf(pages: Pages, page: Buffer, start: number, after: number): 
   }
 }
 
-/** A row's bytes: what does not fit on the page goes on on others, each of which names the next. */
+/** The bytes of a row: what does not fit on the page is on a linked list of overflow pages. */
 function payloadOf(pages: Pages, page: Buffer, at: number, size: number): Buffer {
   const { usable } = pages;
   const most = usable - 35;
@@ -114,7 +114,7 @@ function part(page: Buffer, at: number, length: number): Buffer {
   return page.subarray(at, at + length);
 }
 
-/** A record: its types, then its values. */
+/** The values of a record, which are preceded by their types. */
 function valuesOf(record: Buffer): SqlValue[] {
   const cell = new Cell(record, 0);
   const end = cell.varint();
@@ -129,7 +129,7 @@ function valuesOf(record: Buffer): SqlValue[] {
   });
 }
 
-/** Bytes of a value by its type. */
+/** Size in bytes of a value by its type. */
 function lengthOf(type: number): number {
   return type >= 12 ? Math.floor((type - 12) / 2) : [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0][type]!;
 }
@@ -142,7 +142,7 @@ function valueOf(type: number, bytes: Buffer): SqlValue {
   return type === 0 ? null : bytes.readIntBE(0, bytes.length);
 }
 
-/** Reads one after the other. */
+/** Reads values one after the other. */
 class Cell {
   readonly #bytes: Buffer;
   at: number;
@@ -157,7 +157,7 @@ class Cell {
     return part(this.#bytes, this.at - 4, 4).readUInt32BE(0);
   }
 
-  /** Beyond 2⁵³ rounded. */
+  /** A variable-length integer, rounded beyond 2⁵³. */
   varint(): number {
     let value = 0n;
     for (let index = 0; index < 9; index++) {
@@ -173,7 +173,7 @@ class Cell {
 
 const constraint = /^(constraint|primary|unique|check|foreign)\b/i;
 
-/** The names of the columns in a CREATE TABLE. */
+/** The column names in a CREATE TABLE statement. */
 function columnsIn(sql: string): string[] {
   const inner = sql.slice(sql.indexOf('(') + 1, sql.lastIndexOf(')'));
   return splitAtCommas(inner)
@@ -183,7 +183,7 @@ function columnsIn(sql: string): string[] {
     .map((name) => name.toLowerCase());
 }
 
-/** At commas that are neither in brackets nor in quotes. */
+/** Splits at commas that are neither in brackets nor in quotes. */
 function splitAtCommas(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;

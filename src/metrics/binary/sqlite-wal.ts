@@ -4,37 +4,37 @@ import { readSync } from 'node:fs';
  * The write-ahead log beside an SQLite database (`-wal`): newer versions of its pages, appended as frames. Format:
  * sqlite.org/fileformat2.html, section 4.
  *
- * Knows which pages have a newer version as of the last commit, and where. Only reads: what other readers share in `-shm` is
- * neither needed nor touched, so nothing is created and nobody is locked out.
+ * Finds the newest version of each page as of the last commit. It only reads: `-shm`, which SQLite's readers share, is neither
+ * needed nor touched, so nothing is created and no process is locked out.
  */
 export class WriteAheadLog {
-  /** The first bytes of the log as it was last seen: another log has others. Null: there is none. */
+  /** The header of the log, which differs between logs. Null: there is no log. */
   #head: Buffer | null = null;
-  /** Place in the log of the newest committed version of each page. */
+  /** Offset in the log of the newest committed version of each page. */
   #committed = new Map<number, number>();
-  /** Versions behind the last commit. */
+  /** Versions after the last commit. */
   #pending = new Map<number, number>();
   #at = 0;
   #sums: Sums = [0, 0];
   #lastCommit: { at: number; sums: Sums } = { at: 0, sums: [0, 0] };
   #pages = 0;
 
-  /** Pages of the database as of the last commit; 0: the log has none. */
+  /** Number of pages in the database as of the last commit; 0: the log has none. */
   get pages(): number {
     return this.#pages;
   }
 
-  /** Bytes of a page; 0: there is no log. */
+  /** Page size in bytes; 0: there is no log. */
   get pageSize(): number {
     return this.#head?.readUInt32BE(headAt.pageSize) ?? 0;
   }
 
-  /** Place of a page's content in the log; undefined: the newest is in the database. */
+  /** Offset of a page's content in the log; undefined: the newest version is in the database. */
   placeOf(page: number): number | undefined {
     return this.#committed.get(page);
   }
 
-  /** Takes in what was appended. `more`: it stopped at the limit. `changed`: there are other commits than before. */
+  /** Processes appended frames. `more`: it stopped at the limit. `changed`: there are new commits. */
   look(descriptor: number | null, maxBytes: number): { changed: boolean; more: boolean } {
     const head = descriptor === null ? null : soundHead(descriptor);
     const isOther = head === null || this.#head === null ? head !== this.#head : !head.equals(this.#head);
@@ -58,14 +58,14 @@ export class WriteAheadLog {
   #scan(descriptor: number, maxBytes: number): boolean {
     const frame = Buffer.allocUnsafe(FRAME_HEAD + this.pageSize);
     for (let taken = 0; this.#takeFrame(descriptor, frame); taken += frame.length) if (taken >= maxBytes) return true;
-    // What is behind the last commit may be rolled back, and others written over it.
+    // Frames after the last commit may be rolled back and overwritten.
     this.#pending = new Map();
     this.#at = this.#lastCommit.at;
     this.#sums = this.#lastCommit.sums;
     return false;
   }
 
-  /** False at the end of the log: what follows is torn, or was left by an earlier one. */
+  /** Processes a frame. False at the end of the log: what follows is incomplete, or was left by an earlier log. */
   #takeFrame(descriptor: number, frame: Buffer): boolean {
     const head = this.#head!;
     if (readSync(descriptor, frame, 0, frame.length, this.#at) < frame.length) return false;
@@ -95,14 +95,14 @@ export class WriteAheadLog {
 const HEAD = 32;
 const headAt = { magic: 0, version: 4, pageSize: 8, salts: 16, sums: 24 };
 const FRAME_HEAD = 24;
-/** `pages`: of the database after the commit that ends here; 0: it goes on. */
+/** `pages`: size of the database after the commit that ends with this frame; 0: the transaction continues. */
 const frameAt = { page: 0, pages: 4, salts: 8, sums: 16 };
 const MAGIC = 0x377f0682;
 const VERSION = 3_007_000;
 
 type Sums = readonly [number, number];
 
-/** Null: there is none, or it is just being written. */
+/** The header of the log; null: there is none, or it is being written. */
 function soundHead(descriptor: number): Buffer | null {
   const head = Buffer.alloc(HEAD);
   if (readSync(descriptor, head, 0, HEAD, 0) < HEAD) return null;
@@ -114,12 +114,12 @@ function soundHead(descriptor: number): Buffer | null {
   return isSound ? head : null;
 }
 
-/** Which way round the words are that the checksums are made of: as on the machine that wrote it. */
+/** Byte order of the words in checksums, which is that of the machine that wrote the log. */
 function isBigEndian(head: Buffer): boolean {
   return (head.readUInt32BE(headAt.magic) & 1) === 1;
 }
 
-/** SQLite's checksum of so many bytes, a multiple of 8, going on from that of what is before. */
+/** SQLite's checksum of some bytes (a multiple of 8), continued from that of the bytes before. */
 function summed([first, second]: Sums, bytes: Buffer, isBig: boolean): Sums {
   let [a, b] = [first, second];
   for (let at = 0; at < bytes.length; at += 8) {

@@ -3,8 +3,8 @@ import type { Recognition, WrittenRow } from './format.js';
 import { lineFormat, type LineParser } from './line-format.js';
 
 /**
- * Tables with a row of names first: what stable-baselines3 and Lightning write, and any program can. An empty cell is missing.
- * A row with more or fewer cells than there are names is torn, or half rewritten, and is passed over.
+ * Tables with a row of names first, as stable-baselines3, Lightning and many programs write. An empty cell is missing. A row with
+ * more or fewer cells than there are names is incomplete, or half rewritten, and is skipped.
  */
 export const csv = lineFormat({
   name: 'CSV',
@@ -29,7 +29,7 @@ function recogniseTable(name: string, lines: readonly string[] | null): Recognit
   return { is: 'no', why: 'it has no column of steps beside others of numbers' };
 }
 
-/** @param rename What a column is called here; null: it is left out. */
+/** @param rename The name of a column's metric; null: the column is left out. */
 export function tableParser(rename: (column: string) => string | null = (column) => column): LineParser {
   let columns: (string | null)[] | null = null;
   let separator = ',';
@@ -58,7 +58,7 @@ const words: Readonly<Record<string, unknown>> = {
   ...{ inf: Infinity, '+inf': Infinity, infinity: Infinity, '-inf': -Infinity, '-infinity': -Infinity },
 };
 
-/** As a number where it is one; else the text. Python and numpy write `nan`, `inf`, `None` and `True`. */
+/** A cell's value: a number if it is one, else the text. Python and numpy write `nan`, `inf`, `None` and `True`. */
 export function valueOf(cell: string): unknown {
   const text = cell.trim();
   if (/^[-+.]?\d/.test(text)) {
@@ -74,7 +74,7 @@ function separatorOf(header: string): string {
   return counted.reduce((best, next) => (next.count > best.count ? next : best)).each;
 }
 
-/** Cells of a line; those in quotes may hold separators, and doubled quotes. */
+/** The cells of a line; quoted ones may contain separators and doubled quotes. */
 function cellsOf(line: string, separator: string): string[] {
   if (!line.includes('"')) return line.split(separator);
   const cells: string[] = [];

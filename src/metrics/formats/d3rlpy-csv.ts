@@ -3,7 +3,7 @@ import { valueOf } from './csv.js';
 import { isNot } from './format.js';
 import { lineFormat, type LineParser } from './line-format.js';
 
-/** `epoch,step,value` on each line, and no row of names: d3rlpy has a file for each metric, named by it. */
+/** `epoch,step,value` on each line, without a row of names: d3rlpy writes a file for each metric, named after it. */
 export const d3rlpyCsv = lineFormat({
   name: 'd3rlpy',
   looksFor: '*.csv of d3rlpy: epoch, step and value on each line',

@@ -1,35 +1,35 @@
 import { maskedCrc32c } from '../../contract/crc32c.js';
 import { Fields, varintAt, wire } from '../binary/protobuf.js';
 
-/** A record is its length in 8 bytes, their checksum, the data, and the checksum of these: TFRecord. */
+/** A TFRecord is its length in 8 bytes, a checksum of that, the data, and a checksum of the data. */
 export const RECORD_HEAD = 12;
 const RECORD_TAIL = 4;
-/** Larger ones hold pictures or weights, bytes. */
+/** Larger records hold pictures or weights, bytes. */
 const LARGEST = 2 ** 31;
 
-/** Length of the record that begins at `at`, with all that is around its data; null: what is there is no head of a record. */
+/** Total size of the record at `at`; null: the bytes there are not the header of a record. */
 export function recordLength(bytes: Buffer, at: number): number | null {
   const length = bytes.readUInt32LE(at);
   if (bytes.readUInt32LE(at + 4) !== 0 || length > LARGEST) return null;
   return maskedCrc32c(bytes, at, at + 8) === bytes.readUInt32LE(at + 8) ? RECORD_HEAD + length + RECORD_TAIL : null;
 }
 
-/** Whether the checksum of the data is right, of the record in `bytes[at, end)`. */
+/** Whether the data of the record in `bytes[at, end)` matches its checksum. */
 export function isSound(bytes: Buffer, at: number, end: number): boolean {
   const tail = end - RECORD_TAIL;
   return maskedCrc32c(bytes, at + RECORD_HEAD, tail) === bytes.readUInt32LE(tail);
 }
 
-/** Who is told the numbers of events. `time`: Unix ms. */
+/** Receives the numbers of events. `time`: Unix ms. */
 export type ScalarTaker = (tag: string, value: number, step: number, time: number) => void;
 
 const event = { wallTime: 1, step: 2, summary: 5 };
 const value = { tag: 1, simple: 2, tensor: 8, metadata: 9 };
 const tensor = { type: 1, content: 4, floats: 5, doubles: 6, integers: 7, longs: 10 };
-/** The plugin that draws scalars; a tensor of another one is a text, a picture, a curve. */
+/** Name of the plugin for scalars; tensors of other plugins are texts, pictures or curves. */
 const SCALARS = 'scalars';
 
-/** Reads events: of each its scalars, as torch writes them (`simple_value`) and as TensorFlow 2 does (tensors of one number). */
+/** Reads the scalars of events, as torch writes them (`simple_value`) and as TensorFlow 2 does (tensors of one number). */
 export class EventReader {
   readonly #event = new Fields();
   readonly #summary = new Fields();
@@ -37,7 +37,7 @@ export class EventReader {
   readonly #inner = new Fields();
   readonly #nameOf: (tag: string) => string;
 
-  /** @param nameOf What a tag is called here. */
+  /** @param nameOf Maps a tag to the name of its metric. */
   constructor(nameOf: (tag: string) => string) {
     this.#nameOf = nameOf;
   }
@@ -72,7 +72,7 @@ export class EventReader {
     if (isScalar && tag !== '') take(this.#nameOf(tag), number!, step, time);
   }
 
-  /** Of a tensor; null: it is no single number. */
+  /** The number in a tensor; null: it is not a single number. */
   #numberOf(bytes: Buffer, from: number, to: number): number | null {
     const fields = this.#inner.walk(bytes, from, to);
     let type = 0;
@@ -95,7 +95,7 @@ export class EventReader {
   }
 }
 
-/** How a number of each type of tensor is written in `tensor_content`. */
+/** Encoding of numbers in `tensor_content`, by type of the tensor. */
 const readers: Readonly<Record<number, { size: number; read: (bytes: Buffer, at: number) => number }>> = {
   1: { size: 4, read: (bytes, at) => bytes.readFloatLE(at) },
   2: { size: 8, read: (bytes, at) => bytes.readDoubleLE(at) },
@@ -103,7 +103,7 @@ const readers: Readonly<Record<number, { size: number; read: (bytes: Buffer, at:
   9: { size: 8, read: (bytes, at) => Number(bytes.readBigInt64LE(at)) },
 };
 
-/** The number that a field of a tensor holds alone; null: none, or several. */
+/** The only number in a field of a tensor; null: there is none, or there are several. */
 function numberIn(field: Fields, type: number): number | null {
   const { bytes, start, end } = field;
   const size = end - start;
@@ -122,7 +122,7 @@ function numberIn(field: Fields, type: number): number | null {
   }
 }
 
-/** A list of one varint, packed or not; null: there are others. */
+/** The only varint of a list, packed or not; null: there are several. */
 function onlyVarint(bytes: Buffer, from: number, to: number): number | null {
   const last = bytes.subarray(from, to).findIndex((byte) => byte < 128);
   return last >= 0 && last === to - from - 1 ? varintAt(bytes, from, to) : null;

@@ -1,12 +1,14 @@
 import { basename, dirname } from 'node:path';
 
-/** Folders that hold a set of data each: Keras and CatBoost write the same tags into `train` and `validation`, `learn` and `test`. */
+/**
+ * Names of folders for one data set each: Keras and CatBoost write the same tags into `train` and `validation`, `learn` and `test`.
+ */
 const ofEvaluation = /^(validation|valid|val|evaluation|eval|test|dev)$/i;
 
 /**
- * What the tags of event files in a folder are called here, where the folder is a part of their name: TensorBoard shows each
- * folder as a run of its own. `validation/epoch_loss` is that of the folder `validation`; torch's and tensorboardX's
- * `add_scalars('loss', {a: …, b: …})` has a folder for each, and is `loss/a` and `loss/b`.
+ * Returns a function from the tags of event files in a folder to names of metrics that include the folder where needed, as
+ * TensorBoard shows each folder as a run of its own. `validation/epoch_loss` is the `epoch_loss` of the folder `validation`;
+ * `add_scalars('loss', {a: …, b: …})` of torch and tensorboardX writes a folder for each, which become `loss/a` and `loss/b`.
  */
 export function tagsIn(folder: string): (tag: string) => string {
   const names = new Map<string, string>();

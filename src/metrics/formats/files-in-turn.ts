@@ -1,15 +1,17 @@
 import type { RowSink, SourceFiles, SourceReader } from './format.js';
 
-/** What it costs to look at a file, in bytes that could be read meanwhile. */
+/** Cost of checking a file, as the number of bytes that could be read in the same time. */
 const COST_OF_LOOK = 1024;
 
-/** Reads the files of a source one after the other, as one: those of attempts at a run, each of which begins where a checkpoint was. */
+/**
+ * Reads the files of a source one after the other, like one file: those of a run's attempts, each of which begins at a checkpoint.
+ */
 export class FilesInTurn implements SourceReader {
   readonly #source: SourceFiles;
   readonly #open: (path: string) => SourceReader;
   #readers = new Map<string, SourceReader>();
   #more = false;
-  /** Place of the file that is read next. */
+  /** Index of the file that is read next. */
   #next = 0;
   #offset = 0;
 
@@ -43,7 +45,7 @@ export class FilesInTurn implements SourceReader {
   read(maxBytes: number, sink: RowSink): boolean {
     const { paths } = this.#source;
     let changed = false;
-    // Files that came before those that are known: all are looked at again.
+    // New files were found before known ones, so all are checked again.
     if (this.#next >= paths.length) this.#next = 0;
     for (let left = maxBytes; this.#next < paths.length; this.#next++) {
       const reader = this.#readerOf(paths[this.#next]!);
@@ -61,7 +63,7 @@ export class FilesInTurn implements SourceReader {
       if (isVoid) return this.#beginAgain(sink);
       this.#offset += reader.offset - offset;
       left -= Math.max(COST_OF_LOOK, reader.offset - offset);
-      // What comes later was written later.
+      // The order of files is the order of writing.
       this.#more = reader.more;
       if (reader.more) return changed;
       if (left > 0 || this.#next === paths.length - 1) continue;
@@ -72,7 +74,7 @@ export class FilesInTurn implements SourceReader {
     return changed;
   }
 
-  /** One of several was written anew: who is told has forgotten the rows of all. */
+  /** Starts over after one of the files was rewritten, as the sink drops the rows of all. */
   #beginAgain(sink: RowSink): true {
     this.#readers = new Map();
     this.#next = this.#offset = 0;

@@ -2,16 +2,16 @@ import { basename } from 'node:path';
 import type { FollowedBytes, Look } from '../../files/followed-bytes.js';
 import type { SourceReader } from './format.js';
 
-/** What follows a growing file, in bytes or in lines. */
+/** A follower of a growing file, in bytes or in lines. */
 type Followed = Readonly<Pick<FollowedBytes, 'path' | 'offset' | 'written' | 'obstacle'>>;
 
-/** What a read of the file amounted to. `restarted`: it is another file than before. */
+/** The result of a read. `restarted`: the file was replaced. */
 export type Change = 'restarted' | 'more' | 'nothing';
 
-/** Follows one file: how far it has been read, and what of it cannot be. What its bytes mean is up to the format. */
+/** Follows one file: its reading position, and what is not readable. The format interprets its bytes. */
 export abstract class FollowedSource<File extends Followed> implements Omit<SourceReader, 'read'> {
   protected readonly file: File;
-  /** Whether another read would tell more at once. */
+  /** Whether another read would return more at once. */
   more = false;
 
   constructor(file: File) {
@@ -35,12 +35,12 @@ export abstract class FollowedSource<File extends Followed> implements Omit<Sour
     return obstacle === null ? this.loss : `${basename(path)} cannot be read: ${obstacle}`;
   }
 
-  /** What of a file that can be read is left out, in words that name it; null: nothing. */
+  /** What is left out of a readable file, in words that name the file; null: nothing. */
   protected get loss(): string | null {
     return null;
   }
 
-  /** Takes note of a read of the file. */
+  /** Reads the file and records the result. */
   protected follow(read: (file: File) => Look): Change {
     const { offset } = this.file;
     const { restarted, more } = read(this.file);

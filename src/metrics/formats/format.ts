@@ -1,59 +1,63 @@
 /**
- * What a program wrote at one step: values by key, the step (`stepKeyOf`) among them; a single point is a row of two. Numbers,
- * true and false, null (not a number), and objects of them are metrics; a text may be a time, and is left out otherwise.
+ * The values that a program wrote at one step, by key, with the step (`stepKeyOf`) among them; a single point is a row of two.
+ * Numbers, booleans, null (NaN), and objects of them are metrics; a text may be a time, and is left out otherwise.
  */
 export type WrittenRow = Readonly<Record<string, unknown>>;
 
-/** Who is told what a source says, in the order in which it was written. */
+/** Receives the rows of a source, in the order in which they were written. */
 export type RowSink = {
-  /** `time`: when it was written, Unix ms, where the source says so. `part`: which file of the source; later ones are of later attempts. */
+  /**
+   * `time`: when it was written, Unix ms, if the source has it. `part`: number of the source's file; later ones belong to later
+   * attempts.
+   */
   row: (row: WrittenRow, time?: number, part?: number) => void;
   /** The source was replaced or rewritten: its rows come again from the first. */
   restart: () => void;
 };
 
-/** How far a program says that it is. `share`: 0 to 1. `etaSeconds`: what it says is left; null: it does not say. */
+/** The progress that a program reports. `share`: 0 to 1. `etaSeconds`: its own estimate of the time left; null: it has none. */
 export type StatedProgress = { share: number; etaSeconds: number | null; rate: string | null };
 
-/** Follows one source. Holds what it needs to go on, never the source. */
+/** Follows one source. It keeps a reading position, not the content. */
 export type SourceReader = {
-  /** Takes in what the source has gained, at most some `maxBytes` of it; true if anything changed. Never throws, never waits. */
+  /** Reads what the source has gained, at most about `maxBytes`; returns true if anything changed. Never throws, never waits. */
   read: (maxBytes: number, sink: RowSink) => boolean;
-  /** Bytes that have been taken in. */
+  /** Number of bytes that have been read. */
   readonly offset: number;
   /** Whether the last `read` stopped at its limit. */
   readonly more: boolean;
-  /** Whether the last `read` could not read it. */
+  /** Whether the last `read` failed. */
   readonly isHindered: boolean;
-  /** When it was made, and last written as of the last `read`, Unix ms; null: nothing was there. */
+  /** Creation and last modification at the last `read`, Unix ms; null: no file existed. */
   readonly written: { readonly from: number; readonly to: number } | null;
-  /** What of the source cannot be read, in words that name it; null: nothing. */
+  /** What of the source is not readable, in words that name it; null: nothing. */
   readonly obstacle: string | null;
-  /** Keys of values that are settings of the program, as far as is known; absent: there are none in this format. */
+  /** Keys of values that are settings of the program, as far as known; absent: this format has none. */
   readonly settings?: ReadonlySet<string>;
-  /** Absent: a source of this format never says how far the run is. */
+  /** Absent: sources of this format never contain the progress of the run. */
   readonly progress?: StatedProgress | null;
 };
 
-/** Rows of a long source picked from all over it, the first and the last among them. */
+/** Rows of a long source, picked evenly over its length, the first and the last included. */
 export type RowPicker = {
   readonly isComplete: boolean;
-  /** Picks so many further rows; `take` is told `time` as a `RowSink` is. A source that cannot be read has none. */
+  /** Picks `count` further rows; `take` receives `time` as a `RowSink` does. An unreadable source has none. */
   pick: (count: number, take: (row: WrittenRow, time?: number) => void) => void;
 };
 
-/** A file that may hold metrics. `name` is its last part, `place` its path as a person would say it. */
+/** A file that may hold metrics. `name` is its last part, `place` the path that messages show. */
 export type FoundFile = {
   readonly path: string;
   readonly name: string;
   readonly place: string;
-  /** Whole lines at its start, at most some 64 KB of them; null: there is none yet, or it cannot be read. */
+  /** Whole lines at its start, at most about 64 KB; null: there are none yet, or the file is not readable. */
   readonly head: () => readonly string[] | null;
 };
 
 /**
- * Whether a file is of a format. `why`: what it was told by, in words. `source`: files of the same one are read as one, in
- * order of name; absent: each by itself. `maybe`: it cannot be told before it has grown, or `isPassing`, at another look.
+ * Whether a file is of a format. `why`: how it was recognised, in words. `source`: files with the same one are read together,
+ * sorted by name; absent: each is a source of its own. `maybe`: the file has to grow first, or with `isPassing` another look
+ * decides.
  */
 export type Recognition =
   | { is: 'yes'; why: string; source?: string }
@@ -62,33 +66,36 @@ export type Recognition =
 
 export const isNot: Recognition = { is: 'no' };
 
-/** The files of one source, in order of name. The list may grow. */
+/** The files of one source, sorted by name. The list may grow. */
 export type SourceFiles = { readonly paths: readonly string[] };
 
-/** A process, by the name of its machine and the number that it has there. */
+/** A process, by the name of its machine and its pid there. */
 export type NamedWriter = { readonly host: string; readonly pid: number };
 
-/** A way in which programs write metrics. To add one: a file beside this one, and its line in `registry.ts`. */
+/** A format in which programs write metrics. To add one: a file beside this one, and its line in `registry.ts`. */
 export type MetricFormat = {
   readonly name: string;
-  /** What it looks for, for a person who has no curves: `*.jsonl`. */
+  /** What it looks for, as shown for a run without curves: `*.jsonl`. */
   readonly looksFor: string;
-  /** `rows`: what was written together stays together. `points`: each metric has steps of its own. */
+  /** `rows`: values that were written together stay together. `points`: each metric has steps of its own. */
   readonly filing: 'rows' | 'points';
-  /** Written whole now and then: of a metric that another source has more values of, that one counts. */
+  /** The file is replaced as a whole now and then: another source with more values of a metric takes precedence. */
   readonly isSnapshot?: boolean;
-  /** Its `step` is how often the program has logged, unless that says otherwise. */
+  /** Its `step` counts calls of the logger, unless the program sets it. */
   readonly countsCalls?: true;
-  /** Whether a file of this name may be one, wherever it lies; absent: one is known by its place in the run's directory. */
+  /**
+   * Whether a file of this name may have this format, wherever it is; absent: the format is known by its place in the run's
+   * directory.
+   */
   readonly isNamed?: (name: string) => boolean;
-  /** The process that writes a file, as its name has it; null: it has none. Absent: no name has. */
+  /** The process that writes a file, by its name; null: the name has none. Absent: no name of this format has. */
   readonly writerIn?: (name: string) => NamedWriter | null;
-  /** Endings of files that may lie beside one of that name and belong to it: while it cannot be told yet, they may tell. */
+  /** Endings of companion files beside a file of that name: they may show its format while it does not itself. */
   readonly besides?: (name: string) => readonly string[];
-  /** Asked of a file of such a name until it says yes or no, at each look at the run: it must be cheap. */
+  /** Called for a file with such a name at each look until it says yes or no: it must be cheap. */
   recognise: (file: FoundFile) => Recognition;
-  /** Begins to follow one. */
+  /** Starts to follow a source. */
   open: (files: SourceFiles) => SourceReader;
-  /** Picks so many rows of one file; absent: a long one can only be read from its beginning. */
+  /** Picks rows of one file; absent: a long file can only be read from its beginning. */
   pickFrom?: (path: string, places: number) => RowPicker;
 };

@@ -4,7 +4,7 @@ import { stepKeyOf } from '../row-numbers.js';
 import { isNot, type Recognition, type WrittenRow } from './format.js';
 import { lineFormat } from './line-format.js';
 
-/** What our own lab and the tinker-cookbook write, and any program can: a JSON object for each row, with the step in it. */
+/** Metrics of our own lab and the tinker-cookbook, and of many programs: a JSON object for each row, with the step in it. */
 export const ownJsonLines = lineFormat({
   name: 'metrics.jsonl',
   looksFor: runFiles.metrics,
@@ -12,7 +12,7 @@ export const ownJsonLines = lineFormat({
   parser: () => parseJsonLine,
 });
 
-/** Any other file of JSON lines whose rows have a step, or whose name says that it is one of metrics. */
+/** Any other file of JSON lines whose rows have a step, or whose name is one of metrics. */
 export const jsonLines = lineFormat({
   name: 'JSON lines',
   looksFor: '*.jsonl with a step and numbers on each line',
@@ -21,13 +21,13 @@ export const jsonLines = lineFormat({
   parser: () => parseJsonLine,
 });
 
-/** Of the tinker-cookbook, and what is data or a record of something else. */
+/** Other files of the tinker-cookbook, and names of data or other records. */
 const others = /^(checkpoints|timing_spans|events|completions)\.jsonl$|(_rollout_summaries|_logtree)\./;
 const ofMetrics = /metric|history|progress|scalars/i;
-/** Lines looked at before a file is given up. */
+/** Number of lines after which a file is rejected. */
 const LOOK = 20;
 
-/** `progress.json` is the one of stable-baselines3. */
+/** `progress.json` is written by stable-baselines3. */
 function isJsonLines(name: string): boolean {
   return (/\.(jsonl|ndjson)$/i.test(name) || name === 'progress.json') && !others.test(name);
 }

@@ -6,12 +6,12 @@ import type { MetricFormat, RowSink, SourceReader, WrittenRow } from './format.j
 import { type PickAt, type Place, PlacesPicker } from './places-picker.js';
 import { RewrittenRows } from './rewritten-rows.js';
 
-/** One line, without its newline, as a row; null when it is none. Called with the lines of one file, the first of them first. */
+/** Parses one line, without its newline, into a row; null: it is none. Called with the lines of one file in order. */
 export type LineParser = (line: string) => WrittenRow | null;
 
 /**
- * A format of text files that have a row on each line. `parser`: called for each file, and again when it is rewritten.
- * `isRewritten`: writers replace the first line and what follows it now and then; see `RewrittenRows`.
+ * A format of text files with a row on each line. `parser`: creates a parser for a file, and a new one when the file is rewritten.
+ * `isRewritten`: programs replace the first line and all after it now and then; see `RewrittenRows`.
  */
 export function lineFormat(
   format: Omit<MetricFormat, 'open' | 'pickFrom' | 'filing'> & {
@@ -30,14 +30,14 @@ export function lineFormat(
 }
 
 const NEWLINE = 10;
-/** A file that is written anew is as long as before within this time, ms. */
+/** A rewritten file reaches its former length within this time, ms. */
 const REWRITTEN_MS = 2000;
 
-/** Follows a file that has a row on each line. A line that is too long is left out, and counted. */
+/** Follows a file with a row on each line. A line that is too long is left out, and counted. */
 class LineReader extends FollowedSource<FollowedFile> implements SourceReader {
   readonly #parser: () => LineParser;
   readonly #rewritten: RewrittenRows | null;
-  /** Since when rows that were there are missing, ms. */
+  /** Since when known rows have been missing, ms. */
   #behindSince: number | null = null;
   #parse: LineParser;
   #skipped = 0;
@@ -65,7 +65,7 @@ class LineReader extends FollowedSource<FollowedFile> implements SourceReader {
     return restarted || bytes.length > 0 || !isKept;
   }
 
-  /** False: what was told is void. */
+  /** Processes whole lines. False: the rows so far are invalid. */
   #takeLines(bytes: Buffer, sink: RowSink): boolean {
     for (let from = 0; from < bytes.length;) {
       const end = bytes.indexOf(NEWLINE, from);
@@ -91,7 +91,7 @@ class LineReader extends FollowedSource<FollowedFile> implements SourceReader {
     else this.#rewritten.rescan();
   }
 
-  /** Whether a file that was written anew has stayed shorter than it was. */
+  /** Whether a rewritten file has stayed shorter than it was. */
   #isCutShort(): boolean {
     if (this.#rewritten?.isBehind !== true || this.more) this.#behindSince = null;
     else this.#behindSince ??= Date.now();
@@ -107,12 +107,12 @@ class LineReader extends FollowedSource<FollowedFile> implements SourceReader {
   }
 }
 
-/** Lines looked for at first; a longer one needs a wider look. */
+/** Size of the first window in which a line is searched; a longer line needs a larger one. */
 const FIRST_LOOK = 4 << 10;
-/** A file of longer lines is read from its beginning only. */
+/** A file with longer lines can only be read from its beginning. */
 const WIDEST_LOOK = 256 << 10;
 
-/** A line at each place: the first of the file, those that begin behind the places, the last. */
+/** Picks a line at each place: the first of the file, those that begin after the places, the last. */
 function pickLines(parse: LineParser): PickAt {
   let look = FIRST_LOOK;
   let buffer = Buffer.alloc(look);
@@ -133,7 +133,7 @@ function pickLines(parse: LineParser): PickAt {
   };
 }
 
-/** The first whole line of what was read, or the last; null when there is none. `begins`: a line begins at its start. */
+/** The first whole line of the bytes, or the last; null when there is none. `begins`: the bytes start with a line. */
 function wholeLine(bytes: Buffer, begins: boolean, wantsLast: boolean): string | null {
   const end = wantsLast ? bytes.lastIndexOf(NEWLINE) : bytes.indexOf(NEWLINE, begins ? 0 : bytes.indexOf(NEWLINE) + 1);
   if (end <= 0) return null;

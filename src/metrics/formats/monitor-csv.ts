@@ -1,7 +1,7 @@
 import { lineFormat, type LineParser } from './line-format.js';
 import { tableParser } from './csv.js';
 
-/** The episodes of one environment of stable-baselines3: `r,l,t` of each, after a line of JSON that begins with `#`. */
+/** The episodes of one environment of stable-baselines3: `r,l,t` of each, after a comment line of JSON. */
 export const monitorCsv = lineFormat({
   name: 'stable-baselines3 monitor',
   looksFor: '*monitor.csv',
@@ -13,7 +13,7 @@ export const monitorCsv = lineFormat({
 
 const names: Readonly<Record<string, string>> = { r: 'episode_reward', l: 'episode_length', t: 'episode_time' };
 
-/** The steps are those of the environment: the lengths of its episodes, added up. */
+/** Parses episodes; the step is the sum of their lengths. */
 function monitorParser(path: string): LineParser {
   const worker = /([^/]+)\.monitor\.csv$/.exec(path)?.[1];
   const prefix = worker === undefined ? 'monitor/' : `monitor/${worker}/`;

@@ -2,15 +2,15 @@ import { closeSync } from 'node:fs';
 import { openRegular } from '../../files/regular-file.js';
 import type { RowPicker } from './format.js';
 
-/** A place of a file of `size` bytes. `share`: 0 is its first row, 1 its last. */
+/** A place in a file of `size` bytes. `share`: 0 is its first row, 1 its last. */
 export type Place = { readonly size: number; readonly share: number };
 
 type PickTaker = Parameters<RowPicker['pick']>[1];
 
-/** Takes the rows at one place of an open file. */
+/** Reads the rows at one place of an open file. */
 export type PickAt = (descriptor: number, place: Place, take: PickTaker) => void;
 
-/** Rows from places spread evenly over a file as it was at first, its end among them, in the order of the file. */
+/** Rows at evenly spaced places of a file as it was when opened, its end included, in file order. */
 export class PlacesPicker implements RowPicker {
   readonly #path: string;
   readonly #places: number;
@@ -18,7 +18,7 @@ export class PlacesPicker implements RowPicker {
   #next = 0;
   #size: number | null = null;
 
-  /** @param places How many; at least two. */
+  /** @param places Number of places; at least two. */
   constructor(path: string, places: number, pickAt: PickAt) {
     this.#path = path;
     this.#places = places;
@@ -41,7 +41,7 @@ export class PlacesPicker implements RowPicker {
       for (; this.#next < end; this.#next++)
         this.#pickAt(opened.descriptor, { size, share: this.#next / (this.#places - 1) }, take);
     } catch {
-      // The disk or the network failed a read: what there is will be drawn when all has been read.
+      // A read of the disk or the network failed: the chart is drawn after everything has been read.
       this.#giveUp();
     } finally {
       closeSync(opened.descriptor);

@@ -10,7 +10,7 @@ import { trackio } from './trackio.js';
 import { trainerState } from './trainer-state.js';
 import { wandb } from './wandb.js';
 
-/** All files that are read. Where two say something of the same metric, the one that stands first counts; what is printed comes last. */
+/** All formats of files. A metric in several sources is taken from the first one; the log comes last. */
 const fileFormats: readonly MetricFormat[] = [
   ...[ownJsonLines, jsonLines, monitorCsv, d3rlpyCsv, csv, tfevents, wandb, trackio, trainerState],
 ];
@@ -19,12 +19,12 @@ export function metricFormats(patterns: LogPatterns = {}): readonly MetricFormat
   return [...fileFormats, logFormat(patterns)];
 }
 
-/** The first format that has files of such a name, wherever they lie; null: none has. */
+/** The first format with files of such a name, anywhere; null: none. */
 export function formatNamed(name: string): MetricFormat | null {
   return fileFormats.find(({ isNamed }) => isNamed?.(name) === true) ?? null;
 }
 
-/** Files in which programs write metrics too, and that are not read: what to say of them. By name. */
+/** Files with metrics in formats that are not read, by name, and what to tell the user. */
 const unreadFiles: readonly { pattern: RegExp; why: string }[] = [
   {
     pattern: /^evaluations\.npz$/i,

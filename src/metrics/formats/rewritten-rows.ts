@@ -1,10 +1,10 @@
 import type { RowSink, WrittenRow } from './format.js';
 
 /**
- * The rows of a file that is written whole each time, or has its first line rewritten: tells each row once.
+ * Follows the rows of a file that is rewritten as a whole, or in its first line, and returns each row once.
  *
- * When the file was rewritten, it is read again from its start, and rows that were told before are passed over, as long as they
- * are still what they were: the first of them, and the sum of all. Otherwise it is another file, and all of it is told anew.
+ * After a rewrite the file is read again from its start, and known rows are skipped as long as they are unchanged, by the first of
+ * them and a sum of all. Otherwise it is a new file, and all of it is returned again.
  */
 export class RewrittenRows {
   #told = 0;
@@ -13,18 +13,18 @@ export class RewrittenRows {
   #at = 0;
   #sum = 0;
 
-  /** Whether rows that were told have not been seen again yet. */
+  /** Whether known rows have not been read again yet. */
   get isBehind(): boolean {
     return this.#at < this.#told;
   }
 
-  /** The file is read from its start again. */
+  /** Starts reading the file from its start again. */
   rescan(): void {
     this.#at = 0;
     this.#sum = 0;
   }
 
-  /** What was told is void: all comes again. */
+  /** Drops all known rows and restarts the sink. */
   forget(sink: RowSink): void {
     this.#told = 0;
     this.#toldSum = 0;
@@ -32,7 +32,7 @@ export class RewrittenRows {
     sink.restart();
   }
 
-  /** The next row of the file; false: what was told before is void; `forget` it, and read the file from its start. */
+  /** Processes the next row of the file; false: the known rows are invalid: call `forget`, and read the file from its start. */
   take(row: WrittenRow, sink: RowSink): boolean {
     const at = this.#at++;
     const own = sumOf(row);
@@ -46,7 +46,7 @@ export class RewrittenRows {
   }
 }
 
-/** Rows that differ in a value have different sums, but for a chance that is no worse than that of a checksum. */
+/** A sum of a row's values, which different rows share as rarely as a checksum. */
 function sumOf(row: WrittenRow): number {
   let sum = 0;
   let place = 1;

@@ -7,7 +7,7 @@ import { EventReader, isSound, RECORD_HEAD, recordLength, type ScalarTaker } fro
 import type { MetricFormat, NamedWriter, RowSink, SourceFiles, SourceReader } from './format.js';
 import { type PickAt, PlacesPicker } from './places-picker.js';
 
-/** What TensorBoard reads: of torch, tensorboardX and TensorFlow 2. All files of a folder are one source. */
+/** Event files of TensorBoard, by torch, tensorboardX and TensorFlow 2. All files of a folder are one source. */
 export const tfevents: MetricFormat = {
   name: 'TensorBoard events',
   looksFor: '*tfevents*',
@@ -19,23 +19,23 @@ export const tfevents: MetricFormat = {
   pickFrom: (path, places) => new PlacesPicker(path, places, pickEvents(path)),
 };
 
-/** `events.out.tfevents.1795434418.host.9301.0`, with `.v2` or what a program adds behind. */
+/** The writer in `events.out.tfevents.1795434418.host.9301.0`, with `.v2` or another suffix. */
 function writerIn(name: string): NamedWriter | null {
   const [, host, pid] = /tfevents\.\d+\.(.+?)\.(\d+)\.\d+(?:\D.*)?$/.exec(name) ?? [];
   return host === undefined ? null : { host, pid: Number(pid) };
 }
 
-/** A longer record is passed over unread, bytes: it holds pictures or weights. */
+/** Limit on the size of a record, bytes: a longer one holds pictures or weights, and is skipped. */
 const LONGEST = 1 << 20;
-/** What it costs to look at a file, in bytes that could be read meanwhile. */
+/** Cost of checking a file, as the number of bytes that could be read in the same time. */
 const COST_OF_LOOK = 1024;
-/** A checksum that is still wrong after so long was not just being written, ms: network file systems show parts of a write. */
+/** A checksum that is still wrong after this time, in ms, means damage: network file systems show partial writes. */
 const DAMAGED_MS = 30_000;
 
 class EventFiles implements SourceReader {
   readonly #source: SourceFiles;
   readonly #files: EventFile[] = [];
-  /** Place of the file that is read next. */
+  /** Index of the file that is read next. */
   #next = 0;
   #offset = 0;
 
@@ -96,7 +96,7 @@ class EventFiles implements SourceReader {
     sink.restart();
   }
 
-  /** Whether a file has come whose name is before that of one that is known. */
+  /** Whether a new file sorts before a known one. */
   #isOutOfOrder(): boolean {
     return this.#files.some(({ path }, index) => path !== this.#source.paths[index]);
   }
@@ -110,9 +110,9 @@ class EventFiles implements SourceReader {
 class EventFile extends FollowedSource<FollowedBytes> {
   readonly #events: EventReader;
   override more = true;
-  /** Bytes left of a record that is passed over. */
+  /** Remaining bytes of a record that is skipped. */
   #passing = 0;
-  /** Where a wrong checksum was seen first, and when, ms. */
+  /** Where a wrong checksum was first seen, and when, ms. */
   #doubt: { offset: number; since: number } | null = null;
   #lost: string | null = null;
   #isDead = false;
@@ -174,7 +174,7 @@ class EventFile extends FollowedSource<FollowedBytes> {
     return { done: at, needs: 0 };
   }
 
-  /** Null: it has been waited for long enough. */
+  /** Waits for the rest of a record; null: it has waited long enough. */
   #wait(at: number, idleMs: number, words: string): number | null {
     const offset = this.file.offset + at;
     if (this.#doubt?.offset !== offset) this.#doubt = { offset, since: Date.now() };
@@ -190,7 +190,7 @@ class EventFile extends FollowedSource<FollowedBytes> {
   }
 }
 
-/** Puts the points of a step that follow each other together: a rule may look at two metrics of a row. */
+/** Merges consecutive points of the same step into a row, as a rule may use two metrics of a row. */
 class RowOfStep {
   readonly #sink: RowSink;
   readonly #part: number;
@@ -216,9 +216,9 @@ class RowOfStep {
   }
 }
 
-/** Looked at in each place, bytes. */
+/** Bytes read at each place. */
 const LOOK = 64 << 10;
-/** Points taken of each place. */
+/** Number of points taken at each place. */
 const POINTS = 64;
 
 function pickEvents(path: string): PickAt {
@@ -240,10 +240,10 @@ function pickEvents(path: string): PickAt {
   };
 }
 
-/** Where a record begins: the checksum of its length says so, and is wrong once in four billion times. */
+/** The start of a record, found by the checksum of its length, which matches by chance once in four billion times. */
 function firstRecord(bytes: Buffer): number {
   for (let at = 0; at + RECORD_HEAD <= bytes.length; at++) {
-    // The upper half of a length is 0: cheaper to ask.
+    // The upper half of a length is 0, which is cheaper to test.
     if (bytes[at + 7] === 0 && bytes[at + 6] === 0 && recordLength(bytes, at) !== null) return at;
   }
   return bytes.length;

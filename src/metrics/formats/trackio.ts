@@ -12,8 +12,8 @@ import {
 import type { MetricFormat, Recognition, RowSink, SourceReader, WrittenRow } from './format.js';
 
 /**
- * What trackio writes: a project in an SQLite database, with a row of its table `metrics` for each `log`. Runs of a project whose
- * rows alternate have their names before their metrics; runs that follow each other are attempts at one.
+ * Files of trackio: a project in an SQLite database, with a row in its table `metrics` for each `log`. If rows of several runs of a
+ * project alternate, their names are put before the metrics; runs one after the other are attempts at one.
  */
 export const trackio: MetricFormat = {
   name: 'trackio',
@@ -46,7 +46,7 @@ function recogniseDatabase(path: string): Recognition {
   return { is: 'no', why: `it is an SQLite database without trackio's table \`${TABLE}\`` };
 }
 
-/** Null: there is none that is trackio's. */
+/** The table of metrics; null: the database is not trackio's. */
 function metricsOf(pages: Pages): SqlTable | null {
   for (const table of tablesOf(pages)) {
     if (table.name === TABLE)
@@ -55,29 +55,32 @@ function metricsOf(pages: Pages): SqlTable | null {
   return null;
 }
 
-/** Of the database as it is, as much as was asked for. `isOther`: what was told is void, and these are its first rows. */
+/**
+ * A part of the database, up to the requested size. `isOther`: earlier rows are invalid, and these are the first of another
+ * database.
+ */
 type Part = {
   readonly isOther: boolean;
   readonly first: string | null;
   readonly rows: Logged[];
-  /** Id of the last row, and bytes of all. */
+  /** Id of the last row, and total size in bytes. */
   last: number;
   bytes: number;
-  /** Rows that are too large. */
+  /** Number of rows that are too large. */
   skipped: number;
   isWhole: boolean;
-  /** What of it cannot be read. */
+  /** What is not readable. */
   damage: string | null;
 };
 
 type Logged = { readonly run: string; readonly time: number; readonly values: WrittenRow };
 
-/** A database that is still damaged so long after it was written is not just being copied, ms. */
+/** A database that is still damaged so long after the last write is not being copied, ms. */
 const DAMAGED_MS = 30_000;
 
 class TrackioDatabase implements SourceReader {
   readonly #file: SqliteFile;
-  /** What the first row was told by: another database has another. Null: none yet. */
+  /** Identifies the first row, which differs between databases. Null: there is none yet. */
   #first: string | null = null;
   #last = -Infinity;
   #offset = 0;
@@ -144,7 +147,7 @@ class TrackioDatabase implements SourceReader {
     return isNew || part.isOther;
   }
 
-  /** False: what was told is void. */
+  /** Passes rows to the sink. False: earlier rows are invalid. */
   #tell(rows: readonly Logged[], sink: RowSink): boolean {
     for (const { run, time, values } of rows) {
       if (!this.#runs.take(run)) return false;
@@ -162,7 +165,7 @@ class TrackioDatabase implements SourceReader {
     if (this.#more) this.#file.lookAgain();
   }
 
-  /** Runs alternate that seemed to follow each other: what was told has no name of its run. */
+  /** Starts over when runs turn out to alternate, as the rows so far lack the names of their runs. */
   #beginAgain(sink: RowSink): true {
     const runs = new Runs(true);
     this.#restart(sink);
@@ -182,7 +185,7 @@ class TrackioDatabase implements SourceReader {
     sink.restart();
   }
 
-  /** Whether what is damaged may just be being copied; then it is looked at again. */
+  /** Whether damage may be due to a copy in progress; then the file is read again. */
   #isStillWritten(): boolean {
     const isYoung = Date.now() - (this.#file.stat?.mtimeMs ?? 0) < DAMAGED_MS;
     if (isYoung) this.#file.lookAgain();
@@ -196,18 +199,18 @@ class TrackioDatabase implements SourceReader {
   }
 }
 
-/** The runs that wrote to a project, as their rows come. */
+/** The runs that wrote to a project, in the order of their rows. */
 class Runs {
   readonly #isSeveral: boolean;
   readonly #before = new Set<string>();
   #current: string | null = null;
 
-  /** @param isSeveral It is known that they alternate. */
+  /** @param isSeveral Whether the runs are known to alternate. */
   constructor(isSeveral = false) {
     this.#isSeveral = isSeveral;
   }
 
-  /** False: a run goes on that another seemed to have followed. */
+  /** Records the run of a row. False: an earlier run continues after another. */
   take(run: string): boolean {
     if (run === this.#current || this.#isSeveral) return true;
     if (this.#before.has(run)) return false;
@@ -223,7 +226,7 @@ class Runs {
   }
 }
 
-/** Adds the rows behind the last, until there are enough of them. */
+/** Adds rows after the last one, up to the limit. */
 function fill(part: Part, pages: Pages, table: SqlTable, maxBytes: number): void {
   const place = placesIn(table);
   try {
@@ -249,10 +252,10 @@ function placesIn({ columns: names }: SqlTable): Places {
   return Object.fromEntries(entries) as Places;
 }
 
-/** Bytes of the row. */
+/** Adds a row; returns its size in bytes. */
 function add(rows: Logged[], values: NonNullable<SqlRow['values']>, place: Places): number {
   const [run, time, step, written] = [place.run, place.time, place.step, place.metrics].map((at) => values[at] ?? null);
-  // Bytes in new versions, a text in old ones.
+  // Newer versions store bytes, older ones a text.
   const text = Buffer.isBuffer(written) ? written.toString('utf8') : String(written);
   const metrics = parseJsonLine(text);
   if (metrics !== null && typeof step === 'number')
@@ -260,7 +263,10 @@ function add(rows: Logged[], values: NonNullable<SqlRow['values']>, place: Place
   return text.length;
 }
 
-/** What is no number in JSON is a text there. Pictures, tables and histograms are objects with a type, and no metrics. */
+/**
+ * The numbers of a row. NaN and infinities are stored as texts. Pictures, tables and histograms are objects with a type, and are no
+ * metrics.
+ */
 function numbersIn(metrics: WrittenRow): WrittenRow {
   const known = Object.entries(metrics).flatMap(([key, value]) => {
     if (value === 'NaN' || value === 'Infinity' || value === '-Infinity') return [[key, Number(value)] as const];

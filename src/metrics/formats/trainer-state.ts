@@ -6,8 +6,8 @@ import type { MetricFormat, RowSink, SourceFiles, SourceReader } from './format.
 import { RewrittenRows } from './rewritten-rows.js';
 
 /**
- * The history that Hugging Face's Trainer saves with each checkpoint, and at the end beside them. Each file has all rows of the
- * ones before; the one written last is read.
+ * The history that Hugging Face's Trainer saves with each checkpoint, and finally beside them. Each file has all rows of the
+ * earlier ones; the latest is read.
  */
 export const trainerState: MetricFormat = {
   name: 'Hugging Face trainer_state.json',
@@ -24,7 +24,7 @@ function outputOf(path: string): string {
   return /^checkpoint-\d+$/.test(basename(folder)) ? dirname(folder) : folder;
 }
 
-/** A larger row is none, bytes. */
+/** Size limit of a row in bytes. */
 const LONGEST = 1 << 20;
 
 class TrainerState implements SourceReader {
@@ -33,7 +33,7 @@ class TrainerState implements SourceReader {
   #file: FollowedBytes | null = null;
   #scan = new HistoryScan();
   #more = true;
-  /** When the first of the files was made, Unix ms. */
+  /** When the first of the files was created, Unix ms. */
   #born = Infinity;
 
   constructor(source: SourceFiles) {
@@ -94,10 +94,13 @@ class TrainerState implements SourceReader {
   }
 }
 
-/** Written this close, ms, the longer one is the later: the two of a checkpoint and of the end, or of a copied folder. */
+/**
+ * Of files written within this time, ms, the longer one is the later: the last checkpoint's and the final one, or files of a copied
+ * folder.
+ */
 const TOGETHER_MS = 2000;
 
-/** `born`: when the first of them was made, Unix ms; Infinity where that is not known. */
+/** `born`: when the first of the files was created, Unix ms; Infinity if unknown. */
 function lastWritten(paths: readonly string[]): { path: string | null; born: number } {
   let last: { path: string; at: number; size: number } | null = null;
   let born = Infinity;
@@ -119,16 +122,16 @@ const sign = { quote: 34, escape: 92, open: 123, close: 125, begin: 91, end: 93 
 const KEY = 'log_history';
 
 /**
- * Finds the objects of the list `log_history` in JSON that comes in pieces, whatever its white space, without parsing what is
- * around them: the file may be long, and torn.
+ * Finds the objects of the list `log_history` in a stream of JSON, with any white space, without parsing the rest: the file may be
+ * long, and incomplete.
  */
 class HistoryScan {
-  /** Depth of brackets at the start of the next bytes; 1 is the outer object. */
+  /** Nesting depth at the start of the next bytes; 1 is the outer object. */
   #depth = 0;
   #isInList = false;
   #lastText = '';
 
-  /** Gives `row` what is whole; what is not is shown again. */
+  /** Calls `row` for complete objects; an incomplete one must be passed again. */
   take(bytes: Buffer, row: (values: Record<string, unknown>) => void): Taken {
     let at = 0;
     while (at < bytes.length) {
@@ -140,7 +143,7 @@ class HistoryScan {
     return { done: at, needs: 0 };
   }
 
-  /** Goes on behind the next token; negative: it is not whole. */
+  /** The index after the next token; negative: it is incomplete. */
   #step(bytes: Buffer, at: number, row: (values: Record<string, unknown>) => void): number {
     const byte = bytes[at]!;
     if (byte === sign.quote) return this.#text(bytes, at);
@@ -187,7 +190,7 @@ function takeObject(bytes: Buffer, from: number, row: (values: Record<string, un
   return -1;
 }
 
-/** Behind the text that begins at `from`; negative: it has no end yet. */
+/** The index after the string that begins at `from`; negative: it has no end yet. */
 function textEnd(bytes: Buffer, from: number): number {
   for (let at = from + 1; at < bytes.length; at++) {
     if (bytes[at] === sign.escape) at += 1;

@@ -10,10 +10,10 @@ import type { MetricFormat, RowSink, SourceReader, WrittenRow } from './format.j
 import { type PickAt, PlacesPicker } from './places-picker.js';
 
 /**
- * What W&B writes on this machine, offline or not: `wandb/run-…/run-….wandb`. A log of LevelDB's kind in blocks of 32 KB, of
- * protobuf records, of which those of history are rows. (Checksums are CRC-32 as zlib has it, whatever W&B's comments say.)
+ * Local files of W&B, offline or not: `wandb/run-…/run-….wandb`. They are logs in the format of LevelDB, in blocks of 32 KB, with
+ * protobuf records; records of the history are rows. (Checksums are zlib's CRC-32, despite W&B's comments.)
  *
- * Each start of a run has a folder of its own, with the time in its name; files of the same run are attempts at it.
+ * Each start of a run has its own folder, with the time in its name; files of the same run are its attempts.
  */
 export const wandb: MetricFormat = {
   name: 'W&B',
@@ -27,22 +27,22 @@ export const wandb: MetricFormat = {
 
 const BLOCK = 32_768;
 const HEAD = 7;
-/** Of the file: `:W&B`, a magic number, a version. It counts as a part of the first block. */
+/** The file header: `:W&B`, a magic number, a version. It is part of the first block. */
 const FILE_HEAD = 7;
 const kind = { full: 1, first: 2, middle: 3, last: 4 };
-/** A longer record is no row of numbers, bytes. */
+/** Limit on the size of a record, bytes: a longer one is not a row of numbers. */
 const LONGEST = 4 << 20;
-/** A checksum that is still wrong after so long was not just being written, ms. */
+/** A checksum that is still wrong after this time means damage, ms. */
 const DAMAGED_MS = 30_000;
 
-/** What was found in a file of blocks at some place. `data`: a piece of a record. `skip`: nothing that is read. */
+/** The content of a file of blocks at some offset. `data`: a piece of a record. `skip`: nothing relevant. */
 type Piece =
   | { is: 'piece'; type: number; from: number; to: number }
   | { is: 'skip'; to: number }
   | { is: 'torn' }
   | { is: 'wrong' };
 
-/** @param base Place of `bytes` in the file. */
+/** @param base Offset of `bytes` in the file. */
 function pieceAt(bytes: Buffer, at: number, base: number): Piece {
   const left = BLOCK - ((base + at) % BLOCK);
   if (left < HEAD) return at + left <= bytes.length ? { is: 'skip', to: at + left } : { is: 'torn' };
@@ -57,7 +57,7 @@ function pieceAt(bytes: Buffer, at: number, base: number): Piece {
 }
 
 class WandbFile extends FollowedSource<FollowedBytes> implements SourceReader {
-  /** Pieces of a record whose last one is still to come. */
+  /** Pieces of an incomplete record. */
   #pieces: Buffer[] = [];
   #length = 0;
   #doubt: { offset: number; since: number } | null = null;
@@ -96,7 +96,7 @@ class WandbFile extends FollowedSource<FollowedBytes> implements SourceReader {
       if (piece.is === 'torn') return { done: at, needs: BLOCK };
       if (piece.is === 'wrong') {
         if (this.#isStillWritten(base + at, idleMs)) return { done: at, needs: 0 };
-        // As in LevelDB: what is left of the block is lost.
+        // As in LevelDB, the rest of the block is lost.
         const next = at + BLOCK - ((base + at) % BLOCK);
         if (next > bytes.length) return { done: at, needs: BLOCK };
         at = next;
@@ -125,7 +125,7 @@ class WandbFile extends FollowedSource<FollowedBytes> implements SourceReader {
       this.#length = 0;
     } else if (this.#length === 0) return;
     this.#length += piece.length;
-    // A copy: a piece would keep all that was read with it.
+    // A copy, as a slice would keep all of the read buffer in memory.
     if (this.#length <= LONGEST) this.#pieces.push(Buffer.from(piece));
     else this.#pieces = [];
     if (type !== kind.last) return;
@@ -138,7 +138,7 @@ class WandbFile extends FollowedSource<FollowedBytes> implements SourceReader {
 const record = { history: 2 };
 const history = { item: 1, step: 2 };
 const item = { key: 1, nested: 2, json: 16 };
-/** Keys of W&B's own. */
+/** W&B's own keys. */
 const own = /^_(wandb|step|timestamp|runtime)\b/;
 
 function takeRecord(bytes: Buffer, { row }: Pick<RowSink, 'row'>): void {
@@ -179,16 +179,19 @@ function takeItem(fields: Fields, row: Record<string, unknown>): void {
   if (name !== '' && !name.startsWith('_wandb')) row[name] = special(value) ?? value;
 }
 
-/** Null: as it is. What is no number in JSON is a text there. Pictures, histograms and tables are objects with a type, and no metrics. */
+/**
+ * Converts a value; null: it stays as it is. NaN and infinities are stored as texts. Pictures, histograms and tables are objects
+ * with a type, and are no metrics.
+ */
 function special(value: unknown): unknown {
   if (value === 'NaN' || value === 'Infinity' || value === '-Infinity') return Number(value);
   return typeof value === 'object' && value !== null && '_type' in value ? '' : null;
 }
 
-/** Rows taken of each place. */
+/** Number of rows taken at each place. */
 const ROWS = 8;
 
-/** A place is two blocks. Records in several pieces are passed over. */
+/** Picks rows from two blocks at each place. Records in several pieces are skipped. */
 function pickBlocks(): PickAt {
   const buffer = Buffer.alloc(2 * BLOCK);
   return (descriptor, { size, share }, take) => {

@@ -10,13 +10,13 @@ import { type Ending, inLine, isActive, type Run } from '../run-state.js';
 import type { Group } from '../state.js';
 import { amend, move } from './move.js';
 import { isRetried, retryLater } from './retry.js';
-import { stop, verdict } from './stop.js';
+import { countedOutcome, stop } from './stop.js';
 
 type News = { id: RunId; attempt: number; at: number };
 
 /**
- * An attempt is up. Where the run is and which attempt this is are facts: a newer version that plays the journal again
- * may have decided otherwise, and is corrected here.
+ * Records that an attempt is up. Its slot and number are facts: a newer version that replays the journal may have decided
+ * otherwise, and is corrected here.
  */
 export function started(turn: StepContext, event: EventOf<'run-started'>): void {
   const run = turn.state.runs.get(event.id);
@@ -32,36 +32,36 @@ export function started(turn: StepContext, event: EventOf<'run-started'>): void 
 
 type EndNews = News & { gpuMemory?: number | undefined; agoMs?: number | undefined };
 
-/** An attempt is over. `gpuMemory`: the most it held on one GPU, MiB. `agoMs`: how long it has been over already. */
+/** Records the end of an attempt. `gpuMemory`: the most it held on one GPU, MiB. `agoMs`: how long ago it ended. */
 export function ended(turn: StepContext, event: EndNews, outcome: Outcome): void {
   const run = turn.state.runs.get(event.id);
   if (run === undefined || !couldHaveEnded(run, event.attempt)) return;
   const { state: was } = run;
   const since = 'since' in was ? was.since : null;
-  const ending = { outcome: verdict(was, outcome), since, at: timeOfEnd(event, since) };
+  const ending = { outcome: countedOutcome(was, outcome), since, at: timeOfEnd(event, since) };
   run.attempt = event.attempt;
   if (since !== null) run.past = [...run.past, [since, ending.at]];
   learnMemory(turn, run, ending.outcome, event.gpuMemory);
   const goesOn = run.next !== null && ending.outcome.kind === 'done' && ending.outcome.rule === undefined;
   takeNextTerms(run);
-  // A moment later: who only looks now and then must see that this attempt has ended.
+  // One ms later, so that a client that polls sees the end of this attempt before the next one starts.
   if (goesOn) move(turn, run, { ...inLine, notBefore: ending.at + 1, last: ending });
   else if (isRetried(run, ending.outcome)) retryLater(turn, run, ending, isActive(was) ? was.slot : null);
   else move(turn, run, { phase: 'ended', ...ending });
   watchForBreakage(turn, run, ending);
 }
 
-/** A clock that was set meanwhile must not make it end before it began. */
+/** Time of the end, never before the start, which a clock that was set could imply. */
 function timeOfEnd({ at, agoMs = 0 }: EndNews, since: number | null): number {
   return Math.max(since ?? -Infinity, at - agoMs);
 }
 
-/** Whatever comes next is by what was submitted while it was up. */
+/** Switches to the terms that were submitted while the run was up, for its next attempt. */
 function takeNextTerms(run: Run): void {
   if (run.next !== null) Object.assign(run, run.next, { next: null, retried: 0 });
 }
 
-/** A launch was not made after all, even where it looked so; its number stays used. */
+/** Takes back a launch that did not happen, even if it seemed to; its number stays used. */
 export function withdrawn(turn: StepContext, { id, attempt }: EventOf<'launch-withdrawn'>): void {
   const run = turn.state.runs.get(id);
   if (run?.state.phase === 'waiting') run.attempt = Math.max(run.attempt, attempt);
@@ -70,13 +70,13 @@ export function withdrawn(turn: StepContext, { id, attempt }: EventOf<'launch-wi
   takeBack(turn, run);
 }
 
-/** A rule of the run itself wants it to end. */
+/** Ends a run because one of its own rules was met. */
 export function ruleMet(turn: StepContext, { id, attempt, rule }: EventOf<'rule-met'>): void {
   const run = turn.state.runs.get(id);
   if (run !== undefined && run.attempt === attempt && isActive(run.state)) stop(turn, run, { kind: 'rule', rule });
 }
 
-/** Late news of an attempt that is over is not an error, and not news. */
+/** Whether news of a start can be true. Late news of an attempt that is over is ignored. */
 function couldBeUp({ state, attempt }: Run, started: number): boolean {
   return state.phase === 'starting' ? started >= attempt : !isActive(state) && started > attempt;
 }
@@ -85,16 +85,16 @@ function couldHaveEnded({ state, attempt }: Run, ended: number): boolean {
   return isActive(state) ? ended === attempt : state.phase === 'waiting' && ended > attempt;
 }
 
-/** Where a run is of which the journal does not say it, as version 1 did not. */
+/** The probable slot of a run for which the journal does not name one, as in version 1. */
 function likelySlot({ state }: StepContext, run: Run): Slot {
   if (run.state.phase === 'starting') return run.state.slot;
   return freeSlot(state, demandOf(state, run)) ?? spareCpu(state.cpu);
 }
 
 /**
- * Counts the runs of the group that fail; when too many in a row failed too soon, everything of the group that waits, retries
- * included, is held: what is broken for all of them would only be broken again. A run that fails again when it is retried says
- * nothing of the others.
+ * Counts quick failures in the group; when enough runs in a row failed soon after their start, all waiting runs of the group,
+ * retries included, are held, as they would probably fail for the same reason. A run that fails again after a retry tells nothing
+ * about the others and does not count.
  */
 function watchForBreakage(turn: StepContext, run: Run, ending: Ending): void {
   const group = groupOf(turn.state, run.group);
@@ -123,7 +123,7 @@ function reasonOf({ quickFailures, trips }: Group, { withinMs }: Breaker): strin
   return `${runs} failed within ${withinMs / 1000} s of starting${trips > 1 ? ', again' : ''}`;
 }
 
-/** Puts a run that is not up after all back to where it waits; one that was to be stopped has ended. */
+/** Puts a run that is not up after all back in the queue; one that was to be stopped has ended. */
 function takeBack(turn: StepContext, run: Run): void {
   const cause = 'stop' in run.state ? run.state.stop : null;
   if (run.next !== null) Object.assign(run, run.next, { next: null });
@@ -132,8 +132,8 @@ function takeBack(turn: StepContext, run: Run): void {
 }
 
 /**
- * Clears a slot for a run that is known to be there. A launch that was decided for the same room cannot have been made, and
- * is undone, with its number: what the journal says of that attempt is still to come.
+ * Frees a slot for a run that is known to be there. A launch that was decided for the same room cannot have happened, and is undone
+ * with its number: the journal still has to report that attempt.
  */
 function makeRoom(turn: StepContext, run: Run, slot: Slot): void {
   if (isActive(run.state) && slotName(run.state.slot) === slotName(slot)) return;
@@ -146,7 +146,7 @@ function clearCpu(turn: StepContext, index: number): void {
   const holder = cpu.holders.get(index);
   const other = holder === undefined ? undefined : runs.get(holder)!;
   if (other?.state.phase === 'starting') undo(turn, other);
-  // Where that one is was a guess.
+  // The slot of the other run was a guess.
   else if (other !== undefined && isActive(other.state)) move(turn, other, { ...other.state, slot: spareCpu(cpu) });
 }
 

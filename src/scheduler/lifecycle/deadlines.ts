@@ -1,25 +1,27 @@
 import type { Run } from '../run-state.js';
 import type { SchedulerState } from '../state.js';
 
-/** When `time-passed` is next of use, Unix ms; null while nothing waits for a moment. Where runs are to be taken in, that is now. */
+/**
+ * When `time-passed` is needed next, Unix ms; null while no run has a deadline. While runs are still to be added, that is at once.
+ */
 export function nextDeadline({ deadlines, intakes }: SchedulerState): number | null {
   return intakes[0]?.submission.at ?? deadlines.firstRank()?.[0] ?? null;
 }
 
-/** The first run whose moment has come, or null. */
+/** The first run whose deadline has passed, or null. */
 export function due({ deadlines, runs }: SchedulerState, at: number): Run | null {
   const rank = deadlines.firstRank();
   return rank === null || rank[0] > at ? null : runs.get(deadlines.first()!)!;
 }
 
-/** To be called when a run has changed. */
+/** Must be called when a run has changed. */
 export function setDeadline({ deadlines }: SchedulerState, run: Run): void {
   const at = deadlineOf(run);
   if (at === null) deadlines.delete(run.id);
   else deadlines.set(run.id, [at, run.order]);
 }
 
-/** What happens to it next by time alone: its kill, its retry, or its timeout. */
+/** The time of the next change that needs no event: its kill, its retry, or its timeout. */
 function deadlineOf({ state, hold, timeoutMs }: Run): number | null {
   switch (state.phase) {
     case 'waiting':

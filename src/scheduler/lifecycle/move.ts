@@ -8,7 +8,7 @@ import { isActive, type Run, type RunState } from '../run-state.js';
 import type { Group, SchedulerState } from '../state.js';
 import { setDeadline } from './deadlines.js';
 
-/** Moves one run to its next state and keeps every index true. The only place where a run's state is written. */
+/** Moves one run to its next state and keeps every index correct. The only place where a run's state is written. */
 export function move(turn: StepContext, run: Run, next: RunState): void {
   const { state, touched } = turn;
   const group = groupOf(state, run.group);
@@ -23,7 +23,7 @@ export function move(turn: StepContext, run: Run, next: RunState): void {
   if (hadEnded || next.phase === 'ended') neededRunChanged(turn, run.id);
 }
 
-/** Changes what may be said of a run in any state. */
+/** Changes properties that a run has in any state. */
 export function amend(
   { state, touched }: StepContext,
   run: Run,

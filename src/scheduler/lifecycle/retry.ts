@@ -5,16 +5,16 @@ import { type Ending, inLine, isInBackoff, type Run } from '../run-state.js';
 import { liftBreaker, trustAgain } from './hold.js';
 import { move } from './move.js';
 
-/** Doubling stops here, ms. */
+/** Upper limit of the doubling backoff, ms. */
 const LONGEST_BACKOFF = 3_600_000;
 
-/** Whether the run is to be started again by itself after this ending. */
+/** Whether the run is retried automatically after this outcome. */
 export function isRetried({ retry, retried }: Run, outcome: Outcome): boolean {
   const failure = failureClass(outcome);
   return failure !== null && retried < retry.max && retry.on.includes(failure);
 }
 
-/** Sends a run that failed back to the queue, after a while. `slot`: where it was. */
+/** Puts a failed run back in the queue after its backoff. `slot`: its last slot. */
 export function retryLater(turn: StepContext, run: Run, ending: Ending, slot: Slot | null): void {
   const wait = backoffMs(run);
   run.retried += 1;
@@ -22,13 +22,13 @@ export function retryLater(turn: StepContext, run: Run, ending: Ending, slot: Sl
   move(turn, run, { ...inLine, notBefore: wait === 0 ? null : ending.at + wait, last: ending });
 }
 
-/** What was stopped or ended goes on, and what waits for its retry starts now. */
+/** Puts an ended run back in the queue, and ends the backoff of one that waits for a retry. */
 export function resume(turn: StepContext, run: Run): void {
   if (run.state.phase === 'ended') requeueByHand(turn, run);
   else if (isInBackoff(run.state)) move(turn, run, { ...run.state, notBefore: null });
 }
 
-/** What failed is tried again at once, with all its automatic retries before it; the breaker does not keep it back. */
+/** Retries a failed run at once, with its automatic retries counted from zero; the breaker does not hold it. */
 export function tryAgain(turn: StepContext, run: Run): void {
   const { state } = run;
   if (state.phase === 'ended' && failureClass(state.outcome) !== null) requeueByHand(turn, run);
@@ -38,7 +38,7 @@ export function tryAgain(turn: StepContext, run: Run): void {
   liftBreaker(turn, run);
 }
 
-/** An ended run goes back to the queue because a person wants it to. */
+/** Puts an ended run back in the queue at a user's request. */
 function requeueByHand(turn: StepContext, run: Run): void {
   run.retried = 0;
   trustAgain(turn, run);

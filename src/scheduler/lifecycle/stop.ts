@@ -4,8 +4,8 @@ import type { Run, RunState, StopCause } from '../run-state.js';
 import { move } from './move.js';
 
 /**
- * Ends a run: with SIGTERM if it is up (paused or not), at once if it waits, as soon as it is up if it is starting. Twice is
- * once; but a person's word changes what a timeout means, as what a person ended is not tried again.
+ * Ends a run: with SIGTERM if it is up (paused or not), at once if it waits, and as soon as it is up if it is starting. A second
+ * call changes nothing, except that a user's request replaces a timeout as the cause, as a run that a user ended is not retried.
  */
 export function stop(turn: StepContext, run: Run, cause: StopCause): void {
   const { at } = turn;
@@ -28,7 +28,7 @@ export function stop(turn: StepContext, run: Run, cause: StopCause): void {
   }
 }
 
-/** The polite time is over. */
+/** Sends SIGKILL to a run whose grace period is over. */
 export function kill(turn: StepContext, run: Run, { slot, pid, since, stop: cause }: Stopping): void {
   move(turn, run, { phase: 'killing', slot, pid, since, stop: cause });
   turn.actions.push({ type: 'kill', id: run.id, attempt: run.attempt });
@@ -36,8 +36,8 @@ export function kill(turn: StepContext, run: Run, { slot, pid, since, stop: caus
 
 type Stopping = Extract<RunState, { phase: 'stopping' }>;
 
-/** What an ending means: whoever was asked to stop was stopped, however the process took it. */
-export function verdict(was: RunState, outcome: Outcome): Outcome {
+/** The outcome that counts: a run that was told to stop was stopped, whatever its exit code. */
+export function countedOutcome(was: RunState, outcome: Outcome): Outcome {
   const cause = 'stop' in was ? was.stop : null;
   switch (cause?.kind) {
     case undefined:

@@ -13,35 +13,35 @@ import { file, move } from './move.js';
 
 type Submission = EventOf<'runs-submitted'>;
 
-/** New runs are added, ended ones that are wanted again go back to the queue, living ones are left alone. */
+/** Adds new runs, puts ended runs that are wanted again back in the queue, and leaves live ones alone. */
 export function submit(turn: StepContext, submission: Submission): void {
   const { state } = turn;
   if (submission.proposed && !submission.runs.every(({ group }) => mayJoin(state, group))) return;
   state.intakes.push(intakeOf(submission));
   for (const { id, needs, breaker, open } of submission.groups) {
-    // Those that are known keep their needs until all their runs are there, so that they need not wait and be ready again.
+    // A known group keeps its needs until all its runs are added, so that it does not become ready or unready in between.
     if (groupOf(state, id).runs.size === 0) setNeeds(state, id, needs);
     groupOf(state, id).breaker = breaker;
     groupOf(state, id).open = open === undefined ? null : { cap: open.cap, plan: submission.plan, closed: null };
   }
-  // An older one has its turn first, unless this one was written down to be taken in at once.
+  // Older submissions come first, unless this one is of a version that adds all runs at once.
   if (state.intakes.length === 1 || submission.portion === undefined) takeInOf(turn, state.intakes.at(-1)!);
 }
 
-/** A proposal may come late: the group has been closed meanwhile, or its sweep forgotten. */
+/** Whether proposed runs may still be added: their group may have been closed meanwhile, or its sweep forgotten. */
 function mayJoin({ groups }: SchedulerState, id: GroupId): boolean {
   const group = groups.get(id);
   return group !== undefined && isOpen(group);
 }
 
-/** A submission of which no run has been taken in. */
+/** A submission of which no run has been added yet. */
 export function intakeOf(submission: Submission): Intake {
   const awaited = new Map<GroupId, number>();
   for (const { group } of submission.runs) awaited.set(group, (awaited.get(group) ?? 0) + 1);
   return { submission, from: 0, awaited };
 }
 
-/** Takes in some of the runs that were submitted first, if there are any left. */
+/** Adds some runs of the oldest submission, if any are left. */
 export function takeIn(turn: StepContext): void {
   const [first] = turn.state.intakes;
   if (first !== undefined) takeInOf(turn, first);
@@ -67,7 +67,7 @@ export function fileOrder({ order, runs }: Submission): readonly RunId[] {
   return order ?? runs.map(({ id }) => id);
 }
 
-/** One run fewer is awaited in the group; with the last one, those who need the group may start. */
+/** Counts one awaited run of the group less; with the last one, dependent groups may start. */
 function arrived(state: SchedulerState, awaited: Map<GroupId, number>, id: GroupId): void {
   const left = awaited.get(id)! - 1;
   if (left > 0) awaited.set(id, left);
@@ -89,17 +89,17 @@ function take(turn: StepContext, run: Run, plan: string, submitted: SubmittedRun
 }
 
 function takeWhileUp(turn: StepContext, run: Run, terms: Terms, wish: SubmittedRun['wish']): void {
-  if (wish === 'extend') goOnBy(turn, run, terms);
-  else if (wish === 'unextend') goOnBy(turn, run, null);
+  if (wish === 'extend') setNextTerms(turn, run, terms);
+  else if (wish === 'unextend') setNextTerms(turn, run, null);
 }
 
-/** It goes on by other terms when its present attempt ends, or not at all; those of the attempt are not changed under it. */
-function goOnBy({ touched }: StepContext, run: Run, terms: Terms | null): void {
+/** Sets the terms for the next attempt of a live run, or removes them; those of its present attempt do not change. */
+function setNextTerms({ touched }: StepContext, run: Run, terms: Terms | null): void {
   run.next = terms;
   touched.add(run.id);
 }
 
-/** It is up, and has a slot of its own beyond those that are granted until it is known where it is. */
+/** Adopts a run that is up, in a slot beyond those granted until its real slot is known. */
 function adopt(turn: StepContext, run: Run): void {
   Object.assign(run, { retried: 0, alone: false });
   trustAgain(turn, run);
@@ -109,7 +109,7 @@ function adopt(turn: StepContext, run: Run): void {
   turn.actions.push({ type: 'launch', id: run.id, attempt: run.attempt, slot, resumed: true, isUp: true });
 }
 
-/** A person launched it again, so the breaker has had its say; where it is in its backoff stays. */
+/** Keeps a waiting run, with its backoff, but releases it from the breaker, as a user launched it again. */
 function keepWaiting(turn: StepContext, run: Run): void {
   if (run.state.phase === 'waiting') move(turn, run, run.state);
   liftBreaker(turn, run);
@@ -121,20 +121,20 @@ function startAnew(turn: StepContext, run: Run): void {
   move(turn, run, inLine);
 }
 
-/** When a run that is found done ended: as far as it is known. */
+/** When a run that was found done ended, as far as it is known. */
 function pastOf({ state }: Run, at: number): { since: number | null; at: number } {
   return state.phase === 'ended' ? { since: state.since, at: state.at } : { since: null, at };
 }
 
 const nothing: Run['past'] = [];
 
-/** The run of that id; a new one waits, but in no queue yet. */
+/** The run of that id; a new one is created waiting, but in no queue yet. */
 function known({ state }: StepContext, sweep: string, plan: string, submitted: SubmittedRun): Run {
   const { id, group, need, graceMs, priority, timeoutMs, retry, attempts } = submitted;
   const old = state.runs.get(id);
   if (old !== undefined) return inGroup(state, old, group);
   const ids = state.sweeps.get(sweep) ?? new Set<RunId>();
-  // Written out: putting it together from parts costs several times as much, ten thousand times over.
+  // The properties are listed one by one, as object spreads take several times as long for ten thousand runs.
   const run: Run = {
     id,
     sweep,
@@ -163,7 +163,7 @@ function known({ state }: StepContext, sweep: string, plan: string, submitted: S
   return run;
 }
 
-/** The run, in the group where the file has it now. */
+/** Moves the run to the group where the file has it now. */
 function inGroup(state: SchedulerState, run: Run, group: GroupId): Run {
   if (run.group === group) return run;
   const old = groupOf(state, run.group);
@@ -175,13 +175,13 @@ function inGroup(state: SchedulerState, run: Run, group: GroupId): Run {
   return run;
 }
 
-/** Drops a sweep from memory, with all that was learned from it. Refused by silence while one of its runs holds a slot. */
+/** Removes a sweep and everything learned from it. Does nothing while one of its runs holds a slot. */
 export function forget({ state, touched }: StepContext, sweep: string): void {
   const ids = state.sweeps.get(sweep);
   if (ids === undefined || [...ids].some((id) => state.active.has(id))) return;
   state.intakes.splice(0, Infinity, ...state.intakes.filter(({ submission }) => submission.sweep !== sweep));
   for (const id of ids) touched.add(id);
-  // The last first: to take the first out of a queue fifty thousand times would be to sort all the others as often.
+  // In reverse order, as removing the first of fifty thousand runs each time would reorder the queue each time.
   for (const id of [...ids].reverse()) dropRun(state, id);
   for (const id of [...state.groups.keys()]) if (isOf(id, sweep)) state.groups.delete(id);
   state.sweeps.delete(sweep);

@@ -6,7 +6,7 @@ import { groupOf } from '../queue/groups.js';
 import type { Run } from '../run-state.js';
 import type { GpuDevice, GpuPool, SchedulerState } from '../state.js';
 
-/** Grants other slots. Runs on slots that are no longer granted stay there until they end. */
+/** Changes the slots that may be used. Runs on other slots stay there until they end. */
 export function changeSlots({ cpu, gpu }: SchedulerState, { cpus, gpus, chosen }: EventOf<'slots-changed'>): void {
   cpu.slots = cpus;
   cpu.chosen = chosen?.cpus ?? false;
@@ -18,7 +18,7 @@ export function changeSlots({ cpu, gpu }: SchedulerState, { cpus, gpus, chosen }
   }
 }
 
-/** Takes note of what was found. Frees no slot: a run on a GPU that is gone has still to end. */
+/** Records the observed GPUs. Frees no slot: a run on a GPU that is gone has yet to end. */
 export function seeGpus({ gpu }: SchedulerState, { gpus }: EventOf<'gpus-seen'>): void {
   for (const device of gpu.devices.values()) gpu.devices.set(device.index, { ...device, present: false });
   for (const { memory, ...seen } of gpus) {
@@ -31,7 +31,7 @@ export function drain({ gpu }: SchedulerState, { gpus, drained }: EventOf<'drain
   for (const index of gpus) gpu.devices.set(index, { ...deviceOf(gpu, index), drained });
 }
 
-/** What is known of a GPU; nothing bad of one that was never looked at. */
+/** What is known of a GPU; one that was never observed counts as present and free. */
 function deviceOf({ devices }: GpuPool, index: GpuIndex): GpuDevice {
   const known = devices.get(index);
   if (known !== undefined) return known;
@@ -40,8 +40,8 @@ function deviceOf({ devices }: GpuPool, index: GpuIndex): GpuDevice {
 }
 
 /**
- * Remembers what a run of the group took. A run that was interrupted early says little of what its siblings will take, so it can
- * raise a known figure but not be the first. `gpuMemory`: the most on one GPU, MiB.
+ * Records the memory that a run of the group took. A run that was interrupted early may have taken less than its siblings will, so
+ * it can raise a known figure but not set the first. `gpuMemory`: the most on one GPU, MiB.
  */
 export function learnMemory({ state }: StepContext, run: Run, outcome: Outcome, gpuMemory: number | undefined): void {
   const group = groupOf(state, run.group);

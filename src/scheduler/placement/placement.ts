@@ -9,8 +9,8 @@ export type Kept = { gpus: ReadonlySet<GpuIndex>; cores: number };
 const nothing: Kept = { gpus: new Set(), cores: 0 };
 
 /**
- * The slot to give to a run; null: there is no room. Runs are spread: of the GPUs with room, it gets those that are used least,
- * and of GPUs used alike the first in order of preference. Without a GPU it gets the lowest number that is free.
+ * The slot for a run; null: there is no room. Runs are spread over the GPUs: those with room that are used least are chosen, and of
+ * equally used ones the first in order of preference. A run without a GPU gets the lowest free number.
  */
 export function freeSlot(machine: Machine, demand: Demand, kept: Kept = nothing): Slot | null {
   if (!hasCores(machine.cpu, demand, machine.cpu.busy + kept.cores)) return null;
@@ -26,29 +26,29 @@ export function freeSlot(machine: Machine, demand: Demand, kept: Kept = nothing)
   return { kind: 'gpu', gpus: [first, ...others] };
 }
 
-/** How much a GPU is used: the shares of our runs, and 1 where others are on it. Rounded, so that three thirds are one. */
+/** How much a GPU is used: the sum of our runs' shares, plus 1 where others use it. Rounded, so that three thirds are one. */
 function useOf({ gpu }: Machine, { index, foreign }: GpuDevice): number {
   let used = foreign.length > 0 ? 1 : 0;
   for (const perGpu of gpu.shares.get(index)?.values() ?? []) used += 1 / perGpu;
   return Math.round(used / rounding) * rounding;
 }
 
-/** Whether the run could start now if no other run of ours held anything: what is worth keeping room for. */
+/** Whether the run could start now if no other run of ours were up; if not, keeping room for it is useless. */
 export function isPossibleNow(machine: Machine, demand: Demand): boolean {
   return isPossible(machine, demand, (device) => obstacleOutside(device, demand) === null);
 }
 
-/** Whether the run could start some day without anybody lifting a finger: others may leave, a drained GPU stays so. */
+/** Whether the run could start at some time without a user's action: other processes may end, but a drained GPU stays drained. */
 export function isPossibleLater(machine: Machine, demand: Demand): boolean {
   return isPossible(machine, demand, (device) => !device.drained && isLargeEnough(device, demand));
 }
 
-/** Whether there are CPU slots enough for its cores once all are free. */
+/** Whether there are enough CPU slots for it once all are free. */
 export function hasCoresLater({ cpu }: Pick<Machine, 'cpu'>, demand: Demand): boolean {
   return hasCores(cpu, demand, 0);
 }
 
-/** A number nobody holds, whether or not so many slots are granted: where a run that is up counts, if no better place is known. */
+/** The lowest slot number that nobody holds, even beyond the granted slots: for a run that is up and whose slot is unknown. */
 export function spareCpu({ holders }: CpuPool): Slot {
   for (let index = 0; ; index++) if (!holders.has(index)) return { kind: 'cpu', index };
 }
@@ -81,35 +81,35 @@ function isPossible(machine: Machine, demand: Demand, isUsable: (device: GpuDevi
   return demand.gpus === 0 || usableGpus(machine, demand).filter(isUsable).length >= demand.gpus;
 }
 
-/** Where there are no CPU slots, the cores of runs on GPUs are not counted. */
+/** Whether there are enough cores. Where there are no CPU slots, the cores of runs on GPUs are not counted. */
 function hasCores({ slots }: CpuPool, { gpus, cores }: Demand, taken: number): boolean {
   return (gpus > 0 && (cores === 0 || slots === 0)) || taken + cores <= slots;
 }
 
-/** What the rooms of GPUs are worked out from. */
+/** The part of the state that decides about room on GPUs. */
 export type Machine = Pick<SchedulerState, 'cpu' | 'gpu' | 'groups' | 'runs'>;
 
-/** What keeps a run off a GPU: first what no run of ours can change, then what our own runs do there. */
+/** What keeps a run off a GPU: first what no run of ours can change, then the use by our own runs. */
 export type Obstacle = 'gone' | 'drained' | 'leased' | 'foreign' | 'busy' | 'memory';
 
-/** GPUs that may be used, in the order in which they are preferred. */
+/** The GPUs that may be used, in order of preference. */
 function grantedGpus({ gpu }: Pick<SchedulerState, 'gpu'>): GpuDevice[] {
   return gpu.gpus.map((index) => gpu.devices.get(index)!);
 }
 
-/** Those of them that the run may be put on. */
+/** The granted GPUs that the run may be put on. */
 export function usableGpus(machine: Pick<SchedulerState, 'gpu'>, { within }: Demand): GpuDevice[] {
   const granted = grantedGpus(machine);
   return within === null ? granted : granted.filter(({ index }) => within.includes(index));
 }
 
-/** What keeps a run off the GPU as things are; null: it has room. */
+/** What keeps a run off the GPU at present; null: nothing. */
 export function obstacleNow(machine: Machine, device: GpuDevice, demand: Demand): Obstacle | null {
   const outside = obstacleOutside(device, demand);
   if (outside !== null) return outside;
   if (!hasShare(machine.gpu.shares.get(device.index), demand.perGpu)) return 'busy';
   const room = roomOf(device);
-  // What is not known to take memory counts by its share alone, also where runs have grown beyond what there is.
+  // A run of unknown memory counts by its share alone, even where others use more memory than expected.
   const taken = room === null ? null : takes(demand, room);
   return taken !== null && taken > freeMemory(machine, device)! ? 'memory' : null;
 }
@@ -126,12 +126,12 @@ function obstacleOutside(device: GpuDevice, demand: Demand): Obstacle | null {
   return demand.least > room ? 'memory' : null;
 }
 
-/** Whether the GPU could ever take the run, if nobody else used it. */
+/** Whether the GPU could take the run if nobody else used it. */
 export function isLargeEnough({ memory }: GpuDevice, demand: Demand): boolean {
   return memory === null || demand.least <= memory;
 }
 
-/** MiB that neither others nor our runs are known to take; null where the size of the GPU is not known. */
+/** MiB that no process is known to take; null where the size of the GPU is unknown. */
 export function freeMemory(machine: Machine, device: GpuDevice): number | null {
   const room = roomOf(device);
   if (room === null) return null;
@@ -142,26 +142,26 @@ export function freeMemory(machine: Machine, device: GpuDevice): number | null {
   return free;
 }
 
-/** MiB that others leave to us. */
+/** MiB of a GPU that other users' processes leave free. */
 function roomOf({ memory, foreignMemory }: GpuDevice): number | null {
   return memory === null ? null : memory - foreignMemory;
 }
 
-/** Whether one more run fits that shares the GPU with so many, itself included. */
+/** Whether one more run fits that shares the GPU with up to `perGpu` runs, itself included. */
 export function hasShare(holders: ReadonlyMap<RunId, number> | undefined, perGpu: number): boolean {
   let used = 1 / perGpu;
   for (const other of holders?.values() ?? []) used += 1 / other;
   return used <= 1 + rounding;
 }
 
-/** Twelve runs of a twelfth each do not add up to exactly one. */
+/** Twelve twelfths, as floating-point numbers, do not add up to exactly one. */
 const rounding = 1e-9;
 
 /**
- * What a run takes of the machine, as far as it is known now. `cores`: CPU slots. `within`: the GPUs it may be put on; null: any.
+ * What a run takes of the machine, as far as it is known. `cores`: CPU slots. `within`: the GPUs it may be put on; null: any.
  *
- * `memory`: MiB on each GPU; null: not known, and it counts by its share alone. `least`: what it needs where it
- * has a GPU to itself. They differ only where the figure was learned, and `memory` has some to spare.
+ * `memory`: MiB on each GPU; null: unknown, so that it counts by its share alone. `least`: MiB it needs on a GPU of its own. They
+ * differ only where the figure was observed in other runs, as `memory` then has a margin.
  */
 export type Demand = Pick<Need, 'gpus' | 'perGpu'> & {
   memory: number | null;
@@ -170,10 +170,10 @@ export type Demand = Pick<Need, 'gpus' | 'perGpu'> & {
   within: readonly GpuIndex[] | null;
 };
 
-/** What siblings took may be exceeded a little. */
+/** Factor by which a run may exceed the memory that its siblings took. */
 const LEARNED_MARGIN = 1.1;
 
-/** What was declared counts; else what ended runs of the group took. */
+/** The demand of a run: as declared, else as observed in ended runs of its group. */
 export function demandOf({ groups }: Pick<SchedulerState, 'groups'>, { need, alone, group }: Run): Demand {
   const { gpus, memory: declared, cpus, within = null } = need;
   const perGpu = alone ? 1 : need.perGpu;
@@ -184,7 +184,7 @@ export function demandOf({ groups }: Pick<SchedulerState, 'groups'>, { need, alo
   return { gpus, perGpu, memory, least: peak ?? 0, cores, within };
 }
 
-/** MiB it takes of a GPU that has room for `room`; null: not known. */
+/** MiB that the run would take on a GPU with `room` MiB left; null: unknown. */
 function takes({ memory, least }: Demand, room: number): number | null {
   return memory === null ? null : Math.max(least, Math.min(memory, room));
 }

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { GpuIndex, gpuIndexOf, gpuName } from '../../base/ids.js';
 
 /**
- * What a run needs to start: `gpus` 0 is CPU slots alone; otherwise so many GPUs, each shared by at most `perGpu` runs.
- * `memory`: MiB it takes on each of them; null: not declared, and what finished runs of its group took counts, if it is known.
- * `cpus`: cores it reserves, a CPU slot each; absent: one where it takes no GPU, else none.
- * `within`: the GPUs that it may be put on, as the shell of its launch says; absent: all that are granted.
+ * What a run needs to start: with `gpus` 0 only CPU slots; otherwise so many GPUs, each shared by at most `perGpu` runs. `memory`:
+ * MiB it takes on each of them; null: not declared, so that the memory of finished runs of its group counts, if known. `cpus`:
+ * cores it reserves, a CPU slot each; absent: one if it takes no GPU, else none. `within`: the GPUs that it may be put on, by
+ * `CUDA_VISIBLE_DEVICES` of the launching shell; absent: all that are granted.
  */
 export const Need = z.object({
   gpus: z.int().nonnegative(),
@@ -36,7 +36,7 @@ export function slotNamed(name: string): Slot | null {
   return Slot.safeParse({ kind: 'gpu', gpus }).data ?? null;
 }
 
-/** GPUs a slot stands for; none for a CPU slot. */
+/** The GPUs of a slot; none for a CPU slot. */
 export function gpusOf(slot: Slot): readonly GpuIndex[] {
   return slot.kind === 'gpu' ? slot.gpus : [];
 }

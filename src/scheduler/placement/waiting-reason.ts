@@ -22,8 +22,8 @@ import {
 } from './placement.js';
 
 /**
- * Why a run waits, in words for a person; null for a run that does not wait. When a retry is due is not said:
- * `notBefore` of its state is.
+ * Why a run waits, in words; null for a run that does not wait. The time of a retry is left out, as `notBefore` of its state holds
+ * it.
  */
 export function waitingReason(state: SchedulerState, id: RunId): string | null {
   const run = state.runs.get(id);
@@ -37,7 +37,7 @@ export function waitingReason(state: SchedulerState, id: RunId): string | null {
   return roomReason(state, run);
 }
 
-/** Whether nothing runs, nothing that waits can start by itself, and no group gets further runs. */
+/** Whether nothing runs, nothing that waits can start without a request, and no group grows. */
 export function isSettled(state: SchedulerState): boolean {
   if (state.active.size > 0 || nextDeadline(state) !== null || growingGroups(state).length > 0) return false;
   return !queueHeads(state).some((run) => isPossibleLater(state, demandOf(state, run)));
@@ -117,12 +117,12 @@ function turnReason(state: SchedulerState, run: Run): string {
   return first === null ? 'about to start' : `waiting behind ${nameOf(first.id)}`;
 }
 
-/** What stands after the sweep's name in an id. */
+/** The part of an id after the sweep's name. */
 function nameOf(id: string): string {
   return id.slice(id.indexOf('/') + 1);
 }
 
-/** Why a run will never get its GPUs as things are granted. */
+/** Why a run can never get its GPUs with the present settings. */
 function neverReason(machine: Machine, demand: Demand): string {
   const granted = usableGpus(machine, demand);
   if (granted.length < demand.gpus) {
@@ -136,7 +136,7 @@ function neverReason(machine: Machine, demand: Demand): string {
   return `needs ${mebibytes(demand)} ${where}, and ${there}`;
 }
 
-/** What the shell of its launch has to do with it. */
+/** The limit that the shell of its launch sets, in words. */
 function limitWords({ within }: Demand): string {
   if (within === null) return '';
   const which = within.length === 0 ? 'no GPU' : `GPU ${within.map(gpuName).join(', ')}`;
@@ -185,7 +185,7 @@ function count(devices: readonly GpuDevice[], what: string): string[] {
   return devices.length === 0 ? [] : [`${devices.length} ${what}`];
 }
 
-/** Two names are enough for a row of a table. */
+/** The first two names, which is enough for a row of a table. */
 function names(all: readonly string[]): string {
   const [first, second, ...others] = new Set(all);
   const shown = [first, second].filter((name) => name !== undefined).join(', ');
@@ -197,8 +197,8 @@ function thousands(count: number): string {
 }
 
 /**
- * Whether none of these runs is up, and none will be unless a user acts: the rest is held, needs what failed,
- * or wants a machine that this is not. While runs are being taken in, it is not known. Ask it of all runs of a sweep, because what they need is there.
+ * Whether none of these runs is up, and none will be unless a user acts: the rest is held, needs a run that failed, or needs
+ * another machine. False while runs are being added. Call it with all runs of a sweep, as runs need others of their sweep.
  */
 export function isIdle(state: SchedulerState, ids: Iterable<RunId>): boolean {
   if (state.intakes.length > 0) return false;

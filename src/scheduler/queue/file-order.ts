@@ -4,11 +4,11 @@ import { amend } from '../lifecycle/move.js';
 import type { Run } from '../run-state.js';
 
 /**
- * Puts the runs of a sweep in the order of its file: a run that was added between others stands between them, in lists and in
- * the queue. Runs that the file does not name stay before the first one it names, or come after the last.
+ * Sorts the runs of a sweep in the order of its file: a run that was added between others stands between them, in lists and in the
+ * queue. Runs that the file does not name stay before the first one it names, or come after the last.
  *
- * Among the runs of other sweeps nothing moves: the places in the queue that the waiting runs of this sweep have are given to
- * them in the new order, so that nobody waits longer because a sweep was submitted again.
+ * Runs of other sweeps do not move: the queue places of this sweep's waiting runs are redistributed among them in the new order, so
+ * that nobody waits longer because a sweep was submitted again.
  */
 export function putInFileOrder(turn: StepContext, sweep: string, order: readonly RunId[]): void {
   const known = turn.state.sweeps.get(sweep);
@@ -24,7 +24,7 @@ export function putInFileOrder(turn: StepContext, sweep: string, order: readonly
   });
 }
 
-/** Null: they are in that order already. */
+/** The merged order; null: the runs are in that order already. */
 function merged(known: readonly RunId[], order: readonly RunId[]): RunId[] | null {
   if (isSame(known, order)) return null;
   const all = new Set(known);
@@ -40,7 +40,7 @@ function isSame(a: readonly RunId[], b: readonly RunId[]): boolean {
   return a.length === b.length && a.every((id, place) => id === b[place]);
 }
 
-/** The orders of those that wait, given out anew from the first run to the last. */
+/** The queue places of the waiting runs, reassigned in the order of these runs. */
 function queueOrders(runs: readonly Run[]): Map<Run, number> {
   const waiting = runs.filter(({ state }) => state.phase === 'waiting');
   const orders = waiting.map(({ order }) => order).sort((a, b) => a - b);

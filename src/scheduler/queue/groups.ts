@@ -2,7 +2,7 @@ import type { GroupId } from '../../base/ids.js';
 import { requeue } from './queues.js';
 import type { Group, SchedulerState } from '../state.js';
 
-/** The group of that name, made on first mention: a group may be needed before its own runs are known. */
+/** The group of that id, created on first mention: a group may be needed before its own runs are known. */
 export function groupOf(state: SchedulerState, id: GroupId): Group {
   const known = state.groups.get(id);
   if (known !== undefined) return known;
@@ -15,7 +15,7 @@ export function groupOf(state: SchedulerState, id: GroupId): Group {
   return group;
 }
 
-/** Says what a group waits for, and looks at once whether that is already there. */
+/** Sets the groups that a group waits for, and updates whether they are done. */
 export function setNeeds(state: SchedulerState, id: GroupId, needs: readonly GroupId[]): void {
   const group = groupOf(state, id);
   for (const needed of group.needs) state.groups.get(needed)?.neededBy.delete(id);
@@ -24,12 +24,12 @@ export function setNeeds(state: SchedulerState, id: GroupId, needs: readonly Gro
   refreshReadiness(state, group);
 }
 
-/** To be called when a run of this group became done, or is no longer: those who need the group may start, or must wait. */
+/** Must be called when a run of this group becomes done, or stops being done: dependent groups may start, or must wait. */
 export function completionChanged(state: SchedulerState, group: Group): void {
   for (const id of group.neededBy) refreshReadiness(state, groupOf(state, id));
 }
 
-/** The first group that this one still waits for. */
+/** The first group that this one still waits for; null: none. */
 export function unmetNeed(state: SchedulerState, group: Group): Group | null {
   for (const id of group.needs) {
     const needed = groupOf(state, id);
@@ -43,7 +43,7 @@ export function isOpen({ open, runs }: Pick<Group, 'open' | 'runs'>): boolean {
   return open !== null && open.closed === null && runs.size < open.cap;
 }
 
-/** A group without runs has nothing left to do, unless they are still to come. */
+/** Whether all runs of a group are done. A group without runs is complete, unless some are still to be added. */
 function isComplete({ intakes }: SchedulerState, group: Group): boolean {
   const { id, done, runs } = group;
   return done.size === runs.size && !isOpen(group) && !intakes.some(({ awaited }) => awaited.has(id));

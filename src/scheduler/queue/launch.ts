@@ -10,9 +10,9 @@ import { isBefore } from './queues.js';
 /**
  * Gives free slots to waiting runs: the highest priority first, then the oldest.
  *
- * A run is never overtaken by one behind it that would take the GPUs or the cores it waits for, so it cannot starve: they are
- * kept for it. One that could not start even if no other run of ours were up is passed by, as keeping room for it would not
- * help it. Nothing is launched while runs are still being taken in: the first of them all may be among those.
+ * A later run never takes the GPUs or cores for which an earlier one waits: they are kept for it, so it cannot starve. A run that
+ * could not start even if no other run of this supervisor were up is passed over, as keeping room would not help it. Nothing is
+ * launched while runs are still being added: the first one in order may be among those.
  */
 export function launchWaiting(turn: StepContext): void {
   if (turn.state.intakes.length > 0) return;
@@ -25,7 +25,7 @@ export function launchWaiting(turn: StepContext): void {
   }
 }
 
-/** The first in line for whom there is room that nobody before it waits for. */
+/** The first run in line for which there is room that is not kept for an earlier one. */
 function nextLaunch(state: SchedulerState): { run: Run; slot: Slot } | null {
   const kept = { gpus: new Set<GpuIndex>(), cores: 0 };
   for (const run of line(state)) {
@@ -44,7 +44,7 @@ function line(state: SchedulerState): Run[] {
   return heads.sort((a, b) => (isBefore(a, b) ? -1 : 1));
 }
 
-/** The first run in line before this one that waits for what this one needs; null: none does. */
+/** The first earlier run in line that waits for what this one needs; null: none does. */
 export function firstBefore(state: SchedulerState, run: Run): Run | null {
   const demand = demandOf(state, run);
   let first: Run | null = null;

@@ -4,7 +4,7 @@ import type { Run } from '../run-state.js';
 import type { SchedulerState } from '../state.js';
 import { requeue } from './queues.js';
 
-/** Says which runs have to be done before this one. Its place in the queue is looked at with its next move. */
+/** Sets the runs that must be done before this one. Its queue is updated with its next change of state. */
 export function setNeededRuns({ dependents }: SchedulerState, run: Run, needs: readonly RunId[] = []): void {
   for (const id of run.needs) leave(dependents, id, run.id);
   run.needs = needs;
@@ -17,7 +17,9 @@ function leave(dependents: SchedulerState['dependents'], id: RunId, dependent: R
   if (others?.size === 0) dependents.delete(id);
 }
 
-/** To be called when a run has ended, or has not any more: those that need it may start, or must wait, or say why. */
+/**
+ * Must be called when a run has ended, or starts again: the runs that need it may start, must wait, or get another waiting reason.
+ */
 export function neededRunChanged({ state, touched }: StepContext, id: RunId): void {
   for (const dependent of state.dependents.get(id) ?? []) {
     const run = state.runs.get(dependent);

@@ -5,11 +5,11 @@ import type { Group, SchedulerState } from '../state.js';
 import { completionChanged, isOpen } from './groups.js';
 
 /**
- * Groups whose runs are not all known from the start: each next one is proposed, by whoever knows how, when there is room for
- * it and none of those that are known waits for room or for a person.
+ * Groups whose runs are not all known from the start: each further run is proposed when there is room for it and no known run of
+ * the group waits for room or for a user.
  */
 
-/** Whether the group will get a further run by itself, now or when there is room. */
+/** Whether the group will get a further run without a request, now or when there is room. */
 export function isGrowing(state: SchedulerState, group: Group): boolean {
   if (!isOpen(group) || !group.ready || state.intakes.length > 0) return false;
   if ([...group.waiting].some((id) => isInTheWay(state.runs.get(id)!))) return false;
@@ -17,28 +17,28 @@ export function isGrowing(state: SchedulerState, group: Group): boolean {
   return demand !== null && isPossibleLater(state, demand);
 }
 
-/** A run that is to be tried again later takes no room meanwhile. */
+/** Whether a run keeps its group from growing. One that waits for a retry does not, as it takes no room meanwhile. */
 function isInTheWay({ state, hold }: Run): boolean {
   return hold !== null || (state.phase === 'waiting' && state.notBefore === null);
 }
 
-/** Groups that are growing, in the order of their submission. */
+/** The groups that are growing, in the order of their submission. */
 export function growingGroups(state: SchedulerState): Group[] {
   return [...state.groups.values()].filter((group) => group.open !== null && isGrowing(state, group));
 }
 
-/** The first group for whose next run there is a free slot; null: none. */
+/** The first growing group for whose next run there is a free slot; null: none. */
 export function groupInNeed(state: SchedulerState): Group | null {
   return growingGroups(state).find((group) => freeSlot(state, demandOfNext(state, group)!) !== null) ?? null;
 }
 
-/** A group's runs are alike in what they take. Null: it has none to go by. */
+/** The demand of a group's next run, which is that of its other runs; null: it has none. */
 function demandOfNext(state: SchedulerState, { runs }: Group): Demand | null {
   const [first] = runs;
   return first === undefined ? null : demandOf(state, { ...state.runs.get(first)!, alone: false });
 }
 
-/** No further runs for these groups, however many there could be; one that is full or closed stays as it is. */
+/** Closes groups: they get no further runs. A group that is full or closed stays as it is. */
 export function closeGroups(state: SchedulerState, ids: readonly GroupId[], reason: string): void {
   for (const id of ids) {
     const group = state.groups.get(id);

@@ -4,7 +4,7 @@ import type { Run } from '../run-state.js';
 import type { SchedulerState } from '../state.js';
 import { RunHeap } from './run-heap.js';
 
-/** Puts a run in the queue where it belongs, or takes it out of all. To be called when something that counts there changed. */
+/** Puts a run in its queue, or removes it from any. Must be called when something that decides about its queue has changed. */
 export function requeue(state: SchedulerState, run: Run): void {
   const key = isInLine(state, run) ? queueKey(state, run) : null;
   const was = state.queued.get(run.id);
@@ -26,19 +26,19 @@ export function leaveQueue(state: SchedulerState, id: RunId): void {
   if (queue.size === 0) state.queues.delete(key);
 }
 
-/** Whether it goes before the other when both could start. */
+/** Whether a run comes before another when both could start. */
 export function isBefore(run: Run, other: Run): boolean {
   return run.priority === other.priority ? run.order < other.order : run.priority > other.priority;
 }
 
-/** Whether nothing but room keeps it from starting. */
+/** Whether a run waits for nothing but room. */
 function isInLine(all: SchedulerState, run: Run): boolean {
   const { state, hold, group } = run;
   if (state.phase !== 'waiting' || state.notBefore !== null || hold !== null) return false;
   return all.groups.get(group)!.ready && unmetRuns(all, run).length === 0;
 }
 
-/** Those of the runs it needs that are not done. One that is not known (yet) is not. */
+/** The needed runs that are not done; an unknown run is not. */
 export function unmetRuns({ runs }: Pick<SchedulerState, 'runs'>, { needs }: Pick<Run, 'needs'>): RunId[] {
   return needs.filter((id) => {
     const state = runs.get(id)?.state;
@@ -46,7 +46,7 @@ export function unmetRuns({ runs }: Pick<SchedulerState, 'runs'>, { needs }: Pic
   });
 }
 
-/** Runs of one queue are alike in what they need, so that if the first could never start, none could. */
+/** The key of a run's queue. Runs of one queue need the same, so if the first can never start, none can. */
 function queueKey(state: SchedulerState, run: Run): string {
   const { gpus, perGpu, cores, within } = demandOf(state, run);
   if (gpus === 0) return `cpu/${cores}`;

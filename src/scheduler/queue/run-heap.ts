@@ -1,13 +1,13 @@
 import type { RunId } from '../../base/ids.js';
 
-/** The lower goes first; where the first numbers are equal, the second decide. No two runs of a heap may have both alike. */
+/** The key of a run's order: the lower comes first; the second number breaks ties. Two runs of a heap never have equal ranks. */
 export type Rank = readonly [number, number];
 
 type Entry = { id: RunId; rank: Rank };
 
 /**
- * Runs in the order of their ranks. A binary heap that knows where each run is: adding, moving and taking out cost log n,
- * looking at the first costs nothing, and no run that has left stays in it.
+ * Runs in the order of their ranks. A binary heap that knows the place of each run: adding, moving and removing take log n, reading
+ * the first takes constant time, and a removed run leaves nothing behind.
  */
 export class RunHeap {
   readonly #heap: Entry[] = [];
@@ -27,14 +27,14 @@ export class RunHeap {
     return this.#heap[0]?.rank ?? null;
   }
 
-  /** Adds the run, or gives it another rank. */
+  /** Adds the run, or changes its rank. */
   set(id: RunId, rank: Rank): void {
     const place = this.#places.get(id);
     if (place === undefined) this.#settle(this.#heap.length, { id, rank });
     else if (compare(rank, this.#heap[place]!.rank) !== 0) this.#settle(place, { id, rank });
   }
 
-  /** Takes the run out; nothing happens if it is not there. */
+  /** Removes the run; does nothing if it is not there. */
   delete(id: RunId): void {
     const place = this.#places.get(id);
     if (place === undefined) return;
@@ -43,7 +43,7 @@ export class RunHeap {
     if (place < this.#heap.length) this.#settle(place, last);
   }
 
-  /** Finds the place of an entry that is to stand at `place` or above or below it. */
+  /** Moves an entry from `place` up or down to where it belongs. */
   #settle(place: number, entry: Entry): void {
     this.#sink(this.#rise(place, entry), entry);
   }

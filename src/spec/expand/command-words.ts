@@ -2,25 +2,25 @@ import { didYouMean } from '../../text/nearest.js';
 import { ExpressionError } from './expression/expression.js';
 import { argumentText, isListMacro, macroNames, macroText, macroWords, type MacroValues } from './macros.js';
 
-/** Words of a command with their macros found, so that ten thousand runs need not search again. */
+/** The words of a command with their macros located once, so that ten thousand runs need not search again. */
 export type CommandWords = {
   /** The arguments of a program: `${args}` alone in a word becomes as many words as there are parameters. */
   readonly render: (values: MacroValues) => string[];
-  /** One text for each word, whatever it holds, for what is no list of arguments. */
+  /** One text for each word, whatever it holds, for lists that are not arguments. */
   readonly renderTexts: (values: MacroValues) => string[];
-  /** Macros and parameters that the words use. */
+  /** Names of the macros and parameters that the words use. */
   readonly macros: ReadonlySet<string>;
-  /** Words that were left out because they are macros of nobody's; in W&B's dialect alone. */
+  /** Words that were left out because they are unknown macros; in W&B's dialect only. */
   readonly dropped: readonly string[];
 };
 
-/** Where words come from. */
+/** What the words may refer to. */
 export type WordsContext = {
   /** Names that `${name}` may use besides the macros. */
   readonly parameters: readonly string[];
-  /** What `${program}` stands for. */
+  /** The value of `${program}`. */
   readonly program: string | null;
-  /** Whether each run comes after another: what `${after_dir}` stands for. */
+  /** Whether each run comes after another, so that `${after_dir}` has a value. */
   readonly after: boolean;
   readonly dialect: 'own' | 'wandb';
 };
@@ -29,8 +29,8 @@ type Macro = { macro: string; start: number; end: number };
 type Part = string | Macro;
 
 /**
- * Finds the macros in words. `$${` stands for `${`. In W&B's dialect an unknown macro is left out where it is a word of its
- * own, and stays as it is inside a longer one; in ours it is refused.
+ * Locates the macros in words. `$${` stands for `${`. In W&B's dialect an unknown macro is left out if it is a word of its own, and
+ * stays unchanged inside a longer one; in ours it is refused.
  *
  * @throws {ExpressionError} For an unknown macro; the position is in the word, the word's index is `wordIndex`.
  */
@@ -47,7 +47,7 @@ export function compileWords(words: readonly string[], context: WordsContext): C
   };
 }
 
-/** An ExpressionError that also says which word of the list it is about. */
+/** An ExpressionError with the index of the word that it is about. */
 export class WordError extends ExpressionError {
   readonly index: number;
 
@@ -57,7 +57,7 @@ export class WordError extends ExpressionError {
   }
 }
 
-/** @param isKnown Whether a macro is one; else it stays text, or vanishes where it is the whole word. */
+/** @param isKnown Whether a macro exists; otherwise it stays text, or is dropped if it is the whole word. */
 function partsOf(word: string, isKnown: (part: Macro) => boolean): Part[] {
   const parts: Part[] = [];
   let end = 0;
@@ -100,7 +100,7 @@ function renderText(parts: readonly Part[], values: MacroValues): string {
 }
 
 function textOf({ macro, start, end }: Macro, values: MacroValues): string {
-  // A parameter called `env` must not change what `${env}` means in a W&B command, so macros come first.
+  // Macros take precedence, so that a parameter called `env` does not change what `${env}` means in a W&B command.
   const text = macroText(macro, values);
   if (text !== null) return text;
   if (Object.hasOwn(values.parameters, macro)) return argumentText(macro, values.parameters[macro]!, values);

@@ -9,7 +9,7 @@ import { compileExpression, type Expression, ExpressionError } from './expressio
 import { compileTemplate, type Template } from './template.js';
 import type { Nesting, Writing } from './value-text.js';
 
-/** @returns null when something could not be compiled; all that is wrong was reported. */
+/** Compiles a block. @returns null when something could not be compiled; all mistakes were reported. */
 export function compileBlock(block: Block, report: Report): CompiledBlock | null {
   let clean = true;
   const compiler = new Compiler(block, (mistake) => {
@@ -20,7 +20,7 @@ export function compileBlock(block: Block, report: Report): CompiledBlock | null
   return clean ? compiled : null;
 }
 
-/** Compiles the texts of one block, reporting what is wrong and continuing. */
+/** Compiles the texts of one block; reports mistakes and continues. */
 class Compiler {
   readonly #block: Block;
   readonly #report: Report;
@@ -136,7 +136,7 @@ class Compiler {
 
   #ordered(steps: ReadonlyMap<string, Step>): Step[] {
     const needs = [...steps].map(([identifier, step]) => {
-      // `when` of an axis may look at the axis's own value.
+      // `when` of an axis may depend on the axis's own value.
       const own = (step.when?.names ?? []).filter((name) => name !== identifier || step.rule.kind === 'derived');
       return [identifier, [...own, ...(step.expr?.names ?? [])]] as const;
     });
@@ -153,7 +153,7 @@ class Compiler {
     const keys = [...progress.keys, 'total'];
     const expression = this.#guard(keys, () => compileExpression(String(progress.content.total)));
     if (expression === null) return null;
-    // Said above the groups, it is for those that have what it reads; that there are such is seen in the whole file.
+    // A key above the groups applies to groups with its parameters; that one exists is checked for the whole file.
     if (isInherited(progress, this.#block) && !expression.names.every((name) => this.#identifiers.has(name)))
       return null;
     this.#checkVariables(expression, keys);
@@ -221,7 +221,7 @@ class Compiler {
   }
 }
 
-/** Whether it was written above the groups. */
+/** Whether a key was written above the groups. */
 export function isInherited({ keys }: Located<unknown>, block: Pick<Block, 'keys'>): boolean {
   return block.keys.length > 0 && keys[0] !== 'groups';
 }
@@ -234,13 +234,16 @@ function below(keys: KeyPath | null, key: string): KeyPath | null {
   return keys && [...keys, key];
 }
 
-/** In our own files a nested parameter is passed on under its whole name. */
+/** Nested parameters of a W&B file. In our own files a nested parameter is passed under its full name. */
 function nestingOf({ dialect, parameters }: Block): Nesting {
   if (dialect === 'own') return new Map();
   return new Map([...parameters].filter(([, { path }]) => path.length > 1).map(([name, { path }]) => [name, path]));
 }
 
-/** How numbers are written in our own files; in W&B's they are passed on as W&B does. A case comes before what holds for all. */
+/**
+ * The notation of numbers in our own files, which arguments keep; W&B's files are passed as W&B does. Numbers in a case come before
+ * those for all.
+ */
 export function writingOf({ dialect, parameters, cases, writtenInInclude }: Block): Writing {
   const writing = new Map<string, Map<number, string>>();
   if (dialect === 'wandb') return writing;
@@ -254,13 +257,13 @@ export function writingOf({ dialect, parameters, cases, writtenInInclude }: Bloc
   return writing;
 }
 
-/** Names so that each comes after those it needs, or a ring of names that need each other (`a`, `b`, `a`). */
+/** Names sorted so that each comes after those it needs, or a cycle of names that need each other (`a`, `b`, `a`). */
 type DependencyOrder = { kind: 'order'; names: readonly string[] } | { kind: 'cycle'; ring: readonly string[] };
 
 /**
- * Depth first, in the order given, so that names that need nothing keep their order.
+ * Sorts names topologically, depth first in the given order, so that names without needs keep their order.
  *
- * @param needs Needed names that are not keys are passed over; who wants them known checks that elsewhere.
+ * @param needs Needed names that are not keys are skipped; the caller checks elsewhere that they exist.
  */
 export function dependencyOrder(needs: ReadonlyMap<string, readonly string[]>): DependencyOrder {
   const names: string[] = [];

@@ -20,31 +20,31 @@ export type Step = {
 export type Variant = {
   /** Axes that the case adds to the block's, in its order. */
   readonly axes: readonly Axis[];
-  /** In the order in which they can be computed. */
+  /** Steps in the order in which they can be computed. */
   readonly steps: readonly Step[];
-  /** All parameters that may be set, in the order of the file. */
+  /** All parameters that may be set, in file order. */
   readonly names: readonly string[];
 };
 
-/** A value as it is passed on, and as expressions see it. */
+/** A value as it is passed to the program, and as expressions see it. */
 export type AxisValue = readonly [Value, CelValue];
 
-/** A constant is an axis of one value. */
+/** The values of one parameter. A constant is an axis of one value. */
 export type Axis = {
   readonly name: string;
   readonly identifier: string;
   readonly constant: boolean;
-  /** Each point that is drawn is run with every one of the values. */
+  /** Each drawn point is run with every one of the values. */
   readonly crossed: boolean;
   /** Empty for a parameter that is drawn from a distribution. */
   readonly values: readonly AxisValue[];
-  /** Whether it has a value of its own at each place. */
+  /** Whether every place of the axis has a value of its own. */
   readonly continuous: boolean;
-  /** Whether each of its values is as likely as any other. */
+  /** Whether all its values are equally likely. */
   readonly even: boolean;
   /** The value at a place of the axis. @param u Between 0 and 1, both excluded. */
   readonly draw: (u: number) => AxisValue;
-  /** The other way: the share of draws at or below a value; NaN for one that the axis does not have. */
+  /** The inverse of `draw`: the share of draws at or below a value; NaN for a value that the axis does not have. */
   readonly placeOf: (value: Value) => number;
 };
 
@@ -56,7 +56,7 @@ export type CompiledBlock = {
   readonly block: Block;
   readonly axes: readonly Axis[];
   readonly variants: readonly Variant[];
-  /** For the points that `include` brings in: no case, no axes. */
+  /** The variant of points that `include` adds: no case, no axes. */
   readonly bare: Variant;
   readonly include: readonly CompiledEdit[];
   readonly exclude: readonly CompiledEdit[];
@@ -66,7 +66,7 @@ export type CompiledBlock = {
   readonly total: Located<Expression> | null;
   readonly command: CommandWords;
   readonly resumeArgs: CommandWords;
-  /** The command of its done rule; null: that is none. */
+  /** The command of its done rule; null: the rule is of another kind. */
   readonly done: CommandWords | null;
   readonly cwd: CommandWords | null;
   readonly folders: CommandWords;
@@ -75,10 +75,10 @@ export type CompiledBlock = {
   readonly writing: Writing;
 };
 
-/** More is a mistake in an axis sooner than a wish, and would take all memory. */
+/** Limit on the number of runs of a sweep: more are probably a mistake in an axis, and would exhaust the memory. */
 export const mostRuns = 200_000;
 
-/** The axes of a grid, or those to draw from. Parameters that are computed have none. */
+/** The axes of a grid, or those to draw from. Computed parameters have none. */
 export function axesOf(rules: ParameterRules, isGrid: boolean): Axis[] {
   return [...rules].flatMap(([name, rule]) => axisOf(name, rule, isGrid) ?? []);
 }
@@ -129,7 +129,7 @@ function drawFrom(values: readonly AxisValue[], probabilities: readonly number[]
   return (u) => {
     let rest = u;
     const place = probabilities.findIndex((probability) => (rest -= probability) < 0);
-    // The probabilities may add up to a hair less than 1.
+    // Rounding may make the probabilities add up to slightly less than 1.
     return values[place < 0 ? probabilities.findLastIndex((probability) => probability > 0) : place]!;
   };
 }
@@ -143,7 +143,7 @@ function placeIn(values: readonly AxisValue[], probabilities: readonly number[] 
   };
 }
 
-/** An entry of `include` or `exclude`; numbers are of the same kind as on the axis of that name. */
+/** Compiles an entry of `include` or `exclude`; its numbers are of the same kind as on the axis of that name. */
 export function compiledEdit(edit: Edit, rules: ParameterRules): CompiledEdit {
   return Object.entries(edit).map(([name, value]) => {
     const rule = rules.get(name);

@@ -5,20 +5,20 @@ import type { CompiledBlock, Step } from './compiled-block.js';
 import { exists, gridSize, inOrder, type Point, PointError, take, walk } from './grid.js';
 import type { NamedPoint } from './plan-run.js';
 
-/** A group and its points, of which those of other groups are made. */
+/** A group and its points, from which points of other groups are made. */
 export type Source = { readonly group: CompiledBlock; readonly points: readonly NamedPoint[] };
 
-/** These blocks, and those that they are made of, directly or not; in the order of the file. */
+/** These blocks and their source groups, direct or not; in file order. */
 export function withSources(all: readonly Block[], asked: readonly Block[]): Block[] {
   const wanted = new Set(asked.map(({ group }) => group));
-  // A group is made of those above it.
+  // A source group comes before the group that is made of it.
   for (const { group, each } of [...all].reverse()) {
     if (wanted.has(group)) each?.groups.forEach(({ name }) => wanted.add(name));
   }
   return all.filter(({ group }) => wanted.has(group));
 }
 
-/** Those of the groups of whose runs the block is made. */
+/** The source groups of a block, among these. */
 export function sourcesOf<Group extends { readonly group: CompiledBlock }>(
   { each }: Block,
   groups: readonly Group[],
@@ -27,7 +27,7 @@ export function sourcesOf<Group extends { readonly group: CompiledBlock }>(
   return groups.filter(({ group }) => names.has(group.block.group));
 }
 
-/** How many points each group has at most, before those are known of which it is made. In the order of the file. */
+/** Upper bounds of the number of points of each group, in file order, before the points of source groups are known. */
 export function sizesOf(compiled: readonly CompiledBlock[]): number[] {
   const sized: { group: CompiledBlock; size: number }[] = [];
   for (const group of compiled) {
@@ -39,11 +39,11 @@ export function sizesOf(compiled: readonly CompiledBlock[]): number[] {
 }
 
 /**
- * The points of a group that is made of the runs of others: for each run its parameters, with those that the group sets itself
- * in place of them. Points that are made equal are one; one that another group of these has itself, with the same command, is
- * left out, as it would be the same experiment. With `after_each` no two are one: each comes after its own run.
+ * The points of a group that is made of the runs of others: for each run its parameters, with those of this group in their place.
+ * Equal points are merged; a point that a source group with the same command has itself is left out, as it would be the same
+ * experiment. With `after_each` none are merged, as each comes after its own run.
  *
- * @param sources Its groups, in the order of the file.
+ * @param sources The source groups, in file order.
  * @throws {PointError} When an expression fails at a point.
  */
 export function pointsOfRuns(compiled: CompiledBlock, sources: readonly Source[]): Point[] {
@@ -71,12 +71,15 @@ function pointsAfter(compiled: CompiledBlock, sources: readonly Source[]): Point
   );
 }
 
-/** What is computed at every point of a group, whichever of its cases it is. One list for all its points. */
+/** The steps that are computed at every point of a group, in any of its cases. One list for all its points. */
 function stepsOf({ block: { parameters }, variants: [variant] }: CompiledBlock): readonly Step[] {
   return variant!.steps.filter(({ name, rule }) => parameters.get(name) === rule);
 }
 
-/** Makes points of the group of those of others. @param steps How those are computed; points of one group share them. */
+/**
+ * Returns a function that makes points of this group from one of another. @param steps The steps of that point; the points of one
+ * group share them.
+ */
 function maker(compiled: CompiledBlock): (point: Point, steps: readonly Step[]) => Point[] {
   const { block, axes, variants } = compiled;
   const variant = variants[0]!;
@@ -91,7 +94,8 @@ function maker(compiled: CompiledBlock): (point: Point, steps: readonly Step[]) 
     walk(own, setting, () => {
       const values = { ...setting.values };
       const point = { variables: { ...setting.variables }, steps };
-      // Where nothing changes nothing is computed again; what was not passed stays so, whatever its `when` would say now.
+      // Steps are recomputed only if the group changes a parameter. A parameter that was not passed stays so, whatever its `when`
+      // would say now.
       const again = steps.filter(({ name }) => isOwn(block, name) || (isChanged && Object.hasOwn(parameters, name)));
       for (const step of again) take(step, point.variables, values);
       const whole = { ...point, parameters: inOrder(variant, values) };
@@ -102,13 +106,13 @@ function maker(compiled: CompiledBlock): (point: Point, steps: readonly Step[]) 
   };
 }
 
-/** The steps of the group itself in place of those before, in an order in which they can be computed. */
+/** The earlier steps with those of the group in their place, in an order in which they can be computed. */
 function withOwn({ block, variants }: CompiledBlock, before: readonly Step[]): readonly Step[] {
   const kept = before.filter(({ name }) => !isOwn(block, name));
   const steps = new Map([...kept, ...variants[0]!.steps].map((step) => [step.identifier, step]));
   const needs = [...steps].map(([identifier, { when, expr, rule }]) => {
     const names = [...(when?.names ?? []), ...(expr?.names ?? [])];
-    // `when` of an axis may look at the axis's own value.
+    // `when` of an axis may depend on the axis's own value.
     return [identifier, names.filter((name) => name !== identifier || rule.kind === 'derived')] as const;
   });
   const order = dependencyOrder(new Map(needs));
@@ -118,7 +122,7 @@ function withOwn({ block, variants }: CompiledBlock, before: readonly Step[]): r
   throw new PointError(problem, keys, { start: 0, end: 1 }, 'Give one of them a value of its own.');
 }
 
-/** What a run does besides its parameters. */
+/** The parts of a run that matter besides its parameters, as a key. */
 function experimentOf({ block: { command, program, env, cwd } }: CompiledBlock): string {
   return JSON.stringify([command.content, program, env.content, cwd?.content ?? null]);
 }

@@ -15,7 +15,7 @@ const group = 'commands';
 /**
  * The runs of a plain text file, one for each line, named by line and program: `003_train.py`.
  *
- * @throws {UserError} For `--set` and `--sweep`, which a list of commands has nothing for.
+ * @throws {UserError} For `--set` and `--sweep`, which do not apply to a list of commands.
  */
 export function expandCommands(file: CommandsFile, options: ExpandOptions, kept: KeptNames): Plan {
   const sets = options.set ?? [];
@@ -78,7 +78,7 @@ function plannedLine(file: CommandsFile, options: ExpandOptions, line: CommandLi
   };
 }
 
-/** The script if an interpreter runs one, else the program: what a person would call the line. */
+/** The script if an interpreter runs one, else the program. */
 function programName([program, ...rest]: readonly [string, ...string[]]): string {
   const script = /(^|\/)(python[\d.]*|node|sh|bash|ruby|perl|Rscript|julia)$/.test(program)
     ? rest.find((word) => !word.startsWith('-') && /\.\w+$/.test(word))

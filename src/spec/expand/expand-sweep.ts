@@ -22,20 +22,20 @@ import { withNeededRuns } from './needed-runs.js';
 import { defaultNames, isRepetition, type NamedGroup, namesAfter, refuseClashes, varyingNames } from './run-name.js';
 
 /**
- * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the
- * last varying fastest, and `cases` faster than the axes.
+ * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the last varying
+ * fastest, and `cases` faster than the axes.
  *
- * @throws {UserError} When an option does not fit the file, an expression fails at a point or takes too long, or two runs have
- *   one name.
+ * @throws {UserError} When an option does not fit the file, an expression fails at a point or takes too long, or two runs have the
+ * same name.
  */
 export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
   return expandBeside(file, options, []).plan;
 }
 
-/** A plan, and how the names of its runs differ from those that the file alone would give. */
+/** A plan, and how the names of its runs differ from those by the file alone. */
 export type Expansion = { readonly plan: Plan; readonly names: NameChanges };
 
-/** The same beside the runs of the sweep that exist: these keep their names. */
+/** Like `expandSweep`, where runs of the sweep exist: these keep their names. */
 export function expandBeside(file: SweepFile, options: ExpandOptions, known: readonly KnownRun[]): Expansion {
   const kept = new KeptNames(known);
   const plan =
@@ -80,7 +80,7 @@ function expandGroups(file: GroupsFile, options: ExpandOptions, kept: KeptNames)
   };
 }
 
-/** The groups, each after those of whose runs it is made. `byFile`: the points under the names that the file gives them. */
+/** The groups with their points, source groups first. `byFile`: the points under the names that the file gives them. */
 function namedGroups(
   file: GroupsFile,
   compiled: readonly CompiledBlock[],
@@ -96,7 +96,7 @@ function namedGroups(
   return named;
 }
 
-/** Of an open group nobody but its runs knows which points there are, beside the first. */
+/** The points of a group by its method. For an open group only the first is known before its runs have started. */
 function ownPoints(group: CompiledBlock, kept: KeptNames): Point[] {
   const points = pointsOf(group);
   const { content: method } = group.block.method;
@@ -107,7 +107,7 @@ function ownPoints(group: CompiledBlock, kept: KeptNames): Point[] {
   return [...byKey.values()].map(([first]) => first!).slice(0, Math.max(points.length, capOf(method)));
 }
 
-/** The points under the names of the runs that they are already. */
+/** The points under the names of existing runs, where they are these. */
 export function withKeptNames(group: CompiledBlock, points: readonly NamedPoint[], kept: KeptNames): NamedPoint[] {
   const { block, variants } = group;
   const steps = [...variants, ...points].flatMap((each) => each.steps ?? []);
@@ -118,7 +118,7 @@ export function withKeptNames(group: CompiledBlock, points: readonly NamedPoint[
 
 export type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
 
-/** @throws {UserError} With what is wrong in these blocks of the file. */
+/** Compiles blocks. @throws {UserError} With the mistakes in them. */
 export function compileAll(file: GroupsFile, blocks: readonly Block[]): CompiledBlock[] {
   const complaints: LocatedDiagnostic[] = [];
   const complaint = locatedDiagnostic(file.placeOf);
@@ -127,7 +127,7 @@ export function compileAll(file: GroupsFile, blocks: readonly Block[]): Compiled
     checkSearch(block, report);
     return compileBlock(block, report) ?? [];
   });
-  // The file itself was checked when it was parsed; what is wrong now came with the options.
+  // The file itself was checked when it was parsed, so these mistakes come from the options.
   if (complaints.length > 0) throw diagnosticsError(file.path, file.text, complaints);
   return compiled;
 }
@@ -146,12 +146,12 @@ function refuseTooMany(file: GroupsFile, compiled: readonly CompiledBlock[], poi
   );
 }
 
-/** Runs that an open group comes to. */
+/** Number of runs that an open group will have. */
 function capOf(method: Method): number {
   return method.kind === 'grid' || !method.open ? 0 : (method.cap ?? openCap);
 }
 
-/** How often an entry of `include` or `exclude` is held against a combination. */
+/** Limit on the number of comparisons of an entry of `include` or `exclude` with a combination. */
 const mostEdits = 100_000_000;
 
 function refuseManyEdits(file: GroupsFile, compiled: readonly CompiledBlock[]): void {
@@ -164,7 +164,7 @@ function refuseManyEdits(file: GroupsFile, compiled: readonly CompiledBlock[]): 
   );
 }
 
-/** These points of a group, each with the name of its run. */
+/** The points of a group with the names of their runs. */
 export function namedPoints(group: CompiledBlock, points: readonly Point[]): NamedPoint[] {
   const { name, block } = group;
   const names = name
@@ -173,7 +173,7 @@ export function namedPoints(group: CompiledBlock, points: readonly Point[]): Nam
   return points.map((point, index) => ({ ...point, name: names[index]! }));
 }
 
-/** Gives a mistake that only shows at a point the look of all others. */
+/** Turns a mistake that only shows at a point into an error like all others. */
 export function atPlace<Result>(file: GroupsFile, work: () => Result): Result {
   try {
     return work();
@@ -199,7 +199,7 @@ function plannedGroup({ block, prerequisite }: ChosenGroup): PlannedGroup {
   return { name, title, needs: whole, ...needsBy, prerequisite, breaker, ...open };
 }
 
-/** An open group needs what it was made from as long as it gets further runs. */
+/** The source that open groups need to get further runs. */
 function sourceOf(
   { path, text }: GroupsFile,
   compiled: readonly CompiledBlock[],
@@ -209,7 +209,7 @@ function sourceOf(
   return isOpen ? { source: { path, text, runsDirectory, cwd, set: [...set] } } : {};
 }
 
-/** What the file says without effect here, and what came out otherwise than one might expect. */
+/** Notes on keys without effect here, and on results that may be unexpected. */
 function notesOf(file: GroupsFile, named: readonly NamedGroup[], runs: readonly PlannedRun[]): Pick<Plan, 'notes'> {
   const byGroup = groupBy(runs, (run) => run.group);
   const notes = [
@@ -222,7 +222,7 @@ function notesOf(file: GroupsFile, named: readonly NamedGroup[], runs: readonly 
   return notes.length === 0 ? {} : { notes };
 }
 
-/** Runs that differ in what their program is not told. What `wandb.init()` reads differs from run to run, but few read it. */
+/** A note on runs with the same command. The variables for `wandb.init()` differ from run to run, but few programs read them. */
 function alikeNote({ block }: CompiledBlock, runs: readonly PlannedRun[]): string[] {
   const own = ({ argv, env, cwd }: PlannedRun) =>
     JSON.stringify([argv, Object.keys(block.env.content).map((name) => env[name]), cwd]);
@@ -252,7 +252,7 @@ function shortNote({ block, axes }: CompiledBlock, count: number): string[] {
     return [`Group ${block.group}: \`run_cap: ${cap}\` has room for ${draws} points of ${runs} runs each.`];
   }
   const asked = `Group ${block.group}: of ${draws * runs} points that were asked for, only ${count} are different`;
-  // All other methods draw again.
+  // Methods other than `lhs` draw again.
   return [method.kind === 'lhs' ? `${asked}; the other ${draws * runs - count} are dropped.` : `${asked}.`];
 }
 
@@ -268,7 +268,7 @@ function openNote(group: string, { kind, cap }: Method): string {
   return cap === null ? `${further} Set \`run_cap\` for another number; without it W&B would go on for ever.` : further;
 }
 
-/** A group that will be planned. `prerequisite`: not asked for itself, but needed by another. */
+/** A group to plan. `prerequisite`: it was not asked for, but another group needs it. */
 type ChosenGroup = { readonly block: Block; readonly prerequisite: boolean };
 
 /**
@@ -292,7 +292,7 @@ function chooseGroups(blocks: readonly Block[], asked: readonly string[]): Chose
     .map((block) => ({ block, prerequisite: !wanted.includes(block.group) }));
 }
 
-/** Groups that a wanted group waits for, directly or not. */
+/** The groups that the wanted groups wait for, directly or not. */
 function neededBy(blocks: readonly Block[], wanted: readonly string[]): ReadonlySet<string> {
   const needs = new Map(blocks.map((block) => [block.group, neededGroups(block)]));
   const needed = new Set<string>();

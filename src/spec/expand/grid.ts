@@ -9,17 +9,17 @@ import { canonicalText, identityOf } from './identity.js';
 import { type Combination, MatrixEdits } from './matrix-edits.js';
 import { latinValue, unitPoints } from './sampling/unit-points.js';
 
-/** One point of a grid: parameters in the order of the file, and the same as variables for expressions. */
+/** One point of a grid: its parameters in file order, and the same as variables for expressions. */
 export type Point = {
   readonly parameters: Readonly<Record<string, Value>>;
   readonly variables: Readonly<Record<string, CelValue>>;
-  /** How to compute its parameters again when others change, if it is made of a run; absent: as its block says. */
+  /** How its parameters are recomputed when others change, if it is made of a run; absent: by its block. */
   readonly steps?: readonly Step[];
-  /** The run that its own comes after, by its group and name; absent: none. */
+  /** The run that its run comes after, by group and name; absent: none. */
   readonly after?: { readonly group: string; readonly name: string };
 };
 
-/** Something that only shows when a point is computed, such as a division by zero. */
+/** A mistake that only shows when a point is computed, such as a division by zero. */
 export class PointError extends Error {
   override readonly name = 'PointError';
   readonly keys: KeyPath | null;
@@ -39,7 +39,7 @@ export class PointError extends Error {
   }
 }
 
-/** How many points there are at most; of a group that is made of other runs: for each of them. */
+/** Upper bound of the number of points; for a group made of other runs, the number for each of them. */
 export function gridSize(compiled: CompiledBlock): number {
   const { include, block } = compiled;
   const { content: method } = block.method;
@@ -47,14 +47,14 @@ export function gridSize(compiled: CompiledBlock): number {
   return Math.min(allCombinations(compiled), limitOf(compiled) ?? Infinity) + include.length;
 }
 
-/** How many combinations are looked at, at most: `run_cap` ends a grid, but does not count what is left out of it. */
+/** Upper bound of the combinations that are visited: those that are left out do not count towards `run_cap`. */
 export function visitsOf(compiled: CompiledBlock): number {
   const cap = limitOf(compiled);
   if (cap === null || !mayLeaveOut(compiled)) return gridSize(compiled);
   return Math.min(allCombinations(compiled), mostRuns) + compiled.include.length;
 }
 
-/** The most points of a grid; null: all it has. Those that are made of other runs are all made. */
+/** Limit on the points of a grid; null: none. Points that are made of other runs have no limit. */
 function limitOf({ block: { method, each } }: CompiledBlock): number | null {
   return method.content.kind === 'grid' && each === null ? method.content.cap : null;
 }
@@ -65,8 +65,8 @@ function mayLeaveOut(compiled: CompiledBlock): boolean {
 }
 
 /**
- * All points of a block, in the order of its method; those that `include` adds come last. Points that differ only in a
- * parameter that is not passed are one point.
+ * All points of a block, in the order of its method; those that `include` adds come last. Points that differ only in a parameter
+ * that is not passed are merged.
  *
  * @throws {PointError} When an expression fails at a point.
  */
@@ -97,7 +97,7 @@ function complete(variant: Variant, variables: Record<string, CelValue>, values:
   return { parameters: inOrder(variant, values), variables };
 }
 
-/** Those that are set, in the order of the file. */
+/** The parameters that are set, in file order. */
 export function inOrder({ names }: Variant, values: Record<string, Value>): Record<string, Value> {
   return Object.fromEntries(names.filter((name) => Object.hasOwn(values, name)).map((name) => [name, values[name]!]));
 }
@@ -127,7 +127,7 @@ export function exists({ when }: CompiledBlock, { variables }: Point): boolean {
   return when === null || isTrue(when.content, variables, when.keys);
 }
 
-/** In a grid no two points can be the same without a `when` on a parameter, unless the file says a value twice. */
+/** Whether points may be equal. In a grid that needs a `when` on a parameter, or a value that the file lists twice. */
 function mayRepeat({ block }: CompiledBlock, { steps }: Variant): boolean {
   return block.dialect === 'wandb' || block.method.content.kind !== 'grid' || steps.some(({ when }) => when !== null);
 }
@@ -151,7 +151,7 @@ function isTrue(expression: Evaluates<CelValue>, variables: Record<string, CelVa
   throw new PointError(`\`when\` must be true or false; it gives ${shownValue(result)}${at(variables)}.`, keys, whole);
 }
 
-/** @throws {PointError} With the place and the point. */
+/** Evaluates an expression. @throws {PointError} With the place and the point. */
 export function evaluated<Result>(
   expression: Evaluates<Result>,
   variables: Readonly<Record<string, CelValue>>,
@@ -171,14 +171,14 @@ function shownValue(value: CelValue): string {
   return Array.isArray(value) ? value.map(shownValue).join(',') : '{…}';
 }
 
-/** ` at N=16, seed=0`, with what fits on a line. */
+/** The point in a message: ` at N=16, seed=0`, with as many parameters as fit on a line. */
 function at(variables: Readonly<Record<string, CelValue>>): string {
   const shown = Object.entries(variables).map(([name, value]) => `${name}=${shownValue(value)}`);
   if (shown.length === 0) return '';
   return ` at ${shown.slice(0, 6).join(', ')}${shown.length > 6 ? ', …' : ''}`;
 }
 
-/** Visits a grid until `take` has taken as many as `run_cap` says. No more of it is made: a grid may have millions of points. */
+/** Visits a grid until `take` has accepted `run_cap` combinations. They are made lazily, as a grid may have millions. */
 function visitUntil(compiled: CompiledBlock, take: (combination: Combination) => boolean): void {
   const cap = limitOf(compiled) ?? Infinity;
   let looked = 0;
@@ -196,7 +196,10 @@ function tooSparse({ block: { method } }: CompiledBlock, taken: number): PointEr
   return new PointError(problem, method.keys, { start: 0, end: 1 }, 'Shorten an axis, or leave fewer points out.');
 }
 
-/** The block's axes in order, then the cases, then a case's own axes; the last varies fastest. Ends when `visit` gives false. */
+/**
+ * Visits the block's axes in order, then the cases, then a case's own axes; the last varies fastest. Ends when `visit` returns
+ * false.
+ */
 function visitGrid(compiled: CompiledBlock, visit: (combination: Combination) => boolean): void {
   const outer: Omit<Combination, 'variant'> = { variables: {}, values: {} };
   walk(compiled.axes, outer, () =>
@@ -209,7 +212,9 @@ function visitGrid(compiled: CompiledBlock, visit: (combination: Combination) =>
   );
 }
 
-/** Sets the axes one by one, in place, and calls `visit` at each full setting, until it gives false; then so does this. */
+/**
+ * Sets the axes one by one, in place, and calls `visit` at each full setting. Ends when that returns false, and then returns false.
+ */
 export function walk(axes: readonly Axis[], setting: Omit<Combination, 'variant'>, visit: () => boolean): boolean {
   const [axis, ...rest] = axes;
   if (axis === undefined) return visit();
@@ -229,19 +234,19 @@ function set({ variables, values }: Omit<Combination, 'variant'>, axis: Axis, [v
   values[axis.name] = value;
 }
 
-/** What tells the case that a point belongs to from the parameters; no parameter's name has a bracket. */
+/** Name of the dimension that selects the case; no parameter's name contains a bracket. */
 const caseDimension = '(case)';
 
-/** Runs of each point that is drawn: the product of the axes that are crossed with it. */
+/** Number of runs of each drawn point: the product of the sizes of the axes that are crossed with it. */
 export function runsOfDraw(axes: readonly Pick<Axis, 'crossed' | 'values'>[]): number {
   return axes.filter(({ crossed }) => crossed).reduce((product, { values }) => product * values.length, 1);
 }
 
 /**
- * Draws combinations until `take` has taken as many as asked for. One that it refuses (it is there already, or is left out)
- * is replaced by another draw, but for `lhs`, whose draws belong together; tries are limited. A draw is crossed with the axes
- * that are to be, or not there at all: `run_cap` counts runs, and is never exceeded. Where `lhs` has room for the whole grid,
- * that is what it takes.
+ * Draws combinations until `take` has accepted as many as asked for. A rejected one (a duplicate, or left out) is replaced by
+ * another draw, except with `lhs`, whose draws belong together; the number of tries is limited. A draw is combined with all values
+ * of the crossed axes, or dropped as a whole, so that `run_cap`, which counts runs, is never exceeded. `lhs` runs the whole grid
+ * where that fits.
  */
 function visitDraws(compiled: CompiledBlock, take: (combination: Combination) => boolean): void {
   const { content: method } = compiled.block.method;
@@ -267,7 +272,7 @@ function visitDraws(compiled: CompiledBlock, take: (combination: Combination) =>
   }
 }
 
-/** How many points are drawn before the first run starts. Of an open group it is one: what its next run takes shows there. */
+/** Number of points drawn before the first run starts. For an open group it is one, which shows what its runs need. */
 function drawsOf({ cap, open }: Exclude<Method, { kind: 'grid' }>): number {
   return open ? 1 : (cap ?? 0);
 }
@@ -284,7 +289,7 @@ export function pointAt(compiled: CompiledBlock, at: (dimension: string) => numb
   return exists(compiled, point) ? point : null;
 }
 
-/** The point that has these parameters but for the budget, which is that of the block; null: it has none. */
+/** The point with these parameters, with the block's budget instead of theirs; null: the block has none. */
 export function pointOf(compiled: CompiledBlock, parameters: Parameters): Point | null {
   const { content: budget } = compiled.block.extends;
   const keyOf = (all: Parameters) => identityOf('', all, budget);
@@ -300,7 +305,7 @@ export function pointOf(compiled: CompiledBlock, parameters: Parameters): Point 
   return null;
 }
 
-/** False: the axis has no such value. One that is not passed is set all the same; `when` takes it away. */
+/** Sets an axis to a value. False: the axis has no such value. A value that is not passed is set too; `when` removes it. */
 function setTo(setting: Omit<Combination, 'variant'>, axis: Axis, value: Value | undefined): boolean {
   const text = canonicalText(value);
   const listed = axis.values.find(([each]) => (value === undefined ? isUnset(each) : canonicalText(each) === text));
@@ -325,7 +330,10 @@ export function dimensionsOf({ axes, variants }: CompiledBlock): string[] {
   ];
 }
 
-/** @param count Points of a Latin hypercube, over which values are dealt out; null: each point is drawn for itself. */
+/**
+ * @param count Number of points of a Latin hypercube, over which values are distributed evenly; null: each point is drawn
+ * independently.
+ */
 function drawn(
   { axes, variants }: CompiledBlock,
   at: (dimension: string) => number,
@@ -345,7 +353,7 @@ function drawn(
   return { variant, ...setting };
 }
 
-/** Whether the grid of all values has no more points than may be run. What is drawn from a range has no grid. */
+/** Whether the grid of all values has at most `cap` points. Values that are drawn from a range have no grid. */
 function isGridWithin(compiled: CompiledBlock, cap: number): boolean {
   const { axes, variants } = compiled;
   if ([...axes, ...variants.flatMap((variant) => variant.axes)].some((axis) => isDrawn(axis) && !axis.even))
@@ -365,12 +373,12 @@ function inCase(index: number, name: string): string {
   return `(case ${index}) ${name}`;
 }
 
-/** Whether the axis has more than one value, or is drawn from. */
+/** Whether the axis has several values, or is drawn from. */
 export function varies({ values }: Axis): boolean {
   return values.length !== 1;
 }
 
-/** Whether it varies between one draw and the next. */
+/** Whether the axis varies between draws. */
 function isDrawn(axis: Axis): boolean {
   return varies(axis) && !axis.crossed;
 }

@@ -1,9 +1,9 @@
 import { isMapValue, type ParameterValue, type Parameters } from '../../base/scalar.js';
 
 /**
- * Names what a run is: its group and its parameters, whatever their order, without those that are only budget.
- * 16 hexadecimal digits (FNV-1a, 64 bits). Two runs of one identity are the same experiment and share a directory.
- * A group is a part of it, as two groups may give the same parameters to different commands.
+ * Identifies a run: a hash of its group and its parameters, whatever their order, without those that are budget. 16 hexadecimal
+ * digits (FNV-1a, 64 bits). Runs of the same identity are the same experiment and share a directory. The group is a part of it, as
+ * two groups may pass the same parameters to different commands.
  */
 export function identityOf(group: string, parameters: Parameters, budget: readonly string[]): string {
   const entries = Object.entries(parameters)
@@ -13,12 +13,12 @@ export function identityOf(group: string, parameters: Parameters, budget: readon
   return fnv1a64(JSON.stringify([group, entries]));
 }
 
-/** The same text for equal values, however their maps are written. */
+/** A text that is equal for equal values, in whatever order their maps were written. */
 export function canonicalText(value: ParameterValue | undefined): string | undefined {
   return value === undefined ? undefined : JSON.stringify(inOrder(value));
 }
 
-/** Numbers that are texts for Python's reader of YAML, which W&B's files are read by. */
+/** Numbers that PyYAML, which reads W&B's files, takes for texts. */
 const exponential = /^[+-]?\d+(\.\d*)?e[+-]?\d+$/i;
 
 /** The value with the keys of its maps sorted. */
@@ -35,9 +35,8 @@ function byName([left]: readonly [string, unknown], [right]: readonly [string, u
 }
 
 /**
- * FNV-1a over the UTF-16 code units (low byte, then high byte) of a text.
- * In two halves of 32 bits: the prime is 2^40 + 0x1b3, so a product is a shift and a small multiplication; bigints
- * would take 50 times as long, and a plan has ten thousand of these.
+ * FNV-1a over the UTF-16 code units (low byte, then high byte) of a text. In two halves of 32 bits: the prime is 2^40 + 0x1b3, so a
+ * product is a shift and a small multiplication; bigints would take 50 times as long, and a plan has ten thousand of these.
  */
 export function fnv1a64(text: string): string {
   let high = 0xcbf29ce4;

@@ -6,11 +6,11 @@ import { growth } from '../policy/completion.js';
 import { identityOf } from './identity.js';
 import { distinctName } from './run-name.js';
 
-/** A run of the sweep that exists, by its record or by the word of the supervisor. */
+/** A run of the sweep that exists, by its record or by the supervisor. */
 export type KnownRun = {
   readonly name: string;
   readonly group: string;
-  /** Identity as it was written down; null: unknown. */
+  /** Its recorded identity; null: unknown. */
   readonly identity: string | null;
   readonly parameters: Parameters;
   /** Unix ms. */
@@ -19,38 +19,38 @@ export type KnownRun = {
   readonly isStarted: boolean;
 };
 
-/** How names differ from those that the file alone would give; both by the name that the run has. */
+/** How names differ from those by the file alone. Both maps have the run's actual name as their key. */
 export type NameChanges = {
-  /** Runs that exist under an older name, with the name by the file. */
+  /** Existing runs with an older name, and their name by the file. */
   readonly kept: ReadonlyMap<string, string>;
-  /** New runs whose name by the file is taken, with that name and the parameters of its run; null: they are the same. */
+  /** New runs whose name by the file is taken, with that name and the parameters of its run; null: the parameters are the same. */
   readonly distinct: ReadonlyMap<string, { readonly taken: string; readonly parameters: Parameters | null }>;
 };
 
-/** A run that the file wants, under the name that the file gives it. */
+/** A run of the file, under the name that the file gives it. */
 export type WantedRun = {
   readonly name: string;
   readonly parameters: Parameters;
   readonly after?: unknown;
 };
 
-/** What the runs of a group have in common. */
+/** Properties that the runs of a group share. */
 type WantedGroup = {
   readonly group: string;
   readonly budget: readonly string[];
-  /** Parameters that follow from others, and say nothing in a name. */
+  /** Parameters that are computed from others, so that they add nothing to a name. */
   readonly derived: ReadonlySet<string>;
 };
 
 /**
- * Gives names to the runs of a sweep beside the runs that exist already: a run that exists, by group and parameters, keeps its
- * name whatever the file would call it now, and no other run gets that name.
+ * Names the runs of a sweep beside existing ones: an existing run, by group and parameters, keeps its name whatever the file would
+ * call it now, and no other run gets that name.
  *
- * A run that never started gives up its name to a run of other parameters: who edits the file before it starts means that run.
+ * A run that never started gives up its name to a run with other parameters, as an edit of the file before the start refers to it.
  */
 export class KeptNames {
   readonly #known: ReadonlyMap<string, readonly KnownRun[]>;
-  /** Names in small letters, as some file systems take `Adam` and `adam` for one; null: a run of this plan has it. */
+  /** Taken names in lower case, as some file systems ignore case; null: a run of this plan has the name. */
   readonly #taken = new Map<string, KnownRun | null>();
   readonly #kept = new Map<string, string>();
   readonly #distinct = new Map<string, { taken: string; parameters: Parameters | null }>();
@@ -64,7 +64,7 @@ export class KeptNames {
     return { kept: this.#kept, distinct: this.#distinct };
   }
 
-  /** The runs of a group that exist, the earliest first. */
+  /** The existing runs of a group, the earliest first. */
   ofGroup(group: string): KnownRun[] {
     const startOf = ({ attempts }: KnownRun) => attempts[0]?.startedAt ?? Infinity;
     return [...(this.#known.get(group) ?? [])].sort((a, b) => startOf(a) - startOf(b));
@@ -77,7 +77,7 @@ export class KeptNames {
     return wanted.map((run, index) => kept[index] ?? this.#name(group, run));
   }
 
-  /** By run: the one that exists and is the same. */
+  /** The existing run for each wanted one. */
   #matches({ group, budget }: WantedGroup, wanted: readonly WantedRun[]): ReadonlyMap<WantedRun, KnownRun> {
     const matches = new Map<WantedRun, KnownRun>();
     const known = this.#known.get(group);
@@ -94,7 +94,7 @@ export class KeptNames {
   #keep({ name }: WantedRun, run: KnownRun | undefined): string | null {
     if (run === undefined) return null;
     const lower = run.name.toLowerCase();
-    // A run of this plan has the name of one that never started.
+    // The existing run never started, and a run of this plan has taken its name.
     if (this.#taken.get(lower) === null) return null;
     this.#taken.set(lower, null);
     if (run.name !== name) this.#kept.set(run.name, name);
@@ -115,14 +115,14 @@ export class KeptNames {
   }
 }
 
-/** The identity by what the file calls budget today, and the one that was written down. */
+/** Its recorded identity, and its identity by the present `extends`. */
 function identitiesOf({ group, identity, parameters }: KnownRun, budget: readonly string[]): Set<string> {
   const isWhole = !JSON.stringify(parameters).includes(MASK);
   const own = isWhole ? [identityOf(group, parameters, budget)] : [];
   return new Set(identity === null ? own : [...own, identity]);
 }
 
-/** Pairs runs of one identity. Several of a plan are repetitions, or have different budgets. */
+/** Pairs runs of the same identity. Several wanted ones are repetitions, or differ in their budget. */
 function match(wanted: readonly WantedRun[], known: readonly KnownRun[], matches: Map<WantedRun, KnownRun>): void {
   if (known.length === 0) return;
   const [only, ...others] = wanted;
@@ -138,13 +138,16 @@ function match(wanted: readonly WantedRun[], known: readonly KnownRun[], matches
     }
   };
   pairBy(({ name }) => name);
-  // Each comes after its own run, which only the name tells.
+  // Each comes after its own run, so only the name identifies it.
   if (wanted.some(({ after }) => after !== undefined)) return;
   pairBy(({ parameters }) => identityOf('', parameters, []));
   pairBy(() => '');
 }
 
-/** What is done with this budget, else what the file calls so, else the run that came furthest. */
+/**
+ * The best match: a run that is done with this budget, else one with this name, else one that is done, else the one with most
+ * attempts.
+ */
 function bestOf(run: WantedRun, known: readonly KnownRun[]): KnownRun {
   const rank = ({ name, parameters, attempts }: KnownRun) => {
     const isDone = attempts.at(-1)?.outcome?.kind === 'done';

@@ -3,31 +3,31 @@ import { shellQuote } from '../../text/shell-words.js';
 import type { Value } from './expression/cel-environment.js';
 import { nestedParameters, type Nesting, type Writing, writtenText } from './value-text.js';
 
-/** What macros stand for at one point. */
+/** Values of the macros at one point. */
 export type MacroValues = {
-  /** In the order of the file; what `${args}` lists. */
+  /** In file order; `${args}` lists them. */
   readonly parameters: Readonly<Record<string, Value>>;
   /** Parameters that are passed inside others. */
   readonly nesting: Nesting;
-  /** How their numbers are written. */
+  /** How their numbers are written in the file. */
   readonly writing: Writing;
   readonly runDirectory: string;
   readonly runName: string;
   readonly sweepDirectory: string;
-  /** Name of the run that it comes after; null: there is none. */
+  /** Name of the run that this one comes after; null: there is none. */
   readonly after: string | null;
   readonly program: string | null;
-  /** Variables of the person who launches, for `${envvar:NAME}`. */
+  /** Environment of the launching user, for `${envvar:NAME}`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** File in a run's directory that `${args_json_file}` names. */
+/** The file in a run's directory that `${args_json_file}` names. */
 export const argsFile = 'args.json';
 
 /** One argument: its name, its value as a text, and its value. */
 type Argument = readonly [name: string, text: string, value: Value];
 
-/** Macros that stand for several words. */
+/** Macros that expand to several words. */
 const lists: Record<string, (all: readonly Argument[]) => string[]> = {
   args: (all) => all.map(([name, text]) => `--${name}=${text}`),
   args_flat: (all) => all.map(([name, text]) => `--${name}=${text}`),
@@ -41,7 +41,7 @@ const lists: Record<string, (all: readonly Argument[]) => string[]> = {
   args_override_hydra: (all) => all.map(([name, text]) => `++${name}=${text}`),
 };
 
-/** Macros that stand for one text. `${attempt}` stays: only the supervisor knows it, at launch. */
+/** Macros that expand to one text. `${attempt}` stays, as only the supervisor knows it at launch. */
 const texts: Record<string, (values: MacroValues) => string> = {
   args_json: (values) => parametersJson(values),
   args_json_file: (values) => `${values.runDirectory}/${argsFile}`,
@@ -58,7 +58,7 @@ const texts: Record<string, (values: MacroValues) => string> = {
 
 export const macroNames: readonly string[] = [...Object.keys(lists), ...Object.keys(texts)];
 
-/** Whether the macro becomes several words where it stands alone. */
+/** Whether a macro expands to several words if it is a word of its own. */
 export function isListMacro(macro: string): boolean {
   return Object.hasOwn(lists, macro);
 }
@@ -69,8 +69,8 @@ export function macroWords(macro: string, values: MacroValues): string[] {
 }
 
 /**
- * The text of a macro inside a longer word, which can only be text for a shell: a list is joined as a shell would read it.
- * null: there is no such macro.
+ * The text of a macro inside a longer word, which can only be text for a shell: a list is quoted and joined for a shell. Null:
+ * there is no such macro.
  */
 export function macroText(macro: string, values: MacroValues): string | null {
   if (Object.hasOwn(texts, macro)) return texts[macro]!(values);
@@ -82,13 +82,13 @@ export function parametersJson(values: MacroValues): string {
   return JSON.stringify(filledParameters(values));
 }
 
-/** All parameters as a program sees them: nested, with the directories filled in. */
+/** All parameters as a program sees them: nested, with the directory macros filled in. */
 export function filledParameters(values: MacroValues): Readonly<Record<string, Value>> {
   const named = nestedParameters(values.parameters, values.nesting);
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, filled(value, values)]));
 }
 
-/** A parameter's value as a program gets it: as Python writes it, numbers as the file has them, with the directories filled in. */
+/** A parameter's value as an argument: as Python writes it, numbers as in the file, with the directory macros filled in. */
 export function argumentText(name: string, value: Value, values: MacroValues): string {
   const text = writtenText(value, values.writing.get(name));
   return text.includes('${') ? fillDirectories(text, values) : text;
@@ -96,13 +96,13 @@ export function argumentText(name: string, value: Value, values: MacroValues): s
 
 const directories = /\$\{((?:run|after)_(?:dir|name)|sweep_dir)\}/g;
 
-/** Only the directories are ours inside a value; any other `${…}` may be meant for the program. */
+/** Only the macros of directories are replaced inside a value; any other `${…}` may be meant for the program. */
 function fillDirectories(text: string, values: MacroValues): string {
   const known = values.after === null ? /\$\{(run_dir|run_name|sweep_dir)\}/g : directories;
   return text.replace(known, (_, macro: string) => texts[macro]!(values));
 }
 
-/** The value with the directories filled in, however deep they are. */
+/** A value with the directory macros filled in, at any depth. */
 function filled(value: Value, values: MacroValues): Value {
   if (typeof value === 'string') return fillDirectories(value, values);
   if (Array.isArray(value)) return value.map((item) => filled(item, values));

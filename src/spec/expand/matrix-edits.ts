@@ -2,7 +2,7 @@ import { isUnset } from '../file/block.js';
 import type { CompiledBlock, CompiledEdit, Variant } from './compiled-block.js';
 import type { CelValue, Value } from './expression/cel-environment.js';
 
-/** A setting of all axes, before anything is computed from it. Its own: whoever gets it may change it. */
+/** A setting of all axes, before anything is computed from it. Each caller gets its own and may change it. */
 export type Combination = {
   readonly variant: Variant;
   readonly variables: Record<string, CelValue>;
@@ -10,9 +10,9 @@ export type Combination = {
 };
 
 /**
- * `exclude` and `include` as in the matrix of GitHub Actions. The matrix is what lists and cases give; constants are not
- * part of it. An entry of `exclude` leaves out the combinations that have all its values. An entry of `include` is added to
- * every combination of whose matrix it changes nothing; if there is none, it is a combination of its own.
+ * `exclude` and `include` as in the matrix of GitHub Actions. Lists and cases form the matrix; constants are not part of it. An
+ * entry of `exclude` removes the combinations that have all its values. An entry of `include` is added to every combination whose
+ * matrix values it does not change; if there is none, it is a combination of its own.
  */
 export class MatrixEdits {
   readonly #exclude: readonly CompiledEdit[];
@@ -35,7 +35,7 @@ export class MatrixEdits {
     );
   }
 
-  /** Adds to the combination, in place, what belongs to it. */
+  /** Adds matching entries to the combination, in place. */
   include({ values, variables }: Combination): void {
     const original = this.#include.length === 0 ? values : { ...values };
     for (const entry of this.#include) {
@@ -47,7 +47,7 @@ export class MatrixEdits {
     }
   }
 
-  /** Those that no combination had a place for, each on top of the constants. After all others were seen. */
+  /** The entries that matched no combination, each on top of the constants. Call it after all others were visited. */
   own(): Combination[] {
     const { axes, bare } = this.#compiled;
     return this.#include

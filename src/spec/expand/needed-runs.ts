@@ -6,10 +6,10 @@ import { PointError } from './grid.js';
 import { valueText } from './value-text.js';
 
 /**
- * The same runs, each with those that it needs: of the groups that its own needs by parameters, the runs that have the same
- * values of them, besides the run that it comes after. A parameter that is passed to neither is the same.
+ * Adds to each run the runs that it needs: from the groups that its group needs by parameters, the runs with the same values, and
+ * the run that it comes after. A parameter that neither run passes counts as equal.
  *
- * @param among The runs of those groups; absent: they are here.
+ * @param among The runs of the needed groups; absent: `runs` contains them.
  * @throws {PointError} Where there is no such run.
  */
 export function withNeededRuns(

@@ -12,13 +12,13 @@ import { argsFile, filledParameters, type MacroValues, parametersJson } from './
 import type { Template } from './template.js';
 import { wandbConfigFile, wandbConfigText, wandbEnvironment } from './wandb-run.js';
 
-/** What the person asks for at launch, and where it happens. */
+/** The options of a launch, and where it happens. */
 export type ExpandOptions = {
   /** Absolute path of the folder that holds the sweeps. */
   readonly runsDirectory: string;
-  /** Absolute path of the folder the person is in; `cwd` of the file starts there. */
+  /** Absolute path of the user's working directory; `cwd` of the file is relative to it. */
   readonly cwd: string;
-  /** For `${envvar:NAME}`. */
+  /** The environment, for `${envvar:NAME}`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** `--set`: `n_batches=500`, `A.N=[16, 64]`, `stop_when=null`. */
   readonly set?: readonly string[];
@@ -26,7 +26,7 @@ export type ExpandOptions = {
   readonly groups?: readonly string[];
 };
 
-/** A point that has its run's name. */
+/** A point with the name of its run. */
 export type NamedPoint = Point & { readonly name: string };
 
 type Making = {
@@ -37,7 +37,7 @@ type Making = {
 };
 
 /**
- * One run, complete.
+ * Makes one complete run.
  *
  * @throws {PointError} When a template or a macro cannot be filled at this point.
  */
@@ -81,7 +81,7 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
   };
 }
 
-/** Runs of two groups may have the same parameters, and one to come after each. */
+/** The key of an experiment in identities: runs that come after runs of different groups may have the same parameters. */
 function experimentOf({ group }: Block, { after }: NamedPoint): string {
   return after === undefined ? group : `${group} after ${after.group}`;
 }
@@ -97,7 +97,7 @@ function placeOf({ code }: Block, cwd: string): Pick<PlannedRun, 'cwd' | 'snapsh
 
 type Fill = (words: CommandWords['render'], keys: KeyPath) => string[];
 
-/** @throws {PointError} Where nothing is left of the command. */
+/** The command of the done rule. @throws {PointError} Where no word is left of it. */
 function doneArgvOf({ done, block }: CompiledBlock, fill: Fill): Pick<PlannedRun, 'doneArgv'> {
   if (done === null) return {};
   const [program, ...rest] = fill(done.render, block.done.keys);
@@ -117,7 +117,7 @@ function metricsOf(group: CompiledBlock, point: NamedPoint, folders: string[]): 
 
 type Files = Record<string, string>;
 
-/** What `wandb.init()` reads in the runs of a W&B file. */
+/** Variables and files for `wandb.init()` in the runs of a W&B file. */
 function wandbOf(
   { block }: CompiledBlock,
   run: MacroValues & { sweep: string; identity: string },
@@ -148,7 +148,7 @@ function argsFileOf({ command, resumeArgs }: CompiledBlock, macros: MacroValues)
   return isWanted ? { [argsFile]: `${parametersJson(macros)}\n` } : {};
 }
 
-/** A template as something to evaluate. */
+/** A template in the form of an expression. */
 export function rendering({ source, render }: Template): {
   source: string;
   evaluate: (variables: Readonly<Record<string, CelValue>>) => string;
@@ -181,7 +181,7 @@ function progressOf({ block, total }: CompiledBlock, { variables }: Point): Metr
   throw new PointError(problem, total.keys, { start: 0, end: total.content.source.length });
 }
 
-/** A POSIX path below another; an absolute one stays as it is. `.` and `..` are resolved, as in a shell's `cd`. */
+/** A POSIX path below another; an absolute one stays as it is. `.` and `..` are resolved, as a shell's `cd` does. */
 export function joinPath(base: string, path: string): string {
   const whole = path.startsWith('/') ? path : `${base}/${path}`;
   const parts: string[] = [];

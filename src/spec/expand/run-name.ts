@@ -9,17 +9,17 @@ import { fnv1a64 } from './identity.js';
 import type { NamedPoint } from './plan-run.js';
 import { valueText } from './value-text.js';
 
-/** Longest default name; folders of 255 bytes are the limit of most file systems. */
+/** Length limit of a default name; most file systems limit a folder's name to 255 bytes. */
 const longest = 120;
 
 /**
- * Names for runs whose group has no `name`: the group and the parameters that vary, shortened, as in
- * `tune_lr0.001_bs32_s0`. Values that cannot stand in a folder name are changed, and those in other letters written in ours; a mark from the run's parameters keeps
- * names apart that mending or cutting made equal.
+ * Names for runs whose group has no `name`: the group and the varying parameters, shortened, as in `tune_lr0.001_bs32_s0`.
+ * Characters that a folder name cannot have are replaced, and other alphabets are transliterated; a hash of the run's parameters
+ * separates names that become equal by this or by shortening.
  */
 export function defaultNames(compiled: CompiledBlock, points: readonly Point[]): string[] {
   const { block, axes, variants } = compiled;
-  // Derived parameters follow from the others, so they tell nothing apart.
+  // Derived parameters follow from the others, so they distinguish nothing.
   const ofRuns = new Set(points.map(({ steps = [] }) => steps));
   const computed = [...variants.map(({ steps }) => steps), ...ofRuns].flat().filter(({ expr }) => expr !== null);
   const derived = new Set(computed.map(({ name }) => name));
@@ -42,8 +42,8 @@ export function defaultNames(compiled: CompiledBlock, points: readonly Point[]):
 }
 
 /**
- * Names for runs that come after others: the group, the name of the other run, and what the group itself varies. They end as
- * the names above do where that is too long.
+ * Names for runs that come after others: the group, the name of the other run, and the parameters that the group itself varies.
+ * They are shortened like the names above.
  */
 export function namesAfter({ block, axes }: CompiledBlock, points: readonly Point[]): string[] {
   const varying = axes.filter((axis) => varies(axis)).map(({ name }) => name);
@@ -56,7 +56,10 @@ export function namesAfter({ block, axes }: CompiledBlock, points: readonly Poin
   return keptApart(names, points);
 }
 
-/** What may vary between the runs. Of an open group not all of them are known, so it is what has more than one value. */
+/**
+ * Parameters that may vary between the runs. The runs of an open group are not all known, so these are its parameters with several
+ * values.
+ */
 function nameable({ block, axes, variants }: CompiledBlock, points: readonly Point[]): string[] {
   const { content: method } = block.method;
   if (method.kind === 'grid' || !method.open) return varyingNames(points);
@@ -64,15 +67,15 @@ function nameable({ block, axes, variants }: CompiledBlock, points: readonly Poi
   return [...new Set([...axes.filter(varies), ...ofCases].map(({ name }) => name))];
 }
 
-/** A name, and whether it says all digits of its values. One that does not may not depend on its neighbours. */
+/** A name, and whether it has all digits of its values. One that has not must not depend on the other runs. */
 type Draft = { readonly name: string; readonly isWhole: boolean };
 
-/** A drawn value has 16 digits; three tell a person enough. */
+/** A drawn value has 16 digits, of which a name needs three. */
 function rounded(value: Value): Value {
   return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(3)) : value;
 }
 
-/** Parameters that do not have one and the same value at all points, in the order of the file. */
+/** Parameters that do not have the same value at all points, in file order. */
 export function varyingNames(points: readonly Pick<Point, 'parameters'>[]): string[] {
   const first = new Map<string, string>();
   const varying = new Set<string>();
@@ -87,7 +90,7 @@ export function varyingNames(points: readonly Pick<Point, 'parameters'>[]): stri
   return [...names].filter((name) => varying.has(name));
 }
 
-/** `lr0.1`, but `opt-sgd` and `b1=0.9`, so that one can see where the name ends. */
+/** Joins a short name and a value: `lr0.1`, but `opt-sgd` and `b1=0.9`, so that the name's end is visible. */
 function joined(short: string, value: Value): string {
   const text = folderText(valueText(value));
   if (/\d$/.test(short)) return `${short}=${text}`;
@@ -97,7 +100,7 @@ function joined(short: string, value: Value): string {
 function keptApart(drafts: readonly Draft[], points: readonly Point[]): string[] {
   const count = new Map<string, number>();
   const cut = drafts.map(({ name }) => name.slice(0, longest));
-  // Some file systems take `Adam` and `adam` for one.
+  // Some file systems ignore case.
   for (const name of cut) count.set(name.toLowerCase(), (count.get(name.toLowerCase()) ?? 0) + 1);
   return cut.map((name, index) => {
     const draft = drafts[index]!;
@@ -107,23 +110,23 @@ function keptApart(drafts: readonly Draft[], points: readonly Point[]): string[]
   });
 }
 
-/** The name with a mark of the point's parameters. */
+/** The name with a hash of the point's parameters. */
 export function marked(name: string, { parameters }: Pick<Point, 'parameters'>): string {
   return `${name}_${fnv1a64(JSON.stringify(parameters)).slice(0, 8)}`;
 }
 
 type Taken = {
-  /** Whether a parameter may stand in the name. */
+  /** Whether a parameter may be used in the name. */
   readonly isTold: (parameter: string) => boolean;
   readonly isTaken: (name: string) => boolean;
 };
 
-/** Parameters that tell a run apart from the one whose name it would have; more make no name that a person reads. */
+/** Limit on the number of parameters that distinguish a run from the one with its name; more would make the name unreadable. */
 const MOST_TOLD = 3;
 
 /**
  * A free name for a run whose own name is taken: with the parameters in which it differs from that run, as `lr0.1_bs64`; with a
- * number where that says too much or nothing. `other` null: they are the same.
+ * number where there are too many or none. `other` null: their parameters are equal.
  */
 export function distinctName(
   run: Pick<NamedPoint, 'name' | 'parameters'>,
@@ -142,12 +145,12 @@ export function distinctName(
 
 const repetition = /(^|[._-])(seed|repeat|repetition|trial)$/i;
 
-/** Whether a parameter says which repetition a run is; alike commands are what such parameters are for. */
+/** Whether a parameter numbers repetitions, so that runs with the same command are expected. */
 export function isRepetition(parameter: string): boolean {
   return repetition.test(parameter);
 }
 
-/** What people call these parameters. */
+/** Common abbreviations of parameters. */
 const usual: Readonly<Record<string, string>> = {
   learning_rate: 'lr',
   batch_size: 'bs',
@@ -162,8 +165,8 @@ const usual: Readonly<Record<string, string>> = {
 };
 
 /**
- * Short forms of parameter names for run names: the usual one, else the initials of a name of several words, else the
- * name itself. Two parameters of one short form keep their full names.
+ * Short forms of parameter names for run names: the common abbreviation, else the initials of a name of several words, else the
+ * name itself. Two parameters with the same short form keep their full names.
  */
 function shortNames(names: readonly string[]): ReadonlyMap<string, string> {
   const short = new Map(names.map((name) => [name, shortName(name)]));
@@ -183,16 +186,16 @@ type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
 export type NamedGroup = { readonly group: CompiledBlock; readonly points: readonly NamedPoint[] };
 type Named = { readonly group: CompiledBlock; readonly point: NamedPoint };
 
-/** Names of the sweep's own files, which stand beside the directories of its runs. Lower case. */
+/** Names of the sweep's own files, which are beside the directories of its runs. Lower case. */
 const reserved =
   /^(sweep(-.*)?\.(yaml|toml)(\.new)?|code|captured\.json|origin\.txt(\.new)?|launch\.json(\.new)?|report\.cache(\.tmp)?)$/;
 
-/** Whether a run of this name would be in the way of the sweep's own files, on any file system. */
+/** Whether a run of this name would conflict with the sweep's own files, on any file system. */
 export function isReservedName(name: string): boolean {
   return reserved.test(name.toLowerCase());
 }
 
-/** @throws {UserError} When a name is not safe as a folder name, or two runs have one name; it shows the two points. */
+/** Checks names. @throws {UserError} When one is not safe as a folder name, or two runs have the same one; it shows both points. */
 export function refuseClashes(file: GroupsFile, groups: readonly NamedGroup[]): void {
   const taken = new Map<string, Named>();
   const complaints: LocatedDiagnostic[] = [];
@@ -204,7 +207,7 @@ export function refuseClashes(file: GroupsFile, groups: readonly NamedGroup[]): 
       if (problem === null) continue;
       const keys = group.name?.keys ?? group.block.keys;
       complaints.push({ place: file.placeOf(keys), keys, ...problem });
-      // One example of each group is enough; the others are alike.
+      // One example of each group is enough.
       break;
     }
   }

@@ -2,7 +2,7 @@ import { type CelValue, fromCel } from './expression/cel-environment.js';
 import { compileExpression, type Expression, ExpressionError } from './expression/expression.js';
 import { valueText } from './value-text.js';
 
-/** A text with expressions in braces: `A_N{N}_B{reward_bins}`. Two braces stand for one. */
+/** A text with expressions in braces: `A_N{N}_B{reward_bins}`. A doubled brace stands for one. */
 export type Template = {
   readonly source: string;
   readonly names: readonly string[];
@@ -44,7 +44,7 @@ function readPart(source: string, at: number): { part: Part; end: number } {
   return { part: source.slice(at, end), end };
 }
 
-/** Braces and quotes inside the expression are its own. */
+/** The index of the closing brace; braces and quotes inside the expression belong to it. */
 function closingBrace(source: string, open: number): number {
   let depth = 0;
   let quote: string | null = null;
@@ -74,7 +74,7 @@ function textOf(
   return valueText(value.value);
 }
 
-/** Runs `work` with its error positions moved from the expression to the template around it. */
+/** Runs `work` and moves the positions of its errors from the expression to the template. */
 function moved<Result>(offset: number, work: () => Result): Result {
   try {
     return work();

@@ -1,7 +1,7 @@
 import { isMapValue, type Scalar } from '../../base/scalar.js';
 import type { Value } from './expression/cel-environment.js';
 
-/** How numbers of a parameter are written in the file, by its name: `0.0` is 0 for us, and not for every program. */
+/** How numbers of a parameter are written in the file, by parameter: `0.0` equals 0 in JavaScript, but not for every program. */
 export type Writing = ReadonlyMap<string, ReadonlyMap<number, string>>;
 
 /** A value as Python's `str()` writes it: `True`, `None`, `[1, 'a']`, `{'lr': 1e-05}`. */
@@ -11,12 +11,12 @@ export function valueText(value: Value): string {
 
 const asPython: ReadonlyMap<number, string> = new Map();
 
-/** The same, but for numbers that are written otherwise. It is what programs get as arguments. */
+/** Like `valueText`, but numbers keep their notation in the file. Programs get this text as an argument. */
 export function writtenText(value: Value, written: ReadonlyMap<number, string> = asPython): string {
   return typeof value === 'string' ? value : reprText(value, written);
 }
 
-/** As `repr()` writes it: texts are in quotes. */
+/** A value as Python's `repr()` writes it, with texts in quotes. */
 function reprText(value: Value, written: ReadonlyMap<number, string>): string {
   if (Array.isArray(value)) return `[${value.map((item) => reprText(item, written)).join(', ')}]`;
   if (!isMapValue(value)) return scalarText(value, written);
@@ -34,7 +34,10 @@ function scalarText(value: Scalar, written: ReadonlyMap<number, string>): string
   return `${quote}${quote === "'" ? escaped.replaceAll("'", "\\'") : escaped}${quote}`;
 }
 
-/** A number as Python writes it. Both languages write the fewest digits that read back; they differ in when the exponent starts, and how it looks. */
+/**
+ * A number as Python writes it. Both languages write the fewest digits that read back; they differ in the range and form of the
+ * exponent.
+ */
 export function numberText(value: number): string {
   if (Number.isSafeInteger(value)) return String(value);
   const [digits, power] = value.toExponential().split('e') as [string, string];
@@ -43,10 +46,10 @@ export function numberText(value: number): string {
   return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
 }
 
-/** The names of which a parameter's own name is made, for those that are nested in others. */
+/** For each nested parameter, the names of its path. */
 export type Nesting = ReadonlyMap<string, readonly string[]>;
 
-/** Parameters put back into those they are nested in, in their order. */
+/** Nested parameters put back into their outer maps, in their order. */
 export function nestedParameters(
   parameters: Readonly<Record<string, Value>>,
   nesting: Nesting,
@@ -57,7 +60,7 @@ export function nestedParameters(
     const path = nesting.get(name) ?? [name];
     const inner = path.slice(0, -1).reduce((map, part) => {
       if (!Object.hasOwn(map, part)) map[part] = {};
-      // A value cannot be there: two parameters of one name are refused before.
+      // The place is free: two parameters of the same name were refused before.
       return map[part] as Record<string, Value>;
     }, root);
     inner[path.at(-1)!] = value;

@@ -3,27 +3,27 @@ import type { Value } from './expression/cel-environment.js';
 import { fnv1a64 } from './identity.js';
 import { numberText } from './value-text.js';
 
-/** File in a run's directory from which `wandb.init()` takes the run's values. */
+/** The file in a run's directory from which `wandb.init()` reads the run's values. */
 export const wandbConfigFile = 'wandb-config.yaml';
 
-/** A run as W&B's agent would start it. */
+/** The run that W&B's variables describe. */
 type WandbRun = {
   readonly sweep: string;
   readonly name: string;
-  /** Of the run, see `identityOf`. */
+  /** Its identity, see `identityOf`. */
   readonly identity: string;
   /** Absolute path. */
   readonly directory: string;
-  /** Of the person who launches. */
+  /** Environment of the launching user. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
 /**
- * What W&B's agent gives to its runs, so that a program that reads `wandb.config` gets the values of its point. Without a
+ * The variables that W&B's agent would set, so that a program that reads `wandb.config` gets the values of its point. They need no
  * server: the run writes to its own directory, from where `wandb sync` may send it later; so does trackio, which many programs
- * import under the name of wandb. What the person has set of `WANDB_MODE`, `WANDB_DIR` and `TRACKIO_DIR` is left as it is.
+ * import as wandb. `WANDB_MODE`, `WANDB_DIR` and `TRACKIO_DIR` of the user take precedence.
  *
- * `WANDB_SWEEP_ID` is not there: it would tie the run to a sweep of W&B's server that does not exist.
+ * `WANDB_SWEEP_ID` is not set: it would refer to a sweep that does not exist on W&B's server.
  */
 export function wandbEnvironment({ sweep, name, identity, directory, environment }: WandbRun): Record<string, string> {
   const usual = { WANDB_MODE: 'offline', ...loggerPlaces(directory) };
@@ -36,16 +36,17 @@ export function wandbEnvironment({ sweep, name, identity, directory, environment
   };
 }
 
-/** Where the loggers of a run write when nobody says otherwise. */
+/** Default places of the loggers' files. */
 function loggerPlaces(directory: string): Record<string, string> {
   return { WANDB_DIR: directory, TRACKIO_DIR: `${directory}/trackio` };
 }
 
 /**
- * What the loggers of any run are told, beside what the person and the sweep file have set: to write to its directory, so that
- * no two runs share a file; once a second, where wandb has 15; and without a server where it could not be reached anyway.
+ * Variables for the loggers of any run, unless the user or the sweep file sets them: they write to the run's directory, so that no
+ * two runs share a file; once a second instead of wandb's 15; and offline where wandb has no account.
  *
- * @param environment What is set already. @param hasAccount Whether wandb knows a key, or was told a mode.
+ * @param environment The variables that are already set.
+ * @param hasAccount Whether wandb has a key, or its mode is set.
  */
 export function loggerEnvironment(
   directory: string,
@@ -60,7 +61,7 @@ function unset(usual: Readonly<Record<string, string>>, environment: WandbRun['e
   return Object.fromEntries(Object.entries(usual).filter(([variable]) => !environment[variable]));
 }
 
-/** The file of `WANDB_SWEEP_PARAM_PATH`: YAML as Python reads it, each parameter with its `value`. */
+/** The file of `WANDB_SWEEP_PARAM_PATH`: YAML for PyYAML, each parameter with its `value`. */
 export function wandbConfigText(parameters: Readonly<Record<string, Value>>): string {
   const lines = Object.entries(parameters).map(
     ([name, value]) => `${JSON.stringify(name)}: {"value": ${yamlText(value)}}\n`,
@@ -74,7 +75,7 @@ function yamlText(value: Value): string {
     const entries = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}: ${yamlText(inner)}`);
     return `{${entries.join(', ')}}`;
   }
-  // Python's reader takes a number with an exponent for a text when it has no point.
+  // PyYAML reads a number with an exponent as a text when it has no point.
   if (typeof value === 'number') return numberText(value).replace(/^(-?\d+)e/, '$1.0e');
   return JSON.stringify(value);
 }

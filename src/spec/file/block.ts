@@ -9,11 +9,11 @@ import type { WrittenNumbers } from './yaml-source.js';
 
 /** How one parameter gets its value. A constant is an axis of one value. */
 export type ParameterRule = {
-  /** Where it was written; null: in an option of the command line. */
+  /** Where it is in the file; null: in a command-line option. */
   readonly keys: KeyPath | null;
-  /** The names of which its own is made, the outermost first: `optimizer`, `lr`. Empty: in an option of the command line. */
+  /** The names of its nesting, the outermost first: `optimizer`, `lr`. Empty: in a command-line option. */
   readonly path: readonly string[];
-  /** When false, the parameter is not passed at this point. */
+  /** When this expression is false, the parameter is not passed at this point. */
   readonly when: string | null;
 } & (
   | {
@@ -21,13 +21,13 @@ export type ParameterRule = {
       readonly values: readonly Value[];
       /** Whole numbers count as doubles in expressions. */
       readonly double: boolean;
-      /** Written as a value and not as a list of one. */
+      /** Written as a single value, not as a list of one. */
       readonly constant: boolean;
-      /** How likely each value is drawn; null: all alike. */
+      /** Probability of each value; null: all are equally likely. */
       readonly probabilities: readonly number[] | null;
-      /** Each point that is drawn is run with every one of the values. */
+      /** Each drawn point is run with every one of the values. */
       readonly crossed: boolean;
-      /** How its numbers are written. */
+      /** How its numbers are written in the file. */
       readonly written: WrittenNumbers;
     }
   | { readonly kind: 'drawn'; readonly distribution: Distribution }
@@ -35,22 +35,22 @@ export type ParameterRule = {
 );
 export type ParameterRules = ReadonlyMap<string, ParameterRule>;
 
-/** Among the values of a parameter: at this point it is not passed. */
+/** A value of a parameter that means it is not passed at this point. */
 export const unset = { unset: true } as const;
 
 export function isUnset(value: Value): boolean {
   return isMapValue(value) && value.unset === true && Object.keys(value).length === 1;
 }
 
-/** A text of the file that is compiled later, and where it stands. */
+/** A text of the file that is compiled later, and its place. */
 export type Located<Content> = { readonly content: Content; readonly keys: KeyPath };
 
 /** An entry of `include` or `exclude`. */
 export type Edit = Readonly<Record<string, Scalar>>;
 
 /**
- * Which points of all those there could be are run. `cap`: at most so many; null: the file does not say. `open`: they are
- * chosen one by one, each when there is room for its run, until there are `cap` or `openCap` of them.
+ * Which of all possible points are run. `cap`: limit on their number; null: the file sets none. `open`: they are chosen one by one,
+ * each when there is room for its run, until there are `cap` or `openCap` of them.
  */
 export type Method =
   | { readonly kind: 'grid'; readonly cap: number | null }
@@ -61,10 +61,10 @@ export type Method =
       readonly open: boolean;
     };
 
-/** Runs of an open group without `run_cap`, which W&B itself would never end. */
+/** Limit of an open group without `run_cap`, which W&B itself would never end. */
 export const openCap = 100;
 
-/** The method as the file and the options have it. */
+/** The method by the file and the options. */
 export function methodFrom(
   kind: Method['kind'],
   { cap, seed, dialect }: { cap: number | null; seed: number; dialect: Block['dialect'] },
@@ -74,7 +74,7 @@ export function methodFrom(
   return { kind, cap, seed, open };
 }
 
-/** All parameters that any point of a block may have, in the order of the file. */
+/** All parameters that any point of a block may have, in file order. */
 export function parameterNames({
   parameters,
   cases,
@@ -84,7 +84,7 @@ export function parameterNames({
   return [...new Set([...[parameters, ...cases].flatMap((rules) => [...rules.keys()]), ...included])];
 }
 
-/** Parameters that are computed from seeds, directly or not: of runs that differ in their seeds alone they differ as well. */
+/** Parameters that are computed from seeds, directly or not: they also differ between runs that differ in their seeds alone. */
 export function computedFromSeeds(blocks: readonly Pick<Block, 'parameters' | 'cases' | 'include'>[]): string[] {
   const rules = blocks.flatMap(({ parameters, cases }) => [parameters, ...cases].flatMap((each) => [...each]));
   const reads = rules.flatMap(([name, rule]) =>
@@ -102,42 +102,42 @@ export function computedFromSeeds(blocks: readonly Pick<Block, 'parameters' | 'c
   return [...computed];
 }
 
-/** What a group needs, as it is written. `at`: below `needs`. `by` empty: all runs of the other group must be done. */
+/** A group that another one needs. `at`: place below `needs`. `by` empty: all its runs must be done. */
 export type NeededGroup = { readonly group: string; readonly by: readonly string[]; readonly at: KeyPath };
 
-/** Where the points of a group come from that are made of the runs of other groups. */
+/** The groups from whose runs the points of a group are made (`for_each`, `after_each`). */
 export type EachRun = {
-  /** Those groups. `at`: below the key. */
+  /** The source groups. `at`: place below the key. */
   readonly groups: readonly { readonly name: string; readonly at: KeyPath }[];
-  /** Where it was written. */
+  /** The place of the key. */
   readonly keys: KeyPath;
-  /** What stands in `parameters` for a value that comes with the run. Every other rule there is the group's own. */
+  /** Rules in `parameters` that stand for a value of the source run. Every other rule there is the group's own. */
   readonly carried: ParameterRules;
-  /** Each of its runs starts when the run is done that it is made for (`after_each`); else there are no such runs to wait for. */
+  /** Whether each of its runs starts after its source run (`after_each`); otherwise it waits for none. */
   readonly after: boolean;
-  /** A key of the group that says which points there are, too; null: none does. */
+  /** Another key of the group that also defines points, which is an error; null: there is none. */
   readonly beside: string | null;
 };
 
-/** One group with all it inherits and all defaults, not yet expanded. */
+/** One group with everything it inherits and all defaults, not yet expanded. */
 export type Block = {
   readonly group: string;
   /** Where the group begins; empty when the file has no groups. */
   readonly keys: KeyPath;
   readonly title: string | null;
   readonly needs: readonly NeededGroup[];
-  /** Only planned when it is asked for by name, or needed by a group that is planned. */
+  /** Only planned when it is asked for by name, or needed by a planned group. */
   readonly optional: boolean;
-  /** Templates. Without `name`, a name is made of the group and the parameters that vary. */
+  /** Templates. Without `name`, names consist of the group and the varying parameters. */
   readonly name: Located<string> | null;
   readonly subgroup: Located<string> | null;
-  /** Program words with macros. `program`: what `${program}` stands for. */
+  /** Words of the command with macros. `program`: the value of `${program}`. */
   readonly command: Located<readonly string[]>;
   readonly program: string | null;
   readonly resumeArgs: Located<readonly string[]>;
   readonly env: Located<Readonly<Record<string, string>>>;
   readonly cwd: Located<string> | null;
-  /** `snapshot`: programs are started from a copy of the code that is made at the launch. */
+  /** `snapshot`: programs start from a copy of the code, made at the launch. */
   readonly code: 'snapshot' | 'live';
   readonly parameters: ParameterRules;
   /** Alternatives on top of `parameters`; empty: just the parameters. */
@@ -149,18 +149,18 @@ export type Block = {
   readonly writtenInInclude: ReadonlyMap<string, WrittenNumbers>;
   readonly exclude: Located<readonly Edit[]>;
   readonly method: Located<Method>;
-  /** null: its points are its own. */
+  /** Null: the group has points of its own. */
   readonly each: EachRun | null;
-  /** `wandb`: macros, nested parameters and the order of points are as in W&B. */
+  /** `wandb`: macros, nested parameters and the order of points follow W&B. */
   readonly dialect: 'own' | 'wandb';
-  /** When false, the point does not exist. */
+  /** When this expression is false, the point does not exist. */
   readonly when: Located<string> | null;
   /** Parameters that are budget, not identity. */
   readonly extends: Located<readonly string[]>;
   readonly stopWhen: Located<StopRule> | null;
   readonly done: Located<DoneRule>;
   readonly resources: Resources;
-  /** Seconds. */
+  /** In seconds, also for `timeout`. */
   readonly grace: number;
   readonly timeout: number | null;
   readonly priority: number;
@@ -171,8 +171,8 @@ export type Block = {
   readonly show: readonly string[];
   readonly x: string;
   readonly progress: Located<{ readonly key: string; readonly total: number | string }> | null;
-  /** Words with macros: where else the runs write metrics. */
+  /** Words with macros: further folders in which the runs write metrics. */
   readonly folders: Located<readonly string[]>;
-  /** By metric, regular expressions for what the runs print. */
+  /** Regular expressions for the output of the runs, by metric. */
   readonly patterns: Readonly<Record<string, string>>;
 };

@@ -8,15 +8,15 @@ import type { SweepText } from './sweep-schema.js';
 import { wandbOrder } from './wandb-file.js';
 import type { YamlSource } from './yaml-source.js';
 
-/** Group of a file that has none. */
+/** Name of the group in a file without groups. */
 const onlyGroup = 'runs';
-/** What W&B runs when a file names a program and no command. */
+/** The command that W&B uses when a file names a program and no command. */
 const programCommand = ['${env}', '${interpreter}', '${program}', '${args}'];
 
 type Reading = Layers & { source: YamlSource; dialect: Block['dialect'] };
 
 /**
- * The groups of a file, each with what it inherits. A group's key replaces the inherited one; `parameters`, `env`,
+ * The groups of a file, each with what it inherits. A group's key replaces the inherited one, except that `parameters`, `env`,
  * `metrics`, `resources` and `slurm` are merged key by key, the inherited ones first.
  */
 export function blocksOf(sweep: SweepText, source: YamlSource, dialect: Block['dialect']): Block[] {
@@ -101,7 +101,7 @@ function stopWhenOf(layers: Layers): Block['stopWhen'] {
   };
 }
 
-/** A bare expression stands for the first row at which it holds. */
+/** A bare expression means the first row at which it holds. */
 export function stopRule(said: NonNullable<SweepText['stop_when']>): StopRule {
   return StopRule.parse(typeof said === 'string' ? { when: said } : said);
 }

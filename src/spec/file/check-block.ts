@@ -9,7 +9,7 @@ import { type Block, parameterNames, type ParameterRule, type ParameterRules } f
 import type { KeyPath, Report } from './diagnostic.js';
 import type { SweepText } from './sweep-schema.js';
 
-/** Reports what in a block does not go together, as far as it can be seen without looking into expressions. */
+/** Reports contradictions in a block, as far as they can be found without evaluating expressions. */
 export function checkBlock(block: Block, report: Report): void {
   checkNames(block, report);
   for (const rules of [block.parameters, ...block.cases]) {
@@ -123,7 +123,9 @@ function checkMethod({ method, parameters, cases }: Block, report: Report): void
   if (mistake !== null) report({ keys, problem: `${mistake}.`, fix: 'Use `method: lhs`, or let fewer vary.' });
 }
 
-/** Reports what keeps points from being chosen one by one. Apart from the rest: `--set` may have changed how they are chosen. */
+/**
+ * Reports what keeps points from being chosen one by one. Separate from the other checks, as `--set` may have changed the method.
+ */
 export function checkSearch(block: Block, report: Report): void {
   const { content: method } = block.method;
   if (method.kind === 'grid' || !method.open) return;
@@ -158,7 +160,7 @@ function varies(rule: ParameterRule): boolean {
   return rule.kind === 'drawn' || (rule.kind === 'axis' && rule.values.length > 1 && !rule.crossed);
 }
 
-/** Unknown names that a hint is looked for. */
+/** Number of unknown names for which a hint is computed. */
 const mostHints = 20;
 
 function checkEdits(block: Block, report: Report): void {
@@ -196,16 +198,16 @@ function checkEarlyTerminate({ earlyTerminate, objective, dialect }: Block, repo
   }
 }
 
-/** Groups of one file. */
+/** Limit on the number of groups in a file. */
 const mostGroups = 2000;
-/** Parameters of one group. */
+/** Limit on the number of parameters in a group. */
 const mostParameters = 2000;
-/** Values that all groups have together, with what they inherit. */
+/** Limit on the number of values of all groups together, inherited ones included. */
 const mostInherited = 5_000_000;
 
 /**
- * Refuses a file in which much is repeated for each of many groups or cases, before it is: a small file could amount to more
- * than the memory holds.
+ * Refuses a file in which much is repeated for each of many groups or cases, before it is expanded: a small file could otherwise
+ * exhaust the memory.
  *
  * @throws {UserError} With what there is too much of.
  */

@@ -6,13 +6,13 @@ export type CommandLine = {
   readonly line: number;
   readonly text: string;
   readonly argv: readonly [string, ...string[]];
-  /** From `NAME=value` words before the command. */
+  /** Variables from `NAME=value` words before the command. */
   readonly env: Readonly<Record<string, string>>;
 };
 
 const assignment = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s;
 
-/** Reads a file with one command on each line; empty lines and comments are passed over. */
+/** Reads a file with one command on each line; empty lines and comments are skipped. */
 export function readCommandList(text: string): { lines: CommandLine[]; complaints: LocatedDiagnostic[] } {
   const lines: CommandLine[] = [];
   const complaints: LocatedDiagnostic[] = [];

@@ -1,18 +1,18 @@
 import type { Place } from './diagnostic.js';
 
-/** A cell with its characters in the text. `quoted`: it stood in quotes. */
+/** A cell with its place in the text. `quoted`: it was in quotes. */
 export type Cell = Place & { readonly text: string; readonly quoted: boolean };
 
-/** What makes a text no table: a quote that is not closed. */
+/** Why a text is not a table: a quote that is not closed. */
 type UnclosedQuote = { readonly unclosed: Place };
 
 /**
- * The cells of a text with delimiters, row by row, as RFC 4180 has them: a cell in quotes may hold delimiters, line ends and
- * doubled quotes. Empty lines are no rows.
+ * The cells of a text with delimiters, row by row, as in RFC 4180: a quoted cell may hold delimiters, line ends and doubled quotes.
+ * Empty lines are not rows.
  */
 export function delimitedRows(text: string, delimiter: string): readonly (readonly Cell[])[] | UnclosedQuote {
   const rows: Cell[][] = [];
-  // A byte order mark is no part of the first cell.
+  // A byte order mark is not part of the first cell.
   let at = text.startsWith('\ufeff') ? 1 : 0;
   while (at < text.length) {
     const row = rowAt(text, at, delimiter);
@@ -24,7 +24,7 @@ export function delimitedRows(text: string, delimiter: string): readonly (readon
   return rows;
 }
 
-/** null: a quote is not closed. */
+/** The cells of the row at `start`; null: a quote is not closed. */
 function rowAt(text: string, start: number, delimiter: string): Cell[] | null {
   const row: Cell[] = [];
   for (let at = start; ; at += 1) {
@@ -36,7 +36,7 @@ function rowAt(text: string, start: number, delimiter: string): Cell[] | null {
   }
 }
 
-/** What stands behind the closing quote and before the next delimiter is passed over. */
+/** Reads a quoted cell. Text between the closing quote and the next delimiter is skipped. */
 function quotedCell(text: string, start: number, delimiter: string): Cell | null {
   let value = '';
   for (let at = start + 1; ;) {
@@ -54,7 +54,7 @@ function plainCell(text: string, start: number, delimiter: string): Cell {
   return { text: text.slice(start, end).trim(), quoted: false, start, end };
 }
 
-/** Where the next delimiter or line end is, or the end. */
+/** Index of the next delimiter or line end, or the end of the text. */
 function cellEnd(text: string, from: number, delimiter: string): number {
   let at = from;
   while (at < text.length && text[at] !== delimiter && text[at] !== '\n' && text[at] !== '\r') at += 1;

@@ -1,12 +1,12 @@
 import { UserError } from '../../base/user-error.js';
 
-/** The way to a value in a file: `groups`, `A`, `parameters`, `N`. */
+/** The path to a value in a file: `groups`, `A`, `parameters`, `N`. */
 export type KeyPath = readonly (string | number)[];
 
-/** Characters of the file's text. */
+/** A range of characters of the file's text. */
 export type Place = { readonly start: number; readonly end: number };
 
-/** One mistake: where (null: not in the file, but in an option), at which key, what is wrong, and what to do. */
+/** One mistake: its place (null: in an option, not in the file), its key, what is wrong, and how to fix it. */
 export type LocatedDiagnostic = {
   readonly place: Place | null;
   readonly keys: KeyPath;
@@ -14,7 +14,7 @@ export type LocatedDiagnostic = {
   readonly fix: string;
 };
 
-/** All complaints about one file as one error, in the order of the file, each with its line and a mark below it. */
+/** All mistakes in one file as one error, in file order, each with its line and a mark below it. */
 export function diagnosticsError(path: string, text: string, complaints: readonly LocatedDiagnostic[]): UserError {
   const sorted = [...complaints].sort((left, right) => (left.place?.start ?? -1) - (right.place?.start ?? -1));
   const shown = sorted.slice(0, mostShown);
@@ -26,10 +26,10 @@ export function diagnosticsError(path: string, text: string, complaints: readonl
   return new UserError(heading + told.join('\n\n'), fix);
 }
 
-/** More than a screenful helps nobody. */
+/** Number of mistakes that are shown. */
 const mostShown = 20;
 
-/** `groups.A.parameters.N`; list items as `cases[2]`. */
+/** The text of a path: `groups.A.parameters.N`, with list items as `cases[2]`. */
 export function keyText(keys: KeyPath): string {
   return keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${key}`)).join('');
 }
@@ -51,7 +51,7 @@ function excerptAt(text: string, place: Place): { line: number; column: number; 
   const lineEnd = nextLine < 0 ? text.length : nextLine;
   const line = text.slice(0, lineStart).split('\n').length;
   const column = start - lineStart;
-  // A very long line is shown around the mark only.
+  // Of a very long line only the part around the mark is shown.
   const from = Math.max(0, column - widest / 2);
   const shown = printable(text.slice(lineStart + from, Math.min(lineEnd, lineStart + from + widest)));
   const room = Math.max(1, shown.length - (column - from));
@@ -61,24 +61,24 @@ function excerptAt(text: string, place: Place): { line: number; column: number; 
   return { line, column: column + 1, excerpt };
 }
 
-/** Foreign text must not move the cursor: tabs and control characters become one blank each. */
+/** Replaces tabs and control characters by blanks, so that text from a file cannot move the cursor. */
 function printable(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
 }
 
-/** A mistake before it has its place in a text. Without keys it is about an option, which has no place. */
+/** A mistake before its place in the text is known. Without keys it is about an option, which has no place. */
 type Diagnostic = {
   readonly keys: KeyPath | null;
-  /** Characters of the text at `keys`. */
+  /** Range of characters in the text at `keys`. */
   readonly span?: Place;
   readonly problem: string;
   readonly fix: string;
 };
 
-/** Where mistakes go while work goes on. */
+/** Receives mistakes while the check continues. */
 export type Report = (mistake: Diagnostic) => void;
 
-/** Gives mistakes their places in one text. */
+/** Adds the place in a text to a mistake. */
 export function locatedDiagnostic(
   placeOf: (keys: KeyPath, span?: Place) => Place,
 ): (mistake: Diagnostic) => LocatedDiagnostic {

@@ -4,10 +4,10 @@ import { type Block, type EachRun, methodFrom, type ParameterRule, parameterName
 import type { KeyPath } from './diagnostic.js';
 import type { Layers } from './layers.js';
 
-/** Keys that say which points there are. */
+/** Keys that define points in another way. */
 const otherPoints = ['cases', 'include', 'exclude', 'method', 'run_cap', 'sample_seed'] as const;
 
-/** What `for_each` or `after_each` says, before the groups are known that it names. */
+/** The `for_each` or `after_each` of a group, before its source groups are resolved. */
 export function eachOf({ group, above }: Layers): EachRun | null {
   const key = group.after_each === undefined ? 'for_each' : 'after_each';
   const names = group[key];
@@ -19,10 +19,10 @@ export function eachOf({ group, above }: Layers): EachRun | null {
 }
 
 /**
- * The block with the parameters of the groups whose runs it is made of; any other block as it is. They come with those runs,
- * so what stands above all groups counts through them alone.
+ * Adds the parameters of its source groups to a block; any other block stays as it is. The source runs bring these parameters, so
+ * parameters above all groups count only through them.
  *
- * @param above Blocks of the groups above it: others cannot be named, so no group is made of itself.
+ * @param above Blocks of earlier groups: only these can be named, so no group is made of itself.
  * @param own Parameters that the group itself sets.
  */
 export function withRunsOf(
@@ -53,7 +53,7 @@ export function withRunsOf(
 
 type AxisRule = Extract<ParameterRule, { kind: 'axis' }>;
 
-/** Has no value by itself; the way that leads to a nested parameter is kept. */
+/** A rule without values, since the source run brings the value; the path of a nested parameter is kept. */
 function carriedRule(name: string, sources: readonly Block[]): Omit<AxisRule, 'written'> {
   const rules = sources.flatMap((source) => [source.parameters, ...source.cases].map((each) => each.get(name)));
   const { path = [name], keys = null } = rules.find((rule) => rule !== undefined) ?? {};
@@ -61,24 +61,24 @@ function carriedRule(name: string, sources: readonly Block[]): Omit<AxisRule, 'w
   return { ...one, keys, path, when: null, probabilities: null, crossed: false };
 }
 
-/** Whether the group sets the parameter itself: a value that comes with a run gives way to it. */
+/** Whether the group sets the parameter itself, which overrides the source run's value. */
 export function isOwn({ each, parameters }: Block, name: string): boolean {
   return each === null || parameters.get(name) !== each.carried.get(name);
 }
 
-/** Groups whose runs its own come after, each after its own. */
+/** Source groups of `after_each`, each of whose runs is followed by one of this group's. */
 export function sourcesAfter({ each }: Block): string[] {
   return each?.after === true ? each.groups.map(({ name }) => name) : [];
 }
 
-/** Groups of which it waits for runs. */
+/** Groups whose runs it waits for. */
 export function neededGroups(block: Block): string[] {
   return [...new Set([...block.needs.map(({ group }) => group), ...sourcesAfter(block)])];
 }
 
 type Mistake = { readonly keys: KeyPath; readonly problem: string; readonly fix: string };
 
-/** What cannot be said beside `for_each` and `after_each`, and what they cannot name. @param blocks All of the file. */
+/** Keys that conflict with `for_each` and `after_each`, and names that these cannot refer to. @param blocks All of the file. */
 export function mistakesInEach({ group, keys, each }: Block, blocks: readonly Block[]): Mistake[] {
   if (each === null) return [];
   const before = blocks.slice(

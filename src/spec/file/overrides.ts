@@ -13,11 +13,11 @@ import { sharedShape } from './sweep-schema.js';
 type Override = { readonly text: string; readonly group: string | null; readonly key: string; readonly value: unknown };
 
 /**
- * Blocks with `--set` applied. A value is read as YAML and may be whatever a parameter may be in the file: a constant,
- * a list (an axis), `{expr: …}`. Without a group it counts for every group that has the parameter. `env.NAME=text` sets a
- * variable of all runs.
+ * Applies `--set` to blocks. A value is parsed as YAML and may be anything that a parameter may be in the file: a constant, a list
+ * (an axis), `{expr: …}`. Without a group it applies to every group that has the parameter. `env.NAME=text` sets a variable of all
+ * runs.
  *
- * @throws {UserError} When nothing has that name, or the value cannot be one.
+ * @throws {UserError} When nothing has that name, or the value does not fit.
  */
 export function applyOverrides(blocks: readonly Block[], sets: readonly string[]): Block[] {
   return sets.reduce<Block[]>(
@@ -33,19 +33,19 @@ export function applyOverrides(blocks: readonly Block[], sets: readonly string[]
   );
 }
 
-/** `env.WANDB_MODE=online`; null: it is something else. A parameter may be called so, and `env.sed` be meant for one. */
+/** The variable of `env.WANDB_MODE=online`; null: the text sets something else, such as a parameter nested in `env`. */
 export function variableIn(text: string, blocks: readonly Block[]): Record<string, string> | null {
   const [, name, value] = /^env\.([A-Z_][A-Z0-9_]*)=([^]*)$/.exec(text) ?? [];
   if (name === undefined || blocks.some((block) => hasParameter(block, `env.${name}`))) return null;
   return { [name]: value! };
 }
 
-/** Besides those of the file, or in the place of one. */
+/** Adds variables to those of the file, or replaces them. */
 function withVariables(block: Block, variables: Record<string, string>): Block {
   return { ...block, env: { content: { ...block.env.content, ...variables }, keys: block.env.keys } };
 }
 
-/** Keys of a group that can be set besides its parameters: what each makes of a value that its schema has read. */
+/** Keys of a group that can be set besides its parameters, and how each value is applied after its schema has parsed it. */
 const setters: Readonly<Record<string, (block: Block, value: never) => Block>> = {
   stop_when: (block, value: Parameters<typeof stopRule>[0] | null) => ({
     ...block,
@@ -99,7 +99,7 @@ function yamlValue(text: string, source: string): unknown {
 
 function concerns({ group, key }: Override, block: Block): boolean {
   if (group !== null && group !== block.group) return false;
-  // What comes with a run of another group is set there.
+  // A parameter that comes from runs of another group is set there.
   return hasParameter(block, key) ? group !== null || isOwn(block, key) : settable.includes(key);
 }
 
@@ -133,12 +133,12 @@ function withParameter(block: Block, { text, key, value }: Override): Block {
   const rule = { ...parameterRule(read.data, null, unwritten), path: written?.path ?? [] };
   const parameters = new Map(block.parameters);
   if (parameters.has(key) || !block.cases.some((one) => one.has(key))) parameters.set(key, rule);
-  // What a case says of the parameter must give way too, or the option would do nothing there.
+  // The parameter is replaced in all cases as well, or the option would have no effect there.
   const cases = block.cases.map((one) => (one.has(key) ? new Map([...one, [key, rule] as const]) : one));
   return { ...block, parameters, cases };
 }
 
-/** An option has no file whose texts could be kept. */
+/** An option has no file text to take the notation of its numbers from. */
 const unwritten = { writtenAsDouble: () => false, writtenNumbers: () => new Map<number, string>() };
 
 function isNested(text: ParameterText): boolean {
@@ -164,7 +164,7 @@ function expectation(issues: readonly { message: string }[]): string {
   return [...new Set(issues.map(({ message }) => message))].join(', ');
 }
 
-/** `stop_when` is an expression, which its schema does not read. */
+/** Checks `stop_when`, whose expression its schema does not parse. */
 function mistakeIn(key: string, value: unknown): string | null {
   if (key !== 'stop_when' || value === null) return null;
   try {

@@ -6,16 +6,14 @@ import { type ParameterRule, unset } from './block.js';
 import type { KeyPath } from './diagnostic.js';
 import type { YamlSource } from './yaml-source.js';
 
-/** Distributions that are a value or a list of values. */
+/** Distributions that stand for a value or a list of values. */
 const listed = ['constant', 'categorical', 'categorical_w_probabilities'] as const;
 
-/**
- * How a parameter may be written. Every schema's message says what is expected, as the end of "expected …".
- */
+/** How a parameter may be written. Every schema's message states what is expected, to follow "expected …". */
 export const scalar = z.union(Scalar.options, 'a number, a text, true, false or null');
 const value = z.custom<ParameterValue>(isValue, 'a value');
 
-/** Whatever YAML can say, but for texts and numbers that are none: dates, binaries, infinities. */
+/** Accepts any YAML value except dates, binaries and infinities. */
 function isValue(said: unknown): boolean {
   if (Array.isArray(said)) return said.every(isValue);
   if (typeof said !== 'object' || said === null) return Scalar.safeParse(said).success;
@@ -28,7 +26,7 @@ export const condition = z.union([z.string(), z.boolean().transform(String)], 'a
 const number = z.number('a number');
 const positive = number.positive('a number above 0');
 
-/** Keys that say how a value is drawn. */
+/** Keys that describe a distribution. */
 const drawing = {
   distribution: z.enum(distributionNames, `a distribution: ${distributionNames.join(', ')}`).optional(),
   min: number.optional(),
@@ -55,7 +53,7 @@ export const parameterName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'start with a letter or _, followed by letters, digits and _ . -');
 
-/** A parameter as a map, without what is nested in it. */
+/** A parameter as a map, without its nested parameters. */
 type ParameterForm = z.infer<typeof ParameterKeys>;
 export type ParameterText = Scalar | Value[] | (ParameterForm & { parameters?: ParametersText | undefined });
 export type ParametersText = { [name: string]: ParameterText };
@@ -85,7 +83,7 @@ export const parameterKeys: readonly string[] = Object.keys(Nested.shape);
 
 type WholeForm = ParameterForm & { parameters?: ParametersText | undefined };
 
-/** What does not go together in the form, as the end of "expected …"; null: nothing. */
+/** The contradiction in a form, to follow "expected …"; null: none. */
 function formMistake(form: WholeForm): string | null {
   const isListed = listed.some((name) => name === form.distribution);
   const isDrawn = !isListed && Object.keys(drawing).some((key) => form[key as keyof typeof drawing] !== undefined);
@@ -98,7 +96,7 @@ function formMistake(form: WholeForm): string | null {
   return isDrawn ? drawingMistake(form) : null;
 }
 
-/** Keys that a distribution has a use for. */
+/** Keys that a distribution uses. */
 function usedKeys(name: string): (keyof typeof drawing)[] {
   const own = name.includes('uniform') ? ['min', 'max'] : name.includes('normal') ? ['mu', 'sigma'] : ['a', 'b'];
   return [...(own as (keyof typeof drawing)[]), ...(name.startsWith('q_') ? (['q'] as const) : [])];
@@ -128,11 +126,11 @@ function probabilityMistake({ values, probabilities = [] }: WholeForm): string |
   return '`probabilities` from 0 on, which add up to 1';
 }
 
-/** How numbers were written, which JavaScript forgets. */
+/** Access to the notation of numbers in the file, which JavaScript's values do not keep. */
 type Writing = Pick<YamlSource, 'writtenAsDouble' | 'writtenNumbers'>;
 type WrittenAsDouble = Writing['writtenAsDouble'];
 
-/** Parameters of a map in its order, those nested in others as `outer.inner`. */
+/** The parameters of a map in its order, nested ones as `outer.inner`. */
 export function rulesOf(
   texts: ParametersText,
   above: KeyPath,
@@ -147,7 +145,7 @@ export function rulesOf(
   });
 }
 
-/** What the text of a parameter that has none nested in it means. `keys`: null in an option of the command line. */
+/** The rule of a parameter without nested ones. `keys`: null in a command-line option. */
 export function parameterRule(
   text: ParameterText,
   keys: KeyPath | null,
@@ -166,7 +164,7 @@ export function parameterRule(
   return { ...said, kind: 'axis', values, double, constant, probabilities, crossed, written };
 }
 
-/** null: they are drawn from a distribution. */
+/** The listed values; null: they are drawn from a distribution. */
 function valuesOf({ values, grid, value: only, unset: isUnset }: ParameterForm): readonly Value[] | null {
   if (isUnset === true) return [unset];
   return values ?? grid ?? (only === undefined ? null : [only]);
@@ -181,7 +179,7 @@ function isForm(text: ParameterText): text is Exclude<ParameterText, Value | Val
   return typeof text === 'object' && text !== null && !Array.isArray(text);
 }
 
-/** A value with a fraction makes the whole axis double by itself. */
+/** Whether some value has a fraction, which makes the whole axis double. */
 export function holdsFraction(values: readonly Value[]): boolean {
   return values.some((value) =>
     Array.isArray(value) ? holdsFraction(value) : typeof value === 'number' && !Number.isInteger(value),

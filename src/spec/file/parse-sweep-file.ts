@@ -19,10 +19,10 @@ import { readToml } from './toml-source.js';
 import { readYaml, type YamlSource } from './yaml-source.js';
 
 /**
- * Reads the text of a sweep file: YAML (`.yaml`, `.yml`, `.json`), TOML (`.toml`), else one command on each line.
+ * Parses a sweep file: YAML (`.yaml`, `.yml`, `.json`), TOML (`.toml`), else one command on each line.
  *
  * @param path For the default name of the sweep and for messages; this function opens nothing.
- * @throws {UserError} With everything that can be found wrong at once, each with its line and a mark below it.
+ * @throws {UserError} With all mistakes at once, each with its line and a mark below it.
  */
 export function parseSweepFile(text: string, path: string): SweepFile {
   const other = otherFiles.find(({ ending }) => ending.test(path));
@@ -30,12 +30,12 @@ export function parseSweepFile(text: string, path: string): SweepFile {
   return isStructured(path) ? parseYamlSweep(text, path) : parseCommandList(text, path);
 }
 
-/** Whether a file has keys and values, by its name. */
+/** Whether a file has keys and values, by the ending of its name. */
 export function isStructured(path: string): boolean {
   return /\.(ya?ml|json|toml)$/i.test(path);
 }
 
-/** Files that must not be taken for lists of commands. */
+/** Files that must not be read as lists of commands. */
 const otherFiles: readonly { ending: RegExp; what: string; fix: string }[] = [
   {
     ending: /\.(csv|tsv|jsonl|ndjson)$/i,
@@ -82,7 +82,7 @@ function parseYamlSweep(text: string, path: string): SweepFile {
   };
 }
 
-/** What kind of file it is shows in its keys, which are read alike; then a W&B file is read as W&B does. */
+/** Parses the file, which shows by its keys whether it is a W&B file; that is parsed again as W&B does. */
 function readSource(text: string, path: string): YamlSource {
   const read = isToml(path) ? readToml(text, path) : readYaml(text, path);
   const isYamlOfWandb = 'value' in read && isWandbFile(read.value) && !isToml(path);
@@ -103,7 +103,7 @@ function sweepTextOf(source: YamlSource): Said {
     : { sweep: said.data, notes: [], dialect: 'own' };
 }
 
-/** Characters. Larger files are no sweeps that anyone wrote, and reading them would take minutes. */
+/** Length limits in characters. A larger file was not written by hand, and parsing it would take minutes. */
 const mostYaml = 4_000_000;
 const mostCommands = 64_000_000;
 
@@ -143,7 +143,7 @@ function safeName(text: string): string {
   return Name.parse(safe === '' ? 'sweep' : safe);
 }
 
-/** Whole numbers beyond 2^53 change silently when they are read; a seed must not. */
+/** Reports whole numbers beyond 2^53, which parsing would change silently; a seed must not change. */
 function inexactNumbers(source: YamlSource): LocatedDiagnostic[] {
   const complaints: LocatedDiagnostic[] = [];
   const look = (value: unknown, keys: (string | number)[]): void => {
@@ -165,7 +165,7 @@ function inexactNumbers(source: YamlSource): LocatedDiagnostic[] {
 
 function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
   const complaint = locatedDiagnostic(source.placeOf);
-  // What is wrong above the groups is found again in every group that inherits it.
+  // A mistake above the groups is found again in every group that inherits it, and is reported once.
   const found = new Map<string, { complaint: LocatedDiagnostic; groups: string[] }>();
   for (const block of blocks) {
     compileBlock(block, (mistake) => {
@@ -188,10 +188,10 @@ function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): Lo
   ];
 }
 
-/** Names that a hint is looked for; what is wrong with the others, if there are more, is no other mistake. */
+/** Number of unknown names for which a hint is computed. */
 const mostHints = 20;
 
-/** `extends` above the groups may name parameters that only some of them have. */
+/** Checks `extends` above the groups, which may name parameters that only some groups have. */
 function complaintsAboutBudget(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
   const lists = new Map(blocks.map((block) => [JSON.stringify(block.extends.keys), block]));
   return [...lists.values()].flatMap((block) => {
@@ -209,7 +209,7 @@ function complaintsAboutBudget(blocks: readonly Block[], source: YamlSource): Lo
   });
 }
 
-/** `metrics.progress` above the groups counts where its parameters are there, so some group must have them. */
+/** Checks `metrics.progress` above the groups, which applies to groups with its parameters, so at least one must have them. */
 function complaintsAboutProgress(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
   const inheriting = blocks.filter((block) => block.progress !== null && isInherited(block.progress, block));
   const [first] = inheriting;
@@ -227,7 +227,7 @@ function complaintsAboutProgress(blocks: readonly Block[], source: YamlSource): 
   return [{ place: source.placeOf(keys), keys, problem, fix: 'Say the total with parameters that a group has.' }];
 }
 
-/** Variables of an expression; none of one that cannot be compiled, which is told of already. */
+/** Variables of an expression; empty if it cannot be compiled, which is reported elsewhere. */
 function namesIn(text: string): readonly string[] {
   try {
     return compileExpression(text).names;
@@ -253,7 +253,7 @@ function complaintsAboutNeeds(blocks: readonly Block[], source: YamlSource): Loc
   return [...unknown, { place: source.placeOfKey(at), keys: at, problem, fix: 'Remove one of these `needs`.' }];
 }
 
-/** What is wrong with it; null: nothing. A need by parameters looks for runs that have the same values. */
+/** What is wrong with a need; null: nothing. A need by parameters selects runs with the same values. */
 function mistakeInNeed(
   block: Block,
   { group: name, by }: NeededGroup,

@@ -7,8 +7,8 @@ import { notificationWord, notificationWords } from '../policy/notification-word
 import { channelNames, writtenChannels } from '../policy/notify-channels.js';
 
 /**
- * What a file may say of how its runs are treated: as it is written, made into numbers of seconds and MiB. Every schema's
- * message says what is expected, as the end of "expected …".
+ * Schemas of the keys that set how runs are treated. They convert to seconds and MiB. Every schema's message states what is
+ * expected, to follow "expected …".
  */
 const aDuration = 'a time: seconds, or a text such as 90s, 30m, 2h, 1d';
 const seconds = z.number('a number of seconds').nonnegative('a number of seconds, at least 0');
@@ -44,7 +44,7 @@ const wholeFrom0 = z.int('a whole number').nonnegative('a whole number from 0 on
 const wholeFrom1 = z.int('a whole number').positive('a whole number from 1 on');
 
 export const GraceText = duration;
-/** null switches an inherited one off. */
+/** Null cancels an inherited timeout. */
 export const TimeoutText = z.union([someTime, z.null()], `${aDuration}, or null`);
 export const PriorityText = z.int('a whole number; the higher starts first');
 
@@ -83,10 +83,10 @@ export const BreakerText = z.union(
   'false, or {failures: 3, within: 10}',
 );
 
-/** W&B wants the word, and no truth value. */
+/** W&B expects the word `false`, not the boolean. */
 const falseText = z.literal('false').transform((): false => false);
 
-/** `impute` and `impute_while_running` matter to a Bayesian search only. */
+/** Only a Bayesian search uses `impute` and `impute_while_running`. */
 export const MetricText = z.union(
   [
     z.strictObject({

@@ -1,11 +1,11 @@
 import type { DocumentOptions, ScalarTag, SchemaOptions } from 'yaml';
 
 /**
- * The words and numbers of YAML 1.1 as Python's reader (PyYAML) has them: `yes`, `off`, `1_000`, `0x1f`, `017`, `1:30`.
+ * The words and numbers of YAML 1.1 as Python's parser (PyYAML) reads them: `yes`, `off`, `1_000`, `0x1f`, `017`, `1:30`.
  *
- * But for numbers like `1e-3` and `2.0e5`, which Python takes for texts since they lack a point or the exponent's sign.
- * W&B passes them on to its server without quotes, and the reader there takes them for numbers, which is what programs
- * get in the end; so they are numbers here. Dates stay texts: W&B cannot pass on any.
+ * The exception are numbers like `1e-3` and `2.0e5`, which PyYAML reads as texts since they lack a point or the exponent's sign.
+ * W&B passes them to its server without quotes, and its parser reads them as numbers, which is what programs finally get; so they
+ * are numbers here. Dates stay texts, as W&B cannot pass any.
  */
 export const pythonYaml: SchemaOptions & DocumentOptions = {
   version: '1.1',
@@ -41,13 +41,13 @@ function bare(text: string): string {
   return text.replaceAll('_', '');
 }
 
-/** Digits after a prefix: `0b`, `0x`, or a lone `0`, which means eight. */
+/** A number with a prefix: `0b`, `0x`, or a single `0` for octal. */
 function based(text: string, base: number): number {
   const sign = text.startsWith('-') ? -1 : 1;
   return sign * Number.parseInt(bare(text).replace(/^[-+]?0[bx]?/, '') || '0', base);
 }
 
-/** `1:30` is 90: minutes and seconds, or degrees. */
+/** A number in base 60: `1:30` is 90. */
 function sexagesimal(text: string): number {
   const sign = text.startsWith('-') ? -1 : 1;
   const parts = bare(text).replace(/^[-+]/, '').split(':');

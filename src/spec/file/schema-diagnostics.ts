@@ -8,7 +8,7 @@ import type { YamlSource } from './yaml-source.js';
 
 type Issue = z.core.$ZodIssue;
 
-/** What the schema has against a file, in words for the person who wrote it. */
+/** Translates a schema's issues into messages for the author of the file. */
 export function schemaDiagnostics(source: YamlSource, issues: readonly Issue[]): LocatedDiagnostic[] {
   const flat = issues.flatMap((issue) => unfold(issue, []));
   const strange = new Set(
@@ -21,7 +21,9 @@ export function schemaDiagnostics(source: YamlSource, issues: readonly Issue[]):
 
 type Found = { issue: Issue; keys: KeyPath };
 
-/** A union fails as a whole; if one of its forms was clearly meant, the mistake inside that form says more. */
+/**
+ * Unfolds an issue. A union fails as a whole; if one of its forms was clearly meant, the mistake inside that form is more helpful.
+ */
 function unfold(issue: Issue, above: KeyPath): Found[] {
   const keys = [...above, ...(issue.path as KeyPath)];
   if (issue.code !== 'invalid_union') return [{ issue, keys }];
@@ -55,7 +57,7 @@ function wrongValue(source: YamlSource, keys: KeyPath, expected: string): Locate
     const problem = `\`${String(keys.at(-1))}\` is missing; expected ${expected}.`;
     return { place: source.placeOfKey(keys.slice(0, -1)), keys, problem, fix: `Add \`${String(keys.at(-1))}\`.` };
   }
-  // The message of a name is an order; all others are what is expected.
+  // The message of a name is an imperative; all others state what is expected.
   const problem = expected.startsWith('use ')
     ? `${described(found)} cannot be a name: ${expected}.`
     : `expected ${expected}, but found ${described(found)}.`;
@@ -75,15 +77,15 @@ function fixFor(keys: KeyPath, found: unknown): string {
   return `Change \`${key}\` to what is expected.`;
 }
 
-/** Keys of W&B's files that have no meaning in ours. */
+/** Keys of W&B's files that have no meaning here. */
 const wandbOnly = new Set(['project', 'entity', 'apiVersion', 'kind', 'controller']);
-/** What W&B Launch starts; there is nothing here that could. */
+/** Keys of W&B Launch, which this program cannot start. */
 export const launchKeys: ReadonlySet<string> = new Set(['job', 'image_uri', 'scheduler']);
 
 const mostHints = 20;
 
 function unknownKeys(source: YamlSource, above: KeyPath, keys: readonly string[]): LocatedDiagnostic[] {
-  // A hint for each is looked for among all that are known.
+  // A hint for each key compares it with all known ones, so their number is limited.
   return keys.slice(0, mostHints).map((key) => unknownKey(source, above, key));
 }
 

@@ -4,7 +4,7 @@ import type { KeyPath, Place } from './diagnostic.js';
 import type { ExecutorName } from '../planned-run.js';
 import type { NotifyText } from './policy-schema.js';
 
-/** A sweep file that was read and found to be in order. What it makes of the options is `expandSweep`'s matter. */
+/** A sweep file that was parsed and is valid. `expandSweep` applies the options. */
 export type SweepFile = {
   readonly path: string;
   readonly text: string;
@@ -16,7 +16,7 @@ export type SweepFile = {
       readonly blocks: readonly Block[];
       readonly notify: NotifyText | null;
       readonly executor: ExecutorName | null;
-      /** What the person who launches should know of the file. */
+      /** Notes for the user who launches it. */
       readonly notes: readonly string[];
       readonly placeOf: (keys: KeyPath, span?: { start: number; end: number }) => Place;
     }

@@ -20,10 +20,10 @@ import {
 } from './policy-schema.js';
 
 /**
- * What a sweep file may say, block by block, as it is written; inheritance and defaults come later.
+ * The schema of a sweep file as it is written; inheritance and defaults are applied later.
  *
- * Every schema's message says what is expected, as the end of "expected …". Unknown keys are refused: a misspelt key
- * would otherwise be a silent default.
+ * Every schema's message states what is expected, to follow "expected …". Unknown keys are refused: a misspelt key would otherwise
+ * silently be a default.
  */
 const text = z.string('a text');
 const word = z.union([z.string(), z.number(), z.boolean()], 'a word').transform(String);
@@ -74,7 +74,7 @@ const ResourcesText = z.strictObject(
   '{gpus: auto, per_gpu: 1, cpus: 1}',
 );
 
-/** A first group is what the number is read from. */
+/** A regular expression; its first group captures the number. */
 const pattern = z
   .string('a regular expression')
   .refine(hasGroup, 'a regular expression with a group: "loss is (\\S+)"');
@@ -136,7 +136,7 @@ const EditsText = z.array(
 
 const commandExample = 'a list of words, for example [python, train.py, "${args}"]';
 
-/** Keys that may stand at the top of a file, for all groups, and in a group, for itself. */
+/** Keys that may be at the top of a file, for all groups, and in a group, for itself. */
 const shared = {
   program: text.optional(),
   command: words(commandExample).min(1, 'at least one word').optional(),
@@ -202,7 +202,7 @@ export const SweepText = z.strictObject(
 );
 export type SweepText = z.infer<typeof SweepText>;
 
-/** A W&B sweep file: the same, with what only W&B's server reads, and a name that is no folder's. */
+/** A W&B sweep file: the same keys, those that only W&B's server uses, and a name that need not be a folder's. */
 export const WandbText = z.strictObject(
   {
     ...SweepText.omit({ groups: true }).shape,

@@ -7,14 +7,14 @@ import { type Cell, delimitedRows } from './delimited-text.js';
 import { diagnosticsError, type LocatedDiagnostic, type Place } from './diagnostic.js';
 import { parameterName } from './parameter-schema.js';
 
-/** A row of a table: its values by column, without those that are not there. `place`: its first line. */
+/** A row of a table: its values by column, without missing ones. `place`: its first line. */
 type Row = {
   readonly values: ReadonlyMap<string, unknown>;
   readonly place: Place;
   readonly places: ReadonlyMap<string, Place>;
 };
 
-/** The column whose cells are commands. */
+/** The column that holds commands. */
 const commandColumn = 'command';
 
 /** Whether a file is a table by its name; a JSON file is one if it holds a list. */
@@ -23,11 +23,11 @@ export function isTable(path: string, text: string): boolean {
 }
 
 /**
- * The sweep file that a table stands for: a row is a point, a column a parameter, an empty cell one that is not passed. The
- * command stands behind `--`, or in a column `command`; rows of one command are a group.
+ * The sweep file that a table stands for: a row is a point, a column a parameter, an empty cell one that is not passed. The command
+ * is given behind `--`, or in a column `command`; rows with the same command are a group.
  *
- * @param command Empty: none was given. Parameters come behind it, unless it places them itself.
- * @throws {UserError} With all that is wrong with the table, each with its line.
+ * @param command Empty: none was given. Parameters are appended, unless it has macros for them.
+ * @throws {UserError} With all mistakes in the table, each with its line.
  */
 export function tableSweepText(text: string, path: string, command: readonly string[]): string {
   const rows = readRows(text, path);
@@ -43,7 +43,7 @@ export function tableSweepText(text: string, path: string, command: readonly str
   return [`# From the table ${path.replace(/[\p{Cc}\u2028\u2029]/gu, ' ')}`, ...body, ''].join('\n');
 }
 
-/** With the parameters at its end, unless it says itself where they go. */
+/** Appends the parameters to a command, unless it has macros for them. */
 function withArguments(command: readonly string[], rows: readonly Row[], path: string): string[] {
   if (command.length === 0) {
     throw new UserError(
@@ -65,7 +65,7 @@ function bodyOf(command: readonly string[], rows: readonly Row[], indent = ''): 
   return [`${indent}command: ${flow(command)}`, `${indent}cases:`, ...cases];
 }
 
-/** A list or a map is one value, and no axis. */
+/** A list or a map in a table is a single value, not an axis. */
 function asParameter([name, value]: readonly [string, unknown]): [string, unknown] {
   return [name, typeof value === 'object' && value !== null ? { value } : value];
 }
@@ -76,7 +76,7 @@ function flow(value: unknown): string {
 
 type Source = { text: string; path: string };
 
-/** Rows of one command are a group, named after its program. */
+/** The groups: rows with the same command, named after its program. */
 function commandBody(rows: readonly Row[], { text, path }: Source): string[] {
   const complaints: LocatedDiagnostic[] = [];
   const groups = [...groupBy(rows, ({ values }) => values.get(commandColumn))].map(([cell, members]) => {
@@ -112,7 +112,7 @@ function groupLines(line: CommandLine, members: readonly Row[], taken: Set<strin
   return [`  ${flow(name)}:`, ...env, ...body];
 }
 
-/** The script if there is one, else the program; with a number where another group has that name. */
+/** The name of the script if there is one, else of the program; numbered where another group has that name. */
 function freshName({ argv }: CommandLine, taken: Set<string>): string {
   const word = argv.find((each, index) => index > 0 && /\.\w+$/.test(each) && !each.startsWith('-')) ?? argv[0];
   const stem = word.replace(/^.*\//, '').replace(/(?<=.)\.\w+$/, '');
@@ -141,7 +141,7 @@ function readRows(text: string, path: string): Row[] {
 
 type Complain = (place: Place, problem: string, fix: string) => unknown;
 
-/** Programs in some countries write `;`. */
+/** The delimiter of a CSV file; spreadsheet programs write `;` in some locales. */
 function delimiterOf(text: string): string {
   const [head = ''] = text.split('\n', 1);
   return !head.includes(',') && head.includes(';') ? ';' : ',';
@@ -190,7 +190,7 @@ function checkedNames(head: readonly Cell[], complain: Complain): string[] {
   return head.map(({ text }) => text);
 }
 
-/** Numbers and truth values as YAML has them; `007` and whole numbers that would change stay texts. */
+/** Numbers and booleans are read as in YAML; `007` and whole numbers that would change stay texts. */
 function valueOf({ text }: Cell): unknown {
   if (/^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   if (!/^[-+]?(0|[1-9]\d*|\d*\.\d+|\d+\.)([eE][-+]?\d+)?$/.test(text)) return text;
@@ -199,7 +199,7 @@ function valueOf({ text }: Cell): unknown {
   return isExact ? value : text;
 }
 
-/** One object on each line, or a list of them. */
+/** Reads JSON lines, one object each, or a list of objects. */
 function objects(text: string, isList: boolean, complain: Complain): Row[] {
   if (!isList) return lineObjects(text, complain);
   const all = { start: 0, end: 1 };
@@ -223,7 +223,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // No value of JSON is undefined.
+    // JSON has no undefined.
     return undefined;
   }
 }

@@ -4,8 +4,8 @@ import type { LocatedDiagnostic } from './diagnostic.js';
 import { checkedSource, type YamlSource } from './yaml-source.js';
 
 /**
- * Reads TOML as YAML of the same values: a document whose nodes have their places in the TOML text, so that what can be said
- * of a YAML file can be said of this one. Mistakes of syntax come as complaints; then there is no source.
+ * Parses TOML into a YAML document of the same values, whose nodes keep their places in the TOML text, so that the same checks and
+ * messages apply. Syntax errors are returned as diagnostics instead of a source.
  */
 export function readToml(text: string, path: string): YamlSource | readonly LocatedDiagnostic[] {
   try {
@@ -19,7 +19,7 @@ export function readToml(text: string, path: string): YamlSource | readonly Loca
   return checkedSource(document, { text, path });
 }
 
-/** Of arrays in arrays: more than a sweep may have, so that it is told as in YAML. */
+/** Nesting limit of arrays: above that of a sweep, so that deep nesting is reported as in YAML. */
 const maxDepth = 64;
 
 function syntaxComplaint({ message, line, column }: TomlError, text: string): LocatedDiagnostic {
@@ -36,7 +36,7 @@ function syntaxComplaint({ message, line, column }: TomlError, text: string): Lo
 
 type Range = [number, number, number];
 
-/** Goes through a text that is known to be TOML. */
+/** Walks through a text that is valid TOML. */
 class TomlReader {
   readonly #text: string;
   readonly #pairs = new Map<YAMLMap, Map<string, Pair>>();
@@ -63,7 +63,7 @@ class TomlReader {
     this.#put(this.#mapAt(table, keys), last, this.#value());
   }
 
-  /** Names that are joined by dots, up to what ends them. */
+  /** Names joined by dots, up to `end`. */
   #keys(end: string): Scalar<string>[] {
     const keys: Scalar<string>[] = [];
     do {
@@ -111,7 +111,7 @@ class TomlReader {
     return map;
   }
 
-  /** The table of these names below another, made where it is not there; of tables in a list, the last. */
+  /** The table at these names below another, created where it is missing; in an array of tables the last one. */
   #mapAt(table: YAMLMap, keys: readonly Scalar<string>[]): YAMLMap {
     let map = table;
     for (const key of keys) {
@@ -160,12 +160,12 @@ class TomlReader {
     return /['"]/.test(this.#text[this.#at] ?? '');
   }
 
-  /** A text in quotes of any kind. One in three quotes may end with quotes of its own. */
+  /** Reads a string with any kind of quotes. One in triple quotes may end with quotes of its own. */
   #quoted(): string {
     return this.#match(/"""(?:[^\\]|\\[^])*?"{3,5}(?!")|'''[^]*?'{3,5}(?!')|"(?:[^"\\]|\\.)*"|'[^']*'/y);
   }
 
-  /** @param pattern Sticky. */
+  /** @param pattern A sticky regular expression. */
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     const [found = ''] = pattern.exec(this.#text) ?? [];
@@ -178,7 +178,7 @@ class TomlReader {
   }
 }
 
-/** A value as YAML has it: dates are texts, and numbers are numbers, however large. */
+/** A value as YAML has it: dates are texts, and integers are numbers of any size. */
 function valueOf(raw: string): unknown {
   const { value } = parse(`value = ${raw}`, { integersAsBigInt: 'asNeeded' });
   return value instanceof TomlDate ? raw : typeof value === 'bigint' ? Number(value) : value;

@@ -4,20 +4,20 @@ import type { YamlSource } from './yaml-source.js';
 type Form = Readonly<Record<string, unknown>>;
 type WrittenAsDouble = YamlSource['writtenAsDouble'];
 
-/** Keys of W&B's schema, and its methods. */
+/** Keys of W&B's schema that have a meaning here, and the others. */
 const ownKeys = ['method', 'program', 'command', 'parameters', 'metric', 'early_terminate', 'run_cap', 'name'];
 const otherKeys = ['description', 'project', 'entity', 'apiVersion', 'kind', 'controller'];
 const methods: readonly unknown[] = ['grid', 'random', 'bayes'];
 
-/** Whether a file could be meant for W&B too: it says nothing that only we have. @param known Keys that are read here. */
+/** Whether a file may be meant for W&B too, as it has none of our own keys. @param known Keys that are accepted here. */
 export function isForWandb(file: Form, known: readonly string[]): boolean {
   const isOurs = (key: string) => known.includes(key) && !ownKeys.includes(key) && !otherKeys.includes(key);
   return methods.includes(file['method']) && !Object.keys(file).some(isOurs);
 }
 
 /**
- * What W&B's own schema has against a file that is read here: `wandb sweep` warns of it, and its library refuses the file.
- * Forms of parameters that only we have are no faults.
+ * What W&B's own schema rejects in a file that is accepted here: `wandb sweep` warns of it, and its library refuses the file. Our
+ * own forms of parameters do not count.
  */
 export function wandbFaults(file: Form, isDouble: WrittenAsDouble): string[] {
   const { parameters, metric, early_terminate: rule, apiVersion: version, kind } = file;
@@ -34,7 +34,7 @@ export function wandbFaults(file: Form, isDouble: WrittenAsDouble): string[] {
   return [...found, ...parameterFaults(parameters, [], isDouble)];
 }
 
-/** @param path Names of the parameters that these are nested in. */
+/** @param path Names of the parameters around these. */
 function parameterFaults(parameters: unknown, path: readonly string[], isDouble: WrittenAsDouble): string[] {
   if (!isForm(parameters)) return [];
   return Object.entries(parameters).flatMap(([name, text]) => {
@@ -61,7 +61,7 @@ function formFault(text: Form, keys: KeyPath, isDouble: WrittenAsDouble): string
   return isOff ? 'is int_uniform, and its `min` and `max` are not written as whole numbers' : null;
 }
 
-/** W&B's word for a parameter that is a value or a list of values. */
+/** W&B's distribution of a parameter that is a value or a list of values. */
 function listedBy(text: Form): string | null {
   if ('value' in text) return 'constant';
   if (!('values' in text)) return null;

@@ -8,15 +8,15 @@ import { isForWandb, wandbFaults } from './wandb-faults.js';
 import type { YamlSource } from './yaml-source.js';
 
 /**
- * Whether a file is one of W&B's: it has a `method` and no `groups`. Then W&B's ways hold: parameters in alphabetical order
- * at every level of nesting, each point once, nested parameters passed as one argument, macros that nobody knows left out.
- * Our own keys may still be added to it.
+ * Whether a file is one of W&B's: it has a `method` and no `groups`. Then W&B's rules apply: parameters in alphabetical order at
+ * every level of nesting, each point once, nested parameters passed as one argument, unknown macros left out. Our own keys may
+ * still be added to it.
  */
 export function isWandbFile(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && 'method' in value && !('groups' in value);
 }
 
-/** Parameters as `sorted(…)` at every level of nesting gives them, and so are the keys of values that are maps. */
+/** Parameters sorted as Python's `sorted(…)` does at every level of nesting; so are the keys of map values. */
 export function wandbOrder(rules: ParameterRules): ParameterRules {
   return new Map([...rules].sort(byPath).map(([name, rule]) => [name, withSortedMaps(rule)]));
 }
@@ -47,10 +47,10 @@ type Read =
 type Reading = { safeName: (text: string) => string; writtenAsDouble: YamlSource['writtenAsDouble'] };
 
 /**
- * A W&B file in the words of ours. Its name may be any text, so it is made safe for a folder.
+ * Translates a W&B file into our keys. Its name may be any text, so it is made safe for a folder.
  *
- * `project` and `entity` become variables of the runs, so that their `wandb.init()` goes where the file says; a variable
- * of that name in `env` wins. Keys that nobody knows are passed over with a note, as `wandb sweep` does.
+ * `project` and `entity` become variables of the runs, so that their `wandb.init()` uses them; a variable of that name in `env`
+ * takes precedence. Unknown keys are skipped with a note, as in `wandb sweep`.
  */
 export function readWandbText(value: Readonly<Record<string, unknown>>, { safeName, writtenAsDouble }: Reading): Read {
   const strange = Object.keys(value).filter((key) => !wandbKeys.includes(key) && !launchKeys.has(key));
@@ -78,7 +78,7 @@ function notesOf({ controller, early_terminate: rule, metric, method, parameters
   ];
 }
 
-/** W&B uses its own command where the file has an empty one. */
+/** W&B uses its default command where the file has an empty one. */
 function isBareCommand(key: string, said: unknown): boolean {
   return key === 'command' && Array.isArray(said) && said.length === 0;
 }
@@ -93,7 +93,7 @@ function strangeNote(key: string): string {
   return `\`${key}\` is not a key of a W&B sweep file and is passed over, as in W&B. ${didYouMean(key, wandbKeys)}`.trim();
 }
 
-/** Keys that only a Bayesian search has a use for, said so that nobody waits for their effect. */
+/** Notes that some keys only affect a Bayesian search. */
 function searchNotes(metric: { impute?: unknown; impute_while_running?: unknown }): string[] {
   const keys = ['impute', 'impute_while_running'] as const;
   return keys
@@ -101,7 +101,7 @@ function searchNotes(metric: { impute?: unknown; impute_while_running?: unknown 
     .map((key) => `\`metric.${key}\` matters to \`method: bayes\` only.`);
 }
 
-/** Distributions whose ends are exponents, which W&B warns of: they are often taken for values. */
+/** Distributions whose bounds are exponents, which are often mistaken for values; W&B warns of them. */
 const byExponent = new Set(['log_uniform', 'inv_log_uniform', 'q_log_uniform']);
 
 function distributionNotes(parameters: ParametersText, outer = ''): string[] {

@@ -16,36 +16,39 @@ import {
 import type { LocatedDiagnostic, KeyPath, Place } from './diagnostic.js';
 import { pythonYaml } from './python-yaml.js';
 
-/** A text with its values and the way back from a value to its place in the text. */
+/** A parsed text, with the places of its values. */
 export type YamlSource = {
   readonly path: string;
   readonly text: string;
   readonly value: unknown;
-  /** The value at `keys` (or the nearest thing above it that the text holds). `span`: characters of a text value. */
+  /** The place of the value at `keys`, or of the nearest value above it in the text. `span`: a range within a text value. */
   readonly placeOf: (keys: KeyPath, span?: { start: number; end: number }) => Place;
-  /** The key itself, for a key that should not be there. */
+  /** The place of the key itself, for a key that should not be there. */
   readonly placeOfKey: (keys: KeyPath) => Place;
   /** Whether the value is a number that was written as a double: `1.0`, `1e3`. */
   readonly writtenAsDouble: (keys: KeyPath) => boolean;
-  /** How the numbers of the values there are written, also those within lists and maps. */
+  /** The notation of the numbers in these values, nested ones included. */
   readonly writtenNumbers: (places: readonly KeyPath[]) => WrittenNumbers;
 };
 
-/** Texts of numbers: `0.0`, `1e-4`. One that is written in two ways is not there, nor is one that only YAML writes so (`0x1f`, `.inf`). */
+/**
+ * Texts of numbers: `0.0`, `1e-4`. A number that is written in two ways is left out, as is notation that only YAML has (`0x1f`,
+ * `.inf`).
+ */
 export type WrittenNumbers = ReadonlyMap<number, string>;
 
-/** Which words and numbers there are: ours are those of YAML 1.2 (with `<<` merges), W&B's those of Python. */
+/** The YAML options: YAML 1.2 (with `<<` merges) for our files, Python's rules for W&B's. */
 const readers = { own: { merge: true }, wandb: pythonYaml } as const;
 type Reader = keyof typeof readers;
 
-/** Mistakes of syntax come as complaints, all of them; then there is no source. */
+/** Parses YAML. All syntax errors are returned as diagnostics instead of a source. */
 export function readYaml(
   text: string,
   path: string,
   reader: Reader = 'own',
 ): YamlSource | readonly LocatedDiagnostic[] {
   try {
-    // Its own search for keys that are there twice compares each with each.
+    // The package's own search for duplicate keys takes quadratic time.
     const document = parseDocument(text, {
       ...readers[reader],
       prettyErrors: false,
@@ -55,13 +58,13 @@ export function readYaml(
     const complaints = document.errors.map(syntaxComplaint);
     return complaints.length > 0 ? [...complaints, ...oddKeys(document)] : checkedSource(document, { text, path });
   } catch (error) {
-    // The package reads a block inside a block by a function inside a function, so depth is a matter of the stack.
+    // The package parses nested blocks recursively, so deep nesting overflows the stack.
     if (error instanceof RangeError) return [tooDeep];
     throw error;
   }
 }
 
-/** A document as a source, unless its keys or its extent are wrong. Its nodes have their places in the text. */
+/** Checks a document for invalid keys and for its size. Its nodes have their places in the text. */
 export function checkedSource(
   document: Document,
   { text, path }: { text: string; path: string },
@@ -86,7 +89,7 @@ export function checkedSource(
   };
 }
 
-/** Numbers that are read alike wherever numbers are read. */
+/** Numbers in a notation that all parsers share. */
 const decimal = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
 
 function writtenNumbers(document: Document, places: readonly KeyPath[]): WrittenNumbers {
@@ -104,7 +107,7 @@ function writtenNumbers(document: Document, places: readonly KeyPath[]): Written
   return new Map([...written].flatMap(([value, text]) => (text === null ? [] : [[value, text]])));
 }
 
-/** Levels of maps and lists; a sweep has about six. */
+/** Limit on the nesting of maps and lists; a sweep has about six levels. */
 const deepest = 32;
 const tooDeep: LocatedDiagnostic = {
   place: { start: 0, end: 1 },
@@ -113,10 +116,10 @@ const tooDeep: LocatedDiagnostic = {
   fix: 'Look for brackets or dashes that are there too often.',
 };
 
-/** Values, once all aliases are written out: a file without any has half as many as it has characters. */
+/** Limit on the number of values with all aliases expanded. A file without aliases has at most half as many as characters. */
 const mostValues = 1_000_000;
 
-/** What is too much of it; null: nothing. */
+/** The limit that a value exceeds; null: none. */
 function wrongExtent(value: unknown): LocatedDiagnostic | null {
   const { values, levels } = extentOf(value, new Map());
   if (levels > deepest) return tooDeep;
@@ -132,12 +135,12 @@ function wrongExtent(value: unknown): LocatedDiagnostic | null {
 
 type Extent = { readonly values: number; readonly levels: number };
 
-/** Each object is looked at once, however many aliases lead to it. */
+/** Counts values and levels. Each object is visited once, however many aliases refer to it. */
 function extentOf(value: unknown, known: Map<object, Extent>): Extent {
   if (typeof value !== 'object' || value === null) return { values: 1, levels: 0 };
   const before = known.get(value);
   if (before !== undefined) return before;
-  // An alias within what it stands for.
+  // Stands for an alias within its own anchor, until the count is known.
   known.set(value, { values: Infinity, levels: Infinity });
   let values = 1;
   let levels = 0;
@@ -183,8 +186,8 @@ function lowerFirst(text: string): string {
 }
 
 /**
- * Keys that are lists or maps would silently become odd texts, `__proto__` is no name for anything, and of two equal ones
- * the first would be lost.
+ * Reports keys that would change silently: lists and maps would become odd texts, `__proto__` is not usable as a name, and of two
+ * equal keys the first would be lost.
  */
 function oddKeys(document: Document): LocatedDiagnostic[] {
   const complaints: LocatedDiagnostic[] = [];
@@ -204,14 +207,14 @@ function oddKeys(document: Document): LocatedDiagnostic[] {
   return complaints;
 }
 
-/** As the value has it: a key that is nothing is an empty text. */
+/** A key as the value has it: a null key is an empty text. */
 function keyName({ value }: { readonly value: unknown }): string {
-  // `<<` is a symbol.
+  // The key `<<` is a symbol.
   if (typeof value === 'symbol') return '<<';
   return value === null || value === undefined ? '' : `${value as string | number | boolean}`;
 }
 
-/** Of one map. No list of parameters or groups that anybody reads has as many. */
+/** Limit on the number of keys in a map; no useful list of parameters or groups has as many. */
 const mostKeys = 10_000;
 
 function tooManyKeys(count: number): { problem: string; fix: string } {
@@ -230,7 +233,7 @@ function keyComplaint(key: unknown, said: { problem: string; fix: string }): Loc
   return { place: { start, end }, keys: [], ...said };
 }
 
-/** As the document's `getIn`, which searches a map from its beginning each time. */
+/** Like the document's `getIn`, which searches a map from its beginning each time. */
 function nodeAt(document: Document, keys: KeyPath): unknown {
   let node: unknown = document.contents;
   for (const key of keys) {
@@ -254,7 +257,7 @@ function placeOf(document: Document, text: string, { keys, span }: Wanted): Plac
   if (range === null) return keys.length === 0 ? { start: 0, end: 1 } : placeOfKey(document, keys);
   if (isMap(node) || isSeq(node)) return placeOfKey(document, keys);
   if (span && isScalar(node) && typeof node.value === 'string') {
-    // Only where the text stands in the file as it is: no escapes, no folding.
+    // The offset is only known where the file holds the text unchanged: no escapes, no folding.
     const offset = text.slice(range[0], range[1]).indexOf(node.value);
     if (offset >= 0) {
       const start = range[0] + offset;

@@ -1,4 +1,4 @@
-/** How parameters reach the program, and the macro that says so in a sweep file. */
+/** How parameters are passed to the program, and the corresponding macro in a sweep file. */
 export const argumentStyles = {
   equals: '${args}',
   space: '${args_no_equals}',

@@ -5,7 +5,7 @@ import { isUnset } from '../file/block.js';
 import { readAssignments } from './read-assignments.js';
 import type { GridValue } from './value-range.js';
 
-/** What every run is also run with: `filter: gradient_routing=False,baseline=filter`. */
+/** A variant with which every run is repeated: `filter: gradient_routing=False,baseline=filter`. */
 export type Baseline = {
   /** Its group, with which the names of its runs begin. */
   readonly group: string;
@@ -15,11 +15,11 @@ export type Baseline = {
 const example = "Write for example `--baseline 'no-momentum: momentum=0,nesterov=unset'`.";
 
 /**
- * The baselines of a line, as they were typed.
+ * Parses the baselines of a line.
  *
  * @param names Parameters of the line: no other can be left out.
- * @param taken Names that other groups have.
- * @throws {UserError} With what is wrong with the first of them that is.
+ * @param taken Names of other groups.
+ * @throws {UserError} With the first mistake.
  */
 export function readBaselines(
   texts: readonly string[],
@@ -41,7 +41,7 @@ export function readBaselines(
   });
 }
 
-/** Commas and blanks part them where a name follows: a list of values has commas, too. */
+/** Splits assignments at commas and blanks before a name: a list of values has commas, too. */
 function wordsOf(assignments: string): string[] {
   const words = assignments.trim().split(/(?:\s*,\s*|\s+)(?=[A-Za-z_][A-Za-z0-9_.-]*=)/);
   return words.filter((word) => word !== '').map((word) => word.replace(/=unset$/, '=unset()'));
@@ -58,7 +58,7 @@ function valuesOf(text: string, words: readonly string[]): Map<string, GridValue
   );
 }
 
-/** A misspelt name would leave nothing out, and say so to nobody. */
+/** Refuses to leave out an unknown parameter, as a misspelt name would have no effect. */
 function refuseStrangers(text: string, parameters: Baseline['parameters'], names: readonly string[]): void {
   const isLeftOut = (value: GridValue) => value.kind === 'constant' && isUnset(value.value);
   const stranger = [...parameters].find(([name, value]) => isLeftOut(value) && !names.includes(name))?.[0];

@@ -5,8 +5,8 @@ import { ValueMistake, type ValueNode } from './value-syntax.js';
 type Slice = Extract<ValueNode, { kind: 'slice' }>;
 
 /**
- * What a function of guild means: `range[0:10:2]` with its end, `linspace[0:1:5]`, `logspace[-5:-1:5]`, `uniform[0:1]` and
- * `[0:1]`, `loguniform[1e-5:1e-1]`. Between whole ends only whole numbers are drawn, as in guild.
+ * The values of a function in guild's syntax: `range[0:10:2]` with its end, `linspace[0:1:5]`, `logspace[-5:-1:5]`, `uniform[0:1]`
+ * and `[0:1]`, `loguniform[1e-5:1e-1]`. Between integer ends only integers are drawn, as in guild.
  *
  * @throws {ValueMistake} For other functions, and for numbers that do not fit.
  */
@@ -55,7 +55,7 @@ const functions: Readonly<Record<string, Meaning>> = {
   },
 };
 
-/** guild's, where no count is given. */
+/** guild's default count. */
 const usualCount = 5;
 
 function uniform(slice: Slice, numbers: readonly number[]): GridValue {

@@ -12,29 +12,29 @@ import type { GridValue } from './value-range.js';
 
 /** A sweep in one line: `grid seed=0..4 lr=1e-4,3e-4 -- python train.py`. */
 export type GridLine = {
-  /** `name=value`, as the shell gave them. */
+  /** `name=value` words of the shell. */
   readonly assignments: readonly string[];
   readonly command: readonly string[];
   readonly style: ArgumentStyle;
-  /** Runs at most; where values are drawn, there has to be such a number. */
+  /** Limit on the number of runs; required where values are drawn. */
   readonly runCap: number | null;
   /** How points are drawn from lists, too; null: all combinations of lists are run. */
   readonly sample: SamplingKind | null;
-  /** What follows every run, as it was typed; null: nothing. */
+  /** The command that follows every run, as typed; null: none. */
   readonly then: string | null;
-  /** What every run is also run with, as they were typed. */
+  /** Variants with which every run is repeated, as typed. */
   readonly baselines: readonly string[];
 };
 
-/** Group of the runs, where all points of the line are run; else it is called by how they are drawn. */
+/** Group of the runs if all points are run; otherwise the group is named after the sampling method. */
 const wholeGroup = 'runs';
-/** Group of what follows them. */
+/** Group of the runs of `then`. */
 const thenGroup = 'then';
 
 /**
  * The sweep file that a line stands for. The same line always gives the same text.
  *
- * @throws {UserError} With everything that is wrong with the values, each with a mark below it.
+ * @throws {UserError} With all mistakes in the values, each with a mark below it.
  */
 export function gridSweepText(line: GridLine): string {
   if (line.command.length === 0) {
@@ -48,7 +48,7 @@ export function gridSweepText(line: GridLine): string {
   const method = line.sample ?? (isDrawn ? 'random' : null);
   if (method !== null && line.runCap === null) throw uncapped(parameters, method);
   const group = method ?? wholeGroup;
-  // A list of seeds tells repetitions of a point apart: each point that is drawn is run with all of it.
+  // Seeds number repetitions of a point, so each drawn point is run with all of them.
   const isCrossed = (name: string) => method !== null && (line.sample === null || isSeedName(name));
   const baselines = readBaselines(line.baselines, [...parameters.keys()], [group, thenGroup]);
   const names = new Set(
@@ -67,7 +67,7 @@ export function gridSweepText(line: GridLine): string {
 
 type Others = { readonly baselines: readonly Baseline[]; readonly then: readonly string[] | null };
 
-/** None for what one group says as well. A file with a `method` and no groups would be one of W&B's. */
+/** The keys of the groups; none where a single group suffices. A file with a `method` and no groups would be one of W&B's. */
 function groupLines(group: string, method: SamplingKind | null, { baselines, then }: Others): string[] {
   if (method === null && baselines.length === 0 && then === null) return [];
   const all = [group, ...baselines.map((baseline) => baseline.group)];
@@ -93,7 +93,7 @@ function uncapped(parameters: ReadonlyMap<string, GridValue>, method: SamplingKi
   );
 }
 
-/** How the line could be typed again. */
+/** The line in a form that can be typed again. */
 function heading({ assignments, command, style, runCap, sample, baselines, then }: GridLine): string {
   const options = [
     ...(style === 'equals' ? [] : ['--args', style]),
@@ -106,14 +106,14 @@ function heading({ assignments, command, style, runCap, sample, baselines, then 
   return `# ${shellQuote(words).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')}`;
 }
 
-/** With the parameters at its end, unless it says itself where they go. */
+/** The command with the parameters appended, unless it has macros for them. */
 function commandOf({ command, style }: GridLine, names: readonly string[]): string[] {
   const macros = [...names, ...macroNames.filter((name) => name.startsWith('args'))];
   const placed = command.some((word) => macros.some((name) => word.includes(`\${${name}}`)));
   return placed || names.length === 0 ? [...command] : [...command, argumentStyles[style]];
 }
 
-/** @param isCrossed Whether every point that is drawn is run with all values of a list. */
+/** @param isCrossed Whether every drawn point is run with all values of a list. */
 function written(value: GridValue, isCrossed: boolean): unknown {
   switch (value.kind) {
     case 'drawn':
@@ -125,7 +125,7 @@ function written(value: GridValue, isCrossed: boolean): unknown {
   }
 }
 
-/** A map is the value itself, but for the one that stands for none. */
+/** A constant as the sweep file writes it: a map needs `value`, unless it means "not passed". */
 function constant(value: unknown): unknown {
   const isMap = typeof value === 'object' && value !== null;
   return isMap && !('unset' in value) ? { value } : value;

@@ -8,8 +8,8 @@ import { type GridValue, refuseMany, type Span, steps } from './value-range.js';
 import { parseValue, ValueMistake, type ValueNode } from './value-syntax.js';
 
 /**
- * What the right side of `name=value` means: Hydra's syntax, guild's for what has brackets and colons, and `0..4`. Where the
- * two read the same text differently it is refused, with both readings.
+ * Parses the right side of `name=value`: Hydra's syntax, guild's where there are brackets and colons, and `0..4`. A text with
+ * different meanings in the two is refused, with both readings.
  *
  * @throws {ValueMistake} With its place in the text.
  */
@@ -54,7 +54,7 @@ function shown(node: ValueNode): string {
   return '…';
 }
 
-/** Values of one element of a list. */
+/** The values of one element of a list. */
 function listed(node: ValueNode): readonly Value[] {
   if (node.kind === 'word') return spanOf(node) ?? [plainValue(node)];
   if (node.kind !== 'call' && node.kind !== 'slice') return [plainValue(node)];
@@ -63,7 +63,7 @@ function listed(node: ValueNode): readonly Value[] {
   throw new ValueMistake(problem, 'Give it alone, or list all values.', node);
 }
 
-/** One value, whatever is in it. */
+/** A single value, of any kind. */
 function plainValue(node: ValueNode): Value {
   switch (node.kind) {
     case 'word':
@@ -79,7 +79,7 @@ function plainValue(node: ValueNode): Value {
   }
 }
 
-/** `0..4`, `0..10..2`: whole numbers, both ends included; null: it is something else. */
+/** The integers of `0..4` or `0..10..2`, both ends included; null: the word is something else. */
 function spanOf(node: Extract<ValueNode, { kind: 'word' }>): number[] | null {
   const match = /^([-+]?\d+)\.\.([-+]?\d+)(?:\.\.([-+]?\d+))?$/.exec(node.text);
   if (match === null || node.escaped) return null;
@@ -109,7 +109,7 @@ const functions: Readonly<Record<string, (call: Call) => GridValue>> = {
   unset: (call) => ({ kind: 'constant', value: unsetValue(call) }),
 };
 
-/** Functions of Hydra that are refused, with what to write instead. */
+/** Functions of Hydra that are refused, and their replacements. */
 const refused: Readonly<Record<string, string>> = {
   glob: 'List the config groups: `db=mysql,postgres`.',
   shuffle: 'List the values: runs start in the order of the line.',
@@ -143,7 +143,7 @@ function unsetValue(call: Call): Value {
   throw new ValueMistake('`unset()` takes nothing.', 'Write `unset()`, with nothing between the brackets.', call);
 }
 
-/** As in Hydra: `range(stop)`, `range(start,stop[,step])`; the end is excluded. */
+/** Hydra's `range(stop)` and `range(start,stop[,step])`, which exclude the end. */
 function rangeOf(call: Call): number[] {
   const numbers = numbersOf(call, ['start', 'stop', 'step'], 'range(0,5)');
   if (call.args.length === 1 && numbers['stop'] === undefined) {
@@ -161,7 +161,7 @@ function intervalOf(call: Call): { min: number; max: number } {
   throw new ValueMistake('an interval has two ends, the lower one first.', 'Write for example `interval(0,1)`.', call);
 }
 
-/** Arguments by position or name, all of them numbers. */
+/** Arguments by position or name, which must all be numbers. */
 function numbersOf(call: Call, names: readonly string[], example: string): Partial<Record<string, number>> {
   const given: (readonly [string | undefined, ValueNode])[] = [
     ...call.args.map((node, index) => [names[index], node] as const),
@@ -179,7 +179,7 @@ function numbersOf(call: Call, names: readonly string[], example: string): Parti
   return numbers;
 }
 
-/** `tag(log,interval(…))` is how Hydra's sweepers write a logarithmic scale; other tags mean something to them alone. */
+/** `tag(log,interval(…))`, Hydra's logarithmic scale; other tags only have a meaning to Hydra's sweepers. */
 function tagged(call: Call): GridValue {
   const [tag, value, ...more] = call.args;
   const isLog = tag?.kind === 'word' && tag.text === 'log';
@@ -216,7 +216,7 @@ function sorted(call: Call): GridValue {
   return { kind: 'list', values: isReversed ? order.reverse() : order };
 }
 
-/** null: there is no order. */
+/** The values sorted; null: they have no order. */
 function inOrder(values: readonly Value[]): Value[] | null {
   if (values.length === 0) return null;
   if (values.every((value) => typeof value === 'number')) return [...values].sort((left, right) => left - right);
@@ -235,7 +235,7 @@ function cast(call: Call, convert: (value: Value) => Value): GridValue {
   return castDraw(call, inner);
 }
 
-/** Only whole numbers can be made of what is drawn. */
+/** Casts drawn values, which is only possible to integers. */
 function castDraw(call: Call, draw: Extract<GridValue, { kind: 'drawn' }>): GridValue {
   const { distribution, min = 0, max = 0 } = draw.distribution;
   if (call.name === 'float') return draw;

@@ -7,7 +7,7 @@ import { type GridLine, gridSweepText } from './grid-line.js';
 import { readAssignments } from './read-assignments.js';
 import type { GridValue } from './value-range.js';
 
-/** The line that a sweep file was written for; null: the file was written, or changed, by hand. */
+/** The line that a sweep file was generated from; null: the file was written or edited by hand. */
 export function lineBefore(text: string): GridLine | null {
   const [, typed] = /^# memrl-tui grid (.*)$/m.exec(text.slice(0, text.indexOf('\n'))) ?? [];
   const read = typed === undefined ? null : shellWords(typed);
@@ -15,7 +15,7 @@ export function lineBefore(text: string): GridLine | null {
   return line !== null && textOf(line) === text ? line : null;
 }
 
-/** As the heading of the file has it: assignments, options with their values, and the command. */
+/** Parses the heading of the file: assignments, options with their values, and the command. */
 function lineOf(words: readonly string[]): GridLine | null {
   const end = words.indexOf('--');
   if (end < 0) return null;
@@ -48,8 +48,8 @@ function textOf(line: GridLine): string | null {
 }
 
 /**
- * Whether a line says of the same sweep that it has other values: the same command with the same parameters, each of which has
- * a value of before. One that has none of them is meant to be told from the runs before.
+ * Whether a line changes the values of the same sweep: the same command with the same parameters, each of which has a value of
+ * before. One without any of them is meant to be a different sweep.
  */
 export function isOfSameSweep(now: GridLine, before: GridLine): boolean {
   if (JSON.stringify([now.command, now.style]) !== JSON.stringify([before.command, before.style])) return false;

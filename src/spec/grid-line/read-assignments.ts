@@ -31,7 +31,7 @@ export function readAssignments(words: readonly string[]): Map<string, GridValue
   return parameters;
 }
 
-/** Texts of assignments that mean something else elsewhere, with what to write here. */
+/** Syntax of other programs, and what to write here. */
 const otherForms: readonly { pattern: RegExp; problem: string; fix: string }[] = [
   {
     pattern: /^@/,
@@ -79,7 +79,7 @@ function readAssignment(word: string): [string, GridValue] {
   return [name, located(() => gridValue(text), equals + 1)];
 }
 
-/** Moves what is wrong in a part of a word to its place in the word. */
+/** Moves the place of a mistake from a part of a word to the whole word. */
 function located<Result>(work: () => Result, offset: number): Result {
   try {
     return work();
@@ -90,7 +90,7 @@ function located<Result>(work: () => Result, offset: number): Result {
   }
 }
 
-/** Characters of a word that are shown; what is wrong is among them. */
+/** Number of characters of a word that a message shows, around the mistake. */
 const widest = 90;
 
 function mistakesError(mistakes: readonly { word: string; mistake: ValueMistake }[]): UserError {

@@ -2,7 +2,7 @@ import type { Scalar } from '../../base/scalar.js';
 import { ValueMistake } from './value-syntax.js';
 
 /**
- * A word without quotes as a value, where Hydra and guild (which reads YAML as Python does) agree on it.
+ * The value of a word without quotes, where Hydra and guild (which reads YAML as Python does) agree on it.
  *
  * @throws {ValueMistake} Where they do not: `yes` is a text for one and true for the other.
  */
@@ -25,7 +25,7 @@ function inQuotes(text: string): string {
   return `Put it in quotes, twice because of the shell: name="'${text}'". The program gets the same text.`;
 }
 
-/** Words that the two read differently. */
+/** Words that Hydra and guild read differently. */
 const disputed: readonly { pattern: RegExp; readings: string; fix: (text: string) => string }[] = [
   {
     pattern: /^(yes|no|on|off)$/i,

@@ -1,7 +1,7 @@
 import { UserError } from '../../base/user-error.js';
 import { shellWords } from '../../text/shell-words.js';
 
-/** What a line says of a run, as the group says it of the run that its own comes after. */
+/** Macros of a run in the line, and those of the group whose runs come after it. */
 const macros: Readonly<Record<string, string>> = {
   run_dir: 'after_dir',
   run_name: 'after_name',
@@ -9,11 +9,11 @@ const macros: Readonly<Record<string, string>> = {
   then_name: 'run_name',
 };
 
-/** Stand for the braces of a macro, in which a shell would see a variable. Private use: no one types them. */
+/** Placeholders for the braces of a macro, which a shell would read as a variable. Private-use characters, which nobody types. */
 const [OPEN, CLOSE] = ['\ue000', '\ue001'];
 
 /**
- * The words of what follows each run, for its group: `${run_dir}` and `${run_name}` are those of the run that is done,
+ * The words of the command that follows each run, for its group: `${run_dir}` and `${run_name}` are those of the run that is done,
  * `${then_dir}` and `${then_name}` its own.
  *
  * @throws {UserError} Where there is no command, or it needs a shell.

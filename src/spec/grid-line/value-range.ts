@@ -6,17 +6,17 @@ import { ValueMistake } from './value-syntax.js';
 export type GridValue =
   | { readonly kind: 'constant'; readonly value: Value }
   | { readonly kind: 'list'; readonly values: readonly Value[] }
-  /** By the words of the sweep file: `distribution`, `min`, `max`, `q`. */
+  /** In the keys of the sweep file: `distribution`, `min`, `max`, `q`. */
   | { readonly kind: 'drawn'; readonly distribution: Readonly<Record<string, string | number>> };
 
-/** Where something is written. */
+/** A range of characters. */
 export type Span = { readonly start: number; readonly end: number };
 
-/** What numbers go from where to where. */
+/** An arithmetic sequence. */
 type Steps = { first: number; last: number; step: number; isEndIncluded: boolean };
 
 /**
- * Numbers from `first` in steps, with no more decimals than `first` and `step` have: `range(0,0.3,0.1)` holds 0.1 and 0.2.
+ * The numbers of a sequence, with no more decimals than `first` and `step` have: `range(0,0.3,0.1)` contains 0.1 and 0.2.
  *
  * @throws {ValueMistake} When there are none, or too many.
  */
@@ -25,7 +25,7 @@ export function steps({ first, last, step, isEndIncluded }: Steps, place: Span):
   if (step === 0 || !Number.isFinite(exact)) {
     throw new ValueMistake('the step cannot be 0.', 'Write for example `range(0,10,2)`.', place);
   }
-  // A step of 0.1 does not meet its end exactly.
+  // Steps of 0.1 do not reach the end exactly.
   const isMet = Math.abs(exact - Math.round(exact)) < 1e-9;
   const size = isMet ? Math.round(exact) + Number(isEndIncluded) : Math.floor(exact) + 1;
   if (size < 1) {
@@ -37,19 +37,19 @@ export function steps({ first, last, step, isEndIncluded }: Steps, place: Span):
   return Array.from({ length: size }, (_, index) => Number((first + index * step).toFixed(decimals)));
 }
 
-/** As many numbers from one end to the other, both included, rounded to 12 digits. */
+/** `count` numbers from one end to the other, both included, rounded to 12 digits. */
 export function spaced(first: number, last: number, count: number): number[] {
   if (count === 1) return [first];
   const width = (last - first) / (count - 1);
   return Array.from({ length: count }, (_, index) => rounded(first + index * width));
 }
 
-/** Without the last digits, which are only those of the computation. */
+/** Removes the last digits, which are rounding errors. */
 export function rounded(value: number): number {
   return Number(value.toPrecision(12));
 }
 
-/** @throws {ValueMistake} When there are more values than a sweep has runs. */
+/** @throws {ValueMistake} When there are more values than a sweep may have runs. */
 export function refuseMany(count: number, place: Span): void {
   if (count <= mostRuns) return;
   const problem = `these are ${count.toLocaleString('en-US')} values; the limit is ${mostRuns.toLocaleString('en-US')}.`;

@@ -1,4 +1,4 @@
-/** Part of a value as it is written, with its characters in the text. */
+/** A part of a value as it is written, with its range of characters. */
 export type ValueNode = { readonly start: number; readonly end: number } & (
   | { readonly kind: 'word'; readonly text: string; /** Has a backslash, so it is a text. */ readonly escaped: boolean }
   | { readonly kind: 'quoted'; readonly text: string }
@@ -15,7 +15,7 @@ export type ValueNode = { readonly start: number; readonly end: number } & (
   | { readonly kind: 'slice'; readonly name: string; readonly parts: readonly string[] }
 );
 
-/** What is wrong with a value, where, and what to write instead. */
+/** A mistake in a value, its place, and what to write instead. */
 export class ValueMistake extends Error {
   override readonly name = 'ValueMistake';
   readonly start: number;
@@ -31,10 +31,10 @@ export class ValueMistake extends Error {
 }
 
 /**
- * Reads the right side of `name=value`: the elements that its commas separate. The syntax is Hydra's for overrides, and that
- * of guild for what stands in brackets with colons. What it means is not decided here.
+ * Parses the right side of `name=value` into the elements that its commas separate: Hydra's syntax of overrides, and guild's for
+ * brackets with colons. Their meaning is decided elsewhere.
  *
- * @throws {ValueMistake} When a bracket or a quote is not closed, or something stands where it cannot.
+ * @throws {ValueMistake} When a bracket or a quote is not closed, or a character is misplaced.
  */
 export function parseValue(text: string): ValueNode[] {
   const reader = new Reader(text);
@@ -43,7 +43,7 @@ export function parseValue(text: string): ValueNode[] {
   return elements;
 }
 
-/** Levels of brackets. */
+/** Limit on the nesting of brackets. */
 const deepest = 16;
 const closing = { '(': ')', '[': ']', '{': '}' } as const;
 const quotesHelp = 'Put a text with special characters in quotes of its own: name="\'a, b\'".';
@@ -64,7 +64,7 @@ class Reader {
     return this.#mistake(`\`${this.#text[this.#at]}\` has nothing to close.`, quotesHelp);
   }
 
-  /** Elements up to a closing bracket, which is left there, or the end. */
+  /** Elements up to a closing bracket, which is not consumed, or the end. */
   elements(close: string | null, depth: number): ValueNode[] {
     if (depth > deepest) throw this.#mistake(`brackets are more than ${deepest} deep.`, 'Write it as a sweep file.');
     this.#skipBlanks();
@@ -112,7 +112,7 @@ class Reader {
     return slice;
   }
 
-  /** Up to one of these characters or the end. A backslash protects a special character; `${…}` is kept whole. */
+  /** A word up to one of these characters or the end. A backslash escapes a special character; `${…}` is kept as a whole. */
   #word(stops: string): Extract<ValueNode, { kind: 'word' }> {
     const start = this.#at;
     let [text, escaped] = ['', false];
@@ -155,7 +155,7 @@ class Reader {
     throw this.#mistake('the quote is not closed.', `Add ${quote} at its end.`);
   }
 
-  /** `[a:b]`, `name[a:b:c]`; null: what is in the brackets is no slice, and nothing was read. */
+  /** `[a:b]`, `name[a:b:c]`; null: the brackets contain no slice, and nothing was consumed. */
   #slice(name: string, start: number): ValueNode | null {
     const end = this.#text.indexOf(']', this.#at);
     const inside = end < 0 ? '' : this.#text.slice(this.#at + 1, end);

@@ -8,7 +8,7 @@ import { faultOf, holdsForRow } from './done-rule.js';
 import { isEarlyStop } from './early-stop/verdict.js';
 
 /**
- * Whether a run has to be started, and why, judged by what its directory says.
+ * Whether a run has to be started, and why, by the contents of its directory.
  *
  * @throws {UserError} When the directory belongs to another run: the same name, but other parameters.
  */
@@ -22,14 +22,17 @@ export function completionOf(run: PlannedRun, facts: RunFacts): Completion {
   return afterAttempts(run, facts);
 }
 
-/** Another program may have made what the rule asks for, in the directory that the run would have. */
+/** Completion of a run without attempts. Another program may have created what the rule looks for, in the run's directory. */
 function withoutAttempts(run: PlannedRun, facts: RunFacts): Completion {
   const evidence = doneEvidence(run, facts);
   if (evidence === null) return { state: 'new', reason: 'not started yet' };
   return { state: 'done', reason: `${evidence}, though it was not started here` };
 }
 
-/** What one's siblings did is not judged again: a run that was ended early stays so while the file says anything of it. */
+/**
+ * Whether the rule that ended a run still applies. Early stopping is not judged again: it holds while the file has
+ * `early_terminate`.
+ */
 function stillStands({ stopWhen, earlyTerminate }: PlannedRun, rule: string): boolean {
   return isEarlyStop(rule) ? earlyTerminate !== null : rule === stopWhen?.when;
 }
@@ -37,7 +40,7 @@ function stillStands({ stopWhen, earlyTerminate }: PlannedRun, rule: string): bo
 function afterAttempts(run: PlannedRun, facts: RunFacts): Completion {
   const grown = growth(facts.parameters ?? {}, run.parameters);
   const evidence = doneEvidence(run, facts);
-  // A rule that holds the budget against what was written does not hold for the larger one.
+  // A done rule that refers to the budget may not hold for the larger one.
   const wasDone = evidence !== null || facts.exitCode === 0;
   if (grown !== null) return { state: 'resume', reason: grown, grown: { wasDone } };
   if (evidence !== null && !stoppedWithoutRows(run.done, facts)) return { state: 'done', reason: evidence };
@@ -54,19 +57,22 @@ function refuseForeign(run: PlannedRun, facts: RunFacts): void {
   );
 }
 
-/** Also where `extends` was given, or taken away, after the run was started: what is budget today decides. */
+/** Whether a directory belongs to a run; also where `extends` was changed after the run started, as the present budget decides. */
 function isSame({ identity, group, parameters, budget = [] }: PlannedRun, facts: RunFacts): boolean {
   if (facts.identity === identity) return true;
   if (facts.group !== group || facts.parameters === null) return false;
   return identityOf(group, facts.parameters, budget) === identityOf(group, parameters, budget);
 }
 
-/** A polite stop can end in exit code 0, which is then no evidence that the run is complete. */
+/** Whether a run was stopped by a rule and has exit code 0, which is then no evidence that it is complete. */
 function stoppedWithoutRows(done: DoneRule, { stoppedBy }: RunFacts): boolean {
   return stoppedBy !== null && 'exit' in done;
 }
 
-/** How a budget grew, in words; null: it did not. Same identity, so what differs is budget; less of it is no reason to run again. */
+/**
+ * How a budget grew, in words; null: it did not. The identities are equal, so only budget differs; a smaller one is no reason to
+ * run again.
+ */
 export function growth(before: Parameters, now: Parameters): string | null {
   for (const [name, value] of Object.entries(now)) {
     const old = ownValue(before, name);
@@ -78,7 +84,7 @@ export function growth(before: Parameters, now: Parameters): string | null {
   return null;
 }
 
-/** A parameter may be called `constructor`. */
+/** The value of a parameter, which may be called `constructor`. */
 function ownValue(parameters: Parameters, name: string): Parameters[string] | undefined {
   return Object.hasOwn(parameters, name) ? parameters[name] : undefined;
 }
@@ -91,7 +97,7 @@ export function changesBetween(before: Parameters, now: Parameters): string[] {
     .map((name) => `${name} was ${text(ownValue(before, name))} and would be ${text(ownValue(now, name))}`);
 }
 
-/** Names of the parameters that one of them has alone, or with another value. */
+/** Names of the parameters that only one of them has, or that differ. */
 export function differingParameters(before: Parameters, now: Parameters): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
   return names.filter((name) => canonicalText(ownValue(before, name)) !== canonicalText(ownValue(now, name)));
@@ -128,12 +134,12 @@ function unfinished({ done, stopWhen }: PlannedRun, facts: RunFacts): string {
   return facts.exitCode === 0 ? `${attempt} ended with exit code 0, but there is ${missing}` : missing;
 }
 
-/** Why nobody can say whether the run is done, in words; null: that can be said. */
+/** Why it cannot be known whether the run is done, in words; null: it can. */
 function faultWords(done: DoneRule, { malformed }: RunFacts): string | null {
   return malformed === undefined ? faultOf(done) : `${malformed} is not a row of JSON: correct or remove it`;
 }
 
-/** What would say that the run is done, and is not there; null: its exit code says it. */
+/** What is missing for the run to be done, in words; null: its exit code decides. */
 function missingWords(done: DoneRule, { doneWords }: RunFacts): string | null {
   if ('exit' in done) return null;
   if ('command' in done) return doneWords ?? 'its done command is asked at the launch';

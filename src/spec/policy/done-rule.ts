@@ -6,32 +6,32 @@ import { compileExpression, type Expression, ExpressionError, TooLarge } from '.
 import type { DoneRule, PlannedRun } from '../planned-run.js';
 import { patternFault } from '../../text/pattern.js';
 
-/** A rule that looks at a file. `where` absent: that it is there is enough. */
+/** A rule about a file. `where` absent: the file only has to exist. */
 type FileRule = Exclude<DoneRule, { exit: 0 }>;
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** For one row, ms. */
+/** Time limit for one row, ms. */
 const ROW_MS = 250;
 
-/** What is made of `where`; a text says why nothing can be. Ten thousand runs share a handful of rules. */
+/** Compiled `where` expressions; a text says why one is invalid. Ten thousand runs share a handful of rules. */
 const compiled = new Map<string, Expression | string>();
 
 /**
- * Whether a row of the rule's file says that the run is done. `where` sees the row's fields and, where the row has no
- * such field, the run's parameters: `name == "final" && batch >= n_batches`. A row that lacks a field does not count.
+ * Whether some row of the rule's file shows that the run is done. `where` sees the row's fields and, for other names, the run's
+ * parameters: `name == "final" && batch >= n_batches`. A row that lacks a needed field does not count.
  */
 export function holdsForRow(rule: FileRule, rows: readonly Row[], parameters: Parameters): boolean {
   return rows.some(rowTest(rule, parameters));
 }
 
-/** The same for one row after the other; undefined for a rule that looks at no file. */
+/** Tests rows one by one; undefined for a rule without a file. */
 export function doneTest({ done, parameters }: Pick<PlannedRun, 'done' | 'parameters'>) {
   return 'exit' in done ? undefined : rowTest(done, parameters);
 }
 
 function rowTest(rule: FileRule, parameters: Parameters): (row: Row) => boolean {
-  // What was found is a file, or a line that matches.
+  // A file exists, or a line matches: nothing else is tested.
   if (!('file' in rule) || rule.where === undefined) return () => true;
   const { where } = rule;
   const expression = expressionOf(where);
@@ -42,7 +42,7 @@ function rowTest(rule: FileRule, parameters: Parameters): (row: Row) => boolean 
   return (row) => typeof expressionOf(where) !== 'string' && inTime(where, () => test(row)) === true;
 }
 
-/** Why the rule cannot be looked at, in words; null: it can. It may come from an older version of this program. */
+/** Why the rule cannot be tested, in words; null: it can. A rule may come from an older version of this program. */
 export function faultOf(rule: DoneRule): string | null {
   const { output, where } = rule as { output?: string; where?: string };
   const fault = where === undefined ? null : expressionOf(where);
@@ -68,7 +68,7 @@ function compiledOrFault(where: string): Expression | string {
   }
 }
 
-/** Who asks may be the supervisor: a rule that takes too long is not used any more. */
+/** Runs an expression within its limit. The supervisor may be the caller: a rule that takes too long is not used again. */
 function inTime<Result>(where: string, work: () => Result): Result | string {
   try {
     return withinTime('A row of the done rule', ROW_MS, work);

@@ -1,20 +1,20 @@
 import * as z from 'zod';
 
 /**
- * The ways in which people are told what happens: keys of `notify` in the sweep file. `written`: what the file may say, with
- * `${envvar:NAME}` in it; its message is the end of "expected …". `setting`: as the plan keeps it.
- * `accepts`: whether it makes sense with the variables filled in; `problem`: what is wrong where it does not, without what the
- * variables hold. How each is sent is told in `supervisor/notify/notifier.ts`.
+ * The channels of notifications: keys of `notify` in the sweep file. `written`: the schema of the file's value, which may contain
+ * `${envvar:NAME}`; its message follows "expected …". `setting`: the schema in the plan. `accepts`: whether a value is valid after
+ * the variables are filled in; `problem`: what is wrong where it is not, without the variables' values.
+ * `supervisor/notify/notifier.ts` sends them.
  */
 export const notifyChannels = {
-  /** A program and its arguments; the message is on its stdin as JSON, and in words as the last argument. */
+  /** A program and its arguments; it gets the message as JSON on stdin, and as a sentence in the last argument. */
   command: {
     written: z.array(z.string(), 'a list of words').min(1, 'at least one word'),
     setting: z.array(z.string()).nonempty(),
     accepts: (filled: string | string[]) => Array.isArray(filled),
     problem: 'this is no list of words.',
   },
-  /** Gets the message as a POST of JSON. */
+  /** An address that gets the message as JSON by POST. */
   webhook: {
     written: z
       .string('a web address')
@@ -34,12 +34,12 @@ export type ChannelSetting<Name extends ChannelName> = z.infer<Channels[Name]['s
 
 export const channelNames = Object.keys(notifyChannels) as ChannelName[];
 
-/** One key for each channel, absent where it is not wanted: for the sweep file. */
+/** One key for each channel, absent if it is not used: the sweep file's schema. */
 export const writtenChannels = shapeOf(({ written }) => z.optional(written)) as {
   [Name in ChannelName]: z.ZodOptional<Channels[Name]['written']>;
 };
 
-/** One key for each channel, null where it is not wanted: for the plan. */
+/** One key for each channel, null if it is not used: the plan's schema. */
 export const channelSettings = shapeOf(({ setting }) => z.nullable(setting).default(null)) as {
   [Name in ChannelName]: z.ZodDefault<z.ZodNullable<Channels[Name]['setting']>>;
 };

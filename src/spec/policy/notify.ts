@@ -8,9 +8,9 @@ type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * `notify` with `${envvar:NAME}` replaced, so that a token need not stand in the file.
+ * `notify` with `${envvar:NAME}` replaced, so that a token need not be in the file.
  *
- * @throws {UserError} For a variable that is not set, any other macro, and what is then no web address.
+ * @throws {UserError} For a variable that is not set, any other macro, and a result that is not a web address.
  */
 export function notifyOf(file: GroupsFile, { on, ...written }: NotifyText, environment: Environment): Notify {
   const settings = channelNames.map((name) => [name, settingOf(file, name, { written: written[name], environment })]);
@@ -31,7 +31,7 @@ function settingOf(
     : fill(written, keys);
   const { accepts, problem } = notifyChannels[name];
   if (accepts(setting)) return setting;
-  // What the variables hold may be secret, so it is not shown.
+  // The values of the variables may be secret, so they are not shown.
   const said = `with its variables filled in, ${problem}`;
   throw mistake(file, keys, { problem: said, fix: 'Look at the variables that it names.' });
 }

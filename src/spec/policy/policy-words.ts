@@ -4,14 +4,14 @@ import { counted, memoryText } from '../../text/numbers.js';
 import { type EarlyTerminate, type PlannedRun, Resources, RetryRule, type SlurmOptions } from '../planned-run.js';
 
 /**
- * How a run is treated where that is not the usual way, each in a few words: `priority 5`, `3 retries after crash or oom`,
- * `at most 2h`. For the plan that a person looks at before the launch. Empty: all as usual.
+ * The settings of a run that differ from the defaults, each in a few words: `priority 5`, `3 retries after crash or oom`, `at most
+ * 2h`. Shown with the plan before the launch. Empty: all are defaults.
  */
 export function policyWords(run: PlannedRun): string[] {
   return Object.values(wordsByKey(run)).flat();
 }
 
-/** The same by the keys of the sweep file; what is as usual is left out. */
+/** The same words by keys of the sweep file; defaults are left out. */
 export function policyOf(run: PlannedRun): Record<string, string> {
   const policy: Record<string, string> = {};
   for (const [key, words] of Object.entries({ ...wordsByKey(run), done: doneWords(run) }))
@@ -32,7 +32,7 @@ function wordsByKey(run: PlannedRun): Record<string, string[]> {
   };
 }
 
-/** When it counts as done; no words: by its exit code. */
+/** The done rule in words; empty: the exit code. */
 function doneWords({ done }: PlannedRun): string[] {
   if ('exit' in done) return [];
   if ('output' in done) return [`prints ${done.output}`];
@@ -40,7 +40,7 @@ function doneWords({ done }: PlannedRun): string[] {
   return [done.where === undefined ? `${done.file} is there` : `${done.file} has a row with ${done.where}`];
 }
 
-/** `asha (eta 3, min_iter 5)`. */
+/** A rule in words: `asha (eta 3, min_iter 5)`. */
 export function ruleWords({ type, ...numbers }: EarlyTerminate): string {
   const said = Object.entries(numbers)
     .filter(([key, value]) => value !== undefined && !(key === 'strict' && value === true))
@@ -48,7 +48,7 @@ export function ruleWords({ type, ...numbers }: EarlyTerminate): string {
   return `${type} (${said.join(', ')})`;
 }
 
-/** A row of every run has these words: what is usual is found out once. */
+/** The defaults, computed once, as every row of a table compares with them. */
 const usualRetry = RetryRule.parse({});
 const usual = Resources.parse({});
 

@@ -2,8 +2,8 @@ import { fnv1a64 } from '../expand/identity.js';
 import type { PlannedRun } from '../planned-run.js';
 
 /**
- * Digests of what a run is started with, by key of the sweep file; what is empty is left out. They tell that it is another than
- * before, and nothing of it: there may be secrets in it.
+ * Digests of a run's command, environment and so on, by key of the sweep file; empty parts are left out. They show that a part has
+ * changed without containing it, as it may hold secrets.
  */
 export function startDigests(run: PlannedRun): Readonly<Record<string, string>> {
   const known = digests.get(run);
@@ -16,16 +16,16 @@ export function startDigests(run: PlannedRun): Readonly<Record<string, string>> 
   return found;
 }
 
-/** Variables that say where results are sent to, and not what is run. */
+/** Variables that say where results are logged, which does not change what is run. */
 const ofLogging = /^(WANDB_|TRACKIO_DIR$)/;
 
-/** Digest of what the sweep file adds to the environment of a run, as far as that may change what it does. */
+/** Digest of the variables that the sweep file sets, as far as they may affect the run. */
 export function environmentDigest({ env }: PlannedRun): string {
   const own = Object.entries(env).filter(([name]) => !ofLogging.test(name));
   return fnv1a64(JSON.stringify(own.sort(byName))).slice(-8);
 }
 
-/** A row is drawn often; what its run is started with never changes. */
+/** Computed once for each run: rows are drawn often, and a planned run never changes. */
 const digests = new WeakMap<PlannedRun, Readonly<Record<string, string>>>();
 
 function byName([one]: readonly [string, string], [other]: readonly [string, string]): number {

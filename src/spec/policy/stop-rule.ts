@@ -4,11 +4,11 @@ import { compileExpression, type Expression, ExpressionError, TooLarge } from '.
 import type { StopRule } from '../planned-run.js';
 
 /**
- * Follows the metric rows of one run, oldest first, and says when its stop rule is met: true from the row on at which
- * `when` has held `for` times in a row.
+ * Returns a function that takes the metric rows of one run, oldest first, and returns whether its stop rule is met: true from the
+ * row on at which `when` has held `for` times in a row.
  *
- * All numbers are doubles. Metrics hide parameters of the same name. A row without the metrics that the rule needs
- * (a training row between two evaluations) counts neither for nor against it.
+ * All numbers are doubles. Metrics hide parameters of the same name. A row without the metrics that the rule needs (a training row
+ * between two evaluations) is ignored.
  *
  * @throws {ExpressionError} When the rule is not an expression, or, at a row, when it takes too much memory.
  */
@@ -32,14 +32,14 @@ export function compileStopRule(
       if (identifier === undefined) identifiers.set(key, (identifier = identifierOf(key)));
       if (wanted.has(identifier)) variables[identifier] = row[key]!;
     }
-    const verdict = judge(expression, variables);
+    const verdict = evaluateRule(expression, variables);
     if (verdict !== null) held = verdict ? held + 1 : 0;
     return held >= rule.for;
   };
 }
 
-/** null: a metric is missing, so there is nothing to judge. */
-function judge(expression: Expression, variables: Readonly<Record<string, CelValue>>): boolean | null {
+/** Whether the expression holds; null: a metric is missing. */
+function evaluateRule(expression: Expression, variables: Readonly<Record<string, CelValue>>): boolean | null {
   try {
     return expression.evaluate(variables) === true;
   } catch (error) {

@@ -2,42 +2,44 @@ import { normalDensity, normalProbability, normalQuantile } from '../expand/samp
 import { dimensionProblem, unitPoints } from '../expand/sampling/unit-points.js';
 import { GaussianProcess, type Point, type Prediction, type Samples } from './gaussian-process.js';
 
-/** What a search knows: values to be small at points of the unit cube, and the points whose values are still to come. */
+/** The observations of a search: values, to be minimized, at points of the unit cube, and points without a value yet. */
 export type Observations = Samples & { readonly pending: readonly Point[] };
 
-/** Where a search looks. */
+/** The space that a search explores. */
 export type SearchSpace = {
   /** Names of the axes. */
   readonly dimensions: readonly string[];
-  /** Where what is drawn at a point is found in the unit cube: a point stands for a whole interval where values are listed. */
+  /** Rounds a point to the place of the value drawn there, as a listed value fills a whole interval. */
   readonly placeOf: (point: Point) => Point;
 };
 
-/** The process sees no more samples: half of them the best, the others the latest. */
+/** Limit on the samples of the process: half of them the best, the others the latest. */
 const MOST_SAMPLES = 100;
-/** Points of the unit cube of which the best ones are the beginning of a climb. */
+/** Number of random points, of which the best ones start a climb. */
 const CANDIDATES = 1000;
 const CLIMBS = 5;
-/** Points that are looked at in a climb, the deviation of its first steps, and that at which it ends. */
+/** Number of points tried in a climb, the standard deviation of its first steps, and that at which it ends. */
 const STEPS = 80;
 const FIRST_DEVIATION = 0.1;
 const LEAST_DEVIATION = 1e-4;
-/** Looked at between two pauses. */
+/** Number of points between two pauses. */
 const AT_ONCE = 40;
-/** Two points that run at once are no nearer to each other, as long as there are others. */
+/** Least distance of two points that run at the same time, unless there is no other point. */
 const LEAST_APART = 0.01;
-/** Runs, besides one for each dimension, that fill the cube before their values are looked at. */
+/** Number of runs, besides one for each dimension, that cover the cube before their values count. */
 const FILLING = 3;
-/** What an improvement is worth while in every other round, in deviations of all values: else all go to where the best is. */
+/**
+ * In every other round an improvement must be at least this large, in standard deviations of all values, or all points would be
+ * near the best.
+ */
 const WORTHWHILE = 0.02;
 
 /**
- * Points of the unit cube, those first at which the value is expected to improve most on the best so far: the next point of a
- * Bayesian search is the first. While there are few runs for the dimensions, those that fill the cube. Points whose values
- * are still to come count as if they had given what the process expects of them (Ginsbourger, Le Riche and Carraro, 2010).
- * Pauses every few milliseconds.
+ * Points of the unit cube, sorted by expected improvement on the best value so far: the first is the next point of a Bayesian
+ * search. While there are too few runs for the dimensions, points that cover the cube. A point without a value yet counts as if it
+ * had the mean that the process predicts (Ginsbourger, Le Riche and Carraro, 2010). Pauses every few milliseconds.
  *
- * @param seed What all candidates follow from.
+ * @param seed Determines all candidates.
  */
 export function* rankedPoints(
   { points, values, pending }: Observations,
@@ -68,7 +70,7 @@ export function* rankedPoints(
 
 type Drawing = { purpose: string; from: number; count: number };
 
-/** So many points of a sequence that fills the unit cube evenly. */
+/** The next points of a sequence that covers the unit cube evenly. */
 function* drawn(dimensions: readonly string[], { purpose, from, count }: Drawing): Generator<void, Point[]> {
   const kind = dimensionProblem('sobol', dimensions.length) === null ? 'sobol' : 'random';
   const names = dimensions.map((name) => `${purpose}/${name}`);
@@ -84,7 +86,7 @@ function* drawn(dimensions: readonly string[], { purpose, from, count }: Drawing
 type Scored = { point: Point; score: number };
 type Climb = { scoreOf: (point: Point) => number; starts: readonly Point[]; steps: readonly Point[] };
 
-/** The candidates by their scores, behind the tops that are reached from the best of them and from `starts`. */
+/** The candidates by their scores, preceded by the local maxima reached from the best of them and from `starts`. */
 function* climbed(candidates: readonly Point[], climb: Climb): Generator<void, Point[]> {
   const scored: Scored[] = [];
   for (const [index, point] of candidates.entries()) {
@@ -102,7 +104,7 @@ function byScore(a: Scored, b: Scored): number {
   return a.score === b.score ? 0 : b.score - a.score;
 }
 
-/** Tries points around the best so far, in all axes and in one by turns; nearer ones after each that is no better. */
+/** Tries points around the best one so far, in all axes and in one axis in turns; the steps shrink after each failure. */
 function* topFrom(start: Scored, { scoreOf, steps }: Climb): Generator<void, Scored> {
   let best = start;
   let deviation = FIRST_DEVIATION;
@@ -120,21 +122,21 @@ function* topFrom(start: Scored, { scoreOf, steps }: Climb): Generator<void, Sco
   return best;
 }
 
-/** A step out of the cube is one to the border; points lie within. */
+/** Clips a coordinate to the cube; points lie inside it. */
 function within(at: number, spare: number): number {
   const margin = 1e-9 * (1 + spare);
   return Math.min(1 - margin, Math.max(margin, at));
 }
 
-/** Where the best value was observed, just within the interval that its place is the upper end of. */
+/** The point of the best value, moved slightly inside the interval whose upper end it is. */
 function bestOf({ points, values }: Samples): Point[] {
   const point = points[values.indexOf(Math.min(...values))]!;
   return [point.map((at) => Math.min(1 - 1e-9, Math.max(1e-9, at - 1e-9)))];
 }
 
 /**
- * The logarithm of how much a value is expected to be below the best so far, where it is not above (Jones, Schonlau and
- * Welch, 1998): far off, the improvement itself is too small a number to compare (Ament and others, 2023).
+ * The logarithm of the expected improvement: by how much a value is expected to be below the best so far, 0 if above (Jones,
+ * Schonlau and Welch, 1998). Far from the best, the improvement itself is too small to be compared (Ament and others, 2023).
  */
 export function logExpectedImprovement({ mean, deviation }: Prediction, best: number): number {
   const z = (best - mean) / deviation;
@@ -150,14 +152,14 @@ export function logExpectedImprovement({ mean, deviation }: Prediction, best: nu
   );
 }
 
-/** From here on differences of nearly equal numbers have too few digits. */
+/** Below this z the difference of nearly equal numbers loses too many digits. */
 const FAR = -8;
 
 function distance(a: Point, b: Point): number {
   return Math.sqrt(a.reduce((sum, at, index) => sum + (at - b[index]!) ** 2, 0));
 }
 
-/** Of many samples the best half, and the latest of the others. */
+/** The best half, and the latest of the others, of many samples. */
 function someOf({ points, values }: Samples): Samples {
   if (points.length <= MOST_SAMPLES) return { points, values };
   const order = values.map((_, index) => index).sort((a, b) => values[a]! - values[b]!);
@@ -168,8 +170,8 @@ function someOf({ points, values }: Samples): Samples {
 }
 
 /**
- * Values of mean 0 and deviation 1. How bad a bad value is tells a search nothing, and one run that diverges would make all
- * others look the same: what is far above the middle is brought down.
+ * Values with mean 0 and standard deviation 1. Values far above the median are cut off, as the size of a bad value carries no
+ * information, and one diverged run would make all others look equal.
  */
 export function standardized(values: readonly number[]): number[] {
   const sorted = [...values].sort((a, b) => a - b);
@@ -177,7 +179,7 @@ export function standardized(values: readonly number[]): number[] {
   const middle = [0.5, 0.75, 0.9]
     .map((share) => sorted[Math.floor(share * sorted.length)]!)
     .find((each) => each > least);
-  // Halves, so that no difference of two numbers overflows.
+  // Halved, so that no difference of two numbers overflows.
   const most = middle === undefined ? Infinity : middle + 4 * (middle / 2 - least / 2);
   const near = values.map((value) => Math.min(value, most));
   const largest = Math.max(1, ...near.map(Math.abs));

@@ -1,7 +1,7 @@
 /**
- * A Gaussian process over the unit cube: Matérn covariance with ν = 5/2, variance 1, a length scale for each dimension and
- * noise, those that are most probable under the samples and priors on them. The priors keep a few samples from being told
- * more about than they tell: those of the lengths grow with the dimensions (Hvarfner, Hellsten and Nardi, 2024).
+ * A Gaussian process over the unit cube: Matérn covariance with ν = 5/2 and variance 1, a length scale for each dimension, and
+ * noise, all at their posterior mode given the samples and priors. The priors prevent overfitting to few samples: those of the
+ * lengths grow with the number of dimensions (Hvarfner, Hellsten and Nardi, 2024).
  *
  * Rasmussen and Williams, "Gaussian Processes for Machine Learning" (2006), algorithm 2.1 and equations 4.17 and 5.9.
  */
@@ -9,22 +9,22 @@
 /** A point of the unit cube. */
 export type Point = readonly number[];
 
-/** What is observed: a value at each point. */
+/** Observed values, one at each point. */
 export type Samples = { readonly points: readonly Point[]; readonly values: readonly number[] };
 
-/** At a point, in the units of the samples. */
+/** The prediction at a point, in the units of the samples. */
 export type Prediction = { readonly mean: number; readonly deviation: number };
 
-/** Length scales and the variance of the noise; all as natural logarithms, as they are fitted. */
+/** Length scales and the variance of the noise, as natural logarithms. */
 export type Scales = { readonly lengths: readonly number[]; readonly noise: number };
 
-/** Rows of a lower triangle. */
+/** Rows of a lower triangular matrix. */
 type Triangle = readonly Float64Array[];
 
-/** Keeps what coincides from having a deviation of nothing. */
+/** Lower bound of the variance, which coinciding points would make 0. */
 const LEAST_VARIANCE = 1e-12;
 
-/** A process that has seen some samples. */
+/** A process that is conditioned on some samples. */
 export class GaussianProcess {
   readonly samples: Samples;
   readonly #scales: Scales;
@@ -42,12 +42,12 @@ export class GaussianProcess {
     this.#weights = backward(factor, forward(factor, samples.values));
   }
 
-  /** Pauses after each step. @param samples One at least, of mean 0 and deviation 1. */
+  /** Fits the scales; pauses after each step. @param samples At least one, with mean 0 and standard deviation 1. */
   static *fit(samples: Samples): Generator<void, GaussianProcess> {
     return new GaussianProcess(samples, yield* fittedScales(samples));
   }
 
-  /** The same process with one sample more: its scales stay. */
+  /** The process with one more sample and the same scales. */
   with(point: Point, value: number): GaussianProcess {
     const { points, values } = this.samples;
     const covariances = this.#covariances(point);
@@ -71,16 +71,16 @@ export class GaussianProcess {
   }
 }
 
-/** Steps of the fit, at most, and the change of a logarithm below which it ends. */
+/** Limit on the steps of the fit, and the change of a logarithm below which it ends. */
 const MOST_STEPS = 60;
 const LEAST_STEP = 0.01;
 const FIRST_STEP = 0.3;
 const MOST_STEP = 1;
-/** Where the fit begins, and the bounds of what it looks at, as logarithms. */
+/** Initial values and bounds of the fitted logarithms. */
 const start = { length: Math.log(0.5), noise: Math.log(1e-3) };
 const bounds = { length: [-6, 6], noise: [Math.log(1e-6), 0] } as const;
 
-/** Climbs the posterior of the scales by the signs of its slope (Rprop; Riedmiller and Braun, 1993). */
+/** Maximizes the posterior of the scales by the signs of its gradient (Rprop; Riedmiller and Braun, 1993). */
 function* fittedScales(samples: Samples): Generator<void, Scales> {
   const dimensions = samples.points[0]!.length;
   let place = [...Array.from({ length: dimensions }, () => start.length), start.noise];
@@ -110,7 +110,7 @@ function scalesOf(place: readonly number[]): Scales {
 
 type Posterior = { score: number; slope: number[] };
 
-/** The logarithm of the posterior of the scales, up to a constant, and its slope in each of them. Also for tests. */
+/** The logarithm of the posterior of the scales, up to a constant, and its gradient. Exported for tests. */
 export function posterior(samples: Samples, scales: Scales): Posterior {
   const { points, values } = samples;
   const factor = choleskyFactor(points, scales);
@@ -127,7 +127,7 @@ export function posterior(samples: Samples, scales: Scales): Posterior {
   };
 }
 
-/** How far each logarithm is from what is expected of it, in deviations. */
+/** For each logarithm, the distance from its prior mean in standard deviations. */
 function priorsOf({ lengths, noise }: Scales): { distance: number; deviation: number }[] {
   const mean = Math.SQRT2 + Math.log(lengths.length) / 2;
   const deviation = Math.sqrt(3);
@@ -165,7 +165,7 @@ function inverseLengths({ lengths }: Scales): Float64Array {
   return Float64Array.from(lengths, (length) => Math.exp(-length));
 }
 
-/** In length scales. */
+/** The squared distance in length scales. */
 function squaredDistance(a: Point, b: Point, inverse: Float64Array): number {
   let squares = 0;
   for (let axis = 0; axis < inverse.length; axis += 1) {
@@ -181,13 +181,13 @@ function matern(squares: number): number {
   return (1 + scaled + (scaled * scaled) / 3) * Math.exp(-scaled);
 }
 
-/** Its slope in the squared distance. */
+/** The derivative of the correlation with respect to the squared distance. */
 function maternSlope(squares: number): number {
   const scaled = Math.sqrt(5 * squares);
   return (-5 / 6) * (1 + scaled) * Math.exp(-scaled);
 }
 
-/** L of the covariance K = L Lᵀ, by rows. */
+/** The Cholesky factor L of the covariance K = L Lᵀ, by rows. */
 function choleskyFactor(points: readonly Point[], scales: Scales): Triangle {
   const inverse = inverseLengths(scales);
   const factor: Float64Array[] = [];
@@ -231,7 +231,7 @@ function inverseOf(factor: Triangle): Triangle {
   );
 }
 
-/** x of L x = b. */
+/** Solves L x = b. */
 function forward(factor: Triangle, b: ArrayLike<number>): Float64Array {
   const x = new Float64Array(b.length);
   for (let row = 0; row < x.length; row += 1) {
@@ -243,7 +243,7 @@ function forward(factor: Triangle, b: ArrayLike<number>): Float64Array {
   return x;
 }
 
-/** x of Lᵀ x = b. */
+/** Solves Lᵀ x = b. */
 function backward(factor: Triangle, b: Float64Array): Float64Array {
   const x = b.slice();
   for (let row = x.length - 1; row >= 0; row -= 1) {

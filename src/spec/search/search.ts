@@ -16,25 +16,25 @@ import { atSnapshot } from '../snapshot-place.js';
 import { rankedPoints } from './expected-improvement.js';
 import { observationsOf, type Trial } from './trials.js';
 
-/** What is known when a further run is proposed. */
+/** The input for the proposal of a further run. */
 export type Known = {
-  /** Of the group, in the order in which they were proposed. */
+  /** Trials of the group, in the order in which they were proposed. */
   readonly trials: readonly Trial[];
-  /** Names of all runs of the sweep, in small letters. */
+  /** Names of all runs of the sweep, in lower case. */
   readonly names: ReadonlySet<string>;
 };
 
 type DrawnMethod = Exclude<Method, { kind: 'grid' }>;
 type Coordinates = (dimension: string) => number;
 
-/** One point is worked out in at most so many ms. */
+/** Time limit for the expressions of one point, ms. */
 const POINT_MS = 500;
-/** Draws that are tried for one that is new. */
+/** Number of draws until a new point is found, at most. */
 const TRIES = 2000;
 
 /**
- * Proposes runs of the open groups of a sweep file. What it proposes follows from the file, its seed and the trials so far;
- * it remembers nothing.
+ * Proposes runs of the open groups of a sweep file. A proposal depends only on the file, its seed and the trials so far; the object
+ * keeps no state.
  */
 export class Search {
   readonly #file: GroupsFile;
@@ -45,7 +45,7 @@ export class Search {
 
   /**
    * @param recorded Runs of the sweep that have a directory.
-   * @throws {UserError} When the file cannot be read (any more).
+   * @throws {UserError} When the file cannot be parsed (any more).
    */
   constructor(
     { path, text, snapshots = [], ...options }: PlanSource,
@@ -63,9 +63,9 @@ export class Search {
   }
 
   /**
-   * The next run of a group; null: every point that it tried has a run. Pauses every few milliseconds.
+   * The next run of a group; null: all points that were tried have a run. Pauses every few milliseconds.
    *
-   * @throws {UserError} When the point gives no run: an expression fails, or its name is that of another.
+   * @throws {UserError} When the point gives no run: an expression fails, or its name is that of another run.
    */
   *next(name: string, known: Known): Generator<void, PlannedRun | null> {
     const group = this.#groups.get(name);
@@ -90,7 +90,7 @@ export class Search {
     return null;
   }
 
-  /** A run that has a directory keeps its name. A name that is not said by the file, and is taken, gets a mark. */
+  /** The point with its name. A run that has a directory keeps its name. A default name that is taken gets a hash. */
   #named(group: CompiledBlock, point: Point, { names }: Known): NamedPoint {
     const byFile = this.#evaluated(() => namedPoints(group, [point]));
     const others = this.#recorded.filter(({ name }) => !names.has(name.toLowerCase()));
@@ -111,13 +111,13 @@ export class Search {
     return this.#placed(run);
   }
 
-  /** A supervisor has other things to do. */
+  /** Evaluates within a time limit, so that the supervisor is not blocked. */
   #evaluated<Result>(work: () => Result): Result {
     const { path } = this.#file;
     return withinTime(`To work out a run of ${path}`, POINT_MS, () => atPlace(this.#file, work));
   }
 
-  /** From the copy of the code that its siblings are started from. */
+  /** The run started from the code snapshot of its siblings. */
   #placed(run: PlannedRun): PlannedRun {
     if (run.snapshot === undefined) return run;
     const snapshot = this.#snapshots.find(({ cwd }) => cwd === run.cwd);
@@ -126,7 +126,7 @@ export class Search {
   }
 }
 
-/** The draws of a random search from that on which the next run would be if none before had been passed over. */
+/** The draws of a random search, from the index of the next run if no earlier draw had been skipped. */
 function* draws(group: CompiledBlock, method: DrawnMethod, { length }: readonly Trial[]): Generator<Coordinates> {
   const dimensions = dimensionsOf(group);
   const point = unitPoints('random', method.seed, { dimensions, count: length + TRIES });
@@ -141,12 +141,12 @@ function* ranked(
   trials: readonly Trial[],
 ): Generator<void, Coordinates[]> {
   const searched = axes.filter(varies);
-  // A parameter that is not passed has no place of its own.
+  // A parameter that is not passed is placed at 0.
   const pointOf = ({ parameters }: Trial) =>
     searched.map(({ name, placeOf }) => (Object.hasOwn(parameters, name) ? placeOf(parameters[name]!) : 0));
   const dimensions = searched.map(({ name }) => name);
   const observations = observationsOf(trials, block.objective!, pointOf);
-  // What is listed or rounded stands for all that is drawn as it.
+  // A listed or rounded value is represented by its own place.
   const placeOf = (point: readonly number[]) =>
     point.map((u, index) => (searched[index]!.continuous ? u : searched[index]!.placeOf(searched[index]!.draw(u)[0])));
   const points = yield* rankedPoints(observations, { dimensions, placeOf }, String(seed));

@@ -7,25 +7,25 @@ import type { Point } from './gaussian-process.js';
 export type ObjectiveValues = { readonly min: number; readonly max: number; readonly last: number };
 
 /**
- * A run of a search. `waiting`: not started, or to be tried again. `stopped`: a rule ended it early. `broken`: it failed, was
- * killed or was lost.
+ * A run of a search. `waiting`: not started, or to be retried. `stopped`: a rule ended it early. `broken`: it failed, was killed or
+ * was lost.
  */
 export type Trial = {
   readonly parameters: Readonly<Record<string, Value>>;
   readonly state: 'waiting' | 'running' | 'done' | 'stopped' | 'broken';
-  /** null: it has written none. */
+  /** Null: it has written none. */
   readonly values: ObjectiveValues | null;
 };
 
-/** Where no run has a value that could stand for one that is missing. */
+/** The imputed value where no run has a value yet. */
 const noValue = 0;
 
 /**
- * What the trials tell a search, by W&B's rules. A run that is done counts with its best value, one that was stopped early with
- * its last; one that is broken, or has no value, as `impute` says: with the worst value of all that have ended (the default), or
- * its own best or latest. A run that is up counts as pending, unless `impute_while_running` gives it a value.
+ * The observations that the trials amount to, by W&B's rules. A done run counts with its best value, one that was stopped early
+ * with its last; a broken one, or one without values, by `impute`: the worst value of all ended runs (the default), or its own best
+ * or latest. A running run counts as pending, unless `impute_while_running` gives it a value.
  *
- * @param pointOf Where a trial is in the unit cube.
+ * @param pointOf The place of a trial in the unit cube.
  */
 export function observationsOf(
   trials: readonly Trial[],
@@ -44,7 +44,7 @@ export function observationsOf(
   return { points: observed.map(({ point }) => point), values: observed.map(({ value }) => value), pending };
 }
 
-/** null: it is still to come. */
+/** The value of a trial; null: it is pending. */
 function valueOf(trial: Trial, objective: Objective, worst: number): number | null {
   const isUncounted = trial.state === 'running' && !objective.impute_while_running;
   if (trial.state === 'waiting' || isUncounted) return null;
@@ -63,7 +63,7 @@ function ownValue(values: ObjectiveValues | null, how: 'best' | 'latest', { goal
   return goal === 'maximize' ? values.max : values.min;
 }
 
-/** The worst value that a run which has ended wrote at any time. */
+/** The worst value that any ended run has written. */
 function worstOf(trials: readonly Trial[], { goal }: Objective): number {
   const ended = trials.flatMap(({ state, values }) =>
     state === 'waiting' || state === 'running' || values === null ? [] : values,

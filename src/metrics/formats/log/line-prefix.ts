@@ -1,4 +1,6 @@
-/** A line without what loggers and launchers put before it. `logger`: the name of the logger; `isSummary`: a star was before it. */
+/**
+ * A line without the prefixes of loggers and launchers. `logger`: the name of the logger; `isSummary`: it was marked with a star.
+ */
 export type Unprefixed = { text: string; logger: string; isSummary: boolean };
 
 const level = '(?:TRACE|DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL|SUCCESS)';
@@ -7,11 +9,11 @@ const zone = String.raw`(?: ?(?:Z|UTC|[-+]\d\d:?\d\d))?`;
 const date = String.raw`(?:\d\d/\d\d/\d{4}|\d{2,4}[-/]\d\d[-/]\d\d|\d\d/\d\d)`;
 const gap = String.raw`[\s|:,-]*`;
 
-/** In brackets, but no label: where the training is, or the set that is evaluated. */
+/** Text in brackets that is not a prefix: a place in the training, or the evaluated set. */
 const position =
   /^\s*(?:\d[\d.,/\s]*(?:\(.*\))?$|(?:epoch|step|iter|ep|episode|batch|update|eval |wd|lr|mem|loss)|(?:train|val|valid|test|eval|dev)$)/i;
 
-/** What may stand before a line: taken off as long as one of them fits. */
+/** Possible prefixes, removed as long as one matches. */
 const elements: readonly { pattern: RegExp; isLogger?: true; isStamp?: true }[] = [
   { pattern: /\[\d+,\d+\]<std\w+>:\s*/y },
   { pattern: /[IWEF]\d{4,8} \d\d:\d\d:\d\d[^\]]{0,160}\]\s*/y, isStamp: true },
@@ -22,7 +24,7 @@ const elements: readonly { pattern: RegExp; isLogger?: true; isStamp?: true }[] 
   { pattern: /\d{1,4}: (?=\S)/y },
   { pattern: /[-=*#>|][-=*#>| ]* /y },
 ];
-/** Behind a time or a level: whose words these are. */
+/** Name of a logger after a time or a level. */
 const loggers: readonly RegExp[] = [
   new RegExp(String.raw`([A-Za-z_][\w.$<>/-]*)(?::[\w.$<>-]+)*(?: -(?=\s)|\s+\||\s(?=${level}\b))\s*`, 'y'),
   new RegExp(String.raw`\d:\d\d:\d\d - `, 'y'),
@@ -31,7 +33,7 @@ const loggers: readonly RegExp[] = [
 const label = /\[([^[\]]{1,120})\]:?[ \t]*/y;
 const dated = new RegExp(`${date}|${clock}|\\b${level}\\b`, 'i');
 const mayBegin = /[\d[(\-=*#>|A-Z]/;
-/** Most that is taken off one line. */
+/** Limit on the number of prefixes. */
 const MOST = 16;
 
 export function unprefixed(line: string): Unprefixed {

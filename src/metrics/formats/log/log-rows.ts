@@ -13,12 +13,12 @@ import { type Bar, barIn, kerasBarIn, secondsOf } from './progress-bar.js';
 import { parsePythonDict } from './python-dict.js';
 import { TrainingClock } from './training-clock.js';
 
-/** Own patterns: a metric by name, and the regular expression whose first group is its number. */
+/** The user's patterns: the name of a metric, and a regular expression whose first group is its number. */
 export type LogPatterns = Readonly<Record<string, string>>;
 
-/** Of a longer line only the beginning is looked at, characters. */
+/** Only the beginning of a longer line is parsed, characters. */
 const LONGEST = 8192;
-/** Of a record of the log itself, not of the training. */
+/** Fields of a log record, not of the training. */
 const clerical = new Set([
   ...['ts', 'time', 'timestamp', 'asctime', 'created', 'msecs', 'relativeCreated', 'level', 'levelno', 'severity'],
   ...['line', 'lineno', 'pid', 'process', 'thread', 'tid', 'rank', 'v', 'v_num'],
@@ -26,24 +26,24 @@ const clerical = new Set([
 const escapes = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[()].|[A-Za-z78=>])/g;
 const noRows: readonly WrittenRow[] = [];
 
-/** Finds the rows of metrics, and how far the run is, in the lines that a program prints. One reads one log from its start. */
+/** Finds the rows of metrics, and the progress of the run, in the lines of a log. One instance reads one log from its start. */
 export class LogRows {
   readonly #patterns: readonly (readonly [string, RE2JS])[];
   #box = new BoxTable();
   #columns = new ColumnTable();
   readonly #clock = new TrainingClock();
   readonly #settings = new PrintedSettings();
-  /** Whether a bar has just been wiped away, for a line to be written in its place: it is drawn again behind that. */
+  /** Whether a bar was just erased so that a line could be written in its place; it is drawn again after that. */
   #isWiped = false;
   /** A row whose step the next bar shows. */
   #waiting: WrittenRow | null = null;
-  /** Running means of an evaluation; they are a row once it is over. */
+  /** Running means of an evaluation, which become a row at its end. */
   #evaluation: WrittenRow | null = null;
   /** The set that was evaluated last, and whether the lines are arguments of a call. */
   #set = '';
   #isInCall = false;
 
-  /** @param patterns When there are any, nothing else makes a row. One that is no regular expression finds nothing. */
+  /** @param patterns If there are any, only they yield rows. An invalid one matches nothing. */
   constructor(patterns: LogPatterns = {}) {
     this.#patterns = Object.entries(patterns).flatMap(([key, text]) => {
       const pattern = patternOrNull(text);
@@ -55,17 +55,17 @@ export class LogRows {
     return this.#clock.progress;
   }
 
-  /** Keys of values that are settings of the program, as far as is known. */
+  /** Keys of values that are settings of the program, as far as known. */
   get settings(): ReadonlySet<string> {
     return this.#settings.names;
   }
 
-  /** The rows that a line is, or ends. */
+  /** The rows that a line contains, or completes. */
   take(written: string): readonly WrittenRow[] {
     return this.#told(this.#read(written));
   }
 
-  /** Looks at a line that is not whole for nothing but a bar: the row that waited for it. */
+  /** Looks for a bar in an incomplete line; returns the row that waited for it. */
   peek(written: string): readonly WrittenRow[] {
     const line = plain(written);
     const bar = kerasBarIn(line) ?? barIn(line);
@@ -73,7 +73,7 @@ export class LogRows {
   }
 
   #told(rows: readonly WrittenRow[]): readonly WrittenRow[] {
-    // Who says what to look for has looked.
+    // With patterns, the user has chosen the metrics.
     if (this.#patterns.length === 0) for (const row of rows) this.#settings.take(row);
     return rows;
   }
@@ -105,7 +105,7 @@ export class LogRows {
     return this.#isInCall ? null : this.#ofLine(line);
   }
 
-  /** A line without a number may be one of a table, or `TrainingArguments(`, with an argument on each line behind it. */
+  /** Parses a line without numbers: part of a table, or `TrainingArguments(`, which is followed by an argument on each line. */
   #ofWords(line: string): WrittenRow | null {
     this.#isInCall = line.endsWith('(') && line.length < 80;
     return mayBeOfTable.test(line) ? (this.#ofTable(line) ?? null) : null;
@@ -150,14 +150,14 @@ export class LogRows {
     return evaluated;
   }
 
-  /** A dict behind a place: `epoch 1: {…}`. */
+  /** A dict after a place: `epoch 1: {…}`. */
   #ofDict(line: string, dict: WrittenRow): WrittenRow {
     const head = readLine(line.slice(0, line.indexOf('{')).trim() || ' ');
     const axis = head === null || head.places.length === 0 ? {} : this.#clock.place(head.places);
     return { ...axis, ...dict };
   }
 
-  /** What a program writes before and behind its bar; one of Keras has the metrics of an epoch once it is full. */
+  /** Parses the text before and after a bar; one of Keras has the metrics of an epoch once it is full. */
   #ofBar(bar: Bar): WrittenRow | null {
     const table = this.#ofColumns(bar);
     if (table !== undefined || (bar.isKeras && bar.done !== bar.total)) return table ?? null;
@@ -166,28 +166,28 @@ export class LogRows {
     return Object.keys(row).length === 0 ? null : this.#withStep(without(row, 'v_num'));
   }
 
-  /** Of an evaluation: of YOLO's, the names of the columns are before its bar. */
+  /** Parses the bar of an evaluation; YOLO writes the names of the columns before it. */
   #ofInnerBar(line: string, bar: Bar): WrittenRow | null {
     if (this.#patterns.length > 0) return this.#rowOf(line, bar);
     this.#ofColumns(bar);
     return null;
   }
 
-  /** The row of a table that is before a bar. */
+  /** The row of a table before a bar. */
   #ofColumns({ before, done, total }: Bar): WrittenRow | null | undefined {
     const line = this.#columns.take(before);
     if (line.is === 'none') return undefined;
     return line.is === 'row' && done === total ? this.#withStep(withAxis(line.row)) : null;
   }
 
-  /** Takes a bar to be that of the training, unless it is inside it. */
+  /** Counts a bar as the training's, unless it is nested in that. */
   #advance(bar: Bar): boolean {
     const head = /epoch|\bep\b/i.test(bar.before) ? readLine(bar.before) : null;
     this.#clock.takeBar(bar, head?.places ?? []);
     return this.#clock.isAt(bar);
   }
 
-  /** Rows that waited for the line that comes now. */
+  /** Rows that waited for the present line. */
   #placed(): readonly WrittenRow[] {
     const rows: WrittenRow[] = [];
     if (this.#waiting !== null) rows.push(this.#withBarStep(this.#waiting));
@@ -197,7 +197,7 @@ export class LogRows {
     return rows.length === 0 ? noRows : rows;
   }
 
-  /** What another attempt left open is over. */
+  /** Drops unfinished state of the previous attempt. */
   #begin(): readonly WrittenRow[] {
     const rows = this.#placed();
     this.#box = new BoxTable();
@@ -213,7 +213,7 @@ export class LogRows {
   #matched(line: string): WrittenRow | null {
     const found = this.#patterns.flatMap(([key, pattern]) => {
       const match = pattern.matcher(line);
-      // To ask first whether there is a match at all takes a tenth of the time.
+      // Testing for a match first takes a tenth of the time.
       const text = pattern.test(line) && match.find() ? (match.group(1) ?? undefined) : undefined;
       const number = text === undefined ? NaN : toNumber(text);
       return text === undefined || (Number.isNaN(number) && !/^[-+]?nan$/i.test(text)) ? [] : [[key, number] as const];
@@ -221,7 +221,7 @@ export class LogRows {
     return found.length === 0 ? null : Object.fromEntries(found);
   }
 
-  /** A row that counts no steps was printed at the step that the bar shows, or where the last heading says. */
+  /** A row without a step was printed at the step that the bar shows, or that the last heading names. */
   #withStep(row: WrittenRow | null): WrittenRow | null {
     if (row === null || Object.keys(row).every((key) => clerical.has(key) || axisKeys.has(key))) return null;
     const counted = stepKeyOf(Object.keys(row));
@@ -232,7 +232,7 @@ export class LogRows {
     return null;
   }
 
-  /** A time by itself is how long something took: it orders no rows. */
+  /** Adds the place to a row. A time alone is a duration, which does not order rows. */
   #withAxis(row: WrittenRow): WrittenRow {
     const placed = { ...this.#clock.axis, ...row };
     return stepKeyOf(Object.keys(placed))?.key === 'time' ? without(placed, 'time') : placed;
@@ -244,16 +244,16 @@ export class LogRows {
   }
 }
 
-/** Metrics that name the set that was evaluated. */
+/** Metrics with the name of an evaluated set. */
 const ofEvaluation = /^(?:val|valid|validation|test|eval|dev)\b/i;
 const axisKeys = new Set(['step', 'epoch', 'episode', 'trial']);
 const hasNumber = /\d|\b(?:nan|inf)\b/i;
 const mayBeOfTable = /^[|-]|  |\t/;
 
-/** Counters of a table that are no keys that order rows. */
+/** Counters in tables that are not among the keys that order rows. */
 const aliases = ['num_updates', 'Epoch', 'steps', 'Step', 'Iteration'];
 
-/** Steps under a name of the program are those of its row. */
+/** Renames a counter of the program to `step`. */
 function withAxis(row: WrittenRow): WrittenRow {
   if (stepKeyOf(Object.keys(row)) !== null && !('epoch' in row && 'num_updates' in row)) return row;
   const alias = aliases.find((name) => typeof row[name] === 'number');
@@ -269,20 +269,20 @@ function underSet(set: string, metrics: Readonly<Record<string, number>>): Recor
   return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`${set}/${name}`, value]));
 }
 
-/** Without escape sequences, and what a cursor did. */
+/** The line without escape sequences and cursor movements. */
 function plain(written: string): string {
   const line = written.length > LONGEST ? written.slice(0, LONGEST) : written;
   const text = line.includes('\u001b') ? line.replace(escapes, '') : line;
-  // Keras goes back before it draws its bar again.
+  // Keras moves the cursor back before it draws its bar again.
   return (text.includes('\b') ? text.replaceAll('\b', '') : text).trim();
 }
 
-/** Before a dict: what it holds is no metric. */
+/** Text before a dict that holds settings, not metrics. */
 const ofSettings = /(?:config\w{0,40}|args|arguments|params|parameters|settings|options)\W{0,8}$/i;
 
 /**
- * The dict or the JSON object in a line, with what a logger puts before it, and pairs behind it: `epoch=1 metrics={'loss': 0.5}
- * step=100`. Null also for what is said to be settings.
+ * The dict or JSON object in a line, with a logger's prefix before it, and pairs after it: `epoch=1 metrics={'loss': 0.5}
+ * step=100`. Null also for a dict that is labelled as settings.
  */
 function objectIn(line: string): WrittenRow | null {
   const from = line.indexOf('{');
@@ -296,14 +296,14 @@ function objectIn(line: string): WrittenRow | null {
   return row === null ? null : { ...after, ...withAxis(withNumbers(row)) };
 }
 
-/** Behind a dict; null: something else is there. */
+/** Pairs after a dict; null: other text is there. */
 function pairsIn(text: string): WrittenRow | null {
   if (text === '') return {};
   const printed = /^[\w.]{1,80} ?=/.test(text) ? readLine(text) : null;
   return printed && { ...Object.fromEntries(printed.places.map(({ name, at }) => [name, at])), ...printed.metrics };
 }
 
-/** Numbers that were written as texts (fairseq). */
+/** Converts numbers that were written as texts (fairseq). */
 function withNumbers(row: WrittenRow): WrittenRow {
   if (!Object.values(row).some((value) => typeof value === 'string')) return row;
   return Object.fromEntries(

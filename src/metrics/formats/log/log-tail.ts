@@ -5,12 +5,12 @@ import { openRegular } from '../../../files/regular-file.js';
 import type { StatedProgress } from '../format.js';
 import { LogRows } from './log-rows.js';
 
-/** Read of the end, bytes. */
+/** Bytes read at the end of the log. */
 const TAIL = 16 << 10;
-/** Between two looks, ms. */
+/** Time between two looks, ms. */
 const PAUSE_MS = 1000;
 
-/** How far a run says that it is at the end of what it prints, where nothing else of that is read. */
+/** The progress at the end of a run's log, for runs whose log is not read otherwise. */
 export class LogTail {
   readonly #path: string;
   #lookedAt = 0;
@@ -21,7 +21,7 @@ export class LogTail {
     this.#path = join(runDirectory, runFiles.log);
   }
 
-  /** Null: it does not say. Looks at most once a second. */
+  /** The progress; null: the log shows none. Checked at most once a second. */
   progress(): StatedProgress | null {
     if (Date.now() - this.#lookedAt >= PAUSE_MS) this.#look();
     return this.#progress;
@@ -43,7 +43,7 @@ export class LogTail {
       for (const line of text.split(/[\n\r]/)) rows.take(line);
       this.#progress = rows.progress;
     } catch {
-      // The disk or the network failed a read: the next look tries again.
+      // A read of the disk or the network failed: the next look tries again.
     } finally {
       closeSync(descriptor);
     }

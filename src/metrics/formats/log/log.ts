@@ -7,7 +7,7 @@ import { type LogPatterns, LogRows } from './log-rows.js';
 
 const NAME = 'log';
 
-/** What a run prints: see `LogRows`. */
+/** The output of a run: see `LogRows`. */
 export function logFormat(patterns: LogPatterns = {}): MetricFormat {
   const own = Object.keys(patterns).length > 0;
   return {
@@ -29,7 +29,7 @@ export function isLog({ name }: MetricFormat): boolean {
 const NEWLINE = 10;
 const RETURN = 13;
 
-/** Follows a log: lines end with a newline, or with the carriage return that lets a bar be drawn over itself. */
+/** Follows a log: lines end with a newline, or with the carriage return after which a bar is redrawn. */
 class LogReader extends FollowedSource<FollowedBytes> implements SourceReader {
   readonly #patterns: LogPatterns;
   #rows: LogRows;

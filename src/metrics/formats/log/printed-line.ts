@@ -2,12 +2,12 @@ import { unprefixed } from './line-prefix.js';
 import { type PrintedName, printedName } from './printed-name.js';
 import { numberText, toNumber, unitText } from './printed-number.js';
 
-/** A place in the training that a line names: `Step [10/600]` is `{ name: 'step', at: 10, of: 600 }`. Without a name: ''. */
+/** A place in the training: `Step [10/600]` is `{ name: 'step', at: 10, of: 600 }`. Without a name: ''. */
 export type Place = { name: string; at: number; of?: number; isBracketed: boolean };
 
 /**
- * What a printed line says. `set`: what all of it is about, where that is not the training (`test`), or ''. `isSummary`: of what
- * was printed before. `averages`: running means of the metrics, by name. `isPure`: there is nothing in it but places.
+ * The content of a printed line. `set`: the data set that it is about, unless it is the training (`test`), or ''. `isSummary`: it
+ * repeats earlier values. `averages`: running means of the metrics, by name. `isPure`: it contains only places.
  */
 export type PrintedLine = {
   places: readonly Place[];
@@ -52,20 +52,20 @@ const sentence = new RegExp(
   String.raw`^([A-Za-z][A-Za-z ]{0,60}\d{1,12} [A-Za-z ]{1,60}?) *: *(${numberText})(${unitText})?$`,
 );
 const junkAt = /[^\s,;|()[\]]+/y;
-/** Passed over where names and values are expected: clocks, days, percent, spreads, numbers with units. */
+/** Text that is skipped between names and values: clocks, days, percentages, ranges, numbers with units. */
 const noise = new RegExp(
   String.raw`^(?:[-+]?\d+(?::\d\d)+s?|(?:\d+(?:ms|[dhms]))+|\d+%|[-–—/+]+|(?:${numberText})(?:${unitText})?)$`,
 );
 
-/** Most lines are neither metrics nor places: they are told at once. */
+/** A quick test that rejects most lines, which contain neither metrics nor places. */
 const mayBeRead =
   /^[\d[(]|\[ *\d|loss|acc|rew|return|ppl|perp|err|score|auc|f1|mae|mse|bleu|dice|epoch|step|iter|ep\b|round|trial/i;
 const hasNumber = /\d|nan|inf/i;
 
-/** Reads a line without the codes of a terminal. Null: it has neither a place nor a metric. */
+/** Parses a line without terminal codes. Null: it contains neither a place nor a metric. */
 export function readLine(line: string): PrintedLine | null {
   const { text, logger, isSummary } = unprefixed(line);
-  // W&B says again at the end what was written before.
+  // W&B repeats earlier values at the end.
   if ((text.length < line.length && !hasNumber.test(text)) || line.startsWith('wandb:')) return null;
   if (!text.includes(':') && !text.includes('=') && !mayBeRead.test(text)) return null;
   const scan = new LineScan(text, logger === '' ? '' : printedName(logger).set);
@@ -73,13 +73,13 @@ export function readLine(line: string): PrintedLine | null {
   return scan.result(isSummary);
 }
 
-/** A number with its name, and the sign between them: `:`, `=`, or ''. `set`: what it is about, as the line says. */
+/** A number with its name, and the sign between them: `:`, `=`, or ''. `set`: the data set that the line names. */
 type Item = { name: PrintedName; sign: string; value: number; average: number | null; set: string };
 
-/** Goes through a line once, from name to name. */
+/** Scans a line once, from name to name. */
 class LineScan {
   readonly #text: string;
-  /** Whether signs have spaces around them: names may then be of several words. */
+  /** Whether signs have spaces around them, so that names may have several words. */
   readonly #isSpaced: boolean;
   readonly #hasEquals: boolean;
   #at = 0;
@@ -87,7 +87,7 @@ class LineScan {
   readonly #places: Place[] = [];
   readonly #items: Item[] = [];
   #junk = 0;
-  /** The set in a heading, until it is known that there is something below it. */
+  /** The set in a heading, until something follows it. */
   #heading = '';
   #isText = false;
   #isVoid = false;
@@ -126,7 +126,7 @@ class LineScan {
     return { places: this.#places, metrics, averages, set: this.#set, isSummary, isPure };
   }
 
-  /** Of a line with other text in it, only what is certain. */
+  /** The reliable items of a line that contains other text. */
   #accepted(): Item[] {
     const isBareMetric = this.#items.some(({ sign, name }) => sign === '' && name.isMetric);
     const items = isBareMetric ? this.#items : this.#items.filter(({ sign }) => sign !== '');
@@ -143,7 +143,7 @@ class LineScan {
     this.#at = whole!.length;
   }
 
-  /** Numbers without a name that only the beginning of a line may have. */
+  /** Parses numbers without a name, which only the beginning of a line may have. */
   #takeHead(): void {
     const found = this.#match(headAt)?.groups ?? {};
     for (const name of ['step', 'epoch', 'batch']) {
@@ -153,7 +153,7 @@ class LineScan {
     }
   }
 
-  /** `[10/600]`, `(10/600)`, and `10/600` at the beginning of a line, or where nothing else is beside it. */
+  /** Parses `[10/600]`, `(10/600)`, and `10/600` at the beginning of a line, or alone. */
   #takesPlace(): boolean {
     const from = this.#at;
     if (!/[\d[(]/.test(this.#text[from]!)) return false;
@@ -175,7 +175,7 @@ class LineScan {
     const written = this.#match(nameAt)?.[0];
     if (written === undefined) return false;
     const open = written.includes('(') || written.includes(')') ? openIn(written) : 0;
-    // The text of a call: what is in it are arguments.
+    // The parentheses are those of a call, which contain arguments.
     if (open > 0) this.#isVoid = true;
     const text = open < 0 ? written.slice(0, written.indexOf(')')) : written;
     this.#at -= written.length - text.length;
@@ -195,7 +195,7 @@ class LineScan {
   }
 
   #takesNumber(name: PrintedName, sign: string): boolean {
-    // Only of counters: `Epoch [3]`; else it is a list.
+    // Only a counter may precede a bracket, as in `Epoch [3]`; else it is a list.
     if (sign === '' && name.counter === null && this.#text[this.#at] === '[') return false;
     const found = this.#match(valueAt);
     if (found === null) return false;
@@ -207,9 +207,9 @@ class LineScan {
     return true;
   }
 
-  /** A place, if the name is that of a counter, or of a set before its steps: `Train: 0 [10/600]`. */
+  /** Records a place if the name is that of a counter, or of a set before its steps: `Train: 0 [10/600]`. */
   #takesCount(name: PrintedName, at: number, unit: string): boolean {
-    // A counter with a unit is the time of one: `Step: 25ms`.
+    // A counter with a unit is a duration: `Step: 25ms`.
     if (unit !== '' || !Number.isInteger(at)) return unit !== '' && name.counter !== null;
     if (name.counter !== null) this.#addCounter(name, { at, isBracketed: false });
     else if (name.isSet && this.#peeks(/\s*\[/y)) {
@@ -219,7 +219,7 @@ class LineScan {
     return true;
   }
 
-  /** `10/600` behind a name: where a counter is, or a share. */
+  /** Parses `10/600` after a name: a counter's place, or a share. */
   #takesCounts(name: PrintedName, sign: string): boolean {
     const found = this.#match(countsAt);
     if (found === null) return false;
@@ -231,12 +231,12 @@ class LineScan {
       this.#set = name.set || this.#set;
       this.#addPlace('', { ...place, isBracketed: true });
     } else if (percent !== '') this.#add(name, sign, (100 * place.at) / place.of, null);
-    // Two numbers for one name: neither is its value.
+    // With two numbers for a name, neither is its value.
     else this.#addJunk();
     return true;
   }
 
-  /** A counter that is named again is passed over. */
+  /** Adds a counter; a repeated one is ignored. */
   #addCounter({ counter, set }: PrintedName, place: Omit<Place, 'name'>): void {
     const key = counter ?? 'step';
     const isNamed = this.#places.some((each) => each.name === key || (key === 'batch' && each.name.endsWith('step')));
@@ -264,7 +264,7 @@ class LineScan {
     this.#items.push({ name, value, sign, average, set: this.#set });
   }
 
-  /** Words without a value: a heading of the rest, or text. */
+  /** Handles words without a value: a heading of the rest, or text. */
   #takeLabel({ isOfSettings, ownSet }: PrintedName): void {
     if (isOfSettings) this.#isVoid = true;
     const isHeading = this.#match(headingAt) !== null;
@@ -277,7 +277,7 @@ class LineScan {
     this.#heading = '';
   }
 
-  /** Text before any place makes all that is not `name=value` text. */
+  /** Handles text: before any place it makes everything but `name=value` text. */
   #addJunk(): void {
     this.#heading = '';
     this.#junk += 1;
@@ -304,7 +304,7 @@ function keyOf({ name, set }: Item, shared: string): string {
   return set !== '' ? `${set}/${name.name}` : shared !== '' ? `${shared} ${name.name}` : name.name;
 }
 
-/** `train Loss: 0.6 Acc: 0.5`: the set of the first is that of all, where no other names one. */
+/** In `train Loss: 0.6 Acc: 0.5` the set of the first item applies to all, unless another names one. */
 function sharedSet(items: readonly Item[]): string {
   const [first, ...others] = items;
   if (first === undefined || others.length === 0 || first.set !== '' || first.name.first === first.name.name) return '';
@@ -312,7 +312,7 @@ function sharedSet(items: readonly Item[]): string {
   return isShared && others.every(({ name }) => name.isResult && !name.namesSet) ? first.name.first : '';
 }
 
-/** Brackets that are opened and not closed; negative: closed and not opened. */
+/** Number of unclosed parentheses; negative: more are closed than opened. */
 function openIn(text: string): number {
   return text.split('(').length - text.split(')').length;
 }

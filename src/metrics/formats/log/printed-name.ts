@@ -1,6 +1,6 @@
 import { inWords, isResultName } from '../../../contract/metric-names.js';
 
-/** Names of counters of the training, and the key under which a row has them. */
+/** Names of training counters, and the key of each in a row. */
 const counters = new Map<string, string>([
   ...['step', 'iter', 'iteration', 'it', 'itr', 'update', 'updates', 'up.', 'round', 'tick', 'generation', 'gen', 'num_updates', 'timestep', 'timesteps', 'num_timesteps', 'total_timesteps'].map((name) => [name, 'step'] as const), // prettier-ignore
   ...['epoch', 'ep', 'ep.'].map((name) => [name, 'epoch'] as const),
@@ -9,22 +9,22 @@ const counters = new Map<string, string>([
 ]);
 const setWords = 'train training test testing val valid validate validation eval evaluation dev'.split(' ');
 const sets: ReadonlySet<string> = new Set(setWords);
-/** Words that may stand before or behind the word of a counter. */
+/** Words that may be before or after the word of a counter. */
 const besideCounter: ReadonlySet<string> = new Set([
   ...setWords,
   ...'loss results completed finished starting beginning learning running learner global current end'.split(' '),
   ...'of at in on after data num number inner'.split(' '),
 ]);
-/** What a text has between a word and a number that is no value of it. */
+/** Words between a word and a number that is not its value. */
 const prose: ReadonlySet<string> = new Set(
   'from to for than with by after took takes using rank gpu version file line port saving loading be at on in over and has have had improved'.split(' '), // prettier-ignore
 );
 const ofSettings =
   /(?:^|[\s_])(?:config\w*|args|arguments|\w*params|\w*parameters|settings|options|command|python\d?)$/i;
 /**
- * What the words before a number say. `counter`: the key of the counter that they name. `set`: the set that is evaluated, where
- * they name one; `ownSet`: of the training, too; `namesSet`: also within a word (`loss_val`). `isText`: they are text where no sign is behind
- * them; `isTextBeforeSign`: also before one.
+ * The meaning of the words before a number. `counter`: the key of the counter that they name. `set`: the evaluated set that they
+ * name; `ownSet`: also the training set; `namesSet`: also within a word (`loss_val`). `isText`: they are text if no sign follows;
+ * `isTextBeforeSign`: even if one does.
  */
 export type PrintedName = {
   name: string;
@@ -42,7 +42,7 @@ export type PrintedName = {
   isTextBeforeSign: boolean;
 };
 
-/** Programs print few names, again and again. */
+/** Results by name, as programs print the same few names repeatedly. */
 const known = new Map<string, PrintedName>();
 const MOST_KNOWN = 4096;
 
@@ -74,12 +74,12 @@ function namedBy(written: string): PrintedName {
     namesSet: inWords(name).split(' ').some(isSet), // prettier-ignore
     isOfSettings: ofSettings.test(name),
     isText: isText || words.length > 4,
-    // `Resuming from step: 1000` counts nothing.
+    // `Resuming from step: 1000` is not a counter.
     isTextBeforeSign: prose.has(last) || (isText && counters.has(last)) || (words.length > 6 && !isMetric),
   };
 }
 
-/** The key of a counter that a name is: `Episode Num`, `completed step`, `Epoch(train)`. Null: it is none. */
+/** The key of the counter with this name: `Episode Num`, `completed step`, `Epoch(train)`. Null: it is none. */
 function counterOf(name: string): string | null {
   let found: string | null = null;
   for (const each of name.toLowerCase().split(/[\s()]+/)) {
@@ -88,7 +88,7 @@ function counterOf(name: string): string | null {
     if (key === undefined || found !== null) return null;
     found = key;
   }
-  // `Reward: 12, Steps: 30` is how long an episode was.
+  // In `Reward: 12, Steps: 30` the steps are the length of an episode.
   return name.toLowerCase() === 'steps' ? null : found;
 }
 

@@ -1,19 +1,19 @@
 const digits = String.raw`(?:\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)`;
-/** A number as programs print it: the source of a regular expression. */
+/** A number as programs print it: source of a regular expression. */
 export const numberText = String.raw`[-+]?(?:${digits}|(?:nan|NaN|NAN|[Ii]nf(?:inity)?)(?!\w))`;
 
 const rates = 'it|tok|tokens|words|samples|seq|steps|im|img|images|frames|ex';
-/** What may stand behind a number, of which only K, M, B and T change it. */
+/** Units that may follow a number, of which only K, M, B and T scale it. */
 export const unitText = String.raw`(?: ?%| ?(?:[KMGTP]i?B|B|ms|us|µs|s|sec|secs|seconds?|min|mins|minutes|m|h|hours|dB|W|x|(?:${rates})/s(?:ec)?|s/(?:${rates})|[GT]?FLOPS?|[GT]FLOPs?(?:/s)?)|[KkMGBT])(?![\w/])`;
 
 const scales: Readonly<Record<string, number>> = { K: 1e3, k: 1e3, M: 1e6, G: 1e9, B: 1e9, T: 1e12 };
 
-/** The number of a text; with the unit behind it, if any: `1.2M`. NaN: it is none. */
+/** The number in a text, scaled by its unit: `1.2M`. NaN: it is none. */
 export function toNumber(text: string, unit = ''): number {
   const plain = text.includes(',') ? text.replaceAll(',', '') : text;
   const word = plain.toLowerCase().replace(/^[-+]/, '');
   if (word === 'inf' || word === 'infinity') return plain.startsWith('-') ? -Infinity : Infinity;
   const scale = scales[unit];
-  // 0.45 times 1e9 is no round number, 0.45e9 is.
+  // 0.45 times 1e9 is not a round number in floating point.
   return scale === undefined ? Number(plain) : Number((Number(plain) * scale).toPrecision(15));
 }

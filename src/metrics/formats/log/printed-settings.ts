@@ -2,15 +2,15 @@ import { inWords, isResultName, isSettingName } from '../../../contract/metric-n
 import type { WrittenRow } from '../format.js';
 
 /**
- * Tells settings from metrics in what a program prints: what came once in each attempt, before the first value that came again
- * later (`batch_size = 64`), is a setting. Until a value comes again, only names tell them apart.
+ * Distinguishes settings from metrics in a log: a key that occurs once in each attempt, before the first key that is repeated, is a
+ * setting (`batch_size = 64`). Until a key is repeated, names decide.
  */
 export class PrintedSettings {
-  /** Of all attempts; those with the name of a setting are known at once. */
+  /** Settings of all attempts; those with the name of a setting are known at once. */
   readonly #settings = new Set<string>();
   readonly #byName = new Set<string>();
   readonly #metrics = new Set<string>();
-  /** Of this attempt: in which row a key came first, and the first row of one that came again. */
+  /** In this attempt: the row in which each key first occurred, and the first row of a repeated key. */
   #firstOf = new Map<string, number>();
   #begun = Infinity;
   #row = 0;
@@ -19,7 +19,7 @@ export class PrintedSettings {
     return this.#metrics.size === 0 ? this.#byName : this.#settings;
   }
 
-  /** Another attempt prints its settings again. */
+  /** Starts another attempt, which prints its settings again. */
   begin(): void {
     this.#firstOf = new Map();
     this.#begun = Infinity;
@@ -29,7 +29,7 @@ export class PrintedSettings {
   take(row: WrittenRow): void {
     const at = this.#row++;
     for (const key in row) {
-      // Of millions of rows nearly all hold nothing else.
+      // Of millions of rows nearly all contain only known metrics.
       if (this.#metrics.has(key)) {
         if (!this.#firstOf.has(key)) this.#firstOf.set(key, at);
         continue;
@@ -49,7 +49,7 @@ export class PrintedSettings {
     for (const [key, at] of this.#firstOf) if (at >= this.#begun) this.#isMetric(key);
   }
 
-  /** The result of an evaluation may be long in coming again. */
+  /** Adds a key as a setting, unless its name is that of a result, which may be repeated much later. */
   #isSetting(key: string): void {
     const words = inWords(key);
     const isNamed = isSettingName(words);

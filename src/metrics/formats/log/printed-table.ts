@@ -1,25 +1,25 @@
 import { numberText, toNumber, unitText } from './printed-number.js';
 
-/** The most rows of a table; a longer one is none. */
+/** Limit on the number of rows in a table. */
 const MOST = 500;
 type Row = Record<string, number>;
 
-/** What a line is to a table: `row`: ends or is one; `part`: belongs to one; `none`: has nothing to do with tables. */
+/** What a line is to a table: `row`: it ends or is a row; `part`: it belongs to one; `none`: it is outside. */
 export type TableLine = { is: 'row'; row: Row } | { is: 'part' } | { is: 'none' };
 const part: TableLine = { is: 'part' };
 const none: TableLine = { is: 'none' };
 
 const numeric = new RegExp(`^(${numberText})(${unitText})?$`);
 
-/** NaN as a text is a number, too; undefined: it is none. */
+/** The number in a cell, NaN included; undefined: it is none. */
 function numberIn(text: string): number | undefined {
   const [, number, unit = ''] = numeric.exec(text) ?? [];
   return number === undefined ? undefined : toNumber(number, unit.trim());
 }
 
 /**
- * The tables of stable-baselines3, Baselines and Spinning Up: `| rollout/ | |` begins a section, `|    ep_rew_mean | 123 |` is a
- * value in it, a line of dashes ends the table. Names that are cut to 36 characters stay cut.
+ * Parses the tables of stable-baselines3, Baselines and Spinning Up: `| rollout/ | |` begins a section, `|    ep_rew_mean | 123 |`
+ * is a value in it, a line of dashes ends the table. Names that are cut to 36 characters stay cut.
  */
 export class BoxTable {
   #section = '';
@@ -61,8 +61,8 @@ const counters: Readonly<Record<string, string>> = {
 const rule = /^[-=─━+|\s]+$/;
 
 /**
- * Tables with a line of names and then lines of numbers: fastai, spaCy, skorch, YOLO, `verbose` of scikit-learn. Columns are parted
- * by bars or by two spaces.
+ * Parses tables with a line of names and then lines of numbers: fastai, spaCy, skorch, YOLO, `verbose` of scikit-learn. Columns are
+ * separated by bars or by two spaces.
  */
 export class ColumnTable {
   #names: readonly string[] = [];

@@ -1,6 +1,6 @@
 /**
- * What a bar of tqdm says. `etaSeconds`: null: it does not know yet. `rate`: `2.5it/s`. `rest`: what the program adds; `before`: what
- * stands before it.
+ * The content of a tqdm bar. `etaSeconds` null: it is not known yet. `rate`: `2.5it/s`. `rest`: the postfix of the program;
+ * `before`: the text before the bar.
  */
 export type Bar = {
   done: number;
@@ -15,7 +15,7 @@ export type Bar = {
 const bar =
   /\d{1,3}%\|[^|]*\| ?(\d+)\/(\d+) \[[\d:]+<([\d:?]+|\d+ days?, [\d:]+)(?:, *(\?|[\d.]+)?((?:[a-zA-Z]+\/s|s\/[a-zA-Z]+)))?(?:, (.*))?\]/;
 
-/** The bar in a line; null: none, or one that counts bytes. */
+/** The bar in a line; null: there is none, or it counts bytes. */
 export function barIn(line: string): Bar | null {
   if (!line.includes('%|')) return null;
   const found = bar.exec(line);
@@ -34,33 +34,31 @@ export function barIn(line: string): Bar | null {
   };
 }
 
-/** Code of the last digit. */
+/** Code of the digit 9. */
 const NINE = 57;
 const kerasBar =
   /^(\d+)\/(\d+) (?:━[━ ]*|\[[=>.]*\] - *|- *| *)(?:ETA: )?(\d+s|\d+(?::\d+)+)? ?(?:- )?(\d+(?:m|u)?s\/(?:step|epoch))?(?: - (.*))?$/;
 
-/**
- * What a bar of Keras says: `255/1250 ━━━━ 9s 10ms/step - acc: 0.07 - loss: 0.08`. What it adds is the mean of the epoch so far.
- */
+/** Parses a bar of Keras: `255/1250 ━━━━ 9s 10ms/step - acc: 0.07 - loss: 0.08`. The metrics are means of the epoch so far. */
 export function kerasBarIn(line: string): Bar | null {
   if (line.charCodeAt(0) > NINE || !line.includes('/')) return null;
   const found = kerasBar.exec(line);
   return found === null || isDate(line, found) ? null : barOf(found);
 }
 
-/** `04/09 12:00:00 - …`: a date and a time, no bar. */
+/** Whether a line begins with a date and a time, not a bar: `04/09 12:00:00 - …`. */
 function isDate(line: string, [, , , time, rate]: RegExpExecArray): boolean {
   return rate === undefined && time?.includes(':') === true && !/━|\[[=>.]+\]/.test(line);
 }
 
 function barOf([, done, total, time, rate, rest = '']: RegExpExecArray): Bar | null {
   if (Number(total) === 0 || (time ?? rate) === undefined) return null;
-  // Once it is full, the time is that it took.
+  // A full bar shows the time taken instead of the time left.
   const etaSeconds = done === total || time === undefined ? null : secondsOf(time.replace(/s$/, ''));
   return { done: Number(done), total: Number(total), etaSeconds, rate: rate ?? null, rest, before: '', isKeras: true };
 }
 
-/** `1:02:03`, `02:03`, `1 day, 2:03:04`; null: it is unknown. */
+/** The seconds in `1:02:03`, `02:03` or `1 day, 2:03:04`; null: unknown. */
 export function secondsOf(text: string): number | null {
   const [, days, clock] = /^(?:(\d+) days?, )?([\d:]+)$/.exec(text) ?? [];
   if (clock === undefined) return null;

@@ -1,14 +1,14 @@
 import { valueOf } from '../csv.js';
 
-/** A dict within a dict beyond this is no row of metrics. */
+/** Limit on the nesting of dicts in a row of metrics. */
 const DEEPEST = 8;
 
 /**
- * What Python's `print` makes of a dict, as an object: `{'loss': 1.94, 'epoch': 0.3}`. A text that is a number is one (newer
- * versions of Hugging Face's Trainer print `'1.942'`); `tensor(0.5, device='cuda:0')` and `np.float64(0.5)` are the number
- * in them.
+ * Parses the text that Python prints for a dict: `{'loss': 1.94, 'epoch': 0.3}`. A text that contains a number becomes one (newer
+ * versions of Hugging Face's Trainer print `'1.942'`); `tensor(0.5, device='cuda:0')` and `np.float64(0.5)` become the number in
+ * them.
  *
- * @returns Null: the text is no dict.
+ * @returns Null: the text is not a dict.
  */
 export function parsePythonDict(text: string): Record<string, unknown> | null {
   const reader = new DictReader(text);
@@ -18,13 +18,13 @@ export function parsePythonDict(text: string): Record<string, unknown> | null {
     : null;
 }
 
-/** A word in quotes is a word: `'none'` is no missing number. */
+/** The number in a quoted text, else the text itself: `'none'` is not a missing number. */
 function numberOr(text: string): unknown {
   const value = valueOf(text);
   return typeof value === 'number' ? value : text;
 }
 
-/** What cannot be read. */
+/** Returned for text that cannot be parsed. */
 const broken = Symbol('broken');
 
 class DictReader {
@@ -68,7 +68,7 @@ class DictReader {
     this.#at += 1;
     while (!this.#isBroken && !this.#takes(end)) {
       values.push(this.value(depth + 1));
-      // Of what stands in a call only the first argument is a value: `device='cuda:0'`.
+      // Only the first argument of a call is a value, not `device='cuda:0'`.
       if (this.#takes('=')) this.value(depth + 1);
       if (!this.#takes(',') && this.#next() !== end) return this.#fail();
     }
@@ -89,7 +89,7 @@ class DictReader {
     return text;
   }
 
-  /** A number, a name, or a call: of a call, its first argument. */
+  /** Parses a number, a name, or a call, whose first argument is its value. */
   #word(depth: number): unknown {
     const word = /[\w.+-]+/y;
     word.lastIndex = this.#at;

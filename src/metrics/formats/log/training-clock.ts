@@ -2,14 +2,14 @@ import type { StatedProgress } from '../format.js';
 import type { Place } from './printed-line.js';
 import type { Bar } from './progress-bar.js';
 
-/** Where a row belongs: `step`, `epoch` and the like, by key. */
+/** The place of a row: `step`, `epoch` and the like, by key. */
 export type Axis = Record<string, number>;
 
 /**
- * The place in the training, of what a program says of epochs, steps and bars.
+ * Tracks the place in the training, from the epochs, steps and bars in a log.
  *
- * Steps that begin again with each epoch are counted on, by the length of an epoch: as it is printed, or else as it was counted in
- * the first. A bar that is open is the training; others meanwhile are inside it (an evaluation).
+ * Steps that restart with each epoch are counted on, by the length of an epoch: as printed, or else as counted in the first. An
+ * open bar is the training's; others meanwhile are nested in it (an evaluation).
  */
 export class TrainingClock {
   #announced: Axis = {};
@@ -28,12 +28,12 @@ export class TrainingClock {
   #step: number | null = null;
   #hasRows = false;
 
-  /** The axis of what is printed without a place of its own. */
+  /** The axis of rows without a place of their own. */
   get axis(): Axis {
     return this.#step === null ? this.#announced : { step: this.#step };
   }
 
-  /** The step that a bar shows; null: there is none. */
+  /** The step that a bar shows; null: there is no bar. */
   get step(): number | null {
     return this.#step;
   }
@@ -45,7 +45,7 @@ export class TrainingClock {
     return this.#progressInEpochs(inBar) ?? (bar && { share: inBar, etaSeconds: bar.etaSeconds, rate: bar.rate });
   }
 
-  /** Null: it is not known of how many epochs this is one, or the bar is of all of them. */
+  /** The progress over all epochs; null: their number is unknown, or the bar covers all of them. */
   #progressInEpochs(inBar: number): StatedProgress | null {
     if (this.#epoch?.of === undefined || this.#isWithinEpoch === false) return null;
     const { at, of } = this.#epoch;
@@ -53,7 +53,7 @@ export class TrainingClock {
     return { share, etaSeconds: of === at ? (this.#bar?.etaSeconds ?? null) : null, rate: this.#bar?.rate ?? null };
   }
 
-  /** Another attempt counts as the one before did. */
+  /** Starts another attempt, which counts as the one before did. */
   begin(): void {
     this.#announced = {};
     this.#epoch = null;
@@ -70,7 +70,7 @@ export class TrainingClock {
     this.#hasRows = true;
   }
 
-  /** A line that says nothing but where the training is: what follows is from there. */
+  /** Handles a line that only contains a place, which applies to what follows. */
   announce(places: readonly Place[]): void {
     const axis = this.place(places);
     this.#announced = axis;
@@ -78,7 +78,7 @@ export class TrainingClock {
       this.#bar = { ...this.#bar, done: 0 };
   }
 
-  /** The axis of a row that names its place; empty: it says none. */
+  /** The axis of a row that names its place; empty: it does not. */
   place(places: readonly Place[]): Axis {
     const { epoch, inner, within } = this.#partsOf(places);
     const axis: Axis = {};
@@ -113,13 +113,13 @@ export class TrainingClock {
     return this.#bar?.total === total && this.#bar.done === done;
   }
 
-  /** What the program says is left, at the end of what it says of a step: that is done then. */
+  /** Records the program's estimate of the time left, at the end of the text about a step, which is then done. */
   takeEta(etaSeconds: number | null): void {
     this.#share = this.#shareWhenDone ?? this.#share;
     this.#etaSeconds = etaSeconds;
   }
 
-  /** False: the bar is of something inside the training. */
+  /** Processes a bar. False: it is nested in the training's. */
   #takesBar(bar: Bar): boolean {
     const before = this.#bar;
     if (before !== null && bar.total !== before.total) {
@@ -131,7 +131,7 @@ export class TrainingClock {
     return true;
   }
 
-  /** The places that count; `within`: the epoch that the steps are in. One that is named behind them is only told. */
+  /** The places that count; `within`: the epoch that the steps belong to. An epoch that is named after them does not count. */
   #partsOf(places: readonly Place[]): { epoch?: Place; inner?: Place; within?: number } {
     const unnamed = places.filter(({ name }) => name === '');
     const epoch = places.find(({ name }) => name === 'epoch') ?? (unnamed.length > 1 ? unnamed.shift() : undefined);
@@ -162,7 +162,7 @@ export class TrainingClock {
     return isWithin ? Math.max(0, epoch - this.#firstEpoch) * (of ?? this.#epochLength ?? 0) + at : at;
   }
 
-  /** Learns of the first change of epoch whether steps begin again, and how many there were. */
+  /** Learns from the first change of epoch whether steps restart, and how many there are. */
   #count({ at, of }: Place, epoch: number, isSurelyWithin: boolean): void {
     const before = this.#counted;
     if (before !== null && epoch > before.epoch) {
@@ -181,7 +181,7 @@ export class TrainingClock {
   }
 }
 
-/** Counters that a row has under their own names. */
+/** Counters that keep their own names in a row. */
 const ownKeys = new Set(['episode', 'trial', 'global_step']);
 
 function partOf(done: number, total: number): number {

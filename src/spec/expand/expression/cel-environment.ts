@@ -7,28 +7,31 @@ import { compiledPattern, PatternError } from '../../../text/pattern.js';
 export type CelValue =
   bigint | number | string | boolean | null | readonly CelValue[] | { readonly [name: string]: CelValue };
 
-/** Characters. */
+/** Length limit of a text in characters. */
 const longestText = 1_000_000;
 
-/** Those that are used again and again; few, because each holds a machine. */
+/** Compiled patterns that are reused; few, as each holds an automaton. */
 const patterns = new Map<string, RE2JS>();
 
-/** Functions of the library, and what is called in their place: it gives their names no other meaning. */
+/**
+ * Functions of the library that are replaced, with the names of their replacements: the library does not allow a function to be
+ * redefined.
+ */
 export const instead: ReadonlyMap<string, string> = new Map(
   ['matches', 'join'].map((name) => [name, `${name}Instead`]),
 );
-/** The other way. */
+/** The inverse map. */
 export const ownNames: ReadonlyMap<string, string> = new Map([...instead].map(([name, own]) => [own, name]));
 
 /**
- * CEL with what people who write sweeps expect of it: integers and doubles mix (`N * 0.5`), numbers join texts
- * (`"B" + bins`), and the usual functions exist. Integer division stays integer division, as CEL has it: `7 / 2` is 3.
+ * CEL with additions for sweep files: integers and doubles mix (`N * 0.5`), numbers join texts (`"B" + bins`), and common functions
+ * exist. Integer division is that of CEL: `7 / 2` is 3.
  */
 export const celEnvironment = withFunctions(
   withMixedArithmetic(new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false })),
 );
 
-/** Of values that may be absent, which an expression here never has. */
+/** Functions of optional values, which do not occur here. */
 const ofOptionals = ['hasValue', 'json', 'none', 'of', 'or', 'orValue', 'value'];
 
 /** Names that can be called as `name(…)` or `value.name(…)`. */
@@ -91,7 +94,7 @@ function withFunctions(environment: Environment): Environment {
   return environment;
 }
 
-/** Of a short list of long texts that is the same one again and again, the library would make gigabytes. */
+/** Joins texts within a limit: a list that repeats one long text could otherwise become gigabytes. */
 function joined(texts: readonly string[], between: string): string {
   const length = texts.reduce((sum, text) => sum + text.length + between.length, 0);
   if (length > longestText)
@@ -132,14 +135,14 @@ function absolute(value: bigint | number): bigint | number {
   return value < 0 ? -value : value;
 }
 
-/** Integers stay integers as long as the result is one that every program can read exactly. */
+/** Integers stay integers as long as the result is exact in a double. */
 function power(base: bigint | number, exponent: bigint | number): bigint | number {
   const result = Number(base) ** Number(exponent);
   const exact = typeof base === 'bigint' && typeof exponent === 'bigint' && Number.isSafeInteger(result);
   return exact ? BigInt(result) : result;
 }
 
-/** `min` and `max` give one of their arguments back, so an integer stays an integer. */
+/** `min` and `max` return one of their arguments, so an integer stays an integer. */
 function extreme(name: 'min' | 'max', values: readonly CelValue[]): bigint | number {
   return values
     .map((value) => numeric(name, value))
@@ -154,7 +157,7 @@ export function identifierOf(key: string): string {
   return key.replace(/[^A-Za-z0-9_]/g, '_');
 }
 
-/** @param double Whether whole numbers are doubles too, so that `1 / lr` with the values 0.5 and 2 divides as expected. */
+/** @param double Whether whole numbers become doubles too, so that `1 / lr` with the values 0.5 and 2 divides as expected. */
 export function toCel(value: Value, double: boolean): CelValue {
   if (Array.isArray(value)) return value.map((item) => toCel(item, double));
   if (isMapValue(value))

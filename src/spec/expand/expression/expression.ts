@@ -9,18 +9,18 @@ export type Expression = {
   readonly source: string;
   /** Variables it reads. */
   readonly names: readonly string[];
-  /** Whether an evaluation takes but a moment, whatever the variables are. */
+  /** Whether an evaluation is always fast, whatever the variables are. */
   readonly isShort: boolean;
-  /** @throws {ExpressionError} When a variable is missing or a value does not fit, such as a division by zero. */
+  /** @throws {ExpressionError} When a variable is missing or an operation fails, such as a division by zero. */
   readonly evaluate: (variables: Readonly<Record<string, CelValue>>) => CelValue;
 };
 
-/** What is wrong inside an expression. `start`, `end`: characters of the expression. */
+/** A mistake inside an expression. `start`, `end`: its range of characters. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError';
   readonly start: number;
   readonly end: number;
-  /** The variable that has no value, if that is what is wrong. */
+  /** The variable without a value, if that is the mistake. */
   readonly missing: string | null;
 
   constructor(problem: string, span: { start: number; end: number }, missing: string | null = null) {
@@ -31,21 +31,22 @@ export class ExpressionError extends Error {
   }
 }
 
-/** An evaluation would take too much memory. */
+/** An evaluation exceeded its memory limit. */
 export class TooLarge extends ExpressionError {}
 
-/** Characters of an expression. */
+/** Length limit of an expression in characters. */
 const longest = 10_000;
 /**
- * Characters and elements of all texts and lists that one evaluation makes. Time is limited by whoever evaluates; memory has to be
- * limited here, because one list that does not fit ends the whole process, even if a thread with a limit of its own makes it.
+ * Limit on the characters and elements of all texts and lists that one evaluation creates. The caller limits the time; memory must
+ * be limited here, because one list that does not fit ends the whole process, even if it is created in a worker thread with a limit
+ * of its own.
  */
 const mostMade = 1_000_000;
 
 /**
- * Parses and type-checks an expression. What it takes to evaluate it, or to check its types, has no limit but that of `withinTime`.
+ * Parses and type-checks an expression. Only `withinTime` limits the time of the check and of evaluations.
  *
- * @throws {ExpressionError} When it is not CEL, calls an unknown function, or can never have the right types.
+ * @throws {ExpressionError} When it is not CEL, calls an unknown function, or has contradictory types.
  */
 export function compileExpression(source: string): Expression {
   if (source.length > longest) {
@@ -61,9 +62,9 @@ function compiled(source: string): Expression {
   visit(parsed.ast, names, []);
   const run = checked(source, parsed);
   const isShort = !measure(run.ast);
-  // The library would find `constructor` in what every object inherits.
+  // The library would find `constructor` in the prototype of every object.
   const own = [...names].some((name) => name in Object.prototype) ? withoutPrototype : identity;
-  // Often called: no function inside another.
+  // Called often, so it creates no closures.
   const evaluate = (variables: Variables): CelValue => {
     made = 0;
     try {
@@ -76,7 +77,7 @@ function compiled(source: string): Expression {
   return { source, names: [...names], isShort, evaluate: isShort ? evaluate : evaluateLong };
 }
 
-/** Instead of some functions of the library others are called. */
+/** Parses an expression and replaces some functions of the library by our own. */
 function parse(source: string): ParseResult {
   const parsed = celEnvironment.parse(source);
   const redirect = (node: ASTNode): void => {
@@ -87,17 +88,17 @@ function parse(source: string): ParseResult {
   return parsed;
 }
 
-/** What the evaluation that goes on has made so far. */
+/** Total size of what the present evaluation has created. */
 let made = 0;
 
 const makers: ReadonlySet<ASTNode['op']> = new Set(['+', 'list', 'map', 'call', 'rcall']);
 
-/** Lets everything that makes texts and lists count them. False: there is nothing of the kind. */
+/** Makes all operations that create texts and lists count their sizes. Returns false where there are none. */
 function measure(node: ASTNode): boolean {
   const below = childrenOf(node).map(measure);
   if (!makers.has(node.op)) return below.includes(true);
   const evaluated = node as unknown as { evaluate: (...args: unknown[]) => unknown };
-  // The library's first one puts another in its place.
+  // The library's evaluators replace themselves on their first call.
   let inner = evaluated.evaluate;
   const outer = (...args: unknown[]): unknown => {
     const value = inner.apply(node, args);
@@ -110,7 +111,7 @@ function measure(node: ASTNode): boolean {
   return true;
 }
 
-/** Characters or elements; an empty list takes memory, too. */
+/** Number of characters or elements, at least 1, as an empty list takes memory, too. */
 function sizeOf(value: unknown): number {
   const isLong = typeof value === 'string' || Array.isArray(value) || value instanceof Uint8Array;
   return isLong ? value.length + 8 : 8;
@@ -126,7 +127,7 @@ function withoutPrototype(variables: Variables): Variables {
   return Object.assign(Object.create(null) as Variables, variables);
 }
 
-/** CEL wants both sides of `a ? 1 : 0.5` to be of one type; nobody who writes a sweep does. */
+/** Type-checks an expression. CEL requires both branches of `a ? 1 : 0.5` to have the same type; here they need not. */
 function checked(source: string, parsed: ParseResult): ParseResult {
   const { error } = parsed.check();
   if (error === undefined) return parsed;
@@ -137,7 +138,7 @@ function checked(source: string, parsed: ParseResult): ParseResult {
   return relaxed;
 }
 
-/** The same text with both branches of every `?:` marked as being of any type. */
+/** The same text with both branches of every `?:` marked as dynamically typed. */
 function loosened(node: ASTNode): string {
   const parts: { start: number; end: number }[] = [];
   const branches = (inner: ASTNode): void => {
@@ -149,7 +150,7 @@ function loosened(node: ASTNode): string {
     { at: start, text: 'dyn(' },
     { at: end, text: ')' },
   ]);
-  // From the right, so the positions to the left stay true.
+  // From right to left, so that the remaining positions stay valid.
   return marks
     .sort((left, right) => right.at - left.at)
     .reduce((text, { at, text: mark }) => text.slice(0, at) + mark + text.slice(at), node.input);
@@ -157,7 +158,7 @@ function loosened(node: ASTNode): string {
 
 const typeNames = new Set(celEnvironment.getDefinitions().variables.map(({ name }) => name));
 
-/** Collects the free variables and refuses unknown functions. `bound`: variables that a macro brought in. */
+/** Collects the free variables and refuses unknown functions. `bound`: variables that an enclosing macro defines. */
 function visit(node: ASTNode, names: Set<string>, bound: readonly string[]): void {
   if (node.op === 'id' && !bound.includes(node.args) && !typeNames.has(node.args)) names.add(node.args);
   if (node.op === 'call' || node.op === 'rcall') refuseUnknownFunction(node.args[0], node);
@@ -168,7 +169,7 @@ function visit(node: ASTNode, names: Set<string>, bound: readonly string[]): voi
   binder.body.forEach((part) => visit(part, names, [...bound, binder.variable]));
 }
 
-/** A call that brings a variable in. `source`: what it takes its values from. `body`: the parts that see it. */
+/** A call that defines a variable. `source`: where its values come from. `body`: the parts in its scope. */
 type Binder = {
   readonly name: string;
   readonly variable: string;
@@ -176,7 +177,7 @@ type Binder = {
   readonly body: readonly ASTNode[];
 };
 
-/** Macros whose first argument is a variable of their own, and how many arguments they have. */
+/** Macros whose first argument is a variable, and their possible numbers of arguments. */
 const binders: ReadonlyMap<string, readonly number[]> = new Map([
   ['all', [2]],
   ['exists', [2]],
@@ -185,7 +186,7 @@ const binders: ReadonlyMap<string, readonly number[]> = new Map([
   ['filter', [2]],
 ]);
 
-/** null: the call is none of `list.all(x, …)` and the like, nor `cel.bind(x, value, …)`. */
+/** The binder of `list.all(x, …)` and the like, or of `cel.bind(x, value, …)`; null: the call is neither. */
 function binderOf(node: ASTNode): Binder | null {
   if (node.op !== 'rcall') return null;
   const [name, receiver, [first, ...others]] = node.args;
@@ -204,7 +205,7 @@ function bind(variable: string, [source, ...body]: readonly ASTNode[]): Binder |
   return source === undefined || body.length !== 1 ? null : { name: 'bind', variable, source, body };
 }
 
-/** A pattern that is written out is looked at now; any other when it is used. */
+/** Checks a literal pattern at once; any other is checked when it is used. */
 function refuseOddPattern(node: ASTNode): void {
   if (node.op !== 'rcall' || node.args[0] !== instead.get('matches')) return;
   const [pattern] = node.args[2];
@@ -240,7 +241,7 @@ function attempt<Result>(source: string, work: () => Result): Result {
   }
 }
 
-/** The library's errors in our words. Its own message already holds a drawing of the place; ours is drawn elsewhere. */
+/** Translates the library's errors. Its own message contains a drawing of the place, which is drawn elsewhere here. */
 function explained(source: string, error: unknown): ExpressionError {
   if (error instanceof ExpressionError) return error;
   const { code, summary, range, message } = error as Partial<Record<string, unknown>> & {

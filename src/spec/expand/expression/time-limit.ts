@@ -1,10 +1,10 @@
 import { Script } from 'node:vm';
 import { UserError } from '../../../base/user-error.js';
 
-/** For what a person waits that has written a file, ms: 200,000 runs are worked out in a third of that. */
+/** Time limit for the expressions of a sweep file, ms: 200,000 runs take a third of that. */
 export const fileMs = 20_000;
 
-/** The work of `withinTime`, as far as the script below can see it. */
+/** The global key under which the script finds the work of `withinTime`. */
 const key = Symbol.for('memrl-tui within time');
 const script = new Script(`globalThis[Symbol.for('memrl-tui within time')]()`);
 
@@ -12,7 +12,7 @@ let isLimited = false;
 /** The expression that is being checked or evaluated. */
 let inHand: string | null = null;
 
-/** The expression is being worked on; if the time is over meanwhile, it is the one to name. */
+/** Marks an expression as the current one, which the error names if the time runs out. */
 export function workOn<Result>(source: string, work: () => Result): Result {
   const before = inHand;
   inHand = source;
@@ -24,10 +24,10 @@ export function workOn<Result>(source: string, work: () => Result): Result {
 }
 
 /**
- * Ends work that computes for longer than `limitMs`, at whatever it is: V8 itself keeps the time. It costs .1 ms. What is called
- * within the work has the time of the whole.
+ * Interrupts work that takes longer than `limitMs`, anywhere in it, by V8's own timeout. A call costs .1 ms. A call within the work
+ * is covered by the outer limit.
  *
- * @param what What the time is for, at the beginning of a sentence.
+ * @param what What is limited, at the beginning of a sentence.
  * @throws {UserError} When the time is over.
  */
 export function withinTime<Result>(what: string, limitMs: number, work: () => Result): Result {
@@ -57,5 +57,5 @@ function overtime(what: string, limitMs: number): UserError {
   );
 }
 
-/** Characters of an expression in a message. */
+/** Length limit of an expression in a message, in characters. */
 const SHOWN = 100;

@@ -1,6 +1,6 @@
 import { betaProbability, betaQuantile, normalProbability, normalQuantile } from './special-functions.js';
 
-/** The words of W&B sweep files. `constant` and the categorical ones are a value and a list of values there. */
+/** W&B's names of distributions. `constant` and the categorical ones stand for a value and a list of values. */
 export const distributionNames = [
   ...(['constant', 'categorical', 'categorical_w_probabilities', 'uniform', 'int_uniform', 'q_uniform'] as const),
   ...(['log_uniform', 'log_uniform_values', 'q_log_uniform', 'q_log_uniform_values'] as const),
@@ -12,23 +12,23 @@ export type DistributionName = Exclude<
   'constant' | 'categorical' | 'categorical_w_probabilities'
 >;
 
-/** A distribution with all its numbers; those it has no use for stand at their defaults. */
+/** A distribution with all its numbers; unused ones have their defaults. */
 export type Distribution = {
   readonly name: DistributionName;
-  /** Of `log_uniform` and its kin without `_values` they are exponents of e. */
+  /** Bounds; for `log_uniform` and its relatives without `_values` they are exponents of e. */
   readonly min: number;
   readonly max: number;
   readonly mu: number;
   readonly sigma: number;
   readonly a: number;
   readonly b: number;
-  /** Values are multiples of it; null: they are not rounded. */
+  /** Values are rounded to multiples of it; null: they are not rounded. */
   readonly q: number | null;
-  /** Whether it gives whole numbers only, also in the eyes of expressions. */
+  /** Whether its values are whole numbers, also in expressions. */
   readonly whole: boolean;
 };
 
-/** The value below which a share `u` of all draws lie. @param u Between 0 and 1, both excluded. */
+/** The quantile of a distribution. @param u Between 0 and 1, both excluded. */
 export function quantile(distribution: Distribution, u: number): number {
   const value = unrounded[distribution.name](distribution, u);
   const { q } = distribution;
@@ -53,7 +53,7 @@ const unrounded: Readonly<Record<DistributionName, Quantile>> = {
   inv_log_uniform: (distribution, u) => Math.exp(-uniform(distribution, 1 - u)),
   log_uniform_values: logUniformValues,
   q_log_uniform_values: logUniformValues,
-  // What is mirrored in the logarithm of values is the same distribution.
+  // The distribution is symmetric in the logarithm of values, so mirroring does not change it.
   inv_log_uniform_values: logUniformValues,
   normal,
   q_normal: normal,
@@ -64,8 +64,8 @@ const unrounded: Readonly<Record<DistributionName, Quantile>> = {
 };
 
 /**
- * The share of all draws that lie at or below a value: where the value is on the unit axis. Of values that were rounded it is
- * the place of the rounded one, as in W&B. Between 0 and 1; outside of the distribution it is the nearer of both.
+ * The share of all draws at or below a value: its place on the unit axis. Of a rounded value it is the place of that value itself,
+ * as in W&B. Between 0 and 1, also outside the distribution.
  */
 export function probability(distribution: Distribution, value: number): number {
   const share = shares[distribution.name](distribution, value);
@@ -99,12 +99,12 @@ const shares: Readonly<Record<DistributionName, Share>> = {
   q_beta: betaShare,
 };
 
-/** Rounding may have made 0 of a small value. */
+/** The logarithm of a value, -Infinity at or below 0, which rounding may yield. */
 function logOf(value: number): number {
   return Math.log(Math.max(0, value));
 }
 
-/** As NumPy rounds. */
+/** Rounds half to even, as NumPy does. */
 function roundHalfEven(value: number): number {
   const below = Math.floor(value);
   const rest = value - below;
@@ -113,8 +113,8 @@ function roundHalfEven(value: number): number {
 }
 
 /**
- * What a grid makes of a distribution: all whole numbers of `int_uniform`, the steps of `q_uniform` from `min` to below
- * `max`. null: it has no list of values, or one longer than `most`.
+ * The values of a distribution in a grid: all whole numbers of `int_uniform`, the steps of `q_uniform` from `min` to below `max`.
+ * Null: it has no list of values, or one longer than `most`.
  */
 export function gridValues({ name, min, max, q }: Distribution, most: number): number[] | null {
   if (name === 'int_uniform') {
@@ -122,18 +122,18 @@ export function gridValues({ name, min, max, q }: Distribution, most: number): n
   }
   if (name !== 'q_uniform' || q === null) return null;
   const count = Math.ceil((max - min) / q);
-  // NumPy's `arange` steps by the difference of its first two values, and so must we for the same last digits.
+  // NumPy's `arange` steps by the difference of its first two values, which gives the same last digits.
   const step = min + q - min;
   return count > most ? null : Array.from({ length: count }, (_, index) => min + index * step);
 }
 
-/** The value of a distribution that has a single one, in a list; null: it has more. W&B takes `sigma: 0`, and draws NaN from it. */
+/** A list of the only value of a distribution; null: it has several. W&B accepts `sigma: 0`, and draws NaN from it. */
 export function onlyValue(distribution: Distribution): number[] | null {
   const { name, sigma } = distribution;
   return name.endsWith('normal') && sigma === 0 ? [quantile(distribution, 0.5)] : null;
 }
 
-/** What cannot be in the numbers of a distribution, or null. */
+/** What is invalid in the numbers of a distribution, or null. */
 export function distributionProblem(distribution: Distribution): string | null {
   const { name, min, max } = distribution;
   const bounded = name.includes('uniform');

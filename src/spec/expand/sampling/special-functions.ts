@@ -1,10 +1,10 @@
 /** Probabilities and quantiles of the beta and the normal distribution. */
 
-/** The value below which a beta variable lies with probability `u`. @param u Between 0 and 1, both excluded. */
+/** The quantile of the beta distribution. @param u Between 0 and 1, both excluded. */
 export function betaQuantile(u: number, a: number, b: number): number {
   let low = 0;
   let high = 1;
-  // Bisection never fails, whatever the shape, and a sweep has few draws.
+  // Bisection works for any shape, and a sweep has few draws.
   for (let round = 0; round < 200 && high > low; round += 1) {
     const middle = (low + high) / 2;
     if (middle === low || middle === high) break;
@@ -22,7 +22,7 @@ export function betaProbability(x: number, a: number, b: number): number {
   return x < (a + 1) / (a + b + 2) ? (front * fraction(x, a, b)) / a : 1 - (front * fraction(1 - x, b, a)) / b;
 }
 
-/** Its continued fraction, by Lentz's method. */
+/** The continued fraction of the incomplete beta function, by Lentz's method. */
 function fraction(x: number, a: number, b: number): number {
   const nonzero = (value: number) => (Math.abs(value) < 1e-300 ? 1e-300 : value);
   let c = 1;
@@ -43,7 +43,7 @@ function fraction(x: number, a: number, b: number): number {
   return value;
 }
 
-/** Lanczos, with g = 7 and nine terms: about 15 digits. */
+/** The logarithm of the gamma function by Lanczos, with g = 7 and nine terms: about 15 digits. */
 const lanczos = [
   0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
   12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
@@ -56,7 +56,7 @@ function logGamma(x: number): number {
   return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(base) - base + Math.log(sum);
 }
 
-/** Wichura's algorithm AS 241 (PPND16), exact to about 16 digits. Coefficients from the highest power down. */
+/** Coefficients of Wichura's algorithm AS 241 (PPND16), exact to about 16 digits, from the highest power down. */
 const centre = {
   above: [
     2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457, 13731.693765509461125,
@@ -88,7 +88,7 @@ const tail = {
   ],
 };
 
-/** The value below which a standard normal variable lies with probability `u`. @param u Between 0 and 1, both excluded. */
+/** The quantile of the standard normal distribution. @param u Between 0 and 1, both excluded. */
 export function normalQuantile(u: number): number {
   const q = u - 0.5;
   if (Math.abs(q) <= 0.425) return q * ratio(centre, 0.180625 - q * q);

@@ -3,15 +3,15 @@ import { fnv1a64 } from '../identity.js';
 
 export type SamplingKind = 'random' | 'lhs' | 'sobol';
 
-/** A coordinate, between 0 and 1, of each point in a dimension; both count from 0. */
+/** Returns the coordinate, between 0 and 1, of a point in a dimension; both count from 0. */
 type UnitPoints = (point: number, dimension: number) => number;
 
 /**
- * Points that fill a cube: `random` independently, `lhs` with one point in each of `count` slices of every dimension, `sobol`
- * ever more evenly (a digital shift makes the seed matter). Points of `random` and `sobol` do not depend on `count`, so more
- * of them leave the first as they were.
+ * Points of the unit cube: `random` independently, `lhs` with one point in each of `count` slices of every dimension, `sobol`
+ * evenly spread at any number (the seed selects a digital shift). Points of `random` and `sobol` do not depend on `count`, so the
+ * first ones stay the same with more of them.
  *
- * @param dimensions Names: a dimension's coordinates follow from its name (but for `sobol`) and the seed.
+ * @param dimensions Names: a dimension's coordinates depend on its name (except with `sobol`) and the seed.
  */
 export function unitPoints(
   kind: SamplingKind,
@@ -38,11 +38,10 @@ export function unitPoints(
 }
 
 /**
- * Which of `size` values a coordinate of `lhs` stands for, so that over all `count` points no value comes more than once
- * oftener than another: each as often as fits, and the first ones, as many as are left, once more. Of more values than points
- * those are taken that lie evenly among them.
+ * The index, among `size` values, for a coordinate of `lhs`: over all `count` points the values occur equally often, the first ones
+ * once more where the numbers do not divide. Of more values than points, evenly spaced ones are used.
  *
- * @param u A coordinate of `unitPoints`, which lies in slice `floor(u · count)`.
+ * @param u A coordinate of `unitPoints`, which is in slice `floor(u · count)`.
  */
 export function latinValue(u: number, count: number, size: number): number {
   const slice = Math.min(count - 1, Math.floor(u * count));
@@ -53,7 +52,7 @@ export function latinValue(u: number, count: number, size: number): number {
   return slice < oftener ? Math.floor(slice / (times + 1)) : more + Math.floor((slice - oftener) / times);
 }
 
-/** What keeps these dimensions from being filled, or null. */
+/** Why these dimensions cannot be sampled, or null. */
 export function dimensionProblem(kind: SamplingKind, dimensions: number): string | null {
   if (kind !== 'sobol' || dimensions <= mostSobolDimensions) return null;
   return `\`sobol\` fills up to ${mostSobolDimensions} dimensions; ${dimensions} parameters vary here`;
@@ -64,7 +63,7 @@ function shuffled(count: number, name: string): readonly number[] {
   return keys.map((_, index) => index).sort((left, right) => keys[left]! - keys[right]!);
 }
 
-/** Degree and coefficients of a primitive polynomial, and first direction numbers: Joe and Kuo's, from dimension 2 on. */
+/** Degree and coefficients of a primitive polynomial, and initial direction numbers, by Joe and Kuo, from dimension 2 on. */
 const polynomials: readonly (readonly [degree: number, coefficients: number, first: readonly number[]])[] = [
   [1, 0, [1]],
   [2, 1, [1, 3]],
@@ -125,18 +124,18 @@ export function sobolCoordinate(directions: Uint32Array, point: number): number 
 }
 
 /**
- * A number between 0 and 1, both excluded, that follows from a name alone and looks random: the same on every machine, and
- * without a state, so that one more draw or one more parameter leaves all others as they were.
+ * A pseudorandom number between 0 and 1, both excluded, that depends on a name alone: the same on every machine, and without state,
+ * so that one more draw or parameter does not change the others.
  */
 export function unitHash(name: string): number {
   const digits = fnv1a64(name);
   const high = mixed(Number.parseInt(digits.slice(0, 8), 16));
   const low = mixed(Number.parseInt(digits.slice(8), 16) ^ high);
-  // 26 and 26 bits, and half a step, so that neither 0 nor 1 is ever reached.
+  // 26 and 26 bits, and half a step, so that 0 and 1 are never reached.
   return ((high >>> 6) * 2 ** 26 + (low >>> 6) + 0.5) / 2 ** 52;
 }
 
-/** MurmurHash3's last step: every bit of the result depends on every bit of the word. */
+/** The finalizer of MurmurHash3: every bit of the result depends on every bit of the word. */
 function mixed(word: number): number {
   let mix = word >>> 0;
   mix = Math.imul(mix ^ (mix >>> 16), 0x85ebca6b);

@@ -3,19 +3,19 @@ import { bestShare, type Judge, SortedValues, type Verdict } from './verdict.js'
 
 type AshaRule = Extract<EarlyTerminate, { type: 'asha' }>;
 
-/** No run has so many iterations. */
+/** More iterations than any run has. */
 const end = 2 ** 50;
 
 /**
- * Asynchronous successive halving, the form that stops runs. A run is judged once at each rung, when it gets there, against
- * those that were there before it: it goes on if it is among the best 1/eta of them and itself, and always if it is the best.
+ * Asynchronous successive halving in its form that stops runs. A run is judged once at each rung, when it reaches it, against the
+ * runs that reached it before: it continues if it is among the best 1/eta of them and itself, and always if it is the best.
  */
 export class Asha implements Judge {
   readonly #rungs: readonly number[];
   readonly #eta: number;
-  /** By index of the rung. */
+  /** The values of all runs at each rung. */
   readonly #values: SortedValues[] = [];
-  /** What each run said at the rungs it reached. */
+  /** The values of each run at the rungs it has reached. */
   readonly #past = new Map<string, number[]>();
 
   constructor(rule: AshaRule) {

@@ -5,15 +5,15 @@ import { Hyperband } from './hyperband.js';
 import { Median } from './median.js';
 import type { Judge, Verdict } from './verdict.js';
 
-/** Where a run is. `why`: it should end. */
+/** The progress of a run. `why`: why it should end; null: it should not. */
 type Progress = { iterations: number; why: string | null };
 
 /**
- * Decides which runs of one group should end early. It is told each run's values of the objective, oldest first; what it
- * says depends on nothing else, so the same values in the same order always end the same runs.
+ * Decides which runs of one group should end early. It receives each run's values of the objective, oldest first; its decisions
+ * depend on nothing else, so the same values in the same order always end the same runs.
  *
- * Keeps of each run what its rule needs: counts, and values at a number of iterations that grows with the logarithm of the
- * run's length.
+ * It keeps what the rule needs of each run: counts, and values at a number of iterations that grows with the logarithm of the run's
+ * length.
  */
 export class EarlyStopping {
   readonly #rule: EarlyTerminate;
@@ -28,10 +28,9 @@ export class EarlyStopping {
   }
 
   /**
-   * Takes in one value of a run's objective: its next iteration. A value that is not finite is none.
+   * Takes the next value of a run's objective, which is its next iteration. A value that is not finite is ignored.
    *
-   * @returns Why the run should end now, in words for a person, or null. Once it should end it always should, and what it
-   *   says after that counts no more.
+   * @returns Why the run should end now, in words, or null. A run that should end stays so, and its later values are ignored.
    */
   note(run: string, value: number): string | null {
     const before = this.#runs.get(run)?.why ?? null;
@@ -41,30 +40,30 @@ export class EarlyStopping {
   }
 
   /**
-   * As `note`, but no verdict is passed: for values that a run said before, and was judged by then. Those of its siblings
-   * came at other times, and all of them together would be harder on it than they were.
+   * Takes a value without judging the run: for values of the past, by which it was judged then. Its siblings' values came at other
+   * times, and all of them together would judge it more strictly than they did.
    */
   remember(run: string, value: number): void {
     this.#take(run, value);
   }
 
-  /** At how many rungs of the rule the run has been. */
+  /** Number of the rule's rungs that the run has passed. */
   rungs(run: string): number {
     return this.#judge.rungs(run);
   }
 
-  /** As `note`, for rungs that the run passed while nobody judged it: all beyond so many. */
+  /** Judges a run at the rungs that it passed without being judged: those beyond the first `judged`. */
   judgeMissed(run: string, judged: number): string | null {
     const verdict = this.#judge.judgeMissed(run, judged);
     return verdict === null ? null : this.#words(verdict);
   }
 
-  /** Finite values taken in from a run so far. */
+  /** Number of finite values of a run so far. */
   iterations(run: string): number {
     return this.#runs.get(run)?.iterations ?? 0;
   }
 
-  /** The run begins anew: nothing that it said counts any more. */
+  /** Forgets all values of a run that starts over. */
   forget(run: string): void {
     this.#runs.delete(run);
     this.#judge.forget(run);
@@ -98,7 +97,7 @@ function judgeOf(rule: EarlyTerminate): Judge {
   }
 }
 
-/** Two different numbers in as few digits as show that they differ, at least three. */
+/** Two different numbers, rounded to as few digits as show the difference, at least three. */
 function distinct(left: number, right: number): [string, string] {
   for (let digits = 3; digits < 17; digits += 1) {
     const texts = [left, right].map((value) => shortText(value, digits)) as [string, string];
@@ -107,7 +106,7 @@ function distinct(left: number, right: number): [string, string] {
   return [String(left), String(right)];
 }
 
-/** `0.4`, `123000`, `2.72e11`. */
+/** A number in a message: `0.4`, `123000`, `2.72e11`. */
 function shortText(value: number, digits: number): string {
   const rounded = Number(value.toPrecision(digits));
   const size = Math.abs(rounded);

@@ -3,19 +3,19 @@ import { bestShare, type Judge, SortedValues, type Verdict } from './verdict.js'
 
 type HyperbandRule = Extract<EarlyTerminate, { type: 'hyperband' }>;
 
-/** What a run said that still matters: its best value, and those at the bands it reached, in their order. */
+/** The relevant values of a run: its best one, and those at the bands it has reached, in order. */
 type Past = { best: number; atBands: number[] };
 
 /**
- * Hyperband as W&B's server runs it. A band's threshold is the value with n/eta better ones, among those that all n runs
- * (also ended ones) that came so far had at that iteration. After every value a run is held against the largest band it has reached,
- * so siblings that come later can end it too. `strict`: it is judged by its value at the band, else by its best.
+ * Hyperband as W&B's server runs it. The threshold of a band is the value with n/eta better ones, among those of all n runs (also
+ * ended ones) that reached it. After every value a run is compared at the largest band it has reached, so siblings that reach it
+ * later can end the run too. `strict`: the run's value at the band counts, else its best value.
  */
 export class Hyperband implements Judge {
   readonly #bands: readonly number[];
   readonly #eta: number;
   readonly #strict: boolean;
-  /** By index of the band. */
+  /** The values of all runs at each band. */
   readonly #values: SortedValues[] = [];
   readonly #past = new Map<string, Past>();
 
@@ -63,7 +63,7 @@ export class Hyperband implements Judge {
   }
 }
 
-/** Iterations at which runs are compared, ascending. None when `max_iter` is below `eta`: then nobody is ever judged. */
+/** Iterations at which runs are compared, ascending. Empty when `max_iter` is below `eta`: then no run is ever judged. */
 export function hyperbandBands({ min_iter, max_iter, s = 0, eta }: HyperbandRule): number[] {
   const bands: number[] = [];
   if (max_iter !== undefined) {

@@ -6,13 +6,13 @@ type MedianRule = Extract<EarlyTerminate, { type: 'median' }>;
 type Past = { best: number; sum: number; next: number; averages: number[] };
 
 /**
- * The median rule of Google's Vizier: a run ends when its best value so far is worse than the median of what its siblings
- * averaged up to the same iteration. It is judged at `min_iter` and then each time it has come a tenth further, so that what
- * is kept of a run grows with the logarithm of its length.
+ * The median rule of Google's Vizier: a run ends when its best value so far is worse than the median of its siblings' running
+ * averages up to the same iteration. It is judged at `min_iter` and then each time it has come a tenth further, so that the kept
+ * values grow with the logarithm of its length.
  */
 export class Median implements Judge {
   readonly #rule: MedianRule;
-  /** Running averages of all runs, by index of the checkpoint. */
+  /** Running averages of all runs at each checkpoint. */
   readonly #averages: SortedValues[] = [];
   readonly #past = new Map<string, Past>();
 
@@ -39,7 +39,7 @@ export class Median implements Judge {
     return this.#past.get(run)?.averages.length ?? 0;
   }
 
-  /** At the last of them: the best value so far counts. */
+  /** Judges a run at the last checkpoint that it passed, as its best value so far counts. */
   judgeMissed(run: string, judged: number): Verdict | null {
     const past = this.#past.get(run);
     const last = (past?.averages.length ?? 0) - 1;

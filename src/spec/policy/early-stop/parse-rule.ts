@@ -12,9 +12,9 @@ const numbers: Readonly<Record<string, readonly string[]>> = {
 const example = "Write for example 'asha eta=3 min_iter=5', 'median min_iter=10' or 'hyperband min_iter=3'.";
 
 /**
- * A rule as it is written on a command line: its name, and its numbers as in a sweep file. `asha eta=3 min_iter=5`.
+ * Parses a rule on a command line: its name, and its numbers as in a sweep file, such as `asha eta=3 min_iter=5`.
  *
- * @throws {UserError} When there is no such rule, it has no such number, or it could never end a run.
+ * @throws {UserError} When there is no such rule or number, or the rule could never end a run.
  */
 export function parseRule(text: string): EarlyTerminate {
   const [type = '', ...words] = text.trim().split(/[\s,]+/);
@@ -41,7 +41,7 @@ function checked(text: string, said: object): EarlyTerminate {
 
 type Issue = { path: readonly PropertyKey[]; message: string; errors?: readonly (readonly Issue[])[] };
 
-/** A union hides what is wrong inside the form that was meant, which is its first one here. */
+/** The innermost issue of the form that was meant, which is the first one here: a union's own message hides it. */
 function deepest(issue: Issue): Issue {
   const inner = issue.errors?.[0]?.[0];
   return inner === undefined ? issue : deepest(inner);
@@ -60,8 +60,7 @@ function setting(
 }
 
 /**
- * What is to be small or large, as it is written on a command line: `minimize test/loss`, `maximize accuracy`; the name
- * alone is minimised.
+ * Parses an objective on a command line: `minimize test/loss`, `maximize accuracy`; a name alone is minimized.
  *
  * @throws {UserError} When there is no name.
  */
@@ -71,7 +70,7 @@ export function parseObjective(text: string): Objective {
   throw new UserError(`'${text}' names no metric.`, "Write for example 'minimize test/loss' or 'maximize accuracy'.");
 }
 
-/** What keeps a rule from ever judging a run, and what to do; null: nothing. */
+/** Why a rule could never judge a run, and how to fix it; null: it can. */
 export function earlyTerminateProblem(rule: EarlyTerminate): { problem: string; fix: string } | null {
   if (rule.type === 'median') return null;
   if (rule.type === 'asha') {

@@ -1,22 +1,22 @@
-/** Why a run should end: the value it was judged by, and the one it should have reached. The lower, the better. */
+/** Why a run should end: the value it was judged by, and the one it should have reached. Lower is better. */
 export type Verdict = {
   /** Iteration at which it was judged; counts from 1. */
   readonly iteration: number;
   readonly value: number;
   readonly bar: number;
-  /** What the bar is, as in `the best third of 9 runs`. */
+  /** Describes the bar, as in `the best third of 9 runs`. */
   readonly barIs: string;
 };
 
-/** One rule at work on the runs of one group. Values are such that the lower is the better. */
+/** A rule applied to the runs of one group. Lower values are better. */
 export type Judge = {
-  /** Takes in the value of a run's next iteration (counted from 1), and judges the run. */
+  /** Adds the value of a run's next iteration (counted from 1), and judges the run. */
   note(run: string, iteration: number, value: number): Verdict | null;
-  /** At how many rungs the run has been. */
+  /** Number of rungs that the run has passed. */
   rungs(run: string): number;
-  /** Judges the run at the rungs that it has been at beyond so many, by what all runs have said by now; null: it may go on. */
+  /** Judges the run at its rungs beyond the first `judged`, by the present values of all runs; null: it may continue. */
   judgeMissed(run: string, judged: number): Verdict | null;
-  /** All that the run has said no longer counts. */
+  /** Removes all values of a run. */
   forget(run: string): void;
 };
 
@@ -27,13 +27,13 @@ const shares = new Map([
   [5, 'fifth'],
 ]);
 
-/** `the best third of 9 runs`. */
+/** A share in words: `the best third of 9 runs`. */
 export function bestShare(eta: number, runs: number): string {
   const share = shares.get(eta) ?? `1/${Number(eta.toPrecision(4))}`;
   return `the best ${share} of ${runs} run${runs === 1 ? '' : 's'}`;
 }
 
-/** Numbers in ascending order; the same number may be there several times. */
+/** Numbers in ascending order, equal ones included. */
 export class SortedValues {
   readonly #values: number[] = [];
 
@@ -50,12 +50,12 @@ export class SortedValues {
     this.#values.splice(this.below(value), 0, value);
   }
 
-  /** Removes one of the values that equal this one, which must be there. */
+  /** Removes one of the values equal to this one, which must exist. */
   remove(value: number): void {
     this.#values.splice(this.below(value), 1);
   }
 
-  /** How many are below a value. */
+  /** The number of values below this one. */
   below(value: number): number {
     let low = 0;
     let high = this.#values.length;
@@ -67,7 +67,7 @@ export class SortedValues {
     return low;
   }
 
-  /** The middle one, or the mean of the two in the middle; of nothing NaN. */
+  /** The median; NaN if there are no values. */
   median(): number {
     const { length } = this.#values;
     const middle = length >> 1;
@@ -78,12 +78,12 @@ export class SortedValues {
 
 const prefix = 'early_terminate: ';
 
-/** The rule of an outcome whose run was ended early, of what `EarlyStopping` says: what `isEarlyStop` knows it by. */
+/** The rule in the outcome of a run that was ended early, from the words of `EarlyStopping`. `isEarlyStop` recognises it. */
 export function earlyStopRule(words: string): string {
   return prefix + words;
 }
 
-/** Whether the rule that ended a run as done was `early_terminate`, and not a `stop_when`. */
+/** Whether the rule that ended a run as done was `early_terminate`, not `stop_when`. */
 export function isEarlyStop(rule: string): boolean {
   return rule.startsWith(prefix);
 }
