@@ -62,7 +62,7 @@ export async function recalled(fleet: Fleet, patienceMs = RECALL_MS): Promise<vo
  *
  * @throws {UserError} When it is not known, with the nearest that is.
  */
-export function knownSweeps(fleet: Fleet, asked: string | undefined): string[] {
+export function knownSweeps(fleet: Pick<Fleet, 'sweeps' | 'status'>, asked: string | undefined): string[] {
   if (asked?.trim() === '') throw emptyName();
   const known = [...fleet.sweeps.keys()];
   if (known.length === 0) throw noSweep(fleet, asked);
@@ -74,7 +74,7 @@ export function knownSweeps(fleet: Fleet, asked: string | undefined): string[] {
   );
 }
 
-function noSweep({ status: { problem } }: Fleet, asked: string | undefined): UserError {
+function noSweep({ status: { problem } }: Pick<Fleet, 'status'>, asked: string | undefined): UserError {
   if (problem !== null) {
     return new UserError(
       `No sweep is known here: ${problem}.`,

@@ -49,17 +49,13 @@ async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched
   const { options } = launched;
   const desk = new LazyEditor(fleet, launched);
   const outcome = await openWindow({
+    ...windowSurroundings(options),
     fleet,
     desk,
     onReady: () => {
       desk.load();
       loadReport();
     },
-    stdout: process.stdout,
-    stdin: process.stdin,
-    environment: process.env,
-    ascii: options.ascii,
-    preferences: preferencesIn(new PreferencesFile(preferencesPath(process.env))),
     summary: (name) => new SweepSummary(name, options, fleet),
     ...(sweep === null ? {} : { sweep }),
   });
@@ -68,6 +64,12 @@ async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched
     return 0;
   }
   return end(runsOf(fleet, sweep), sweep, options);
+}
+
+/** What any window of this program has around it. */
+export function windowSurroundings({ ascii }: Pick<LaunchOptions, 'ascii'>) {
+  const preferences = preferencesIn(new PreferencesFile(preferencesPath(process.env)));
+  return { stdout: process.stdout, stdin: process.stdin, environment: process.env, ascii, preferences };
 }
 
 async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOptions): Promise<number> {

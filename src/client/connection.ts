@@ -1,5 +1,6 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { errorText } from '../base/user-error.js';
 import { supervisorFiles } from '../contract/files.js';
 import { SupervisorLock } from '../contract/supervisor-lock.js';
@@ -19,11 +20,11 @@ type ConnectionListener = {
 /** How long a supervisor may take to send its hello, ms. */
 const PATIENCE_MS = 5000;
 
-/** One socket to a supervisor. */
+/** One socket, or other stream, to a supervisor. */
 export class Connection {
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
 
-  constructor(socket: Socket, listener: ConnectionListener) {
+  constructor(socket: Duplex, listener: ConnectionListener) {
     this.#socket = socket;
     const reader = new MessageReader(ServerMessage);
     let problem: Error | null = null;

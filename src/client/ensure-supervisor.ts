@@ -86,6 +86,23 @@ export async function ensureSupervisor(
   return new Fleet(first, reopen);
 }
 
+/**
+ * As `ensureSupervisor`, once: the bare connection, on which hello is still to be read.
+ *
+ * @throws {UserError} As `ensureSupervisor`.
+ */
+export async function openOrStartSupervisor(
+  runsDirectory: string,
+  programs: Programs,
+  takesOver: boolean,
+): Promise<Socket> {
+  const opened = takesOver
+    ? await openOrTakeOver(runsDirectory, programs)
+    : await openOrStart(runsDirectory, programs, PATIENCE_MS);
+  if (opened === 'elsewhere') throw supervisedElsewhere(runsDirectory, programs);
+  return opened;
+}
+
 async function openOrTakeOver(runsDirectory: string, programs: Programs): Promise<Socket> {
   const first = await openOrStart(runsDirectory, programs, PATIENCE_MS);
   if (first !== 'elsewhere') return first;

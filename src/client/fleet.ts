@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { errorText, UserError } from '../base/user-error.js';
 import type { Ack, ClientMessage, Command, Plan, RequestedSlots, ServerMessage } from '../protocol/message.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../protocol/run-summary.js';
@@ -15,7 +15,7 @@ export type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../protoco
 type RunId = RunSummary['id'];
 
 /** Connects to the supervisor again, or starts it again; null: there is none yet. */
-type Reopen = () => Promise<Socket | null>;
+type Reopen = () => Promise<Duplex | null>;
 
 /** Pauses between attempts to reach a lost supervisor, ms; the last one is repeated. */
 const BACKOFF_MS = [50, 100, 250, 500, 1000, 2000];
@@ -47,7 +47,7 @@ export class Fleet {
   #retry: NodeJS.Timeout | null = null;
   #isReady = false;
 
-  constructor(socket: Socket, reopen: Reopen) {
+  constructor(socket: Duplex, reopen: Reopen) {
     this.#reopen = reopen;
     this.#ready = new Promise((resolve, reject) => {
       this.#becomeReady = resolve;
@@ -168,7 +168,7 @@ export class Fleet {
     });
   }
 
-  #attach(socket: Socket, mirror: Mirror): void {
+  #attach(socket: Duplex, mirror: Mirror): void {
     this.#connection = new Connection(socket, {
       heard: (messages) => this.#hear(messages, mirror),
       ended: (problem) => this.#lost(problem),

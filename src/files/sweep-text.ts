@@ -4,6 +4,7 @@ import { join, parse } from 'node:path';
 import * as z from 'zod';
 import { sweepFiles, sweepTexts } from '../contract/files.js';
 import { statRegular, textOrNull } from './regular-file.js';
+import { sweepsOnDisk } from './sweep-folders.js';
 import { writeWhole } from './whole-file.js';
 import { makeFolder } from './make-folder.js';
 
@@ -69,6 +70,15 @@ export function writeSaidAtLaunch(
 export function saidAtLaunch(sweepDirectory: string): SaidAtLaunch {
   const { set, perGpu } = keptAtLaunch(sweepDirectory);
   return { set, ...(perGpu === undefined ? {} : { perGpu }) };
+}
+
+/** Name of the sweep that was launched last into a runs directory; null: none was, or by an older version alone. */
+export function lastLaunched(runsDirectory: string): string | null {
+  const launches = sweepsOnDisk(runsDirectory).flatMap((name) => {
+    const there = statRegular(join(runsDirectory, name, sweepFiles.launch));
+    return there.kind === 'file' ? [{ name, at: there.stat.mtimeMs }] : [];
+  });
+  return launches.sort((a, b) => b.at - a.at)[0]?.name ?? null;
 }
 
 /** Parameters that the sweep file computes from seeds; none where that is not known, as of a launch by an older version. */

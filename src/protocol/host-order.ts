@@ -18,10 +18,19 @@ export const HostOrder = z.object({
   host: z.string(),
   /** Variables that say how output looks: `NO_COLOR`, `COLUMNS`. */
   look: z.record(z.string(), z.string()).default({}),
-  /** `verb`: run the words. `window`: stand between a window elsewhere and the supervisor and files of this host. */
-  kind: z.enum(['verb', 'window']).default('verb'),
+  /**
+   * Not words to be run: stand between a window elsewhere and the supervisor and files of this host. `runs`: the runs directory;
+   * `takesOver`: may take the place of a supervisor on a third host.
+   */
+  window: z.object({ runs: z.string().optional(), takesOver: z.boolean() }).optional(),
 });
 export type HostOrder = z.input<typeof HostOrder>;
+
+/** Raised when an older program would misread the lines of a window's link. */
+export const WIRE_VERSION = 1;
+
+/** First characters of these lines: words for a person before hello, hello, a line of the supervisor's protocol, a question or an answer about files. */
+export const wireMarks = { told: 't', greeting: 'h', supervisor: 's', files: 'f' } as const;
 
 /** Letters, digits, `-` and `_` alone: nothing that any shell acts on. */
 export function encodeOrder(order: HostOrder): string {

@@ -4,9 +4,10 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
 import { type Host, hostProblem, parseHost, sshArguments } from '../../client/host.js';
+import { sshProblem } from '../../client/host-link.js';
 import type { HostOrder } from '../../protocol/host-order.js';
 import type { LaunchOptions } from '../options.js';
-import { hasPerson, remark } from '../terminal.js';
+import { hasPerson, hasScreen, remark } from '../terminal.js';
 
 /** A call of the command line. `name`: of the verb; null: a launch. `words`: its arguments. */
 type Call = { readonly name: string | null; readonly words: readonly string[]; readonly options: LaunchOptions };
@@ -29,7 +30,7 @@ export function withoutHosts(typed: readonly string[]): { readonly hosts: Host[]
   return { hosts, words: [...words, ...typed.slice(end)] };
 }
 
-/** Carries out a call on other hosts, one after the other. Gives the largest exit code. */
+/** Carries out a call on other hosts, one after the other, and shows here what it would show in a window. Gives the largest exit code. */
 export async function runElsewhere(hosts: readonly Host[], call: Call): Promise<number> {
   if (hosts.length > 1 && call.name === null) {
     throw new UserError(
@@ -37,10 +38,35 @@ export async function runElsewhere(hosts: readonly Host[], call: Call): Promise<
       'Name one with --host; `memrl-tui attach --host A --host B` shows several in one window.',
     );
   }
+  if (!opensWindow(call)) return onEach(hosts, process.argv.slice(2), call);
+  const { name, words, options } = call;
+  // The program there starts what is not done yet, and asks what there is to ask; the window is here.
+  const code = name === 'attach' ? 0 : await onEach(hosts, detached(process.argv.slice(2)), call);
+  if (code !== 0) return code;
+  const { showHosts } = await import('./remote-window.js');
+  const what = name === 'attach' ? { sweep: words[0] ?? null } : 'last-launched';
+  const outcome = await showHosts(hosts, what, { options, program: programDirectory() });
+  remark(outcome === 'ended' ? 'All runs have ended.' : 'The runs keep running there.');
+  return 0;
+}
+
+/** Whether it opens the control window, which is then here. */
+function opensWindow({ name, options }: Call): boolean {
+  const { plain, detach, dryRun, json } = options;
+  const isShown = name === null || name === 'attach' || (name === 'grid' && !('print' in options));
+  return isShown && hasScreen() && ![plain, detach, dryRun, json].includes(true);
+}
+
+function detached(words: readonly string[]): string[] {
+  const end = words.includes('--') ? words.indexOf('--') : words.length;
+  return [...words.slice(0, end), '--detach', ...words.slice(end)];
+}
+
+async function onEach(hosts: readonly Host[], words: readonly string[], call: Call): Promise<number> {
   let largest = 0;
   for (const host of hosts) {
     if (hosts.length > 1) remark(`${host.name}:`);
-    largest = Math.max(largest, await runThere(host, process.argv.slice(2), call));
+    largest = Math.max(largest, await runThere(host, words, call));
   }
   return largest;
 }
@@ -61,7 +87,7 @@ async function runThere(host: Host, words: readonly string[], { name, words: [fi
   const code = await once(ssh, 'close').then(
     ([status]) => status as number | null,
     (cause: unknown) => {
-      throw noSsh(cause);
+      throw sshProblem(cause as Error);
     },
   );
   const problem = hostProblem(code, host, programDirectory());
@@ -70,7 +96,7 @@ async function runThere(host: Host, words: readonly string[], { name, words: [fi
 }
 
 /** Directory of this program: the one with `package.json` and `dist`. */
-function programDirectory(): string {
+export function programDirectory(): string {
   return fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 }
 
@@ -78,16 +104,5 @@ function look(): Record<string, string> {
   const names = hasPerson() ? ['NO_COLOR'] : ['NO_COLOR', 'COLUMNS'];
   return Object.fromEntries(
     names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-  );
-}
-
-function noSsh(cause: unknown): unknown {
-  if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') return cause;
-  return new UserError(
-    'There is no `ssh` on this machine.',
-    'Install OpenSSH, for example `apt-get install openssh-client`.',
-    {
-      cause,
-    },
   );
 }

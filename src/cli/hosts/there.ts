@@ -16,6 +16,7 @@ export async function takeOrder(text: string): Promise<number | null> {
   const order = decodeOrder(text);
   Object.assign(process.env, order.look);
   enter(order);
+  if (order.window !== undefined) return (await import('./relay.js')).relay(order.window);
   if (order.file !== null && !existsSync(order.file.path)) throw noFile(order.file, order);
   process.argv.splice(2, Infinity, ...order.words);
   return null;

@@ -1,3 +1,4 @@
+import { readOrWait } from '../state/on-its-way.js';
 import type { MetricReader, RunFilesPort } from '../state/port.js';
 
 /** How often the files of the selection are looked at again, in ms. */
@@ -37,13 +38,19 @@ export class History {
   #pause: NodeJS.Timeout | null = null;
   /** Something was read that has not been told. */
   #hasNews = false;
+  /** All that is wanted has been looked at; the timer is for the next time. */
+  #isResting = false;
+  /** Something has come from another host meanwhile. */
+  #hasArrived = false;
   #isClosed = false;
   #version = 0;
+  readonly #unsubscribe: () => void;
 
   /** `changed` is called after something new was read. */
   constructor(files: RunFilesPort, changed: () => void) {
     this.#files = files;
     this.#changed = changed;
+    this.#unsubscribe = files.subscribe?.(this.#arrived) ?? (() => undefined);
   }
 
   /** Grows with everything read. */
@@ -70,6 +77,7 @@ export class History {
 
   close(): void {
     this.#isClosed = true;
+    this.#unsubscribe();
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#pause !== null) clearTimeout(this.#pause);
   }
@@ -79,8 +87,15 @@ export class History {
     this.#timer = this.#isClosed ? null : setTimeout(task, delay);
   }
 
+  /** What is waited for is there: it is read at once, or after the pass that goes on. */
+  readonly #arrived = (): void => {
+    if (this.#isResting) this.#schedule(0, () => this.#pass());
+    else this.#hasArrived = true;
+  };
+
   /** Looks at everything wanted once, and at long files until they have been read; then rests. */
   #pass(): void {
+    this.#isResting = this.#hasArrived = false;
     const directories = [...this.#wanted.metrics];
     const count = directories.length;
     let begun = 0;
@@ -89,11 +104,13 @@ export class History {
       const directory = directories.shift();
       if (directory === undefined) {
         this.#tell();
-        this.#schedule(period, () => this.#pass());
+        this.#isResting = true;
+        this.#schedule(this.#hasArrived ? 0 : period, () => this.#pass());
         return;
       }
-      if (this.#readMetrics(directory)) this.#hasNews = true;
-      if (this.#readers.get(directory)?.more === true) directories.push(directory);
+      const hasNews = this.#readMetrics(directory);
+      if (hasNews === true) this.#hasNews = true;
+      if (hasNews !== undefined && this.#readers.get(directory)?.more === true) directories.push(directory);
       begun++;
       if (begun >= count && directories.length > 0) this.#tell();
       this.#schedule(0, turn);
@@ -116,7 +133,8 @@ export class History {
   #readLog(): boolean {
     const { log, logLines } = this.#wanted;
     if (log === null) return false;
-    const lines = this.#files.logTail(log, logLines);
+    const lines = readOrWait(() => this.#files.logTail(log, logLines), this.#arrived);
+    if (lines === undefined) return false;
     const isNews =
       log !== this.#logOf || lines.length !== this.#log.length || lines.some((line, at) => line !== this.#log[at]);
     this.#log = lines;
@@ -124,10 +142,12 @@ export class History {
     return isNews;
   }
 
-  #readMetrics(directory: string): boolean {
+  /** Undefined: they are on their way. */
+  #readMetrics(directory: string): boolean | undefined {
     const reader = this.#readers.get(directory) ?? this.#files.metrics(directory);
     this.#readers.set(directory, reader);
-    const hasNews = reader.refresh();
+    const hasNews = readOrWait(() => reader.refresh(), this.#arrived);
+    if (hasNews === undefined) return undefined;
     // Of a long file, nothing is known yet after the first part.
     const isNew = !this.#loaded.has(directory) && (reader.more !== true || reader.keys().length > 0);
     if (isNew) this.#loaded.add(directory);

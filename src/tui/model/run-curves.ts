@@ -1,6 +1,7 @@
 import { hasPlace, parseRunValue, type RunValue, runValue } from '../../analysis/run-value.js';
 import { hasEnded } from '../../base/run-words.js';
 import { spark } from '../../metrics/downsample.js';
+import { readOrWait } from '../state/on-its-way.js';
 import type { MetricReader, RunFilesPort, RunId, RunSummary, SweepSummary } from '../state/port.js';
 
 /** Between looks at runs that go on, ms. */
@@ -50,6 +51,8 @@ export class RunCurves {
   #timer: NodeJS.Timeout | null = null;
   #toldAt = -Infinity;
   #hasNews = false;
+  /** All runs have been looked at; the timer is for the next time. */
+  #isResting = false;
   #isClosed = false;
   #version = 0;
 
@@ -99,6 +102,11 @@ export class RunCurves {
     this.#stop();
   }
 
+  /** What is waited for is there: it is read at once, or in the pass after that which goes on. */
+  readonly #arrived = (): void => {
+    if (this.#isResting) this.#schedule(0, () => this.#pass());
+  };
+
   #stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -111,14 +119,16 @@ export class RunCurves {
 
   /** Looks at all runs that may have written since the last time; then rests. */
   #pass(): void {
+    this.#isResting = false;
     this.#forgetGone();
     const due = this.#runs.filter((run) => this.#isDue(run));
     const turn = (): void => {
       const start = performance.now();
       while (due.length > 0 && performance.now() - start < turnTime) this.#readPart(due);
       this.#tell(due.length === 0);
-      if (due.length > 0) this.#schedule(0, turn);
-      else this.#schedule(period, () => this.#pass());
+      if (due.length > 0) return this.#schedule(0, turn);
+      this.#isResting = true;
+      this.#schedule(period, () => this.#pass());
     };
     turn();
   }
@@ -137,10 +147,14 @@ export class RunCurves {
   #readPart(due: RunSummary[]): void {
     const run = due[0]!;
     const reader = this.#readerOf(run);
-    reader.refresh();
-    if (reader.more === true) return;
+    const hasMore = (): boolean => reader.more === true;
+    if (readOrWait(() => reader.refresh(), this.#arrived) === undefined) return void due.shift();
+    if (hasMore()) return;
+    const figures = figuresOf(run, reader, this.#asked!, this.#xOf(run));
+    // A curve on another host is asked for by looking at it.
+    if (hasMore()) return;
     due.shift();
-    this.#figures.set(run.id, figuresOf(run, reader, this.#asked!, this.#xOf(run)));
+    this.#figures.set(run.id, figures);
     if (hasEnded(run.state)) this.#readers.delete(run.id);
     this.#hasNews = true;
   }

@@ -39,13 +39,17 @@ export type MetricReader = {
   /** Over `step`, another metric, or a time as `metrics/filing.ts` names it. */
   series(key: string, xKey?: string): Series;
   /** Where the metrics are, and why, as far as they have been read. Absent: that is not known. */
-  describe?(): MetricsReport;
+  readonly describe?: (() => MetricsReport) | undefined;
   /** Where it is known from when the values were written. Absent: it is not. */
   readonly clock?: Clock;
 };
 
-/** The files of one run directory, as far as the window reads them. */
+/**
+ * The files of one run directory, as far as the window reads them. Where they are on another host, a reader may throw `OnItsWay`.
+ */
 export type RunFilesPort = {
+  /** Calls back when something has come that `series` had been asked for. Absent: all is here at once. */
+  subscribe?(listener: () => void): () => void;
   metrics(directory: string): MetricReader;
   /** The same with every point that was written, for who lets go of it. Absent: `metrics` has them all. */
   wholeMetrics?(directory: string): MetricReader;

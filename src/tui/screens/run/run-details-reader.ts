@@ -1,3 +1,4 @@
+import { readOrWait } from '../../state/on-its-way.js';
 import type { RunDetails, RunFilesPort } from '../../state/port.js';
 
 /** A run that stays open this long has its record read, in ms. */
@@ -45,8 +46,11 @@ export class RunDetailsReader {
   }
 
   #read(): void {
-    if (this.#directory === null) return;
-    const read = this.#files.dossier(this.#directory);
+    const directory = this.#directory;
+    if (directory === null) return;
+    const arrived = () => void (directory === this.#directory && this.#schedule(0));
+    const read = readOrWait(() => this.#files.dossier(directory), arrived);
+    if (read === undefined) return;
     const text = JSON.stringify(read);
     const isNews = text !== this.#text;
     this.#text = text;

@@ -2,6 +2,7 @@ import { errorWords, isErrorLine } from '../../../logs/failure-line.js';
 import type { LineTest } from '../../../logs/log-plain-text.js';
 import { LogSearch, readLogPattern } from '../../../logs/log-search.js';
 import type { LogSource } from '../../../logs/log-source.js';
+import { readOrWait } from '../../state/on-its-way.js';
 import type { LogPlace, LogSeek, Sought } from '../../state/log-choice.js';
 import { LogWindow } from './log-window.js';
 import type { LogPage } from './log-page.js';
@@ -84,9 +85,15 @@ export class LogViewer {
   #turn(): void {
     const [wish, window] = [this.#wish, this.#window];
     if (wish === null || window === null) return;
-    const isMore = this.#readOn(window, wish);
-    const isSearching = wish.seek !== null && wish.seek !== this.#answered && this.#searchOn(window, wish.seek);
-    if (this.#wish === wish) this.#rest(isMore || isSearching ? 0 : PERIOD);
+    const goesOn = readOrWait(
+      () => {
+        const isMore = this.#readOn(window, wish);
+        const isSearching = wish.seek !== null && wish.seek !== this.#answered && this.#searchOn(window, wish.seek);
+        return isMore || isSearching;
+      },
+      () => void (this.#wish === wish && this.#rest(0)),
+    );
+    if (goesOn !== undefined && this.#wish === wish) this.#rest(goesOn ? 0 : PERIOD);
   }
 
   /** One part more of what is around the place. True when there is more of it. */

@@ -1,0 +1,130 @@
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fleet } from '../../client/fleet.js';
+import type { Host } from '../../client/host.js';
+import { type HostLink, type LinkTools, openHostLink } from '../../client/host-link.js';
+import { type FileAnswers, type FileQuestion, NumberedLine } from './file-questions.js';
+
+/** Between looks at the clock, ms; and how far it moves between two of them when this machine has slept. */
+const LOOK_MS = 2000;
+const SLEPT_MS = 10_000;
+/** The more attempts have failed, the longer the next one waits, ms: a host may lock out who knocks too often. */
+const WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 15_000;
+
+type Pending = { readonly line: string; readonly settle: (told: ReturnType<typeof NumberedLine.parse>) => void };
+
+/** A host that a window here shows: its supervisor, and answers about its files. What is lost is connected again. */
+export class HostConnection {
+  readonly host: Host;
+  readonly fleet: Fleet;
+  readonly #link: LinkKeeper;
+
+  private constructor(host: Host, link: LinkKeeper, supervisor: Duplex) {
+    this.host = host;
+    this.#link = link;
+    this.fleet = new Fleet(supervisor, () => link.reopen());
+  }
+
+  /**
+   * @param runs The runs directory there, as typed.
+   * @throws {UserError} As `openHostLink`.
+   */
+  static async open(host: Host, runs: string | undefined, tools: LinkTools): Promise<HostConnection> {
+    const link = new LinkKeeper(host, runs, tools);
+    return new HostConnection(host, link, await link.open());
+  }
+
+  /** Resolves with the answer, however often the link is lost meanwhile; rejects when the host cannot give one. */
+  ask<Question extends FileQuestion>(question: Question): Promise<FileAnswers[Question['about']]> {
+    return this.#link.ask(question) as Promise<FileAnswers[Question['about']]>;
+  }
+
+  close(): void {
+    this.fleet.close();
+    this.#link.close();
+  }
+}
+
+/** Holds one link at a time, and the questions that are not answered. */
+class LinkKeeper {
+  readonly #host: Host;
+  readonly #runs: string | undefined;
+  readonly #tools: LinkTools;
+  readonly #pending = new Map<number, Pending>();
+  readonly #closing = new AbortController();
+  #link: HostLink | null = null;
+  #clock: NodeJS.Timeout | null = null;
+  #number = 0;
+  #failures = 0;
+
+  constructor(host: Host, runs: string | undefined, tools: LinkTools) {
+    this.#host = host;
+    this.#runs = runs;
+    this.#tools = tools;
+  }
+
+  async open(): Promise<Duplex> {
+    const supervisor = await this.#connect(this.#tools, true);
+    this.#clock = this.#watchClock();
+    return supervisor;
+  }
+
+  /** Nobody is asked and nothing is taken over; rejects while the host cannot be reached. */
+  async reopen(): Promise<Duplex> {
+    const { signal } = this.#closing;
+    await sleep(Math.min(this.#failures * WAIT_MS, LONGEST_WAIT_MS), undefined, { signal });
+    this.#failures++;
+    const supervisor = await this.#connect({ ...this.#tools, tell: null }, false);
+    this.#failures = 0;
+    return supervisor;
+  }
+
+  ask(question: FileQuestion): Promise<unknown> {
+    const number = ++this.#number;
+    const line = JSON.stringify({ number, question });
+    return new Promise((resolve, reject) => {
+      const settle: Pending['settle'] = ({ answer, problem }) =>
+        problem === undefined ? resolve(answer) : reject(new Error(problem));
+      this.#pending.set(number, { line, settle });
+      this.#link?.ask(line);
+    });
+  }
+
+  close(): void {
+    this.#closing.abort();
+    if (this.#clock !== null) clearInterval(this.#clock);
+    this.#link?.close();
+  }
+
+  async #connect(tools: LinkTools, takesOver: boolean): Promise<Duplex> {
+    const { name: host, directory } = this.#host;
+    const window = { takesOver, ...(this.#runs === undefined ? {} : { runs: this.#runs }) };
+    const link = await openHostLink({ words: [], host, directory, window }, this.#host, tools, {
+      answered: (line) => this.#hear(line),
+    });
+    link.supervisor.once('close', () => {
+      if (this.#link === link) this.#link = null;
+    });
+    this.#link = link;
+    for (const { line } of this.#pending.values()) link.ask(line);
+    return link.supervisor;
+  }
+
+  #hear(line: string): void {
+    const told = NumberedLine.parse(JSON.parse(line));
+    this.#pending.get(told.number)?.settle(told);
+    this.#pending.delete(told.number);
+  }
+
+  /** A link that slept is dead, though it will be a while until ssh notices. */
+  #watchClock(): NodeJS.Timeout {
+    let last = Date.now();
+    const look = () => {
+      const now = Date.now();
+      if (now - last > LOOK_MS + SLEPT_MS) this.#link?.close();
+      last = now;
+    };
+    return setInterval(look, LOOK_MS).unref();
+  }
+}

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { hostname } from 'node:os';
+import { LineSplitter } from '../../base/line-splitter.js';
+import { errorText } from '../../base/user-error.js';
+import { openOrStartSupervisor } from '../../client/ensure-supervisor.js';
+import { type decodeOrder, WIRE_VERSION, wireMarks } from '../../protocol/host-order.js';
+import { PROGRAM_VERSION } from '../../protocol/older-version.js';
+import { existingRunsDirectory, supervisorPrograms } from '../open-fleet.js';
+import { FileAnswerer } from './file-answers.js';
+import { FileQuestion, NumberedLine } from './file-questions.js';
+
+type WindowOrder = NonNullable<ReturnType<typeof decodeOrder>['window']>;
+
+/**
+ * Stands between a window elsewhere, which is at the other end of this program's input and output, and the supervisor and files of
+ * this host, until either of them leaves. Gives the exit code.
+ *
+ * @throws {UserError} When there is no runs directory, or its supervisor does not come up.
+ */
+export async function relay({ runs, takesOver }: WindowOrder): Promise<number> {
+  const directory = existingRunsDirectory(runs === undefined ? {} : { runs });
+  const { stdin, stdout } = process;
+  const say = (text: string) => stdout.write(text);
+  const programs = { ...supervisorPrograms(), tell: (line: string) => void say(`${wireMarks.told}${line}\n`) };
+  const supervisor = await openOrStartSupervisor(directory, programs, takesOver);
+  say(`${wireMarks.greeting}${JSON.stringify({ wire: WIRE_VERSION, version: PROGRAM_VERSION, host: hostname() })}\n`);
+  const told = new LineSplitter();
+  supervisor.on('data', (chunk: Buffer) => {
+    const lines = told.push(chunk).map((line) => `${wireMarks.supervisor}${line}\n`);
+    if (lines.length === 0 || say(lines.join(''))) return;
+    supervisor.pause();
+    stdout.once('drain', () => supervisor.resume());
+  });
+  const asked = new LineSplitter();
+  const answerer = new FileAnswerer(runs);
+  stdin.on('data', (chunk: Buffer) => {
+    for (const line of asked.push(chunk)) {
+      if (line.startsWith(wireMarks.supervisor)) supervisor.write(`${line.slice(1)}\n`);
+      else if (line.startsWith(wireMarks.files)) void reply(line.slice(1), answerer, say);
+    }
+  });
+  // Whose window is gone hears of it by either.
+  stdout.on('error', () => supervisor.destroy());
+  stdin.on('end', () => supervisor.destroy());
+  supervisor.on('error', () => supervisor.destroy());
+  await once(supervisor, 'close');
+  stdin.destroy();
+  return 0;
+}
+
+async function reply(line: string, answerer: FileAnswerer, say: (text: string) => void): Promise<void> {
+  const { number, question } = NumberedLine.parse(JSON.parse(line));
+  const answered = await Promise.resolve(question)
+    .then((asked) => answerer.answer(FileQuestion.parse(asked)))
+    .then(
+      (answer) => ({ number, answer }),
+      (error: unknown) => ({ number, problem: errorText(error) }),
+    );
+  say(`${wireMarks.files}${JSON.stringify(answered)}\n`);
+}
