@@ -35,8 +35,12 @@ export type GpuIndex = z.infer<typeof GpuIndex>;
 
 const INSTANCES = 1000;
 
-/** `3`, or `1:0` for the first instance of GPU 1. */
+/** GPUs of the first host have indexes from here on where a window shows several hosts, those of the second from twice this. */
+export const GPUS_OF_A_HOST = 1_000_000;
+
+/** `3`, `1:0` for the first instance of GPU 1, `2/3` for GPU 3 of the second host. */
 export function gpuName(index: number): string {
+  if (index >= GPUS_OF_A_HOST) return `${Math.floor(index / GPUS_OF_A_HOST)}/${gpuName(index % GPUS_OF_A_HOST)}`;
   return index < INSTANCES ? String(index) : `${Math.floor(index / INSTANCES) - 1}:${index % INSTANCES}`;
 }
 

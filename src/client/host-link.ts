@@ -20,6 +20,7 @@ export type LinkTools = { readonly program: string; readonly tell: ((line: strin
 type LinkListener = { readonly answered: (line: string) => void };
 
 const Greeting = z.object({ wire: z.number(), version: z.string() });
+const Refusal = z.object({ problem: z.string(), fix: z.string() });
 
 /**
  * One ssh to a window order on a host: the bytes of its supervisor as a stream, and lines of questions and answers beside it.
@@ -50,6 +51,7 @@ export class HostLink {
 
   /** Ends ssh, and with it what it started on the host. */
   close(): void {
+    this.#ssh.stdin.destroy();
     this.#ssh.kill();
   }
 
@@ -81,11 +83,13 @@ export function openHostLink(
     ssh.stdout.on('data', (chunk: Buffer) => {
       const heard = lines.push(chunk);
       if (isGreeted) return link.hear(heard, listener);
-      const at = heard.findIndex((line) => greetingIn(line) !== null);
       for (const line of heard) if (line.startsWith(wireMarks.told)) tools.tell?.(line.slice(1));
+      const refusal = heard.map((line) => read(Refusal, wireMarks.refused, line)).find((found) => found !== null);
+      if (refusal !== undefined) reject(new UserError(`${host.name}: ${refusal.problem}`, refusal.fix));
+      const at = heard.findIndex((line) => read(Greeting, wireMarks.greeting, line) !== null);
       if (at < 0) return;
       isGreeted = true;
-      const { wire, version } = greetingIn(heard[at]!)!;
+      const { wire, version } = read(Greeting, wireMarks.greeting, heard[at]!)!;
       if (wire !== WIRE_VERSION) reject(otherWire(host, version, tools.program));
       else resolve(link);
       link.hear(heard.slice(at + 1), listener);
@@ -94,15 +98,16 @@ export function openHostLink(
     ssh.on('error', (cause) => reject(sshProblem(cause)));
     ssh.on('close', (code) => {
       link.supervisor.destroy();
-      reject(hostProblem(code, host, tools.program, said()) ?? refusedBy(host, said()));
+      reject(hostProblem(code, host, tools.program, said()) ?? hasEnded(host, said()));
     });
   });
 }
 
-function greetingIn(line: string): z.infer<typeof Greeting> | null {
-  if (!line.startsWith(wireMarks.greeting)) return null;
+/** The rest of a line of this kind; null: it is of another one, or printed by a login. */
+function read<Value>(schema: z.ZodType<Value>, mark: string, line: string): Value | null {
+  if (!line.startsWith(mark)) return null;
   try {
-    return Greeting.parse(JSON.parse(line.slice(1)));
+    return schema.parse(JSON.parse(line.slice(1)));
   } catch {
     return null;
   }
@@ -116,12 +121,10 @@ function lastWords(stderr: Readable): () => string {
   return () => last.join('\n');
 }
 
-/** memrl-tui there has said why, and what to do, in the words of `reportError`. */
-function refusedBy({ name }: Host, said: string): UserError {
-  const [problem = '', fix] = said.split('\n\n→ ');
+function hasEnded({ name }: Host, said: string): UserError {
   return new UserError(
-    problem === '' ? `memrl-tui on ${name} has ended.` : `${name}: ${problem}`,
-    fix ?? `\`memrl-tui doctor --host ${name}\` says what is wrong there.`,
+    `memrl-tui on ${name} has ended.${said === '' ? '' : `\n${said}`}`,
+    `\`memrl-tui doctor --host ${name}\` says what is wrong there.`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { groupBy } from '../base/group-by.js';
+import { GPUS_OF_A_HOST } from '../base/ids.js';
 import type { GpuStatus } from '../protocol/run-summary.js';
 import type { Ack, Command, Fleet, FleetStatus, RunSummary, SweepSummary } from './fleet.js';
 
@@ -10,9 +11,6 @@ type FleetView = Pick<
   Fleet,
   'sweeps' | 'runs' | 'status' | 'connection' | 'problem' | 'subscribe' | 'version' | 'act' | 'request'
 >;
-
-/** GPUs of the first host begin here where there are several, those of the second at twice this. */
-export const GPUS_OF_A_HOST = 1_000_000;
 
 /**
  * The supervisors of other hosts as one, for a window. Directories have the name of their host before them, as for scp. Where

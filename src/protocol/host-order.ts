@@ -29,8 +29,11 @@ export type HostOrder = z.input<typeof HostOrder>;
 /** Raised when an older program would misread the lines of a window's link. */
 export const WIRE_VERSION = 1;
 
-/** First characters of these lines: words for a person before hello, hello, a line of the supervisor's protocol, a question or an answer about files. */
-export const wireMarks = { told: 't', greeting: 'h', supervisor: 's', files: 'f' } as const;
+/**
+ * First characters of these lines: hello, and before it words for a person, or why there is none; then a line of the supervisor's
+ * protocol, a question or an answer about files.
+ */
+export const wireMarks = { told: 't', refused: 'e', greeting: 'h', supervisor: 's', files: 'f' } as const;
 
 /** Letters, digits, `-` and `_` alone: nothing that any shell acts on. */
 export function encodeOrder(order: HostOrder): string {

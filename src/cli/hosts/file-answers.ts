@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { computedFromSeeds, lastLaunched } from '../../files/sweep-text.js';
+import { lastLaunched } from '../../files/sweep-text.js';
 import { runFiles } from '../../tui/app/open-window.js';
 import type { MetricReader, RunFilesPort } from '../../tui/state/port.js';
 import { runsDirectory } from '../options.js';
@@ -26,7 +26,7 @@ export class FileAnswerer {
     'log-part': ({ directory, from, length }) => this.#files.openLog(directory).read(from, length).toString('base64'),
     details: ({ directory }) => this.#files.dossier(directory),
     usage: (asked) => this.#usage(asked),
-    seeds: ({ directory }) => computedFromSeeds(directory),
+    seeds: ({ directory }) => this.#files.fromSeeds?.(directory) ?? [],
     'last-launched': () => lastLaunched(runsDirectory(this.#runs)),
     summary: (asked) => this.#summary(asked),
   };

@@ -55,6 +55,10 @@ export class HostFiles implements RunFilesPort {
     return new HostLog(directory, this.#tools.ask, () => this.#last({ about: 'log-size', directory }));
   }
 
+  fromSeeds(directory: string): readonly string[] {
+    return this.#last({ about: 'seeds', directory });
+  }
+
   usage(directory: string): UsageReading {
     return new HostUsage(this.#tools.ask({ about: 'usage', directory }));
   }
@@ -184,7 +188,7 @@ class HostMetrics implements MetricReader {
     if (!this.more && performance.now() < this.#dueAt) return null;
     this.#asking ??= Promise.resolve()
       .then(() => this.#ask())
-      .catch(() => void (this.#isPartial = false))
+      .catch(() => this.#beRefused())
       .finally(() => (this.#asking = null));
     return this.#asking;
   }
@@ -204,7 +208,14 @@ class HostMetrics implements MetricReader {
     this.#quiet = this.#hasNews ? 0 : Math.min(this.#quiet + 1, MOST_QUIET);
     const rest = Math.max(PERIOD_MS * 2 ** this.#quiet, (1000 * bytes) / BYTES_A_SECOND);
     this.#dueAt = performance.now() + rest;
-    if (this.#hasNews) this.#tools.arrived();
+    if (this.#hasNews || this.#isWaiting) this.#tools.arrived();
+  }
+
+  /** The host cannot read it: what there is stays, and it is asked again later. */
+  #beRefused(): void {
+    for (const known of this.#series.values()) known.isKnown = true;
+    this.#isPartial = false;
+    this.#dueAt = performance.now() + PERIOD_MS * 2 ** MOST_QUIET;
   }
 
   #take(known: KnownSeries, { from, x, y }: FileAnswers['metrics']['series'][number]): void {

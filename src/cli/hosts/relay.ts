@@ -1,7 +1,8 @@
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { LineSplitter } from '../../base/line-splitter.js';
-import { errorText } from '../../base/user-error.js';
+import { errorText, UserError } from '../../base/user-error.js';
 import { openOrStartSupervisor } from '../../client/ensure-supervisor.js';
 import { type decodeOrder, WIRE_VERSION, wireMarks } from '../../protocol/host-order.js';
 import { PROGRAM_VERSION } from '../../protocol/older-version.js';
@@ -13,16 +14,18 @@ type WindowOrder = NonNullable<ReturnType<typeof decodeOrder>['window']>;
 
 /**
  * Stands between a window elsewhere, which is at the other end of this program's input and output, and the supervisor and files of
- * this host, until either of them leaves. Gives the exit code.
- *
- * @throws {UserError} When there is no runs directory, or its supervisor does not come up.
+ * this host, until either of them leaves. Where there is no runs directory, or its supervisor does not come up, it says why. Gives
+ * the exit code.
  */
-export async function relay({ runs, takesOver }: WindowOrder): Promise<number> {
-  const directory = existingRunsDirectory(runs === undefined ? {} : { runs });
+export async function relay(order: WindowOrder): Promise<number> {
   const { stdin, stdout } = process;
   const say = (text: string) => stdout.write(text);
-  const programs = { ...supervisorPrograms(), tell: (line: string) => void say(`${wireMarks.told}${line}\n`) };
-  const supervisor = await openOrStartSupervisor(directory, programs, takesOver);
+  const supervisor = await opened(order, say).catch((error: unknown) => {
+    if (!(error instanceof UserError)) throw error;
+    say(`${wireMarks.refused}${JSON.stringify({ problem: error.message, fix: error.fix })}\n`);
+    return null;
+  });
+  if (supervisor === null) return 2;
   say(`${wireMarks.greeting}${JSON.stringify({ wire: WIRE_VERSION, version: PROGRAM_VERSION, host: hostname() })}\n`);
   const told = new LineSplitter();
   supervisor.on('data', (chunk: Buffer) => {
@@ -32,7 +35,7 @@ export async function relay({ runs, takesOver }: WindowOrder): Promise<number> {
     stdout.once('drain', () => supervisor.resume());
   });
   const asked = new LineSplitter();
-  const answerer = new FileAnswerer(runs);
+  const answerer = new FileAnswerer(order.runs);
   stdin.on('data', (chunk: Buffer) => {
     for (const line of asked.push(chunk)) {
       if (line.startsWith(wireMarks.supervisor)) supervisor.write(`${line.slice(1)}\n`);
@@ -46,6 +49,13 @@ export async function relay({ runs, takesOver }: WindowOrder): Promise<number> {
   await once(supervisor, 'close');
   stdin.destroy();
   return 0;
+}
+
+function opened({ runs, takesOver }: WindowOrder, say: (text: string) => void): Promise<Socket> {
+  const programs = { ...supervisorPrograms(), tell: (line: string) => say(`${wireMarks.told}${line}\n`) };
+  return Promise.resolve(runs === undefined ? {} : { runs })
+    .then(existingRunsDirectory)
+    .then((directory) => openOrStartSupervisor(directory, programs, takesOver));
 }
 
 async function reply(line: string, answerer: FileAnswerer, say: (text: string) => void): Promise<void> {

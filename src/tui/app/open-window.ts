@@ -5,6 +5,7 @@ import { UserError } from '../../base/user-error.js';
 import { runFiles as files } from '../../contract/files.js';
 import { UsageReading } from '../../files/disk/disk-usage.js';
 import { packageCount, readRunRecord } from '../../files/run-record-file.js';
+import { computedFromSeeds } from '../../files/sweep-text.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
 import { openOutlinedMetrics } from '../../metrics/outlined-metrics.js';
 import { openWholeMetrics } from '../../metrics/whole-metrics.js';
@@ -289,6 +290,7 @@ export const runFiles: RunFilesPort = {
   logTail: (directory, count) => lastLines(join(directory, files.log), count),
   openLog: (directory) => fileSource(join(directory, files.log)),
   dossier: readDossier,
+  fromSeeds: computedFromSeeds,
   usage: (directory) => new UsageReading(directory),
 };
 

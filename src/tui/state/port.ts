@@ -59,6 +59,8 @@ export type RunFilesPort = {
   openLog(directory: string): LogSource;
   /** What is written down of the run; null when nothing is, or it cannot be read. */
   dossier(directory: string): RunDetails | null;
+  /** Parameters of the sweep of this directory that its file computes from seeds. Absent: none are known. */
+  fromSeeds?(sweepDirectory: string): readonly string[];
   /** Measures what the run takes on its disk. Absent: that cannot be measured. */
   usage?(directory: string): UsageReading;
 };

@@ -1,10 +1,10 @@
 import { goalOf } from '../../../analysis/metric-order.js';
 import { Memoized } from '../../../base/memoize.js';
 import { hasEnded } from '../../../base/run-words.js';
-import { computedFromSeeds } from '../../../files/sweep-text.js';
 import type { Wanted } from '../../model/history.js';
 import type { TreeNode } from '../../model/tree/branch-index.js';
-import type { RunSummary, SweepSummary } from '../../state/port.js';
+import { readOrWait } from '../../state/on-its-way.js';
+import type { RunFilesPort, RunSummary, SweepSummary } from '../../state/port.js';
 import { noFiles, type ScreenData, type ScreenSource, type ScreenTools } from '../screen.js';
 import type { ParametersContext } from './keys.js';
 import { type ParametersFacts, scrolledLines } from './parameters-screen-lines.js';
@@ -22,15 +22,21 @@ type Runs = {
 /** Metrics beside the one that is explained. */
 const MOST_OTHERS = 6;
 
+const noNames: readonly string[] = [];
+
 /** Asks what the finished runs say of their parameters, for as long as the screen is shown. */
 export class ParametersReader implements ScreenData<'parameters', ParametersFacts> {
   readonly #studies: StudyReader;
   readonly #runs = new Memoized<Runs>();
   readonly #question = new Memoized<StudyQuestion | null>();
   readonly #facts = new Memoized<ParametersFacts>();
-  readonly #fromSeeds = new Memoized<readonly string[]>();
+  readonly #files: RunFilesPort;
+  readonly #changed: () => void;
+  #fromSeeds: { readonly directory: string; readonly names: readonly string[] } | null = null;
 
-  constructor({ changed }: ScreenTools) {
+  constructor({ files, changed }: ScreenTools) {
+    this.#files = files;
+    this.#changed = changed;
     this.#studies = new StudyReader(changed);
   }
 
@@ -81,9 +87,14 @@ export class ParametersReader implements ScreenData<'parameters', ParametersFact
 
   /** The same list for as long as the sweep is the same. */
   #fromSeedsOf({ sweep }: Runs): readonly string[] {
-    return this.#fromSeeds.value([sweep?.directory], () =>
-      sweep === undefined ? [] : computedFromSeeds(sweep.directory),
-    );
+    const directory = sweep?.directory;
+    if (directory === undefined) return noNames;
+    if (this.#fromSeeds?.directory !== directory) {
+      const names = readOrWait(() => this.#files.fromSeeds?.(directory) ?? noNames, this.#changed);
+      if (names === undefined) return noNames;
+      this.#fromSeeds = { directory, names };
+    }
+    return this.#fromSeeds.names;
   }
 
   #runsOf({ ui, scene, node }: Source): Runs {
