@@ -1,120 +1,123 @@
 /**
- * The one way in which the supervisor starts, watches and ends runs, wherever they are.
+ * The interface through which the supervisor starts, watches and ends runs, wherever they are.
  *
- * An executor knows nothing of sweeps, slots or retries. It is told an attempt by its run's id, its run's directory and its
- * number; what it learns goes to its listener. What it starts does not need it to live: it may be gone at any moment, and the
- * next one finds what became of its attempts. `test/executors/conformance.ts` holds every executor to what is said here.
+ * An executor knows nothing of sweeps, slots or retries. An attempt is identified by its run's id, its run's directory and its
+ * number; the executor reports to its listener. Its attempts live independently of it: it may end at any moment, and the next
+ * executor finds out what happened to them. `test/executors/conformance.ts` tests every executor against this description.
  */
 import type { Eventually } from '../base/eventually.js';
 import type { RunId } from '../base/ids.js';
 
-/** Starts, watches and ends runs. An order for a run that it does not watch is nothing. */
+/** Starts, watches and ends runs. An order for a run that it does not watch has no effect. */
 export type Executor = {
-  /** What it has room for, and how runs come to GPUs there. */
+  /** The room that it has, and how runs get GPUs there. */
   resources(): ExecutorResources;
 
   /**
-   * Starts an attempt, which is watched from then on. An attempt can be begun once only, whoever tries: a second start of the
-   * same one ends as `not-claimed`, or is refused. Where it takes its time, the ending is told after the answer. Does not
-   * throw: what stands in the way is a refusal.
+   * Starts an attempt and watches it. An attempt can begin only once, by whatever process: a second start of the same one ends as
+   * `not-claimed`, or is refused. If a start takes long, an ending is reported only after the answer. Does not throw: obstacles are
+   * refusals.
    */
   start(id: RunId, spec: LaunchSpec): Eventually<Start>;
 
   /**
-   * Finds out what became of an attempt that an earlier executor meant to start; see `Found`. One that has not begun never
-   * will. What lives is watched from then on. Does not throw.
+   * Finds out what happened to an attempt that an earlier executor meant to start; see `Found`. One that has not begun never will.
+   * A live one is watched from then on. Does not throw.
    */
   adopt(id: RunId, directory: string, attempt: number): Eventually<Found>;
 
-  /** The number of an earlier attempt of the run in `directory` that goes on, or may; null: there is none. */
+  /** The number of an earlier attempt of the run in `directory` that is alive, or may be; null: there is none. */
   orphanedAttemptOf(directory: string, attempt: number): Eventually<number | null>;
 
   /**
-   * The orphaned attempt goes on as the one of a later number, which nobody can begin any more; then as `adopt` of that one.
-   * Throws an error in words when that cannot be made sure of.
+   * Continues the orphaned attempt under a later number, which then nobody can begin; then the same as `adopt` of that one. Throws
+   * an error with an explanation when that cannot be ensured.
    */
   takeOver(id: RunId, directory: string, numbers: TakenOver): Eventually<Found>;
 
-  /** Asks the run, and all it has started, to end. It may take its time. A paused one goes on for that. */
+  /** Asks the run, and all its processes, to end. They may take their time. A paused run is continued for that. */
   terminate(id: RunId): void;
 
-  /** Ends the run and all it has started, paused or not. What survives is told with the ending. */
+  /** Kills the run and all its processes, paused or not. Survivors are reported with the ending. */
   kill(id: RunId): void;
 
-  /** Makes the run and all it has started stand still, with all they hold. */
+  /** Suspends the run and all its processes, which keep their memory. */
   pause(id: RunId): void;
 
-  /** Lets a paused run go on, whoever paused it. */
+  /** Continues a paused run, whoever paused it. */
   continue(id: RunId): void;
 
-  /** The run's own process, which people see and may signal; null while it is not there, or where it means nothing. */
+  /** The pid of the run's own process, which users see and may signal; null: there is none (yet), or it is not on this machine. */
   pidOf(id: RunId): number | null;
 
-  /** Where a run is that something else than the supervisor finds a place for; null: nothing is to be said of that. */
+  /** Where a run is that another program, such as Slurm, places; null: does not apply. */
   placeOf(id: RunId): RunPlace | null;
 
-  /** The process on this machine by which all others of the run are found; null: none can be seen. */
+  /** The process on this machine from which all others of the run are found; null: none is visible. */
   rootOf(id: RunId): number | null;
 
-  /** Stops watching: nothing is told any more. The runs go on. */
+  /** Stops watching: nothing is reported any more. The runs continue. */
   close(): void;
 };
 
-/** What an executor tells of its attempts, and asks. */
+/** Receives reports about attempts, and answers questions. */
 export type ExecutorListener = {
   /**
-   * Told once for every attempt that was started or found alive, and not before that was answered.
+   * Called once for every attempt that was started or found alive, and not before that was answered.
    *
-   * `leaked`: of a run that was killed, what SIGKILL could not end; of a run that ended by itself, what it left behind, which
-   * is not touched. They may hold GPU memory. Empty: none, or the run was so short that nobody looked.
+   * `leaked`: after a kill, the processes that SIGKILL could not end; after another end, the processes that the run left, which are
+   * not touched. They may hold GPU memory. Empty: there are none, or the run was too short to be observed.
    */
   ended: (id: RunId, attempt: number, ending: Ending, leaked: readonly LeakedProcess[]) => void;
-  /** The run's own process is known now. */
+  /** The run's own process has become known. */
   named: (id: RunId) => void;
-  /** What a person should know of a run that goes on, in words; null: no more. The same may be said again. */
+  /** A warning about a live run, in words; null: it is over. May be repeated. */
   troubled: (id: RunId, words: string | null) => void;
-  /** Whether a run may be taken for ended though its processes cannot be reached: a person must have asked. */
+  /** Whether a run may be taken as ended though its processes cannot be reached: a user must have asked. */
   mayGiveUp: (id: RunId) => boolean;
 };
 
-/** What an executor is opened with. `environment`: of the supervisor, for what only one kind of executor understands. */
+/** The arguments of an executor. `environment`: the supervisor's, for variables of one kind of executor. */
 export type ExecutorSetting = { runsDirectory: string; environment: Readonly<Record<string, string>> };
 
-/** Makes an executor of one kind. */
+/** Creates an executor of one kind. */
 export type OpenExecutor = (setting: ExecutorSetting, listener: ExecutorListener) => Executor;
 
 export type ExecutorResources = {
-  /** Runs at a time that need no GPU of this machine, unless a person says how many. */
+  /** Default number of simultaneous runs that need no GPU of this machine. */
   slots: number;
   /**
-   * `placed`: runs are put on the GPUs of this machine, which their environment shows them. `requested`: each start says how
-   * many its run needs, and whoever runs it finds them; to the scheduler, every run takes one slot.
+   * `placed`: runs are placed on the GPUs of this machine, which their environment shows them. `requested`: each start requests a
+   * number of GPUs, and another program finds them; to the scheduler, every run takes one slot.
    */
   gpus: 'placed' | 'requested';
 };
 
 /** One start of a run, complete. */
 export type LaunchSpec = {
-  /** Of the run; absolute. */
+  /** The run's directory, absolute. */
   directory: string;
   attempt: number;
   argv: readonly string[];
   cwd: string;
-  /** The whole of it: nothing is inherited from the supervisor. */
+  /** The complete environment: nothing is inherited from the supervisor. */
   environment: Readonly<Record<string, string>>;
-  /** What the run needs, for an executor that finds it a place. */
+  /** The resources of the run, for an executor that places it. */
   needs: RunNeeds;
-  /** What is added to the niceness of all it starts; absent: nothing. */
+  /** Increment of the niceness of its processes; absent: none. */
   nice?: number;
-  /** Files that must be in the run's directory when it starts: name and content. */
+  /** Files that are written to the run's directory before it starts: name and content. */
   files?: Readonly<Record<string, string>>;
-  /** Words that follow `argv` where the attempt is started again by whoever runs it, after a preemption; absent: none. */
+  /** Words appended to `argv` when another program starts the attempt again, after a preemption; absent: none. */
   resumeArgs?: readonly string[];
-  /** What the sweep file asks of Slurm; absent: nothing. */
+  /** Options for Slurm in the sweep file; absent: none. */
   slurm?: SlurmOptions;
 };
 
-/** `gpus`: `auto` takes one where there are any. `gpuMemory`: MiB on each; null: not declared. `seconds`: within which the run is ended, its grace included; null: never. */
+/**
+ * `gpus`: `auto` takes one if there are any. `gpuMemory`: MiB on each; null: not declared. `seconds`: time limit of the run, its
+ * grace period included; null: none.
+ */
 type RunNeeds = { gpus: number | 'auto'; gpuMemory: number | null; cpus: number; seconds?: number | null };
 
 /** Options of sbatch. `time`: seconds. `extra`: words for its command line. */
@@ -127,49 +130,49 @@ export type SlurmOptions = {
   readonly extra?: readonly string[] | undefined;
 };
 
-/** `node`: null before there is one. `words`: why it is not up there, for a person; null: it is. */
+/** `node`: null before the run has one. `words`: why it is not up there, in words; null: it is. */
 export type RunPlace = { node: string | null; words: string | null };
 
-/** `pid`: of the process by which the run is found; where it has none, the number that it goes by there. */
+/** `pid`: pid of the process from which the run is found; if it has none, the number that identifies it there. */
 export type Start =
   | { kind: 'started'; pid: number }
-  /** `transient`: nothing is wrong with the run; its machine is short of something, and later it may go. */
+  /** `transient`: the run is fine, but the machine lacks something; a later start may succeed. */
   | { kind: 'refused'; reason: string; transient: boolean };
 
-/** What became of an attempt that an earlier executor meant to start. */
+/** What happened to an attempt that an earlier executor meant to start. */
 export type Found =
-  /** It waits for a place, and is watched from now on. `start`: as the start of it would have been answered. */
+  /** It waits for a place, and is watched from now on. `start`: the answer to its start. */
   | { kind: 'queued'; start: Promise<Start> }
   /** It lives, and is watched from now on. */
   | { kind: 'alive'; pid: number }
-  /** It began on that machine, or in a container that is not ours, and has not told its end. That is watched for. */
+  /** It began on another machine or in another container, and has not reported its end, which is watched for. */
   | { kind: 'elsewhere'; pid: number; host: string }
-  /** `agoMs`: how long ago, where that is known. */
+  /** `agoMs`: how long ago it ended, if known. */
   | { kind: 'ended'; pid: number; ending: Ending; agoMs?: number }
-  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. `reason`: why nothing more is known. */
+  /** It had not begun, and never will. `neverRan`: even if it was thought to be up. `reason`: why nothing more is known. */
   | { kind: 'withdrawn'; neverRan: boolean; reason?: string };
 
-/** `orphan` lives, and goes on as `attempt`. */
+/** The attempt `orphan` lives, and continues as `attempt`. */
 export type TakenOver = { orphan: number; attempt: number };
 
-/** How an attempt ended, before anyone asks what that means for the run. */
+/** How an attempt ended, before its meaning for the run is decided. */
 export type Ending =
   | { kind: 'exited'; code: number }
   | { kind: 'signalled'; signal: string }
-  /** The kernel killed it for want of memory. */
+  /** The kernel killed it for lack of memory. */
   | { kind: 'out-of-memory'; reason: string }
-  /** What it ran on ended it by that signal, whatever it was doing: a preemption, a node that failed. */
+  /** The machine ended it by that signal, whatever it was doing: a preemption, a failed node. */
   | { kind: 'interrupted'; signal: string; reason: string }
-  /** It used up the time that it was given where it ran. */
+  /** It exceeded the time limit of the place where it ran. */
   | { kind: 'timed-out'; seconds: number }
-  /** The command was never run, and would not be if it were tried again. */
+  /** The command was not run, and would not be in another attempt. */
   | { kind: 'not-begun'; reason: string }
-  /** The command was never run, and its attempt can no longer begin: another one can, once there is room on the disk. */
+  /** The command was not run, and its attempt can no longer begin: another one can, once the disk has space. */
   | { kind: 'not-claimed' }
-  /** The command was never run, as the machine was short of something: another attempt can be, once it is there again. */
+  /** The command was not run, as the machine lacked something: another attempt can be, once that is available. */
   | { kind: 'not-run'; shortage: string }
-  /** Nobody can know. */
+  /** The end cannot be known. */
   | { kind: 'unknown'; reason: string };
 
-/** A process that was still there when the end of its run was told. `possible`: it may be the run's; nothing on it says whose it is. */
+/** A process that was still there when its run had ended. `possible`: it may be the run's, but nothing proves it. */
 export type LeakedProcess = { pid: number; name: string; possible?: true };

@@ -4,28 +4,28 @@ import { openLocalExecutor } from './local/local-executor.js';
 import { jobProblem } from './slurm/job-problem.js';
 import { openSlurmExecutor } from './slurm/slurm-executor.js';
 
-/** What a run asks of the place where it is started. */
+/** What a run requires of the place where it starts. */
 export type Demand = Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm'>;
 type Environment = Readonly<Record<string, string>>;
 
-/** `problem`: why what a run asks for cannot be had there at all, in words; null: nothing is known that stands in its way. */
+/** `problem`: why the requirements of a run cannot be met there at all, in words; null: nothing is known to prevent it. */
 type Kind = { open: OpenExecutor; problem: (demand: Demand, environment: Environment) => Promise<string | null> };
 
-/** The kinds of executors there are, by name. Whoever adds one adds a folder and its line here. */
+/** The kinds of executors by name. To add one: a folder, and its line here. */
 const executors: Readonly<Record<string, Kind>> = {
   local: { open: openLocalExecutor, problem: () => Promise.resolve(null) },
   slurm: { open: openSlurmExecutor, problem: jobProblem },
 };
 
-/** @throws {UserError} When there is none of that name. */
+/** The executor of a name. @throws {UserError} When there is none. */
 export function executorNamed(name: string): OpenExecutor {
   return kindNamed(name).open;
 }
 
-/** Demands that are looked at: each is a call of some ms. */
+/** Limit on the demands that are checked, as each is a call of some ms. */
 const MOST = 20;
 
-/** Throws a UserError where one of them cannot be met at all. */
+/** Throws a UserError if one of the demands cannot be met at all. */
 export async function refuseImpossible(
   name: string,
   demands: readonly Demand[],

@@ -7,10 +7,10 @@ import { ensureOwnDirectory } from './own-directory.js';
 import { textOrNull } from './regular-file.js';
 import { writeWhole } from './whole-file.js';
 
-/** Of the longest note with all its tags, with room to spare, bytes. */
+/** Size limit in bytes, with room for the longest note and all tags. */
 const LARGEST = 64 << 10;
 
-/** Loose: a newer version may add a field, and a person may have written it. */
+/** Loose, as a newer version may add a field, and the file may be written by hand. */
 const AnnotationFile = z.looseObject({
   version: z.literal(1),
   starred: z.boolean().default(false),
@@ -18,7 +18,7 @@ const AnnotationFile = z.looseObject({
   note: z.string().nullable().default(null),
 });
 
-/** What a person has noted of the run in `directory`; null: nothing, or nothing that can be read. */
+/** The annotation of the run in `directory`; null: there is none, or it is not readable. */
 export function readAnnotation(directory: string): Annotation | null {
   const text = textOrNull(join(directory, runFiles.annotation), LARGEST);
   if (text === null) return null;
@@ -26,16 +26,16 @@ export function readAnnotation(directory: string): Annotation | null {
     const parsed = AnnotationFile.safeParse(JSON.parse(text));
     return parsed.success ? boundedAnnotation(parsed.data) : null;
   } catch {
-    // No JSON: torn, or written by another program.
+    // Not JSON: incomplete, or written by another program.
     return null;
   }
 }
 
 /**
- * Replaces what is noted of the run in `directory` in one step, and makes the directory if it is missing; null takes the
- * file away. One writer at a time: the supervisor.
+ * Replaces the annotation of the run in `directory` atomically, and creates the directory if it is missing; null removes the file.
+ * Only one process may write at a time: the supervisor.
  *
- * @throws What the system says.
+ * @throws The error of the operating system.
  */
 export function writeAnnotation(directory: string, annotation: Annotation | null): void {
   const path = join(directory, runFiles.annotation);

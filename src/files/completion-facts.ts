@@ -10,20 +10,20 @@ import { obstacleOf, openRegular, readRegular, statOf } from './regular-file.js'
 import { readRunRecord, recordObstacle } from './run-record-file.js';
 
 /**
- * When a run counts as done: exit code 0, a file in its directory (`where` given: with a certain row of JSON), a line of its
- * output that a regular expression matches, or what a command says: of that, only what was written down is known here.
+ * When a run counts as done: exit code 0, a file in its directory (with `where`: with a certain row of JSON), a line of its output
+ * that a regular expression matches, or a command. The command is not called here; only its recorded result is read.
  */
 type DoneEvidence =
   { exit: 0 } | { file: string; where?: string | undefined } | { output: string } | { command: readonly string[] };
 
-/** Of the files that a shim writes, bytes. */
+/** Size limit of the files that a shim writes, in bytes. */
 const LARGEST_NOTE = 64 << 10;
 
 /**
- * What the run's directory says about its past: `run.json`, the shim's exit files, and the file the done rule looks at.
- * A missing directory gives facts of a run that never was. Reads only; about 50 µs a directory.
+ * Reads what a run's directory says about its past: `run.json`, the shim's exit files, and the file of the done rule. A missing
+ * directory gives the facts of a run that never started. Takes about 50 µs.
  *
- * @param isDone Whether a row of the done rule's file says that the run is done; absent: all rows are given.
+ * @param isDone Whether a row of the done rule's file shows that the run is done; absent: all rows are returned.
  */
 export function readRunFacts(directory: string, done: DoneEvidence, isDone?: (row: Row) => boolean): RunFacts {
   const reading = new FactsReading(directory, done, isDone);
@@ -31,7 +31,7 @@ export function readRunFacts(directory: string, done: DoneEvidence, isDone?: (ro
   return reading.facts;
 }
 
-/** The same in steps of a few ms, of which there is one for nearly all runs: for those who have other things to do. */
+/** The same in steps of a few ms, for callers that must not block; nearly all runs take one step. */
 export class FactsReading {
   readonly #search: DoneSearch | null;
   readonly #file: string;
@@ -56,7 +56,7 @@ export class FactsReading {
     this.#search?.step();
   }
 
-  /** As far as they are known. */
+  /** The facts, as far as they have been read. */
   get facts(): RunFacts {
     if (this.#search === null) return this.#facts;
     const { rows, obstacle, malformed } = this.#search;
@@ -66,7 +66,7 @@ export class FactsReading {
   }
 }
 
-/** What says that the run is done, where that takes no look into a file of rows; null: it does. */
+/** The rows that show that the run is done, if that is known without reading a file of rows; null: the file must be read. */
 function knownRows(directory: string, done: DoneEvidence, attempt: number): Row[] | null {
   if (isOnlyFile(done)) return fileAsRows(join(directory, done.file));
   if (!('command' in done)) return null;
@@ -78,7 +78,7 @@ function isOnlyFile(done: DoneEvidence): done is { file: string } {
   return 'file' in done && done.where === undefined;
 }
 
-/** One row if the file is there. Also a folder, such as a checkpoint; what cannot be looked at is not there. */
+/** One row if the file exists, also if it is a folder, such as a checkpoint. A file that is not accessible counts as missing. */
 function fileAsRows(path: string): Row[] {
   try {
     return statOf(path) === undefined ? [] : [{}];
@@ -87,13 +87,13 @@ function fileAsRows(path: string): Row[] {
   }
 }
 
-/** How a line of the rule's file is read; null: the rule looks at no lines. */
+/** Returns a parser of the lines in the rule's file; null: the rule has no lines. */
 function rowReader(done: DoneEvidence): RowOf | null {
   if ('exit' in done || 'command' in done || isOnlyFile(done)) return null;
   return 'output' in done ? matchedLine(done.output) : parseJsonLine;
 }
 
-/** Of a line of output, characters that an expression is held against. */
+/** Number of characters of a line of output that are matched against an expression. */
 const LONGEST = 1000;
 
 function matchedLine(source: string): RowOf {
@@ -101,9 +101,9 @@ function matchedLine(source: string): RowOf {
   return (line) => (pattern?.test(line.slice(0, LONGEST).trimEnd()) === true ? {} : null);
 }
 
-/** All but what the rows of the done rule's file say. */
+/** All facts but the rows of the done rule's file. */
 function pastOf(directory: string): RunFacts {
-  // Most runs of a new sweep: asking first is far cheaper than failing to read four files.
+  // Most runs of a new sweep have no directory: checking that first is far cheaper than failing to read four files.
   const obstacle = directoryObstacle(directory);
   if (obstacle !== null) return obstacle === '' ? unknownRun : { ...unknownRun, obstacle };
   const record = readRunRecord(directory);
@@ -120,14 +120,14 @@ function pastOf(directory: string): RunFacts {
   };
 }
 
-/** Which run the record is of. */
+/** The identity of a run by its record. */
 function recordedRun(record: RunRecord | null): Pick<RunFacts, 'known' | 'identity' | 'group' | 'parameters'> {
   if (record === null) return { known: false, identity: null, group: null, parameters: null };
   const { identity, group, parameters } = record;
   return { known: true, identity, group, parameters };
 }
 
-/** Empty: it is not there. Null: nothing stands in the way. */
+/** Why a directory is not accessible. Empty: it does not exist. Null: it is accessible. */
 function directoryObstacle(directory: string): string | null {
   try {
     return statOf(directory) === undefined ? '' : null;
@@ -142,7 +142,7 @@ function recordWords(directory: string): string | null {
   return reason === null ? null : `${runFiles.record} cannot be read: ${reason}`;
 }
 
-/** Of a run whose directory is not there. */
+/** The facts of a run without a directory. */
 export const unknownRun: RunFacts = {
   known: false,
   identity: null,
@@ -158,18 +158,21 @@ function lastRecorded(record: RunRecord | null): number {
   return Math.max(0, ...(record?.attempts ?? []).map(({ number }) => number));
 }
 
-/** The highest numbered folder below `attempts/`: the shim makes one before `run.json` may say so. */
+/** The highest numbered folder below `attempts/`: the shim creates one before `run.json` may mention it. */
 export function lastClaimed(directory: string): number {
   try {
     const names = readdirSync(join(directory, runFiles.attempts));
     return Math.max(0, ...names.filter((name) => /^[1-9]\d*$/.test(name)).map(Number));
   } catch {
-    // Not there, or nothing that can be listed: then no attempt can be begun there either.
+    // The folder does not exist or is not readable: then no attempt can start there either.
     return 0;
   }
 }
 
-/** The exit code of an attempt; null: not known. Only the last one counts: an earlier 0 says nothing once a longer run was asked for. */
+/**
+ * The exit code of an attempt; null: unknown. Only the last attempt counts: an earlier 0 tells nothing once a larger budget was
+ * requested.
+ */
 export function exitCode(directory: string, attempt: number): number | null {
   return readExit(directory, attempt).code;
 }
@@ -196,27 +199,27 @@ function stoppedBy(record: RunRecord | null, attempt: number): string | null {
 }
 
 type Row = Record<string, unknown>;
-/** What a line says; null: nothing. */
+/** Parses a line; null: it is no row. */
 type RowOf = (line: string) => Row | null;
 
-/** Read in one step, bytes; some 2 ms of work. A file that is no longer is read in the first step. */
+/** Bytes read in one step, some 2 ms of work. A shorter file is read in the first step. */
 const STEP = 128 << 10;
-/** A file that is no longer is read to its end whatever is found, bytes: every line of it must be a row. */
+/** A file up to this size in bytes is always read to its end, as every line of it must be a valid row. */
 const WHOLE = 4 * STEP;
 const NEWLINE = 10;
-/** Said of a line until its number is known. */
+/** Stands for a line until its number is known. */
 const somewhere = 'a line at the end';
-/** The beginning of a row that its writer has not ended, or never will. */
+/** The beginning of a row whose writer has not finished, or never will. */
 const tornRow = /^\s*(\{|$)/;
 
 /**
- * Looks for the rows of a JSON-lines file that say that a run is done, in steps: the file may be a gigabyte long. It begins
- * with the end of the file, where that row mostly is, and then goes through all of it.
+ * Searches a JSON-lines file for the rows that show that a run is done, in steps: the file may be a gigabyte long. It starts with
+ * the end of the file, where that row mostly is, and then reads all of it.
  *
- * A line that is no row means that the file is damaged; of a long file that is known only as far as it was read. Blank lines are
- * passed over, and so is a row at the end that has no newline: its writer may be in the middle of it.
+ * A line that is no row means that the file is damaged; in a long file only the part that was read is checked. Blank lines are
+ * skipped, as is a row at the end without a newline, which may still be being written.
  *
- * `wanted` absent: all rows are wanted, and held.
+ * `wanted` absent: all rows are returned.
  */
 export class DoneSearch {
   readonly #path: string;
@@ -227,7 +230,7 @@ export class DoneSearch {
   #isOver = false;
   #obstacle: string | null = null;
   #malformed: string | null = null;
-  /** Lines before the next one; null: that is not known, as it begins somewhere in the file. */
+  /** Number of lines before the next one; null: unknown, as reading began within the file. */
   #line: number | null = 0;
   #isLong = false;
 
@@ -241,22 +244,22 @@ export class DoneSearch {
     return this.#isOver;
   }
 
-  /** What was found: with `wanted`, one row at most. */
+  /** The rows that were found: with `wanted`, at most one. */
   get rows(): readonly Row[] {
     return this.#rows;
   }
 
-  /** Why the file could not be read, in words; null: it could, or there is none. */
+  /** Why the file is not readable, in words; null: it is, or does not exist. */
   get obstacle(): string | null {
     return this.#obstacle;
   }
 
-  /** The first line that was found to be no row of JSON, as `line 3`; null: none was. */
+  /** The first line that is not a row of JSON, as `line 3`; null: there is none so far. */
   get malformed(): string | null {
     return this.#malformed;
   }
 
-  /** Looks through a further part. */
+  /** Searches a further part. */
   step(): void {
     if (this.#rest === null) this.#begin();
     else this.#goOn(this.#rest);
@@ -270,7 +273,7 @@ export class DoneSearch {
       const from = Math.max(0, size - STEP);
       const bytes = Buffer.allocUnsafe(size - from);
       const end = bytes.subarray(0, readSync(opened.descriptor, bytes, 0, bytes.length, from));
-      // A line that is cut is none; one without a newline may be complete all the same.
+      // A truncated line is no row; one without a newline may still be complete.
       const cut = from === 0 ? 0 : end.indexOf(NEWLINE) + 1;
       this.#line = from === 0 ? 0 : null;
       this.#isLong = size > WHOLE;
@@ -292,7 +295,7 @@ export class DoneSearch {
     this.#isOver = !more || this.#isEnough();
   }
 
-  /** From the beginning. A row that was found stays: a last line without a newline is not read again. */
+  /** Reads the file from its beginning. A row that was found stays, as a last line without a newline is not read again. */
   #readOn(): void {
     this.#rest = new FollowedFile(this.#path);
     if (this.#wanted === null) this.#rows = [];
@@ -312,7 +315,7 @@ export class DoneSearch {
     }
   }
 
-  /** @param isOpen No newline has come after it. */
+  /** @param isOpen Whether the line has no newline. */
   #takeLine(line: string, isOpen: boolean): void {
     if (this.#line !== null) this.#line += 1;
     const row = line === '' ? null : this.#rowOf(line);
@@ -321,7 +324,7 @@ export class DoneSearch {
     else if (this.#rows.length === 0 && this.#wanted(row)) this.#rows.push(row);
   }
 
-  /** Lines of other files may be anything. */
+  /** Records a malformed line of a JSON file; lines of other files may be anything. */
   #complain(line: string, isOpen: boolean): void {
     if (this.#rowOf !== parseJsonLine || (this.#malformed ?? somewhere) !== somewhere) return;
     if (line.trim() === '' || (isOpen && tornRow.test(line))) return;

@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { pid } from 'node:process';
 import { writeFresh } from './whole-file.js';
 
-/** With less than this a disk may refuse the next byte, for reasons of its own: reserves, quotas, blocks. Bytes. */
+/** Free space in bytes below which a disk may refuse to write, because of reserves, quotas or block sizes. */
 const SCARCE = 1 << 20;
-/** A start needs a few small files; a program that is given less will hardly get far. Bytes. */
+/** Free space in bytes that the start of a run needs for its small files; a program with less will soon fail. */
 const NEEDED = 1 << 16;
 
 /**
- * Whether there is room below `directory` for what the start of a run writes. Costs one system call unless little is left;
- * then it is tried, because only the file system knows what it keeps back for whom. True where nobody can tell.
+ * Whether there is room below `directory` for the files of a run's start. Costs one system call unless little space is left; then
+ * writing is tried, because only the file system knows its reserves and quotas. True where that is unknown.
  */
 export function hasRoom(directory: string): boolean {
   return freeBytes(directory) >= SCARCE || mayWrite(join(directory, `.room-${pid}`));
 }
 
-/** Infinity where the file system does not count. */
+/** Free space in bytes; Infinity where the file system does not report it. */
 function freeBytes(directory: string): number {
   try {
     const { blocks, bavail, bsize } = statfsSync(directory);
@@ -27,7 +27,7 @@ function freeBytes(directory: string): number {
   }
 }
 
-/** The room on the disk of a directory, bytes, `free` for people without privileges; null where nobody can tell. Waits for no disk. */
+/** The space on the disk of a directory, in bytes, `free` without privileges; null if unknown. Asynchronous, as a disk may hang. */
 export async function diskRoom(directory: string): Promise<{ free: number; total: number } | null> {
   try {
     const { blocks, bavail, bsize } = await statfs(directory);
@@ -37,7 +37,7 @@ export async function diskRoom(directory: string): Promise<{ free: number; total
   }
 }
 
-/** Only a lack of room is a no: whatever else is wrong has words of its own elsewhere. */
+/** Whether a file can be written. Only a lack of space counts as no, as other errors are reported elsewhere. */
 function mayWrite(draft: string): boolean {
   try {
     writeFresh(draft, Buffer.alloc(NEEDED));
@@ -49,7 +49,7 @@ function mayWrite(draft: string): boolean {
   }
 }
 
-/** Whether the system refused something because the disk, or the person's share of it, is full. */
+/** Whether the system refused an operation because the disk or the user's quota is full. */
 export function isShortOfRoom(error: unknown): boolean {
   const { code } = (error ?? {}) as NodeJS.ErrnoException;
   return code === 'ENOSPC' || code === 'EDQUOT';
@@ -59,6 +59,6 @@ function removeIfThere(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It could not even be made.
+    // The file could not even be created.
   }
 }

@@ -3,8 +3,8 @@ import { closeSync, openSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * What time it is for the file system of a folder, by a file written this moment: Unix ms. The age of a file is told by it
- * alone, as the clock of this program and that of a file server may differ. Throws when the folder cannot be written to.
+ * The current time by the file system of a folder, from a file that is created there: Unix ms. The age of a file must be computed
+ * with it, as the clocks of this machine and of a file server may differ. Throws when the folder is not writable.
  */
 export function fileSystemTime(folder: string): number {
   const draft = join(folder, `time.${randomUUID()}.tmp`);

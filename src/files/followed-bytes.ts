@@ -1,31 +1,31 @@
 import { closeSync, readSync, type Stats } from 'node:fs';
 import { obstacleOf, openRegular, statRegular } from './regular-file.js';
 
-/** What is taken of the bytes shown. `needs`: so many are needed to take any; 0: whatever comes next. */
+/** How much of the given bytes was consumed. `needs`: number of bytes needed to consume any; 0: any number. */
 export type Taken = { done: number; needs: number };
 
 /**
- * Takes what it can use from the start of the file's next bytes; what is left is shown again. `isNew`: the file is another one
- * than before, or was rewritten, and the bytes begin at its start. `idleMs`: how long ago it was last written.
+ * Consumes the beginning of the file's next bytes; the rest is passed again. `isNew`: the file is another one, or was rewritten,
+ * and the bytes begin at its start. `idleMs`: time since the last write.
  */
 export type Taker = (bytes: Buffer, look: { isNew: boolean; idleMs: number }) => Taken;
 
-/** `more`: whether a further `read` would show more at once. */
+/** The result of a read. `more`: whether a further `read` would return more at once. */
 export type Look = { restarted: boolean; more: boolean };
 
-/** Bytes compared at the start of the file and before the offset, to notice a file rewritten in place. */
+/** Number of bytes compared at the start of the file and before the offset, to notice a file that was rewritten in place. */
 const SAMPLE = 256;
-/** Two writes this close may leave the same modification time. */
+/** Two writes within this time may leave the same modification time. */
 const RACY_MS = 50;
 const unchanged: Look = { restarted: false, more: false };
 const none = Buffer.alloc(0);
 
 /**
- * Follows one growing file by path, and shows what was added since the last look.
+ * Follows one growing file by path, and passes on what was added since the last look.
  *
- * Holds an offset and two samples, never the file. A file is the same file while device and inode are the same, it
- * did not shrink below the offset, and its first bytes and those before the offset are unchanged; otherwise (truncated,
- * replaced by rename, rewritten in place) it is read again from its start. While it is missing, nothing changes.
+ * Keeps an offset and two samples, not the content. A file counts as the same while device and inode are the same, it has not
+ * shrunk below the offset, and its first bytes and those before the offset are unchanged; otherwise (truncated, replaced by rename,
+ * rewritten in place) it is read again from its start. While it is missing, nothing changes.
  */
 export class FollowedBytes {
   readonly path: string;
@@ -42,36 +42,36 @@ export class FollowedBytes {
     this.path = path;
   }
 
-  /** Why the last look could not read it, in words: it is a pipe, the disk reports an error. Null: it could, or nothing is there. */
+  /** Why the last look failed, in words: the file is a pipe, the disk reports an error. Null: it succeeded, or there is no file. */
   get obstacle(): string | null {
     return this.#obstacle;
   }
 
-  /** Bytes that have been taken. */
+  /** Number of bytes that have been consumed. */
   get offset(): number {
     return this.#offset;
   }
 
-  /** When it was made, and last written as of the last read, Unix ms; null: nothing was there. */
+  /** Time of creation and last modification at the last read, Unix ms; null: there was no file. */
   get written(): { from: number; to: number } | null {
     return this.#seen === null ? null : { from: this.#seen.birthtimeMs, to: this.#seen.mtimeMs };
   }
 
-  /** The next read looks at the file even if nothing was written to it. */
+  /** Makes the next read look at the file even if nothing was written to it. */
   lookAgain(): void {
     this.#settled = false;
   }
 
-  /** The next read begins at the start of the file. */
+  /** Makes the next read begin at the start of the file. */
   rewind(): void {
     this.#forget();
     this.#settled = false;
   }
 
   /**
-   * Shows `take` what is new. It is not called when nothing is.
+   * Passes new bytes to `take`, which is not called when there are none.
    *
-   * @param maxBytes Most bytes to read from the file in this call; exceeded only where `take` needs more.
+   * @param maxBytes Limit on the bytes read from the file in this call; exceeded only if `take` needs more.
    */
   read(maxBytes: number, take: Taker): Look {
     const change = this.#change();
@@ -89,12 +89,12 @@ export class FollowedBytes {
     return { restarted, more: this.#more };
   }
 
-  /** What its times and its size say of it; `unknown`: only a read can tell. */
+  /** What the file's times and size tell; `unknown`: it must be read. */
   #change(): 'none' | 'written' | 'unknown' {
     const seen = this.#seen;
     if (seen === null || this.#more || !this.#settled) return 'unknown';
     const there = statRegular(this.path);
-    // Opening says why.
+    // Opening it will give the reason.
     if (there.kind === 'unreadable') return 'unknown';
     if (there.kind === 'absent') return 'none';
     const { ino, dev, size, mtimeMs } = there.stat;
@@ -124,7 +124,9 @@ export class FollowedBytes {
     }
   }
 
-  /** The bytes behind the offset; null: it is another file than before. What stands before them comes with the same read. */
+  /**
+   * The bytes after the offset; null: it is another file than before, which a part before the offset, from the same read, shows.
+   */
   #goOn(descriptor: number, stat: Stats, wanted: number): Buffer | null {
     if (stat.ino !== this.#seen?.ino || stat.dev !== this.#seen.dev || stat.size < this.#offset) return null;
     const { length } = this.#anchor;
@@ -151,7 +153,7 @@ export class FollowedBytes {
   }
 }
 
-/** The last bytes before the offset. A copy: a part of what was read would keep all of it. */
+/** The last bytes before the offset, as a copy, since a slice would keep the whole read buffer in memory. */
 class Anchor {
   readonly #bytes = Buffer.alloc(SAMPLE);
   length = 0;
@@ -168,7 +170,7 @@ class Anchor {
     this.length = kept + added.length;
   }
 
-  /** Whether they are the first of these. */
+  /** Whether these bytes begin with the stored ones. */
   begins(bytes: Buffer): boolean {
     return bytes.length >= this.length && bytes.compare(this.#bytes, 0, this.length, 0, this.length) === 0;
   }

@@ -1,25 +1,25 @@
 import { FollowedBytes, type Taken } from './followed-bytes.js';
 
-/** What one look at the file gave. */
+/** The result of a read. */
 type NewBytes = {
-  /** The file is another one than before, or was rewritten: forget all it said; `bytes` begin at its start. */
+  /** The file is another one, or was rewritten: earlier lines are void, and `bytes` begin at its start. */
   restarted: boolean;
   /** Whole lines, each with its newline. */
   bytes: Buffer;
-  /** Whether a further `read` would give more at once. */
+  /** Whether a further `read` would return more at once. */
   more: boolean;
 };
 
-/** A longer line is foreign data, and is skipped, bytes: to parse one such line may take as long as a turn ought to last. */
+/** Length limit of a line, bytes: a longer one is skipped, as parsing a single one would block the event loop for too long. */
 export const LONGEST_LINE = 256 << 10;
-/** A file with so many bytes without a newline is no file of lines at all, and is given up. */
+/** A file with so many bytes without a newline is not a text file, and is not read further. */
 const FOREIGN = 64 << 20;
 const none = Buffer.alloc(0);
 
-/** Follows one growing file of text by path, and gives the bytes of lines completed since the last look. */
+/** Follows one growing text file by path, and returns the bytes of the lines completed since the last look. */
 export class FollowedFile {
   readonly #file: FollowedBytes;
-  /** Bytes skipped of a line that is too long; null: not in one. */
+  /** Number of bytes skipped of a line that is too long; null: not within such a line. */
   #skipping: number | null = null;
   #skipped = 0;
 
@@ -31,7 +31,7 @@ export class FollowedFile {
     return this.#file.path;
   }
 
-  /** Why it cannot be read, in words; null: it can, or nothing is there. */
+  /** Why the file is not readable, in words; null: it is, or does not exist. */
   get obstacle(): string | null {
     return this.#isForeign ? `it has a line longer than ${FOREIGN >> 20} MB` : this.#file.obstacle;
   }
@@ -40,26 +40,26 @@ export class FollowedFile {
     return this.#file.written;
   }
 
-  /** Where the next line begins, in bytes. */
+  /** Offset of the next line in bytes. */
   get offset(): number {
     return this.#file.offset;
   }
 
-  /** How many lines were too long. */
+  /** Number of lines that were too long. */
   get skipped(): number {
     return this.#skipped;
   }
 
-  /** The next read begins at the start of the file. */
+  /** Makes the next read begin at the start of the file. */
   rewind(): void {
     this.#file.rewind();
     this.#forget();
   }
 
   /**
-   * Lines completed since the last call.
+   * The lines completed since the last call.
    *
-   * @param maxBytes Most bytes to read from the file in this call; exceeded only by a single line longer than that.
+   * @param maxBytes Limit on the bytes read from the file in this call; exceeded only by a single longer line.
    */
   read(maxBytes: number): NewBytes {
     let lines: Buffer = none;
@@ -85,7 +85,7 @@ export class FollowedFile {
     this.#skipped = 0;
   }
 
-  /** No line ended in what was read: look further next time, or give the line up when it is absurdly long. */
+  /** Handles bytes without a newline: the next read takes more, or the line is skipped when it is too long. */
   #waitForNewline(length: number): Taken {
     if (this.#skipping === null && length < LONGEST_LINE) return { done: 0, needs: LONGEST_LINE };
     this.#skipping = (this.#skipping ?? 0) + length;
@@ -96,14 +96,14 @@ export class FollowedFile {
 /** `restarted`: the file was truncated, replaced or rewritten, and `lines` begin at its start again. */
 type TailRead = { restarted: boolean; lines: string[]; more: boolean };
 
-/** Enough for any tick; a long file is read over several. */
+/** Enough for one tick; a long file is read over several. */
 const MEGABYTE = 1 << 20;
 
 /**
  * Reads the lines added to a file since the last call. One instance follows one file.
  *
- * Only whole lines are given: a torn last line, or a character cut in its middle, waits for its rest. A file that
- * is not there yet gives no lines. Call again while `more` is true to catch up with a long file.
+ * Only whole lines are returned: an incomplete last line, or a character cut in its middle, waits for its rest. A missing file has
+ * no lines. Call again while `more` is true to catch up with a long file.
  */
 export class Tail {
   readonly #file: FollowedFile;
@@ -112,7 +112,7 @@ export class Tail {
     this.#file = new FollowedFile(path);
   }
 
-  /** @param maxBytes Most bytes to read in this call; exceeded only by a line longer than that. */
+  /** @param maxBytes Limit on the bytes read in this call; exceeded only by a longer line. */
   read(maxBytes = MEGABYTE): TailRead {
     const { restarted, bytes, more } = this.#file.read(maxBytes);
     if (bytes.length === 0) return { restarted, lines: [], more };

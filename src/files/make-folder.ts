@@ -2,9 +2,9 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and the parents that are missing; true when it was not there. Throws what the system says.
+ * Creates a folder and its missing parents; returns true if it did not exist. Throws the error of the operating system.
  *
- * Node's recursive `mkdir` never returns where a parent is missing and cannot be made: a relative path in a working directory
+ * Node's recursive `mkdir` never returns where a parent is missing and cannot be created: a relative path in a working directory
  * that was deleted, a path below `/proc`.
  */
 export function makeFolder(path: string, mode?: number): boolean {
@@ -15,7 +15,7 @@ export function makeFolder(path: string, mode?: number): boolean {
     mkdirSync(path, mode);
     return true;
   } catch (error) {
-    // Another process may have made it in between.
+    // Another process may have created it in between.
     if (isFolder(path)) return false;
     throw error;
   }

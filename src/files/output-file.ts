@@ -1,6 +1,6 @@
 /**
- * Writing at a path that a person has given, as the `>` of a shell does: through links, into pipes and devices, which stay what
- * they are. A regular file is replaced in one step, so that nobody sees half of it, and keeps its mode and its owner.
+ * Writes to a path that the user has given, like the `>` of a shell: through links, and into pipes and devices, which stay what
+ * they are. A regular file is replaced atomically, so that no reader sees half of it, and keeps its mode and its owner.
  */
 import { closeSync, constants, fchmodSync, fchownSync, fstatSync, ftruncateSync, lstatSync } from 'node:fs';
 import { openSync, readlinkSync, realpathSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
@@ -11,9 +11,8 @@ import { obstacleOf } from './regular-file.js';
 import { openFresh } from './whole-file.js';
 
 /**
- * Has `write` write all of an output to a descriptor, and gives what it gives. Waits for the reader of a named pipe. Where no
- * draft can stand beside a file (a folder that is not ours, a file with several names, one that is mounted), the file itself is
- * written to.
+ * Lets `write` write a whole output to a descriptor, and returns its result. Waits for the reader of a named pipe. Where no draft
+ * can be created beside a file (another user's folder, a file with several names, a mounted one), the file itself is written to.
  *
  * @throws {UserError} When the system refuses.
  */
@@ -29,12 +28,12 @@ export function writeOutput<T>(path: string, write: (descriptor: number) => T): 
   }
 }
 
-/** As `writeOutput`, of one text. */
+/** Like `writeOutput`, for one text. */
 export function writeOutputText(path: string, text: string | Uint8Array): void {
   writeOutput(path, (descriptor) => writeFileSync(descriptor, text));
 }
 
-/** What the system refused, in words for the person who has named the path; any other error as it is. */
+/** An error of the system as a UserError that names the path; any other error as it is. */
 export function unwritable(path: string, cause: unknown, fix: string): unknown {
   if ((cause as NodeJS.ErrnoException).code === undefined) return cause;
   const obstacle = obstacleOf(cause);
@@ -42,10 +41,13 @@ export function unwritable(path: string, cause: unknown, fix: string): unknown {
   return new UserError(`Cannot write ${path}: ${why}.`, fix, { cause });
 }
 
-/** Names of what a shell has opened already, maybe to add to it. */
+/** Paths of descriptors that a shell has already opened, perhaps for appending. */
 const opened = /^\/(dev\/(stdout|stderr|fd\/)|proc\/)/;
 
-/** Null: nothing is there. Also of what is to be replaced: who may not write to a file may not replace it. */
+/**
+ * Opens what exists at the path; null: nothing does. Also for a file that is replaced, as a user who may not write to it may not
+ * replace it.
+ */
 function openThere(path: string): number | null {
   try {
     return openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_NOCTTY);
@@ -55,14 +57,14 @@ function openThere(path: string): number | null {
   }
 }
 
-/** Where a file is made by whoever opens a path at which there is none: where the links lead, if there are any. */
+/** The path at which an open would create a missing file: the target of links, if there are any. */
 function missingTarget(path: string): string {
   const place = join(realpathSync(dirname(path)), basename(path));
   const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   return isLink ? missingTarget(resolve(dirname(place), readlinkSync(place))) : place;
 }
 
-/** What is replaced, and a descriptor of it. */
+/** The file that is replaced, and a descriptor of it. */
 type Before = Pick<Stats, 'uid' | 'gid' | 'mode' | 'dev' | 'nlink'> & { readonly there: number };
 
 function replaced<T>(target: string, before: Before | null, write: (descriptor: number) => T): T {
@@ -81,7 +83,7 @@ function replaced<T>(target: string, before: Before | null, write: (descriptor: 
   }
 }
 
-/** A draft that can take the place of the file; null: there can be none. */
+/** Creates a draft that can replace the file; null: that is not possible. */
 function openDraft(draft: string, before: Before | null): number | null {
   if (before !== null && (before.nlink > 1 || before.dev !== statSync(dirname(draft)).dev)) return null;
   let descriptor: number;
@@ -101,10 +103,10 @@ function openDraft(draft: string, before: Before | null): number | null {
   }
 }
 
-/** Says nothing of the file itself: it may be written where nothing may be made beside it. */
+/** Errors that only concern the draft: the file may be writable where none can be created beside it. */
 const noDraft: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENAMETOOLONG']);
 
-/** In this order: who gives a file away takes bits of its mode. */
+/** Copies owner, then mode, in this order, as a change of owner clears bits of the mode. */
 function takeAfter({ uid, gid, mode }: Before, descriptor: number): void {
   const own = fstatSync(descriptor);
   if (own.uid !== uid || own.gid !== gid) fchownSync(descriptor, uid, gid);

@@ -1,7 +1,7 @@
 /**
- * Whether the path of a run still leads to the directory that it was started in. A run may have put a link there; what is behind
- * it is someone else's, to be neither written nor deleted. A link that was there before the first start is a person's, who keeps
- * runs on another disk: device and inode of what it led to are remembered, and it may be used as long as it leads there.
+ * Checks whether the path of a run still leads to the directory that it was started in. A run may have put a link there; its target
+ * belongs to someone else, and must be neither written nor deleted. A link from before the first start was made by the user, who
+ * keeps runs on another disk: device and inode of its target are recorded, and it may be used as long as it leads there.
  */
 import { appendFileSync, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,20 +10,22 @@ import { parseJsonLine } from '../contract/json-line.js';
 import { makeFolder } from './make-folder.js';
 import { textOrNull } from './regular-file.js';
 
-/** Of some hundred thousand directories, bytes. */
+/** Size limit in bytes, for some hundred thousand directories. */
 const LARGEST = 64 << 20;
 
 const strange =
   'its directory is behind a symbolic link that was not there when it was first started; put the directory there itself';
 
-/** Why nothing may be written or deleted below the directory of a run, in words; null: it is its own, or not there. */
+/** Why nothing may be written or deleted below the directory of a run, in words; null: it is the run's own, or does not exist. */
 export function directoryObstacle(directory: string): string | null {
   if (!isBehindLink(directory)) return null;
   const now = statSync(directory, { throwIfNoEntry: false });
   return now === undefined || isRemembered(directory, now) ? null : strange;
 }
 
-/** Makes the directory of a run where it is missing. @throws When it is not its own any more, or what the system says. */
+/**
+ * Creates the directory of a run if it is missing. @throws When it is no longer the run's own, or an error of the operating system.
+ */
 export function ensureOwnDirectory(directory: string): void {
   const obstacle = directoryObstacle(directory);
   if (obstacle !== null) throw new Error(obstacle);
@@ -31,9 +33,9 @@ export function ensureOwnDirectory(directory: string): void {
 }
 
 /**
- * Makes the directory of an attempt that is about to start, and remembers that of its run.
+ * Creates the directory of an attempt that is about to start, and records that of its run.
  *
- * @returns Why it must not be, in words; null: it is there. @throws What the system says.
+ * @returns Why it must not be used, in words; null: it exists. @throws The error of the operating system.
  */
 export function claimDirectory(directory: string, attempt: number): string | null {
   const isLinked = isBehindLink(directory);
@@ -56,7 +58,9 @@ export function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
-/** An attempt that was taken over as a later one has a link of that number. */
+/**
+ * Whether a folder of an attempt is a foreign link. An attempt that was adopted under a later number has a link to the earlier one.
+ */
 function isForeignLink(folder: string): boolean {
   return isLink(folder) && !/^\d+$/.test(readlinkSync(folder));
 }
@@ -71,7 +75,10 @@ function remember(directory: string): void {
   appendFileSync(linkedFile(directory), `${JSON.stringify({ directory, dev, ino, place: realpathSync(directory) })}\n`);
 }
 
-/** The number of a device may be another one after the machine was started anew. */
+/**
+ * Whether a directory was recorded, by its inode and device. A device may get another number with a reboot; then the real path must
+ * match.
+ */
 function isRemembered(directory: string, { dev, ino }: Pick<Stats, 'dev' | 'ino'>): boolean {
   const lines = (textOrNull(linkedFile(directory), LARGEST) ?? '').split('\n').map(parseJsonLine);
   const known = lines.findLast((line) => line?.['directory'] === directory);

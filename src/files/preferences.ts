@@ -9,30 +9,30 @@ import { makeFolder } from './make-folder.js';
 type Values = Record<string, unknown>;
 
 const name = 'preferences';
-/** Whoever holds the lock writes one small file. A lock older than this was left by a process that died, ms. */
+/** The holder of the lock writes one small file. An older lock was left by a process that died, ms. */
 const STALE_MS = 5000;
 const PATIENCE_MS = 2000;
 const RETRY_MS = 10;
-/** Bytes. */
+/** Size limit in bytes. */
 const LARGEST = 2 ** 24;
 
-/** Where a person's preferences are kept: `$MEMRL_CONFIG_DIR`, or else `memrl-tui` below the XDG folder for such files. */
+/** Path of the user's preferences: in `$MEMRL_CONFIG_DIR`, or else in `memrl-tui` below the XDG configuration folder. */
 export function preferencesPath(environment: Readonly<Record<string, string | undefined>>): string {
-  // An empty variable counts as not set, as the XDG specification has it.
+  // An empty variable counts as not set, by the XDG specification.
   const own = environment['MEMRL_CONFIG_DIR'] || null;
   const shared = environment['XDG_CONFIG_HOME'] || join(environment['HOME'] || homedir(), '.config');
   return join(own ?? join(shared, 'memrl-tui'), `${name}.json`);
 }
 
 /**
- * A person's preferences: one JSON object in one file. Several programs may have it open.
+ * The user's preferences: one JSON object in one file, which several programs may use at once.
  *
- * Reads once, when it is made; a change is made to what the file holds by then, so that nobody's other keys are lost.
- * Whoever reads the values must check them: the file can be edited by hand.
+ * The file is read once, when the object is created; a change is applied to the file's content at that time, so that other
+ * programs' keys are kept. Callers must validate the values, as the file may be edited by hand.
  */
 export class PreferencesFile {
   readonly path: string;
-  /** What was wrong with the file when it was read, and what became of it; null when it was well, or not there. */
+  /** What was wrong with the file when it was read, and what was done about it; null: nothing, or there is no file. */
   readonly problem: string | null;
   #values: Values;
   #conf: Conf<Values> | null = null;
@@ -45,15 +45,15 @@ export class PreferencesFile {
     this.problem = problem;
   }
 
-  /** As read, with the changes asked for since. Keys this program does not know are in it too. */
+  /** The values as read, with the changes since. They include keys that this program does not know. */
   get values(): Readonly<Values> {
     return this.#values;
   }
 
   /**
-   * Makes a change that holds at once, and is written in the background, after those before it.
+   * Makes a change that applies at once, and is written in the background, after earlier ones.
    *
-   * @param edit Gives the whole object as it shall be; called again with what the file holds when it is written.
+   * @param edit Returns the whole object after the change; called again with the file's content when it is written.
    * @returns Why it could not be written; null when it was. Never rejects.
    */
   change(edit: (values: Readonly<Values>) => Values): Promise<string | null> {
@@ -68,7 +68,7 @@ export class PreferencesFile {
       makeFolder(dirname(this.path));
       const release = await lock(`${this.path}.lock`);
       try {
-        // What damaged the file since it was read is put out of the way, and must not keep the change from being kept.
+        // A file that was damaged since it was read is moved aside, so that the change can still be saved.
         const { values, obstacle } = readValues(this.path);
         if (obstacle !== null) throw new Error(obstacle);
         (await this.#open()).store = edit(values);
@@ -81,17 +81,17 @@ export class PreferencesFile {
     }
   }
 
-  /** `conf` replaces the file in one step. It takes as long to load as the whole window to open, so reading is done without it. */
+  /** `conf` replaces the file atomically. Loading it takes as long as opening the whole window, so it is not used for reading. */
   async #open(): Promise<Conf<Values>> {
     if (this.#conf !== null) return this.#conf;
     const { default: Conf } = await import('conf');
-    // Names of sweeps have dots in them.
+    // Names of sweeps contain dots.
     const options = { cwd: dirname(this.path), configName: name, accessPropertiesByDotNotation: false };
     return (this.#conf = new Conf<Values>({ ...options, configFileMode: 0o600 }));
   }
 }
 
-/** `obstacle`: why nothing could be read, nor may be written. */
+/** `obstacle`: why the file is not readable, and so must not be written. */
 type Read = { readonly values: Values; readonly problem: string | null; readonly obstacle: string | null };
 
 const nothing: Read = { values: {}, problem: null, obstacle: null };
@@ -113,7 +113,7 @@ function readValues(path: string): Read {
   }
 }
 
-/** Also below what is no folder: where preferences cannot be kept there are none. */
+/** Whether nothing is at the path, also if a parent is not a folder. */
 function isMissing(path: string): boolean {
   try {
     lstatSync(path);
@@ -123,7 +123,7 @@ function isMissing(path: string): boolean {
   }
 }
 
-/** Nothing a person wrote is thrown away, even if it cannot be read. */
+/** Moves a damaged file aside: a user's text is never deleted, even if it is not readable. */
 function setAside(path: string, reason: string): string {
   const aside = `${path}.damaged`;
   try {
@@ -134,7 +134,7 @@ function setAside(path: string, reason: string): string {
   }
 }
 
-/** Waits until no other process changes the file; gives what ends our turn. */
+/** Waits until no other process changes the file; returns a function that releases the lock. */
 async function lock(path: string): Promise<() => void> {
   const begun = Date.now();
   for (;;) {

@@ -1,8 +1,8 @@
 /**
- * Whether a runs directory can be trusted before a byte of it is read or written.
+ * Checks whether a runs directory can be trusted before it is read or written.
  *
- * Whoever can write to `.supervisor` decides which socket gets a person's environment, and which files are written over. So
- * it must belong to the person alone, no link may be in it, and nobody else may be able to put another one in its place.
+ * Whoever can write to `.supervisor` decides which socket receives the user's environment, and which files are overwritten. So it
+ * must belong to the user alone, contain no link, and nobody else may be able to replace it.
  */
 import { lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,13 +13,13 @@ import { supervisorFiles } from '../contract/files.js';
 const OTHERS_WRITE = 0o002;
 const NOT_OWNER = 0o077;
 const ANYBODY_ELSE_WRITES = 0o022;
-/** In a directory with this bit nobody can remove or rename what belongs to someone else. */
+/** In a directory with this bit users cannot remove or rename each other's files. */
 const STICKY = 0o1000;
 
 /**
- * Checks a runs directory that is there; one that is not is fine.
+ * Checks a runs directory; one that does not exist passes.
  *
- * @throws {UserError} When it, or the supervisor's folder in it, is open to others, or a link lies in that folder.
+ * @throws {UserError} When it, or the supervisor's folder in it, is open to other users, or a link is in that folder.
  */
 export function checkRunsDirectory(runsDirectory: string): void {
   const runs = statSync(runsDirectory, { throwIfNoEntry: false });
@@ -36,8 +36,8 @@ export function checkRunsDirectory(runsDirectory: string): void {
 }
 
 /**
- * Checks the folder of a sweep before anything is written below it: in a runs directory that others may write to, another user
- * may have made one of that name.
+ * Checks the folder of a sweep before anything is written below it: in a runs directory that others may write to, another user may
+ * have created a folder of that name.
  *
  * @throws {UserError} When it, or the link to it, belongs to another user.
  */
@@ -52,7 +52,7 @@ export function checkSweepFolder(folder: string): void {
   );
 }
 
-/** Why the environment must not be sent to the socket at this path, in words; null when only its owner can have made it. */
+/** Why the environment must not be sent to the socket at this path, in words; null: only its owner can have created it. */
 export function socketProblem(path: string): string | null {
   const folder = lstatSync(dirname(path), { throwIfNoEntry: false });
   const socket = lstatSync(path, { throwIfNoEntry: false });
@@ -63,7 +63,7 @@ export function socketProblem(path: string): string | null {
   return (folder.mode & NOT_OWNER) === 0 ? null : 'its folder is open to other users';
 }
 
-/** Root's directories are everybody's to trust; root itself trusts its own only. */
+/** Checks the owner: root's directories are trusted by everyone; root itself trusts only its own. */
 function checkOwner(path: string, { uid }: Stats): void {
   if (uid === own() || uid === 0) return;
   throw new UserError(
@@ -92,10 +92,10 @@ function folderProblem(stat: Stats): string | null {
   return (stat.mode & ANYBODY_ELSE_WRITES) === 0 ? null : 'can be written to by other users';
 }
 
-/** Folders whose files the supervisor reads and writes itself; a daemon of NVIDIA's has another. */
+/** Folders whose files the supervisor reads and writes itself; NVIDIA's daemon uses another. */
 const inner: readonly string[] = [supervisorFiles.plans, supervisorFiles.environments];
 
-/** What is neither a file nor a link is not opened by anybody who reads here. */
+/** Checks for links; entries that are neither files nor links are never opened. */
 function checkEntries(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);

@@ -1,21 +1,21 @@
 /**
- * Opening and reading files that others have put there: a run, another program, a person.
+ * Opens and reads files that others have created: a run, another program, a user.
  *
- * Such a file may be anything. Opening a FIFO waits for a writer, reading a device never ends, and `stat` fails in more ways
- * than by absence (ELOOP, EACCES, ENOTDIR, ENAMETOOLONG, ESTALE, EIO). Here only regular files are opened, without waiting,
- * and every failure is a value: a file can spoil what it says, never the program that reads it.
+ * Such a file may be anything. Opening a FIFO waits for a writer, reading a device never ends, and `stat` has more errors than
+ * absence (ELOOP, EACCES, ENOTDIR, ENAMETOOLONG, ESTALE, EIO). Here only regular files are opened, without waiting, and every
+ * failure is a return value, so that a bad file never ends the program.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** `absent`: nothing is there. `unreadable`: something is, and `reason` says in words why it cannot be read. */
+/** `absent`: the file does not exist. `unreadable`: it does, and `reason` says in words why it cannot be read. */
 export type Obstacle = { kind: 'absent' } | { kind: 'unreadable'; reason: string };
 
-/** A descriptor that the caller closes. */
+/** An open file; the caller closes the descriptor. */
 type OpenedFile = { kind: 'file'; descriptor: number; stat: Stats };
 
-/** Of a missing file. To ask whether it is there is ten times as cheap as to catch the error that it is not. */
+/** The result for a missing file. Checking that a file exists is ten times as fast as catching the error. */
 const absent: Obstacle = { kind: 'absent' };
 
 type FileText = { kind: 'text'; text: string };
@@ -23,13 +23,13 @@ type FileText = { kind: 'text'; text: string };
 type FileBytes = { kind: 'bytes'; bytes: Buffer };
 
 /**
- * Opens a regular file for reading. Never waits and never throws. A symbolic link is followed, unless `noLink` says that
- * a link has no business there. `isSeen`: `statRegular` has just found a file there.
+ * Opens a regular file for reading. Never waits and never throws. Follows a symbolic link unless `noLink` forbids it. `isSeen`: the
+ * caller has just found a regular file there with `statRegular`.
  */
 export function openRegular(path: string, { noLink = false, isSeen = false } = {}): OpenedFile | Obstacle {
   let descriptor: number;
   try {
-    // Not to be opened at all: opening a device may do something.
+    // Only regular files are opened, as opening a device may have an effect.
     const obstacle = isSeen ? null : standsInTheWay(path);
     if (obstacle !== null) return obstacle;
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (noLink ? constants.O_NOFOLLOW : 0));
@@ -48,8 +48,8 @@ export function openRegular(path: string, { noLink = false, isSeen = false } = {
 }
 
 /**
- * Undefined: nothing is there. Throws what else the system says, also that a part of the path is a file, which Node 24 takes
- * for absence; there only the error tells, which costs ten times as much.
+ * The stat of a path; undefined: nothing is there. Throws other errors, also if a part of the path is a file, which Node 24 treats
+ * as absence; there only the error tells, which costs ten times as much.
  */
 export function statOf(path: string): Stats | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
@@ -73,7 +73,7 @@ function isTakenForAbsent(): boolean {
   }
 }
 
-/** Throws what the system says. */
+/** Why a path must not be opened; null: nothing. Throws errors of the operating system. */
 function standsInTheWay(path: string): Obstacle | null {
   const stat = statOf(path);
   if (stat === undefined) return absent;
@@ -81,8 +81,8 @@ function standsInTheWay(path: string): Obstacle | null {
 }
 
 /**
- * Opens a file to write at its end, and makes it if nothing is there. Never waits: a pipe without a reader is refused, as is
- * all else that is no regular file, and a link, which a run may have put there. Other errors of the system are thrown.
+ * Opens a file for appending, and creates it if it is missing. Never waits: anything but a regular file is refused, also a link,
+ * which a run may have put there. Other errors of the operating system are thrown.
  */
 export function openForAppending(path: string): OpenedFile | Obstacle {
   const there = statRegular(path);
@@ -97,7 +97,7 @@ export function openForAppending(path: string): OpenedFile | Obstacle {
   return notRegular(stat);
 }
 
-/** What stands at the path, without opening it. */
+/** The stat of a regular file, without opening it. */
 export function statRegular(path: string): { kind: 'file'; stat: Stats } | Obstacle {
   try {
     const stat = statOf(path);
@@ -109,7 +109,7 @@ export function statRegular(path: string): { kind: 'file'; stat: Stats } | Obsta
 }
 
 /**
- * The whole text of a file that is meant to be small.
+ * The whole text of a small file.
  *
  * @param limit Bytes; a larger file is `unreadable`. A file that grows while it is read is cut there.
  */
@@ -118,14 +118,14 @@ export function readRegular(path: string, limit: number, options?: { noLink?: bo
   return read.kind === 'bytes' ? { kind: 'text', text: read.bytes.toString('utf8') } : read;
 }
 
-/** As `readRegular`, for what may be no text. */
+/** Like `readRegular`, for files that may not be text. */
 export function readRegularBytes(path: string, limit: number, options?: { noLink?: boolean }): FileBytes | Obstacle {
   const opened = openRegular(path, options);
   if (opened.kind !== 'file') return opened;
   const { descriptor, stat } = opened;
   try {
     if (stat.size > limit) return { kind: 'unreadable', reason: `it is larger than ${limit} bytes` };
-    // Files of /proc and some network file systems say 0.
+    // Files of /proc and of some network file systems report size 0.
     const bytes = Buffer.allocUnsafe(stat.size === 0 ? Math.min(limit, 1 << 16) : stat.size);
     return { kind: 'bytes', bytes: bytes.subarray(0, fill(descriptor, bytes)) };
   } catch (error) {
@@ -135,13 +135,13 @@ export function readRegularBytes(path: string, limit: number, options?: { noLink
   }
 }
 
-/** As `readRegular`, for those to whom a file that cannot be read is as good as none: null. */
+/** Like `readRegular`, with null for a file that is missing or not readable. */
 export function textOrNull(path: string, limit: number): string | null {
   const read = readRegular(path, limit);
   return read.kind === 'text' ? read.text : null;
 }
 
-/** The first bytes of a file of any size; empty where it cannot be read. */
+/** The first bytes of a file of any size; empty if it is not readable. */
 export function headOrEmpty(path: string, length: number): Buffer {
   const opened = openRegular(path);
   if (opened.kind !== 'file') return Buffer.alloc(0);
@@ -154,13 +154,13 @@ export function headOrEmpty(path: string, length: number): Buffer {
   }
 }
 
-/** The first bytes of an open file. @throws What the system says. */
+/** The first bytes of an open file. @throws The error of the operating system. */
 export function headOf(descriptor: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   return bytes.subarray(0, fill(descriptor, bytes));
 }
 
-/** Why the system refused, in words: `EACCES` is `permission denied`. */
+/** The reason for an error of the system, in words: `EACCES` is `permission denied`. */
 export function obstacleOf(error: unknown): Obstacle {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return absent;

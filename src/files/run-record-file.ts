@@ -6,12 +6,12 @@ import { readRegular, textOrNull } from './regular-file.js';
 import { foldersIn } from './sweep-folders.js';
 import { writeWhole } from './whole-file.js';
 
-/** Of a record with thousands of attempts, bytes. */
+/** Size limit of a record with thousands of attempts, in bytes. */
 const LARGEST_RECORD = 4 << 20;
-/** Of other files that a person or a program may have written beside it, bytes. */
+/** Size limit of other files beside it, in bytes. */
 const LARGEST = 16 << 20;
 
-/** The record of the run in `directory`; null when there is none, or it is torn or not ours. */
+/** The record of the run in `directory`; null: there is none, or it is incomplete or foreign. */
 export function readRunRecord(directory: string): RunRecord | null {
   const text = textOrNull(join(directory, runFiles.record), LARGEST_RECORD);
   if (text === null) return null;
@@ -19,16 +19,16 @@ export function readRunRecord(directory: string): RunRecord | null {
     const parsed = RunRecord.safeParse(JSON.parse(text));
     return parsed.success ? parsed.data : null;
   } catch {
-    // No JSON: torn, or written by another program.
+    // Not JSON: incomplete, or written by another program.
     return null;
   }
 }
 
 /**
- * The records of the runs below a sweep's directory, each read when it is asked for. A directory under another name than that of
- * its record is a copy that somebody made, and no run.
+ * The records of the runs below a sweep's directory, read lazily. A directory whose name differs from that in its record is a copy,
+ * not a run.
  *
- * @param isWanted By the name of the run.
+ * @param isWanted Whether a run of this name is wanted.
  */
 export function* eachRunRecord(
   sweepDirectory: string,
@@ -41,27 +41,27 @@ export function* eachRunRecord(
   }
 }
 
-/** Why there is a record that cannot be read, in words; null: it can, or there is none. */
+/** Why an existing record is not readable, in words; null: it is, or there is none. */
 export function recordObstacle(directory: string): string | null {
   const read = readRegular(join(directory, runFiles.record), LARGEST_RECORD);
   return read.kind === 'unreadable' ? read.reason : null;
 }
 
 /**
- * Replaces `run.json` in one step: a reader sees the old record or the new one, never half of either.
- * Makes the directory if it is missing. One writer at a time: the supervisor.
+ * Replaces `run.json` atomically: a reader sees the old record or the new one, never half of either. Creates the directory if it is
+ * missing. Only one process may write at a time: the supervisor.
  */
 export function writeRunRecord(directory: string, record: RunRecord): void {
   ensureOwnDirectory(directory);
   writeWhole(join(directory, runFiles.record), `${JSON.stringify(record, null, 2)}\n`);
 }
 
-/** Whole text of a small file; null when it cannot be read. */
+/** The whole text of a small file; null: it is not readable. */
 export function readIfThere(path: string): string | null {
   return textOrNull(path, LARGEST);
 }
 
-/** How many packages a file of `code/packages-….json` lists; null when it cannot be read or lists none. */
+/** The number of packages in a file `code/packages-….json`; null: it is not readable or lists none. */
 export function packageCount(path: string): number | null {
   const text = readIfThere(path);
   if (text === null) return null;

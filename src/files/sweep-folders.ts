@@ -2,13 +2,13 @@ import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles, sweepTexts } from '../contract/files.js';
 
-/** Of a directory that holds a million entries, so many folders are looked into. */
+/** Limits on the folders that are searched, as a directory may hold a million entries. */
 const MOST_SWEEPS = 1000;
 const MOST_RUNS = 1000;
 
 /**
- * Names of the sweeps in a runs directory, by its files alone. A program may write there as well (TensorBoard's `./runs`): a
- * folder without a sweep's text is a sweep only if it has a run that was started.
+ * Names of the sweeps in a runs directory, by its files alone. Other programs may write there as well (TensorBoard's `./runs`): a
+ * folder without a sweep's text is a sweep only if one of its runs was started.
  */
 export function sweepsOnDisk(runsDirectory: string): string[] {
   return foldersIn(runsDirectory)
@@ -20,8 +20,8 @@ export function sweepsOnDisk(runsDirectory: string): string[] {
 }
 
 /**
- * Names of the folders below a directory, without those of ours that begin with a dot. None where it is not there yet, or closed
- * to us: what stands in the way of a run is said when its own directory is read.
+ * Names of the folders below a directory, without hidden ones. Empty if it is missing or not readable; errors are reported when a
+ * run's own directory is read.
  */
 export function foldersIn(directory: string): string[] {
   try {
@@ -34,7 +34,7 @@ export function foldersIn(directory: string): string[] {
   }
 }
 
-/** Whether runs of it were started. */
+/** Whether runs of the sweep were started. */
 export function hasRuns(sweepDirectory: string): boolean {
   return foldersIn(sweepDirectory)
     .slice(0, MOST_RUNS)

@@ -8,13 +8,13 @@ import { sweepsOnDisk } from './sweep-folders.js';
 import { writeWhole } from './whole-file.js';
 import { makeFolder } from './make-folder.js';
 
-/** Bytes: more than a sweep file may have. */
+/** Size limit in bytes, above that of a sweep file. */
 const MOST = 2 ** 26;
 
-/** The text of a sweep file and where it is kept. */
+/** The text of a sweep file and its path. */
 type KeptText = { readonly path: string; readonly text: string };
 
-/** The text that was submitted last; null: there is none. Of two, which a program left that was killed, the later. */
+/** The text that was submitted last; null: there is none. If a killed program left two, the later one. */
 export function keptSweepText(sweepDirectory: string): KeptText | null {
   const kept = sweepTexts.flatMap((name) => {
     const path = join(sweepDirectory, name);
@@ -25,10 +25,10 @@ export function keptSweepText(sweepDirectory: string): KeptText | null {
 }
 
 /**
- * Keeps the text of a sweep file as it was submitted, for whoever reads the runs later. Whole or not at all. Another text
- * that is there stays beside it, under the time at which it was written.
+ * Stores the text of a sweep file as it was submitted, atomically. A different earlier text is kept beside it, under the time at
+ * which it was written.
  *
- * @param file The name of the file: its ending says how the text is read.
+ * @param file The name of the file, whose ending tells how the text is parsed.
  */
 export function writeSweepText(sweepDirectory: string, text: string, file: string): void {
   makeFolder(sweepDirectory);
@@ -40,17 +40,17 @@ export function writeSweepText(sweepDirectory: string, text: string, file: strin
   if (before !== null && before.path !== path) rmSync(before.path, { force: true });
 }
 
-/** Keeps where the text came from. @param path Absolute. */
+/** Stores the path of the submitted file. @param path Absolute. */
 export function writeSweepOrigin(sweepDirectory: string, path: string): void {
   keep(join(sweepDirectory, sweepFiles.origin), `${path}\n`);
 }
 
-/** Where the text came from that was submitted last; null: that is not known. */
+/** The path of the file that was submitted last; null: unknown. */
 export function sweepOrigin(sweepDirectory: string): string | null {
   return textOrNull(join(sweepDirectory, sweepFiles.origin), MOST)?.replace(/\n$/, '') ?? null;
 }
 
-/** What a launch said beside the file: `--set`, as typed, and `--per-gpu`. */
+/** The options of a launch that change its runs: `--set`, as typed, and `--per-gpu`. */
 const SaidAtLaunch = z.looseObject({
   set: z.array(z.string()).default([]),
   perGpu: z.int().positive().optional(),
@@ -58,7 +58,7 @@ const SaidAtLaunch = z.looseObject({
 });
 export type SaidAtLaunch = { readonly set: readonly string[]; readonly perGpu?: number | undefined };
 
-/** Keeps what a launch said beside the file, and which parameters the file computes from seeds: those who read the runs do not read the file. */
+/** Stores the options of a launch, and which parameters the file computes from seeds, for readers that do not parse the file. */
 export function writeSaidAtLaunch(
   sweepDirectory: string,
   said: SaidAtLaunch & { readonly fromSeeds: readonly string[] },
@@ -66,7 +66,7 @@ export function writeSaidAtLaunch(
   keep(join(sweepDirectory, sweepFiles.launch), `${JSON.stringify(said)}\n`);
 }
 
-/** What the last launch said beside the file; nothing where that is not known. */
+/** The options of the last launch; none if they are unknown. */
 export function saidAtLaunch(sweepDirectory: string): SaidAtLaunch {
   const { set, perGpu } = keptAtLaunch(sweepDirectory);
   return { set, ...(perGpu === undefined ? {} : { perGpu }) };
@@ -81,7 +81,7 @@ export function lastLaunched(runsDirectory: string): string | null {
   return launches.sort((a, b) => b.at - a.at)[0]?.name ?? null;
 }
 
-/** Parameters that the sweep file computes from seeds; none where that is not known, as of a launch by an older version. */
+/** Parameters that the sweep file computes from seeds; empty if unknown, as after a launch by an older version. */
 export function computedFromSeeds(sweepDirectory: string): readonly string[] {
   return keptAtLaunch(sweepDirectory).fromSeeds;
 }
@@ -92,7 +92,7 @@ function keptAtLaunch(sweepDirectory: string): z.infer<typeof SaidAtLaunch> {
   return said.success ? said.data : { set: [], fromSeeds: [] };
 }
 
-/** Undefined: it is none. */
+/** The value of a JSON text; undefined: it is invalid. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -101,14 +101,16 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The file that was submitted last, if it was another one than `path` and its text differs from `text`; else null. */
+/** The file that was submitted last, if it is another one than `path` and its text differs from `text`; else null. */
 export function otherOrigin(sweepDirectory: string, path: string, text: string): string | null {
   const known = sweepOrigin(sweepDirectory);
   if (known === null || known === path) return null;
   return keptSweepText(sweepDirectory)?.text === text ? null : known;
 }
 
-/** `sweep-20261122-043000.yaml`, of the time at which the text was written (UTC); with a number where there is one. */
+/**
+ * The path of an earlier text, by the time at which it was written (UTC): `sweep-20261122-043000.yaml`; numbered if that exists.
+ */
 function formerPath(kept: string): string {
   const time = writtenAt(kept);
   const name = time === 0 ? '' : new Date(time).toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
@@ -119,13 +121,13 @@ function formerPath(kept: string): string {
   }
 }
 
-/** Unix ms; 0: it is not there. */
+/** Modification time, Unix ms; 0: the file does not exist. */
 function writtenAt(path: string): number {
   const found = statRegular(path);
   return found.kind === 'file' ? found.stat.mtimeMs : 0;
 }
 
-/** Two programs may launch it at once. */
+/** Writes a file under a unique draft name, as two programs may launch the sweep at once. */
 function keep(path: string, text: string): void {
   writeWhole(path, text, { draft: `${path}.${randomUUID()}.new` });
 }

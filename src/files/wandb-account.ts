@@ -3,12 +3,12 @@ import { textOrNull } from './regular-file.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Bytes; a person's file of passwords has a few lines. */
+/** Size limit in bytes; a file of passwords has a few lines. */
 const MOST = 1 << 20;
 
 /**
- * Whether a person has told `wandb` how it is to reach its server: by a key, where wandb itself looks for one, or by a mode.
- * Without, `wandb.init()` asks for a key, and ends a program that has no terminal.
+ * Whether the user has configured `wandb`: a key in one of the places where wandb itself looks, or a mode. Without either,
+ * `wandb.init()` asks for a key, and ends a program that has no terminal.
  */
 export function hasWandbAccount(environment: Environment, cwd: string): boolean {
   const isSet = (name: string) => (environment[name] ?? '') !== '';
@@ -29,7 +29,7 @@ function hostOf(url = ''): string {
   return /^https?:\/\/([^/]+)/.exec(url)?.[1] ?? 'api.wandb.ai';
 }
 
-/** `default` stands for every machine that is not named. */
+/** Whether a netrc file has an entry for a host; `default` applies to every other machine. */
 function namesHost(netrc: string, host: string): boolean {
   const words = netrc.split(/\s+/);
   return words.some((word, index) => word === 'default' || (word === 'machine' && words[index + 1] === host));

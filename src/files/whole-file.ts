@@ -2,10 +2,10 @@
 import { closeSync, constants, linkSync, openSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
 
 /**
- * Replaces a file in one step: a reader sees the old content or the new one, never half of either. Whatever stood there, a
- * link or a pipe too, gives way; nothing is written through it. One writer at a time for each `draft`.
+ * Replaces a file atomically: a reader sees the old content or the new one, never half of either. A link or a pipe at the path is
+ * replaced too; nothing is written through it. Each `draft` may have one writer at a time.
  *
- * @throws What the system says. The draft may be left, and is replaced the next time.
+ * @throws The error of the operating system. The draft may be left, and is replaced the next time.
  */
 export function writeWhole(
   path: string,
@@ -16,7 +16,7 @@ export function writeWhole(
   renameSync(draft, path);
 }
 
-/** Writes a file that was not there before: what stands at the path is taken away first, and no link is followed. */
+/** Writes a new file: anything at the path is removed first, and no link is followed. */
 export function writeFresh(path: string, content: string | Uint8Array, mode = 0o666): void {
   const descriptor = openFresh(path, mode);
   try {
@@ -27,10 +27,10 @@ export function writeFresh(path: string, content: string | Uint8Array, mode = 0o
 }
 
 /**
- * Gives a finished file its name, unless something has that name already: nobody sees it half written, and of several who try
- * exactly one succeeds. The draft stays where it is.
+ * Gives a finished file its name unless the name is taken: no reader sees it half written, and of several processes that try
+ * exactly one succeeds. The draft stays.
  *
- * @returns False when there is something of that name. @throws What else the system says.
+ * @returns False when the name is taken. @throws Other errors of the operating system.
  */
 export function linkNew(draft: string, path: string): boolean {
   try {
@@ -42,7 +42,7 @@ export function linkNew(draft: string, path: string): boolean {
   }
 }
 
-/** As `writeFresh`, for those who write more than one text. */
+/** Like `writeFresh`, for callers that write more than one text. */
 export function openFresh(path: string, mode: number): number {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const open = () => openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
@@ -55,7 +55,7 @@ export function openFresh(path: string, mode: number): number {
   }
 }
 
-/** A directory goes only when nothing is in it. */
+/** Removes a file or an empty directory. */
 function remove(path: string): void {
   try {
     unlinkSync(path);

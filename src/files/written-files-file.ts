@@ -5,10 +5,10 @@ import { ensureOwnDirectory } from './own-directory.js';
 import { textOrNull } from './regular-file.js';
 import { writeWhole } from './whole-file.js';
 
-/** Bytes; some thousand files. */
+/** Size limit in bytes, for some thousand files. */
 const LARGEST = 1 << 20;
 
-/** What a run was found to have written elsewhere; null: nothing is known, or the file cannot be read. */
+/** The files outside its directory that a run was found to write; null: unknown, or the file is not readable. */
 export function readWrittenFiles(directory: string): WrittenFiles | null {
   const text = textOrNull(join(directory, runFiles.written), LARGEST);
   if (text === null) return null;
@@ -16,12 +16,14 @@ export function readWrittenFiles(directory: string): WrittenFiles | null {
     const parsed = WrittenFiles.safeParse(JSON.parse(text));
     return parsed.success ? parsed.data : null;
   } catch {
-    // No JSON: another program's, or torn.
+    // Not JSON: written by another program, or incomplete.
     return null;
   }
 }
 
-/** Replaces it in one step. One writer at a time: the supervisor. @throws What the system says. */
+/**
+ * Replaces the file atomically. Only one process may write at a time: the supervisor. @throws The error of the operating system.
+ */
 export function writeWrittenFiles(directory: string, written: WrittenFiles): void {
   ensureOwnDirectory(directory);
   writeWhole(join(directory, runFiles.written), `${JSON.stringify(written, null, 2)}\n`);

@@ -1,6 +1,6 @@
 /**
- * Who is on the GPUs, over several readings: what belongs to a run is remembered, because a process that is being killed
- * can be gone for the system while the driver still lists it.
+ * The processes on the GPUs, over several readings: which of them belong to runs is remembered, because a process that is being
+ * killed may have ended for the system while the driver still lists it.
  */
 import { join } from 'node:path';
 import { groupBy } from '../base/group-by.js';
@@ -12,18 +12,18 @@ import { isStray, type Tree } from '../processes/process-tree.js';
 import type { Gpu, GpuProcess, GpuView, RunOnGpus } from './gpu.js';
 
 type Counted = Pick<GpuView, 'byRun' | 'foreign' | 'hidden'>;
-/** `tree`: of the attempt that it belongs to. */
+/** `tree`: that of the attempt to which the process belongs. */
 type Owner = { id: RunId; tree: Tree; startTime: string | null };
 
-/** Holds the memory of all that share a GPU through it, and is nobody's run. */
+/** The server through which all clients of a GPU allocate memory; it belongs to no run. */
 const MPS_SERVER = 'nvidia-cuda-mps-server';
-/** What the driver itself may take on an idle GPU, MiB. */
+/** Memory that the driver itself may take on an idle GPU, MiB. */
 const RESERVED = 1024;
 
 export class GpuAccounting {
-  /** By pid, of the processes listed last. */
+  /** The owners of the processes in the last reading, by pid. */
   #owners = new Map<number, Owner>();
-  /** Listed last, though both process and run had ended. */
+  /** Processes in the last reading whose run and process had both ended. */
   #left = new Set<number>();
   /** MiB that no process accounted for, by GPU. */
   #excess = new Map<number, number>();
@@ -42,7 +42,7 @@ export class GpuAccounting {
     return { byRun: sums(ours), foreign, hidden: this.#hidden(gpus, processes) };
   }
 
-  /** The most a run was seen to hold on one GPU, MiB; null: nothing was seen. It is forgotten with that. */
+  /** The most memory that a run was seen to hold on one GPU, MiB; null: none was seen. The figure is then forgotten. */
   takePeak(id: RunId): number | null {
     const peak = this.#peaks.get(id) ?? null;
     this.#peaks.delete(id);
@@ -64,8 +64,8 @@ export class GpuAccounting {
   }
 
   /**
-   * What a run leaves behind is in the way of the next, unless it goes within a moment: a run may end while the driver is
-   * being asked.
+   * The leftover processes that were there in the last reading, too: a run may end while the driver is being asked, and these end
+   * within a moment.
    */
   #lasting(others: readonly GpuProcess[]): GpuProcess[] {
     const before = this.#left;
@@ -86,8 +86,8 @@ export class GpuAccounting {
   }
 
   /**
-   * A process that starts or ends between the two questions to the driver looks hidden for a moment, so what counts is
-   * what two readings in a row have shown.
+   * MiB by GPU that no process accounts for. A process that starts or ends between the two queries seems hidden for a moment, so
+   * only what two readings in a row have shown counts.
    */
   #hidden(gpus: readonly Gpu[], processes: readonly GpuProcess[]): Map<number, number> {
     const before = this.#excess;
@@ -112,28 +112,28 @@ function sums(ours: readonly (GpuProcess & { id: RunId })[]): Map<RunId, RunOnGp
   );
 }
 
-/** Null when none is known. */
+/** Total memory; null: none is known. */
 function total(processes: readonly GpuProcess[]): number | null {
   const known = processes.flatMap(({ memory }) => memory ?? []);
   return known.length === 0 ? null : known.reduce((sum, memory) => sum + memory, 0);
 }
 
-/** Of a run that has ended: `python of sweep/run`. */
+/** The name of a process of a run that has ended: `python of sweep/run`. */
 function nameOf({ name }: GpuProcess, owner: Owner | undefined): string | null {
   return owner === undefined ? name : `${name ?? 'a process'} of ${owner.id}`;
 }
 
-/** An attempt has a shim of its own. */
+/** Whether two trees are of the same attempt: each has a shim of its own. */
 function isSameTree(now: Tree | undefined, before: Tree): boolean {
   return now !== undefined && now.pid === before.pid && now.startTime === before.startTime;
 }
 
-/** Nobody nests deeper, and a pid that was reused meanwhile could make a circle. */
+/** Limit on the ancestors that are followed; a reused pid could form a cycle. */
 const GENERATIONS = 100;
 
 /**
- * Tells which run a process belongs to: the same as `treeMembers`, but from the process upwards. Few processes are on GPUs,
- * and to read the whole table every few seconds would cost more than all else.
+ * Finds the run that a process belongs to: the same as `treeMembers`, but upwards from the process. Few processes are on GPUs, and
+ * reading the whole table every few seconds would cost more than anything else.
  */
 export function ownership(trees: ReadonlyMap<RunId, Tree>): (pid: number) => RunId | null {
   const lookUp = rememberingLookUp();
@@ -143,7 +143,7 @@ export function ownership(trees: ReadonlyMap<RunId, Tree>): (pid: number) => Run
   const byLog = new Map(all.map(({ id, tree }) => [join(tree.directory, runFiles.log), id]));
   const byCgroup = once(() => pidsInCgroups(all));
 
-  /** A shim's pid counts as long as it has not gone to someone else. */
+  /** The run whose shim has this pid, if the pid has not been reused. */
   const ledBy = (pid: number): RunId | null => {
     const led = byPid.get(pid);
     if (led === undefined || led.tree.startTime === null) return null;
@@ -174,7 +174,7 @@ export function ownership(trees: ReadonlyMap<RunId, Tree>): (pid: number) => Run
   };
 }
 
-/** Strangers often have the same ancestors. */
+/** Caches processes, as foreign ones often share ancestors. */
 function rememberingLookUp(): (pid: number) => ProcessEntry | null {
   const seen = new Map<number, ProcessEntry | null>();
   return (pid) => {

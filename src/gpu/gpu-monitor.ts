@@ -5,66 +5,66 @@ import { type Gpu, type GpuReading, type GpuView, nothingKnown } from './gpu.js'
 import { allowedGpus, readGpus } from './read-gpus.js';
 
 export type GpuMonitorOptions = {
-  /** Whose PATH has the driver's tools. */
+  /** An environment whose PATH has the driver's tools. */
   environment: Readonly<NodeJS.ProcessEnv>;
-  /** The runs that are up: their processes are theirs, all others foreign. */
+  /** The process trees of live runs; all other processes are foreign. */
   trees: () => ReadonlyMap<RunId, Tree>;
-  /** Told after every look, also a failed one. */
+  /** Called after every look, also a failed one. */
   seen: (view: GpuView) => void;
-  /** Between looks, ms. */
+  /** Interval of looks, ms. */
   everyMs?: number;
-  /** For one call of a driver's tool, ms. */
+  /** Time limit of one call of a driver's tool, ms. */
   patienceMs?: number;
   /** Unix ms. */
   now?: () => number;
 };
 
 /**
- * Keeps looking at the GPUs while runs exist, and keeps the last good view while the driver is sick: what cannot be seen
- * has not gone away.
+ * Looks at the GPUs regularly while runs exist, and keeps the last good view while the driver fails, as GPUs that cannot be read
+ * have not gone away.
  *
  *     const monitor = new GpuMonitor({ environment: process.env, trees, seen: (view) => … });
  *     const { gpus } = await monitor.look();   // once, for the inventory
  *     monitor.wake();                          // a run was launched: look every 5 s from now on
- *     monitor.peakOf(id)                       // when it has ended, for `run-ended`
- *     monitor.rest();                          // none is left
+ *     monitor.peakOf(id)                       // after its end, for `run-ended`
+ *     monitor.rest();                          // no run is left
  */
 export class GpuMonitor {
   readonly #options: GpuMonitorOptions;
   readonly #census = new GpuAccounting();
   #view: GpuView = nothingKnown;
-  /** A look in progress: another one would only wait for the same driver. */
+  /** The look in progress, which callers share, as another one would wait for the same driver. */
   #looking: Promise<GpuView> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #isAwake = false;
   #isClosed = false;
-  /** The last reading had fewer GPUs than were known. */
+  /** Whether the last reading had fewer GPUs than were known. */
   #wasShort = false;
 
   constructor(options: GpuMonitorOptions) {
     this.#options = options;
   }
 
-  /** What was seen last. */
+  /** The last view. */
   get view(): GpuView {
     return this.#view;
   }
 
-  /** Looks now, and every few seconds until `rest`. Twice is the same as once. */
+  /** Looks now, and every few seconds until `rest`. A second call has no effect. */
   wake(): void {
     if (this.#isAwake || this.#isClosed) return;
     this.#isAwake = true;
     void this.look();
   }
 
-  /** Looks no more by itself; `look` still does. */
+  /** Stops regular looks; `look` still works. */
   rest(): void {
     this.#isAwake = false;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
   }
 
-  /** For good: `seen` is not called any more. */
+  /** Ends the monitor: `seen` is not called any more. */
   close(): void {
     this.#isClosed = true;
     this.rest();
@@ -80,8 +80,8 @@ export class GpuMonitor {
   }
 
   /**
-   * The most memory a run was seen to hold on one GPU, MiB; null: nothing was seen. To be asked once, when an attempt has
-   * ended: the next attempt is measured anew.
+   * The most memory a run was seen to hold on one GPU, MiB; null: none was seen. Call it once after the end of an attempt: the next
+   * attempt is measured anew.
    */
   peakOf(id: RunId): number | null {
     return this.#census.takePeak(id);
@@ -101,12 +101,12 @@ export class GpuMonitor {
   }
 
   #judge(reading: GpuReading): GpuView {
-    // What Slurm keeps from this environment is not missing.
+    // A GPU that Slurm withholds from this environment is not missing.
     const known = allowedGpus(this.#view.gpus, this.#options.environment);
     if (reading.kind === 'unknown') return this.#sick(reading.reason);
     if (reading.kind === 'none' && known.length > 0) return this.#sick('the driver’s tools are gone');
     if (reading.kind === 'none') return { ...nothingKnown, at: this.#now() };
-    // A driver that is falling over may leave a GPU out once; one that was taken away stays away.
+    // A failing driver may omit a GPU once; one that was removed stays away.
     const isShort = known.some(({ uuid }) => !reading.gpus.some((gpu) => gpu.uuid === uuid));
     const isNew = isShort && !this.#wasShort;
     this.#wasShort = isShort;

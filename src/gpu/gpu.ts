@@ -1,15 +1,15 @@
 import { gpuName, type RunId } from '../base/ids.js';
 
 /**
- * One GPU, or one instance of a divided one (MIG), at the moment of the reading. Memory in MiB. `null`: the driver does
- * not say.
+ * One GPU, or one instance of a divided one (MIG), at the time of the reading. Memory in MiB. `null`: the driver does not report
+ * it.
  */
 export type Gpu = {
-  /** In PCI bus order; of an instance: `instanceIndex`. */
+  /** Index in PCI bus order; for an instance: `instanceIndex`. */
   index: number;
-  /** What stays the same when GPUs are renumbered: `GPU-…`, `MIG-…`, AMD's unique id. */
+  /** An id that stays the same when GPUs are renumbered: `GPU-…`, `MIG-…`, AMD's unique id. */
   uuid: string;
-  /** PCI address; that of the whole GPU for an instance. */
+  /** PCI address; for an instance that of the whole GPU. */
   bus: string | null;
   name: string;
   vendor: 'nvidia' | 'amd';
@@ -23,7 +23,7 @@ export type Gpu = {
   temperature: number | null;
   /** Watts. */
   power: number | null;
-  /** Who may compute on it: all, one process at a time (unless through MPS), nobody. */
+  /** Which processes may compute on it: all, one at a time (unless through MPS), none. */
   computeMode: 'default' | 'exclusive' | 'prohibited' | null;
 };
 
@@ -33,37 +33,39 @@ export type GpuProcess = {
   pid: number;
   /** MiB. */
   memory: number | null;
-  /** Of its program, without the folder. */
+  /** Name of its program, without the folder. */
   name: string | null;
 };
 
-/** `none`: no driver here. `unknown`: there is one, and it is sick; what was known before still holds. */
+/** `none`: there is no driver. `unknown`: there is one, but it fails; the last reading stays valid. */
 export type GpuReading =
   | { kind: 'gpus'; gpus: readonly Gpu[]; processes: readonly GpuProcess[] }
   | { kind: 'none' }
   | { kind: 'unknown'; reason: string };
 
-/** How many runs may share a GPU, whatever was asked for: an exclusive one admits one process, unless it is the MPS server. */
+/**
+ * How many runs may share a GPU, whatever was requested: in exclusive mode it admits one process, unless that is the MPS server.
+ */
 export function sharesAllowed(gpu: Gpu, hasMps: boolean): number {
   if (gpu.computeMode === 'prohibited') return 0;
   return gpu.computeMode === 'exclusive' && !hasMps ? 1 : Infinity;
 }
 
-/** What a run holds on GPUs. `memory`: MiB, all its processes on all GPUs together; null: not known. */
+/** The GPU usage of a run. `memory`: MiB of all its processes on all GPUs; null: unknown. */
 export type RunOnGpus = { memory: number | null; pids: number[] };
 
-/** Everything known about the GPUs and who is on them, from the last good reading. */
+/** The GPUs and the processes on them, from the last good reading. */
 export type GpuView = {
   gpus: readonly Gpu[];
   processes: readonly GpuProcess[];
   byRun: ReadonlyMap<RunId, RunOnGpus>;
-  /** By GPU index: processes of nobody's run here. A GPU without any is not in it. */
+  /** Processes that belong to no run of this supervisor, by GPU index. A GPU without any is left out. */
   foreign: ReadonlyMap<number, readonly GpuProcess[]>;
-  /** By GPU index: MiB in use that no visible process accounts for (a desktop, other containers). */
+  /** Used MiB that no visible process accounts for (a desktop, other containers), by GPU index. */
   hidden: ReadonlyMap<number, number>;
-  /** When it was read, Unix ms; null: never yet, and nothing is known. */
+  /** Time of the reading, Unix ms; null: there was none yet. */
   at: number | null;
-  /** Why this is not fresher, in words; null when it is fresh. */
+  /** Why the view is not up to date, in words; null: it is. */
   problem: string | null;
 };
 
@@ -71,7 +73,7 @@ export const nothingKnown: GpuView = {
   ...{ gpus: [], processes: [], byRun: new Map(), foreign: new Map(), hidden: new Map(), at: null, problem: null },
 };
 
-/** Which of these processes still hold memory, for `GPU 0: 1,024 MiB still held by pid 4711` after a kill. */
+/** Which of these processes still hold memory, as in `GPU 0: 1,024 MiB still held by pid 4711` after a kill. */
 export function gpuMemoryHeld(view: GpuView, pids: readonly number[]): GpuProcess[] {
   return view.processes.filter(({ pid, memory }) => pids.includes(pid) && memory !== 0);
 }
@@ -79,10 +81,10 @@ export function gpuMemoryHeld(view: GpuView, pids: readonly number[]): GpuProces
 /**
  * The variables that show a run its GPUs and no others, in the given order.
  *
- * By index in PCI bus order, because some libraries read nothing else; by uuid where an instance (MIG) is among them, which
- * has no index of its own. For AMD, ROCR_VISIBLE_DEVICES chooses, and the other two count within what it has chosen.
+ * By index in PCI bus order, because some libraries read nothing else; by uuid if an instance (MIG) is among them, which has no
+ * index of its own. For AMD, ROCR_VISIBLE_DEVICES selects GPUs, and the other two number them within the selection.
  *
- * @param gpus Indexes. Empty: the run sees none. @param inventory What was last read; a GPU missing in it is named by index.
+ * @param gpus Indices. Empty: the run sees none. @param inventory The last reading; a GPU missing in it is named by index.
  */
 export function visibleDevices(gpus: readonly number[], inventory: readonly Gpu[]): Record<string, string> {
   const known = gpus.map((index) => inventory.find((gpu) => gpu.index === index));

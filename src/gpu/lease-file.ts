@@ -4,30 +4,30 @@ import { isAlive, type ProcessIdentity } from '../processes/process-identity.js'
 
 const Identity = z.object({ pid: z.int().positive(), startTime: z.string(), bootId: z.string() });
 
-/** What a file in the folder of leases says. */
+/** The content of a lease file. */
 export const Lease = z.object({
   version: z.literal(1),
-  /** Of the GPU. */
+  /** Uuid of the GPU. */
   uuid: z.string(),
   supervisor: Identity,
-  /** Absolute. */
+  /** Absolute path. */
   runsDirectory: z.string(),
-  /** Shims of its runs on this GPU: while one of them lives the GPU is in use, supervisor or not. */
+  /** Shims of its runs on this GPU: while one of them lives the GPU is in use, even if the supervisor has ended. */
   runs: z.array(Identity),
-  /** Given back: free for anyone. */
+  /** Whether it has been returned, so that anyone may take the GPU. */
   isReturned: z.boolean(),
 });
 export type Lease = z.infer<typeof Lease>;
 
-/** A lease, and who has written it: what is not theirs they cannot speak for. */
+/** A lease and the owner of its file, which may only speak for that user's processes. */
 export type WrittenLease = { lease: Lease; uid: number };
 
-/** More than any lease; bytes. */
+/** Size limit in bytes. */
 const LARGEST = 1 << 18;
 
 /**
- * Reads what someone has put there, who may be anyone: a link is not followed, a pipe not waited for, a huge file not read.
- * Null when it is no lease.
+ * Reads a lease file that anyone may have written: a link is not followed, a pipe not waited for, a huge file not read. Null: it is
+ * no lease.
  */
 export function readLease(path: string): WrittenLease | null {
   try {
@@ -46,19 +46,19 @@ export function readLease(path: string): WrittenLease | null {
   }
 }
 
-/** Whether the supervisor or one of the runs is still there. Once false, it stays so. */
+/** Whether the supervisor or one of the runs still lives. Once false, it stays so. */
 export function isLive({ lease, uid }: WrittenLease): boolean {
   if (lease.isReturned) return false;
   return [lease.supervisor, ...lease.runs].some((identity) => livesAs(identity, uid));
 }
 
-/** Only a process of the writer counts: else one could take GPUs in the name of a process that never ends. */
+/** Whether a process of this user lives: otherwise one could take GPUs in the name of a foreign process that never ends. */
 function livesAs(identity: ProcessIdentity, uid: number): boolean {
   if (isAlive(identity)) return (realUser(identity.pid) ?? uid) === uid;
   return realUser(identity.pid) === null && isHidden(identity.pid);
 }
 
-/** Null where there is no such process, or it is not shown. */
+/** The real user of a process; null: there is no such process, or it is hidden. */
 function realUser(pid: number): number | null {
   try {
     const uid = /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -68,7 +68,10 @@ function realUser(pid: number): number | null {
   }
 }
 
-/** Where /proc is mounted with `hidepid`, others' processes are not shown, and still may not be signalled. */
+/**
+ * Whether a process is hidden: if /proc is mounted with `hidepid`, other users' processes are not listed, but signalling them is
+ * denied.
+ */
 function isHidden(pid: number): boolean {
   try {
     process.kill(pid, 0);

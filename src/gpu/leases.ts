@@ -1,10 +1,10 @@
 /**
  * Who uses a GPU, among all supervisors and users of a machine: files in a folder that all may write to.
  *
- * A lease of the GPU `uuid` is a file `uuid.N`, and the one with the highest N counts. In a folder with the sticky bit
- * nobody can remove or replace the file of someone else, so a lease that is over is not taken over in its place, but by
- * making `uuid.N+1`, which only one can. What is over stays over, and the highest is never removed, only marked as given
- * back: so whoever has made a file, and then finds it the highest, is the one.
+ * A lease of the GPU `uuid` is a file `uuid.N`, and the one with the highest N counts. In a folder with the sticky bit users cannot
+ * remove or replace each other's files, so an expired lease is not replaced, but followed by a new `uuid.N+1`, which only one
+ * process can create. An expired lease stays so, and the highest is never removed, only marked as returned: so a process that has
+ * created a file, and then finds it the highest, holds the lease.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -15,27 +15,27 @@ import { isLive, type Lease, readLease, type WrittenLease } from './lease-file.j
 import { makeFolder } from '../files/make-folder.js';
 
 type LeaseOptions = {
-  /** Shared by all users of the machine, e.g. `/tmp/memrl-gpus`; made if it is not there. */
+  /** The folder, shared by all users of the machine, e.g. `/tmp/memrl-gpus`; created if it is missing. */
   directory: string;
-  /** The supervisor, which has locked its runs directory. */
+  /** The supervisor that holds the lock of its runs directory. */
   supervisor: ProcessIdentity;
-  /** Absolute. */
+  /** Absolute path. */
   runsDirectory: string;
   uid: number;
 };
 
 type Taking = 'taken' | { heldBy: string };
 
-/** The highest lease of a GPU, 0: there is none. `written` is null where the file is someone's rubbish, which counts as over. */
+/** The highest lease of a GPU, 0: there is none. `written` is null if the file is invalid, which counts as expired. */
 type Top = { number: number; written: WrittenLease | null };
 
-/** More takings than this machine will see; and no file can make the next number impossible. */
+/** Limit on N, above what any machine reaches, so that no file can make the next number impossible. */
 const HIGHEST = 999_999_999;
-/** Rivals can be first a few times, not for ever. */
+/** Limit on the attempts, as other processes may be first a few times, but not for ever. */
 const ROUNDS = 1000;
 
 /**
- * The GPUs this supervisor has taken.
+ * The GPUs that this supervisor has leased.
  *
  *     const leases = new GpuLeases({ directory, supervisor: identityOf(process.pid)!, runsDirectory, uid });
  *     leases.take(gpu.uuid)                       // before the first launch on it; after a crash for each GPU with runs
@@ -43,12 +43,12 @@ const ROUNDS = 1000;
  *     leases.release(gpu.uuid)                    // when its last run has ended
  *     leases.others()                             // at each look: for `toSeen`
  *
- * Where the folder cannot be used, every GPU can be taken, `problem` says why, and it is tried again at each look: leases
- * are an agreement, not a lock.
+ * If the folder is not usable, every GPU can be taken, `problem` says why, and each look tries again: leases are a convention, not
+ * a lock.
  */
 export class GpuLeases {
   readonly #options: LeaseOptions;
-  /** By GPU uuid. `number` null: it could not be written. */
+  /** Held leases by GPU uuid. `number` null: the file could not be written. */
   readonly #held = new Map<string, { number: number | null; lease: Lease }>();
   #problem: string | null;
 
@@ -58,17 +58,17 @@ export class GpuLeases {
     if (this.#problem === null) this.#clearDrafts();
   }
 
-  /** Why others cannot know what is used here, in words; null when they can. */
+  /** Why others cannot see which GPUs are used here, in words; null: they can. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** Takes the GPU, unless another living supervisor, or a run of it, has it. Again is the same as once. */
+  /** Takes the GPU, unless another living supervisor, or a run of it, has it. A second call has no effect. */
   take(uuid: string): Taking {
     return this.#held.has(uuid) ? 'taken' : this.#take(uuid, []);
   }
 
-  /** Notes a run on the GPU: should this supervisor die, the lease lives as long as the run does. */
+  /** Adds a run on the GPU: if this supervisor dies, the lease lives as long as the run. */
   add(uuid: string, shim: ProcessIdentity): void {
     const held = this.#held.get(uuid);
     if (held === undefined) return;
@@ -76,7 +76,7 @@ export class GpuLeases {
     this.#rewrite(uuid, { ...held.lease, runs });
   }
 
-  /** Gives the GPU back. */
+  /** Returns the GPU. */
   release(uuid: string): void {
     const held = this.#held.get(uuid);
     if (held === undefined) return;
@@ -84,7 +84,7 @@ export class GpuLeases {
     this.#held.delete(uuid);
   }
 
-  /** Runs directories of other supervisors that have taken GPUs, by GPU uuid. Our own leases are renewed on the way. */
+  /** Runs directories of other supervisors that have leased GPUs, by GPU uuid. Also renews our own leases. */
   others(): Map<string, string> {
     for (const uuid of [...this.#held.keys()]) this.#renew(uuid);
     if (folderProblem(this.#options) !== null) return new Map();
@@ -111,7 +111,7 @@ export class GpuLeases {
     }
   }
 
-  /** `late`: someone else was first, and may be gone again. Throws when the file cannot be made. */
+  /** `late`: another process was first, and may have ended again. Throws when the file cannot be created. */
   #tryToTake(uuid: string, runs: readonly ProcessIdentity[]): Taking | 'late' {
     const { number: last, written } = this.#top(uuid);
     const isOurs = written !== null && this.#isOurs(written);
@@ -132,7 +132,7 @@ export class GpuLeases {
     return { version: 1, uuid, supervisor, runsDirectory, runs: runs.filter(isAlive), isReturned: false };
   }
 
-  /** False when someone else was first. Throws when the file cannot be made. */
+  /** Creates a lease; false: another process was first. Throws when the file cannot be created. */
   #make(uuid: string, number: number, lease: Lease): boolean {
     const path = this.#pathOf(uuid, number);
     const draft = this.#draft(lease);
@@ -141,7 +141,7 @@ export class GpuLeases {
     } finally {
       removeIfThere(draft);
     }
-    // Who looked long ago may have got a number that was cleared away since.
+    // The number may have been free only because its file was deleted meanwhile.
     if (this.#top(uuid).number !== number) {
       removeIfThere(path);
       return false;
@@ -152,7 +152,7 @@ export class GpuLeases {
     return true;
   }
 
-  /** Only over our own: what was cleared away may have been taken by another, under the same number. */
+  /** Rewrites our own lease: another process may have taken the number of a deleted file. */
   #rewrite(uuid: string, lease: Lease): void {
     const { number } = this.#held.get(uuid)!;
     this.#held.set(uuid, { number, lease });
@@ -165,7 +165,7 @@ export class GpuLeases {
     }
   }
 
-  /** What is not written for days is cleared away from /tmp; and what could not be written may be possible now. */
+  /** Renews a lease: old files are deleted from /tmp; and a lease that could not be written is tried again. */
   #renew(uuid: string): void {
     const { number, lease } = this.#held.get(uuid)!;
     if (number !== null && this.#isOurTop(uuid, number)) return this.#rewrite(uuid, lease);
@@ -190,7 +190,7 @@ export class GpuLeases {
     return own.flatMap((name) => (NUMBER.test(name.slice(start.length)) ? [Number(name.slice(start.length))] : []));
   }
 
-  /** Of all GPUs that anyone has ever taken. */
+  /** Uuids of all GPUs that were ever leased. */
   #uuids(): Set<string> {
     const names = namesIn(this.#options.directory).filter((name) => !name.startsWith(DRAFT));
     return new Set(names.map((name) => decoded(name.slice(0, Math.max(0, name.lastIndexOf('.'))))));
@@ -204,7 +204,7 @@ export class GpuLeases {
     return join(this.#options.directory, `${encodeURIComponent(uuid)}.${number}`);
   }
 
-  /** A new file of our own: `wx` follows no link and opens nothing that is there. */
+  /** Creates a draft of our own: `wx` follows no link and opens no existing file. */
   #draft(lease: Lease): string {
     const path = join(this.#options.directory, `${DRAFT}${process.pid}.${randomBytes(8).toString('hex')}`);
     writeFileSync(path, JSON.stringify(lease), { flag: 'wx', mode: 0o644 });
@@ -212,7 +212,7 @@ export class GpuLeases {
     return path;
   }
 
-  /** Of processes that died while they wrote. */
+  /** Removes drafts of processes that died while they wrote. */
   #clearDrafts(): void {
     for (const name of namesIn(this.#options.directory)) {
       if (name.startsWith(DRAFT) && isOld(join(this.#options.directory, name))) {
@@ -224,10 +224,10 @@ export class GpuLeases {
 
 const NUMBER = /^[1-9]\d{0,8}$/;
 const DRAFT = 'draft.';
-/** It takes a moment to write one, ms. */
+/** Age at which a draft is abandoned, ms, as writing takes only a moment. */
 const DRAFT_MS = 60_000;
 
-/** Makes the folder for all. What is wrong with it; null: nothing. */
+/** Creates the folder for all users. Returns what is wrong with it; null: nothing. */
 function folderProblem({ directory, uid }: LeaseOptions): string | null {
   try {
     if (makeFolder(directory)) chmodSync(directory, 0o1777);
@@ -272,6 +272,6 @@ function removeIfThere(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // Gone, or not ours: it does no harm.
+    // The file is gone, or another user's, and does no harm.
   }
 }

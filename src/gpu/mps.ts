@@ -7,13 +7,13 @@ import { askProgram } from '../processes/short-call.js';
 import type { Gpu } from './gpu.js';
 import { makeFolder } from '../files/make-folder.js';
 
-/** `mps`: what a run needs to share the GPU through the daemon. `none`: it shares without, and why. */
+/** `mps`: the variables with which a run shares the GPU through the daemon. `none`: it shares without, and why. */
 type MpsShare = { kind: 'mps'; environment: Readonly<Record<string, string>> } | { kind: 'none'; reason: string };
 
 export type MpsOptions = MpsPlaces & {
-  /** Whose PATH has `nvidia-cuda-mps-control`, and whose pipe directory, if it has one, may have a daemon already. */
+  /** An environment whose PATH has `nvidia-cuda-mps-control`, and whose pipe directory, if set, may already have a daemon. */
   environment: Readonly<NodeJS.ProcessEnv>;
-  /** For one call, ms. */
+  /** Time limit of one call, ms. */
   patienceMs?: number;
 };
 
@@ -24,20 +24,20 @@ const LOGS = 'CUDA_MPS_LOG_DIRECTORY';
 const VISIBLE = 'CUDA_VISIBLE_DEVICES';
 
 /**
- * One MPS daemon a GPU, so that the runs that share it compute side by side instead of in turns.
+ * One MPS daemon for each shared GPU, so that its runs compute side by side instead of in turns.
  *
- *     const share = await daemons.ensure(gpu);   // before a run on this one GPU, where `per_gpu` > 1
+ *     const share = await daemons.ensure(gpu);   // before a run on this one GPU, if `per_gpu` > 1
  *     if (share.kind === 'mps') devices = { ...visibleDevices([gpu.index], gpus), ...share.environment };
  *     await daemons.stopUnused(new Set(gpusThatHaveRuns));   // when the supervisor ends
  *
- * The daemons outlive the supervisor, as the runs do that need them; the next one finds them by their folder. A daemon that
- * someone else has started for the whole machine is used and left alone. Only for runs on exactly one GPU: a process talks
- * to one daemon.
+ * The daemons outlive the supervisor, as do the runs that need them; the next one finds them by their folder. A daemon that someone
+ * else has started for the whole machine is used and left alone. Only for runs on exactly one GPU, as a process talks to one
+ * daemon.
  */
 export class MpsDaemons {
   readonly #options: MpsOptions;
   readonly #root: string | null;
-  /** By GPU index. Kept, also a refusal: runs of one sweep should not differ in this. */
+  /** Results by GPU index, refusals included: runs of one sweep should not differ in this. */
   readonly #shares = new Map<number, Promise<MpsShare>>();
 
   constructor(options: MpsOptions) {
@@ -45,7 +45,7 @@ export class MpsDaemons {
     this.#root = mpsRoot(options);
   }
 
-  /** Makes sure that there is a daemon for this GPU. Takes some ms, the first time a second or so. Never rejects. */
+  /** Ensures that this GPU has a daemon. Takes some ms, the first time about a second. Never rejects. */
   ensure(gpu: Gpu): Promise<MpsShare> {
     const known = this.#shares.get(gpu.index);
     if (known !== undefined) return known;
@@ -54,7 +54,7 @@ export class MpsDaemons {
     return share;
   }
 
-  /** Which GPUs are shared through a daemon here, as far as `ensure` was asked. */
+  /** The GPUs that are shared through a daemon, among those that `ensure` was called for. */
   async active(): Promise<Set<number>> {
     const all = await Promise.all([...this.#shares].map(async ([index, share]) => ({ index, share: await share })));
     return new Set(all.flatMap(({ index, share }) => (share.kind === 'mps' ? [index] : [])));
@@ -66,7 +66,7 @@ export class MpsDaemons {
     if (this.#root !== null) await this.#quit(join(this.#root, folderName(index)));
   }
 
-  /** Ends all daemons of this runs directory, those of an earlier supervisor too, except on GPUs that have runs. */
+  /** Ends all daemons of this runs directory, also an earlier supervisor's, except on GPUs that have runs. */
   async stopUnused(inUse: ReadonlySet<number>): Promise<void> {
     const kept = new Set([...inUse].map(folderName));
     const folders = this.#root === null ? [] : foldersIn(this.#root).filter((name) => !kept.has(name));
@@ -78,7 +78,7 @@ export class MpsDaemons {
     const { environment, uid } = this.#options;
     if (gpu.vendor !== 'nvidia') return none('MPS is for NVIDIA GPUs');
     if (!isOnPath(PROGRAM, environment)) return none(`${PROGRAM} was not found`);
-    // By uuid, which the daemon does not count anew as it does indexes.
+    // By uuid, as the daemon would number indices within the visible GPUs.
     const visible = { [VISIBLE]: gpu.uuid };
     const ofAll = await this.#ask([], {}, 'get_server_list\n');
     if (ofAll.kind === 'hung') return none(`${PROGRAM} did not answer`);
@@ -90,7 +90,7 @@ export class MpsDaemons {
     return refusal === null ? { kind: 'mps', environment: own } : none(refusal);
   }
 
-  /** Unless it is up already. What went wrong, in words; null: nothing. */
+  /** Starts a daemon unless it is up. Returns what failed, in words; null: nothing. */
   async #start(own: Readonly<Record<string, string>>): Promise<string | null> {
     if (await this.#isUp(own)) return null;
     const answer = await this.#ask(['-d'], own);
@@ -129,13 +129,13 @@ function placesIn(folder: string): Record<string, string> {
   return { [PIPES]: folder, [LOGS]: folder };
 }
 
-/** Where the person's own environment says that a daemon is. */
+/** The pipe directory of the user's environment. */
 function pipesOf(environment: Readonly<NodeJS.ProcessEnv>): Record<string, string> {
   const pipes = environment[PIPES];
   return pipes === undefined ? {} : { [PIPES]: pipes };
 }
 
-/** `3`, `1-0`: a colon would end a path in many variables. */
+/** Name of a GPU's folder, `3` or `1-0`: a colon would separate paths in many variables. */
 function folderName(index: number): string {
   return gpuName(index).replace(':', '-');
 }
@@ -148,13 +148,13 @@ function foldersIn(root: string): string[] {
   }
 }
 
-/** The daemon makes sockets in its folder, and the system refuses longer paths; bytes. */
+/** Limit on the path of a socket in bytes, which the system sets. */
 const LONGEST = 107;
-/** The longest name below the root that has to fit: an instance of a divided GPU, and the daemon's longest socket. */
+/** The longest path below the root that has to fit: an instance of a divided GPU, and the daemon's longest socket name. */
 const DEEPEST = '999-999/control_privileged';
 
 type MpsPlaces = {
-  /** Of the runs directory: `.supervisor`, absolute. */
+  /** The `.supervisor` folder of the runs directory, absolute. */
   supervisorDirectory: string;
   /** $XDG_RUNTIME_DIR. */
   runtimeDirectory: string | undefined;
@@ -162,8 +162,8 @@ type MpsPlaces = {
 };
 
 /**
- * The folder in which each GPU's MPS daemon has its own, always the same for one runs directory, so that a supervisor finds
- * the daemons of the one before it. Not made; null when no place is short enough.
+ * The folder that contains the folder of each GPU's MPS daemon, always the same for one runs directory, so that a supervisor finds
+ * the daemons of the previous one. It is not created here; null: no path is short enough.
  */
 export function mpsRoot({ supervisorDirectory, runtimeDirectory = '', uid }: MpsPlaces): string | null {
   const name = `mps-${createHash('sha256').update(supervisorDirectory).digest('hex').slice(0, 8)}`;
@@ -175,7 +175,7 @@ export function mpsRoot({ supervisorDirectory, runtimeDirectory = '', uid }: Mps
   return candidates.find((root) => Buffer.byteLength(join(root, DEEPEST)) <= LONGEST) ?? null;
 }
 
-/** Makes the folder, for this user alone. What stands in the way, in words; null: nothing. */
+/** Creates the folder, for this user alone. Returns what prevents that, in words; null: nothing. */
 function privateFolderProblem(folder: string, uid: number): string | null {
   try {
     makeFolder(folder, 0o700);

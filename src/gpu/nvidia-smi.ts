@@ -14,22 +14,22 @@ const fields = [
   'power.draw',
   'compute_mode',
   'mig.mode.current',
-  // Last, because it may hold a comma.
+  // The last field, as it may contain a comma.
   'name',
 ] as const;
 const processFields = ['gpu_uuid', 'pid', 'used_gpu_memory', 'process_name'] as const;
 
-/** Its exit code when the only trouble is a checksum of a GPU's settings: the answer is whole. */
+/** Exit code of nvidia-smi when only a checksum of a GPU's settings is wrong: the output is complete. */
 const INFO_ROM_CORRUPTED = 14;
 
-/** How nvidia-smi is called: environment and patience. */
+/** How nvidia-smi is called: environment and time limit. */
 export type Asking = { environment: Readonly<NodeJS.ProcessEnv>; patienceMs: number };
 
-/** The GPUs as `nvidia-smi` sees them, and who is on them. Two calls, 5–100 ms each; two more where a GPU is divided. */
+/** The GPUs and their processes by `nvidia-smi`. Two calls, 5–100 ms each; two more if a GPU is divided. */
 export async function readNvidia(asking: Asking): Promise<GpuReading> {
   try {
     const ask = (...args: string[]) => answerOf(asking, args);
-    // The processes first: what grows in between must not look like memory that nobody holds.
+    // Processes are read first, so that memory that grows meanwhile does not seem to belong to none.
     const apps = await ask(`--query-compute-apps=${processFields.join(',')}`, '--format=csv,noheader,nounits');
     const rows = parseRows(await gpuTable(ask));
     const isAnyDivided = rows.some(({ isDivided }) => isDivided);
@@ -41,10 +41,10 @@ export async function readNvidia(asking: Asking): Promise<GpuReading> {
   }
 }
 
-/** Nvidia-smi did not answer, or not with what was asked. */
+/** nvidia-smi did not answer, or with something else. */
 class Sick extends Error {}
 
-/** Drivers from before there was MIG do not know the word; they are asked for another field in its place. */
+/** The table of GPUs. Drivers without MIG do not know that field, and are asked for another one in its place. */
 async function gpuTable(ask: (...args: string[]) => Promise<string>): Promise<string> {
   const table = (names: readonly string[]) => ask(`--query-gpu=${names.join(',')}`, '--format=csv,noheader,nounits');
   try {
@@ -69,8 +69,8 @@ async function answerOf({ environment, patienceMs }: Asking, args: readonly stri
 }
 
 /**
- * One row a GPU, without header and units, in PCI bus order. Throws where any line is something else: half a list must
- * not pass for the whole.
+ * Parses one row per GPU, without header and units, in PCI bus order. Throws if any line is malformed, as half a list must not pass
+ * for the whole.
  */
 export function parseRows(csv: string): DriverRow[] {
   const lines = csv.split('\n').map((line) => line.trim());
@@ -78,7 +78,7 @@ export function parseRows(csv: string): DriverRow[] {
   return rows.sort((a, b) => a.index - b.index);
 }
 
-/** One row a process and GPU. A line without a pid (`[Not Supported]`, no processes) says nothing. */
+/** Parses one row per process and GPU. A line without a pid (`[Not Supported]`, no processes) is skipped. */
 export function parseApps(csv: string): DriverProcess[] {
   return csv.split('\n').flatMap((line) => {
     const [uuid, pid, memory, ...name] = line.split(',').map((cell) => cell.trim());
@@ -114,7 +114,10 @@ function computeModeOf(cell: string): Gpu['computeMode'] {
   return cell === 'Prohibited' ? 'prohibited' : null;
 }
 
-/** `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `ERR!`: the driver does not know, which is not an error of the reading. */
+/**
+ * The number in a cell; null for `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `ERR!`: the driver does not know it, which is no
+ * error of the reading.
+ */
 function numberOf(cell: string): number | null {
   const value = Number(cell);
   return cell === '' || Number.isNaN(value) ? null : value;
@@ -130,11 +133,11 @@ type DriverRow = Gpu & { isDivided: boolean };
 type DriverProcess = Omit<GpuProcess, 'gpu'> & { uuid: string };
 
 /**
- * Part of a divided GPU (MIG). Such parts are named by `nvidia-smi -L`; what they hold, and which process is on which, is said
- * only by the full report, `nvidia-smi -q -x`.
+ * An instance of a divided GPU (MIG). `nvidia-smi -L` names instances; their memory and processes are only in the full report,
+ * `nvidia-smi -q -x`.
  */
 type Instance = {
-  /** Index of the GPU, and of the instance within it. */
+  /** Indices of the GPU, and of the instance within it. */
   parent: number;
   number: number;
   uuid: string;
@@ -146,7 +149,7 @@ type Instance = {
   processes: readonly number[];
 };
 
-/** Puts the instances in the place of the GPUs that are divided, and each process where it is. */
+/** Replaces divided GPUs by their instances, and assigns the processes to them. */
 export function withInstances(
   rows: readonly DriverRow[],
   instances: readonly Instance[],
@@ -166,8 +169,8 @@ export function withInstances(
 }
 
 /**
- * @param list What `nvidia-smi -L` prints. @param report What `nvidia-smi -q -x` prints; what cannot be read from it is
- * null, for it is the list that says what there is.
+ * @param list The output of `nvidia-smi -L`.
+ * @param report The output of `nvidia-smi -q -x`; missing values are null, as the list decides which instances exist.
  */
 export function parseInstances(list: string, report: string): Instance[] {
   const reports = new Map(blocks(report, 'gpu').map((gpu) => [textOf(gpu, 'uuid'), gpu]));
@@ -193,7 +196,7 @@ function gpuOf(gpu: Gpu, { parent, number, uuid, profile, memoryTotal, memoryUse
 type Place = { index: number; isSure: boolean };
 type Known = { rows: readonly DriverRow[]; instances: readonly Instance[] };
 
-/** Where a process is. If only the GPU is known, it may be in the way on any of its instances. */
+/** The places of a process. If only the GPU is known, it may be on any of its instances. */
 function placesOf(uuid: string, pid: number, { rows, instances }: Known): Place[] {
   const sure = (found: readonly Instance[]) =>
     found.map(({ parent, number }) => ({ index: instanceIndex(parent, number), isSure: found.length === 1 }));
@@ -217,13 +220,13 @@ function reportOf(gpu: string, number: string): Pick<Instance, 'memoryTotal' | '
   };
 }
 
-/** An instance is identified by two numbers, which are not its index. */
+/** The two numbers that identify an instance, neither of which is its index. */
 function placeOf(block: string): string | null {
   const gpuInstance = textOf(block, 'gpu_instance_id');
   return gpuInstance === null ? null : `${gpuInstance}/${textOf(block, 'compute_instance_id')}`;
 }
 
-/** What is between the tags. The report never nests an element in one of the same name, except `gpu`, which has an id. */
+/** The contents between the tags. The report never nests an element in one of the same name, except `gpu`, which has an id. */
 function blocks(xml: string, tag: string): string[] {
   return [...xml.matchAll(new RegExp(`<${tag}(?: id="[^"]*")?>(.*?)</${tag}>`, 'gs'))].map(([, inner]) => inner!);
 }

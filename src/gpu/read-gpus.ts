@@ -4,13 +4,13 @@ import { readNvidia } from './nvidia-smi.js';
 import { readRocm } from './rocm-smi.js';
 import { visibleGpus } from './visible-gpus.js';
 
-/** A sick driver makes its tools hang for ever, ms. */
+/** Time limit of a call, ms, as the tools of a failing driver hang for ever. */
 const PATIENCE_MS = 10_000;
 
 /**
- * The GPUs of this machine that `environment` may use, and the processes on them, as `nvidia-smi` on its PATH sees them,
- * or else `rocm-smi`. Takes 10–200 ms; nothing where there is neither. Never rejects, and never takes much longer than
- * `patienceMs` a call. Whoever asks again and again takes a GpuMonitor, whose readings never overlap.
+ * The GPUs of this machine that `environment` may use, and their processes, by `nvidia-smi` on its PATH, or else `rocm-smi`. Takes
+ * 10–200 ms; empty if there is neither. Never rejects, and never takes much longer than `patienceMs` per call. Use a GpuMonitor for
+ * repeated readings, which then never overlap.
  */
 export async function readGpus(
   environment: Readonly<NodeJS.ProcessEnv>,
@@ -29,9 +29,9 @@ async function readAll(asking: { environment: Readonly<NodeJS.ProcessEnv>; patie
 }
 
 /**
- * Inside a Slurm job, the GPUs that Slurm gave to it; elsewhere all.
+ * The GPUs that Slurm has assigned inside a Slurm job; all of them elsewhere.
  *
- * Slurm writes indexes or uuids. Where it hides the others from nvidia-smi too, both count from 0, so the answer is the same.
+ * Slurm writes indices or uuids. If it hides other GPUs from nvidia-smi too, both count from 0, so the result is the same.
  */
 export function allowedGpus(gpus: readonly Gpu[], environment: Readonly<NodeJS.ProcessEnv>): readonly Gpu[] {
   const visible = environment['SLURM_JOB_ID'] === undefined ? null : visibleGpus(gpus, environment);

@@ -6,11 +6,11 @@ import type { Asking } from './nvidia-smi.js';
 const questions = ['--showuniqueid', '--showproductname', '--showbus', '--showmeminfo', 'vram', '--showuse'];
 const MEBIBYTE = 1024 * 1024;
 
-/** Every value is text; which there are changes from version to version. */
+/** All values are texts; the set of keys differs between versions. */
 const Card = z.record(z.string(), z.coerce.string());
 const Cards = z.record(z.string(), Card);
 
-/** AMD's GPUs as `rocm-smi` sees them, and who is on them. Three calls of about 200 ms (it is a Python program). */
+/** AMD's GPUs and their processes by `rocm-smi`. Three calls of about 200 ms (it is a Python program). */
 export async function readRocm(asking: Asking): Promise<GpuReading> {
   const cards = await ask(asking, [...questions, '--showtemp', '--showpower', '--json']);
   const names = await ask(asking, ['--showpids', '--json']);
@@ -22,7 +22,7 @@ export async function readRocm(asking: Asking): Promise<GpuReading> {
   return { kind: 'gpus', gpus, processes: parseProcesses(textOf(names), textOf(places)) };
 }
 
-/** The GPUs in the JSON answer, by index; null when it is not such an answer. */
+/** The GPUs in a JSON answer, by index; null: it is no such answer. */
 export function parseCards(json: string): Gpu[] | null {
   const cards = Cards.safeParse(parsed(json));
   if (!cards.success) return null;
@@ -35,8 +35,8 @@ export function parseCards(json: string): Gpu[] | null {
 }
 
 /**
- * @param json Answer to `--showpids --json`: name and memory by pid. @param text Answer to `--showpidgpus`: GPUs by pid.
- * Of a process on several GPUs nobody knows how much it holds on each.
+ * @param json Answer to `--showpids --json`: name and memory by pid.
+ * @param text Answer to `--showpidgpus`: GPUs by pid. The memory of a process on several GPUs is unknown for each.
  */
 export function parseProcesses(json: string, text: string): GpuProcess[] {
   const system = Cards.safeParse(parsed(json)).data?.['system'] ?? {};
@@ -48,7 +48,7 @@ export function parseProcesses(json: string, text: string): GpuProcess[] {
   });
 }
 
-/** `PID 123 is using 2 DRM device(s):` and, on the next line, `0 1`. */
+/** Parses `PID 123 is using 2 DRM device(s):` and, on the next line, `0 1`. */
 function gpusByPid(text: string): Map<number, number[]> {
   const found = text.matchAll(/^PID (\d{1,10}) is using [1-9]\d* DRM device\(s\):?\s*\n([\d ]+)$/gm);
   return new Map([...found].map(([, pid, gpus]) => [Number(pid), gpus!.trim().split(/\s+/).map(Number)]));
@@ -67,7 +67,7 @@ function textOf(reply: Reply): string {
   return reply.kind === 'said' ? reply.text : '';
 }
 
-/** Warnings come before the JSON, on the same stream. */
+/** Parses JSON that is preceded by warnings on the same stream. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text.slice(Math.max(0, text.indexOf('{'))));

@@ -1,6 +1,6 @@
 import type { Gpu, GpuProcess, GpuView } from './gpu.js';
 
-/** What stands in the way on a GPU, in the scheduler's words. MiB. */
+/** The facts about a GPU that matter to the scheduler. MiB. */
 export type SeenGpuFacts = {
   index: number;
   memory: number | null;
@@ -9,14 +9,14 @@ export type SeenGpuFacts = {
   leasedBy: string | null;
 };
 
-/** Differences below this do not change what fits, and would fill the journal, MiB. */
+/** Smaller differences do not affect placement, and would fill the journal, MiB. */
 const STEP = 256;
-/** A share of the memory which a desktop does not take: whoever holds it without being seen is a user. */
+/** Share of the memory above which hidden usage counts as a foreign process, as a desktop takes less. */
 const MUCH = 0.25;
 
 /**
- * The facts about each GPU that matter to placement, by index. Null while nothing was ever read: to say "no GPUs" then
- * would take them from the runs.
+ * The facts about each GPU that matter to placement, by index. Null before the first reading: reporting no GPUs then would take
+ * them from the runs.
  *
  * @param leases `others()` of GpuLeases: runs directory of another supervisor, by GPU uuid.
  */
@@ -36,7 +36,7 @@ export function toSeen(view: GpuView, leases: ReadonlyMap<string, string>): Seen
   });
 }
 
-/** Whether placement could come out differently. A foreign process that grows by a few MiB is no news. */
+/** Whether placement could change. A foreign process that grows by a few MiB does not count. */
 export function isNews(before: readonly SeenGpuFacts[], now: readonly SeenGpuFacts[]): boolean {
   return before.length !== now.length || now.some((gpu, place) => differs(before[place]!, gpu));
 }
@@ -51,7 +51,7 @@ function differs(before: SeenGpuFacts, now: SeenGpuFacts): boolean {
   );
 }
 
-/** `python (pid 4711)`. */
+/** Describes a process: `python (pid 4711)`. */
 function processWords({ name, pid }: GpuProcess): string {
   return `${name ?? 'a process'} (pid ${pid})`;
 }

@@ -2,18 +2,18 @@ import type { Gpu } from './gpu.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The GPUs that an environment leaves to a program, in its order. `said`: the variables that say so, as `NAME=value`. */
+/** The GPUs that an environment leaves visible, in its order. `said`: the variables that select them, as `NAME=value`. */
 export type VisibleGpus = { indexes: readonly number[]; said: string };
 
 /**
- * What a program started in this environment would see of these GPUs; null: the environment does not say, and it is all of them.
+ * The GPUs that a program in this environment would see; null: the environment does not restrict them.
  *
- * CUDA_VISIBLE_DEVICES is read as CUDA reads it: indexes (here in PCI bus order, as nvidia-smi counts) and the first letters of
- * uuids; the list ends before the first entry that is none, so that an empty one, `-1` and `NoDevFiles` leave nothing. An index
- * names all instances of a divided GPU (MIG). For AMD, ROCR_VISIBLE_DEVICES chooses from all, and HIP_VISIBLE_DEVICES, or else
- * CUDA_VISIBLE_DEVICES, by index from those.
+ * CUDA_VISIBLE_DEVICES is read as CUDA does: indices (here in PCI bus order, as in nvidia-smi) and prefixes of uuids; the list ends
+ * before the first invalid entry, so that an empty one, `-1` and `NoDevFiles` leave none. An index selects all instances of a
+ * divided GPU (MIG). For AMD, ROCR_VISIBLE_DEVICES selects from all, and HIP_VISIBLE_DEVICES, or else CUDA_VISIBLE_DEVICES, by
+ * index from those.
  *
- * @param gpus All there are; null: not known, and indexes are believed. A list with a uuid then says nothing.
+ * @param gpus All GPUs; null: unknown, so that indices are assumed valid. A list with a uuid is then ignored.
  */
 export function visibleGpus(gpus: readonly Gpu[] | null, environment: Environment): VisibleGpus | null {
   const isRocm = gpus?.[0]?.vendor === 'amd';
@@ -35,7 +35,7 @@ function variablesOfRocm(environment: Environment): string[] {
   return ['ROCR_VISIBLE_DEVICES', within];
 }
 
-/** Each with its instances, where it is divided. */
+/** The GPUs, each with its instances if it is divided. */
 function wholeGpus(gpus: readonly Gpu[]): (readonly Gpu[])[] {
   const byIndex = new Map<number, Gpu[]>();
   for (const gpu of gpus) {
@@ -45,7 +45,7 @@ function wholeGpus(gpus: readonly Gpu[]): (readonly Gpu[])[] {
   return [...byIndex.values()];
 }
 
-/** @param byUuid Entries may be uuids, and indexes are those of the machine; else they count within `left`. */
+/** @param byUuid Whether entries may be uuids, and indices are those of the machine; otherwise they count within `left`. */
 function chosen(left: readonly (readonly Gpu[])[], entries: readonly string[], byUuid: boolean): (readonly Gpu[])[] {
   const found: (readonly Gpu[])[] = [];
   for (const entry of entries) {
@@ -64,14 +64,14 @@ function at(left: readonly (readonly Gpu[])[], index: number, ofMachine: boolean
   return ofMachine ? left.find(([gpu]) => (gpu!.instanceOf ?? gpu!.index) === index) : left[index];
 }
 
-/** The one GPU, or instance, whose uuid begins so; undefined where several do. */
+/** The GPU or instance whose uuid has this prefix; undefined: there are several. */
 function named(left: readonly (readonly Gpu[])[], entry: string): readonly Gpu[] | undefined {
   if (!/^(GPU|MIG)-./i.test(entry)) return undefined;
   const [gpu, ...others] = left.flat().filter((each) => isNamed(each, entry));
   return gpu === undefined || others.length > 0 ? undefined : [gpu];
 }
 
-/** AMD writes `GPU-` and 16 hexadecimal digits in the variable, and `0x…` elsewhere. */
+/** Whether an entry names a GPU. AMD writes `GPU-` and 16 hexadecimal digits in the variable, and `0x…` elsewhere. */
 function isNamed({ uuid, vendor }: Gpu, entry: string): boolean {
   const plain = (text: string) => text.toLowerCase().replace(/^(gpu-|0x)0*/, '');
   return vendor === 'amd' ? plain(uuid) === plain(entry) : uuid.toLowerCase().startsWith(entry.toLowerCase());

@@ -1,9 +1,9 @@
-/** Longest line worth showing in a row of the screen. */
+/** Length limit of a line in a row of the screen, in characters. */
 const LONGEST = 300;
 
 /**
- * Ways a program says why it died, the telling ones first. A pattern of an earlier rank wins over one of a later rank
- * wherever it stands; within a rank the last line wins, because programs say the cause last.
+ * How programs report the reason of their end, the most specific patterns first. An earlier rank takes precedence wherever its line
+ * is; within a rank the last line does, as programs print the cause last.
  */
 const ranks: readonly (readonly RegExp[])[] = [
   [
@@ -11,7 +11,7 @@ const ranks: readonly (readonly RegExp[])[] = [
     /^(?:\s*[|+][\s|+-]*|\[rank\d+\]: )?(?:[A-Za-z_][\w]*\.)*(?!Warning|CalledProcessError)_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure)(?:$|: )/,
     // A Python assertion or exit without a message, and Node (`Error: …`, `TypeError [ERR_X]: …`, `Uncaught …`).
     /^(?:Uncaught (?:\w+ )?)?(?:[A-Z]\w*)?(?:Error|Exception)(?: \[[\w]+\])?: \S/,
-    // Libraries below Python; a warning was survived.
+    // Libraries below Python; lines marked as warnings do not count, as the program continued.
     /^(?!.*\b(?:WARN(?:ING)?|INFO|DEBUG)\b).*(?:\bCUDA out of memory\b|\bCUDA error: |\bcuBLAS error\b|\bNCCL error\b|\bRESOURCE_EXHAUSTED\b)/,
     /^memory allocation of \d+ bytes failed$|: Cannot allocate memory$|^Exception in thread "[^"]*" [\w.]+/,
     /^thread '.*' panicked at |^panic: |^fatal error: |\bterminate called after throwing\b/,
@@ -19,7 +19,7 @@ const ranks: readonly (readonly RegExp[])[] = [
     /\bNo space left on device\b|\bDisk quota exceeded\b/,
   ],
   [
-    // Who only reports that a program it started has failed.
+    // A program that reports the failure of another one that it started.
     /^(?:\[rank\d+\]: )?subprocess\.CalledProcessError: /,
   ],
   [
@@ -29,16 +29,16 @@ const ranks: readonly (readonly RegExp[])[] = [
   ],
   [
     /^(?:.*[\s:])?(?:Killed|Terminated|Aborted|Segmentation fault|Bus error|Illegal instruction|Floating point exception)(?: \(core dumped\))?$/,
-    // The shell that waited for the program says it was killed.
+    // The shell that waited for the program reports its signal.
     /^\S+: (?:line )?\d+:\s+\d+ (?:Killed|Terminated|Aborted|Segmentation fault|Bus error)\b/,
     /\boom-kill|\bout of memory\b/i,
   ],
 ];
 
 /**
- * The line of a log that says best why the program failed: its last exception, error or signal. Null when none does.
+ * The line of a log that best explains why the program failed: its last exception, error or signal. Null: there is none.
  *
- * @param lines The end of the log, oldest first, as `lastLines` gives it.
+ * @param lines The end of the log, oldest first, as `lastLines` returns it.
  */
 export function failureLine(lines: readonly string[]): string | null {
   const advised = beforeAdvice(lines);
@@ -50,20 +50,20 @@ export function failureLine(lines: readonly string[]): string | null {
   return null;
 }
 
-/** Our own programs print what is wrong, an empty line, and `→ what to do`. */
+/** The error of our own programs, which print it, an empty line, and `→ what to do`. */
 function beforeAdvice(lines: readonly string[]): string | null {
   const advice = lines.findLastIndex((line) => line.startsWith('→ '));
   const problem = advice < 2 || lines[advice - 1] !== '' ? undefined : lines[advice - 2];
   return problem === undefined || problem.trim() === '' ? null : problem;
 }
 
-/** A line of a log without what stands around it, at a length that fits a row. */
+/** A line of a log without its decoration, shortened to fit a row. */
 export function shorten(line: string): string {
   const text = line.replace(/^[\s|+-]+/, '').trim();
   return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
 }
 
-/** How programs begin to say that something broke. A warning, or a metric called `error`, is none of these. */
+/** Beginnings of error reports. A warning, or a metric called `error`, does not match. */
 const signs: readonly RegExp[] = [
   /^(?:\[rank\d+\]: ?|[\s|+-]*)(?:Exception Group )?Traceback \(most recent call last\)/,
   /^(?:\s*[|+][\s|+-]*|\[rank\d+\]: ?)?(?:[A-Za-z_]\w*\.)*(?!\w*Warning\b)_?[A-Z]\w*(?:Error|Exception|Interrupt|Failure)(?:$|:\s)/,
@@ -76,16 +76,16 @@ const signs: readonly RegExp[] = [
   /: (?:command not found|Cannot allocate memory)$|\bNo space left on device\b|^npm ERR! \S/,
 ];
 
-/** Words that stand in every line that says so: text without them can be passed over. */
+/** Words of which every error line contains one: a text without them can be skipped. */
 export const errorWords =
   /[Ee]rror|ERR|Exception|Interrupt|Failure|Traceback|[Ff]atal|FATAL|CRITICAL|CUDA|RESOURCE_EXH|Killed|Terminated|Aborted|Segmentation|Illegal|panic|terminate|oom-kill|not found|Cannot alloc|No space/g;
 
-/** Whether a line of a log, safe to draw, says that something broke: where reading should begin. */
+/** Whether a line of a log, safe to draw, reports an error, so that reading should start there. */
 export function isErrorLine(line: string): boolean {
   return signs.some((sign) => sign.test(line));
 }
 
-/** How programs say that memory has run out: of the GPU, of the process, of the machine. Any one is enough. */
+/** How programs report that memory has run out: of the GPU, the process or the machine. One match is enough. */
 const sayings: readonly RegExp[] = [
   // PyTorch, CuPy, ROCm, Apple: `CUDA out of memory. Tried to …`, `CUDA error: out of memory`, `MPS backend out of memory`.
   /\b(?:CUDA|HIP|XPU|MPS|NPU|GPU)\b.{0,20}\bout of memory\b/i,
@@ -104,25 +104,25 @@ const sayings: readonly RegExp[] = [
   /^fatal error: (?:runtime: )?(?:out of memory|cannot allocate memory)/,
   /\bmemory allocation of \d+ bytes failed\b/,
   /\bcannot allocate vector of size\b/,
-  // Who saw the kernel do it: PyTorch's data loader, Slurm, a shell.
+  // Programs that saw the kernel kill a process: PyTorch's data loader, Slurm, a shell.
   /\bDataLoader worker \(pid\(?s?\)? [\d, ]+\) (?:is killed by signal: Killed|exited unexpectedly with exit code -?9)/,
   /\bOOM[ -]Killed\b|\boom-kill(?:er)?\b|\boom_kill event/i,
 ];
 
-/** What a program says of what it survived. */
+/** Levels of messages after which a program continues. */
 const survived = /\b(?:WARN(?:ING)?|INFO|DEBUG)\b/;
 
-/** Between the exceptions of a Python traceback that have one cause. */
+/** Lines between the chained exceptions of a Python traceback. */
 const link = /^(?:During handling of the above exception|The above exception was the direct cause)/;
 
 /**
- * The line that says that memory has run out, where that is why the program failed; null where it is not.
+ * The line that reports that memory has run out, if the program failed because of that; else null.
  *
- * @param lines The end of the log, oldest first. @param failure The line of them that says best why it failed.
+ * @param lines The end of the log, oldest first. @param failure The line among them that best explains the failure.
  */
 export function outOfMemoryLine(lines: readonly string[], failure: string | null): string | null {
   if (failure !== null && saysOutOfMemory(failure)) return failure;
-  // It failed while it dealt with the want of memory: the first of the linked exceptions is the cause.
+  // The program failed while it handled the lack of memory: the first of the chained exceptions is the cause.
   const cause = lines.findLastIndex((line) => saysOutOfMemory(line));
   const next = lines.slice(cause + 1).find((line) => line.trim() !== '');
   return cause >= 0 && next !== undefined && link.test(next) ? shorten(lines[cause]!) : null;

@@ -2,11 +2,11 @@ import { displayText } from '../text/display-text.js';
 import type { LogSource } from './log-source.js';
 
 /**
- * Where the lines of a log begin, told from any stretch of its bytes.
+ * Finds the beginnings of a log's lines in any range of its bytes.
  *
- * A line may be longer than memory (a progress bar writes one line for hours). It is broken into pieces at multiples of
- * `PIECE` that have no newline in the `PIECE` bytes before them. So whoever reads from the start, from the end or from
- * the middle sees the same pieces, and looks back `PIECE` bytes at most.
+ * A line may be longer than memory (a progress bar writes one line for hours). It is split into pieces at multiples of `PIECE` that
+ * have no newline in the `PIECE` bytes before them. So a reader sees the same pieces from the start, the end or the middle, and
+ * needs at most `PIECE` earlier bytes.
  */
 export const PIECE = 16 << 10;
 
@@ -15,28 +15,28 @@ const RETURN = 13;
 
 /** One line of a log, or a piece of a very long one. */
 export type LogLine = {
-  /** Byte at which it begins. */
+  /** Offset of its first byte. */
   readonly offset: number;
-  /** Byte after its newline. */
+  /** Offset after its newline. */
   readonly end: number;
-  /** Safe to draw in one line, see `displayText`; at most `2 × PIECE` bytes long. */
+  /** The text, safe to draw in one line, see `displayText`; at most `2 × PIECE` bytes long. */
   readonly text: string;
-  /** False for a piece whose line goes on after it. */
+  /** False for a piece whose line continues. */
   readonly endsLine: boolean;
   /** False for the last line while it may still grow. */
   readonly isWhole: boolean;
 };
 
-/** Lines that follow each other. `from` and `to` are beginnings, or the end of the log; nothing between is missing. */
+/** Consecutive lines. `from` and `to` are beginnings of lines, or the end of the log; the lines between are complete. */
 export type LogStretch = { readonly from: number; readonly to: number; readonly lines: readonly LogLine[] };
 
-/** Fewer bytes than this might hold no beginning. */
+/** A shorter range of bytes may contain no beginning of a line. */
 export const LEAST_READ = 4 * PIECE;
 
 /**
- * A log of any size, read by place: each call reads about as many bytes as it is told, wherever in the file.
+ * A log of any size with random access: each call reads about as many bytes as requested, at any place.
  *
- * Of a line that was overwritten by carriage returns only the last state is given, however many pieces it has.
+ * Of a line that carriage returns overwrote only the last state is returned, however many pieces it has.
  */
 export class LogFile {
   readonly #source: LogSource;
@@ -47,12 +47,12 @@ export class LogFile {
     this.#source = source;
   }
 
-  /** Bytes there were at the last look. */
+  /** Size in bytes at the last look. */
   get size(): number {
     return this.#size;
   }
 
-  /** Looks how long the log is now. `restarted`: it is another one than before or was emptied; what was read is void. */
+  /** Updates the size. `restarted`: the log was replaced or emptied, so that earlier lines are void. */
   look(): { readonly isThere: boolean; readonly restarted: boolean } {
     const found = this.#source.look();
     if (found === null) return { isThere: this.#identity !== null, restarted: false };
@@ -62,17 +62,17 @@ export class LogFile {
     return { isThere: true, restarted };
   }
 
-  /** What follows the beginning `offset`, about `budget` bytes of it. */
+  /** The lines after the beginning `offset`, about `budget` bytes. */
   linesAfter(offset: number, budget: number): LogStretch {
     const bytes = this.bytes(offset, Math.max(budget, LEAST_READ));
     const end = offset + bytes.length;
     const marks = [offset, ...beginnings(bytes, offset)];
-    // What comes after a piece decides whether it is shown: the last ones wait for the next read.
+    // Whether a piece is shown depends on the bytes after it, so the last pieces wait for the next read.
     const stop = end >= this.#size ? end : (marks.findLast((mark) => mark <= end - PIECE) ?? end);
     return this.#stretch({ bytes, base: offset, marks, stop });
   }
 
-  /** What comes before the beginning `offset` (or the end of the log), about `budget` bytes of it. */
+  /** The lines before the beginning `offset` (or the end of the log), about `budget` bytes. */
   linesBefore(offset: number, budget: number): LogStretch {
     const base = Math.max(0, offset - Math.max(budget, LEAST_READ));
     const bytes = this.bytes(base, offset + PIECE - base);
@@ -81,12 +81,12 @@ export class LogFile {
     return this.#stretch({ bytes, base, marks: base === 0 ? [0, ...marks] : marks, stop });
   }
 
-  /** The bytes as they are, as far as there are so many. */
+  /** Raw bytes, as far as the log has them. */
   bytes(from: number, length: number): Buffer {
     return this.#source.read(from, Math.min(length, this.#size - from));
   }
 
-  /** The lines before `stop`. What follows it is looked at only for what overwrites the last of them. */
+  /** The lines before `stop`. Bytes after it only tell whether the last line is overwritten. */
   #stretch({ bytes, base, marks, stop }: Cut): LogStretch {
     const lines: LogLine[] = [];
     const from = Math.min(stop, marks[0] ?? stop);
@@ -102,7 +102,7 @@ export class LogFile {
   }
 }
 
-/** `bytes` begin at the place `base` of the log; `marks`: where lines and pieces begin in them, ascending. */
+/** `bytes` begin at offset `base` of the log; `marks`: beginnings of lines and pieces in them, ascending. */
 type Cut = {
   readonly bytes: Buffer;
   readonly base: number;
@@ -118,10 +118,10 @@ function textOf(bytes: Buffer): string {
 }
 
 /**
- * Offsets in the log at which a line or piece begins, or would begin: all of those in `(base, base + bytes.length]`
- * that the bytes are enough to tell. Ascending.
+ * Offsets in the log at which a line or piece begins, or would begin: all in `(base, base + bytes.length]` that the bytes
+ * determine. Ascending.
  *
- * @param base Offset of the first of the bytes: a beginning, or any place; then breaks closer to it than `PIECE` are not told.
+ * @param base Offset of the first byte: a beginning, or any place; then breaks within `PIECE` bytes after it are left out.
  */
 function beginnings(bytes: Buffer, base: number): number[] {
   const found: number[] = [];
@@ -135,12 +135,12 @@ function beginnings(bytes: Buffer, base: number): number[] {
   return found;
 }
 
-/** The breaks of a line that begins at `start`, before `stop`. */
+/** Adds the breaks of a line that begins at `start`, before `stop`. */
 function pushBreaks(found: number[], start: number, stop: number): void {
   for (let at = Math.ceil((start + PIECE) / PIECE) * PIECE; at < stop; at += PIECE) found.push(at);
 }
 
-/** Whether what is printed here goes back to the start of its row: it overwrites what its line said before. */
+/** Whether the bytes contain a carriage return that overwrites the line so far. */
 export function overwrites(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(RETURN); at >= 0; at = bytes.indexOf(RETURN, at + 1)) {
     const next = bytes[at + 1];

@@ -1,36 +1,36 @@
 /**
- * What is looked for in lines. `hint`: a global, multi-line expression; where it finds nothing in a text of many lines,
- * no line of it matches. It makes a search thirty times as fast, because most of a log need not be cut into lines.
+ * A test of lines. `hint`: a global, multi-line expression; if it does not match a text of many lines, no line passes the test. It
+ * makes a search thirty times as fast, as most of a log need not be split into lines.
  */
 export type LineTest = {
   readonly matches: (line: string) => boolean;
   readonly hint: RegExp | null;
 };
 
-/** What `displayText` would change, and what was no UTF-8 and so has lost its length. */
+/** Characters that `displayText` would change, and the replacement character, whose length differs from the original bytes. */
 const needsCare = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffd]/;
 
-/** Bytes of whole lines as they would be drawn; null when they are none, or must be made safe line by line. */
+/** Whole lines as they would be drawn; null if there are none, or they must be made safe line by line. */
 export function plainText(bytes: Buffer): string | null {
   if (bytes.length === 0) return null;
   const text = bytes.toString('utf8');
   return needsCare.test(text) ? null : text;
 }
 
-/** Where the first matching line of a text begins; null when there is none. */
+/** Index of the first matching line of a text; null: none matches. */
 export function firstLine(text: string, test: LineTest): number | null {
   for (const start of candidates(text, test.hint)) if (test.matches(lineAt(text, start))) return start;
   return null;
 }
 
-/** Where the last matching line of a text begins; null when there is none. */
+/** Index of the last matching line of a text; null: none matches. */
 export function lastLine(text: string, test: LineTest): number | null {
   let last: number | null = null;
   for (const start of candidates(text, test.hint)) if (test.matches(lineAt(text, start))) last = start;
   return last;
 }
 
-/** Beginnings of the lines that may match, in order. */
+/** Indices of the lines that may match, in order. */
 function* candidates(text: string, hint: RegExp | null): Generator<number> {
   for (let from = 0; from < text.length;) {
     const start = hint === null ? from : hinted(text, hint, from);
@@ -41,11 +41,11 @@ function* candidates(text: string, hint: RegExp | null): Generator<number> {
   }
 }
 
-/** The line in which the hint finds something next. */
+/** Index of the line in which the hint matches next. */
 function hinted(text: string, hint: RegExp, from: number): number | null {
   hint.lastIndex = from;
   const found = hint.exec(text);
-  // After the last newline there is no line.
+  // There is no line after the last newline.
   if (found === null || found.index >= text.length) return null;
   return found.index === 0 ? 0 : text.lastIndexOf('\n', found.index - 1) + 1;
 }

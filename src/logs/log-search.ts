@@ -2,30 +2,30 @@ import { createContext, Script } from 'node:vm';
 import type { LogFile } from './log-file.js';
 import { firstLine, lastLine, type LineTest, plainText } from './log-plain-text.js';
 
-/** Read in one step: short enough that a key pressed meanwhile is answered at once. */
+/** Bytes searched in one step, few enough that a key press is handled without delay. */
 const CHUNK = 256 << 10;
-/** The same where each line has to be made safe to draw before it is looked at. */
+/** Bytes searched in one step if each line has to be made safe to draw first. */
 const CAREFUL_CHUNK = 64 << 10;
 const NEWLINE = 10;
-/** More than any sensible expression takes for a chunk, ms. A key pressed meanwhile waits as long, once. */
+/** Time limit of an expression for one step, ms. A key press meanwhile waits at most once for that long. */
 const PATIENCE_MS = 500;
 
-/** `done`: how much of the log has been looked at, 0 to 1. `too long`: what is looked for cannot be found in any bearable time. */
+/** `done`: share of the log that has been searched, 0 to 1. `too long`: the expression takes too much time. */
 type SearchStep =
   | { readonly kind: 'searching'; readonly done: number }
   | { readonly kind: 'found'; readonly offset: number }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'too long' };
 
-/** A part of the log still to look at: from `at` on to before `stop`, or back from `at` to `stop`. */
+/** A part of the log that has yet to be searched: forward from `at` to before `stop`, or back from `at` to `stop`. */
 type Part = { at: number; readonly stop: number };
 
-/** Null: it is not there. */
+/** Null: not found. */
 type Found = number | 'too long' | null;
 
 /**
- * Looks through a log of any size for a line, a part per step. Goes on at the other end of the log when it comes to
- * one, until all of it was looked at.
+ * Searches a log of any size for a line, a part per step. At one end of the log it continues at the other, until all of it was
+ * searched.
  */
 export class LogSearch {
   readonly #file: LogFile;
@@ -34,10 +34,10 @@ export class LogSearch {
   readonly #parts: Part[];
   readonly #total: number;
   #read = 0;
-  /** Less where the log is such that each line needs care. */
+  /** Step size, reduced for a log whose lines need care. */
   #chunk = CHUNK;
 
-  /** @param from A beginning of a line: the first that may match forward, the first that may not backward. */
+  /** @param from A beginning of a line: forward the first that may match, backward the first that may not. */
   constructor(file: LogFile, test: LineTest, from: number, direction: 1 | -1) {
     this.#file = file;
     this.#test = test;
@@ -60,14 +60,14 @@ export class LogSearch {
     if (found === 'too long') return { kind: 'too long' };
     if (found !== null) return { kind: 'found', offset: found };
     this.#read += Math.abs(part.at - before);
-    // A log that became shorter gives nothing more.
+    // A log that became shorter has no more lines.
     const isOver = part.at === before || (this.#isForward ? part.at >= part.stop : part.at <= part.stop);
     if (isOver) this.#parts.shift();
     if (this.#parts.length === 0) return { kind: 'nothing' };
     return { kind: 'searching', done: Math.min(1, this.#read / this.#total) };
   }
 
-  /** Moves `at` on over what was looked at. Null: nothing was found in it. */
+  /** Searches forward and advances `at`. Null: not found. */
   #forward(part: Part): Found {
     const { at, stop } = part;
     const block = this.#file.bytes(at, Math.min(this.#chunk, stop - at));
@@ -105,7 +105,7 @@ export class LogSearch {
   }
 }
 
-/** Where the line is that begins at some character of a text whose first byte lies at `base`. */
+/** Offset of a matching line in a text whose first byte is at `base`. */
 function offsetIn(text: string, base: number, find: () => number | null): Found {
   const found = bounded(find);
   return typeof found === 'number' ? base + Buffer.byteLength(text.slice(0, found)) : found;
@@ -117,23 +117,23 @@ function bounded(find: () => number | null): Found {
 }
 
 /**
- * What is searched for, or why it cannot be. `fix`: what to type instead.
+ * A compiled search, or why it is invalid. `fix`: what to type instead.
  *
- * `hint`: where it finds nothing in a text of many lines, no line of it matches; null: that cannot be told so quickly.
+ * `hint`: if it does not match a text of many lines, no line matches; null: there is no such quick test.
  */
 type LogPattern =
   | { readonly kind: 'pattern'; readonly regexp: RegExp; readonly hint: RegExp | null }
   | { readonly kind: 'problem'; readonly problem: string; readonly fix: string };
 
 /**
- * Reads what a person typed as a regular expression. Without a capital letter it finds both cases; `\S` and `\W` are
- * not capitals.
+ * Compiles what the user typed as a regular expression. Without a capital letter it ignores case; `\S` and `\W` do not count as
+ * capitals.
  */
 export function readLogPattern(text: string): LogPattern {
   const hasCapital = /\p{Lu}/u.test(text.replace(/\\./gsu, ''));
   try {
     const flags = hasCapital ? 'g' : 'gi';
-    // What must not stand before or after it may stand on another line.
+    // A negative look-around could match across lines.
     const hint = /\(\?<?!/.test(text) ? null : new RegExp(text, `${flags}m`);
     return { kind: 'pattern', regexp: new RegExp(text, flags), hint };
   } catch (error) {
@@ -143,18 +143,18 @@ export function readLogPattern(text: string): LogPattern {
   }
 }
 
-/** What came of matching within a time. */
+/** The result of a match with a time limit. */
 type Matched<Value> = { readonly kind: 'matched'; readonly value: Value } | { readonly kind: 'too long' };
 
-/** Made when first needed: most programs never match what a person typed. */
+/** Created on first use, as most programs never match a user's expression. */
 let boundedCall: ((task: () => unknown, patienceMs: number) => unknown) | null = null;
 
 /**
- * Matches texts with an expression of a person's. Some expressions take years for a line of forty characters (`(a+)+$`): only
- * a script with a time limit can be interrupted in the middle of one.
+ * Matches texts with a user's expression. Some expressions take years for a line of forty characters (`(a+)+$`), and only a script
+ * with a time limit can be interrupted in the middle of one.
  *
- * @param match Is cut off without its `finally`, so it must do nothing but look at texts. Costs about 0.1 ms more than alone.
- * @param patienceMs More than any sensible expression takes for these texts, ms.
+ * @param match May be cut off without its `finally`, so it must have no side effects. Costs about 0.1 ms more than a direct call.
+ * @param patienceMs Time limit, ms, above what sensible expressions take.
  */
 export function matchWithin<Value>(match: () => Value, patienceMs: number): Matched<Value> {
   boundedCall ??= newBounded();

@@ -2,23 +2,26 @@ import { closeSync, readSync } from 'node:fs';
 import { openRegular, statRegular } from '../files/regular-file.js';
 import { displayText } from '../text/display-text.js';
 
-/** What a look at a log says. `identity` changes when another file stands at its place. */
+/** The state of a log. `identity` changes when the file is replaced. */
 type LogLook = { readonly size: number; readonly identity: string };
 
 /** The bytes of a log, wherever they are. */
 export type LogSource = {
   /** Null: there is no log yet. */
   look(): LogLook | null;
-  /** At most `length` bytes from byte `from` on; fewer where the log ends, none where it cannot be read. */
+  /** At most `length` bytes from byte `from` on; fewer at the end of the log, none if it is not readable. */
   read(from: number, length: number): Buffer;
 };
 
-/** A log in a file. It is opened for each read, so a file that is replaced costs no descriptor and is noticed. */
+/** A log in a file. It is opened for each read, so that it holds no descriptor, and a replaced file is noticed. */
 export function fileSource(path: string): LogSource {
   return { look: () => look(path), read: (from, length) => readPart(path, from, length) };
 }
 
-/** What is no regular file has nothing to show. A network file system may fail one look (ESTALE); the next one tries again. */
+/**
+ * The state of a file; null if it is not a regular file. A network file system may fail one look (ESTALE); the next one tries
+ * again.
+ */
 function look(path: string): LogLook | null {
   const there = statRegular(path);
   if (there.kind !== 'file') return null;
@@ -33,14 +36,14 @@ function readPart(path: string, from: number, length: number): Buffer {
     const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, opened.stat.size - from)));
     return bytes.subarray(0, fill(opened.descriptor, bytes, from));
   } catch {
-    // As above: the next read tries again.
+    // As above, the next read tries again.
     return Buffer.alloc(0);
   } finally {
     closeSync(opened.descriptor);
   }
 }
 
-/** How many bytes were there. */
+/** Reads into a buffer; returns the number of bytes. */
 function fill(descriptor: number, bytes: Buffer, from: number): number {
   let length = 0;
   while (length < bytes.length) {
@@ -55,10 +58,10 @@ function fill(descriptor: number, bytes: Buffer, from: number): number {
 const DEFAULT_BYTES = 256 << 10;
 
 /**
- * The last `count` lines of a log of any size, oldest first, safe to draw (see `displayText`). No file: no lines.
- * An unfinished last line is given too.
+ * The last `count` lines of a log of any size, oldest first, safe to draw (see `displayText`). Empty if there is no file. An
+ * unfinished last line is included.
  *
- * @param maxBytes How far back from the end to look; a line cut by that limit is left out.
+ * @param maxBytes Number of bytes from the end that are read; a line cut by that limit is left out.
  */
 export function lastLines(path: string, count: number, maxBytes = DEFAULT_BYTES): string[] {
   const end = readEnd(path, maxBytes);
@@ -79,7 +82,7 @@ function readEnd(path: string, maxBytes: number): { text: string; cut: boolean }
     const length = readSync(descriptor, bytes, 0, bytes.length, stat.size - bytes.length);
     return { text: bytes.toString('utf8', 0, length), cut: stat.size > bytes.length };
   } catch {
-    // The disk or the network failed the read: nothing is known of its end.
+    // A read of the disk or the network failed, so the end is unknown.
     return null;
   } finally {
     closeSync(descriptor);

@@ -1,9 +1,9 @@
-/** What can be done with the cgroup (version 2) of an attempt: it holds every process of the run, however far it strayed. */
+/** Operations on the cgroup (version 2) of an attempt, which contains every process of the run, even daemons. */
 import { existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join, normalize, relative } from 'node:path';
 
 /**
- * The folder of a process's cgroup; null when it has none that can be seen from here.
+ * The folder of a process's cgroup; null: it has none that is visible here.
  *
  * @param mounts Text of /proc/self/mountinfo. @param groups Text of /proc/PID/cgroup.
  */
@@ -19,21 +19,22 @@ export function cgroupFolder(mounts: string, groups: string): string | null {
   return null;
 }
 
-/** Whether a path in a claim can be one of ours: a torn or foreign file must not make us kill a login session. */
+/** Whether a path in a claim can be a run's cgroup: a damaged or foreign file must not cause a login session to be killed. */
 export function isRunCgroup(path: string): boolean {
   return /^\/.+\/memrl\/[0-9a-f]{12}\/[^/]+$/.test(path) && normalize(path) === path;
 }
 
-/** Pids of all processes in it and below, dead ones that nobody has asked after left out. Empty when it is gone. */
+/** Pids of all processes in it and below, without zombies. Empty when it is gone. */
 export function cgroupPids(path: string): number[] {
   const own = readOr(join(path, 'cgroup.procs'), '').split('\n').map(Number);
   return [...own.filter((pid) => pid > 0), ...children(path).flatMap(cgroupPids)];
 }
 
 /**
- * Kills all of it at once, 0.2 ms; nothing can fork away.
+ * Kills all its processes at once, in 0.2 ms, so that none can escape by a fork.
  *
- * @returns False where the kernel (before 5.14) cannot: it is frozen then, and its processes have to be killed one by one.
+ * @returns False if the kernel (before 5.14) cannot do that: then the cgroup is frozen, and its processes have to be killed one by
+ * one.
  */
 export function killCgroup(path: string): boolean {
   if (existsSync(join(path, 'cgroup.kill'))) return written(join(path, 'cgroup.kill'), '1');
@@ -41,7 +42,7 @@ export function killCgroup(path: string): boolean {
   return false;
 }
 
-/** Stops all of it. False when it cannot be frozen. */
+/** Freezes all its processes. False: it cannot be frozen. */
 export function freezeCgroup(path: string): boolean {
   return written(join(path, 'cgroup.freeze'), '1');
 }
@@ -50,10 +51,10 @@ export function thawCgroup(path: string): boolean {
   return written(join(path, 'cgroup.freeze'), '0');
 }
 
-/** False while processes live in it. That it is gone already is fine. */
+/** Removes a cgroup; false while it has processes. True if it is gone already. */
 export function removeCgroup(path: string): boolean {
   if (isRemoved(path)) return true;
-  // Told at once, and a thousand live ones are asked when a supervisor comes up; to list one takes longer.
+  // A quick test, as a starting supervisor checks a thousand live ones, and listing each takes longer.
   if (isPopulated(path)) return false;
   for (const child of children(path)) removeCgroup(child);
   return isRemoved(path);
@@ -68,22 +69,22 @@ function isRemoved(path: string): boolean {
   }
 }
 
-/** How many of its processes the kernel killed for want of memory; 0 where memory is not watched. */
+/** The number of its processes that the kernel killed for lack of memory; 0 if the memory controller is off. */
 export function oomKillsOf(path: string): number {
   return Number(/^oom_kill (\d+)$/m.exec(readOr(join(path, 'memory.events'), ''))?.[1] ?? 0);
 }
 
-/** A space in a path is `\040` there. */
+/** Replaces escapes: a space in a path is `\040` in mountinfo. */
 function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
-/** Whether processes live in it, or anywhere below it. */
+/** Whether it or any cgroup below it has processes. */
 function isPopulated(path: string): boolean {
   return /^populated 1$/m.test(readOr(join(path, 'cgroup.events'), ''));
 }
 
-/** A run may have divided its cgroup itself. */
+/** The cgroups below it, as a run may have divided its own. */
 function children(path: string): string[] {
   try {
     const folders = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());

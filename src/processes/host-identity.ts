@@ -3,23 +3,23 @@ import { hostname } from 'node:os';
 import { bootId } from './process-identity.js';
 
 /**
- * Where a process id means something: on one machine, from one start of it to the next, and in one PID namespace (a
- * container has its own). Anywhere else the same number is another process, or none, and says nothing about who lives.
+ * The scope in which a process id is valid: one machine, one boot, and one PID namespace (a container has its own). Anywhere else
+ * the same number is another process, or none, and tells nothing about whether it lives.
  */
 export type HostIdentity = {
-  /** The name a person knows the machine by. */
+  /** The host name. */
   host: string;
   /** `/etc/machine-id`; empty where there is none, as in many containers. */
   machineId: string;
-  /** Empty where there is no /proc. */
+  /** Empty if there is no /proc. */
   bootId: string;
-  /** `pid:[4026531836]`; empty where there is no /proc. */
+  /** `pid:[4026531836]`; empty if there is no /proc. */
   pidNamespace: string;
 };
 
 let known: HostIdentity | null = null;
 
-/** Of this process. Read once. */
+/** The identity of the present process's host. Read once. */
 export function hostIdentity(): HostIdentity {
   known ??= {
     host: hostname(),
@@ -31,8 +31,8 @@ export function hostIdentity(): HostIdentity {
 }
 
 /**
- * How what was written by a process of `there` can be judged from `here`. `same`: pids mean the same. `earlier`: the same
- * machine before it was last started, so nothing of then lives. `foreign`: nothing can be known from pids.
+ * How pids that a process of `there` wrote apply to `here`. `same`: they are valid. `earlier`: the same machine before its last
+ * boot, so none of the processes lives. `foreign`: they tell nothing.
  */
 export function relationTo(there: HostIdentity, here: HostIdentity = hostIdentity()): 'same' | 'earlier' | 'foreign' {
   const isSameMachine = there.host === here.host && there.machineId === here.machineId;
@@ -41,7 +41,7 @@ export function relationTo(there: HostIdentity, here: HostIdentity = hostIdentit
   return there.pidNamespace === here.pidNamespace ? 'same' : 'foreign';
 }
 
-/** What a file says of where it was written; what it does not say is as it is here, as older versions took for granted. */
+/** The host that a file was written on; missing fields are those of this host, as older versions assumed. */
 export function placeIn(said: { [Key in keyof HostIdentity]?: string | undefined }): HostIdentity {
   const here = hostIdentity();
   return {

@@ -1,14 +1,14 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** More than most environments; what is larger makes it grow, bytes. */
+/** Initial buffer size in bytes, above that of most environments; the buffer grows for larger ones. */
 const USUAL = 64 << 10;
 
 let bytes = Buffer.alloc(USUAL);
 
 /**
- * What a file below /proc says; null when it may not be read, or whom it is about is gone.
+ * The content of a file below /proc; null if it is not readable, or its process has ended.
  *
- * Hundreds of them are read at a time, so they share one buffer: the bytes are good until the next call.
+ * The buffer is shared, as hundreds of files are read at a time: the bytes are valid until the next call.
  */
 export function readProcFile(path: string): Buffer | null {
   let file: number;
@@ -31,7 +31,7 @@ function fill(file: number): number {
     const count = readSync(file, bytes, length, bytes.length - length, null);
     length += count;
     if (count === 0) return length;
-    // The kernel hands out a page at a time: only what is full may have more.
+    // The kernel returns a page at a time: only a full buffer may have a continuation.
     if (length === bytes.length) bytes = Buffer.concat([bytes], bytes.length * 2);
   }
 }

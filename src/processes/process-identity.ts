@@ -3,18 +3,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isDead, parseStat, type ProcessStat } from '../base/process-stat.js';
 import { readProcFile } from './proc-file.js';
 
-/** One process of all time: a pid alone is reused, pid and start time are reused after a reboot. */
+/** Identifies a process uniquely: pids are reused, and start times repeat after a reboot. */
 export type ProcessIdentity = {
   pid: number;
-  /** Clock ticks since boot (field 22 of /proc/PID/stat), or `ps -o lstart` where there is no /proc. */
+  /** Clock ticks since boot (field 22 of /proc/PID/stat), or `ps -o lstart` if there is no /proc. */
   startTime: string;
-  /** Empty where there is no /proc. */
+  /** Empty if there is no /proc. */
   bootId: string;
 };
 
 const hasProc = existsSync('/proc/self/stat');
 
-/** The line the shim writes; null when it is torn or not a shim's. */
+/** Parses the line that the shim writes; null: it is incomplete or not a shim's. */
 export function parseIdentity(line: string): ProcessIdentity | null {
   const other = /^(\d+) lstart (.+)$/.exec(line);
   if (other !== null) return { pid: Number(other[1]), startTime: normalized(other[2]!), bootId: '' };
@@ -23,14 +23,14 @@ export function parseIdentity(line: string): ProcessIdentity | null {
   return stat === null || bootId === undefined ? null : { pid: stat.pid, startTime: stat.startTime, bootId };
 }
 
-/** Who has this pid now; null when nobody living has. About 30 µs. */
+/** The living process with this pid; null: there is none. Takes about 30 µs. */
 export function identityOf(pid: number): ProcessIdentity | null {
   if (!hasProc) return identityFromPs(pid);
   const stat = readStat(pid);
   return stat === null || isDead(stat) ? null : { pid, startTime: stat.startTime, bootId: bootId() };
 }
 
-/** Whether exactly this process still lives. A zombie does not. */
+/** Whether exactly this process lives. A zombie does not count. */
 export function isAlive({ pid, startTime, bootId: boot }: ProcessIdentity): boolean {
   const now = identityOf(pid);
   return now !== null && now.startTime === startTime && now.bootId === boot;

@@ -7,15 +7,19 @@ import { isDead, type ProcessStat } from '../base/process-stat.js';
 import { readStat } from './process-identity.js';
 
 /**
- * What a process was told when it executed its program. It is kept from one reading to the next: to read the environment
- * of every process costs as much again as to read who they are.
+ * Facts from the environment of a process, which are fixed when it executes its program. They are cached between readings: reading
+ * the environments of all processes takes as long as reading their identities.
  */
-type Told = Pick<ProcessStat, 'startTime' | 'image'> & { mark: string | null; attempt: string | null; wiped: boolean };
+type EnvironmentFacts = Pick<ProcessStat, 'startTime' | 'image'> & {
+  mark: string | null;
+  attempt: string | null;
+  wiped: boolean;
+};
 
-/** By pid. */
-let told = new Map<number, Told>();
+/** Cached facts by pid. */
+let cachedFacts = new Map<number, EnvironmentFacts>();
 
-/** One living process at the moment of the reading. What else there is to know of it is read when it is asked for. */
+/** One living process at the time of the reading. Further facts are read on request. */
 export class ProcessEntry implements ProcessStat {
   readonly pid: number;
   readonly name: string;
@@ -26,7 +30,7 @@ export class ProcessEntry implements ProcessStat {
   readonly terminal: boolean;
   readonly startTime: string;
   readonly image: string;
-  #told: Told | null = null;
+  #known: EnvironmentFacts | null = null;
   #outputs: readonly string[] | null = null;
   #open: readonly OpenFile[] | null = null;
   #cwd: string | null | undefined;
@@ -43,50 +47,50 @@ export class ProcessEntry implements ProcessStat {
     this.image = stat.image;
   }
 
-  /** Directory of the run whose mark it carries in its environment; null when it has none or may not be read. */
+  /** Directory of the run whose mark is in its environment; null: it has none, or the environment is not readable. */
   mark(): string | null {
-    return this.#said().mark;
+    return this.#environmentFacts().mark;
   }
 
-  /** Number of the attempt whose mark it carries. */
+  /** Number of the attempt in its mark. */
   attempt(): string | null {
-    return this.#said().attempt;
+    return this.#environmentFacts().attempt;
   }
 
-  /** Its environment was emptied: neither a mark nor a home in it, though it may be read. */
+  /** Whether its environment was emptied: it is readable, and has neither a mark nor HOME. */
   isWiped(): boolean {
-    return this.#said().wiped;
+    return this.#environmentFacts().wiped;
   }
 
-  /** Files that its stdout and stderr go to. */
+  /** Files that its stdout and stderr are connected to. */
   outputs(): readonly string[] {
     const descriptors = hasProc ? [1, 2] : [];
     return (this.#outputs ??= descriptors.flatMap((number) => readLink(`/proc/${this.pid}/fd/${number}`) ?? []));
   }
 
-  /** Files that it holds open, devices left out. Costs a system call for each descriptor. */
+  /** Its open files, without devices. Costs a system call for each descriptor. */
   open(): readonly string[] {
     return this.#openFiles().map(({ path }) => path);
   }
 
-  /** Whether it holds such a file open for writing, by whatever descriptor. */
+  /** Whether a file that passes the test is open for writing, by any descriptor. */
   writesTo(isSuch: (path: string) => boolean): boolean {
     return this.#openFiles().some(({ path, descriptor }) => isSuch(path) && isForWriting(this.pid, descriptor));
   }
 
-  /** Such files as it holds open for writing, that are still there. */
+  /** Files that pass the test, are open for writing, and still exist. */
   written(isSuch: (path: string) => boolean): string[] {
     const open = this.#openFiles().filter(({ path, isGone }) => !isGone && isSuch(path));
     return open.filter(({ descriptor }) => isForWriting(this.pid, descriptor)).map(({ path }) => path);
   }
 
-  /** Working directory; null when it may not be read. */
+  /** Its working directory; null if it is not readable. */
   cwd(): string | null {
     if (this.#cwd === undefined) this.#cwd = readLink(`/proc/${this.pid}/cwd`);
     return this.#cwd;
   }
 
-  /** Its command; empty when it may not be read. */
+  /** Its command; empty if it is not readable. */
   argv(): readonly string[] {
     const bytes = readProcFile(`/proc/${this.pid}/cmdline`);
     return bytes === null ? [] : bytes.toString('utf8').split('\0').slice(0, -1);
@@ -96,8 +100,8 @@ export class ProcessEntry implements ProcessStat {
     return (this.#open ??= openFiles(this.pid));
   }
 
-  #said(): Told {
-    return (this.#told ??= toldTo(this));
+  #environmentFacts(): EnvironmentFacts {
+    return (this.#known ??= factsOf(this));
   }
 }
 
@@ -105,27 +109,27 @@ type OpenFile = { path: string; descriptor: string; isGone: boolean };
 
 const hasProc = existsSync('/proc/self/stat');
 
-/** All living processes. Linux: about 15 µs each. */
+/** All living processes. On Linux it takes about 15 µs for each. */
 export function readProcesses(): ProcessEntry[] {
   if (!hasProc) return processesFromPs();
-  const before = told;
-  told = new Map();
+  const before = cachedFacts;
+  cachedFacts = new Map();
   return readdirSync('/proc').flatMap((pid) => {
     const stat = isNumber(pid) ? readStat(pid) : null;
     if (stat === null || isDead(stat)) return [];
     const known = before.get(stat.pid);
-    if (known !== undefined) told.set(stat.pid, known);
+    if (known !== undefined) cachedFacts.set(stat.pid, known);
     return [new ProcessEntry(stat)];
   });
 }
 
-/** One of them; null when nobody living has this pid, or there is no /proc. */
+/** One process; null: no living process has this pid, or there is no /proc. */
 export function readProcess(pid: number): ProcessEntry | null {
   const stat = hasProc ? readStat(pid) : null;
   return stat === null || isDead(stat) ? null : new ProcessEntry(stat);
 }
 
-/** `ps -A -o` with `psColumns`: what there is to know without /proc. The session is taken to be the group. */
+/** Parses the output of `ps -A -o` with `psColumns`, for systems without /proc. The session is assumed to be the group. */
 export function parsePs(text: string): ProcessStat[] {
   return text.split('\n').flatMap((line) => {
     const [, pid, parent, group, state, tty, startTime, command] = psLine.exec(line) ?? [];
@@ -137,7 +141,7 @@ export function parsePs(text: string): ProcessStat[] {
 }
 
 const psColumns = 'pid=,ppid=,pgid=,stat=,tty=,lstart=,comm=';
-/** The time is five words: `Mon Jan  5 10:11:12 2026`. */
+/** A line of ps; the start time has five words: `Mon Jan  5 10:11:12 2026`. */
 const psLine = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+((?:\S+\s+){4}\S+)\s+(.+?)\s*$/;
 
 function processesFromPs(): ProcessEntry[] {
@@ -146,11 +150,11 @@ function processesFromPs(): ProcessEntry[] {
   return parsePs(stdout).map((stat) => new ProcessEntry(stat));
 }
 
-/** Readings of all processes that those share who ask in the same turn of the event loop. */
+/** Readings of all processes, shared by callers in the same turn of the event loop. */
 export class ProcessTable {
   #read: readonly ProcessEntry[] | null = null;
 
-  /** As they were read in this turn; if nobody has, as they are now. */
+  /** The processes as they were read in this turn, or else as they are now. */
   inThisTurn(): readonly ProcessEntry[] {
     return this.#read ?? this.now();
   }
@@ -161,8 +165,8 @@ export class ProcessTable {
   }
 }
 
-function toldTo({ pid, startTime, image }: ProcessStat): Told {
-  const known = told.get(pid);
+function factsOf({ pid, startTime, image }: ProcessStat): EnvironmentFacts {
+  const known = cachedFacts.get(pid);
   if (known?.startTime === startTime && known.image === image) return known;
   const environment = image === '' || image === '0' ? null : readProcFile(`/proc/${pid}/environ`);
   const news = {
@@ -170,7 +174,7 @@ function toldTo({ pid, startTime, image }: ProcessStat): Told {
     attempt: valueIn(environment, runMarks.attempt),
     wiped: environment !== null && valueIn(environment, 'HOME') === null,
   };
-  if (environment !== null) told.set(pid, news);
+  if (environment !== null) cachedFacts.set(pid, news);
   return news;
 }
 
@@ -186,7 +190,7 @@ function openFiles(pid: number): OpenFile[] {
   }
 }
 
-/** The last octal digit of its flags is how it was opened: 0 for reading only. */
+/** Whether a descriptor is open for writing: the last octal digit of its flags is 0 for reading only. */
 function isForWriting(pid: number, descriptor: string): boolean {
   const flags = /^flags:\s*([0-7]+)$/m.exec(
     readProcFile(`/proc/${pid}/fdinfo/${descriptor}`)?.toString('latin1') ?? '',
@@ -199,7 +203,7 @@ function isNumber(name: string): boolean {
   return first >= 49 && first <= 57;
 }
 
-/** Of a variable in an environment: `NAME=value`, each ended by a zero. */
+/** The value of a variable in an environment of `NAME=value` entries, each ended by a zero byte. */
 function valueIn(environment: Buffer | null, name: string): string | null {
   if (environment === null) return null;
   const isFirst = environment.subarray(0, name.length + 1).toString('latin1') === `${name}=`;
@@ -212,7 +216,7 @@ function valueIn(environment: Buffer | null, name: string): string | null {
 
 const deleted = / \(deleted\)$/;
 
-/** A file that was deleted goes by the name it had. */
+/** The target of a link, without the suffix of a deleted file. */
 function readLink(path: string): string | null {
   return linkOf(path)?.replace(deleted, '') ?? null;
 }

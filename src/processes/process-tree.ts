@@ -1,10 +1,10 @@
 /**
- * Finding and signalling everything a run has started.
+ * Finds and signals all processes that a run has started.
  *
- * A signal to the process group misses children that made a group or session of their own, and a walk over parents misses
- * orphans. So a run's tree is the union of: its cgroup, the shim's group and session, every process that carries the run's
- * mark in its environment, every one without a mark whose output goes to the run's log, every stray (see `isStray`), every one
- * that was once seen to descend from the shim, and of all these the descendants, groups and sessions.
+ * A signal to the process group misses children with a group or session of their own, and a walk over parents misses orphans. So a
+ * run's tree is the union of: its cgroup, the shim's group and session, every process with the run's mark in its environment, every
+ * one without a mark whose output goes to the run's log, every stray (see `isStray`), every one that was once seen to descend from
+ * the shim, and the descendants, groups and sessions of all these.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,41 +18,45 @@ import { readProcesses } from './process-table.js';
 /** The shim of an attempt and the directory of its run. */
 export type Tree = {
   pid: number;
-  /** Null: not known, and the pid may be anyone's. */ startTime: string | null;
+  /** Null: unknown, so the pid may have been reused. */ startTime: string | null;
   directory: string;
-  /** Absent or null: it has none of its own. */
+  /** The cgroup of its own; absent or null: it has none. */
   cgroup?: string | null;
-  /** Processes that were seen to descend from the shim while it lived, as `keyOf` names them. */
+  /** Processes that were seen to descend from the shim while it lived, by `keyOf`. */
   seen?: ReadonlySet<string>;
 };
 
-/** Rounds of looking for new members while the known ones are stopped; a fork bomb is not worth more. */
+/**
+ * Limit on the rounds in which new members are searched while the known ones are stopped, as a fork bomb may create them endlessly.
+ */
 const ROUNDS = 10;
 
-/** Living processes of the tree. Of one reading, the first tree costs 1 ms for a hundred processes, others next to nothing. */
+/**
+ * Living processes of the tree. With one reading, the first tree takes 1 ms for a hundred processes, further ones hardly any time.
+ */
 export function treeMembers(processes: readonly ProcessEntry[], tree: Tree): ProcessEntry[] {
   const index = indexOf(processes);
   const members = new Set(rootsOf(index, tree));
-  // A set that grows while it is walked is walked to its end.
+  // The iteration includes members that are added meanwhile.
   for (const { pid } of members) for (const entry of index.kin.get(pid) ?? []) members.add(entry);
   return [...members].filter(({ pid }) => pid !== process.pid && pid !== 1);
 }
 
-/** Processes of one reading by what trees are found by. */
+/** The processes of one reading, indexed by the properties that trees are found by. */
 type Index = {
   byPid: ReadonlyMap<number, ProcessEntry>;
-  /** Children of a process, and those whose group or session it leads. */
+  /** Children of a process, and members of a group or session that it leads. */
   kin: ReadonlyMap<number, readonly ProcessEntry[]>;
-  /** By the directory of the run whose mark they carry; null: they carry none. */
+  /** Processes by the directory in their mark; null: they have no mark. */
   marked: ReadonlyMap<string | null, readonly ProcessEntry[]>;
-  /** Those without a mark, by the files that their stdout and stderr go to. */
+  /** Processes without a mark, by the files that their stdout and stderr are connected to. */
   writing: ReadonlyMap<string, readonly ProcessEntry[]>;
   loose: LooseProcesses;
 };
 
 const indices = new WeakMap<readonly ProcessEntry[], Index>();
 
-/** A hundred trees are looked for in the same processes at once. */
+/** The index of a reading, cached, as a hundred trees may be looked up in the same processes. */
 function indexOf(processes: readonly ProcessEntry[]): Index {
   const known = indices.get(processes);
   if (known !== undefined) return known;
@@ -70,11 +74,11 @@ function indexOf(processes: readonly ProcessEntry[]): Index {
 }
 
 /**
- * Processes that may have got away from a tree: they have neither a mark nor a terminal. Which files one of them holds open is
- * asked once, and only of those that are younger than a tree that was looked for.
+ * Processes that may have escaped from a tree: they have neither a mark nor a terminal. Their open files are read once, and only of
+ * those that started after a tree that is looked up.
  */
 class LooseProcesses {
-  /** The youngest last. */
+  /** Sorted by start time, the latest last. */
   readonly #unasked: ProcessEntry[];
   readonly #holding = new Map<string, ProcessEntry[]>();
   readonly #wiped: ProcessEntry[] = [];
@@ -91,7 +95,7 @@ class LooseProcesses {
   }
 
   #askSince(startTime: number): void {
-    // Where it is a date, as without /proc, nobody's files are known anyway.
+    // Without /proc the start time is a date, and no open files are known anyway.
     while (Number(this.#unasked.at(-1)?.startTime) >= startTime) {
       const entry = this.#unasked.pop()!;
       for (const path of entry.open()) addTo(this.#holding, path, entry);
@@ -100,7 +104,7 @@ class LooseProcesses {
   }
 }
 
-/** Those that show by themselves that they are of the tree. */
+/** The processes whose own properties show that they belong to the tree. */
 function rootsOf(index: Index, tree: Tree): ProcessEntry[] {
   const { pid, directory, cgroup, seen } = tree;
   const inCgroup = cgroup ? cgroupPids(cgroup) : [];
@@ -118,21 +122,21 @@ function rootsOf(index: Index, tree: Tree): ProcessEntry[] {
 }
 
 /**
- * Kills all trees, together: each is frozen first, until no new member appears, because a parent that still runs may
- * fork faster than it is found. Costs a few readings of the process table, however many trees there are.
+ * Kills all trees together: each is frozen first, until no new member appears, because a running parent may fork faster than its
+ * children are found. Takes a few readings of the process table, however many trees there are.
  */
 export function killTrees(trees: readonly Tree[]): void {
   for (const { cgroup } of trees) if (cgroup) killCgroup(cgroup);
   for (const { pid } of stop(trees)) send(pid, 'SIGKILL');
 }
 
-/** Asks everything in the trees to end. What is stopped gets the signal only once it goes on, so it does. */
+/** Sends SIGTERM to all processes in the trees. A stopped process only receives it when it continues, so it is continued. */
 export function terminateTrees(trees: readonly Tree[]): void {
   const processes = readProcesses();
   for (const tree of trees) {
     const members = treeMembers(processes, tree);
     const leads = isLeader(indexOf(processes).byPid, tree) && members.some(({ group }) => group === tree.pid);
-    // The group gets it as one, before any member can react to the end of another.
+    // The group is signalled as a whole, before any member can react to the end of another.
     const targets = members.filter(({ group }) => !leads || group !== tree.pid).map(({ pid }) => pid);
     if (leads) targets.unshift(-tree.pid);
     for (const target of targets) send(target, 'SIGTERM');
@@ -141,24 +145,24 @@ export function terminateTrees(trees: readonly Tree[]): void {
   }
 }
 
-/** Suspends the trees (SIGSTOP), with all they hold: memory, files, GPU memory. */
+/** Suspends the trees (SIGSTOP). They keep their memory, files and GPU memory. */
 export function pauseTrees(trees: readonly Tree[]): void {
   const unfrozen = trees.filter(({ cgroup }) => {
     if (!cgroup || !freezeCgroup(cgroup)) return true;
-    // A shim that has not entered it yet is stopped by hand, too.
+    // A shim that has not entered its cgroup yet is stopped by a signal.
     return cgroupPids(cgroup).length === 0;
   });
   stop(unfrozen);
 }
 
-/** Undoes `pauseTrees`, also that of an earlier supervisor. */
+/** Continues what `pauseTrees` suspended, also in an earlier supervisor. */
 export function continueTrees(trees: readonly Tree[]): void {
   for (const { cgroup } of trees) if (cgroup) thawCgroup(cgroup);
   const processes = readProcesses();
   for (const tree of trees) for (const { pid } of treeMembers(processes, tree)) send(pid, 'SIGCONT');
 }
 
-/** Stops every member, and those that appear meanwhile. */
+/** Stops all members, and those that appear meanwhile. */
 function stop(trees: readonly Tree[]): ProcessEntry[] {
   const stopped = new Set<string>();
   let members: ProcessEntry[] = [];
@@ -175,7 +179,7 @@ function stop(trees: readonly Tree[]): ProcessEntry[] {
   return members;
 }
 
-/** Group and session are the tree's as long as the shim's pid has not gone to someone else. */
+/** Whether group and session are the tree's, which holds while the shim's pid has not been reused. */
 function isLeader(byPid: ReadonlyMap<number, ProcessEntry>, { pid, startTime }: Tree): boolean {
   if (startTime === null) return false;
   const holder = byPid.get(pid);
@@ -183,15 +187,15 @@ function isLeader(byPid: ReadonlyMap<number, ProcessEntry>, { pid, startTime }: 
 }
 
 /**
- * A daemon that has left its session, and shows in some other way where it comes from: it writes to the run's log, or it has
- * emptied its environment and works, or writes, in the run's directory.
+ * Whether a process is a daemon that has left the run's session, and whose origin shows in another way: it writes to the run's log,
+ * or has emptied its environment and works, or writes, in the run's directory.
  *
- * The directory alone would be too weak: a person's shell, editor or tmux may have been started there. But what a person
- * starts has a terminal or at least a HOME, and what was there before the run was not started by it.
+ * The directory alone would be too weak: a user's shell, editor or tmux may have been started there. But what a user starts has a
+ * terminal or at least a HOME, and earlier processes were not started by the run.
  */
 export function isStray(entry: ProcessEntry, { directory, startTime }: Tree): boolean {
   if (entry.terminal || startTime === null || Number(entry.startTime) < Number(startTime)) return false;
-  // It is of another run.
+  // A mark shows that it belongs to another run.
   if (entry.mark() !== null) return false;
   const log = join(directory, runFiles.log);
   if (entry.writesTo((path) => path === log)) return true;
@@ -199,14 +203,14 @@ export function isStray(entry: ProcessEntry, { directory, startTime }: Tree): bo
   return entry.isWiped() && (isBelow(entry.cwd() ?? '') || entry.writesTo(isBelow));
 }
 
-/** Programs of ours that go on without a parent: other supervisors, and daemons that they start for GPUs. */
+/** Our own programs without a parent: other supervisors, and daemons that they start for GPUs. */
 const own = { argument: /supervisor\.js$/, name: /^nvidia-cuda-mps/ };
 
 /**
- * Processes that may be of the tree, although nothing on them shows whose they are: orphans of this user without a mark and
- * without a terminal, that began while the tree lived, and that no service manager keeps in a cgroup of their own.
+ * Processes that may belong to the tree although nothing proves it: orphans of this user without a mark and a terminal that started
+ * while the tree lived, and that no service manager keeps in a cgroup of their own.
  *
- * Somebody else may have started them at that time. Empty where the tree has a cgroup, which nothing leaves by itself.
+ * Somebody else may have started them at that time. Empty if the tree has a cgroup, which no process leaves by itself.
  */
 export function possibleStrays(processes: readonly ProcessEntry[], tree: Tree): ProcessEntry[] {
   if (tree.cgroup || tree.startTime === null) return [];
@@ -223,7 +227,7 @@ function isSupervisor(entry: ProcessEntry): boolean {
   return own.argument.test(entry.argv()[1] ?? '');
 }
 
-/** Of the same user (root may have become anyone) and in the same cgroup as this process. */
+/** Whether a process has the same user (root may have changed to any) and the same cgroup as this one. */
 function isNeighbour({ pid }: ProcessEntry): boolean {
   const uid = process.getuid?.();
   const isOfUser = uid === 0 || statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid;
@@ -231,16 +235,16 @@ function isNeighbour({ pid }: ProcessEntry): boolean {
   return isOfUser && groupsOf(pid) === groupsOf('self');
 }
 
-/** One process of all that are and were since the machine started. */
+/** A unique key of a process since the machine was booted. */
 export function keyOf({ pid, startTime }: Pick<ProcessEntry, 'pid' | 'startTime'>): string {
   return `${pid} ${startTime}`;
 }
 
-/** Signals a process or (negative) a group. That it is gone already is what we want anyway. */
+/** Signals a process or (negative) a group. It is no error if that has ended. */
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone, or not ours to signal.
+    // It has ended, or belongs to another user.
   }
 }

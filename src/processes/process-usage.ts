@@ -3,38 +3,38 @@ import { uptime } from 'node:os';
 import { addTo } from '../base/group-by.js';
 import { readProcFile } from './proc-file.js';
 
-/** What one process has used of the machine, as /proc/PID/stat has it. */
+/** Resource usage of one process by /proc/PID/stat. */
 export type ProcessUsage = {
   readonly pid: number;
   readonly parent: number;
   readonly session: number;
   /** Clock ticks since boot. */
   readonly startTime: number;
-  /** Of computing time, its own and that of the children it has waited for. */
+  /** CPU time in clock ticks, its own and that of the children it has waited for. */
   readonly ticks: number;
-  /** Of memory that is in RAM. */
+  /** Resident memory in pages. */
   readonly pages: number;
 };
 
-/** What a run's processes use together. */
+/** Resource usage of all processes of a run. */
 export type TreeUsage = {
-  /** Clock ticks of computing time since the run began. */
+  /** CPU time in clock ticks since the run began. */
   readonly ticks: number;
-  /** MiB in RAM. Pages that several processes share are counted once for each, as `top` does. */
+  /** Resident memory in MiB. Shared pages are counted once for each process, as in `top`. */
   readonly memory: number;
-  /** When the root was started: clock ticks since boot. */
+  /** Start of the root process, in clock ticks since boot. */
   readonly since: number;
 };
 
-/** Linux counts times by these for whoever asks, whatever the kernel's own clock is (USER_HZ). */
+/** The unit of times in /proc on Linux (USER_HZ), whatever the kernel's own clock is. */
 export const TICKS_PER_SECOND = 100;
 
-/** Clock ticks since boot. */
+/** The present time in clock ticks since boot. */
 export function ticksNow(): number {
   return uptime() * TICKS_PER_SECOND;
 }
 
-/** Fields counted from behind the name, which may hold spaces and parentheses; null for what is no such line. */
+/** Parses the fields after the name, which may contain spaces and parentheses; null: the line is malformed. */
 export function parseUsage(text: string): ProcessUsage | null {
   const end = text.lastIndexOf(')');
   const fields = end < 0 ? [] : text.slice(end + 2).split(' ');
@@ -46,7 +46,7 @@ export function parseUsage(text: string): ProcessUsage | null {
   return Object.values(usage).every(Number.isFinite) ? usage : null;
 }
 
-/** Pids of all processes; none where there is no /proc. */
+/** Pids of all processes; empty if there is no /proc. */
 export function pidsNow(): number[] {
   try {
     return readdirSync('/proc').map(Number).filter(Number.isInteger);
@@ -55,17 +55,17 @@ export function pidsNow(): number[] {
   }
 }
 
-/** Null when it has gone. About 15 µs. */
+/** The usage of a process; null: it has ended. Takes about 15 µs. */
 export function readUsage(pid: number): ProcessUsage | null {
   const bytes = readProcFile(`/proc/${pid}/stat`);
   return bytes === null ? null : parseUsage(bytes.toString('latin1'));
 }
 
 /**
- * What the processes of each root use together: those it has started, and theirs, and those of a session that one of them
- * leads. Whoever has left them for another session and another parent is not counted.
+ * Total usage of each tree: the root, its descendants, and members of sessions that one of them leads. A process that left for
+ * another session and another parent is not counted.
  *
- * @param roots By whatever tells trees apart: the pid of the root. One that is not among the processes is left out.
+ * @param roots Pid of the root for each key. A root that is not among the processes is left out.
  */
 export function treeUsages<Key>(
   processes: readonly ProcessUsage[],
@@ -87,7 +87,7 @@ export function treeUsages<Key>(
 
 function usageOf(root: ProcessUsage, kin: ReadonlyMap<number, readonly ProcessUsage[]>): TreeUsage {
   const members = new Set([root]);
-  // A set that grows while it is walked is walked to its end.
+  // The iteration includes members that are added meanwhile.
   for (const { pid } of members) for (const each of kin.get(pid) ?? []) members.add(each);
   let [ticks, pages] = [0, 0];
   for (const each of members) {
@@ -99,7 +99,7 @@ function usageOf(root: ProcessUsage, kin: ReadonlyMap<number, readonly ProcessUs
 
 let knownPage: number | null = null;
 
-/** Bytes of a page of memory: what this process holds in bytes over what it holds in pages, which is near a power of two. */
+/** Size of a memory page in bytes: this process's memory in bytes divided by that in pages, rounded to a power of two. */
 function pageBytes(): number {
   if (knownPage === null) {
     const pages = readUsage(process.pid)?.pages ?? 0;

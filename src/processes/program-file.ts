@@ -2,9 +2,9 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /**
- * The file that a program's name means on a PATH; null: there is none that may be executed.
+ * The executable file of a program's name on a PATH; null: there is none.
  *
- * @param cwd What an empty entry of the PATH, and a relative one, stands for. Without it these are passed over.
+ * @param cwd The directory for empty and relative entries of the PATH. Without it these are skipped.
  */
 export function programFile(program: string, path: string, cwd?: string): string | null {
   const folders = path.split(':').filter((folder) => cwd !== undefined || folder.startsWith('/'));
@@ -12,12 +12,12 @@ export function programFile(program: string, path: string, cwd?: string): string
   return files.find(isExecutable) ?? null;
 }
 
-/** Whether such a program is on the PATH of `environment`. */
+/** Whether a program is on the PATH of `environment`. */
 export function isOnPath(program: string, { PATH: path = '' }: Readonly<NodeJS.ProcessEnv>): boolean {
   return programFile(program, path) !== null;
 }
 
-/** A folder may be searched by the same right; it is no program. */
+/** Whether a file is executable. Folders have the same permission bit, but do not count. */
 function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);

@@ -5,44 +5,47 @@ import type { Options, ResultPromise } from 'execa';
 import { identityOf, readStat } from './process-identity.js';
 import { killTrees, terminateTrees, type Tree } from './process-tree.js';
 
-/** A program to run for a moment: nvidia-smi, git, the command of a done rule, a program that is tried. */
+/** A program that runs for a moment: nvidia-smi, git, the command of a done rule. */
 export type ShortCall = {
   program: string;
   args: readonly string[];
   environment: Readonly<NodeJS.ProcessEnv>;
   patienceMs: number;
-  /** Default: our own working directory. */
+  /** Working directory; absent: that of this process. */
   cwd?: string;
-  /** Given to the program as its stdin. */
+  /** The program's stdin. */
   input?: string;
-  /** Bytes of output after which the program is stopped. */
+  /** Limit on the bytes of output, at which the program is killed. */
   most?: number;
-  /** For a program of a person's. Absent: the program starts no others, and is ended alone. */
+  /** For a user's program. Absent: the program starts no others, and is killed alone. */
   tree?: CallTree;
-  /** Ends the program before its time. */
+  /** Ends the program early. */
   signal?: AbortSignal;
 };
 
-/** All that the program starts is ended with it, also when this process dies first. `stderr` is heard within `stdout`. */
+/** All processes that the program starts are ended with it, also when this process dies first. `stderr` is merged into `stdout`. */
 type CallTree = {
-  /** The `MEMRL_RUN_DIR` that is the program's alone; absent: it has none. */
+  /** The `MEMRL_RUN_DIR` that only this program has; absent: none. */
   directory?: string;
-  /** What the program leaves behind when it ends by itself: killed, or left alone. */
+  /** What happens to processes that the program leaves when it exits by itself. */
   leftovers: 'killed' | 'kept';
-  /** Between SIGTERM and SIGKILL, ms; absent: SIGKILL at once. */
+  /** Time between SIGTERM and SIGKILL, ms; absent: SIGKILL at once. */
   graceMs?: number;
 };
 
 type Output = { readonly stdout: Buffer; readonly stderr: Buffer };
 
-/** How a program ended, and what it had printed by then. `late`: not in time; `loud`: it printed too much; both were killed. */
+/** How a program ended, and its output so far. `late`: it exceeded its time; `loud`: it printed too much; both were killed. */
 export type CallEnd =
   | ({ readonly kind: 'exit'; readonly code: number | null; readonly signal: string | null } & Output)
   | ({ readonly kind: 'late' } & Output)
   | ({ readonly kind: 'loud' } & Output)
   | { readonly kind: 'unstartable'; readonly why: string };
 
-/** `failed`: the exit code is not 0 (null: it could not be started, printed too much, or a signal ended it). `hung`: late. */
+/**
+ * `failed`: the exit code is not 0 (null: it could not be started, printed too much, or a signal ended it). `hung`: it exceeded its
+ * time.
+ */
 type Answer<Text> =
   | { kind: 'answered'; stdout: Text }
   | { kind: 'failed'; code: number | null; stdout: Text; reason: string }
@@ -52,24 +55,26 @@ export type ShortAnswer = Answer<Buffer>;
 type Child = ResultPromise<{ encoding: 'buffer'; reject: false; all: boolean; input: string }>;
 
 /**
- * Programs that SIGKILL has not ended: they are inside a driver, or on a disk, that does not return. To start another would
- * hang as well, and pile up. By program and folder.
+ * Programs that SIGKILL has not ended: they hang in a driver or on a disk. Another call would hang as well, so it is not made. By
+ * program and folder.
  */
 const stuck = new Set<string>();
 
-/** How long a killed program may take to be gone, ms. */
+/** Time that a killed program may take to end, ms. */
 const KILL_WAIT_MS = 500;
-/** How long output may still come after a program has ended; a daemon that it left behind may hold it open for ever, ms. */
+/** Time in which output may still arrive after a program has ended, ms; a daemon that it left may hold the pipe open for ever. */
 const DRAIN_MS = 200;
 const MOST = 2 ** 24;
-/** Nothing is below this path. */
+/** A path below which nothing can exist. */
 const NOWHERE = '/dev/null/nowhere';
 const nothing = Buffer.alloc(0);
 
-/** Runs a program and returns how it ended. Never rejects. Takes hardly longer than its limit, even if the program cannot be killed. */
+/**
+ * Runs a program and returns how it ended. Never rejects. Takes hardly longer than its limit, even if the program cannot be killed.
+ */
 export async function callProgram(call: ShortCall): Promise<CallEnd> {
   if (stuck.has(placeOf(call))) return { kind: 'late', stdout: nothing, stderr: nothing };
-  // Most processes never call a program.
+  // Loaded on demand, as most processes never call a program.
   const { execa } = await import('execa');
   const mark = randomUUID();
   const guard = call.tree === undefined ? null : guardOf(mark);
@@ -79,14 +84,14 @@ export async function callProgram(call: ShortCall): Promise<CallEnd> {
     if (tree !== null) guard?.write(`${tree.pid} ${tree.startTime}\n`);
     return await endOf(child, tree, call);
   } catch (error) {
-    // What no system call can take, a NUL byte for example.
+    // An argument that no system call accepts, such as one with a NUL byte.
     return { kind: 'unstartable', why: (error as Error).message };
   } finally {
     guard?.end('\n\n');
   }
 }
 
-/** A short call whose exit code says whether it worked. */
+/** Runs a short call whose exit code tells whether it succeeded. */
 export async function shortCall(call: ShortCall): Promise<ShortAnswer> {
   const end = await callProgram(call);
   if (end.kind === 'unstartable') return { kind: 'failed', code: null, stdout: nothing, reason: end.why };
@@ -101,7 +106,7 @@ export async function shortCall(call: ShortCall): Promise<ShortAnswer> {
   return { kind: 'failed', code, stdout, reason: said.split('\n').slice(0, 3).join(' ') };
 }
 
-/** A short call whose answer is text. */
+/** Runs a short call whose answer is text. */
 export async function askProgram(call: ShortCall): Promise<Answer<string>> {
   const answer = await shortCall(call);
   return { ...answer, stdout: answer.stdout.toString('utf8') };
@@ -112,8 +117,8 @@ function placeOf({ program, cwd = '' }: ShortCall): string {
 }
 
 /**
- * Without execa's clean-up: it listens for every signal that ends a process and then ends it, so that a supervisor whose journal
- * reaches a limit (SIGXFSZ) would die of having called a program.
+ * Options for execa, without its clean-up: it listens for every fatal signal and then ends the process, so that a supervisor whose
+ * journal reaches a limit (SIGXFSZ) would die just because it once called a program.
  */
 function optionsOf({ environment, cwd, input = '', most = MOST, tree }: ShortCall, mark: string): Options {
   return {
@@ -124,7 +129,9 @@ function optionsOf({ environment, cwd, input = '', most = MOST, tree }: ShortCal
   };
 }
 
-/** Races the end of the program against its limit: a program in a hung driver never ends, and a daemon may hold its output. */
+/**
+ * Waits for the end of the program within its limit: a program in a hung driver never ends, and a daemon may hold its output open.
+ */
 async function endOf(child: Child, tree: Tree | null, call: ShortCall): Promise<CallEnd> {
   let isLate = false;
   let timer: NodeJS.Timeout | undefined;
@@ -164,15 +171,15 @@ function resultOf(result: Awaited<Child>, isLate: boolean, { most = MOST }: Shor
   return { kind: 'exit', code, signal, stdout, stderr };
 }
 
-/** Undefined where no descriptor was left for the stream. */
+/** The bytes of a stream; it is undefined if no descriptor was left. */
 function bytesOf(read: Uint8Array | undefined): Buffer {
   return Buffer.from(read ?? nothing);
 }
 
-/** Null: the program is ended alone. */
+/** The process tree to kill; null: the program is killed alone. */
 function treeOf({ pid }: Child, { tree }: ShortCall): Tree | null {
   if (tree === undefined || pid === undefined) return null;
-  // One that has ended already has its start time until it is waited for.
+  // A program that has ended keeps its start time until it is waited for.
   return {
     pid,
     startTime: readStat(pid)?.startTime ?? identityOf(pid)?.startTime ?? null,
@@ -192,18 +199,18 @@ async function stopped(child: Child, tree: Tree | null, graceMs: number): Promis
   killAll(tree);
 }
 
-/** The group goes even where nobody can say when its leader started. */
+/** Kills a tree, and its group even if the start time of the leader is unknown. */
 function killAll(tree: Tree): void {
-  // While its members live they tell what descends from them.
+  // First, as living members lead to their descendants.
   killTrees([tree]);
   try {
     process.kill(-tree.pid, 'SIGKILL');
   } catch {
-    // Nothing is left of it.
+    // No process is left.
   }
 }
 
-/** Neither such a program nor its output may keep this process from ending. */
+/** Detaches from a program that cannot be killed, so that neither it nor its output keeps this process from ending. */
 function giveUp(child: Child, place: string): void {
   stuck.add(place);
   child.once('exit', () => stuck.delete(place));
@@ -215,12 +222,13 @@ function close({ stdout, stderr }: Child): void {
   for (const stream of [stdout, stderr]) stream?.destroy();
 }
 
-/** In the environment of everything that a called program starts: a word that no other process has. */
+/** Variable in the environment of all processes that a called program starts: a unique word. */
 const CALL_MARK = 'MEMRL_CALL';
 
 /**
- * Reads pid and start time of the program, and waits for the end of its caller (another line says that nothing is left to do). Then it kills the
- * group of the program, and all that carries its mark, which is the argument. A process of its own, because SIGKILL leaves the caller no time.
+ * The guard reads pid and start time of the program, and waits for the end of its caller (another line means that nothing is left
+ * to do). Then it kills the group of the program, and all processes with its mark, which is the argument. It is a separate process,
+ * because SIGKILL leaves the caller no time.
  */
 const GUARD = `mark=$1
 read -r pid start && read -r line && exit
@@ -239,8 +247,8 @@ for round in 1 2 3; do
 done`;
 
 /**
- * Ends the program with that mark and what it has started when this process dies, however it dies. The stdin of the guard; null
- * where no process or descriptor was left for it.
+ * Ends the program with that mark and its processes when this process dies in any way. Returns the stdin of the guard; null if no
+ * process or descriptor was left for it.
  */
 function guardOf(mark: string): Writable | null {
   const guard = spawn('/bin/sh', ['-c', GUARD, 'memrl-guard', mark], {

@@ -1,36 +1,36 @@
 /**
- * Turns of the event loop: all that it does between two visits to its immediates. Signals, clients and the ends of runs wait
- * for the end of a turn, so what is long is spread over several, and what cannot be spread has one to itself.
+ * Turns of the event loop: the work between two of its immediate phases. Signals, clients and the ends of runs wait for the end of
+ * a turn, so long work is spread over several, and work that cannot be spread has a turn to itself.
  */
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** A turn that has been at work for so long is left to end, ms. */
+/** A turn that has been active for this long should end, ms. */
 const TURN_MS = 10;
 
-/** So often others go first. They may keep the loop busy for good. */
+/** How often quiet work is deferred, as other work may keep the loop busy for good. */
 const DEFERRALS = 3;
 
-/** What the loop had been at work for when the present turn began, ms; null: nobody has asked yet. */
+/** Active time of the loop at the start of the present turn, ms; null: it has not been asked for yet. */
 let began: number | null = null;
 
 export { nextTurn };
 
 /**
- * Whether the present turn has been at work for so long that what can wait should. Waiting for news is no work. To be asked
- * before `await nextTurn()` where even a moment's wait would let something else come between; else `passTurn` does both.
+ * Whether the present turn has been active for so long that further work should wait. Idle time does not count. Call it before
+ * `await nextTurn()` where even a short wait would let other work come between; otherwise `passTurn` does both.
  */
 export function isTurnOver(): boolean {
   if (began === null) beginTurn();
   return activeMs() - began! >= TURN_MS;
 }
 
-/** For long work in small pieces, after each: others get their turn when this one has lasted long enough. */
+/** Ends a long turn: called after each small piece of long work, so that other work gets its turn. */
 export async function passTurn(): Promise<void> {
   if (isTurnOver()) await nextTurn();
 }
 
-/** Does it in a coming turn that has not done much yet; at the latest in the fourth. */
+/** Does work in a coming turn that has been active for a short time only; at the latest in the fourth. */
 export function inQuietTurn(work: () => void): void {
   if (began === null) beginTurn();
   defer(work, DEFERRALS);
@@ -43,7 +43,10 @@ function defer(work: () => void, deferrals: number): void {
   });
 }
 
-/** An immediate that keeps no process up (`unref`) is called once in every turn, before those that came later, and makes none by itself. */
+/**
+ * An immediate that does not keep the process alive (`unref`) is called once in every turn, before later ones, and starts no turn
+ * by itself.
+ */
 function beginTurn(): void {
   began = activeMs();
   setImmediate(beginTurn).unref();

@@ -3,12 +3,12 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { cgroupFolder } from './cgroup.js';
 
-/** What the kernel says of our cgroups; a test gives its own. */
+/** Sources of the kernel's data about our cgroups; tests pass their own. */
 type Sources = { mounts: string; groups: string; read: (path: string) => string | null };
 
 /**
- * Cores that our processes may use: those of our affinity, or fewer where a container or a unit of systemd may use only so much
- * of their time. At least 1.
+ * Number of cores that this process may use: those of its CPU affinity, or fewer if a container or a systemd unit limits its CPU
+ * time. At least 1.
  */
 export function usableCores(cores: number = availableParallelism(), sources: Sources = system()): number {
   return Math.max(1, Math.min(cores, Math.floor(coreQuota(sources) ?? cores)));
@@ -25,13 +25,13 @@ function system(): Sources {
   return { mounts: read('/proc/self/mountinfo') ?? '', groups: read('/proc/self/cgroup') ?? '', read };
 }
 
-/** The least that a cgroup of ours, or one above it, allows, in cores; null: none says. */
+/** The lowest limit of our cgroup and those above it, in cores; null: there is none. */
 function coreQuota(sources: Sources): number | null {
   const { mounts, groups, read } = sources;
   const unified = cgroupFolder(mounts, groups);
   const quotas = [
     ...upwards(unified).map((folder) => quotaOf(...wordsOf(read(join(folder, 'cpu.max'))))),
-    // Version 1 of cgroups keeps each resource in a tree of its own.
+    // In version 1 each controller has a hierarchy of its own.
     ...upwards(cpuFolder(sources)).map((folder) => {
       const [quota] = wordsOf(read(join(folder, 'cpu.cfs_quota_us')));
       return quotaOf(quota, wordsOf(read(join(folder, 'cpu.cfs_period_us')))[0]);
@@ -40,7 +40,7 @@ function coreQuota(sources: Sources): number | null {
   return quotas.length === 0 ? null : Math.min(...quotas);
 }
 
-/** A folder and those above it. */
+/** A folder and its parents. */
 function upwards(folder: string | null): string[] {
   return folder === null || folder === '/' ? [] : [folder, ...upwards(dirname(folder))];
 }
@@ -49,13 +49,13 @@ function wordsOf(text: string | null): string[] {
   return text === null ? [] : text.trim().split(/\s+/);
 }
 
-/** @param quota Microseconds of every `period`; `max` or -1: no limit. */
+/** @param quota Microseconds per `period`; `max` or -1: no limit. */
 function quotaOf(quota = '', period = ''): number | null {
   const [time, span] = [Number(quota), Number(period)];
   return quota !== '' && time > 0 && span > 0 ? time / span : null;
 }
 
-/** Our cgroup in the tree of the `cpu` controller of version 1; null: there is none. */
+/** Our cgroup in the hierarchy of the `cpu` controller of version 1; null: there is none. */
 function cpuFolder({ mounts, groups }: Sources): string | null {
   const group = /^\d+:(?:[^:]*,)?cpu(?:,[^:]*)?:(\/.*)$/m.exec(groups)?.[1];
   const mount = /^\d+ \d+ \S+ (\S+) (\S+) .* - cgroup \S+ (?:\S*,)?cpu(?:,\S*)?$/m.exec(mounts);

@@ -3,14 +3,15 @@ import { pidsNow } from './process-usage.js';
 import { type ProcessEntry, readProcess } from './process-table.js';
 import { passTurn } from './turn.js';
 
-/** The numbers of its processes, and the files that they have open for writing. */
+/** The pids of a run's processes, and the files that these have open for writing. */
 export type AtWork = { readonly pids: Set<number>; readonly files: Set<string> };
 
 /**
- * The processes of runs, by the directory of the run: those that carry its mark, and what they have started; and what they have
- * open for writing. Nothing where there is no /proc. Reads all processes of the machine, in turns.
+ * The processes of runs, by the run's directory: those with its mark and their descendants; and the files that they have open for
+ * writing. Empty if there is no /proc. Reads all processes of the machine, in several turns.
  *
- * @param directories Of the runs that are asked for. @param isSuch Which files matter; asked before it costs more.
+ * @param directories Directories of the requested runs.
+ * @param isSuch Which files matter; checked before more expensive tests.
  */
 export async function runsAtWork(
   directories: ReadonlySet<string>,
@@ -26,7 +27,7 @@ export async function runsAtWork(
   return runs;
 }
 
-/** With the directory of its run. */
+/** The processes of runs, with the run's directory. */
 async function processesOf(directories: ReadonlySet<string>): Promise<Map<ProcessEntry, string>> {
   const members = new Map<ProcessEntry, string>();
   const children = new Map<number, ProcessEntry[]>();
@@ -38,7 +39,7 @@ async function processesOf(directories: ReadonlySet<string>): Promise<Map<Proces
     if (mark !== null && directories.has(mark)) members.set(entry, mark);
     if (mark === null) addTo(children, entry.parent, entry);
   }
-  // A map that grows while it is walked is walked to its end.
+  // The iteration includes entries that are added meanwhile.
   for (const [{ pid }, directory] of members)
     for (const child of children.get(pid) ?? []) if (!members.has(child)) members.set(child, directory);
   return members;

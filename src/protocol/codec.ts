@@ -4,24 +4,24 @@ import { LineSplitter } from '../base/line-splitter.js';
 import { UserError } from '../base/user-error.js';
 import type { ClientMessage, ServerMessage } from './message.js';
 
-/** Longer lines are no message of ours; bytes. */
+/** Length limit of a line in bytes; a longer one is not a message of ours. */
 export const LONGEST_LINE = 16 << 20;
 
-/** One message as a line, with its newline. */
+/** Encodes one message as a line, with its newline. */
 export function encode(message: ClientMessage | ServerMessage): string {
   return `${JSON.stringify(message)}\n`;
 }
 
 /**
- * What becomes of what a newer program says. `ignored`: keys of a message were not understood, the rest of it was. `answered`:
- * whether a line that makes no sense as a whole has had an answer of its own.
+ * Handlers of unknown parts in a newer program's messages. `ignored`: some keys of a message were unknown; the rest was understood.
+ * `answered`: returns whether an invalid line was answered separately.
  */
 type Strangers<Message> = {
   ignored?: (message: Message, keys: readonly string[]) => void;
   answered?: (json: unknown) => boolean;
 };
 
-/** Reads messages of one schema from a byte stream. One instance per connection. */
+/** Parses messages of one schema from a byte stream. One instance per connection. */
 export class MessageReader<Message> {
   readonly #schema: z.ZodType<Message>;
   readonly #strangers: Strangers<Message>;
@@ -33,7 +33,10 @@ export class MessageReader<Message> {
     this.#strangers = strangers;
   }
 
-  /** Messages completed by this chunk. Throws a UserError at a line that is none and has no answer: the peer speaks another language. */
+  /**
+   * The messages completed by this chunk. Throws a UserError at an invalid line without an answer, as the peer speaks another
+   * protocol.
+   */
   push(chunk: Uint8Array): Message[] {
     const end = chunk.lastIndexOf(10);
     this.#unfinished = end < 0 ? this.#unfinished + chunk.length : chunk.length - end - 1;

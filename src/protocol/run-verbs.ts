@@ -1,32 +1,32 @@
 /**
- * What may be done to a run: the one table of run verbs.
+ * The table of run verbs: all that users can do to a run.
  *
- * The supervisor judges by it and takes from it the event that a verb becomes; the command line, the palette, the keys of the
- * window, the completion of the shell and the README are made from it. A new verb is a row here, its event, and what the
- * scheduler does when the event comes.
+ * The supervisor checks requests by it and takes from it the event of a verb; the command line, the palette, the keys of the
+ * window, shell completion and the README are generated from it. A new verb is a row here, its event, and the scheduler's handling
+ * of that event.
  */
 import type { RunId } from '../base/ids.js';
 import { hasEnded } from '../base/run-words.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import type { RunSummary } from './run-summary.js';
 
-/** Verbs that need nothing but the runs. */
+/** Verbs without an argument besides the runs. */
 export const plainVerbs = ['kill', 'resume', 'retry', 'hold', 'release', 'pause', 'continue'] as const;
 export type PlainVerb = (typeof plainVerbs)[number];
 
-/** Every run verb, in the order of `--help` and the palette; the same words on the command line and in the window. */
+/** Every run verb, in the order of `--help` and the palette; the words are the same on the command line and in the window. */
 export const runVerbNames = [...plainVerbs, 'priority'] as const;
 export type RunVerb = (typeof runVerbNames)[number];
 
-/** A verb with what it needs besides the runs. */
+/** A verb with its arguments besides the runs. */
 export type RunOrder = { readonly verb: PlainVerb } | { readonly verb: 'priority'; readonly priority: number };
 
-/** What the rules look at. Both sides know it: the supervisor from its state, a client from its row. */
+/** The part of a run that the rules depend on. The supervisor has it in its state, a client in its row. */
 export type VerbTarget = Pick<RunSummary, 'state' | 'retryAt' | 'priority' | 'heldBy'>;
 
 /**
- * Why a verb makes no sense for a run; `why` follows the name of the run. `first`: the verb to use before this one; `instead`:
- * the one to use in its place. Whoever shows it names that verb as a word or by its key. `fix`: what else a person can do.
+ * Why a verb does not apply to a run; `why` follows the name of the run. `first`: the verb to use before this one; `instead`: the
+ * one to use in its place. The caller shows that verb as a word or by its key. `fix`: another remedy.
  */
 export type Refusal = {
   readonly why: string;
@@ -36,8 +36,8 @@ export type Refusal = {
 };
 
 /**
- * The key of a verb: small for one run or the marked ones, large for the group. `vim`: in the vim preset, if another. `run`, `group`:
- * what it does there.
+ * The key of a verb: lower case for one run or the marked ones, upper case for the group. `vim`: in the vim preset, if different.
+ * `run`, `group`: what it does there.
  */
 export type VerbKeys = {
   readonly key: string;
@@ -46,37 +46,37 @@ export type VerbKeys = {
   readonly group: string;
 };
 
-/** A verb as everyone knows it who offers it or carries it out. `value`: the number of a verb that takes one. */
+/** The properties of a verb. `value`: the number of a verb that takes one. */
 type RunVerbRow = {
-  /** What it does; `--help`, the palette and the README say this. */
+  /** What it does, in the words of `--help`, the palette and the README. */
   readonly help: string;
-  /** The same to a run, in the third person: `h releases it`. */
+  /** What it does to a run, in the third person: `h releases it`. */
   readonly does: string;
-  /** What is being done while the supervisor has not answered yet. `runs`: in words. */
+  /** Shown while the supervisor has not answered yet. `runs`: in words. */
   readonly doing: (runs: string, value: number) => string;
-  /** What has been done, as what follows the number of runs. */
+  /** What has been done, to follow the number of runs. */
   readonly done: (value: number) => string;
-  /** What runs are for which it, or what undoes it, makes sense: `No run of A is queued or running.` */
+  /** Which runs it, or its undo, applies to: `No run of A is queued or running.` */
   readonly suits: string;
-  /** The rule: null where it makes sense. The supervisor has the last word, as a run may have moved on. */
+  /** Why it does not apply; null: it does. The supervisor checks again, as a run may have changed meanwhile. */
   readonly refusal: (run: VerbTarget, value: number) => Refusal | null;
   readonly event: (ids: RunId[], at: number, value: number) => SchedulerEvent;
-  /** The verb that undoes it; the two share the key of that which has one. */
+  /** The verb that undoes it; the two share a key. */
   readonly undo: PlainVerb | null;
-  /** It ends runs or keeps them from running: of several it is not done unless a person has agreed. */
+  /** Whether it ends runs or keeps them from running, so that the user must confirm it for several runs. */
   readonly disturbs: boolean;
-  /** It cannot be undone: the window asks also for a single run. */
+  /** Whether it cannot be undone, so that the window asks also for a single run. */
   readonly asks: boolean;
-  /** It takes a whole number before the runs: `priority 5 group:A`. */
+  /** Whether it takes an integer before the runs: `priority 5 group:A`. */
   readonly takesNumber: boolean;
-  /** What the command line takes besides what all run verbs take. */
+  /** Its own command-line options. */
   readonly options: readonly { readonly flags: string; readonly about: string }[];
   readonly keys: VerbKeys | null;
 };
 
 const usual = { undo: null, disturbs: false, asks: false, takesNumber: false, options: [], keys: null } as const;
 
-/** The table. Events are lines of the journal, so a verb may have another word there: `kill` is written as `stop-requested`. */
+/** The table. Events are lines of the journal, where a verb may have another name: `kill` is written as `stop-requested`. */
 export const runVerbs = {
   kill: {
     ...usual,
@@ -191,7 +191,7 @@ export const runVerbs = {
 } as const satisfies Record<RunVerb, RunVerbRow>;
 
 type Keyed<Verb extends RunVerb> = (typeof runVerbs)[Verb]['keys'] extends null ? never : Verb;
-/** Verbs that have a key of their own. */
+/** Verbs with a key. */
 export type KeyedVerb = { [Verb in PlainVerb]: Keyed<Verb> }[PlainVerb];
 
 export const keyedVerbs: readonly KeyedVerb[] = plainVerbs.filter(
@@ -203,22 +203,22 @@ export function rowOf(verb: RunVerb): RunVerbRow {
   return runVerbs[verb];
 }
 
-/** `number`: of a verb that takes one. */
+/** `number`: the argument of a verb that takes one. */
 export function orderOf(verb: RunVerb, number = 0): RunOrder {
   return verb === 'priority' ? { verb, priority: number } : { verb };
 }
 
-/** Why this makes no sense for the run; null where it does. */
+/** Why a verb does not apply to the run; null: it does. */
 export function refusalOf(order: RunOrder, run: VerbTarget): Refusal | null {
   return rowOf(order.verb).refusal(run, numberOf(order));
 }
 
-/** Tells the runs for which it makes sense. */
+/** Returns a test for the runs that a verb applies to. */
 export function fits(order: RunOrder): (run: VerbTarget) => boolean {
   return (run) => refusalOf(order, run) === null;
 }
 
-/** What is asked of the runs, as a fact. `at`: ms on the scheduler's line. */
+/** The event of a verb. `at`: ms on the scheduler's clock. */
 export function eventOf(order: RunOrder, runs: RunId[], at: number): SchedulerEvent {
   return rowOf(order.verb).event(runs, at, numberOf(order));
 }
@@ -228,12 +228,12 @@ export function doingWords(order: RunOrder, runs: string): string {
   return rowOf(order.verb).doing(runs, numberOf(order));
 }
 
-/** What has been done, as what follows the number of runs: `held`. */
+/** What has been done, to follow the number of runs: `held`. */
 export function doneWords(order: RunOrder): string {
   return rowOf(order.verb).done(numberOf(order));
 }
 
-/** A refusal for someone who types verbs: `is held; release it`. */
+/** A refusal on the command line: `is held; release it`. */
 export function refusalWords({ why, first, instead }: Refusal): string {
   if (first !== undefined) return `${why}; ${first} it`;
   return instead === undefined ? why : `${why}; ${instead} it instead`;
@@ -256,7 +256,7 @@ function retryRefusal(run: VerbTarget): Refusal | null {
   if (state === 'done') return { why: 'is done', fix: largerBudget };
   if (state === 'killed') return { why: 'was killed', first: 'resume' };
   if (hasEnded(state)) return null;
-  // A supervisor of an older build does not say who holds it: it has the last word.
+  // An older supervisor does not send what holds the run, and decides itself.
   if (state === 'held') return heldBy === 'breaker' || heldBy === undefined ? null : isHeld;
   return upRefusal(state) ?? queuedRefusal(run);
 }
@@ -283,14 +283,14 @@ function priorityRefusal({ state, priority }: VerbTarget, wanted: number): Refus
 const isHeld: Refusal = { why: 'is held', first: 'release' };
 const largerBudget = 'To train it further, raise its budget in the sweep file, and launch that again.';
 
-/** What stands in the way of starting a run that is up; null when it is not. */
+/** Why a run that is up cannot be started; null: it is not up. */
 function upRefusal(state: State): Refusal | null {
   if (state === 'paused') return { why: 'is paused', first: 'continue' };
   if (state === 'starting' || state === 'running') return { why: `is ${state}` };
   return stoppingRefusal(state);
 }
 
-/** What waits for its next automatic try need not wait any longer. */
+/** Why a queued run cannot be started; one that waits for a retry can. */
 function queuedRefusal({ retryAt }: VerbTarget): Refusal | null {
   return retryAt === null ? { why: 'is queued already' } : null;
 }

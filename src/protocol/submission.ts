@@ -4,8 +4,8 @@ import { type ClientMessage, PAGE } from './message.js';
 type Submission = Omit<Extract<ClientMessage, { type: 'submit' }>, 'type' | 'more'>;
 
 /**
- * A submission as messages. Its runs come page by page, each made when it is asked for, as to put fifty thousand in words takes
- * half a second; those of a short one come with it.
+ * A submission as a sequence of messages. Its runs come page by page, each encoded on demand, as encoding fifty thousand takes half
+ * a second; a short submission is a single message.
  */
 export function* submission({ plan, ...rest }: Submission): Generator<ClientMessage> {
   const { runs, ...frame } = plan;

@@ -1,7 +1,7 @@
 /**
- * Copies of a work tree, so that a run that waits starts the code it was submitted with. A copy holds the files as they are, byte
- * by byte; what git ignores (data, environments, outputs) is linked from where it is. It has a repository of its own, which
- * shares the objects of the other: programs that ask git for the commit hear that of the submit.
+ * Copies of a work tree, so that a waiting run starts with the code it was submitted with. A copy has the files byte by byte; what
+ * git ignores (data, environments, outputs) is linked. It has a repository of its own, which shares the objects of the original:
+ * programs that ask git for the commit get that of the submission.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs';
@@ -15,30 +15,29 @@ import type { CodeSurvey } from './code-survey.js';
 import { git, type GitHost } from './git-state.js';
 import { makeFolder } from '../files/make-folder.js';
 
-/** `path`: absolute. `linked`: what is linked from the work tree, relative to it. */
+/** `path`: absolute. `linked`: paths that are links into the work tree, relative to it. */
 export type MadeSnapshot = { readonly path: string; readonly linked: readonly string[] };
 
-/** Files that are copied at a time. */
+/** Number of files that are copied at the same time. */
 const AT_ONCE = 16;
 /** Digits of the hash in a name; 64 bits. */
 const DIGITS = 16;
-/** In its repository: written last, and says what was copied. */
+/** A file in the copy's repository that is written last and describes what was copied. */
 const MARKER = join('.git', 'memrl-snapshot.json');
-/** Of the marker, bytes. */
+/** Size limit of the marker in bytes. */
 const LARGEST = 1 << 16;
-/** Drafts of copies begin so. */
+/** Prefix of drafts of copies. */
 export const draftPrefix = '.draft-';
 
 /**
- * Keeps a copy in the `code` folder of a sweep, under the name of its content. Where that is there already and nobody has
- * changed it, it is used again.
+ * Stores a copy in the `code` folder of a sweep, under a hash of its content. An unchanged copy with that name is used again.
  *
- * @throws {UserError} When it cannot be made.
+ * @throws {UserError} When it cannot be created.
  */
 export async function makeSnapshot(survey: CodeSurvey, sweepDirectory: string, host: GitHost): Promise<MadeSnapshot> {
   const folder = join(sweepDirectory, sweepFiles.code);
   if (isLink(folder)) {
-    // A run may have put it there, and copies that nobody needs are deleted.
+    // A run may have created the link, and unused copies below it would be deleted.
     throw new UserError(
       `${folder}, where copies of the code are kept, is a symbolic link.`,
       'Put a folder in its place.',
@@ -75,7 +74,7 @@ export function snapshotTop(path: string): string | null {
   }
 }
 
-/** Of these paths, those that are links in a copy. */
+/** Those of these paths that are links in a copy. */
 export function linkedIn(path: string, candidates: readonly string[]): string[] {
   return candidates.filter((each) => lstatSync(join(path, each), { throwIfNoEntry: false })?.isSymbolicLink());
 }
@@ -89,7 +88,7 @@ async function kept(survey: CodeSurvey, { folder, draft, hash }: Draft, host: Gi
     if (!existsSync(path)) {
       if (!isFinished) await finish(survey, { folder, draft, hash }, host);
       isFinished = true;
-      // Else someone has just made the same.
+      // Otherwise another process has just made the same copy.
       if (await moved(draft, path)) return { path, linked: await addLinks(survey, path) };
     }
     if (await isUnchanged(path, survey)) return { path, linked: await addLinks(survey, path) };
@@ -106,7 +105,7 @@ async function moved(draft: string, path: string): Promise<boolean> {
   }
 }
 
-/** @returns The hash of what was copied, and of where it is from. */
+/** Copies the files. @returns The hash of the contents and of their origin. */
 async function copyFiles({ top, commit, files }: CodeSurvey, draft: string): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify([top, commit]));
   for (let from = 0; from < files.length; from += AT_ONCE) {
@@ -117,7 +116,7 @@ async function copyFiles({ top, commit, files }: CodeSurvey, draft: string): Pro
   return hash.digest('hex').slice(0, DIGITS);
 }
 
-/** @returns What says that another copy is the same; null: the file is gone meanwhile. */
+/** Copies one file. @returns The facts that identify its content; null: the file has disappeared meanwhile. */
 async function copyOne(top: string, path: string, draft: string): Promise<string | null> {
   const [from, to] = [join(top, path), join(draft, path)];
   const stat = await lstat(from).catch(() => null);
@@ -134,7 +133,7 @@ async function copyOne(top: string, path: string, draft: string): Promise<string
   return `${mode} ${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
-/** A link of the code leads to the same: to the copy where that is code, else to where it is. */
+/** The target of a link in the copy: in the copy if it is code, else the original one. */
 function targetOf(top: string, path: string): string {
   const target = readlinkSync(join(top, path));
   const folder = dirname(join(top, path));
@@ -144,7 +143,7 @@ function targetOf(top: string, path: string): string {
   return isInside ? target : whole;
 }
 
-/** Whether a copy holds what was copied and nothing else, and none of it was written to since. */
+/** Whether a copy has exactly the copied files, and none was written to since. */
 async function isUnchanged(path: string, { top, files }: CodeSurvey): Promise<boolean> {
   const marker = await lstat(join(path, MARKER)).catch(() => null);
   if (marker === null) return false;
@@ -154,24 +153,24 @@ async function isUnchanged(path: string, { top, files }: CodeSurvey): Promise<bo
     if (stat.isSymbolicLink() && !sizes.has(entry)) return readlinkSync(join(path, entry)) === join(top, entry);
     const size = sizes.get(entry);
     sizes.delete(entry);
-    // A link is as long as its target, which may be written otherwise.
+    // The size of a link is the length of its target, which may be written differently in the copy.
     return size !== undefined && stat.ctimeMs <= marker.ctimeMs && (stat.size === size || !stat.isFile());
   };
   try {
     return (await areAll(path, '', isOwn)) && sizes.size === 0;
   } catch {
-    // Something goes or comes while it is looked at.
+    // An entry appeared or disappeared meanwhile.
     return false;
   }
 }
 
 /**
- * What is written beside code by whoever runs it or asks git of it, and is none: bytecode that belongs to a file that is there,
- * objects that nothing names, what git remembers of the times of files.
+ * Files that running code or using git creates beside it, and that do not count as changes: bytecode of existing files,
+ * unreferenced objects, git's cache of file times.
  */
 const byproducts = /(^|\/)(__pycache__|\.(pytest|mypy|ruff)_cache)$|^\.git\/(objects|index)$/;
 
-/** Whether it is true of all below a folder that are no folders. */
+/** Whether a test holds for every file below a folder. */
 async function areAll(root: string, folder: string, isOwn: (entry: string, stat: Stats) => boolean): Promise<boolean> {
   for (const name of await readdir(join(root, folder))) {
     const entry = join(folder, name);
@@ -182,7 +181,7 @@ async function areAll(root: string, folder: string, isOwn: (entry: string, stat:
   return true;
 }
 
-/** What git ignores is there too, unless a run has written something of that name. */
+/** Links what git ignores, except where a run has written something of that name. */
 async function addLinks({ top, linked }: CodeSurvey, path: string): Promise<string[]> {
   for (const each of linked) {
     const place = join(path, each);
@@ -197,7 +196,7 @@ function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
-/** Makes a repository of it. */
+/** Creates the repository of a copy. */
 async function finish(survey: CodeSurvey, { draft, hash }: Draft, host: GitHost): Promise<void> {
   const { top, commit, branch, remote, objects, linked } = survey;
   const format = commit.length > 40 ? ['--object-format=sha256'] : [];
@@ -206,7 +205,7 @@ async function finish(survey: CodeSurvey, { draft, hash }: Draft, host: GitHost)
   makeFolder(join(repository, 'info'));
   makeFolder(join(repository, 'objects', 'info'));
   await writeFile(join(repository, 'objects', 'info', 'alternates'), `${objects}\n`);
-  // A pattern for a folder is none for a link to one.
+  // A pattern for a folder does not match a link to one.
   const patterns = linked.map((path) => `/${path.replace(/[\\*?[\] !#]/g, '\\$&')}\n`);
   await writeFile(join(repository, 'info', 'exclude'), patterns.join(''));
   const shallow = join(dirname(objects), 'shallow');

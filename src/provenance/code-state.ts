@@ -11,7 +11,7 @@ import { git, type GitHost, type GitState, readGitState } from './git-state.js';
 import { packageLookup } from './packages.js';
 import { makeFolder } from '../files/make-folder.js';
 
-/** What says which code a run is started from. */
+/** The properties that decide which code a run starts. */
 type CodeOrigin = {
   readonly group: string;
   readonly cwd: string;
@@ -20,23 +20,23 @@ type CodeOrigin = {
   readonly directory: string;
 };
 
-/** The code of a run when it was submitted, as `run.json` refers to it. */
+/** The code of a run at its submission, as `run.json` refers to it. */
 export type CodeState = { git: GitRecord | null; packages: string | null };
 
 type Environment = Readonly<Record<string, string>>;
 type Repository = { git: GitRecord; top: string } | null;
 
-/** Keys that are looked up for one submit; a sweep with more is not one program. */
+/** Limit on the keys that are looked up for one submission. */
 const MOST_LOOKUPS = 200;
 
-/** Runs with the same key have the same code: one lookup is enough for them. */
+/** Runs with the same key have the same code, so that one lookup suffices. */
 export function codeKey({ group, cwd, argv, env }: CodeOrigin): string {
   return JSON.stringify([group, cwd, argv[0], env['PATH'] ?? null]);
 }
 
 /**
- * Finds out the code of runs of one sweep, and keeps its files in the sweep's directory. A folder, or an interpreter, is
- * looked into once, however many runs share it. One after the other: this is work for the background.
+ * Determines the code of the runs of one sweep, and stores its files in the sweep's directory. Each folder and interpreter is
+ * examined once, however many runs share it, one after another, as background work.
  */
 export class CodeReader {
   readonly #runs: readonly CodeOrigin[];
@@ -45,7 +45,7 @@ export class CodeReader {
   readonly #repositories = new Map<string, Repository>();
   readonly #packages = new Map<string, string | null>();
 
-  /** @param redact Made of the environment. What the sweep file sets for the runs is taken out as well. */
+  /** @param redact Made from the environment. Values that the sweep file sets are redacted as well. */
   constructor(runs: readonly CodeOrigin[], environment: Environment, redact: Redact) {
     this.#runs = [...new Map(runs.map((run) => [codeKey(run), run])).values()].slice(0, MOST_LOOKUPS);
     this.#environment = environment;
@@ -53,7 +53,7 @@ export class CodeReader {
     this.#redact = (text) => redact(own(text));
   }
 
-  /** By `codeKey`. Takes up to some seconds; rejects only when files cannot be written. */
+  /** Returns code states by `codeKey`. Takes up to some seconds; rejects only when files cannot be written. */
   async read(): Promise<Map<string, CodeState>> {
     const found = new Map<string, CodeState>();
     for (const run of this.#runs) found.set(codeKey(run), await this.#stateOf(run));
@@ -92,7 +92,7 @@ export class CodeReader {
   }
 }
 
-/** One environment with all values, also of variables that differ from run to run. */
+/** One environment with all values of several, for redaction. */
 function joined(environments: readonly Environment[]): Environment {
   const entries = environments.flatMap((each, index) =>
     Object.entries(each).map(([name, value]) => [`${index}_${name}`, value] as const),
@@ -104,10 +104,10 @@ function joined(environments: readonly Environment[]): Environment {
 const DIGITS = 16;
 
 /**
- * Keeps a text in the sweep's `code` folder under the name of its content: 48 runs of one state of the code share one file.
- * For the owner alone: unpublished code is private.
+ * Stores a text in the sweep's `code` folder under a hash of its content, so that runs with the same code share one file. Readable
+ * by the owner alone, as unpublished code is private.
  *
- * @param name Gives the file's name from the hash.
+ * @param name Returns the file's name for the hash.
  * @returns The path below the sweep's directory.
  */
 function keepCode(sweepDirectory: string, bytes: Buffer, name: (hash: string) => string): string {
@@ -116,16 +116,16 @@ function keepCode(sweepDirectory: string, bytes: Buffer, name: (hash: string) =>
   return `${sweepFiles.code}/${file}`;
 }
 
-/** Replaces a file of the `code` folder in one step. */
+/** Replaces a file of the `code` folder atomically. */
 export function writeCode(sweepDirectory: string, file: string, content: Buffer | string): void {
   const folder = join(sweepDirectory, sweepFiles.code);
   makeFolder(folder);
   writeWhole(join(folder, file), content, { mode: 0o600 });
 }
 
-/** Bytes of a diff; what is longer is cut off between two files. */
+/** Size limit of a diff in bytes; a longer one is cut between two files. */
 const MOST = 2 * 2 ** 20;
-/** Names that are spelt out. */
+/** Limit on the names that are listed. */
 const NAMED = 100;
 
 type Extent = GitHost & {
@@ -134,9 +134,8 @@ type Extent = GitHost & {
 };
 
 /**
- * What makes the working tree out of the commit: a patch for `git apply`, after some lines that say what is not in it.
- * Secrets are masked, so a patch of a file that holds some does not give back that file. Null when nothing differs, or git
- * cannot say.
+ * A patch for `git apply` that turns the commit into the working tree, preceded by lines that list what it leaves out. Secrets are
+ * masked, so a patch of a file with secrets does not restore that file. Null when nothing differs, or git fails.
  */
 async function readCodeDiff(state: GitState, { environment, redact, except }: Extent): Promise<Buffer | null> {
   const tracked = state.dirty ? await trackedChanges(state.top, { environment }) : nothing;
@@ -149,7 +148,7 @@ async function readCodeDiff(state: GitState, { environment, redact, except }: Ex
   return Buffer.concat([Buffer.from(head), Buffer.from(safe[0], tracked.encoding), Buffer.from(safe[1])]);
 }
 
-/** `encoding`: in which the text gives back the bytes of the files, whatever they are written in. */
+/** `encoding`: the one in which the text restores the bytes of the files, whatever their encoding. */
 type Changes = { text: string; encoding: 'utf8' | 'latin1'; isCut: boolean };
 
 const nothing: Changes = { text: '', encoding: 'utf8', isCut: false };
@@ -164,7 +163,7 @@ async function trackedChanges(top: string, surroundings: GitHost): Promise<Chang
   return { text: isWhole ? text : wholeFiles(text), encoding, isCut: !isWhole };
 }
 
-/** Without the file that was cut off. */
+/** The text without a file that was cut off. */
 function wholeFiles(text: string): string {
   const last = text.lastIndexOf('\ndiff --git ');
   return last < 0 ? '' : text.slice(0, last + 1);
@@ -192,23 +191,23 @@ function listed(names: readonly string[]): string {
   return shown.join(', ') + (rest > 0 ? `, and ${rest} more` : '');
 }
 
-/** Files git does not know yet: `patch` makes those that could be taken in; `left` names the others. */
+/** Files that git does not track: `patch` creates those of `taken`; `left` names the others. */
 type Untracked = { patch: string; taken: string[]; left: string[] };
 
 const MOST_FILES = 200;
-/** Bytes; code is smaller, data is larger. */
+/** Size limit in bytes; code is smaller, data is larger. */
 const LARGEST = 256 * 1024;
-/** What people keep secrets in. Their names are said, and nothing more. */
+/** Files in which secrets are kept: they are named only. */
 const secretFile =
   /(^|\/)(\.env|\.netrc|\.npmrc|\.pypirc|id_[a-z0-9]+)|secret|credential|password|\.(pem|key|p12|pfx)$/i;
-/** Names that stand in a patch as they are. */
+/** Names that need no quoting in a patch. */
 const plainName = /^[^"\\\p{Cc}]+$/u;
 
 /**
- * New files of a repository that are not ignored, as a patch: a new `train.py` is as much a part of the code as a changed
- * one. Only small text files; nothing below `except` (the runs themselves).
+ * New files of a repository that are not ignored, as a patch: a new `train.py` is as much code as a changed one. Only small text
+ * files; none below `except` (the runs themselves).
  *
- * @param most Bytes that the patch may have.
+ * @param most Size limit of the patch in bytes.
  */
 async function readUntracked(
   top: string,
@@ -216,7 +215,7 @@ async function readUntracked(
   { except, most }: { except: string; most: number },
 ): Promise<Untracked> {
   const listed = await git(top, surroundings, ['ls-files', '--others', '--exclude-standard', '-z']);
-  // A copy of the code is kept beside the runs.
+  // A code snapshot is itself among the runs.
   const isCopy = `${top}/`.startsWith(`${except}/`);
   const names = listed.stdout
     .toString()
@@ -232,7 +231,7 @@ async function readUntracked(
   return untracked;
 }
 
-/** Null for what is not a small text file, or cannot be read. */
+/** The patch that creates a file; null: it is not a small text file, or not readable. */
 function patchOf(top: string, name: string): string | null {
   if (secretFile.test(name) || !plainName.test(name)) return null;
   try {
@@ -251,7 +250,7 @@ function newFile(name: string, text: string, mode: string): string {
   if (text === '') return `${head}index 0000000..e69de29\n`;
   const lines = text.replace(/\n$/, '').split('\n');
   const end = text.endsWith('\n') ? '' : '\n\\ No newline at end of file';
-  // A name with a space is ended by a tab, as git does it.
+  // Git ends a name that contains a space with a tab.
   const tab = name.includes(' ') ? '\t' : '';
   const body = lines.map((line) => `+${line}`).join('\n');
   return `${head}--- /dev/null\n+++ b/${name}${tab}\n@@ -0,0 +1,${lines.length} @@\n${body}${end}\n`;

@@ -8,47 +8,47 @@ import { git, type GitHost, readGitState } from './git-state.js';
 /** A file of a work tree that belongs to its code. `path`: below the work tree; `size`: bytes. */
 type CodeFile = { readonly path: string; readonly size: number };
 
-/** What a copy of a work tree would hold. Paths are relative to `top`, but `cwd` and `objects`, which are absolute. */
+/** The contents of a copy of a work tree. Paths are relative to `top`, except `cwd` and `objects`, which are absolute. */
 export type CodeSurvey = {
-  /** The folder that was asked for, and the same below the work tree. */
+  /** The requested folder, and its path within the work tree. */
   readonly cwd: string;
   readonly within: string;
   readonly top: string;
   readonly commit: string;
   readonly branch: string | null;
-  /** Address of the remote, without user and password; null: there is none. */
+  /** URL of the remote, without user and password; null: there is none. */
   readonly remote: string | null;
-  /** Where the repository keeps its objects. */
+  /** The folder of the repository's objects. */
   readonly objects: string;
-  /** In the order of their paths. */
+  /** Sorted by path. */
   readonly files: readonly CodeFile[];
   readonly bytes: number;
-  /** How many files differ from the commit, and how many are new. */
+  /** Number of files that differ from the commit, and of new ones. */
   readonly changed: number;
   readonly fresh: number;
-  /** Files and folders that are not copied but linked. */
+  /** Files and folders that are linked instead of copied. */
   readonly linked: readonly string[];
 };
 
-/** Of all files together. */
+/** Limits on all files together. */
 const MOST_FILES = 50_000;
 const MOST_BYTES = 512 * 2 ** 20;
-/** Of one that git does not know: code is smaller. */
+/** Size limit of a file that git does not track: code is smaller. */
 const MOST_FRESH_BYTES = 32 * 2 ** 20;
-/** Of what git ignores, folders counted as one. */
+/** Limit on the ignored paths, folders counted as one. */
 const MOST_LINKED = 20_000;
-/** A repository may be large, and on a slow disk; ms. */
+/** Time limit of git, ms, as a repository may be large and on a slow disk. */
 const PATIENCE_MS = 60_000;
 
-/** What programs keep for the next time, which must not be mixed up with that of other code. */
+/** Caches of programs, which must not be shared with other code. */
 const caches = /(^|\/)(__pycache__|\.(pytest|mypy|ruff)_cache|\.ipynb_checkpoints|\.git|\.DS_Store|[^/]*\.py[co])$/;
 
 /**
- * Looks what the code of a program is that is started in a folder: all that git knows of, as it is now, and what is new and not
- * ignored. Changes nothing.
+ * Determines the code of a program that starts in a folder: all tracked files as they are now, and new ones that are not ignored.
+ * Changes nothing.
  *
- * @param runs The runs directory, absolute: no code, wherever it lies.
- * @throws {UserError} Where that cannot be copied, or should not be.
+ * @param runs The runs directory, absolute, which is never code.
+ * @throws {UserError} If that cannot be copied, or should not be.
  */
 export async function surveyCode(cwd: string, { environment, runs }: GitHost & { runs: string }): Promise<CodeSurvey> {
   const host = { environment, patienceMs: PATIENCE_MS };
@@ -63,7 +63,7 @@ export async function surveyCode(cwd: string, { environment, runs }: GitHost & {
   const ignored = await listed(top, host, ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory']);
   const files = present(top, [...new Set([...entries.map(({ path }) => path), ...fresh])]);
   refuseLarge(top, files, new Set(fresh));
-  // A copy lies among the runs: with a link to them, who follows links would go round in circles.
+  // A copy is among the runs: a link to them would create a cycle.
   const linked = ignored.map((path) => path.replace(/\/$/, '')).filter((path) => !caches.test(path) && !isRuns(path));
   refuseManyLinks(top, linked);
   refuseElsewhere(cwd, within, files, linked);
@@ -107,7 +107,7 @@ async function placeOf(cwd: string, host: GitHost): Promise<Place> {
 
 const without = 'take `code: snapshot` out of the sweep file';
 
-/** The lines of an answer that are ended by NUL. @throws {UserError} Where git gives none. */
+/** The NUL-terminated lines of git's answer. @throws {UserError} When git fails. */
 async function listed(top: string, host: GitHost, words: readonly string[]): Promise<string[]> {
   const answer = await git(top, host, [words[0]!, '-z', ...words.slice(1)], MOST_LIST);
   if (answer.kind === 'answered') return answer.stdout.toString().split('\0').slice(0, -1);
@@ -118,7 +118,7 @@ async function listed(top: string, host: GitHost, words: readonly string[]): Pro
   );
 }
 
-/** Bytes of a list of files. */
+/** Size limit of a list of files in bytes. */
 const MOST_LIST = 64 * 2 ** 20;
 const SUBMODULE = '160000';
 
@@ -131,7 +131,7 @@ function refuseSubmodules(top: string, entries: readonly { mode: string; path: s
   );
 }
 
-/** Git lists a repository within another, of which it knows nothing, as a folder. */
+/** Refuses nested repositories, which git lists as a folder without contents. */
 function refuseRepositories(top: string, fresh: readonly string[]): void {
   const other = fresh.find((path) => path.endsWith('/'));
   if (other === undefined) return;
@@ -141,7 +141,7 @@ function refuseRepositories(top: string, fresh: readonly string[]): void {
   );
 }
 
-/** Those that are there, as git also knows files that were deleted; nothing but files and links. */
+/** The paths that exist, as git also lists deleted files; only files and links. */
 function present(top: string, paths: string[]): CodeFile[] {
   return paths.sort().flatMap((path) => {
     const stat = lstatSync(join(top, path), { throwIfNoEntry: false });
@@ -174,7 +174,7 @@ function refuseManyLinks(top: string, linked: readonly string[]): void {
   );
 }
 
-/** A folder that is not copied holds no code that could be kept. */
+/** Refuses a folder that is not copied, as it has no code to store. */
 function refuseElsewhere(cwd: string, within: string, files: readonly CodeFile[], linked: readonly string[]): void {
   const isCopied = within === '' || files.some(({ path }) => path.startsWith(`${within}/`));
   if (isCopied && !linked.some((path) => `${within}/`.startsWith(`${path}/`))) return;

@@ -1,25 +1,25 @@
 import { type ShortAnswer, shortCall } from '../processes/short-call.js';
 
-/** A repository at one moment. */
+/** The state of a repository. */
 export type GitState = {
   commit: string;
   /** Whether tracked files differ from the commit. */
   dirty: boolean;
   /** Null: no branch is checked out. */
   branch: string | null;
-  /** Address of the remote, without user and password; null: there is none. */
+  /** URL of the remote, without user and password; null: there is none. */
   remote: string | null;
-  /** Absolute. */
+  /** Absolute path of the work tree. */
   top: string;
 };
 
-/** How git is asked. `patienceMs`: how long it may take; absent: as long as it is worth knowing. */
+/** How git is called. `patienceMs`: time limit; absent: the default. */
 export type GitHost = { environment: Readonly<Record<string, string>>; patienceMs?: number };
 
-/** Above this a repository is too slow to be worth knowing, ms. */
+/** Time limit of git, ms: a slower repository is left out. */
 const PATIENCE_MS = 5000;
 
-/** The state of the repository that a folder is in; null outside one, and without git. Never rejects. */
+/** The state of the repository that contains a folder; null outside one, and without git. Never rejects. */
 export async function readGitState(folder: string, surroundings: GitHost): Promise<GitState | null> {
   const place = await git(folder, surroundings, ['rev-parse', '--show-toplevel', 'HEAD']);
   if (place.kind !== 'answered') return null;
@@ -37,7 +37,7 @@ export async function readGitState(folder: string, surroundings: GitHost): Promi
   };
 }
 
-/** Calls git so that it changes nothing, asks nobody, and says the same in every language. Never rejects. */
+/** Calls git without side effects, prompts and translated output. Never rejects. */
 export function git(
   folder: string,
   { environment, patienceMs = PATIENCE_MS }: GitHost,
@@ -55,20 +55,20 @@ export function git(
   });
 }
 
-/** In a hook, git tells its children of a repository that need not be the one of the runs. */
+/** Removes git's variables: a hook sets them to its own repository, which need not be that of the runs. */
 function withoutPointers(environment: Readonly<Record<string, string>>): Record<string, string> {
   const pointers = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX', 'GIT_OBJECT_DIRECTORY'];
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !pointers.includes(name)));
 }
 
-/** Lines are `remote.NAME.url ADDRESS`; `origin` goes first. */
+/** The address in lines of `remote.NAME.url ADDRESS`; `origin` is preferred. */
 function remoteOf(config: string): string | null {
   const addresses = config.split('\n').filter((line) => line !== '');
   const line = addresses.find((each) => each.startsWith('remote.origin.url ')) ?? addresses[0];
   return line === undefined ? null : withoutUser(line.slice(line.indexOf(' ') + 1));
 }
 
-/** `https://me:token@host/x` loses `me:token@`; `git@host:x` has no secret in it. */
+/** Removes the user from a URL: `https://me:token@host/x` loses `me:token@`; `git@host:x` contains no secret. */
 function withoutUser(address: string): string {
   return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1');
 }

@@ -5,22 +5,25 @@ import { headOrEmpty, readRegularBytes, textOrNull } from '../files/regular-file
 import { programFile } from '../processes/program-file.js';
 import { askProgram } from '../processes/short-call.js';
 
-/** What a run's code could import, and by which files that was pinned. `unknown`: why the interpreter did not say. */
+/** The packages that a run's code could import, and the files that pinned them. `unknown`: why the interpreter gave no answer. */
 type Packages = {
   version: 1;
   python?: PythonPackages;
   node?: NodePackages;
   unknown?: string;
-  /** SHA-256 by path. */
+  /** SHA-256 hashes by path. */
   pinned: Record<string, string>;
 };
 
 type Place = { cwd: string; environment: Readonly<Record<string, string>> };
 
-/** The same key: the same packages. Looking costs 50 µs, reading up to a second. */
+/**
+ * Two interpreters with the same key have the same packages installed. Computing a key takes 50 µs, reading packages up to a
+ * second.
+ */
 type PackageLookup = { key: string; read: (folders: readonly string[]) => Promise<Packages | null> };
 
-/** Finds the interpreter that a command comes down to. */
+/** Finds the interpreter that a command runs. */
 export function packageLookup(argv: readonly string[], place: Place): PackageLookup {
   const interpreter = interpreterOf(argv, { cwd: place.cwd, path: place.environment['PATH'] ?? '' });
   return {
@@ -29,7 +32,7 @@ export function packageLookup(argv: readonly string[], place: Place): PackageLoo
   };
 }
 
-/** Null when there is nothing to tell: neither Python nor Node, nor a file that pins packages in the folders. */
+/** Reads the packages; null: the command runs neither Python nor Node, and no file in the folders pins packages. */
 async function readPackages(
   interpreter: Interpreter | null,
   folders: readonly string[],
@@ -45,22 +48,22 @@ async function installed({ language, command }: Interpreter, place: Place): Prom
   return typeof answer === 'string' ? { unknown: `${command.join(' ')}: ${answer}` } : { [language]: answer };
 }
 
-/** What a Node program of that folder can import: the versions of its direct dependencies that are installed. */
+/** The installed direct dependencies of a Node program in a folder. */
 type NodePackages = {
   version: string;
-  /** `name@version` of the project; null where there is no package.json. */
+  /** `name@version` of the project; null: it has no package.json. */
   project: string | null;
   packages: Record<string, string>;
 };
 
-/** ms */
+/** Time limit, ms. */
 const PATIENCE_MS = 5000;
-/** Of a package.json, bytes. */
+/** Size limit of a package.json in bytes. */
 const LARGEST = 2 ** 22;
 
 type Manifest = { name?: string; version?: string; dependencies?: object; devDependencies?: object };
 
-/** Never rejects. A string says why there is no answer. */
+/** The packages of a Node project. Never rejects; returns a text if there is no answer. */
 async function nodePackages(command: Interpreter['command'], place: Place): Promise<NodePackages | string> {
   const answer = await said(command, ['--version'], place, PATIENCE_MS);
   if ('problem' in answer) return answer.problem;
@@ -96,7 +99,10 @@ function readManifest(folder: string): Manifest | null {
   }
 }
 
-/** What a Python interpreter can import. Versions by name of the distribution; `1.2 @ file:///…` where it was not from an index. */
+/**
+ * The packages that a Python interpreter can import. Versions by name of the distribution; `1.2 @ file:///…` if it is not from an
+ * index.
+ */
 type PythonPackages = {
   executable: string;
   version: string;
@@ -104,10 +110,10 @@ type PythonPackages = {
   packages: Record<string, string>;
 };
 
-/** ms */
+/** Time limit, ms. */
 const PYTHON_PATIENCE_MS = 10_000;
 
-/** Only reads what is installed: no package is imported. The working directory is no place to import from here. */
+/** Lists the installed packages without importing them. The working directory is excluded from the search path. */
 const script = `
 import sys
 sys.path[:] = [path for path in sys.path if path]
@@ -132,8 +138,8 @@ print(json.dumps({"executable": sys.executable, "version": platform.python_versi
 `;
 
 /**
- * Asks the interpreter itself, once, in the working directory and environment of the runs; takes about 0.1–1 s, in the
- * background. Never rejects. A string says why it gave no answer.
+ * Asks the interpreter itself, once, in the working directory and environment of the runs; takes about 0.1–1 s, in the background.
+ * Never rejects; returns a text if there is no answer.
  */
 async function pythonPackages(command: Interpreter['command'], place: Place): Promise<PythonPackages | string> {
   const answer = await said(command, ['-c', script], place, PYTHON_PATIENCE_MS);
@@ -156,13 +162,13 @@ async function said(
   return { problem: answer.kind === 'failed' ? answer.reason : `no answer within ${patienceMs / 1000} s` };
 }
 
-/** Files by which people pin what is installed. */
+/** Files that pin installed packages. */
 const pinning =
   /^(?:uv\.lock|poetry\.lock|pdm\.lock|Pipfile\.lock|pixi\.lock|conda-lock\.yml|pylock(?:\..+)?\.toml|requirements[\w.-]*\.txt|environment\.ya?ml|pyproject\.toml|package-lock\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|Cargo\.lock)$/;
-/** Bytes. */
+/** Size limit in bytes. */
 const LARGEST_LOCK_FILE = 64 * 2 ** 20;
 
-/** SHA-256 of each such file in the folders, by its path. */
+/** SHA-256 of each such file in the folders, by path. */
 function lockFileHashes(folders: readonly string[]): Record<string, string> {
   const hashes: Record<string, string> = {};
   for (const folder of new Set(folders)) {
@@ -182,13 +188,13 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Null for what is no file, too large, or may not be read. */
+/** The hash of a file; null: it is missing, too large, or not readable. */
 function hashOf(path: string): string | null {
   const read = readRegularBytes(path, LARGEST_LOCK_FILE);
   return read.kind === 'bytes' ? createHash('sha256').update(read.bytes).digest('hex') : null;
 }
 
-/** What runs a run's code. `command`: the words that start it. */
+/** The interpreter of a run's code. `command`: the words that start it. */
 type Interpreter = { language: 'python' | 'node'; command: [string, ...string[]] };
 
 type SearchPath = { cwd: string; path: string };
@@ -198,17 +204,17 @@ const wrappers = /^(?:env|nohup|nice|ionice|time|timeout|stdbuf|exec|setsid|numa
 const shells = /^(?:ba|da|z|k|fi)?sh$/;
 const pythons = /^(?:python|pypy)[\d.]*$/;
 const nodes = /^(?:node|npx|npm|pnpm|yarn|tsx|ts-node)$/;
-/** Programs that find the virtual environment of the project they stand in, when told to `run`. */
+/** Programs whose `run` uses the virtual environment of the project around the working directory. */
 const projectRunners = /^(?:uv|poetry|pipenv|pdm|hatch)$/;
 const condas = /^(?:conda|mamba|micromamba)$/;
-/** A chain of scripts that start one another ends somewhere. */
+/** Limit on a chain of scripts that start one another. */
 const DEEPEST = 5;
-/** Of a script, in which its interpreter is named, bytes. */
+/** Bytes of a script in which its interpreter is named. */
 const HEAD = 512;
 
 /**
- * The interpreter that a command comes down to, as far as its words and the first line of its script tell; null when
- * neither Python nor Node can be made out. Reads files, starts nothing.
+ * The interpreter that a command runs, as far as its words and the first line of its script show; null: it is neither Python nor
+ * Node. Reads files, starts nothing.
  */
 export function interpreterOf(argv: readonly string[], place: SearchPath, depth = 0): Interpreter | null {
   const [program, ...rest] = withoutWrappers(argv);
@@ -220,7 +226,7 @@ export function interpreterOf(argv: readonly string[], place: SearchPath, depth 
   return rest[0] === 'run' ? ofRunner([program, ...rest], place, depth) : ofScript(program, place, depth);
 }
 
-/** `env A=1 nice -n 5 python x.py` → `python x.py`. */
+/** Removes wrapping programs: `env A=1 nice -n 5 python x.py` → `python x.py`. */
 function withoutWrappers(argv: readonly string[]): readonly string[] {
   const isBefore = (word: string) => wrappers.test(basename(word)) || /^(?:-|\d+[smhd]?$|[A-Za-z_]\w*=)/.test(word);
   const first = argv.findIndex((word) => !isBefore(word));
@@ -247,7 +253,7 @@ function ofConda(words: readonly string[]): Interpreter | null {
   return first === undefined ? null : { language: 'python', command: [first, ...rest] };
 }
 
-/** `sh -c 'cd x && python train.py'`: the first program in the text that is known. */
+/** The first known program in the text of `sh -c 'cd x && python train.py'`. */
 function ofShell(words: readonly string[], place: SearchPath, depth: number): Interpreter | null {
   const at = words.findIndex((word) => /^-\w*c$/.test(word));
   const text = at < 0 ? undefined : words[at + 1];
@@ -258,22 +264,22 @@ function ofShell(words: readonly string[], place: SearchPath, depth: number): In
   return first < 0 ? null : interpreterOf(programs.slice(first), place, depth + 1);
 }
 
-/** A script names its interpreter in its first line. */
+/** The interpreter in the first line of a script. */
 function ofScript(program: string, place: SearchPath, depth: number): Interpreter | null {
   const file = fileOf(program, place);
   const head = file === null ? '' : headOrEmpty(file, HEAD).toString('latin1');
   if (!head.startsWith('#!')) return null;
-  // pip writes this where the path of the interpreter is too long for a first line.
+  // pip writes this if the path of the interpreter is too long for the first line.
   const long = /^'''exec' "?([^"\n]*?\/python[\d.]*)"? /m.exec(head)?.[1];
   if (long !== undefined) return { language: 'python', command: [long] };
-  // What pyenv puts in the place of torchrun and the like lies beside its python.
+  // The shims of pyenv, such as that of torchrun, are beside its python.
   const sibling = join(dirname(file!), 'python');
   if (/\bpyenv\b/.test(head) && existsSync(sibling)) return { language: 'python', command: [sibling] };
   const words = head.slice(2).split('\n', 1)[0]!.trim().split(/\s+/);
   return shells.test(basename(words[0]!)) ? null : interpreterOf(words, place, depth + 1);
 }
 
-/** The file that a command means; null when there is none. */
+/** The file of a command's program; null: there is none. */
 function fileOf(program: string, { cwd, path }: SearchPath): string | null {
   if (program.includes('/')) return isAbsolute(program) ? program : resolve(cwd, program);
   return programFile(program, path, cwd);

@@ -8,7 +8,7 @@ import { GitRecord, MachineRecord } from '../contract/run-record.js';
 import { textOrNull } from '../files/regular-file.js';
 import { type CodeState, writeCode } from './code-state.js';
 
-/** What was found out at the submits of one sweep. `code`: by `codeKey`; the last submit wins. */
+/** The provenance of the submissions of one sweep. `code`: by `codeKey`; the last submission wins. */
 export type Provenance = { machine: MachineRecord; code: Map<string, CodeState> };
 
 const CaptureFile = z.object({
@@ -17,10 +17,10 @@ const CaptureFile = z.object({
   code: z.record(z.string(), z.object({ git: GitRecord.nullable(), packages: z.string().nullable() })),
 });
 
-/** A few lines for each working directory and program, bytes. */
+/** Size limit in bytes: a few lines for each working directory and program. */
 const LARGEST = 4 << 20;
 
-/** What an earlier supervisor found out; null when nothing was, or it cannot be read. */
+/** The provenance that an earlier supervisor stored; null: there is none, or it is not readable. */
 export function readProvenance(sweepDirectory: string): Provenance | null {
   const text = textOrNull(join(sweepDirectory, sweepFiles.code, sweepFiles.captured), LARGEST);
   if (text === null) return null;
@@ -28,12 +28,12 @@ export function readProvenance(sweepDirectory: string): Provenance | null {
     const { machine, code } = CaptureFile.parse(JSON.parse(text));
     return { machine, code: new Map(Object.entries(code)) };
   } catch {
-    // Torn, or of another version: it is found out again at the next submit.
+    // It is incomplete, or of another version: the next submission determines it again.
     return null;
   }
 }
 
-/** For the next supervisor: runs that it starts were submitted to this one. */
+/** Stores the provenance for the next supervisor, which may start runs that were submitted to this one. */
 export function writeProvenance(sweepDirectory: string, { machine, code }: Provenance): void {
   const file: z.infer<typeof CaptureFile> = { version: 1, machine, code: Object.fromEntries(code) };
   writeCode(sweepDirectory, sweepFiles.captured, `${JSON.stringify(file, null, 2)}\n`);
@@ -53,7 +53,7 @@ export function machineRecord(gpus: readonly string[]): MachineRecord {
   };
 }
 
-/** A container may run as a user that has no name. */
+/** The name of the user, which need not exist in a container. */
 function userName(): string {
   try {
     return userInfo().username;

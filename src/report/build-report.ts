@@ -30,7 +30,7 @@ import type { Report, RunMark, Section } from './report.js';
 import { countWords, RunMarks } from './run-marks.js';
 import { metricsToShow, objectiveOf, type OutlinedObjective, readOutline, type SweepOutline } from './sweep-outline.js';
 
-/** What is to be taken from the metrics of a run. `by`: all that the answer depends on beside them and the sweep file. */
+/** A value to compute from the metrics of a run. `by`: everything it depends on besides these and the sweep file. */
 type Question<Answer> = {
   readonly kind: Section['kind'];
   readonly keep: Parameters<typeof openMetrics>[1];
@@ -38,25 +38,25 @@ type Question<Answer> = {
   readonly take: (metrics: RunMetrics) => Answer;
 };
 
-/** Asks the metrics of a run, which are read where the answer is not known from an earlier report. */
+/** Computes a value from the metrics of a run, unless an earlier report has stored it. */
 type Ask = <Answer>(run: ReportedRun, question: Question<Answer>) => Promise<Answer>;
 
 type ReportOptions = {
-  /** Awaited between parts of the work, so that a window can go on. */
+  /** Awaited between parts of the work, so that a window stays responsive. */
   readonly pause?: Pause | undefined;
-  /** Runs as the supervisor knows them, also those that have no files yet. */
+  /** Runs as the supervisor knows them, including those without files. */
   readonly known?: readonly ReportedRun[];
-  /** What stands for a run in the tables of metrics; those of the memory task have their own measure. */
+  /** Which value of a metric stands for a run in the tables; groups of the memory task have their own measure. */
   readonly value?: RunValue | undefined;
-  /** Shown the metrics of each run once, before they are let go of: all of them are read. */
+  /** Receives the metrics of each run once, before they are freed; makes all of them be read. */
   readonly seen?: (run: ReportedRun, kind: Section['kind'], metrics: RunMetrics) => void;
 };
 
 /**
- * Reads every run of a sweep, finished or not, and sums them up. Takes about 15 ms a megabyte of metrics that no report has
- * read before; writes nothing but its cache.
+ * Reads every run of a sweep, finished or not, and summarises them. Takes about 15 ms per megabyte of metrics that no earlier
+ * report has read; writes nothing but its cache.
  *
- * @throws UserError when the directory is not there or holds no runs.
+ * @throws UserError when the directory does not exist or contains no runs.
  */
 export async function buildReport(
   sweepDirectory: string,
@@ -83,7 +83,7 @@ export async function buildReport(
   };
 }
 
-/** What answers questions about runs, and notes how they ended. */
+/** Computes values of runs, and records how they ended. */
 function asking(
   { outline, marks, cache }: Pick<Asked, 'outline' | 'marks'> & { readonly cache: ReportCache },
   { pause, seen }: { pause: ReportOptions['pause']; seen: ReportOptions['seen'] | undefined },
@@ -110,7 +110,7 @@ function marksIn(group: string, marks: RunMarks): RunMark[] {
 }
 
 /**
- * Those that were started, and of the known ones those that were not; in the states that the supervisor knows.
+ * The started runs, and the known ones that were not started; with the supervisor's states.
  *
  * @throws UserError when there are none.
  */
@@ -140,13 +140,13 @@ function annotationsOf(runs: readonly ReportedRun[]): Report['annotations'] {
   });
 }
 
-/** What the sweep was run for stands on top; warm-ups and data follow. */
+/** The main groups come first; warm-ups and data follow. */
 function answersFirst(sections: Section[]): Section[] {
   const isAnswer = ({ kind }: Section) => kind === 'memory';
   return [...sections.filter(isAnswer), ...sections.filter((section) => !isAnswer(section))];
 }
 
-/** Groups in the order of the sweep file; those it does not know come last. */
+/** Groups in the order of the sweep file; unknown ones come last. */
 function inFileOrder(groups: ReportedRun[][], { groups: known }: SweepOutline): ReportedRun[][] {
   const place = new Map(known.map(({ name }, index) => [name, index]));
   const placeOf = ([run]: ReportedRun[]) => place.get(run!.group) ?? known.length;
@@ -159,7 +159,7 @@ function countStates(runs: readonly ReportedRun[]): Report['counts'] {
   return counts;
 }
 
-/** What a table of metrics is made by. */
+/** The settings of a table of metrics. */
 type Asked = {
   readonly outline: SweepOutline;
   readonly value: RunValue;
@@ -191,13 +191,13 @@ async function sectionOf(
   };
 }
 
-/** All runs of a cell have one task; a queued run has written no settings yet, so its parameters must do. */
+/** The task of a cell, which all its runs share; a queued run has written no settings yet, so its parameters are used. */
 function taskOf(cell: Cell): MemoryTask | null {
   const tasks = cell.runs.map(({ config, parameters }) => memoryTask({ ...parameters, ...config }));
   return tasks.find((task) => task !== null) ?? null;
 }
 
-/** Parameters that a memory row shows in columns of their own, or that say no more than these do. */
+/** Parameters that a memory row shows in columns of their own, or that follow from these. */
 const ownColumns = new Set(['N', 'n_values', 'reward_type', 'reward_bins', 'env_type', 'advantages']);
 
 async function memoryRow(cell: Cell, task: MemoryTask, references: References, ask: Ask): Promise<MemoryRow> {
@@ -207,7 +207,7 @@ async function memoryRow(cell: Cell, task: MemoryTask, references: References, a
   for (const run of cell.runs) {
     const { parameters, config, state } = run;
     const own = memoryTask({ ...parameters, ...config }) ?? task;
-    // Every evaluation counts; the metrics are dropped when the curve is taken.
+    // Every evaluation counts, so the curve is taken before the metrics are freed.
     const take = (metrics: RunMetrics) => curveOf(metrics, own);
     const read = await ask(run, { kind: 'memory', keep: { keep: everyPoint }, by: own, take });
     const { determinedAfter: told, ...curve } = read;
@@ -220,7 +220,7 @@ async function memoryRow(cell: Cell, task: MemoryTask, references: References, a
   return summarise({ group: cell.group, task, extra, verdicts, distinct, determinedAfter, compared });
 }
 
-/** Leaves out the extra parameters that follow from condition and size, such as a longer budget for a larger N. */
+/** Leaves out parameters that follow from condition and size, such as a longer budget for a larger N. */
 function telling(rows: MemoryRow[]): MemoryRow[] {
   const alike = grouped(rows, ({ condition, N, bins }) => JSON.stringify([condition, N, bins]));
   const differs = (key: string) =>
@@ -235,7 +235,7 @@ function bySize(a: MemoryRow, b: MemoryRow): number {
 
 type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'goals' | 'rows'>;
 
-/** `marksIn`: of the group, once its runs have been read. */
+/** `marksIn`: the marks of a group, after its runs have been read. */
 type Choice = MetricsToShow & {
   readonly value: RunValue;
   readonly objective: OutlinedObjective | null;
@@ -272,7 +272,7 @@ async function metricTable(cells: Cell[], choice: Choice, ask: Ask): Promise<Met
   return { keys, goals, rows };
 }
 
-/** The evaluations among a run's metrics. A run that wrote none, or none of bits, gives none. */
+/** The evaluations in a run's metrics; empty for a run without evaluations or bits. */
 function curveOf(metrics: RunMetrics, task: MemoryTask): Curve & Pick<ToldRun, 'determinedAfter'> {
   const keys = new Set(metrics.keys());
   const { bits: bitsKey, count: countKey } = memoryKeys((key) => keys.has(key));
@@ -293,7 +293,7 @@ function curveOf(metrics: RunMetrics, task: MemoryTask): Curve & Pick<ToldRun, '
   };
 }
 
-/** Of the last tenth of the rows that tell of groups. */
+/** Means over the last tenth of the rows with group statistics. */
 function latelyIn(metrics: RunMetrics): NonNullable<Curve['lately']> | null {
   const meanOf = (key: string) => {
     const { y } = metrics.series(key);

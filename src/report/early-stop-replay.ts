@@ -23,35 +23,35 @@ import type { Page } from './report-lines.js';
 
 export { parseObjective, parseRule } from '../spec/policy/early-stop/parse-rule.js';
 
-/** A run of the replay. `iterations`: values of the objective that it wrote; `final`: the last of them. */
+/** A run of the replay. `iterations`: number of values of the objective; `final`: the last of them. */
 type ReplayedRun = { run: string; group: string; iterations: number; final: number };
 /** `iteration`: the one after which it would have ended. */
 type StoppedRun = ReplayedRun & { iteration: number; why: string; savedMs: number };
 
 type WouldStop = {
   sweep: string;
-  /** `asha (min_iter 5, eta 3)`. */
+  /** The rule in words: `asha (min_iter 5, eta 3)`. */
   rule: string;
   objective: Objective;
-  /** In the order in which they would have ended. */
+  /** The stopped runs, in the order of their ends. */
   stopped: StoppedRun[];
   kept: ReplayedRun[];
   /** Runs that never wrote the metric. */
   silent: string[];
-  /** Part of the time that all runs were up which would have been saved, 0 to 1. */
+  /** Share of the total running time that would have been saved, 0 to 1. */
   savedShare: number;
   savedMs: number;
-  /** Whether in every group the run that ended best, or one as good, would have gone on. */
+  /** Whether in every group the best run, or an equally good one, would have continued. */
   bestKept: boolean;
-  /** Runs that ended best in their group, and would not have lived to. */
+  /** Runs that were the best of their group, and would have been stopped before their end. */
   lostBest: string[];
 };
 
 type Replayed = { run: ReportedRun; rows: ObjectiveRows; stopped: { iteration: number; why: string } | null };
 
 /**
- * What a rule would have ended in a sweep that ran without it: gives the values that its runs wrote to the rule in the order
- * in which they were written. Runs stay where they were in time: that slots would have become free earlier is left out.
+ * Which runs a rule would have ended in a sweep that ran without it: passes the values of the runs to the rule in the order in
+ * which they were written. The times of runs stay as they were, though slots would have become free earlier.
  *
  * @throws {UserError} When there is no such sweep, or no run of it wrote the metric.
  */
@@ -74,7 +74,7 @@ export function wouldStop(sweepDirectory: string, rule: EarlyTerminate, objectiv
   return { sweep: basename(directory), rule: ruleWords(rule), objective, ...summary(runs, stopped, objective) };
 }
 
-/** Names of the metrics that a run wrote first: enough to tell a person what there is. */
+/** Names of the metrics in a run's first rows, for an error message. */
 function metricKeys({ directory }: ReportedRun): string[] {
   const metrics = openMetrics(directory);
   metrics.refresh();
@@ -90,7 +90,7 @@ function noMetric(directory: string, runs: readonly Replayed[], name: string): U
   );
 }
 
-/** Feeds one group, all runs mixed as they were written; gives those that the rule ended. */
+/** Passes the values of one group to the rule, in the order of writing; returns the runs that it ended. */
 function replay(members: readonly Replayed[], stopping: EarlyStopping): Replayed[] {
   const next = new Map(members.map((member) => [member, 0]));
   for (const member of inOrderOfTime(members)) {
@@ -103,7 +103,7 @@ function replay(members: readonly Replayed[], stopping: EarlyStopping): Replayed
   return members.filter((member) => member.stopped !== null);
 }
 
-/** Whose value comes next, for every value of the group: a run's own keep their order. */
+/** The run of each value of the group in order of time; a run's own values keep their order. */
 function* inOrderOfTime(members: readonly Replayed[]): Generator<Replayed> {
   const times = Float64Array.from(members.flatMap(({ rows }) => rows.times));
   const owners = Uint32Array.from(members.flatMap(({ rows }, owner) => rows.times.map(() => owner)));
@@ -149,21 +149,21 @@ function bestIfLost(members: readonly Replayed[], { goal }: Objective): string[]
   return winners.every(({ stopped }) => stopped !== null) ? [winners[0]!.run.name] : [];
 }
 
-/** The finite values of a run's objective in the order of writing, with the time at which each was written (Unix ms). */
+/** The finite values of a run's objective in the order of writing, with the time of each (Unix ms). */
 type ObjectiveRows = {
   values: number[];
   times: number[];
-  /** Time that the run was up, ms, in all attempts. */
+  /** Total running time of all attempts, ms. */
   upMs: number;
-  /** Up time before each value, ms. */
+  /** Running time before each value, ms. */
   upAt: number[];
 };
 
 type Row = { value: number; step: number | null; time: number | null; index: number };
 
 /**
- * Reads what a run said of its objective. A row of a smaller step is a resume: the rows from that step on are replaced.
- * The time of a row is its own if it says one, else its place among all rows between the start and the end of the run.
+ * Reads the values of a run's objective. A row with a smaller step means a resume: the rows from that step on are replaced. The
+ * time of a row is its own if it has one, else by its place among all rows between the start and the end of the run.
  */
 function readObjectiveRows(directory: string, key: string): ObjectiveRows {
   const { rows, count } = readRows(directory, key);
@@ -172,7 +172,7 @@ function readObjectiveRows(directory: string, key: string): ObjectiveRows {
   let latest = -Infinity;
   const times = rows.map(({ time, index }) => {
     const place = time ?? timeAt(spans, (upMs * (index + 1)) / count);
-    // A clock that was set back must not bring a run's own rows out of order.
+    // A clock that was set back must not change the order of a run's rows.
     return (latest = Math.max(latest, place));
   });
   return { values: rows.map(({ value }) => value), times, upMs, upAt: times.map((time) => upBefore(spans, time)) };
@@ -193,7 +193,7 @@ function take(rows: Row[], { values, step, time }: TimedRow, { key, index }: { k
   rows.push({ value, step, time, index });
 }
 
-/** Forgets the rows of later steps, and of the step itself where its value is about to be replaced. */
+/** Removes the rows of later steps, and of the step itself if its value is replaced. */
 function dropFrom(rows: Row[], step: number, isReplaced: boolean): void {
   for (let last = rows.at(-1); last !== undefined && last.step !== null; last = rows.at(-1)) {
     if (last.step < step || (last.step === step && !isReplaced)) return;
@@ -203,7 +203,7 @@ function dropFrom(rows: Row[], step: number, isReplaced: boolean): void {
 
 type Span = { from: number; to: number };
 
-/** When the run was up. An attempt whose end nobody noted ended with the last row, as far as one can know. */
+/** The periods in which the run was up. An attempt without a recorded end counts until the last row. */
 function spansOf(record: RunRecord | null, directory: string): Span[] {
   const written = lastWritten(directory);
   const attempts = record?.attempts ?? [];
@@ -223,7 +223,7 @@ function upBefore(spans: readonly Span[], time: number): number {
   return spans.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(to, time) - from), 0);
 }
 
-/** What a rule would have ended, as text: what it would have saved and cost, then each run with the reason. */
+/** The result as text: what the rule would have saved and cost, then each run with the reason. */
 export function wouldStopLines(result: WouldStop, { width, ascii }: Page): string[] {
   const spell = ascii ? (text: string) => plainAscii(lineText(text)) : lineText;
   const { name, goal } = result.objective;
@@ -235,7 +235,7 @@ export function wouldStopLines(result: WouldStop, { width, ascii }: Page): strin
     ...sentences(result).flatMap((sentence) => wrap(spell(sentence), width)),
     ...table,
   ];
-  // What is left are rules and ellipses, of one column each.
+  // The remaining symbols are rules and ellipses, one column each.
   return lines.map(spell);
 }
 
@@ -254,7 +254,7 @@ function sentences({ stopped, kept, silent, savedShare, savedMs, lostBest }: Wou
   ];
 }
 
-/** In a sentence, two units are enough: `2h3m`, `45s`. */
+/** A duration with at most two units: `2h3m`, `45s`. */
 function roughly(ms: number): string {
   const seconds = Math.round(ms / 1000);
   const unit = seconds < 600 ? 1 : seconds < 36_000 ? 60 : 3600;

@@ -1,4 +1,4 @@
-/** Characters; file systems take 255 bytes. */
+/** Length limit in characters; file systems allow 255 bytes. */
 const LONGEST_NAME = 120;
 
 export function fileName(text: string): string {
@@ -9,7 +9,7 @@ export function fileName(text: string): string {
     .slice(0, LONGEST_NAME);
 }
 
-/** `eval/loss` and `eval_loss` are the same in the name of a file. */
+/** Makes names unique, as `eval/loss` and `eval_loss` become the same file name. */
 export function distinct<Named extends { readonly name: string }>(figures: readonly Named[]): Named[] {
   const taken = new Set<string>();
   return figures.map((figure) => {

@@ -11,13 +11,16 @@ import { middleOf, type Spread, spreadText } from './spread.js';
 /** The table of a group that is no memory task. */
 type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'rows' | 'goals'>;
 
-/** `spread`: what is said of the seeds of one setting. `isSorted`: the best by the first metric on top, not in the order of the sweep. */
+/**
+ * `spread`: how the seeds of one setting are summarised. `isSorted`: the best by the first metric comes first, instead of the
+ * sweep's order.
+ */
 export type MetricLook = { readonly spread: Spread; readonly isSorted?: boolean };
 
-/** Stands before the best of a column. */
+/** Marks the best value of a column. */
 export const bestSign = '●';
 
-/** The columns of a generic table: the parameters of each cell, how its runs stand, and its metrics over the seeds. */
+/** The columns of a generic table: the parameters of each cell, the states of its runs, and its metrics over the seeds. */
 export function metricColumns(table: MetricTable, { spread, isSorted = false }: MetricLook): Column[] {
   const rows = isSorted ? sorted(table, spread) : table.rows;
   const column = columnsOf(rows);
@@ -25,7 +28,7 @@ export function metricColumns(table: MetricTable, { spread, isSorted = false }: 
     column('left')('runs', nameOf),
     column('right')('n', ({ seeds }) => String(seeds)),
     column('left')('states', statesText),
-    // The first metric is the one asked for first.
+    // The first metric is the most important, and is dropped last.
     ...table.keys.map((key, spare) => metricColumn({ ...table, rows }, key, { spread, spare })),
   ];
 }
@@ -41,7 +44,7 @@ function metricColumn(table: MetricTable, key: string, { spread, spare }: { spre
   return { title: key + arrow, align: 'right', cells, spare };
 }
 
-/** Whether any of its columns marks a best one. */
+/** Whether any of its columns has a marked best value. */
 export function hasBest(table: MetricTable, spread: Spread): boolean {
   return table.keys.some((key) => bestRows(table, key, spread).size > 0);
 }
@@ -50,7 +53,7 @@ function bestRows({ rows, goals }: MetricTable, key: string, spread: Spread): Re
   return bestOnes(rankedBy(rows, key, spread), goals[key] ?? null, shortNumber);
 }
 
-/** By the first metric whose good end is known; by the first one, the highest on top, where it is of none. */
+/** Sorted by the first metric with a known goal; if there is none, by the first metric, highest first. */
 function sorted({ rows, keys, goals }: MetricTable, spread: Spread): MetricRow[] {
   const key = keys.find((each) => goals[each] !== undefined) ?? keys[0];
   if (key === undefined) return rows;
@@ -73,12 +76,12 @@ function statesText({ states, marks }: MetricRow): string {
   return [...Object.entries(states).map(([state, count]) => `${count} ${state}`), ...markWords(marks)].join(', ');
 }
 
-/** `3 diverged`, for each mark. */
+/** The marks with their numbers of runs: `3 diverged`. */
 export function markWords(marks: MetricRow['marks']): string[] {
   return (Object.keys(marks) as Ailment[]).map((word) => `${marks[word]} ${healthWord(word)}`);
 }
 
-/** `0.31 ± 0.02 (3 of 5)`, `0.31 ± 0.02 · 2 NaN`: what is no number is counted, and what is missing, too. */
+/** `0.31 ± 0.02 (3 of 5)`, `0.31 ± 0.02 · 2 NaN`: values that are not finite are counted, and so are missing ones. */
 function summaryText(summary: MetricSummary | undefined, seeds: number, spread: Spread): string {
   if (summary === undefined) return NOTHING;
   const { n, nan, infinite } = summary;
@@ -88,7 +91,7 @@ function summaryText(summary: MetricSummary | undefined, seeds: number, spread: 
   return parts.length === 0 ? NOTHING : parts.join(' · ');
 }
 
-/** What tells a cell from the others of its group: what the sweep calls it, else its parameters; empty for the only one. */
+/** The name of a cell: its subgroup, else the parameters that distinguish it; empty for the only cell. */
 export function settingText({ title, varies }: Pick<MetricRow, 'title' | 'varies'>): string {
   return title ?? parameterText(varies);
 }

@@ -10,24 +10,24 @@ import { parameterOf } from '../base/scalar.js';
 /** The values of some metrics over the seeds of one cell, for runs that are no memory task. */
 export type MetricRow = {
   group: string;
-  /** What the sweep calls this cell; null where it says nothing, or not the same of all its runs. */
+  /** The subgroup of this cell; null: its runs have none, or different ones. */
   title: string | null;
   varies: Record<string, unknown>;
   seeds: number;
   states: Partial<Record<ReportedState, number>>;
-  /** Ended runs with which something is wrong that their state does not tell. */
+  /** Numbers of ended runs with a problem that their state does not show. */
   marks: Partial<Record<Ailment, number>>;
-  /** By metric key. */
+  /** Summaries by metric key. */
   metrics: Record<string, MetricSummary>;
 };
 
-/** From the lower to the upper end. */
+/** Lower and upper end. */
 type Interval = readonly [number, number];
 
 /**
- * One metric over the seeds that have a finite value of it, `n` of them; those whose value is none are counted in `nan` and
- * `infinite`. Null of nothing, and for what takes two values of one. `ci95`: of the mean, by Student's t. `bootstrap95` and
- * `iqm95`: of the mean and of the interquartile mean, by the percentile bootstrap.
+ * One metric over the seeds with a finite value, `n` of them; other values are counted in `nan` and `infinite`. Null for no values,
+ * and for statistics that need two values if there is one. `ci95`: interval of the mean, by Student's t. `bootstrap95` and `iqm95`:
+ * intervals of the mean and of the interquartile mean, by the percentile bootstrap.
  */
 export type MetricSummary = {
   mean: number | null;
@@ -44,7 +44,7 @@ export type MetricSummary = {
   iqm95: Interval | null;
 };
 
-/** @param values Of every metric that a run has, run by run, in the order of the cell's runs. */
+/** @param values For each run, its value of every metric it has, in the order of the cell's runs. */
 export function summariseMetrics(
   cell: Cell,
   values: readonly Readonly<Record<string, number | null>>[],
@@ -76,10 +76,10 @@ function summaryOf(values: readonly (number | null)[]): MetricSummary {
   };
 }
 
-/** Runs of one group that differ in nothing but their seed. `varies`: the parameters that tell this cell from others. */
+/** Runs of one group that differ in nothing but their seed. `varies`: the parameters that distinguish this cell from others. */
 export type Cell = Pick<MetricRow, 'group' | 'title' | 'varies'> & { runs: ReportedRun[] };
 
-/** The runs by group and by all parameters but seeds, in the order of the runs. */
+/** Groups the runs by group and all parameters but seeds, in the order of the runs. */
 export function cellsOf(runs: readonly ReportedRun[]): Cell[] {
   return grouped(runs, ({ group }) => group).flatMap((members) => {
     const keys = varyingKeys(members);
@@ -96,7 +96,7 @@ export function cellsOf(runs: readonly ReportedRun[]): Cell[] {
   });
 }
 
-/** The cells' subgroups, where each has one of its own: else a name would stand for several cells, or for a part of one. */
+/** The cells' subgroups if each cell has one of its own: otherwise a name would be that of several cells, or of a part of one. */
 function titlesOf(cells: readonly (readonly ReportedRun[])[]): (string | null)[] {
   const said = cells.map((cell) => new Set(cell.map(({ subgroup = null }) => subgroup)));
   const names = said.map((all) => (all.size === 1 ? [...all][0]! : null));

@@ -6,7 +6,7 @@ import type { MetricRow } from './metric-summary.js';
 import { parameterText } from './metric-columns.js';
 import type { Report, Section } from './report.js';
 
-/** The numbers of a report as CSV files: of each group its rows, and of a memory group the exponents. */
+/** The numbers of a report as CSV files: the rows of each group, and for a memory group the exponents. */
 export function numberFiles({ sections }: Pick<Report, 'sections'>): { name: string; text: string }[] {
   const files = sections.flatMap((section) =>
     tablesOf(section).flatMap(({ name, rows }) =>
@@ -26,7 +26,7 @@ function tablesOf(section: Section): { name: string; rows: CsvRow[] }[] {
   ];
 }
 
-/** Columns of all rows, in the order in which they first occur. */
+/** The columns of all rows, in the order of first appearance. */
 function csvOf(rows: readonly CsvRow[]): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return [columns, ...rows.map((row) => columns.map((column) => row[column]))]
@@ -34,7 +34,7 @@ function csvOf(rows: readonly CsvRow[]): string {
     .join('');
 }
 
-/** Episodes are examples for SFT; `inf`: most did not get there. */
+/** A memory row. Episodes are examples for SFT; `inf`: most seeds did not memorise. */
 function memoryRow(row: MemoryRow): CsvRow {
   const { condition, N, bins, extra, seeds, counts } = row;
   return {
@@ -80,7 +80,7 @@ function scalingRow({ condition, bins, extra, law, slope95, tableSlope, idealSlo
   };
 }
 
-/** A row for each metric of a setting. */
+/** One row for each metric of a setting. */
 function metricRows({ varies, seeds, metrics }: MetricRow): CsvRow[] {
   return Object.entries(metrics).map(([metric, summary]) => ({
     ...{ setting: parameterText(varies), seeds, metric, n: summary.n, nan: summary.nan, infinite: summary.infinite },

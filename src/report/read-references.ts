@@ -5,7 +5,7 @@ import { parseJsonLine } from '../contract/json-line.js';
 import { ReferenceFile } from '../contract/reference-file.js';
 import { readIfThere } from '../files/run-record-file.js';
 
-/** What `memrl ideal` wrote beside the runs of a sweep, then what it wrote in them; files that are no such are passed over. */
+/** The files of `memrl ideal` beside the runs of a sweep, then those in the runs; invalid ones are skipped. */
 export function readReferences(directory: string, runs: readonly { readonly directory: string }[]): References {
   const folders = [directory, ...runs.map((run) => run.directory)];
   return new References(folders.flatMap((folder) => readReference(join(folder, runFiles.reference)) ?? []));
@@ -13,6 +13,6 @@ export function readReferences(directory: string, runs: readonly { readonly dire
 
 function readReference(path: string): ReferenceFile | null {
   const text = readIfThere(path);
-  // Torn, or another program's, it is none.
+  // An incomplete or foreign file is skipped.
   return text === null ? null : (ReferenceFile.safeParse(parseJsonLine(text)).data ?? null);
 }

@@ -14,17 +14,17 @@ export function readRuns(sweepDirectory: string, known?: KnownStates): ReportedR
   return [...eachRun(sweepDirectory, known)];
 }
 
-/** Where runs are by the word of their supervisor, by name; it says more than their files. */
+/** States of runs by their supervisor, by name; they are more reliable than the files. */
 export type KnownStates = ReadonlyMap<string, ReportedState>;
 
 export function statesOf(runs: readonly Pick<ReportedRun, 'name' | 'state'>[]): KnownStates {
   return new Map(runs.map(({ name, state }) => [name, state]));
 }
 
-/** The same, one by one: each is read when it is asked for. */
+/** The same, lazily, one by one. */
 export function* eachRun(sweepDirectory: string, known?: KnownStates): Generator<ReportedRun> {
   const names = readdirSync(sweepDirectory, { withFileTypes: true })
-    // Nothing of ours begins so but what is being deleted.
+    // A hidden folder is one that is being deleted.
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
     .map(({ name }) => name)
     .sort(naturalOrder);
@@ -38,7 +38,7 @@ function readRun(directory: string): ReportedRun | null {
   const record = readRunRecord(directory);
   if (record === null) return null;
   const { name, group, subgroup } = record;
-  // An older build kept more of them.
+  // Secrets are redacted again, as an older version redacted fewer.
   const parameters = redactedParameters(record.parameters, redactShapes);
   const found = { parameters, state: stateOf(record, directory), config: readConfig(directory) };
   return { name, group, subgroup, directory, ...found };
@@ -48,7 +48,7 @@ function stateOf(record: RunRecord, directory: string): ReportedState {
   const last = record.attempts.at(-1);
   if (last === undefined) return 'queued';
   if (last.outcome !== null) return record.state ?? endStateOf(last.outcome.kind);
-  // The supervisor may have died before it could note how the run ended; the run's own shim noted it.
+  // The supervisor may have died before it recorded the run's end; the run's shim recorded the exit code.
   const code = exitCode(directory, last.number);
   if (code === null) return 'running';
   return code === 0 ? 'done' : 'failed';
@@ -63,7 +63,7 @@ function readConfig(directory: string): Record<string, unknown> {
       ? (value as Record<string, unknown>)
       : {};
   } catch {
-    // A program that keeps other settings there than the lab does.
+    // The file is another program's.
     return {};
   }
 }

@@ -11,29 +11,29 @@ import { readRegular } from '../files/regular-file.js';
 import { writeWhole } from '../files/whole-file.js';
 import type { RunMetrics } from '../metrics/run-metrics.js';
 
-/** Fewer bytes are read again about as soon as they are looked up. */
+/** Size in bytes below which files are read again almost as fast as they are looked up. */
 const WORTH_KEEPING = 64 << 10;
-/** What was written since may be read differently later: the end of a file of some formats counts once nobody goes on with it. */
+/** Files that were written to more recently are not cached, as some formats count an incomplete last row after a while, ms. */
 const AT_REST_MS = 60_000;
-/** Answers that are kept of a run, so that reports of several kinds can take turns. */
+/** Limit on the stored values of a run, so that several kinds of reports can alternate. */
 const MOST_OF_A_RUN = 4;
-/** Bytes of the file, and characters of one line of it. */
+/** Size limit of the file in bytes, and of a line in characters. */
 const LARGEST = 16 << 20;
 const LONGEST = 256 << 10;
 
-/** `key`: what was asked, of which files, by which build of the program. */
+/** `key`: identifies the question, the files, and the build of the program. */
 type Entry = { readonly run: string; readonly key: string; readonly answer: unknown };
 
 /**
- * What reports have taken from the metrics of a sweep's runs, kept in a file beside them, so that the next report need not read
- * a gigabyte for two numbers a run.
+ * Values that reports have computed from the metrics of a sweep's runs, in a file beside them, so that the next report need not
+ * read a gigabyte for two numbers per run.
  *
- * An answer counts for exactly the files that it was taken from (`RunMetrics.identity`), the question, and this build of the
- * program. A damaged line is as good as none. Where the file cannot be written, each report reads all.
+ * A value is valid for exactly the files that it was computed from (`RunMetrics.identity`), the question, and this build of the
+ * program. A damaged line is ignored. If the file cannot be written, each report reads everything.
  */
 export class ReportCache {
   readonly #directory: string;
-  /** Of earlier reports, by key. */
+  /** Values of earlier reports, by key. */
   readonly #known: ReadonlyMap<string, Entry>;
   readonly #used: Entry[] = [];
   #hasNew = false;
@@ -44,10 +44,10 @@ export class ReportCache {
   }
 
   /**
-   * The answer to a question about the metrics of a run that has ended: of an earlier report, or else what `read` gives.
+   * The answer to a question about the metrics of an ended run: a stored one, or else the result of `read`.
    *
-   * @param question All that the answer depends on, beside the metrics.
-   * @param read Reads the metrics. What it gives must be JSON, in which numbers may be NaN or infinite.
+   * @param question Everything that the answer depends on, besides the metrics.
+   * @param read Reads the metrics. Its result must be JSON, in which numbers may be NaN or infinite.
    */
   async answer<Answer>(
     run: string,
@@ -60,21 +60,21 @@ export class ReportCache {
     const key = hashOf([build(), identity.text, question]);
     const known = this.#known.get(key);
     const answer = known === undefined ? await read() : (known.answer as Answer);
-    // Of what was written while it was read the answer may have a part.
+    // The files changed while they were read, so the answer may contain a part of the change.
     if (known === undefined && metrics.identity()?.text !== identity.text) return answer;
     this.#used.push({ run, key, answer });
     this.#hasNew ||= known === undefined;
     return answer;
   }
 
-  /** Writes what is new, if that is possible. Of two reports at once the answers of one may be lost. */
+  /** Writes new values, if possible. If two reports run at once, the values of one may be lost. */
   save(): void {
     if (!this.#hasNew) return;
     try {
-      // Nobody wants files of others in a sweep, which could not be replaced.
+      // In another user's sweep no file is created, as that user could not replace it.
       if (statSync(this.#directory).uid === (geteuid?.() ?? 0)) writeWhole(this.#path, this.#text());
     } catch {
-      // It is read-only, or the disk is full.
+      // The folder is read-only, or the disk is full.
     }
   }
 
@@ -82,7 +82,7 @@ export class ReportCache {
     return join(this.#directory, sweepFiles.reportCache);
   }
 
-  /** The answers of this report, then older ones of the same runs. */
+  /** The values of this report, then older ones of the same runs. */
   #text(): string {
     const runs = groupBy(this.#used, ({ run }) => run);
     const used = new Set(this.#used.map(({ key }) => key));
@@ -93,7 +93,7 @@ export class ReportCache {
   }
 }
 
-/** Another build may take something else from the same files. */
+/** Identifies the build, as another one may compute other values from the same files. */
 function build(): string {
   const { size, mtimeMs } = statSync(fileURLToPath(import.meta.url));
   return `${packageJson.version} ${size} ${mtimeMs}`;
@@ -103,7 +103,7 @@ function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64');
 }
 
-/** The checksum stands first: a digit that was changed would be a wrong result. */
+/** A line begins with a checksum, as a damaged digit would be a wrong result. */
 function lineOf({ run, key, answer }: Entry): string {
   const json = JSON.stringify([run, key, answer], withoutInfinities);
   return `${sumOf(json)} ${json}\n`;
@@ -121,7 +121,7 @@ function entryIn(line: string): Entry[] {
     const [run, key, answer] = JSON.parse(json, withInfinities) as [string, string, unknown];
     return [{ run, key, answer }];
   } catch {
-    // Nothing that was written here.
+    // The line is damaged or foreign.
     return [];
   }
 }
@@ -131,7 +131,7 @@ function sumOf(text: string): string {
   return crc32c(bytes, 0, bytes.length).toString(16).padStart(8, '0');
 }
 
-/** JSON has no NaN and no infinity. No answer has an object like this one. */
+/** JSON has no NaN and no infinities, so they are stored as objects of a form that no answer contains. */
 function withoutInfinities(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? { notFinite: String(value) } : value;
 }

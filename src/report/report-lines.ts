@@ -9,12 +9,12 @@ import type { Report, Section } from './report.js';
 import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from './report-tables.js';
 import type { MetricLook } from './metric-columns.js';
 
-/** Where a report is to be shown, and how. `width` in columns. `spread`: `std` unless told. */
+/** How a report is shown. `width` in columns. `spread`: `std` by default. */
 export type Page = { width: number; ascii: boolean } & Partial<MetricLook>;
 
-/** The report as text, a line each; none wider than the page, but a long word of a note. */
+/** The report as lines of text, none wider than the page except for a long word in a note. */
 export function reportLines(report: Report, { width, ascii, spread = 'std', isSorted = false }: Page): string[] {
-  // Before anything is measured: a substitute may be longer than what it stands for.
+  // Applied before widths are measured, as a substitute may be longer.
   const spell = ascii ? (text: string) => plainAscii(lineText(text)) : lineText;
   const paper: Paper = { width, spell, look: { spread, isSorted } };
   const notes = reportNotes(report, spread);
@@ -29,14 +29,14 @@ export function reportLines(report: Report, { width, ascii, spread = 'std', isSo
     ...markLines(report, paper),
     ...annotationLines(report, paper),
   ];
-  // What is left are rules and ellipses, of one column each.
+  // The remaining symbols are rules and ellipses, one column each.
   return lines.map(spell);
 }
 
-/** A page, and how its text is spelt. */
+/** A page, and the spelling of its text. */
 type Paper = { width: number; spell: (text: string) => string; look: MetricLook };
 
-/** A line for each run that a person has noted something of: `A_s0 ★ good: the best so far`. */
+/** A line for each run with an annotation: `A_s0 ★ good: the best so far`. */
 function annotationLines({ annotations }: Report, { width, spell }: Paper): string[] {
   if (annotations.length === 0) return [];
   const lines = annotations.map(({ run, note, ...annotation }) => {
@@ -46,10 +46,10 @@ function annotationLines({ annotations }: Report, { width, spell }: Paper): stri
   return ['', 'starred, tagged and noted', ...lines.flatMap((line) => wrap(spell(line), width))];
 }
 
-/** Lines for marked runs; the rest is counted. */
+/** Limit on the lines for marked runs; the rest is counted. */
 const MOST_MARKED = 12;
 
-/** A line for each ended run with which something is wrong: `A_s0 diverged: loss 8.0e78, at its best 2.3`. */
+/** A line for each marked run: `A_s0 diverged: loss 8.0e78, at its best 2.3`. */
 function markLines({ marks }: Report, { width, spell }: Paper): string[] {
   if (marks.length === 0) return [];
   const lines = marks.slice(0, MOST_MARKED).map(({ run, word, reason }) => `${run} ${healthWord(word)}: ${reason}`);

@@ -10,13 +10,13 @@ import { countWords } from './run-marks.js';
 import type { Report, Section } from './report.js';
 import { type Spread, spreadWords } from './spread.js';
 
-/** The tables of a group, as columns of text. Examples and episodes are different things, and do not share a column. */
+/** The tables of a group, as columns of text. Examples and episodes have different tables, as they count different things. */
 export function sectionTables(section: Section, look: MetricLook): Column[][] {
   if (section.kind === 'metrics') return [metricColumns(section, look)];
   return grouped(section.rows, ({ kind }) => String(kind === 'sft')).map(memoryColumns);
 }
 
-/** What the words, marks and numbers of the tables mean, a sentence or two each; only of what occurs in them. */
+/** Notes that explain the words, marks and numbers of the tables, as far as they occur. */
 export function reportNotes(report: Report, spread: Spread): string[] {
   return [
     ...metricNotes(report, spread),
@@ -25,13 +25,13 @@ export function reportNotes(report: Report, spread: Spread): string[] {
   ];
 }
 
-/** As a line of counts has them. */
+/** The states in the order of the count line. */
 const statesInOrder = [
   ...(['done', 'running', 'paused', 'starting', 'stopping', 'queued', 'held'] as const),
   ...(['failed', 'killed', 'lost'] as const),
 ];
 
-/** `12 done · 1 failed · 3 diverged`. */
+/** The numbers of runs by state and mark: `12 done · 1 failed · 3 diverged`. */
 export function countsText({ counts, marks }: Pick<Report, 'counts' | 'marks'>): string {
   const words = statesInOrder.filter((state) => counts[state]);
   return [...words.map((state) => `${counts[state]} ${state}`), ...markWords(countWords(marks))].join(' · ');
@@ -44,7 +44,7 @@ export function titleOf({ group, title }: Section): string {
 /** Marks that the notes below the table explain. */
 const marks = { tie: '*', reference: '†' } as const;
 
-/** The columns of a memory table. All rows count the same thing: episodes, or examples for SFT. */
+/** The columns of a memory table. All rows count the same: episodes, or examples for SFT. */
 function memoryColumns(rows: readonly MemoryRow[]): Column[] {
   const unit = rows.some(({ kind }) => kind === 'sft') ? 'example' : 'episode';
   const column = columnsOf(rows);
@@ -73,7 +73,7 @@ function memoryColumns(rows: readonly MemoryRow[]): Column[] {
   ];
 }
 
-/** Beside other learners, as far as anything is known of them. A cell that says nothing where others do has a dash. */
+/** Columns for other learners, if anything is known of them. An unknown cell has a dash. */
 function comparedColumns(
   rows: readonly MemoryRow[],
   right: (title: string, text: (row: MemoryRow) => string, spare?: number) => Column,
@@ -93,7 +93,7 @@ function comparedColumns(
   ];
 }
 
-/** One line per fitted law: `binary: episodes ∝ N^0.76 [0.70, 0.83] (5 sizes, R² 0.987)`. Two points say nothing of the fit. */
+/** One line per fitted law: `binary: episodes ∝ N^0.76 [0.70, 0.83] (5 sizes, R² 0.987)`. The R² is left out for two points. */
 export function scalingLines(scalings: readonly Scaling[]): string[] {
   return scalings.map(({ condition, bins, extra, law, leftOut, ...scaling }) => {
     const name = [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)]
@@ -118,7 +118,7 @@ function othersText({ idealSlope, tableSlope }: Pick<Scaling, 'idealSlope' | 'ta
   return others.length === 0 ? '' : `; ${others.join(', ')}`;
 }
 
-/** Infinite: most seeds did not get there. */
+/** A count, or `never` for Infinity: most seeds did not get there. */
 function neverOr(value: number): string {
   return value === Infinity ? countText(value) : shortNumber(value);
 }
@@ -170,7 +170,7 @@ function zeroIsNothing(count: number): string {
   return count === 0 ? NOTHING : String(count);
 }
 
-/** Where there is no room, a fate that befell no run need not be told. */
+/** Makes a column without any value the first to be dropped if the table is too wide. */
 function sparedIfNothing(candidate: Column): Column {
   return candidate.cells.every((cell) => cell === NOTHING) ? { ...candidate, spare: 3 } : candidate;
 }
@@ -179,7 +179,7 @@ function unlessEmpty(candidate: Column): Column[] {
   return candidate.cells.every((cell) => cell === '') ? [] : [candidate];
 }
 
-/** What the numbers of the tables of metrics are, where they are not the last values with their deviation. */
+/** Notes on the numbers in tables of metrics, unless they are last values with their deviation. */
 function metricNotes({ sections, value }: Report, spread: Spread): string[] {
   const tables = sections.filter((section) => section.kind === 'metrics');
   const isUsual = value.kind === 'last' && spread === 'std';
@@ -192,7 +192,7 @@ function metricNotes({ sections, value }: Report, spread: Spread): string[] {
   ];
 }
 
-/** What a column counts, and what its word means. */
+/** The columns of outcomes, and notes that explain them. */
 const fates: readonly (readonly [(row: MemoryRow) => number, string])[] = [
   [({ distinct }) => distinct ?? 0, 'distinct: so many of these examples were different; the others repeated them.'],
   [({ counts }) => counts.stuck, `stuck: ended confident (P > ${STUCK_PROBABILITY}) of a wrong answer.`],
@@ -212,7 +212,7 @@ const fates: readonly (readonly [(row: MemoryRow) => number, string])[] = [
   [({ counts }) => counts.unmeasured, 'unmeasured: ended without an evaluation of bits.'],
 ];
 
-/** What the words and marks of the memory tables mean; only those that occur in them. */
+/** Notes that explain the words and marks of the memory tables, as far as they occur. */
 function memoryNotes(rows: readonly MemoryRow[]): string[] {
   if (rows.length === 0) return [];
   const some = (count: (row: MemoryRow) => number) => rows.some((row) => count(row) > 0);
@@ -231,7 +231,7 @@ function memoryNotes(rows: readonly MemoryRow[]): string[] {
   ];
 }
 
-/** What stands beside the measured figures, and how the exponents' intervals are made. */
+/** Notes on the comparisons beside the measured figures, and on the exponents' intervals. */
 function comparedNotes({ sections, tables }: Report): string[] {
   const memory = sections.filter((section) => section.kind === 'memory');
   const rows = memory.flatMap((section) => section.rows);
@@ -258,7 +258,7 @@ function tieNote({ N, bins, topRewardTies: ties, reachableBits: reachable, secre
   );
 }
 
-/** Said only where it matters: the time between evaluations is a good part of the time measured. */
+/** A note for rows in which the time between evaluations is a large part of the measured time. */
 function resolutionNote(rows: readonly MemoryRow[]): string[] {
   const coarse = rows.filter(({ resolution, episodes }) => resolution !== null && resolution > 0.1 * episodes!.median);
   if (coarse.length === 0) return [];

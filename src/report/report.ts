@@ -6,31 +6,31 @@ import type { RunValue } from '../analysis/run-value.js';
 import type { Scaling } from '../analysis/scaling.js';
 import type { MetricRow } from './metric-summary.js';
 
-/** The table of one group. `title`: from the sweep file. `goals`: which end of a metric is good, where that is known. */
+/** The table of one group. `title`: from the sweep file. `goals`: which end of a metric is good, if known. */
 export type Section = { group: string; title: string | null } & (
   | { kind: 'memory'; rows: MemoryRow[]; scalings: Scaling[] }
   | { kind: 'metrics'; keys: string[]; goals: Partial<Record<string, 'minimize' | 'maximize'>>; rows: MetricRow[] }
 );
 
-/** `word`: `diverged`, `collapsed` or `nan`; `reason`: how that is seen, in words. */
+/** `word`: `diverged`, `collapsed` or `nan`; `reason`: the evidence in words. */
 export type RunMark = Finding & { readonly run: string };
 
-/** The results of the runs of a sweep, so far. Everything in it is computed from the files of the runs. */
+/** The results of the runs of a sweep, so far. Everything is computed from the files of the runs. */
 export type Report = {
   sweep: string;
   counts: Partial<Record<ReportedState, number>>;
-  /** Ended runs with which something is wrong that their state does not tell, group by group. */
+  /** Ended runs with a problem that their state does not show, group by group. */
   marks: readonly RunMark[];
-  /** What stands for a run in the tables of metrics. */
+  /** Which value of a metric stands for a run in the tables. */
   value: RunValue;
   sections: Section[];
-  /** Runs that a person has starred, tagged or written a note on, in natural order of name. */
+  /** Runs with a star, tags or a note, in natural order of name. */
   annotations: ({ run: string } & Annotation)[];
-  /** How the tables of logits learnt that the memory tables compare with; none: there is nothing to compare with. */
+  /** How the tables of logits in the comparison were trained; empty: there is no comparison. */
   tables: readonly string[];
 };
 
-/** As `JSON.stringify` wants it: Infinity, which JSON lacks, is the text `infinite`; what is no number is nothing. */
+/** A replacer for `JSON.stringify`: Infinity, which JSON lacks, becomes the text `infinite`; NaN becomes null. */
 export function reportReplacer(_key: string, value: unknown): unknown {
   if (value === Infinity) return 'infinite';
   return typeof value === 'number' && Number.isNaN(value) ? null : value;

@@ -9,37 +9,37 @@ import { metricsToShow, objectiveOf, type SweepOutline } from './sweep-outline.j
 
 type EndedRun = { readonly name: string; readonly group: string; readonly state: RunWord };
 
-/** How many findings there are of each word. */
+/** The number of findings of each word. */
 export function countWords(findings: readonly Finding[]): Partial<Record<Ailment, number>> {
   const counts: Partial<Record<Ailment, number>> = {};
   for (const { word } of findings) counts[word] = (counts[word] ?? 0) + 1;
   return counts;
 }
 
-/** The words that ended runs keep (`diverged`, `collapsed`, `nan`), found as the supervisor finds them, from their files alone. */
+/** The marks of ended runs (`diverged`, `collapsed`, `nan`), by the supervisor's rules, from the files alone. */
 export class RunMarks {
   readonly #outline: SweepOutline;
-  /** By group, then by name. */
+  /** Endings by group, then by name. */
   readonly #endings = new Map<string, Map<string, Ended>>();
 
   constructor(outline: SweepOutline) {
     this.#outline = outline;
   }
 
-  /** Looks at the metrics of a run, all of which have been read. */
+  /** Adds the metrics of a run, all of which have been read. */
   take(run: EndedRun, metrics: RunMetrics): void {
     this.note(run, this.look(run, metrics));
   }
 
-  /** What of the metrics of a run has to be noted, as plain data; null: nothing, whatever they are. */
+  /** The facts about a run's metrics that marks depend on, as plain data; null: the run has no mark in any case. */
   look({ group, state }: EndedRun, metrics: RunMetrics): Ended | null {
-    // Others have not ended, or their failure says more.
+    // Other runs have not ended, or their failure says more.
     if (state !== 'done' && state !== 'killed') return null;
     const choice = metricsToShow(this.#outline, group);
     const judged = judgedMetric(objectiveOf(this.#outline, group), standingIn(metrics, choice));
     const last = metrics.last();
     const names = notFiniteAmong(last, { show: choice.show, judged: judged?.metric });
-    // By the same values as the supervisor has: it keeps few of each run, and may not come to another word.
+    // Uses the same reduced series as the supervisor, as the full one might lead to another mark.
     const values = boiledDown(metrics.series(judged?.metric ?? '').y, smallBounds);
     const ending = judged === null ? null : endingOf(judged, values);
     return { ending, notFinite: notFiniteFindings(names, last, true) };
@@ -51,7 +51,7 @@ export class RunMarks {
     this.#endings.set(group, known.set(name, ended));
   }
 
-  /** Of the runs of a group, by name. To be asked for once all of them have been taken. */
+  /** The marks in a group, by name. Call it after all its runs were added. */
   in(group: string): ReadonlyMap<string, Finding> {
     const ended = this.#endings.get(group) ?? new Map<string, Ended>();
     const siblings = new EndedSiblings([...ended.values()].flatMap(({ ending }) => ending ?? []));
@@ -65,7 +65,7 @@ export class RunMarks {
   }
 }
 
-/** How a run ended. `ending`: null: nothing can be judged. */
+/** How a run ended. `ending` null: it cannot be judged. */
 type Ended = { readonly ending: Ending | null; readonly notFinite: readonly Finding[] };
 
 function standingIn(metrics: RunMetrics, choice: MetricsToShow): string | null {

@@ -2,15 +2,15 @@ import { bestPlace, hasPlace, runValue, type RunValue } from '../analysis/run-va
 import { type Bounds, everyPoint } from '../metrics/bounded-series.js';
 import type { RunMetrics } from '../metrics/run-metrics.js';
 
-/** What has to be kept of the metrics of a run for that: of a long one all points, but for its end and its extremes. */
+/** Which points of a run's metrics are needed: for most values all of them, for its last value and extremes fewer. */
 export function keptFor({ kind }: RunValue): { keep?: Bounds } {
   return kind === 'last' || kind === 'min' || kind === 'max' ? {} : { keep: everyPoint };
 }
 
-/** `x`: the axis of the sweep, for what asks for a place on it; the others look at the values alone. `keys`: of which metrics; absent: of all. */
+/** `x`: the axis of the sweep, for values at a place on it. `keys`: the wanted metrics; absent: all. */
 type Asked = { readonly x: string; readonly value: RunValue; readonly keys?: Iterable<string> };
 
-/** What stands for a run, of metrics that it has written, as `runValue` gives it. */
+/** The values that stand for a run, by metric, see `runValue`. */
 export function valuesOf(
   metrics: RunMetrics,
   { x, value, keys = metrics.keys() }: Asked,

@@ -1,11 +1,11 @@
 import type { MetricSummary } from './metric-summary.js';
 import { shortNumber } from '../text/numbers.js';
 
-/** What a table of metrics says of the seeds of one setting. */
+/** How a table of metrics summarises the seeds of one setting. */
 export const spreads = ['std', 'ci', 'bootstrap', 'range', 'median', 'iqm'] as const;
 export type Spread = (typeof spreads)[number];
 
-/** In words, for a note below the table. */
+/** The same in words, for a note below the table. */
 export const spreadWords: Readonly<Record<Spread, string>> = {
   std: 'mean ± standard deviation over the seeds',
   ci: 'mean [95 % interval by Student’s t] over the seeds',
@@ -15,7 +15,7 @@ export const spreadWords: Readonly<Record<Spread, string>> = {
   iqm: 'interquartile mean [95 % interval by bootstrap] over the seeds',
 };
 
-/** `0.31 ± 0.02`, `0.31 [0.28, 0.35]`; null where no seed has a number. */
+/** `0.31 ± 0.02`, `0.31 [0.28, 0.35]`; null: no seed has a finite value. */
 export function spreadText(summary: MetricSummary, spread: Spread): string | null {
   const { middle, interval } = partsOf(summary, spread);
   if (middle === null) return null;
@@ -25,7 +25,7 @@ export function spreadText(summary: MetricSummary, spread: Spread): string | nul
     : `${shortNumber(middle)} [${interval.map((end) => shortNumber(end)).join(', ')}]`;
 }
 
-/** What stands for the seeds of a setting; null where none has a number. */
+/** The central value of a setting's seeds; null: no seed has a finite value. */
 export function middleOf(summary: MetricSummary, spread: Spread): number | null {
   return partsOf(summary, spread).middle;
 }

@@ -4,7 +4,10 @@ import { type MetricsToShow, namesIn } from '../analysis/metric-order.js';
 import { keptSweepText } from '../files/sweep-text.js';
 import { readToml } from '../spec/file/toml-source.js';
 
-/** What reports and exports take from the sweep file: the order of the groups, their titles, what to show and what to judge by. */
+/**
+ * The part of the sweep file that reports and exports use: the groups in order, their titles, and which metrics to show and
+ * evaluate by.
+ */
 export type SweepOutline = SaidOfRuns & { groups: (SaidOfRuns & { name: string; title: string | null })[] };
 
 /** `judgedBy`: names in the objective and in the stop rule. */
@@ -15,7 +18,7 @@ type SaidOfRuns = {
 };
 export type OutlinedObjective = { name: string; goal: 'minimize' | 'maximize' };
 
-/** `x`: null where nothing is said. */
+/** `x`: null: the file does not set it. */
 type SaidOfMetrics = { show: readonly string[]; x: string | null };
 
 const Metrics = z
@@ -24,7 +27,7 @@ const Metrics = z
     x: z.string().nullable().catch(null),
   })
   .catch({ show: [], x: null });
-/** The objective, and the names in the stop rule; null of either: a group takes back what the sweep says. */
+/** The objective, and the names in the stop rule; null for either: a group cancels the sweep's. */
 const judges = {
   metric: z
     .looseObject({ name: z.string(), goal: z.enum(['minimize', 'maximize']).catch('minimize') })
@@ -41,7 +44,7 @@ const GroupText = z
   .catch({ title: null, metrics: { show: [], x: null } });
 const SweepText = z.looseObject({ groups: z.record(z.string(), GroupText).catch({}), metrics: Metrics, ...judges });
 
-/** What is to be shown of the runs of a group: what the group says, or else the sweep. */
+/** The metrics to show for the runs of a group: the group's own, else the sweep's. */
 export function metricsToShow({ groups, metrics, judgedBy }: SweepOutline, group: string): MetricsToShow {
   const inFile = groups.find(({ name }) => name === group);
   const own = inFile?.metrics;
@@ -49,15 +52,15 @@ export function metricsToShow({ groups, metrics, judgedBy }: SweepOutline, group
   return { show, x: own?.x ?? metrics.x ?? 'step', judgedBy: inFile?.judgedBy ?? judgedBy };
 }
 
-/** What says how good a run of the group is; null: the sweep file does not say. */
+/** The objective of a group; null: the sweep file has none. */
 export function objectiveOf({ groups, objective }: SweepOutline, group: string): OutlinedObjective | null {
   const inFile = groups.find(({ name }) => name === group);
   return inFile === undefined ? objective : inFile.objective;
 }
 
 /**
- * Reads the sweep file kept beside the runs, as far as it goes: it was checked when it was submitted, and a report of
- * finished runs must not fail over it. A sweep of plain commands, or none, gives an empty outline.
+ * Reads the sweep file stored beside the runs without validation: it was validated at its submission, and a report of finished runs
+ * must not fail over it. A list of commands, or no file, gives an empty outline.
  */
 export function readOutline(sweepDirectory: string): SweepOutline {
   const parsed = SweepText.safeParse(keptValue(sweepDirectory));
@@ -75,7 +78,7 @@ export function readOutline(sweepDirectory: string): SweepOutline {
 
 type Judges = { metric?: OutlinedObjective | null | undefined; stop_when?: string[] | null | undefined };
 
-/** What a group says of each takes the place of what the sweep says. */
+/** The objective and the stop rule's names of a group, which replace the sweep's. */
 function judgesOf(own: Judges, sweep: Judges): Pick<SaidOfRuns, 'objective' | 'judgedBy'> {
   const metric = (own.metric === undefined ? sweep.metric : own.metric) ?? null;
   const stop = (own.stop_when === undefined ? sweep.stop_when : own.stop_when) ?? [];

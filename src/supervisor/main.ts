@@ -1,8 +1,8 @@
 /**
  * The supervisor as a program: `supervisor.js --runs DIRECTORY --bin FOLDER [--take-over]`.
  *
- * Started in the background by the first client; ends by itself. Killing it does no harm: runs go on, and the next one
- * takes them up. Its stdout and stderr are `.supervisor/log`.
+ * The first client starts it in the background; it exits by itself. Killing it does no harm: runs continue, and the next one adopts
+ * them. Its stdout and stderr are `.supervisor/log`.
  */
 import { realpathSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ import { makeFolder } from '../files/make-folder.js';
 type Options = { runs: string; bin: string; takesOver: boolean };
 
 async function main(): Promise<void> {
-  // What Node itself has to say goes the same way.
+  // Node's own messages go the same way.
   process.stderr.on('error', () => undefined);
   const { runs: runsDirectory, bin, takesOver } = options();
   executorNamed(process.env['MEMRL_EXECUTOR'] ?? usualExecutor);
@@ -81,8 +81,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * The lock, or null where it is another's, which is then told. `terms`: one that is out of sight from here is waited for, and
- * taken over if it sends no heartbeat for the length of its lease; null: it is left alone.
+ * The lock, or null if another supervisor has it, which is then reported. `terms`: an invisible owner is waited for, and replaced
+ * if it sends no heartbeat during its lease; null: it is left alone.
  */
 async function locked(runsDirectory: string, own: SupervisorLock, terms: LeaseTerms | null): Promise<TakenLock | null> {
   const found = takeLock(runsDirectory, own);
@@ -105,10 +105,10 @@ function executorFile(runsDirectory: string): string {
 }
 
 /**
- * The name of the executor that has started what may still be running, else of the one that is asked for: runs are found by the one
- * that has started them. An earlier version, which started runs on this machine alone, did not write it down.
+ * The name of the executor whose runs may still be up, else of the requested one: runs are found by the executor that started them.
+ * An earlier version, which only had the local one, did not record it.
  *
- * @param isCrashed The last supervisor has not left by itself.
+ * @param isCrashed The last supervisor did not exit by itself.
  */
 function chosenExecutor(runsDirectory: string, isCrashed: boolean): string {
   const kept = textOrNull(executorFile(runsDirectory), 100)?.trim() ?? (isCrashed ? usualExecutor : null);
@@ -124,7 +124,7 @@ function nameOf({ pid, host }: SupervisorLock): string {
 async function serve(options: SupervisorOptions, lock: TakenLock, terms: LeaseTerms): Promise<void> {
   const told = untilTold();
   const supervisor = await Supervisor.start(options);
-  // Until now nobody could come in, so nobody was kept waiting.
+  // No client could connect so far, so no turn delayed one.
   const turns = watchTurns(log, process.env['MEMRL_TURNS'] ?? null);
   log(`process ${process.pid} supervises ${options.runsDirectory}`);
   const idle = supervisor.untilIdle().then(() => NOTHING_LEFT);
@@ -137,7 +137,10 @@ async function serve(options: SupervisorOptions, lock: TakenLock, terms: LeaseTe
 
 type Held = { supervisor: Supervisor; lock: TakenLock; terms: LeaseTerms };
 
-/** Keeps the lease, the lock and the socket, about once a second; resolves when another supervisor has the lock, or nothing is left to own. */
+/**
+ * Maintains the lease, the lock and the socket, about once a second; resolves when another supervisor has the lock, or the
+ * directory is gone.
+ */
 async function untilReplaced({ supervisor, lock, terms }: Held, runsDirectory: string): Promise<string> {
   const lease = new Lease(runsDirectory);
   const { ino } = statSync(runsDirectory, { bigint: true });
@@ -146,7 +149,7 @@ async function untilReplaced({ supervisor, lock, terms }: Held, runsDirectory: s
     await new Promise((resolveWait) =>
       setTimeout(resolveWait, Math.min(untilWholeSecond(performance.now()), terms.beatMs)),
     );
-    // Before anything is written: that would make it anew.
+    // Checked before anything is written, which would create the directory again.
     if (isGone(runsDirectory, ino)) return `its runs directory ${runsDirectory} is gone`;
     const state = stateOf(lock.look);
     if (state === 'lost') return 'another supervisor has taken over the runs directory';
@@ -160,7 +163,7 @@ async function untilReplaced({ supervisor, lock, terms }: Held, runsDirectory: s
   }
 }
 
-/** Whether the directory was deleted or moved away; another one may have its name. A file server that fails settles nothing. */
+/** Whether the directory was deleted or moved; another one may have its name. A failing file server decides nothing. */
 function isGone(directory: string, ino: bigint): boolean {
   try {
     return statSync(directory, { bigint: true, throwIfNoEntry: false })?.ino !== ino;
@@ -169,7 +172,10 @@ function isGone(directory: string, ino: bigint): boolean {
   }
 }
 
-/** The folder of sockets goes with the last session of its user on many machines, and comes again with the next. */
+/**
+ * Creates the socket again: on many machines the folder of sockets is removed with its user's last session, and created with the
+ * next.
+ */
 async function listenAnew(supervisor: Supervisor, lock: TakenLock, runsDirectory: string): Promise<void> {
   try {
     const socket = addressOf(runsDirectory);
@@ -181,7 +187,7 @@ async function listenAnew(supervisor: Supervisor, lock: TakenLock, runsDirectory
   }
 }
 
-/** Where the lock cannot be made anew (a full disk), nobody else can have it either. */
+/** The state of the lock. If it cannot be created again (a full disk), no other process can create it either. */
 function stateOf(look: () => LockState): LockState {
   try {
     return look();
@@ -190,7 +196,7 @@ function stateOf(look: () => LockState): LockState {
   }
 }
 
-/** A polite signal ends the supervisor, not the runs; the terminal's end is none of its business. */
+/** SIGTERM ends the supervisor, not the runs; it ignores the end of the terminal. */
 function untilTold(): Promise<string> {
   process.on('SIGHUP', () => undefined);
   return new Promise((resolveReason) => {
@@ -206,7 +212,7 @@ function addressOf(runsDirectory: string): string {
   });
 }
 
-/** `MEMRL_…`: for tests, and for whoever knows better than the supervisor. */
+/** Settings from `MEMRL_…` variables, for tests and special cases. */
 function hostConfig(): HostConfig {
   const { env } = process;
   return {
@@ -230,7 +236,7 @@ function numberIn(name: string): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** One name for one directory, however it was spelt: lock and socket depend on it. */
+/** The options. The runs directory is resolved to one name, as lock and socket depend on it. */
 function options(): Options {
   const { values } = parseArgs({
     options: { runs: { type: 'string' }, bin: { type: 'string' }, 'take-over': { type: 'boolean' } },
@@ -244,16 +250,19 @@ function options(): Options {
   return { runs, bin: resolve(values.bin), takesOver: values['take-over'] ?? false };
 }
 
-/** On a disk that is full there is no log, and the supervisor goes on without: a stream would end it with an error. */
+/**
+ * Writes a line to the log. On a full disk there is none, and the supervisor continues without: a stream would end it with an
+ * error.
+ */
 function log(line: string): void {
   try {
     writeSync(process.stderr.fd, `${new Date().toISOString()} ${line}\n`);
   } catch {
-    // Nowhere else to say it.
+    // There is no other place to report it.
   }
 }
 
-// Below everything else: what stands further down would not be there yet while it runs.
+// At the end of the file, as later declarations would not be initialized yet.
 try {
   await main();
 } catch (cause) {

@@ -1,8 +1,8 @@
 /**
- * What a supervisor does before it listens: reads the journal of those before it, and resumes the runs that it tells of.
+ * The work of a supervisor before it listens: it reads the journal, and resumes the runs in it.
  *
- * The order matters. What was lost is noted before anything is forgotten; what has to be forgotten is recorded before it is
- * acted upon; the living are adopted before clients see them.
+ * The order matters. Losses are noted before anything is forgotten; what has to be forgotten is recorded before it is acted upon;
+ * live runs are adopted before clients see them.
  */
 import { join } from 'node:path';
 import { supervisorFiles } from '../contract/files.js';
@@ -23,7 +23,7 @@ import type { PlannedRuns } from './runs/planned-runs.js';
 import type { Records } from './runs/records.js';
 import type { SubmissionStore } from './runs/submission-store.js';
 
-/** `recent`: the attempts that ended last; their records may not have been written. */
+/** `recent`: the attempts that ended last, whose records may not have been written. */
 export type OpenedRuns = {
   journal: Journal;
   state: SchedulerState;
@@ -31,7 +31,7 @@ export type OpenedRuns = {
   recent: readonly PastAttempt[];
 };
 
-/** What it takes to resume runs. */
+/** The parts that are needed to resume runs. */
 type ResumeTools = ReconcileTools & {
   runsDirectory: string;
   log: (line: string) => void;
@@ -49,12 +49,12 @@ type ResumeTools = ReconcileTools & {
   loop: Pick<EventLoop, 'follow'>;
 };
 
-/** Adopting so many takes a tenth of a second or more, in which nobody can see or stop them. */
+/** Adopting so many runs takes a tenth of a second or more, in which clients cannot see or stop them. */
 const MANY_LIVE = 100;
-/** Runs that are followed before others have their turn. */
+/** Number of runs that are followed before other work gets its turn. */
 const AT_ONCE = 1000;
 
-/** Opens the journal, and brings the state to where it ends. */
+/** Opens the journal, and replays it into the state. */
 export async function openRuns({
   runsDirectory,
   log,
@@ -87,7 +87,7 @@ export async function resumeRuns(parts: ResumeTools, { past, recent }: OpenedRun
   await followAll(parts);
 }
 
-/** Whoever looks for sweeps that are not known any more is told why. */
+/** Records why sweeps are unknown, for users who look for them. */
 function noteLosses({ runsDirectory, log, state, losses }: ResumeTools, { kept, damaged, isNew }: JournalPast): void {
   if (kept === null && !isNew) return;
   const unknown = sweepsOnDisk(runsDirectory).filter((sweep) => !state.sweeps.has(sweep));
@@ -100,7 +100,7 @@ function noteLosses({ runsDirectory, log, state, losses }: ResumeTools, { kept, 
   losses.note(words, sweeps);
 }
 
-/** A sweep whose commands are gone cannot go on; the next submit brings it back. What has to be recorded for that. */
+/** The events that remove sweeps whose commands are lost; the next submission brings them back. */
 function unreadable({ state, plannedRuns, submissions, losses, log, now }: ResumeTools): SchedulerEvent[] {
   return [...state.sweeps].flatMap(([sweep, ids]) => {
     try {
@@ -117,7 +117,7 @@ function unreadable({ state, plannedRuns, submissions, losses, log, now }: Resum
   });
 }
 
-/** The driver's tools are where the person who submitted last had them. */
+/** Looks for GPUs with the environment of the last submission, whose PATH has the driver's tools. */
 function findGpus({ state, gpus, submissions }: ResumeTools): void {
   const last = [...state.runs.values()].at(-1);
   if (last !== undefined) gpus.lookIn(submissions.of(last.plan).environment);
@@ -131,7 +131,9 @@ function confirmRecords({ plannedRuns, records, clock }: ResumeTools, recent: re
   }
 }
 
-/** Some at a time; and even where there are none, the parts are told that all have been followed. */
+/**
+ * Announces all runs in portions, and at least once even if there are none, so that observers know that all have been announced.
+ */
 async function followAll({ state, loop }: ResumeTools): Promise<void> {
   const ids = [...state.runs.keys()];
   for (let from = 0; from < ids.length; from += AT_ONCE) {

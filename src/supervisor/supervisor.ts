@@ -45,32 +45,32 @@ import { type ReaderHooks, type ReaderLink, Watcher } from './runs/watcher.js';
 import { type OpenedRuns, openRuns, resumeRuns } from './startup.js';
 
 export type SupervisorOptions = {
-  /** Absolute. */
+  /** Absolute path. */
   runsDirectory: string;
   /** Folder of our own programs, put at the end of the runs' PATH. */
   bin: string;
   socket: string;
-  /** Where runs are started, and what that is called. */
+  /** Opens the executor of runs; and its name. */
   openExecutor: OpenExecutor;
   executorName?: string;
-  /** Where their metrics are read. */
+  /** Opens the reader of metrics. */
   openReader: (hooks: ReaderHooks) => ReaderLink;
   completionOf: CompletionOf;
-  /** Whether the runs directory is still locked for this process; sees to it, if nobody else has locked it. */
+  /** Whether this process still holds the lock of the runs directory; takes it again if nobody else has it. */
   isOurs: () => boolean;
   log: (line: string) => void;
   host: HostConfig;
   healthTimes?: HealthTimes;
 };
 
-/** Records are written for so long in one turn before the journal is shortened, ms. */
+/** Time per turn for writing records before the journal is compacted, ms. */
 const WRITE_MS = 10;
-/** With nothing to do and nobody there, the supervisor stays for this long, ms. */
+/** How long an idle supervisor without clients stays, ms. */
 const LINGER_MS = 2000;
-/** Between looks whether it is still so, ms. */
+/** Interval of checks whether it is still idle, ms. */
 const LINGER_LOOK_MS = 200;
 
-/** Owns the runs of a runs directory: what the scheduler decides is done here, and what happens here is told to the scheduler. */
+/** Owns the runs of a runs directory: carries out the scheduler's decisions, and reports events to the scheduler. */
 export class Supervisor {
   readonly #parts: Parts;
 
@@ -78,23 +78,23 @@ export class Supervisor {
     this.#parts = parts;
   }
 
-  /** Resumes what the journal says, then listens. The runs directory must be locked for this process. */
+  /** Resumes the runs of the journal, then listens. This process must hold the lock of the runs directory. */
   static async start(options: SupervisorOptions): Promise<Supervisor> {
     const opened = await openRuns(options);
     const parts = wired(options, opened);
     await resumeRuns(parts, opened);
     parts.proposer.begin();
-    // What ended while nobody was here is not shown as running.
+    // Runs that ended meanwhile are not shown as running.
     await parts.loop.untilQuiet();
     await parts.publisher.listen(options.socket);
     return new Supervisor(parts);
   }
 
-  /** Resolves when there has been nothing to do, and nobody there, for a while. */
+  /** Resolves when the supervisor has been idle, without clients, for a while. */
   async untilIdle(): Promise<void> {
     const { state, loop, ownership, publisher } = this.#parts;
     for (let idle = 0; idle < LINGER_MS;) {
-      // What takes hours is not looked at five times a second: every look wakes the processor.
+      // While runs are up, the check is made once a second, as every check wakes the processor.
       const wait = idle === 0 ? untilWholeSecond(performance.now()) : LINGER_LOOK_MS;
       await new Promise((resolve) => setTimeout(resolve, wait));
       const isBusy = !isSettled(state) || !loop.isQuiet || !ownership.isQuiet;
@@ -107,18 +107,18 @@ export class Supervisor {
     return this.#parts.publisher.isReachable;
   }
 
-  /** Listens there instead. Those who are connected stay. */
+  /** Listens on another socket. Connected clients stay. */
   listen(socket: string): Promise<void> {
     return this.#parts.publisher.listen(socket);
   }
 
-  /** Something may be wrong with the files: the journal looks to itself with the next event. */
+  /** Makes the journal check its file with the next event, as the files may have been damaged. */
   wake(): void {
     const { loop, now } = this.#parts;
     loop.tell({ type: 'time-passed', at: now() });
   }
 
-  /** Leaves. The runs stay up. */
+  /** Shuts down. The runs stay up. */
   async close(reason: string): Promise<void> {
     const { publisher, launches, launcher, executor, usage, health, deadline, clockWatch, records, ...rest } =
       this.#parts;
@@ -131,7 +131,7 @@ export class Supervisor {
   }
 }
 
-/** All parts, each made of those before it; then each is told of what happens. */
+/** Creates all parts, each from earlier ones; then subscribes them to events. */
 function wired(options: SupervisorOptions, opened: OpenedRuns) {
   const core = withLoop(options, opened);
   const reporting = withReporting(core);
@@ -143,7 +143,7 @@ function wired(options: SupervisorOptions, opened: OpenedRuns) {
 
 type Parts = ReturnType<typeof wired>;
 
-/** What is known of the runs, and the event loop that changes it. */
+/** The state of the runs, and the event loop that changes it. */
 function withLoop(options: SupervisorOptions, { journal, state }: OpenedRuns) {
   const { runsDirectory } = options;
   const clock = new SteadyClock(state.boots);
@@ -162,7 +162,7 @@ function withLoop(options: SupervisorOptions, { journal, state }: OpenedRuns) {
   return { ...known, loop, tell, clock, now, deadline, clockWatch };
 }
 
-/** What is said of runs beside their states: warnings, notifications, records; and what their metrics and GPUs say. */
+/** The parts that report on runs: warnings, notifications, records, metrics and GPUs. */
 function withReporting(core: ReturnType<typeof withLoop>) {
   const { runsDirectory, host, log, now, state, submissions, plannedRuns, redaction, loop } = core;
   const losses = new Losses(runsDirectory, state.sweeps);
@@ -202,14 +202,14 @@ function healthWatch({
   );
 }
 
-/** What asks the commands of done rules. */
+/** The part that calls the commands of done rules. */
 function withDoneCommands(known: ReturnType<typeof withReporting>) {
   const doneCommands = new DoneCommands((run) => environmentOfDone(run, known), usableCores());
   const askDone: AskDone = (run) => doneCommands.ask(run);
   return { ...known, doneCommands, askDone };
 }
 
-/** What starts runs and hears of their ends. */
+/** The parts that start runs and receive their ends. */
 function withLauncher(known: ReturnType<typeof withDoneCommands>) {
   const { runsDirectory, bin, host, openExecutor, log, completionOf, now, tell, state, loop } = known;
   const { submissions, plannedRuns, warnings, watcher, gpus, askDone } = known;
@@ -249,7 +249,7 @@ function withLauncher(known: ReturnType<typeof withDoneCommands>) {
   return { ...known, executor, launcher, launches };
 }
 
-/** What keeps up with what runs do and write. */
+/** The parts that observe runs and what they write. */
 function withObserver(known: ReturnType<typeof withLauncher>) {
   const { state, plannedRuns, clock, records, watcher, warnings, gpus, executor, log, now } = known;
   const ownership = new Ownership({ state, plannedRuns, executor, warnings, log, now });
@@ -257,7 +257,7 @@ function withObserver(known: ReturnType<typeof withLauncher>) {
   return { ...known, ownership, observer: new RunObserver(observed) };
 }
 
-/** What hears clients, and what they are shown. */
+/** The parts that serve clients. */
 function withClients(known: ReturnType<typeof withObserver>) {
   const { runsDirectory, log, state, clock, submissions, plannedRuns, watcher, gpus, launcher, records } = known;
   const { executor, loop } = known;
@@ -306,7 +306,7 @@ function requestHandler(known: ReturnType<typeof withObserver>): RequestHandler 
   });
 }
 
-/** Of a run whose process has just ended, with the GPUs that it still has; else without any. */
+/** The environment of a done rule's command, with the GPUs of a run whose process has just ended. */
 function environmentOfDone(run: PlannedRun, known: ReturnType<typeof withReporting>): Record<string, string> {
   const { state, plannedRuns, gpus, bin, host } = known;
   const { environment } = plannedRuns.submitted(run.id) ?? host;
@@ -315,7 +315,7 @@ function environmentOfDone(run: PlannedRun, known: ReturnType<typeof withReporti
   return doneEnvironment(run, slot, { environment, bin, devices: gpus.devices(slot === null ? [] : gpusOf(slot)) });
 }
 
-/** Proposes runs; which slots and GPUs they take is known from those that were launched. */
+/** Proposes runs of open groups; their slots and GPUs are those of the launched ones. */
 function proposerOf(known: ReturnType<typeof withObserver>): Proposer {
   const { state, completionOf, askDone, now, log, submissions, plannedRuns, loop, executor, watcher } = known;
   const room = { placed: false, gpus: 0, perGpu: undefined, sharing: () => 1 };
@@ -331,7 +331,7 @@ function proposerOf(known: ReturnType<typeof withObserver>): Proposer {
   });
 }
 
-/** What a row shows of a run beside its state. */
+/** The facts in a run's row beside its state. */
 function contextOf(run: PlannedRun, known: ReturnType<typeof withObserver>) {
   const { redaction, watcher, gpus, executor, warnings, annotations, plannedRuns, health } = known;
   const next = plannedRuns.next(run.id);
@@ -361,13 +361,13 @@ function problems({ launcher, gpus, losses }: ReturnType<typeof withObserver>): 
   return [shortage === null ? null : `no run can be started right now: ${shortage}`, gpus.problem, losses.words()];
 }
 
-/** The one place that says who hears of what happens, and in which order; see `Observer`. */
+/** Subscribes all observers, in this order; see `Observer`. */
 function subscribeAll(parts: ReturnType<typeof withClients>): void {
   const { isOurs, log, loop, observer, annotations, gpus, usage, etas, health, publisher, notifications, deadline } =
     parts;
   const { state, journal, launcher, proposer } = parts;
   loop.subscribe(
-    // Records and metrics first: whoever hears of an end can read of it.
+    // Records and metrics come first, so that later observers of an end can read them.
     observer,
     annotations,
     gpus,
@@ -389,7 +389,7 @@ function perform(action: SchedulerAction, { launches, executor }: ReturnType<typ
   else executor[action.type](action.id);
 }
 
-/** What must be on disk besides is put there first: the events that tell of it will be gone. */
+/** The snapshot of the state. Files that it refers to are written first, as the events about them will be gone. */
 async function snapshot({ submissions, records, state }: ReturnType<typeof withReporting>): Promise<Snapshot> {
   await submissions.secure();
   while (!records.flush(performance.now() + WRITE_MS)) await passTurn();

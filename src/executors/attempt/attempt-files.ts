@@ -11,7 +11,7 @@ import { type Claim, parseClaim, type ShellWords, shellWords, surrender, withdra
 import { makeFolder } from '../../files/make-folder.js';
 import type { TakenOver } from '../executor.js';
 
-/** Of the files that a shim writes, bytes. */
+/** Size limit of the files that a shim writes, in bytes. */
 const LARGEST = 64 << 10;
 
 export function attemptDirectory(runDirectory: string, attempt: number): string {
@@ -22,12 +22,12 @@ export function readClaim(directory: string): Claim {
   return parseClaim(readIfThere(join(directory, runFiles.pid)));
 }
 
-/** What the shell of the attempt's shim said of the command. */
+/** The messages of the shim's shell about the command. */
 export function readShellWords(directory: string): ShellWords {
   return shellWords(readIfThere(join(directory, runFiles.pid)));
 }
 
-/** Notes that a person takes an attempt for ended whose processes cannot be reached, so that another may be started. */
+/** Records that a user gives up an attempt whose processes cannot be reached, so that another may be started. */
 export function giveUp(directory: string): void {
   try {
     const opened = openForAppending(join(directory, runFiles.pid));
@@ -35,7 +35,7 @@ export function giveUp(directory: string): void {
     writeFileSync(opened.descriptor, `${surrender}\n`);
     closeSync(opened.descriptor);
   } catch {
-    // It is asked for again.
+    // The user can ask again.
   }
 }
 
@@ -44,8 +44,8 @@ export function isGivenUp(directory: string): boolean {
 }
 
 /**
- * Why it cannot be known who owns an attempt, in words: its file is no file, or the disk refuses it. Null: it can, or nobody
- * does.
+ * Why the owner of an attempt cannot be determined, in words: its file is not a regular file, or the disk refuses it. Null: it can,
+ * or there is none.
  */
 export function attemptObstacle(directory: string): string | null {
   const there = statRegular(join(directory, runFiles.pid));
@@ -57,14 +57,13 @@ export function obstacleWords(directory: string, reason: string): string {
 }
 
 /**
- * Makes sure that an attempt will never start, by taking the shim's place. In one step: a claim without its line is a shim's.
+ * Ensures that an attempt will never start, by claiming it in the shim's place. Atomic: a claim without its line is a shim's.
  *
- * Its directory is made before its shim is started, and each shim claims it before it does anything else. So where the
- * directory is there without a claim, nobody has come to begin the attempt; unless the machine stopped meanwhile, which may
- * have taken the file with it.
+ * An attempt's directory is created before its shim starts, and each shim claims it before it does anything else. So if the
+ * directory has no claim, no shim has begun the attempt; unless the machine crashed meanwhile, which may have lost the file.
  *
- * @returns Whether it never ran, as far as that can be known; null when it had been claimed already. Throws when the file
- * cannot be made for another reason.
+ * @returns Whether it never ran, as far as known; null: it had been claimed already. Throws when the file cannot be created for
+ * another reason.
  */
 export function withdraw(directory: string): { neverRan: boolean } | null {
   const madeAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? null;
@@ -81,13 +80,13 @@ export function withdraw(directory: string): { neverRan: boolean } | null {
   }
 }
 
-/** Whether the attempt was claimed before the machine was last started. */
+/** Whether the attempt was claimed before the last boot of the machine. */
 export function isFromEarlierBoot(directory: string): boolean {
   const there = statRegular(join(directory, runFiles.pid));
   return there.kind === 'file' && isBeforeBoot(there.stat.mtimeMs, directory);
 }
 
-/** By the clock of the file system: that of this program may be in another year. */
+/** Uses the clock of the file system, as that of this machine may differ. */
 function isBeforeBoot(mtimeMs: number, directory: string): boolean {
   return timeOrOwn(directory) - mtimeMs > uptime() * 1000;
 }
@@ -100,18 +99,18 @@ function timeOrOwn(directory: string): number {
   }
 }
 
-/** Why the file of the exit code cannot be read though it may be there, in words; null: it can be, or is not there. */
+/** Why the exit file is not readable though it may exist, in words; null: it is, or does not exist. */
 export function exitObstacle(directory: string): string | null {
   const read = readRegular(join(directory, runFiles.exit), LARGEST);
   return read.kind === 'unreadable' ? obstacleWords(directory, read.reason) : null;
 }
 
-/** The exit code the shim wrote; null when it has not (yet). */
+/** The exit code that the shim wrote; null: there is none (yet). */
 export function readExitCode(directory: string): number | null {
   return exitCodeIn(readIfThere(join(directory, runFiles.exit)), () => readIfThere(join(directory, runFiles.pid)));
 }
 
-/** How long ago the shim wrote that exit code, ms, by the clock of this machine; null when it has not. */
+/** Time since the shim wrote that exit code, ms, by the clock of this machine; null: there is none. */
 export function endedAgo(directory: string): number | null {
   const written = statRegular(join(directory, runFiles.exit));
   return written.kind === 'file' ? Math.max(0, Date.now() - written.stat.mtimeMs) : null;
@@ -122,14 +121,14 @@ function readIfThere(path: string): string | null {
 }
 
 /**
- * Makes the orphan the attempt of the later number, too: it has the claim of the one and will have its exit code, for this
- * supervisor and the next ones. So no other process can begin it. Throws when the directory cannot be written to.
+ * Gives the orphan the later number, too: that attempt has the orphan's claim and will have its exit code, for this supervisor and
+ * later ones. So no other process can begin it. Throws when the directory is not writable.
  */
 export function succeed(runDirectory: string, { orphan, attempt }: TakenOver): void {
   ensureOwnDirectory(runDirectory);
   const directory = attemptDirectory(runDirectory, attempt);
   makeFolder(attemptDirectory(runDirectory, orphan));
-  // An empty one, that was made for a start which was put off.
+  // An empty folder, which was created for a start that was postponed.
   rmSync(directory, { recursive: true, force: true });
   symlinkSync(String(orphan), directory);
 }

@@ -1,5 +1,5 @@
 /**
- * What stands in the `pid` file of an attempt, line by line:
+ * The lines of an attempt's `pid` file:
  *
  *     4711 (sh) S 1 … BOOT-ID at HOST/MACHINE-ID/PID-NAMESPACE job 12:KEY                         by the shim of a job of Slurm
  *     4711 (sh) S 1 … BOOT-ID at HOST/MACHINE-ID/PID-NAMESPACE cgroup /sys/fs/cgroup/…/memrl/…   by the shim, when it begins
@@ -14,33 +14,33 @@ import { isRunCgroup } from '../../processes/cgroup.js';
 import type { HostIdentity } from '../../processes/host-identity.js';
 import { type ProcessIdentity, parseIdentity } from '../../processes/process-identity.js';
 
-/** Where the shim ran, beside the boot id of its identity. */
+/** The machine and namespace of the shim; its boot id is in the identity. */
 type Place = Omit<HostIdentity, 'bootId'>;
 
 /**
- * Who owns an attempt. `unreadable`: someone has created the file and its line is not there (yet, or the disk was full).
- * `withdrawn`: a supervisor claimed it so that it can never start; `neverRan`: nor had it. `begun`: a shim did, and entered
+ * The owner of an attempt. `unreadable`: the file exists without its line (yet, or because the disk was full). `withdrawn`: a
+ * supervisor claimed it so that it can never start; `neverRan`: it had not started before. `begun`: a shim claimed it, and entered
  * that cgroup, if any.
  */
 export type Claim =
   | { kind: 'none' }
   | { kind: 'unreadable' }
   | { kind: 'withdrawn'; neverRan: boolean }
-  /** `place` null: an earlier version wrote it, and did not say. `job`: of Slurm, by which it was started; absent: by none. */
+  /** `place` null: an earlier version wrote the claim without it. `job`: the Slurm job of the shim; absent: none. */
   | { kind: 'begun'; identity: ProcessIdentity; place: Place | null; job?: string; cgroup: string | null };
 
 const withdrawal = 'withdrawn by the supervisor';
 const wasGone = '; its directory was gone';
 
-/** The line by which a supervisor takes the shim's place. @param neverRan Whether the command is known not to have run. */
+/** The line with which a supervisor claims an attempt. @param neverRan Whether the command is known not to have run. */
 export function withdrawalLine(neverRan: boolean): string {
   return `${withdrawal}${neverRan ? '' : wasGone}\n`;
 }
 
-/** The line that a supervisor adds when a person says that an attempt out of reach has ended. */
+/** The line that a supervisor adds when a user gives up an unreachable attempt. */
 export const surrender = 'given up';
 
-/** @param text Of the file; null: there is none. */
+/** @param text Text of the file; null: there is none. */
 export function parseClaim(text: string | null): Claim {
   if (text === null) return { kind: 'none' };
   if (text.startsWith(withdrawal)) return { kind: 'withdrawn', neverRan: !text.includes(wasGone) };
@@ -52,28 +52,31 @@ export function parseClaim(text: string | null): Claim {
   return { ...begun, cgroup: isRunCgroup(cgroup) ? cgroup : null, ...(job === undefined ? {} : { job }) };
 }
 
-/** As one word. */
+/** A place as one word. */
 export function placeWord({ host, machineId, pidNamespace }: Place): string {
   return [host, machineId, pidNamespace].map(encodeURIComponent).join('/');
 }
 
-/** The first line for a shim that is known otherwise, and whose shell may say its words where nobody reads them. @param stat Text of its `/proc/PID/stat`. */
+/**
+ * The first line for a live shim that was identified without its file. Its shell may write its messages to a deleted file. @param
+ * stat Text of its `/proc/PID/stat`.
+ */
 export function claimLine(stat: string, { bootId, ...place }: HostIdentity, cgroup: string | null): string {
   const words = [stat.trim(), bootId, 'found', 'at', placeWord(place), ...(cgroup === null ? [] : ['cgroup', cgroup])];
   return `${words.join(' ')}\n`;
 }
 
-/** What the shell said of the command. */
+/** The messages of the shell about the command. */
 export type ShellWords = {
-  /** The command died of a signal; null: what the shell said of that, if anything, is not here. */
+  /** Whether the command died of a signal; null: the shell's messages are not available. */
   signalled: boolean | null;
-  /** No process could be made for the command, so it was not run. */
+  /** Whether no process could be created for the command, so that it was not run. */
   notRun: boolean;
 };
 
 /**
- * A shell gives a program that ends itself with 143 the same code as one that dies of SIGTERM, but says `Terminated` of the
- * second alone. What it says of its own trouble to fork is nothing that happened to the command.
+ * Parses the messages of the shell. For a program that exits with 143 it reports the same code as for one that dies of SIGTERM, but
+ * prints `Terminated` only for the latter. Its messages about failed forks do not concern the command.
  */
 export function shellWords(text: string | null): ShellWords {
   const [first = '', ...lines] = (text ?? '').split('\n');

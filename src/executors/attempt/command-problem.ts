@@ -2,19 +2,19 @@ import { accessSync, closeSync, constants, existsSync, openSync, readSync, statS
 import { isAbsolute, join, resolve } from 'node:path';
 import type { LaunchSpec } from '../executor.js';
 
-/** Why the command of an attempt cannot be started, in words; null when nothing is wrong with it. */
+/** Why the command of an attempt cannot be started, in words; null: no problem was found. */
 export function problemOf({ argv, cwd, environment }: LaunchSpec): string | null {
   return commandProblem(argv[0] ?? '', cwd, environment['PATH'] ?? '');
 }
 
-/** Why this command cannot be started, in words; null when nothing is seen that stands in its way. A relative path is meant from `cwd`. */
+/** Why a command cannot be started, in words; null: no problem was found. A relative path is relative to `cwd`. */
 export function commandProblem(command: string, cwd: string, path: string): string | null {
   const place = placeProblem(cwd);
   if (place !== null) return place;
   if (command.includes('/')) return fileProblem(isAbsolute(command) ? command : resolve(cwd, command));
   const candidates = path.split(':').map((folder) => resolve(cwd, join(folder, command)));
   if (candidates.some((candidate) => fileProblem(candidate) === null)) return null;
-  // The shell would have taken the first that is there.
+  // The shell would have taken the first existing file.
   const there = candidates.find((candidate) => existsSync(candidate));
   return there === undefined ? `command not found: ${command}` : fileProblem(there);
 }
@@ -43,7 +43,10 @@ function fileProblem(file: string): string | null {
   }
 }
 
-/** A script is found, and its shell says "not found" all the same, when its first line names a program that is not there. */
+/**
+ * Why the interpreter of a script cannot be started: if its first line names a missing program, the shell reports "not found" for
+ * the script.
+ */
 function interpreterProblem(file: string): string | null {
   const interpreter = /^#!\s*([^\s\0]+)(\r?)/.exec(firstBytes(file));
   if (interpreter === null) return null;
@@ -52,7 +55,7 @@ function interpreterProblem(file: string): string | null {
   return existsSync(program!) ? null : `the interpreter of ${file} does not exist: ${program}`;
 }
 
-/** The system looks at no more of it. Empty when it may be executed but not read. */
+/** The first bytes of a file, of which the kernel reads no more. Empty if it may be executed but not read. */
 function firstBytes(file: string): string {
   try {
     const descriptor = openSync(file, 'r');

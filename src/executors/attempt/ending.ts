@@ -12,8 +12,8 @@ export function isSigkill(ending: Ending): boolean {
 }
 
 /**
- * The shell says 127 or 126 for a command that it cannot find or execute; we say why. Only then: to look for every command
- * beforehand would take a fifth of the time of a short run.
+ * Adds the reason to an ending with code 127 or 126, with which the shell reports a command that it cannot find or execute. Only
+ * then: checking every command beforehand would take a fifth of the time of a short run.
  */
 export function explained(ending: Ending, spec: LaunchSpec): Ending {
   if (ending.kind !== 'exited' || (ending.code !== 127 && ending.code !== 126)) return ending;
@@ -21,10 +21,10 @@ export function explained(ending: Ending, spec: LaunchSpec): Ending {
   return reason === null ? ending : { kind: 'not-begun', reason };
 }
 
-/** What the operating system said of the shim itself, and who that was; null: this process was not its parent. */
+/** How the shim process ended, by the operating system; null: it was not a child of this process. */
 export type ShimStatus = { pid: number; code: number | null; signal: NodeJS.Signals | null } | null;
 
-/** What the shim has said, which settles it; null when it has not, so that the command may still live. */
+/** The ending by the shim's files, which is certain; null: there is none, so the command may still live. */
 export function provenEnding(directory: string, status: ShimStatus): Ending | null {
   const code = readExitCode(directory);
   if (code !== null) return fromShell(code, directory);
@@ -34,9 +34,9 @@ export function provenEnding(directory: string, status: ShimStatus): Ending | nu
 }
 
 /**
- * The ending of an attempt whose shim died and said nothing, once nothing of it lives any more.
+ * The ending of an attempt whose shim died without an exit code, after none of its processes lives any more.
  *
- * @param outlived Whether something of it lived on after the shim: then it ended in its own way, which nobody saw.
+ * @param outlived Whether processes lived longer than the shim: then the end was observed by nobody.
  */
 export function unprovenEnding(directory: string, status: ShimStatus, outlived: boolean): Ending {
   if (outlived)
@@ -49,14 +49,14 @@ export function unprovenEnding(directory: string, status: ShimStatus, outlived: 
   return { kind: 'unknown', reason: whyUnknown(directory) };
 }
 
-/** The shim's file is there without its line, or has another shim's, or could not be made where there is a place for it. */
+/** Whether a shim failed to claim its attempt: the file has no line, or another shim's, or could not be created. */
 function isUnclaimed(directory: string, shim: number): boolean {
   const claim = readClaim(directory);
   if (claim.kind === 'begun') return claim.identity.pid !== shim;
   return claim.kind !== 'none' || existsSync(directory);
 }
 
-/** It was not killed by us, nor is it our child: the shim itself had no chance, or nowhere to write. */
+/** Why the end is unknown. We did not kill the shim, nor is it our child: it was killed, or could not write. */
 function whyUnknown(directory: string): string {
   const obstacle = attemptObstacle(directory);
   if (obstacle !== null) return obstacle;
@@ -67,7 +67,7 @@ function whyUnknown(directory: string): string {
   return 'its process is gone and left no exit code';
 }
 
-/** A shell says 128 + n for a command that died of signal n, as for one that ended itself with that code. */
+/** Decodes a shell's exit code: 128 + n means that the command died of signal n, or exited with that code. */
 function fromShell(code: number, directory: string): Ending {
   const signal = code > 128 ? names.get(code - 128) : undefined;
   if (signal === undefined) return { kind: 'exited', code };
@@ -75,10 +75,10 @@ function fromShell(code: number, directory: string): Ending {
   return isSignal ? { kind: 'signalled', signal } : { kind: 'exited', code };
 }
 
-/** No shell says a word of these two: a program that leaves with 130 or 141 means them, too. */
+/** Signals for which shells print nothing: programs also exit with 130 or 141 on purpose. */
 const untold = new Set(['SIGINT', 'SIGPIPE']);
 
-/** Some numbers have two names; the usual one comes first. */
+/** Names by signal number; some have two names, of which the usual one comes first. */
 const names = new Map(
   Object.entries(constants.signals)
     .reverse()

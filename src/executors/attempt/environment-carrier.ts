@@ -1,10 +1,10 @@
 /**
- * Getting an environment through a shell unchanged.
+ * Passes an environment through a shell unchanged.
  *
- * A shell makes variables of its own of what it is given, and loses what it cannot: names such as `a.b` or the functions of
- * `module` on a cluster, and those that mean something to itself. Where there are such, the command is executed by a program
- * that first takes the environment of the shim, its parent, as the kernel keeps it. Nothing of it is ever in an argument,
- * which everybody may read. Which names each shell loses was found by experiment: dash 0.5.12, bash 5.2, busybox 1.35.
+ * A shell turns its environment into variables, and loses names that cannot be variables, such as `a.b` or the functions of
+ * `module` on a cluster, and names with a meaning of its own. If there are such, a program executes the command that first reads
+ * the environment of the shim, its parent, from the kernel. The environment is never in an argument, which every user may read. The
+ * names that each shell loses were found by experiment: dash 0.5.12, bash 5.2, busybox 1.35.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -18,7 +18,7 @@ const inBash = [
   ...['BASH', 'BASHOPTS', 'BASHPID', 'BASH_(?!ENV$).*', 'EPOCHSECONDS', 'EPOCHREALTIME', 'COMP_WORDBREAKS'],
 ];
 
-/** Names that are changed or lost. */
+/** Names that each shell changes or loses. */
 const lost: Readonly<Record<string, RegExp>> = {
   dash: anyOf([notIdentifier, ...inAnyShell]),
   busybox: anyOf([notIdentifier, ...inAnyShell]),
@@ -27,9 +27,9 @@ const lost: Readonly<Record<string, RegExp>> = {
 const lostInUnknown = anyOf([notIdentifier, ...inBash]);
 
 /**
- * The command, with words before it where its environment would not come through the shell.
+ * The command, preceded by a carrier if its environment would not pass through the shell.
  *
- * @param environment Of the command. PWD is always its working directory, and SHLVL is counted up by some shells.
+ * @param environment Environment of the command. PWD is always its working directory, and some shells increase SHLVL.
  */
 export function carried(
   argv: readonly string[],
@@ -42,7 +42,7 @@ export function carried(
   return argv;
 }
 
-/** The shell that `/bin/sh` is, by its name. */
+/** The shell behind `/bin/sh`, by name. */
 const systemShell = shellAt('/bin/sh');
 
 function shellAt(path: string): string {
@@ -53,7 +53,7 @@ function shellAt(path: string): string {
   }
 }
 
-/** Words that execute what follows them. The best is found once. */
+/** Carrier programs, which execute the words that follow them. The best one is looked for once. */
 export const carriers: Readonly<Record<'perl' | 'python' | 'node', { program: string; words: readonly string[] }>> = {
   perl: {
     program: '/usr/bin/perl',
@@ -71,7 +71,7 @@ export const carriers: Readonly<Record<'perl' | 'python' | 'node', { program: st
 
 let known: readonly string[] | null = null;
 
-/** None where there is no /proc: what the shell gives is all there is then. */
+/** The best carrier; empty without /proc, as the shell's environment is all there is then. */
 function systemCarrier(): readonly string[] {
   const { perl, python, node } = carriers;
   const best = existsSync(perl.program) ? perl : existsSync(python.program) ? python : node;
@@ -82,7 +82,7 @@ function anyOf(patterns: readonly string[]): RegExp {
   return new RegExp(`^(?:${patterns.join('|')})$`, 's');
 }
 
-/** A shim that was killed meanwhile is not the parent any more: the run's mark tells. */
+/** The parent may have been killed and replaced: the run's mark proves that it is the shim. */
 function inPerl(): string {
   return `open(my $f, "<", "/proc/" . getppid . "/environ") or die "memrl-tui: cannot read its environment: $!\\n";
 my ($m, %e) = ($ENV{${runMarks.directory}}); local $/ = "\\0";
@@ -91,7 +91,7 @@ close $f; die "memrl-tui: its parent is gone\\n" if ($e{${runMarks.directory}} /
 %ENV = %e; exec { $ARGV[0] } @ARGV or print STDERR "memrl-tui: $ARGV[0]: $!\\n"; exit($!+0 == 2 ? 127 : 126)`;
 }
 
-/** Python ignores two signals and would have the command ignore them, too. */
+/** Python ignores two signals, whose defaults must be restored for the command. */
 function inPython(): string {
   return `import os, sys, signal
 m = os.environb.get(b"${runMarks.directory}", b"")
@@ -105,7 +105,7 @@ except OSError as x:
     sys.stderr.write("memrl-tui: %s: %s\\n" % (sys.argv[1], x.strerror)); sys.exit(127 if x.errno == 2 else 126)`;
 }
 
-/** Node cannot become another program, so it stays as its parent and passes signals and the end on. */
+/** Node cannot execute another program in its place, so it stays as the parent and passes on signals and the exit code. */
 function inNode(): string {
   return `const fs = require("fs"), os = require("os"), { spawn } = require("child_process");
 const text = fs.readFileSync("/proc/" + process.ppid + "/environ", "utf8").split("\\0");

@@ -11,7 +11,7 @@ import { attemptDirectory, attemptObstacle } from './attempt-files.js';
 
 export type Refusal = Extract<Start, { kind: 'refused' }>;
 
-/** What a machine is short of now and may have again later. */
+/** Errors that a machine may recover from. */
 const shortages: Readonly<Record<string, string>> = {
   EAGAIN: 'the machine is out of processes',
   EMFILE: 'the supervisor is out of open files',
@@ -21,7 +21,7 @@ const shortages: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
 };
 
-/** Makes what an attempt must find in its run's directory. `log`: its log, which the caller closes. */
+/** Creates the files of an attempt in its run's directory. `log`: its log, which the caller closes. */
 export function openedLog(spec: LaunchSpec): { kind: 'opened'; log: number } | Refusal {
   try {
     const obstacle = claimed(spec);
@@ -37,9 +37,9 @@ export function openedLog(spec: LaunchSpec): { kind: 'opened'; log: number } | R
   }
 }
 
-/** Makes the directory of the attempt. @returns Why nothing can be started there, in words; null: it can. */
+/** Creates the directory of the attempt. @returns Why nothing can be started there, in words; null: it can. */
 function claimed({ directory, attempt }: LaunchSpec): string | null {
-  // A shim would wait for ever at a pipe in the place of its file.
+  // A shim would wait for ever for the reader of a pipe in the place of its file.
   return claimDirectory(directory, attempt) ?? attemptObstacle(attemptDirectory(directory, attempt));
 }
 
@@ -48,7 +48,7 @@ function unwritable(directory: string, obstacle: Obstacle): Refusal {
   return { kind: 'refused', reason: `cannot write to ${join(directory, runFiles.log)}: ${why}`, transient: false };
 }
 
-/** Said before the shim finds it out: an attempt that it cannot claim is used up. */
+/** Checked before the start, as an attempt that the shim cannot claim is used up. */
 function full(directory: string): Refusal {
   return { kind: 'refused', reason: `cannot write to ${directory}: ${shortages['ENOSPC']}`, transient: true };
 }
@@ -59,7 +59,7 @@ export function refusal(error: unknown, what: string): Refusal {
   return { kind: 'refused', reason: `${what}: ${shortage ?? code}`, transient: shortage !== undefined };
 }
 
-/** It becomes the command, so that the shim has one child with or without it. */
+/** The path of `nice`, which executes the command in its place, so that the shim has one child in either case. */
 export function niceProgram(): string {
   return existsSync('/usr/bin/nice') ? '/usr/bin/nice' : 'nice';
 }
@@ -69,7 +69,7 @@ function separate(log: number, attempt: number): void {
   say(log, `\n${attemptSeparator(attempt, new Date())}\n`);
 }
 
-/** The log is a courtesy: a full disk must not keep the reason from the person's screen. */
+/** Writes a line to a run's log, if possible: a full disk must not hide the reason from the user's screen. */
 export function say(log: number, text: string): void {
   try {
     writeSync(log, text);

@@ -3,14 +3,14 @@
  *
  * Called as `sh -c SHIM memrl-shim ATTEMPT_DIRECTORY CGROUP PLACE COMMAND [ARGUMENTS…]`, as the leader of its own session.
  *
- * - It first creates `pid`, which must not exist yet. Whoever creates that file owns the attempt, so an attempt can be
- *   begun once only: if the file is there, or cannot be written, the shim leaves with 75 and the command never runs.
- *   Its line identifies the process and says where that process is (see `claim-text.ts`).
+ * - It first creates `pid`, which must not exist yet. The creator of that file owns the attempt, so an attempt can begin only once:
+ *   if the file exists, or cannot be written, the shim exits with 75 and the command never runs. Its line identifies the process and
+ *   its place (see `claim-text.ts`).
  * - Before that it enters the cgroup, if one is given (else it is empty) and lets it in; the line then ends in its path.
  * - Signals are caught, not ignored, so that the command gets the default dispositions back and the shim outlives it.
  * - The command is executed by a subshell, never run by the shell itself, which would take `cd` or `exit` for its own.
- *   Nothing of the person's environment is named like the variables here.
- * - The shell says on its stderr what it knows of the end and nobody else does: `Killed`, or that it cannot fork. So its
+ *   No variable of the user's environment has the name of a variable here.
+ * - Only the shell knows some facts about the end, and prints them to its stderr: `Killed`, or that it cannot fork. So its
  *   stderr is `pid`, after the first line, and the command gets the log, which the shell keeps as descriptor 3. bash says
  *   it only when it does not try to be another shell.
  * - `exit` gets the code and a newline. No newline: not finished. Its time is the time of the end. A disk that is full has
@@ -38,8 +38,8 @@ memrl_rc=$?
 { cd -P "$memrl_d" && { [ "$PWD" = "$memrl_d" ] || [ pid -ef /dev/fd/4 ]; } && [ ! -e exit ] && echo "$memrl_rc" > exit; } 4>&2 2>/dev/null || echo "exit $memrl_rc" >&2
 exit "$memrl_rc"`;
 
-/** What the shim leaves with when the attempt was not its to begin. */
+/** Exit code of the shim when it could not claim the attempt. */
 export const NOT_OURS = 75;
 
-/** What the shim leaves with when its command was not run, because no process could be made for it. */
+/** Exit code of the shim when no process could be created for its command. */
 export const NOT_RUN = 76;

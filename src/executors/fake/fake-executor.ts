@@ -1,9 +1,8 @@
 /**
- * Runs that are no processes, for tests of what stands above an executor: they cost nothing and do as they are told.
+ * Simulated runs, for tests of the code above an executor: they start no processes and follow commands.
  *
- * What a run is to do stands in its command: `exit CODE` ends at once, `wait` goes on until it is told otherwise, `deaf` does so
- * too and does not listen to a polite request; anything else cannot be started. Nothing waits for a clock, so whoever plays the
- * same story twice is told the same twice.
+ * The command of a run is its script: `exit CODE` ends at once, `wait` runs until it is told to end, `deaf` does so too but ignores
+ * SIGTERM; anything else cannot be started. Nothing depends on a clock, so the same test always sees the same events.
  */
 import type { RunId } from '../../base/ids.js';
 import type {
@@ -18,11 +17,11 @@ import type {
   TakenOver,
 } from '../executor.js';
 
-/** Where the runs are. It outlives its executors, so that one finds what an earlier one has started. */
+/** The machine of the simulated runs. It outlives its executors, so that one finds what an earlier one has started. */
 export class FakeMachine {
-  /** What was started, or tried to be, oldest first. */
+  /** All starts and attempted starts, oldest first. */
   readonly starts: LaunchSpec[] = [];
-  /** What it is short of, in words: no run can be started just now. Null: nothing. */
+  /** What the machine lacks, in words, so that no run can start now. Null: nothing. */
   shortage: string | null = null;
   readonly resources: ExecutorResources;
   readonly #attempts = new Map<string, FakeAttempt | 'withdrawn'>();
@@ -33,10 +32,10 @@ export class FakeMachine {
     this.resources = resources;
   }
 
-  /** As the registry has it of other kinds. */
+  /** Opens an executor, like an entry of the registry. */
   readonly open: OpenExecutor = (_setting, listener) => new FakeExecutor(this, listener);
 
-  /** Starts are answered late, as by a cluster that is busy: when the returned function is called. */
+  /** Delays the answers to starts, like a busy cluster, until the returned function is called. */
   holdStarts(): () => void {
     let release!: () => void;
     const until = new Promise<void>((resolve) => (release = resolve));
@@ -47,18 +46,18 @@ export class FakeMachine {
     };
   }
 
-  /** When starts are answered. */
+  /** Resolves when starts are answered. */
   get answering(): Promise<void> {
     return this.#held?.until ?? Promise.resolve();
   }
 
-  /** The attempt; null where none of that number has begun. */
+  /** An attempt; null: none of that number has begun. */
   attempt(directory: string, number: number): FakeAttempt | null {
     const known = this.#attempts.get(keyOf(directory, number));
     return known === undefined || known === 'withdrawn' ? null : known;
   }
 
-  /** Begins an attempt, unless somebody was there before. */
+  /** Begins an attempt, unless it was claimed before. */
   begin(spec: LaunchSpec): FakeAttempt {
     const key = keyOf(spec.directory, spec.attempt);
     const pid = this.#pids++;
@@ -70,38 +69,38 @@ export class FakeMachine {
     return attempt;
   }
 
-  /** The attempt, which will never begin now if it has not. */
+  /** Claims an attempt, which then never begins if it has not. */
   claim(directory: string, number: number): FakeAttempt | null {
     const key = keyOf(directory, number);
     if (!this.#attempts.has(key)) this.#attempts.set(key, 'withdrawn');
     return this.attempt(directory, number);
   }
 
-  /** The attempt goes by a later number, too. */
+  /** Gives an attempt a later number, too. */
   rename(directory: string, { orphan, attempt }: TakenOver): void {
     const known = this.attempt(directory, orphan);
     if (known !== null) this.#attempts.set(keyOf(directory, attempt), known);
   }
 }
 
-/** One run that is none. */
+/** A simulated run. */
 class FakeAttempt {
   readonly pid: number;
   readonly #isDeaf: boolean;
   readonly #ended: (() => void)[] = [];
   #ending: Ending | null;
   #isPaused = false;
-  /** How it would have ended meanwhile, but it stands still. */
+  /** The ending that takes effect when it continues. */
   #due: Ending | null = null;
 
-  /** @param ending Null: it goes on. */
+  /** @param ending Null: it runs on. */
   constructor(pid: number, isDeaf: boolean, ending: Ending | null) {
     this.pid = pid;
     this.#isDeaf = isDeaf;
     this.#ending = ending;
   }
 
-  /** Null: it goes on. */
+  /** How it ended; null: it has not. */
   get ending(): Ending | null {
     return this.#ending;
   }
@@ -110,13 +109,13 @@ class FakeAttempt {
     return this.#isPaused;
   }
 
-  /** Calls back when it has ended: once, and not at once. */
+  /** Calls back when it has ended: once, and asynchronously. */
   onceEnded(tell: () => void): void {
     if (this.#ending === null) this.#ended.push(tell);
     else setImmediate(tell);
   }
 
-  /** It ends by itself; where it stands still, as soon as it goes on. */
+  /** Ends a run; a suspended one ends when it continues. */
   end(ending: Ending): void {
     if (this.#ending !== null) return;
     if (this.#isPaused) this.#due ??= ending;

@@ -27,75 +27,75 @@ export function newAttempt(
   };
 }
 
-/** An attempt that was started or adopted here, until its end has been told. Times: `performance.now()`. */
+/** An attempt that was started or adopted here, until its end has been reported. Times: `performance.now()`. */
 export type Attempt = {
   readonly id: RunId;
   readonly number: number;
   readonly directory: string;
   readonly pid: number;
-  /** Long ago for one that an earlier supervisor started. */
+  /** Far in the past for an attempt that an earlier supervisor started. */
   readonly startedAt: number;
-  /** Null for one that an earlier supervisor started: nobody will tell us of its end. */
+  /** Null for an attempt that an earlier supervisor started, whose end this process is not notified of. */
   readonly child: ChildProcess | null;
-  /** The machine or container that it began in, if its processes cannot be seen from here; null: they can. */
+  /** The machine or container that it began in, if its processes are not visible here; null: they are. */
   readonly elsewhere: string | null;
-  /** Known at once for an adopted attempt, else from the shim's file when it is needed. */
+  /** Known at once for an adopted attempt, else read from the shim's file when needed. */
   identity: ProcessIdentity | null;
-  /** The run's own process, once it is there; null: not known (yet). */
+  /** The run's own process; null: unknown (yet). */
   command: ProcessIdentity | null;
-  /** Processes that were seen to descend from its shim, as `keyOf` names them. */
+  /** Processes that were seen to descend from its shim, by `keyOf`. */
   readonly seen: Set<string>;
-  /** Null: it has none. Made for it, though its shim may not have entered it yet. */
+  /** Its cgroup, which its shim may not have entered yet; null: none. */
   readonly cgroup: string | null;
-  /** Someone asked it to end: it has ended when its whole tree is gone. */
+  /** Whether it was told to end: then it has ended when its whole tree is gone. */
   stopped: boolean;
-  /** We have made it stand still. */
+  /** Whether this supervisor has suspended it. */
   paused: boolean;
-  /** While it stood still, its command was dead and its shim was not, when they were last looked at. */
+  /** Whether, at the last look during a pause, its command was dead but its shim alive. */
   bereaved: boolean;
-  /** When SIGKILL was sent to all of it. */
+  /** When SIGKILL was sent to all its processes. */
   killedAt: number | null;
-  /** Its shim died without a word; null: it lives, or has told the end. */
+  /** Set if its shim died without reporting an end. */
   orphan: Orphan | null;
-  /** Since when nothing of it lives and nobody has said how it ended; null: it does, or somebody has. */
+  /** Since when none of its processes lives though its end is unknown; null: one does, or the end is known. */
   unreadSince: number | null;
-  /** How it ended, while others of its tree live on, and since when. */
+  /** How and when it ended, while other processes of its tree live. */
   ending: Ending | null;
   endedAt: number;
-  /** What a person should know of it while it goes on, in words. */
+  /** A warning about the live attempt, in words. */
   trouble: string | null;
 };
 
-/** What is left of an attempt without its shim. */
+/** The state of an attempt whose shim has died. */
 export type Orphan = {
   since: number;
   /** How the shim died. */
   status: ShimStatus;
-  /** Those of it that lived when they were last looked for. */
+  /** Its processes that lived at the last search. */
   witnesses: readonly ProcessIdentity[];
-  /** They did not merely die a moment after their shim. */
+  /** Whether they have lived for long enough after the shim not to have died together. */
   outlived: boolean;
 };
 
-/** What survives SIGKILL for so long (a dead disk, another user's process) does not hold the slot for ever, ms. */
+/** Processes that survive SIGKILL (on a dead disk, or of another user) hold the slot no longer than this, ms. */
 const SURVIVAL_MS = 5000;
-/** Helpers of a program that has ended need a moment to notice, ms. */
+/** Time in which helpers of an ended program may notice its end, ms. */
 const PARTING_MS = 500;
 
-/** Everything the attempt has started, as a tree to signal. */
+/** All processes of the attempt, as a tree to signal. */
 export function treeOf(attempt: Attempt): Tree {
   const { pid, directory, number, child } = attempt;
   if (attempt.identity === null) {
     const claim = readClaim(attemptDirectory(directory, number));
     if (claim.kind === 'begun') attempt.identity = claim.identity;
   }
-  // Not identified yet, but our own living child: no one else has its pid.
+  // A shim that is not identified yet, but is our own living child, whose pid cannot have been reused.
   const isOurs = attempt.identity === null && child?.exitCode === null && child.signalCode === null;
   const startTime = isOurs ? identityOf(pid)?.startTime : attempt.identity?.startTime;
   return { pid, startTime: startTime ?? null, directory, cgroup: attempt.cgroup, seen: attempt.seen };
 }
 
-/** Learns who the run's own process is; whether that is known now. About 50 µs until it is, and nothing after. */
+/** Determines the run's own process; returns whether it is known. Takes about 50 µs until it is, and no time after. */
 export function isNamed(attempt: Attempt, census: () => readonly ProcessEntry[]): boolean {
   if (attempt.command !== null) return true;
   const { startTime } = treeOf(attempt);
@@ -107,7 +107,7 @@ export function isNamed(attempt: Attempt, census: () => readonly ProcessEntry[])
 
 type Standing = Pick<Attempt, 'ending' | 'endedAt' | 'stopped' | 'killedAt'>;
 
-/** Whether the end of an attempt can be told, with so many living processes left of it. */
+/** Whether the end of an attempt can be reported, with so many living processes left of it. */
 export function isOver({ ending, endedAt, stopped, killedAt }: Standing, left: number, now: number): boolean {
   if (left === 0) return ending !== null;
   if (killedAt !== null) return now - killedAt > SURVIVAL_MS;
@@ -115,16 +115,16 @@ export function isOver({ ending, endedAt, stopped, killedAt }: Standing, left: n
 }
 
 /**
- * The run's own process, which people see and may signal: the child of its shim. Null while there is none.
+ * The run's own process, which users see and may signal: the child of its shim. Null: there is none.
  *
- * @param census All processes, asked only where the kernel does not tell the children of one (`CONFIG_PROC_CHILDREN`).
+ * @param census Returns all processes; called only if the kernel does not list children (`CONFIG_PROC_CHILDREN`).
  */
 function commandProcess(shim: number, census: () => readonly ProcessEntry[]): ProcessIdentity | null {
   const child = childrenOf(shim)?.[0] ?? (canTellChildren ? undefined : foundAmong(census(), shim));
   return child === undefined ? null : identityOf(child);
 }
 
-/** Pids of the children of a process, oldest first, in 20 µs; null when it is gone or the kernel does not tell. */
+/** Pids of the children of a process, oldest first, in 20 µs; null: it has ended, or the kernel does not list them. */
 function childrenOf(pid: number): number[] | null {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean);
@@ -139,21 +139,21 @@ function foundAmong(processes: readonly ProcessEntry[], shim: number): number | 
   return processes.find(({ parent }) => parent === shim)?.pid;
 }
 
-/** Attempts that are looked at in one go: 60 µs for each process of theirs. */
+/** Number of attempts examined at once: 60 µs for each process of theirs. */
 const AT_ONCE = 20;
-/** More of one run are not remembered: programs that start thousands of processes wait for them. */
+/** Limit on the remembered processes of a run; programs that start thousands wait for them. */
 const MOST = 1000;
 
 type Member = { pid: number; seen: Set<string> };
 
 /**
- * Remembers who descends from the shims of living attempts: a process that leaves its parents later, with nothing left on it
- * to tell where it comes from, is known all the same. One that is gone from its parents before anybody has looked is not.
+ * Remembers the descendants of living attempts' shims, so that a process which detaches later without any trace of its origin is
+ * still known. One that detaches before the first look is not.
  */
 export class FamilyWatch {
   #next = 0;
 
-  /** To be called every second or so: looks at some of the attempts, the next ones each time. */
+  /** Looks at some of the attempts, the next ones each time; call it about every second. */
   look(attempts: readonly Member[]): void {
     const count = Math.min(AT_ONCE, attempts.length);
     for (let turn = 0; turn < count; turn++) {
@@ -174,22 +174,22 @@ function remember(pid: number, seen: Set<string>): void {
   }
 }
 
-/** Between looks at attempts whose command has not come up yet, ms. */
+/** Interval of looks at attempts whose command has not started yet, ms. */
 const NAMING_MS = 50;
-/** Of them, so many are looked at in one go: 0.1 ms each. */
+/** Number of them examined at once: 0.1 ms each. */
 const NAMED_AT_ONCE = 50;
 
 type NamingTools = {
   isWatched: (attempt: Attempt) => boolean;
   table: ProcessTable;
-  /** The run's own process is known now. */
+  /** Called when the run's own process becomes known. */
   named: (attempt: Attempt) => void;
 };
 
-/** Learns who the runs' own processes are. Most runs of a moment are over before anyone has asked. */
+/** Determines the runs' own processes. Most very short runs end before. */
 export class Naming {
   readonly #tools: NamingTools;
-  /** Whose command is not known yet. */
+  /** Attempts whose command is unknown. */
   readonly #unnamed = new Set<Attempt>();
   #timer: NodeJS.Timeout | null = null;
 
@@ -213,7 +213,7 @@ export class Naming {
       const isOnTheWay = isWatched(attempt) && attempt.ending === null && attempt.orphan === null;
       this.#unnamed.delete(attempt);
       if (isOnTheWay && !isNamed(attempt, () => table.inThisTurn())) {
-        // To the end of the line.
+        // Moves to the end of the line.
         this.#unnamed.add(attempt);
         continue;
       }

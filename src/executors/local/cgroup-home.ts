@@ -1,12 +1,12 @@
 /**
- * Where this supervisor's runs live in the tree of cgroups (version 2), if it may make cgroups at all.
+ * The cgroups (version 2) of this supervisor's runs, if it may create any.
  *
- * Its place is `memrl/<hash of the runs directory>/<sweep>:<run>.<attempt>` below the supervisor's own cgroup: below, so that
- * the limits an administrator set keep holding; the own one, because moving a process takes the right to write to the
- * closest common parent. Nothing is asked of a controller, so none has to be switched on.
+ * They are at `memrl/<hash of the runs directory>/<sweep>:<run>.<attempt>` below the supervisor's own cgroup: below it, so that an
+ * administrator's limits still apply; and its own, because moving a process needs write permission for the closest common parent.
+ * No controller is used, so none has to be enabled.
  *
- * A run pays 0.1 ms for it where starts are dense. After a pause the kernel waits for all its processors before it moves the
- * first shim, some 10 ms in which nothing is computed.
+ * A run pays 0.1 ms for it when many start together. After a pause the kernel waits for all CPUs before it moves the first shim,
+ * some 10 ms in which nothing is computed.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
@@ -17,15 +17,15 @@ import { cgroupFolder, removeCgroup } from '../../processes/cgroup.js';
 import { makeFolder } from '../../files/make-folder.js';
 
 const LONGEST_NAME = 255;
-/** A cgroup of another supervisor that is empty for longer is not one that its shim is about to enter, ms. */
+/** An empty cgroup of another supervisor that is older than this is abandoned, ms; a younger one may be about to be entered. */
 const STALE_MS = 60_000;
 const ATTEMPTS = 5;
 
 export class CgroupHome {
   readonly path: string;
-  /** Cgroups that were not empty when their attempt had ended. */
+  /** Cgroups that were not empty at the end of their attempt. */
   readonly #busy = new Set<string>();
-  /** Cgroups of ended attempts that are still to be removed. */
+  /** Cgroups of ended attempts that have yet to be removed. */
   readonly #ended = new Set<string>();
   #isRemoving = false;
 
@@ -33,36 +33,36 @@ export class CgroupHome {
     this.path = path;
   }
 
-  /** Makes the cgroup of an attempt, 0.05 ms. Null if that fails: the attempt then goes without. */
+  /** Creates the cgroup of an attempt, in 0.05 ms. Null if that fails: the attempt then has none. */
   make(id: RunId, attempt: number): string | null {
     const path = join(this.path, nameOf(id, attempt));
     try {
       mkdirSync(path);
     } catch {
-      // One of that name with living processes in it is not this attempt's. The place itself may have been cleared away.
+      // A cgroup of that name with living processes belongs to another attempt. The parent itself may have been removed.
       if (!removeCgroup(path) || !isMade(path)) return null;
     }
-    // An attempt that was refused is made again under its number.
+    // An attempt that was refused is started again under its number.
     this.#ended.delete(path);
     this.#busy.delete(path);
     return path;
   }
 
   /**
-   * Removes the cgroup of an ended attempt, here or of an earlier supervisor, in a quiet turn: the kernel takes up to 20 ms
-   * for one, and a hundred attempts may end in the same turn. One in which processes live is kept until `tidy` finds it empty.
+   * Removes the cgroup of an ended attempt, also an earlier supervisor's, in a quiet turn: the kernel takes up to 20 ms for each,
+   * and a hundred attempts may end in the same turn. One with living processes is kept until `tidy` finds it empty.
    */
   remove(path: string): void {
     this.#ended.add(path);
     this.#goOn();
   }
 
-  /** Tries again what could not be removed. */
+  /** Tries again to remove the remaining cgroups. */
   tidy(): void {
     for (const path of this.#busy) this.remove(path);
   }
 
-  /** Leaves nothing behind but the cgroups of living runs. */
+  /** Removes all cgroups except those of living runs. */
   close(): void {
     for (const path of [...this.#ended, ...this.#busy]) this.#removeNow(path);
     removeEmpty(this.path);
@@ -87,7 +87,7 @@ export class CgroupHome {
   }
 }
 
-/** Removes the cgroup of an ended attempt soon, if it had one; what still lives in it is waited for by its home. */
+/** Removes the cgroup of an ended attempt soon, if it had one; its home waits for processes in it. */
 export function release(cgroup: string | null, home: CgroupHome | null): void {
   if (cgroup === null) return;
   if (home === null) removeCgroup(cgroup);
@@ -95,15 +95,15 @@ export function release(cgroup: string | null, home: CgroupHome | null): void {
 }
 
 /**
- * Null where cgroups of our own cannot be made: no cgroup v2, not permitted, not Linux. Clears what dead runs left behind,
- * also those of runs directories that are gone: nobody else would.
+ * The home of cgroups; null if none can be created: no cgroup v2, no permission, not Linux. Removes those of dead runs, also of
+ * deleted runs directories, as nobody else would.
  */
 export function openCgroupHome(runsDirectory: string, staleMs = STALE_MS): CgroupHome | null {
   const own = ownCgroup();
   if (own === null) return null;
   const hash = createHash('sha256').update(runsDirectory).digest('hex').slice(0, 12);
   const path = join(own, 'memrl', hash);
-  // Other supervisors may clear away the folder above it at this very moment.
+  // Other supervisors may remove the parent folder at the same time.
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const home = homeAt(own, path, staleMs);
     if (home !== null) return home;
@@ -113,7 +113,7 @@ export function openCgroupHome(runsDirectory: string, staleMs = STALE_MS): Cgrou
 
 function homeAt(own: string, path: string, staleMs: number): CgroupHome | null {
   try {
-    // To move a process to where it is needs the same right as to move it to a child.
+    // Moving a process to its own cgroup needs the same permission as moving it to a child.
     writeFileSync(join(own, 'cgroup.procs'), String(process.pid));
     makeFolder(path);
     for (const home of folders(dirname(path))) sweep(home, home === path ? 0 : staleMs);
@@ -132,7 +132,7 @@ function ownCgroup(): string | null {
   }
 }
 
-/** Runs have no `:` in their names, so no two attempts share one. */
+/** The name of an attempt's cgroup; names of runs contain no `:`, so it is unique. */
 function nameOf(id: RunId, attempt: number): string {
   const name = `${id.replace('/', ':')}.${attempt}`;
   return name.length <= LONGEST_NAME ? name : createHash('sha256').update(name).digest('hex');
@@ -147,7 +147,7 @@ function isMade(path: string): boolean {
   }
 }
 
-/** Removes the empty cgroups of a home that are older than that, and the home with the last of them. */
+/** Removes the empty cgroups of a home that are older than this, and the home with the last of them. */
 function sweep(home: string, ageMs: number): void {
   const isOld = (path: string) => Date.now() - (statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0) >= ageMs;
   const left = folders(home);
@@ -160,38 +160,38 @@ function folders(path: string): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
 }
 
-/** The folder of a supervisor and, with the last of them, `memrl` itself. */
+/** Removes the folder of a supervisor and, with the last of them, `memrl` itself. */
 function removeEmpty(home: string): void {
   try {
     rmdirSync(home);
     rmdirSync(dirname(home));
   } catch {
-    // Others are there.
+    // Other cgroups are left.
   }
 }
 
 /**
- * Tells whether the kernel has killed a process for want of memory lately. It says how often, not whom: whoever died of an
- * unexplained SIGKILL at that time takes one of the kills.
+ * Tells whether the kernel has recently killed a process for lack of memory. The counter does not say which, so each run that died
+ * of an unexplained SIGKILL at that time takes one of the kills.
  */
 export class OomWatch {
   readonly #count: () => number;
   #before: number;
   #latest: number;
 
-  /** @param count How many such kills there were since some moment; it may grow by those of others. */
+  /** @param count Returns the number of such kills so far; it may include those of other processes. */
   constructor(count: () => number = oomKills) {
     this.#count = count;
     this.#before = this.#latest = count();
   }
 
-  /** To be called every second or so. Kills are remembered until the call after the next, for an end that is told late. */
+  /** Call it about every second. Kills are remembered until the call after the next, as an end may be reported late. */
   look(): void {
     this.#before = Math.max(this.#before, this.#latest);
     this.#latest = this.#count();
   }
 
-  /** Whether there was a kill lately that nobody has taken yet. */
+  /** Takes one of the recent kills; false: none is left. */
   take(): boolean {
     if (this.#count() <= this.#before) return false;
     this.#before++;
@@ -199,7 +199,7 @@ export class OomWatch {
   }
 }
 
-/** Of the whole machine, containers included; 0 where there is no /proc. */
+/** The kernel's counter for the whole machine, containers included; 0 without /proc. */
 function oomKills(): number {
   try {
     return Number(/^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'))?.[1] ?? 0);

@@ -11,31 +11,31 @@ import { type CgroupHome, type OomWatch, release } from './cgroup-home.js';
 import { explained, isSigkill, provenEnding, type ShimStatus, unprovenEnding } from '../attempt/ending.js';
 import { hasOutlived, isBereft, isDue, isLed, lookAround, troubleOfOrphan } from './orphan.js';
 
-/** Between looks at attempts that cannot tell us of their end, ms. */
+/** Interval of looks at attempts whose end is not notified, ms. */
 const LOOK_MS = 100;
-/** An exit code that cannot be read is looked for again for so long before it is taken for lost, ms. */
+/** Time for which an unreadable exit code is tried again before it counts as lost, ms. */
 const UNREAD_MS = 3000;
-/** A run shorter than this is not worth a search for what it left behind, ms. */
+/** A shorter run's leftovers are not searched for, ms. */
 const SHORT_MS = 5000;
 
 type EndWatchTools = {
-  /** All that are watched. */
+  /** All watched attempts. */
   attempts: ReadonlyMap<RunId, Attempt>;
   table: ProcessTable;
   home: CgroupHome | null;
   oom: OomWatch;
   listener: Pick<ExecutorListener, 'named' | 'troubled'>;
-  /** What came up while the rest was being killed. */
+  /** Kills processes that appeared while the others were being killed. */
   killAgain: (attempt: Attempt) => void;
-  /** What is left of a paused attempt would stand still for ever. */
+  /** Continues the rest of a paused attempt, which would be suspended for ever. */
   release: (attempt: Attempt) => void;
-  /** It is over, and is not watched any more. */
+  /** Called when an attempt is over and no longer watched. */
   over: (attempt: Attempt, ending: Ending, leaked: readonly LeakedProcess[]) => void;
 };
 
 /**
- * Learns how attempts end, and when nothing of them is left: from their shims where those are our children, else by looking.
- * An attempt that was asked to end, or whose shim died without a word, is over when its whole tree is gone.
+ * Notices how attempts end, and when none of their processes is left: from their shims if those are our children, else by looking.
+ * An attempt that was told to end, or whose shim died without a report, is over when its whole tree is gone.
  */
 export class EndWatch {
   readonly #tools: EndWatchTools;
@@ -50,7 +50,7 @@ export class EndWatch {
     if (this.#looking !== null) clearTimeout(this.#looking);
   }
 
-  /** @param spec Of an attempt that was started here; null: adopted. */
+  /** @param spec The launch of an attempt that was started here; null: it was adopted. */
   shimGone(attempt: Attempt, status: ShimStatus, spec: LaunchSpec | null): void {
     const ending = provenEnding(attemptDirectory(attempt.directory, attempt.number), status);
     if (ending !== null) return this.#shimEnded(attempt, spec === null ? ending : explained(ending, spec));
@@ -58,23 +58,23 @@ export class EndWatch {
     this.#lookNow();
   }
 
-  /** To be called when an attempt is watched that cannot tell its end, or is to come to it. */
+  /** Schedules a look; call it when an attempt is watched whose end is not notified, or is expected. */
   look(): void {
     if (this.#looking === null) this.#lookSince(performance.now());
   }
 
   #lookSince(since: number): void {
-    // A thousand adopted runs cost 30 ms a look, so the looks get rarer with them.
+    // A thousand adopted runs take 30 ms per look, so the interval grows with their number.
     const dueAt = since + Math.max(LOOK_MS, this.#tools.attempts.size);
     this.#looking = setTimeout(() => {
       this.#looking = null;
-      // A supervisor that comes up adopts a thousand after it has asked for a look at the first.
+      // A starting supervisor may adopt a thousand attempts after it has scheduled the first look.
       if (this.#tools.attempts.size > dueAt - since) this.#lookSince(since);
       else this.#lookNow();
     }, dueAt - performance.now()).unref();
   }
 
-  /** Ends of one moment share one look. All processes are read for it, so it comes when not much else is done. */
+  /** Looks soon; ends at the same time share one look. It reads all processes, so it happens in a quiet turn. */
   #lookNow(): void {
     if (this.#isLookingNow) return;
     this.#isLookingNow = true;
@@ -90,7 +90,7 @@ export class EndWatch {
     this.#endsWith(attempt, ending);
     const isShort = attempt.endedAt - attempt.startedAt < SHORT_MS;
     release(attempt.cgroup, this.#tools.home);
-    // One that had the time may have left its cgroup, too.
+    // A longer run had time to start processes outside its cgroup.
     if (!attempt.stopped && !wasPaused && isShort) this.#tools.over(attempt, attempt.ending!, []);
     else this.#lookNow();
   }
@@ -100,7 +100,10 @@ export class EndWatch {
     attempt.endedAt = performance.now();
   }
 
-  /** SIGKILL comes from us, from a person, or from a kernel that has run out of memory. Wrappers pass it on as a code. */
+  /**
+   * Adds the cause of a SIGKILL: it comes from us, from a user, or from a kernel that is out of memory. Wrappers pass it on as a
+   * code.
+   */
   #withCause(attempt: Attempt, ending: Ending): Ending {
     const wasKilled = ending.kind === 'exited' ? ending.code === 137 : isSigkill(ending);
     if (!wasKilled || attempt.stopped) return ending;
@@ -115,7 +118,7 @@ export class EndWatch {
       if (attempt.child === null && isLed(attempt) && !isAlive(attempt.identity!)) this.shimGone(attempt, null, null);
       if (isOrphaned(attempt, now)) this.#tellTrouble(attempt);
     }
-    // To ask of each whether it lives takes as long as to read all processes, where many are adopted.
+    // Checking each of many adopted attempts takes as long as reading all processes.
     inQuietTurn(() => this.#lookAtDue());
   }
 
@@ -147,13 +150,13 @@ export class EndWatch {
     lookAround(attempt, left);
     if (!isBereft(attempt.orphan!)) return outlived ? this.#tellTrouble(attempt) : undefined;
     const directory = attemptDirectory(attempt.directory, attempt.number);
-    // A shim that is adopted may have told its end since.
+    // An adopted shim may have reported its end meanwhile.
     const proven = provenEnding(directory, status);
     if (proven === null && this.#mayYetBeRead(attempt, directory)) return;
     this.#endsWith(attempt, proven ?? unprovenEnding(directory, status, outlived));
   }
 
-  /** A disk or a file server that fails for a moment must not cost a run its end. */
+  /** Whether an unreadable file may become readable: a disk or file server that fails for a moment must not cost a run its end. */
   #mayYetBeRead(attempt: Attempt, directory: string): boolean {
     const obstacle = exitObstacle(directory);
     attempt.unreadSince ??= performance.now();
@@ -170,7 +173,7 @@ export class EndWatch {
   }
 }
 
-/** Whether others of it live on without its shim. */
+/** Whether other processes of the attempt live without its shim. */
 function isOrphaned({ orphan, unreadSince }: Attempt, now: number): boolean {
   return orphan !== null && hasOutlived(orphan, now) && unreadSince === null;
 }

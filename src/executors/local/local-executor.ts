@@ -25,13 +25,13 @@ import { isLed } from './orphan.js';
 import { startAttempt } from './start-attempt.js';
 import { livingOrphanedAttempt, unreachable, whereaboutsOf } from './whereabouts.js';
 
-/** A shim younger than this may not have started its command yet, and would swallow a polite signal, ms. */
+/** A younger shim may not have started its command yet, and would swallow SIGTERM, ms. */
 const YOUTH_MS = 250;
 
-/** Families of attempts whose cgroups hold them are looked at every so many seconds. */
+/** Descendants of attempts in cgroups are looked at every so many seconds. */
 const HELD_EVERY = 5;
 
-/** `MEMRL_CGROUP=off` in the supervisor's environment: runs get no cgroups of their own, though they could have them. */
+/** Opens the executor. With `MEMRL_CGROUP=off` in the supervisor's environment runs get no cgroups. */
 export function openLocalExecutor(
   { runsDirectory, environment }: ExecutorSetting,
   listener: ExecutorListener,
@@ -40,7 +40,7 @@ export function openLocalExecutor(
   return new LocalExecutor(listener, home);
 }
 
-/** Starts, watches and ends runs on this machine. They do not need it to live: a new one adopts what an old one started. */
+/** Starts, watches and ends runs on this machine. They live independently of it: a new executor adopts those of an old one. */
 export class LocalExecutor implements Executor {
   readonly #attempts = new Map<RunId, Attempt>();
   readonly #listener: ExecutorListener;
@@ -55,7 +55,7 @@ export class LocalExecutor implements Executor {
   #pulse: NodeJS.Timeout | null = null;
   #beats = 0;
 
-  /** @param home Where each attempt gets a cgroup of its own; null: nowhere, and processes are found by what they carry. */
+  /** @param home Creates a cgroup for each attempt; null: processes are found by their marks. */
   constructor(listener: ExecutorListener, home: CgroupHome | null = null, oom = new OomWatch()) {
     this.#listener = listener;
     this.#home = home;
@@ -73,7 +73,7 @@ export class LocalExecutor implements Executor {
     });
   }
 
-  /** A slot for each core that may be used, and the GPUs of this machine. */
+  /** A slot for each usable core, and the GPUs of this machine. */
   resources(): ExecutorResources {
     return { slots: this.#cores, gpus: 'placed' };
   }
@@ -124,7 +124,7 @@ export class LocalExecutor implements Executor {
     return this.#attempts.get(id)?.command?.pid ?? null;
   }
 
-  /** Its shim, or one that outlived it. */
+  /** The pid of its shim, or of a process that outlived it. */
   rootOf(id: RunId): number | null {
     const attempt = this.#attempts.get(id);
     if (attempt === undefined || attempt.elsewhere !== null) return null;
@@ -145,7 +145,7 @@ export class LocalExecutor implements Executor {
     this.#ends.look();
   }
 
-  /** What survives is told with the ending, 5 s later. */
+  /** Kills a run. Survivors are reported with the ending, 5 s later. */
   kill(id: RunId): void {
     const attempt = this.#attempts.get(id);
     if (attempt === undefined) return;
@@ -211,20 +211,20 @@ export class LocalExecutor implements Executor {
       this.#pulse = setTimeout(() => this.#beat(), untilWholeSecond(performance.now())).unref();
   }
 
-  /** What happens so rarely that once a second is enough. */
+  /** Rare changes, which are checked once a second. */
   #checkOn(attempt: Attempt): void {
     if (attempt.elsewhere !== null) this.#lookElsewhere(attempt);
     if (attempt.trouble !== null) this.#listener.troubled(attempt.id, attempt.trouble);
-    // Its shim stands still, too, and cannot tell that the command was killed.
+    // A suspended shim cannot report that the command was killed.
     const isDead = attempt.paused && attempt.command !== null && !isAlive(attempt.command);
-    // Where the shim was killed with it, what is left stands still until a person says otherwise. Of two that are killed
-    // together one may be seen to be dead before the other, so that is believed at the second look.
+    // If the shim was killed as well, the rest stays suspended until a user acts. Of two processes that are killed together one may
+    // be seen dead before the other, so a second look decides.
     const isBereaved = isDead && isLed(attempt) && isAlive(attempt.identity!);
     if (isBereaved && attempt.bereaved) this.continue(attempt.id);
     attempt.bereaved = isBereaved;
   }
 
-  /** All that can be seen of it is whether it has told its end. */
+  /** Checks whether an attempt elsewhere has reported its end; nothing else of it is visible. */
   #lookElsewhere(attempt: Attempt): void {
     const directory = attemptDirectory(attempt.directory, attempt.number);
     const ending = provenEnding(directory, null);

@@ -12,24 +12,24 @@ const carryOut: Readonly<Record<Order, (trees: readonly Tree[]) => void>> = {
   continue: continueTrees,
 };
 
-/** Carries orders out, in the order in which they were given. Equal ones of one moment share the search for the processes. */
+/** Carries out orders in sequence. Equal orders at the same time share the search for processes. */
 export class Orders {
   readonly #isWatched: (attempt: Attempt) => boolean;
   #given: { order: Order; attempt: Attempt }[] = [];
 
-  /** @param isWatched One that has ended meanwhile is left alone: its pids may be others'. */
+  /** @param isWatched Whether an attempt is still watched: if it has ended, its pids may have been reused. */
   constructor(isWatched: (attempt: Attempt) => boolean) {
     this.#isWatched = isWatched;
   }
 
   give(order: Order, attempt: Attempt): void {
-    // The same pids are others here.
+    // These pids belong to another machine or container.
     if (attempt.elsewhere !== null) return;
     if (this.#given.length === 0) inQuietTurn(() => this.#carryOut());
     this.#given.push({ order, attempt });
   }
 
-  /** Equal ones in a row together, and one such row in a turn. */
+  /** Carries out a sequence of equal orders together, one such sequence per turn. */
   #carryOut(): void {
     const given = this.#given.filter(({ attempt }) => this.#isWatched(attempt));
     const first = given[0]?.order;

@@ -1,33 +1,33 @@
 /**
- * An attempt whose shim died without a word. The run goes on as long as anything of it lives, though nobody will learn its
- * exit code. To look for it costs a reading of all processes, so those that were found are asked first.
+ * An attempt whose shim died without reporting an end. The run continues while any of its processes lives, though its exit code
+ * will remain unknown. Searching for them reads all processes, so known ones are checked first.
  */
 import { bootId, isAlive } from '../../processes/process-identity.js';
 import { type ProcessEntry, readProcess } from '../../processes/process-table.js';
 import { type Attempt, type Orphan, treeOf } from './attempt.js';
 
-/** Whether it goes on with its shim, as far as is known. */
+/** Whether it continues with its shim, as far as known. */
 export function isLed({ elsewhere, ending, orphan }: Attempt): boolean {
   return elsewhere === null && ending === null && orphan === null;
 }
 
-/** Whether its processes have to be looked for. */
+/** Whether its processes have to be searched for. */
 export function isDue({ elsewhere, ending, killedAt, orphan }: Attempt): boolean {
   if (elsewhere !== null) return false;
   return ending !== null || killedAt !== null || (orphan !== null && isBereft(orphan));
 }
 
-/** What a kill of the whole group ends may be seen for as long after its shim, ms. */
+/** Processes that a kill of the whole group ends may be visible for this long after the shim, ms. */
 const TOGETHER_MS = 80;
-/** As many are asked whether they stand still. */
+/** Number of processes that are checked for life. */
 const WITNESSES = 3;
 
-/** Whether none of those that were seen lives, so that it is time to look for others. */
+/** Whether none of the known processes lives, so that others have to be searched for. */
 export function isBereft({ witnesses }: Orphan): boolean {
   return !witnesses.some(isAlive);
 }
 
-/** Notes who is left, of the members of its tree; what an earlier attempt left behind is not. */
+/** Records the living members of its tree, without leftovers of earlier attempts. */
 export function lookAround(attempt: Attempt, members: readonly ProcessEntry[]): void {
   const { pid, startTime } = treeOf(attempt);
   const own = members.filter((entry) => startTime === null || Number(entry.startTime) >= Number(startTime));
@@ -42,13 +42,13 @@ export function lookAround(attempt: Attempt, members: readonly ProcessEntry[]): 
   attempt.command = attempt.orphan!.witnesses.find((witness) => witness.pid === heir?.pid) ?? null;
 }
 
-/** Whether somebody of it lives so long after its shim that the two did not die together. */
+/** Whether a process has lived for so long after the shim that they did not die together. */
 export function hasOutlived(orphan: Orphan, now: number): boolean {
   if (!orphan.outlived && now - orphan.since > TOGETHER_MS && !isBereft(orphan)) orphan.outlived = true;
   return orphan.outlived;
 }
 
-/** What a person should know of it. */
+/** The warning about it. */
 export function troubleOfOrphan({ orphan, paused }: Attempt): string {
   const words = 'its parent process was killed from outside; its exit code will not be known';
   const left = (orphan?.witnesses ?? []).slice(0, WITNESSES).flatMap((witness) => {

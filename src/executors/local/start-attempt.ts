@@ -12,14 +12,14 @@ import type { LaunchSpec, Start } from '../executor.js';
 /** `child`: the shim. */
 type ShimStart = Extract<Start, { kind: 'started' }> & { child: ChildProcess };
 
-/** Read while files can be opened: what could not be read would make this another place. */
+/** Read at startup, while files can be opened, as a missing part would make it a different place. */
 const place = placeWord(hostIdentity());
 
 /**
- * Starts the shim in a session of its own, writing straight to `output.log`: neither the end of the terminal nor of the
- * supervisor reaches it. Returns at once. What stands in the way is told in `reason` and, if it can be, in the log.
+ * Starts the shim in a session of its own, writing directly to `output.log`, so that neither the end of the terminal nor that of
+ * the supervisor affects it. Returns at once. A failure is in `reason` and, if possible, in the log.
  *
- * @param cgroup The attempt's own, for the shim to enter; null: none.
+ * @param cgroup The attempt's cgroup for the shim to enter; null: none.
  */
 export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart | Refusal {
   const opened = openedLog(spec);
@@ -27,7 +27,7 @@ export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart
   const { log } = opened;
   try {
     const start = launch(spec, log, cgroup);
-    // What passes by itself is not worth a line for every time it is tried.
+    // Transient failures are not logged, as the start is tried many times.
     if (start.kind === 'refused' && !start.transient) say(log, `memrl-tui: ${start.reason}\n`);
     return start;
   } finally {
@@ -41,7 +41,7 @@ function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart
     '-c',
     SHIM,
     'memrl-shim',
-    // Without links: by that the shim knows at its end whether another directory has taken the place of its own.
+    // Without links: at its end the shim compares it, to notice whether another directory has replaced its own.
     realpathSync.native(attemptDirectory(directory, attempt)),
     cgroup ?? '',
     place,
@@ -50,12 +50,12 @@ function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart
   ];
   try {
     const child = spawn('/bin/sh', args, { detached: true, stdio: ['ignore', log, log], cwd, env: environment });
-    // Without a listener a failed spawn would end the supervisor; the missing pid tells us all the same.
+    // Without a listener a failed spawn would end the supervisor; the missing pid shows the failure.
     child.on('error', () => undefined);
     child.unref();
     if (child.pid !== undefined) return { kind: 'started', child, pid: child.pid };
     const reason = problemOf(spec);
-    // Node tells why only later. The shim can always be executed, so if the folder can be entered, it is a shortage.
+    // Node reports the reason only later. The shim itself is always executable, so if the folder is accessible, it is a shortage.
     if (reason !== null) return { kind: 'refused', reason, transient: false };
     return { kind: 'refused', reason: 'the machine is out of processes or open files', transient: true };
   } catch (error) {

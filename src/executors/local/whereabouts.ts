@@ -1,9 +1,9 @@
 /**
- * What has become of an attempt that this process did not start.
+ * Finds out what happened to an attempt that this process did not start.
  *
- * The word of its shim settles it: `exit`, or the code noted in `pid`. A shim that died without a word has not ended the
- * run: whatever it started may live on. So an attempt is over when nothing of it lives, and where that cannot be seen, as
- * on another machine, it is not over.
+ * The report of its shim decides: `exit`, or the code in `pid`. A shim that died without one has not ended the run, as its
+ * processes may live on. So an attempt is over when none of its processes lives; if that is not visible, as on another machine, it
+ * is not over.
  */
 import { realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -28,29 +28,29 @@ import {
 import { type Claim, claimLine } from '../attempt/claim-text.js';
 import { provenEnding, unprovenEnding } from '../attempt/ending.js';
 
-/** An attempt by its run's directory. */
+/** An attempt by its run's directory and its number. */
 type Which = { directory: string; number: number };
 
 type Whereabouts =
   /** Its shim lives. */
   | { kind: 'led'; identity: ProcessIdentity; cgroup: string | null }
-  /** Its shim does not, but others of it do. */
+  /** Its shim is dead, but other processes of it live. */
   | { kind: 'orphaned'; identity: ProcessIdentity; cgroup: string | null }
-  /** It began where its processes cannot be seen from here. */
+  /** It began where its processes are not visible from here. */
   | { kind: 'elsewhere'; pid: number; host: string }
-  /** Nothing of it lives, and the file that tells its end cannot be read. That may pass. */
+  /** None of its processes lives, but its exit file is not readable, perhaps only for now. */
   | { kind: 'unclear'; identity: ProcessIdentity; cgroup: string | null }
   | { kind: 'ended'; identity: ProcessIdentity | null; cgroup: string | null; ending: Ending }
-  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. `reason`: why nothing more is known. */
+  /** It had not begun, and never will. `neverRan`: even if it was thought to be up. `reason`: why nothing more is known. */
   | { kind: 'withdrawn'; neverRan: boolean; reason?: string };
 
 type Begun = Extract<Claim, { kind: 'begun' }>;
 
-/** Between looks at a line that is being written, ms, and how many there are. All other work waits meanwhile. */
+/** Interval of looks at a line that is being written, ms, and their number. They block all other work. */
 const GLANCE_MS = 5;
 const GLANCES = 8;
 
-/** @param census All processes; asked only where the files do not settle it. */
+/** @param census Returns all processes; called only if the files do not decide. */
 export function whereaboutsOf(which: Which, census: () => readonly ProcessEntry[]): Whereabouts {
   const folder = attemptDirectory(which.directory, which.number);
   const obstacle = attemptObstacle(folder);
@@ -68,7 +68,7 @@ export function whereaboutsOf(which: Which, census: () => readonly ProcessEntry[
   }
 }
 
-/** Whether something of an earlier attempt may still live, so that nothing of its run may be started beside it. */
+/** Whether processes of an earlier attempt may live, so that no other attempt of its run may start. */
 function isUnderWay(which: Which, census: () => readonly ProcessEntry[]): boolean {
   const folder = attemptDirectory(which.directory, which.number);
   const claim = readClaim(folder);
@@ -77,7 +77,7 @@ function isUnderWay(which: Which, census: () => readonly ProcessEntry[]): boolea
   return !['ended', 'unclear', 'withdrawn'].includes(ofBegun(which, claim, census).kind);
 }
 
-/** The living processes of an attempt whose shim is known; those that other attempts of its run left behind are not. */
+/** The living processes of an attempt with a known shim, without leftovers of other attempts of its run. */
 function livingOf(which: Which, tree: Tree, processes: readonly ProcessEntry[]): ProcessEntry[] {
   const number = ownNumber(which);
   return treeMembers(processes, tree).filter(
@@ -85,7 +85,7 @@ function livingOf(which: Which, tree: Tree, processes: readonly ProcessEntry[]):
   );
 }
 
-/** The number its processes were told: an attempt that goes on as a later one stands under both. */
+/** The number in the marks of its processes: an attempt that continues under a later number has both. */
 function ownNumber({ directory, number }: Which): number {
   try {
     return Number(basename(realpathSync(attemptDirectory(directory, number)))) || number;
@@ -113,17 +113,17 @@ function ofBegun(which: Which, { identity, place, cgroup }: Begun, census: () =>
   return { kind: 'ended', identity, cgroup, ending: unprovenEnding(folder, null, false) };
 }
 
-/** A person has said that it has ended. */
+/** The ending of an attempt that a user has given up. */
 function outOfReach(identity: ProcessIdentity, host: string): Whereabouts {
   return { kind: 'ended', identity, cgroup: null, ending: { kind: 'unknown', reason: unreachable(host) } };
 }
 
-/** What is said of an attempt on another machine that a person has given up. */
+/** The reason in the ending of an attempt on another machine that a user has given up. */
 export function unreachable(host: string): string {
   return `its processes on ${host} could not be reached`;
 }
 
-/** Nobody has claimed it, as far as can be seen: its shim has not come to it, or somebody took its files away. */
+/** Handles an attempt without a claim: its shim has not started yet, or somebody deleted its files. */
 function ofNone(which: Which, census: () => readonly ProcessEntry[]): Whereabouts {
   const folder = attemptDirectory(which.directory, which.number);
   try {
@@ -139,8 +139,8 @@ function ofNone(which: Which, census: () => readonly ProcessEntry[]): Whereabout
 }
 
 /**
- * Its files do not say who it is, and cannot be made to. If anything of it lives, it goes on as the first of these; if nothing
- * does, nothing will: its shim would carry the mark, too.
+ * Handles an attempt whose files are unusable. If processes with its mark live, it continues with the oldest of them; otherwise it
+ * will never begin, as its shim would have the mark, too.
  */
 function ofObstructed(which: Which, census: () => readonly ProcessEntry[], reason: string): Whereabouts {
   const oldest = oldestOf(carriersOf(which, census()));
@@ -151,7 +151,7 @@ function ofObstructed(which: Which, census: () => readonly ProcessEntry[], reaso
   return { kind: 'withdrawn', neverRan: false, reason };
 }
 
-/** The file was not there, and is ours now: nobody can begin the attempt. But somebody may have deleted it under a live one. */
+/** Handles an attempt that we have just claimed: it can no longer begin, but somebody may have deleted the claim of a live one. */
 function ofUnclaimed(which: Which, neverRan: boolean, census: () => readonly ProcessEntry[]): Whereabouts {
   const carriers = carriersOf(which, census());
   if (carriers.length === 0) return ofWithdrawn(which, neverRan);
@@ -159,7 +159,7 @@ function ofUnclaimed(which: Which, neverRan: boolean, census: () => readonly Pro
   return whereaboutsOf(which, census);
 }
 
-/** Nobody can begin it any more, and nothing of it lives. */
+/** The result for an attempt that can no longer begin and has no living process. */
 function ofWithdrawn({ directory, number }: Which, neverRan: boolean): Whereabouts {
   const ending = provenEnding(attemptDirectory(directory, number), null);
   if (ending !== null) return { kind: 'ended', identity: null, cgroup: null, ending };
@@ -167,8 +167,8 @@ function ofWithdrawn({ directory, number }: Which, neverRan: boolean): Whereabou
 }
 
 /**
- * The file is there, its line is not. The shim runs the command only after the whole line is written, so unless the
- * shim is at it this very moment, or the line was there once, the command has never run and never will.
+ * Handles a claim without its line. The shim runs the command only after the whole line is written, so unless the shim is writing
+ * it at this moment, or the line was lost, the command has never run and never will.
  */
 function ofUnreadable(which: Which, census: () => readonly ProcessEntry[]): Whereabouts {
   const { directory, number } = which;
@@ -188,7 +188,7 @@ function ofUnreadable(which: Which, census: () => readonly ProcessEntry[]): Wher
   return isAlive(identity) ? { kind: 'led', identity, cgroup: null } : ofLineless(which);
 }
 
-/** Nobody is writing the line. A machine that stopped may have lost it. */
+/** Handles a missing line that nobody is writing; a crash of the machine may have lost it. */
 function ofLineless({ directory, number }: Which): Whereabouts {
   if (!isFromEarlierBoot(attemptDirectory(directory, number))) return { kind: 'withdrawn', neverRan: true };
   const reason = 'the machine stopped while it was being started';
@@ -196,9 +196,8 @@ function ofLineless({ directory, number }: Which): Whereabouts {
 }
 
 /**
- * The living processes of an attempt that no file identifies: they carry the run's mark or write to its log. What an earlier
- * attempt left behind is not one of them, and nor is a shim without a child: it is about to find that the attempt is not its
- * to begin.
+ * The living processes of an attempt that no file identifies: they have the run's mark or write to its log. Leftovers of an earlier
+ * attempt do not count, nor does a shim without a child, which is about to fail to claim the attempt.
  */
 function carriersOf(which: Which, processes: readonly ProcessEntry[]): ProcessEntry[] {
   const { directory } = which;
@@ -208,16 +207,16 @@ function carriersOf(which: Which, processes: readonly ProcessEntry[]): ProcessEn
   return members.filter((entry) => isOf(entry, number) && (parents.has(entry.pid) || !isShim(entry)));
 }
 
-/** Whether it is of that attempt; one that does not say it counts as one of the first. */
+/** Whether a process belongs to that attempt; one without a number counts as of the first. */
 function isOf(entry: ProcessEntry, number: number): boolean {
   return Number(entry.attempt() ?? 1) === number;
 }
 
-/** Writes the line anew that somebody deleted, as far as it can be known from those that live. */
+/** Writes a deleted claim again, as far as its living processes show it. */
 function claimFor(which: Which, carriers: readonly ProcessEntry[]): void {
   const oldest = oldestOf(carriers)!;
   const shim = carriers.find(isShim);
-  // Without its shim: nobody's pid, of the moment before the oldest that is left.
+  // Without its shim the claim gets the session's pid, and a start time just before the oldest living process.
   const { session, startTime } = shim ?? { ...oldest, startTime: String(Number(oldest.startTime) - 1) };
   const unknown = Array.from({ length: 14 }, () => 0).join(' ');
   const stat = `${session} (sh) S 0 ${session} ${session} 0 ${unknown} ${startTime}`;
@@ -238,10 +237,10 @@ function pass(ms: number): void {
 }
 
 /**
- * An earlier attempt of a run that still lives, or may: its supervisor died and what it knew was deleted, its shim was
- * killed from outside, or it is on another machine. Null: there is none. Costs two small files for each earlier attempt.
+ * An earlier attempt of a run that lives, or may: its supervisor died and its records were deleted, its shim was killed from
+ * outside, or it is on another machine. Null: there is none. Reads two small files for each earlier attempt.
  *
- * @param census All processes; asked only where the ending of an earlier attempt is not proven.
+ * @param census Returns all processes; called only if the end of an earlier attempt is not certain.
  */
 export function livingOrphanedAttempt(
   runDirectory: string,

@@ -4,18 +4,18 @@ import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
 import { textOrNull } from '../regular-file.js';
 
-/** Of a list of some hundred thousand checkpoints, bytes. A larger one is not read. */
+/** Size limit in bytes, for some hundred thousand checkpoints. A larger file is not read. */
 const LARGEST = 16 << 20;
-/** Keys whose values are places: `state_path`, `sampler_path`, `checkpoint`. */
+/** Keys whose values are paths: `state_path`, `sampler_path`, `checkpoint`. */
 const placeKey = /(path|file|dir|directory|folder|checkpoint|ckpt)$/i;
 
-/** A row of `checkpoints.jsonl`: what it names that is there, relative to the run's directory, by key. */
+/** A row of `checkpoints.jsonl`: the existing files that it names, relative to the run's directory, by key. */
 export type CheckpointRow = ReadonlyMap<string, string>;
 
 /**
- * The rows of a run's `checkpoints.jsonl`, oldest first, as far as they name something below its directory that is there.
+ * The rows of a run's `checkpoints.jsonl`, oldest first, that name an existing file below its directory.
  *
- * @param cwd Where the program ran: paths may be relative to that. Null: not known.
+ * @param cwd The program's working directory, which paths may be relative to. Null: unknown.
  */
 export function readCheckpointRows(directory: string, cwd: string | null): CheckpointRow[] {
   const text = textOrNull(join(directory, runFiles.checkpoints), LARGEST);
@@ -30,7 +30,7 @@ export function readCheckpointRows(directory: string, cwd: string | null): Check
   });
 }
 
-/** The place relative to the run's directory; null: it is elsewhere, or nothing is there. */
+/** The path relative to the run's directory; null: it is outside, or does not exist. */
 function pathBelow(directory: string, cwd: string | null, value: string): string | null {
   const roots = isAbsolute(value) || cwd === null ? [directory] : [directory, cwd];
   for (const root of roots) {
@@ -41,10 +41,10 @@ function pathBelow(directory: string, cwd: string | null, value: string): string
 }
 
 /**
- * What stands at a path strictly below a directory; null when it leads out of it, over a link or to one, to something that is
- * neither a file nor a folder, or to nothing.
+ * The stat of a path strictly below a directory; null if it leads out of it, passes or ends at a link, is neither a file nor a
+ * folder, or does not exist.
  *
- * @param path Relative.
+ * @param path Relative to the directory.
  */
 export function entryBelow(directory: string, path: string): Stats | null {
   const parts = path.split(sep);
@@ -56,7 +56,7 @@ export function entryBelow(directory: string, path: string): Stats | null {
     const isReached = stats.slice(0, -1).every((stat) => stat.isDirectory());
     return isReached && (last.isDirectory() || last.isFile()) ? last : null;
   } catch {
-    // Nothing is there; or a folder that may not be entered, or a name that is too long.
+    // The path does not exist, a folder is not accessible, or a name is too long.
     return null;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Deleting parts of a run's directory in two steps. What is to go is first given another name beside its own, in a moment in
- * which the run cannot be started; then it is deleted, which may take its time. Whoever is interrupted leaves what was not
- * touched as it was, and names that say that they are to be deleted.
+ * Deletes parts of a run's directory in two steps. First each part is renamed beside its place, in a moment in which the run cannot
+ * start; then it is deleted, which may take long. An interrupted deletion leaves other files untouched, and names that mark what
+ * has to be deleted.
  */
 import { linkSync, lstatSync, readdirSync, renameSync, type Stats } from 'node:fs';
 import { basename, dirname, join, normalize, sep } from 'node:path';
@@ -11,12 +11,12 @@ import { readRunRecord } from '../run-record-file.js';
 import { entryBelow } from './checkpoint-paths.js';
 
 const prefix = '.memrl-deleted-';
-/** Characters of a mark, which is chosen at random by whoever deletes. */
+/** Length of a mark, which is chosen at random for each deletion. */
 const MARK = 16;
 
 /**
- * What of a run's directory is to go; `path`: relative to it. The file that was seen, or folder: what has come in its place since
- * is left alone. `replacement`: a file beside it that takes its place.
+ * A part of a run's directory that is to be deleted; `path` is relative to it. The other fields identify the file or folder that
+ * was seen: anything that has taken its place since is left alone. `replacement`: a file beside it that takes its place.
  */
 export type Discard = {
   readonly path: string;
@@ -27,7 +27,7 @@ export type Discard = {
   readonly replacement?: string | undefined;
 };
 
-/** The file or folder as it is now, to be discarded; null: nothing is there that can be. */
+/** Identifies a file or folder for its deletion; null: nothing deletable is there. */
 export function discardOf(directory: string, path: string): Discard | null {
   const stat = entryBelow(directory, path);
   if (stat === null) return null;
@@ -35,20 +35,20 @@ export function discardOf(directory: string, path: string): Discard | null {
   return { path, dev, ino, size, mtimeMs };
 }
 
-/** The path that something has once it is set aside. */
+/** The path of a part after it was set aside. */
 export function pathAside(path: string, mark: string, place: number): string {
   return join(dirname(path), `${prefix}${mark}-${place}`);
 }
 
-/** A name for a file that is to take the place of another, beside it. */
+/** A name for the replacement of a file, beside it. */
 export function replacementName(mark: string): string {
   return `${prefix}${mark}-new`;
 }
 
 /**
- * Gives it the name by which it is deleted; false where it is no longer what it was. At once, whatever its size.
+ * Renames a part for its deletion; false if it is no longer the same. Fast, whatever its size.
  *
- * @throws What the system says.
+ * @throws The error of the operating system.
  */
 export function setAside(directory: string, discard: Discard, mark: string, place: number): boolean {
   const stat = entryBelow(directory, discard.path);
@@ -60,25 +60,25 @@ export function setAside(directory: string, discard: Discard, mark: string, plac
   }
   const next = join(dirname(discard.path), discard.replacement);
   if (!discard.replacement.startsWith(prefix) || entryBelow(directory, next)?.isFile() !== true) return false;
-  // The old one keeps a name, so that its blocks are not given back here and now.
+  // The old file keeps a second name, so that its blocks are not freed here, which takes time.
   linkSync(from!, to!);
   renameSync(join(directory, next), from!);
   return true;
 }
 
-/** The same for the whole directory of a run; false where it is none, or a link to one. @throws What the system says. */
+/** Renames the whole directory of a run; false if it is none, or a link to one. @throws The error of the operating system. */
 export function setRunAside(directory: string, mark: string): boolean {
   if (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return false;
   renameSync(directory, runAside(directory, mark));
   return true;
 }
 
-/** The path that the directory of a run has once it is set aside. */
+/** The path of a run's directory after it was set aside. */
 export function runAside(directory: string, mark: string): string {
   return join(dirname(directory), `${prefix}${mark}-${basename(directory)}`);
 }
 
-/** What an interrupted deletion left in these folders, and of the whole run beside its directory; paths. */
+/** Paths that an interrupted deletion left in these folders, and beside the run's directory. */
 export function leftOver(directory: string, folders: readonly string[]): string[] {
   const sweep = dirname(directory);
   const own = leftIn(sweep).filter((name) => name.slice(prefix.length + MARK + 1) === basename(directory));
@@ -97,9 +97,9 @@ function leftIn(folder: string): string[] {
 }
 
 /**
- * What always stays: what says which run it is, how it ended and what it found.
+ * Paths that are never deleted: they say which run it is, how it ended and what its results are.
  *
- * @param doneFile The file that says that the run is done; null: its exit code does.
+ * @param doneFile The file that shows that the run is done; null: its exit code does.
  */
 export function keptPaths(directory: string, doneFile: string | null): string[] {
   const { record, annotation, config, metrics, checkpoints, attempts } = runFiles;
@@ -111,7 +111,7 @@ export function keptPaths(directory: string, doneFile: string | null): string[] 
   return doneFile === null ? files : [...files, normalize(doneFile)];
 }
 
-/** Whether one is the other, or has it below. */
+/** Whether two paths are equal, or one contains the other. */
 export function overlaps(one: string, other: string): boolean {
   return one === other || one.startsWith(`${other}${sep}`) || other.startsWith(`${one}${sep}`);
 }

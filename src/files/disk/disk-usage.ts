@@ -7,13 +7,13 @@ import { readCheckpointRows } from './checkpoint-paths.js';
 export const usageKinds = ['checkpoints', 'logs', 'metrics', 'attempts', 'other'] as const;
 type UsageKind = (typeof usageKinds)[number];
 
-/** What a directory takes on its disk, as `du` counts it, bytes by kind. `unread`: folders that could not be looked into. */
+/** The disk space of a directory as `du` counts it, in bytes by kind. `unread`: number of folders that are not readable. */
 export type DiskUsage = Record<UsageKind, number> & { unread: number };
 
 /** A unit of `st_blocks`, bytes. */
 const BLOCK = 512;
 
-/** What is in all of them together. */
+/** The sum over all kinds. */
 export function totalUsage(usage: DiskUsage): number {
   return usageKinds.reduce((sum, kind) => sum + usage[kind], 0);
 }
@@ -24,24 +24,24 @@ export function addedUsage(usages: Iterable<DiskUsage>): DiskUsage {
   return sum;
 }
 
-/** `path`: relative to the root. `kind`: of all that is below it; null: each has its own. */
+/** `path`: relative to the root. `kind`: of everything below it; null: entries have kinds of their own. */
 type Folder = { path: string; kind: UsageKind | null };
 type OpenFolder = Folder & { dir: Dir };
 
 /**
- * Measures the directory of a run, some entries at a time: it may hold a million. Counts as `du` does: blocks, not lengths, so
- * that holes are free; a file with several names once; a link as itself, and never what it leads to.
+ * Measures the directory of a run in steps, as it may hold a million entries. Counts as `du` does: blocks, not lengths, so that
+ * holes are free; a file with several names once; a link itself, never its target.
  */
 export class UsageReading {
   readonly usage = noUsage();
   readonly #root: string;
   readonly #seen: Set<string>;
   readonly #checkpoints: ReadonlySet<string>;
-  /** To be looked into. */
+  /** Folders that have yet to be read. */
   readonly #folders: Folder[] = [];
   #open: OpenFolder | null = null;
 
-  /** @param seen Files with several names that were counted already; shared by readings that are added up. */
+  /** @param seen Files with several names that were already counted; shared by readings that are added up. */
   constructor(directory: string, seen: Set<string> = new Set()) {
     this.#root = directory;
     this.#seen = seen;
@@ -57,12 +57,12 @@ export class UsageReading {
     return this.#open === null && this.#folders.length === 0;
   }
 
-  /** Looks at some hundred entries: 1 ms or 2 on a disk of this machine. */
+  /** Reads some hundred entries, which takes 1 or 2 ms on a local disk. */
   step(entries = 200): void {
     for (let left = entries; left > 0 && !this.isOver; left--) this.#next();
   }
 
-  /** Ends a reading that is not over. */
+  /** Stops a reading early. */
   close(): void {
     this.#open?.dir.closeSync();
     this.#open = null;
@@ -115,7 +115,7 @@ export class UsageReading {
   }
 }
 
-/** Measures it at once, for those who have nothing else to do. */
+/** Measures a directory at once, for callers that may block. */
 export function readUsage(directory: string, seen?: Set<string>): DiskUsage {
   const reading = new UsageReading(directory, seen);
   while (!reading.isOver) reading.step();
@@ -134,7 +134,7 @@ function statOf(path: string): Stats | null {
   }
 }
 
-/** What is below these folders is all of one kind. */
+/** Folders whose whole content is of one kind. */
 const folderKinds: readonly [RegExp, UsageKind][] = [
   [/^(checkpoints?|ckpts?|weights)$|^(checkpoint|global_step|epoch|step)[-_=]?\d/i, 'checkpoints'],
   [/^(wandb|tensorboard|tb_logs|events)$/i, 'metrics'],
@@ -146,7 +146,7 @@ const fileKinds: readonly [RegExp, UsageKind][] = [
   [/\.(jsonl|csv|tsv)$|^events\.out\.tfevents\.|^trainer_state\.json$/i, 'metrics'],
 ];
 
-/** By the names that training programs use. Null: what is below a folder has kinds of its own. */
+/** The kind of an entry by the names that training programs use. Null: the entries of a folder have kinds of their own. */
 function kindOf(path: string, isFolder: boolean): UsageKind | null {
   if (path === runFiles.attempts) return 'attempts';
   const name = path.slice(path.lastIndexOf('/') + 1);

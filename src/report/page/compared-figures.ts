@@ -3,7 +3,7 @@ import type { MemoryRow } from '../../analysis/memory-summary.js';
 import type { Figure } from './curve-figures.js';
 import { figureSvg, tickText } from './figure.js';
 
-/** A setting, and the name of those that differ from it in N alone. */
+/** A row with the name of its family: the settings that differ in N alone. */
 export type FamilyRow = MemoryRow & { readonly family: string };
 type Colours = { readonly colourOf: (family: string) => string; readonly legend: Figure['legend'] };
 
@@ -11,11 +11,11 @@ const LINE = 26;
 const MARGINS = 70;
 
 /**
- * What the learner had been told, and what it took, a line for each setting: the ideal learner, the ideal observer of the same
- * episodes, a table of logits, the network. Empty where only the network is known.
+ * When the secret was determined, and when it was learnt, one line for each setting: the ideal learner, the ideal observer of the
+ * same episodes, a table of logits, the network. Empty if only the network is known.
  */
 export function toldFigure(all: readonly FamilyRow[], { colourOf, legend }: Colours): Figure[] {
-  // Examples are no episodes.
+  // Examples are not episodes.
   const rows = all
     .filter(({ kind, told, compared }) => kind !== 'sft' && (told !== null || compared !== null))
     .map((row) => ({ ...row, label: `${row.family} N=${row.N}` }));
@@ -75,7 +75,7 @@ function noteOf(rows: readonly FamilyRow[], isMissed: boolean): string {
   ].join(' ');
 }
 
-/** Medians of the other learners over N, dotted, for settings of which several sizes are known. */
+/** Medians of the other learners over N, dotted, for settings with several known sizes. */
 export function comparedMarks(rows: readonly FamilyRow[], { colourOf }: Pick<Colours, 'colourOf'>): Plot.Markish[] {
   const points = rows.flatMap(({ family, N, compared }) =>
     compared === null

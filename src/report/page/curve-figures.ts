@@ -5,16 +5,16 @@ import { figureSvg, palette, runTitle } from './figure.js';
 import type { PageCurve, PageGroup } from './page-data.js';
 import { ticksOf, valueAxis, type ValueAxis } from './value-axis.js';
 
-/** Settings that have a colour each; of more, the curves are told apart by pointing at them. */
+/** Number of settings with a colour each; with more, curves are identified by pointing at them. */
 const MOST_COLOURS = palette.length;
-/** Places at which the seeds of a setting are averaged. */
+/** Number of places at which the seeds of a setting are averaged. */
 const PLACES = 120;
-/** Of fewer seeds an interval says little: of two it is nine times as wide as they lie apart. */
+/** Least number of seeds for an interval: that of two is nine times as wide as their distance. */
 const LEAST_SEEDS = 5;
-/** From this ratio of the last x to the first on, most of a curve would lie at the left edge. */
+/** Ratio of the last x to the first above which most of a curve would be at the left edge. */
 const LOG_RATIO = 100;
 
-/** A figure and what its colours mean. `isSmall`: it stands beside others. */
+/** A figure and its legend. `isSmall`: it is shown beside others. */
 export type Figure = {
   readonly title: string;
   readonly svg: string;
@@ -24,13 +24,13 @@ export type Figure = {
 };
 export type LegendEntry = { readonly colour: string; readonly text: string };
 
-/** The curves of a metric: a thin line a run, and of settings with several seeds the mean with its 95 % interval. */
+/** The curves of a metric: a thin line for each run, and for settings with several seeds the mean with its 95 % interval. */
 export function curveFigure({ xKey, settings, kind }: PageGroup, metric: string, curves: readonly PageCurve[]): Figure {
   const isColoured = settings.length <= MOST_COLOURS;
   const colourOf = (setting: string) => (isColoured ? palette[settings.indexOf(setting)]! : 'currentColor');
   const isLog = kind === 'memory' || wantsLogX(curves);
   const seen = curves.map((curve) => pointsOf(curve, isLog));
-  // Of three seeds the interval may be many times as wide as all that was measured.
+  // The interval of three seeds may be many times as wide as the measured range.
   const axis = valueAxis(
     seen.map((points) => points.map(({ y }) => y)),
     'run',
@@ -75,7 +75,7 @@ function curveMarks(
   ];
 }
 
-/** A triangle where a curve leaves the figure for the first time. */
+/** Triangles where curves leave the figure for the first time. */
 function leavingMarks(
   seen: readonly (readonly Point[])[],
   { side, domain: [low, high] }: ValueAxis,
@@ -92,7 +92,7 @@ function leavingMarks(
 
 type Band = { setting: string; x: number; middle: number; low: number; high: number };
 
-/** Of settings with several runs. Where only one has come so far there is no interval. */
+/** Bands of settings with several runs. Where only one run has come so far there is no interval. */
 function bandsOf(curves: readonly PageCurve[], isLog: boolean, { drawn, domain }: ValueAxis): Band[] {
   return [...groupBy(curves, ({ setting }) => setting)].flatMap(([setting, ofSetting]) => {
     if (ofSetting.length < 2) return [];
@@ -105,7 +105,7 @@ function bandsOf(curves: readonly PageCurve[], isLog: boolean, { drawn, domain }
   });
 }
 
-/** Where the shortest curve ends long before the longest. */
+/** Whether the shortest curve ends long before the longest. */
 function wantsLogX(curves: readonly PageCurve[]): boolean {
   const ends = curves.map(({ x }) => x[x.length - 1]!).filter((x) => x > 0);
   return ends.length > 1 && Math.max(...ends) / Math.min(...ends) >= LOG_RATIO;

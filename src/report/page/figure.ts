@@ -3,26 +3,26 @@ import { parseHTML } from 'linkedom';
 import { axisNumbers } from '../../text/numbers.js';
 import { escaped } from './markup.js';
 
-/** What Observable Plot draws in, for there is no browser here. */
+/** The document in which Observable Plot draws, as there is no browser here. */
 const { document } = parseHTML('<!doctype html><html><body></body></html>') as { document: object };
 
-/** Colours that can be told apart on light and on dark paper, the first ones also by who sees few colours. */
+/** Colours that are distinguishable on light and dark backgrounds, the first ones also with colour blindness. */
 export const palette = [
   ...['#4269d0', '#e8900c', '#d6493a', '#2a9d8f', '#3ca951', '#c2559b'],
   ...['#8a5cd6', '#5b9bd5', '#9c6b4e', '#7f8591'],
 ];
 
-/** Room of a figure, CSS pixels; on a narrow screen it is made smaller as a whole. */
+/** Size of a figure in CSS pixels; a narrow screen scales it down. */
 export type FigureSize = { readonly width: number; readonly height: number };
 export const wholeWidth: FigureSize = { width: 860, height: 340 };
 
 /**
- * A figure as SVG. Text and axes have the colour of the text around it, so that it fits light and dark paper.
+ * A figure as SVG. Text and axes inherit the colour of the surrounding text, so that it fits light and dark backgrounds.
  *
- * @param label What it shows, for those who do not see it.
+ * @param label Describes the figure for screen readers.
  */
 export function figureSvg(label: string, options: Plot.PlotOptions): string {
-  // A browser's types are not known here.
+  // The types of a browser's DOM are not available here.
   const figure = Plot.plot({
     ...{ document, style: { background: 'transparent', fontSize: '12px' } },
     ...{ marginTop: 34, marginLeft: 64, marginRight: 16, marginBottom: 44, ...wholeWidth },
@@ -31,16 +31,16 @@ export function figureSvg(label: string, options: Plot.PlotOptions): string {
   return nameRuns(figure.outerHTML).replace('<svg ', () => `<svg role="img" aria-label="${escaped(label)}" `);
 }
 
-/** A number beside an axis whose ends are not known: `0.002`, `160M`, `2e36`. */
+/** A number beside an axis of unknown range: `0.002`, `160M`, `2e36`. */
 export function tickText(value: number): string {
   const isSmall = value !== 0 && Math.abs(value) < 1e-3;
   return axisNumbers({ low: value, high: value, isLog: isSmall }, null)(value);
 }
 
-/** Places of marks. A tenth of a pixel is enough. */
+/** Attributes with coordinates, which are rounded to a tenth of a pixel. */
 const places = /\b(d|x1?|x2|y1?|y2|cx|cy|width|height|transform)="([^"]*)"/g;
 
-/** Marks that a figure draws for one run carry its place as their title; the page's script finds them by an attribute. */
+/** Converts the titles of marks that stand for a run into attributes, which the page's script uses. */
 function nameRuns(svg: string): string {
   return svg
     .replace(/<(path|circle|line)\b([^>]*?)\s*\/?><title>run (\d+)<\/title><\/\1>/g, '<$1$2 data-run="$3"></$1>')
@@ -49,7 +49,7 @@ function nameRuns(svg: string): string {
     });
 }
 
-/** The title of a mark that stands for a run, which `figureSvg` makes an attribute of. */
+/** The title of a mark that stands for a run, which `figureSvg` converts into an attribute. */
 export function runTitle(run: number): string {
   return `run ${run}`;
 }

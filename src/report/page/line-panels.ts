@@ -7,7 +7,9 @@ import { ticksOf } from './value-axis.js';
 
 type Point = SeedPoint & { readonly condition: string };
 
-/** What training paid over the steps, a small figure each: lines of means in bands of ±1 standard deviation and from least to most. */
+/**
+ * Rewards during training over the steps, a small figure each: means with bands of ±1 standard deviation and from least to most.
+ */
 export function linePanelFigures(panels: readonly LinePanel[]): Figure[] {
   const conditions = [...new Set(panels.flatMap(({ lines }) => lines.map(({ condition }) => condition)))];
   const colours = coloursOf(conditions, palette);

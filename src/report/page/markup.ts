@@ -1,4 +1,4 @@
-/** HTML that is safe to be put into a page. */
+/** HTML that is safe to insert into a page. */
 export class Markup {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Markup {
 
 type Part = string | number | Markup | null | readonly Part[];
 
-/** Markup from a template. What is put in is text, whatever it contains, unless it is markup itself; null is nothing. */
+/** Builds markup from a template. Inserted parts are escaped unless they are markup themselves; null inserts nothing. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return new Markup(texts.reduce((whole, text, index) => whole + textOf(parts[index - 1] ?? null) + text));
 }
@@ -20,12 +20,12 @@ function textOf(part: Part): string {
   return typeof part === 'object' ? part.map(textOf).join('') : escaped(String(part));
 }
 
-/** Text as it stands in HTML and XML, in attributes too. */
+/** Escapes text for HTML and XML, also in attributes. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }
 
-/** A table that is moved sideways where it is wider than the screen. @param head Cells. @param rows Whole ones. */
+/** A table that scrolls sideways if it is wider than the screen. @param head Cells. @param rows Whole rows. */
 export function tableOf(head: readonly Markup[], rows: readonly Markup[], id: string | null = null): Markup {
   return html`<div class="scroll">
     <table ${id === null ? null : html`id="${id}"`}>

@@ -7,7 +7,7 @@ import { comparedMarks, type FamilyRow as Answered, toldFigure } from './compare
 import type { Figure } from './curve-figures.js';
 import { figureSvg, palette, tickText } from './figure.js';
 
-/** How many episodes it takes to memorise a secret, and how many bits an episode taught: what the memory task is run for. */
+/** The main results of the memory task: how many episodes it takes to memorise a secret, and how many bits an episode taught. */
 export function memoryFigures(section: Section): Figure[] {
   if (section.kind !== 'memory') return [];
   const rows = section.rows.map((row) => ({ ...row, family: familyOf(row) }));
@@ -23,7 +23,7 @@ export function memoryFigures(section: Section): Figure[] {
 
 type Colours = { colourOf: (family: string) => string; legend: Figure['legend'] };
 
-/** Medians over the seeds with their range; those that most seeds did not reach as open points at the budget. */
+/** Medians over the seeds with their range; sizes that most seeds did not memorise are open points at the budget. */
 function sizeFigure(rows: readonly Answered[], scalings: readonly Scaling[], { colourOf, legend }: Colours): Figure {
   const reached = rows.filter(({ episodes }) => episodes !== null);
   const missed = rows.filter(({ medianOfAll, budget }) => medianOfAll === Infinity && budget !== null);
@@ -77,7 +77,7 @@ function fitted(scaling: Scaling, rows: readonly Answered[]): Law[] {
   return ends.map((N) => ({ family, N, episodes: scaling.law.factor * N ** scaling.law.slope }));
 }
 
-/** Beside what the reward could have carried. */
+/** Bits per episode, compared with what the reward can carry. */
 function bitsFigure(rows: readonly Answered[], { colourOf, legend }: Colours): Figure[] {
   const measured = rows.filter(({ bitsPerEpisode }) => bitsPerEpisode?.kind === 'measured');
   if (measured.length === 0) return [];
@@ -86,7 +86,7 @@ function bitsFigure(rows: readonly Answered[], { colourOf, legend }: Colours): F
   const ceilings = points.map(({ most }) => most).filter((most) => most > 0 && Number.isFinite(most));
   const ends = [...points.map(({ bits }) => bits), ...ceilings].filter((bits) => bits > 0);
   const range = [Math.min(...ends), Math.max(...ends)];
-  // As wide as the ceilings lie apart: the line of all that can be carried lies far above all points.
+  // The width is that of the ceilings, as the line of the maximum is far above all points.
   const width = [Math.min(...ceilings) / 1.5, Math.max(...ceilings) * 1.5];
   const svg = figureSvg('bits learnt per episode against the bits that its reward can carry', {
     x: { type: 'log', label: 'bits that one episode can carry (ceiling)', tickFormat: tickText, domain: width },
@@ -117,7 +117,7 @@ function bitsFigure(rows: readonly Answered[], { colourOf, legend }: Colours): F
   return [{ title: 'Bits per episode', svg, legend, note }];
 }
 
-/** What stays the same while N grows. */
+/** The properties that stay the same while N grows, as a key. */
 function familyOf({ condition, bins, extra }: Pick<MemoryRow, 'condition' | 'bins' | 'extra'>): string {
   return [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)].filter((part) => part !== '').join(' ');
 }

@@ -1,21 +1,21 @@
 /**
- * Metrics that say the same of several modes, such as `routing_eval/both/reward` and `routing_eval/retain_only/reward`: they
- * share their last part, and differ by the part before it.
+ * Metrics of the same kind for several modes, such as `routing_eval/both/reward` and `routing_eval/retain_only/reward`: they share
+ * their last part, and differ in the part before it.
  */
 export type ModeFamily = {
-  /** Before the mode: `routing_eval`. */
+  /** The part before the mode: `routing_eval`. */
   readonly prefix: string;
   readonly modes: readonly string[];
   /** Last parts that at least two modes have. */
   readonly metrics: readonly string[];
 };
 
-/** Of more modes no bar could be told from the next; they are layers, or other things that are counted. */
+/** With more modes bars would be indistinguishable; they are probably layers or other numbered parts. */
 const MOST_MODES = 8;
 const MOST_METRICS = 12;
 const MOST_FAMILIES = 6;
 
-/** The families among the names of metrics, those that say most first; modes and metrics in the order in which they were written. */
+/** The families among the names of metrics, largest first; modes and metrics in the order in which they were written. */
 export function modeFamilies(written: Iterable<string>): ModeFamily[] {
   const prefixes = new Map<string, Map<string, Set<string>>>();
   for (const name of written) {
@@ -39,7 +39,7 @@ function familyOf(prefix: string, metrics: ReadonlyMap<string, ReadonlySet<strin
   return { prefix, modes: [...modes], metrics: shared.slice(0, MOST_METRICS).map(([metric]) => metric) };
 }
 
-/** small-rl's colours of modes and baselines. What it calls baseline is the one of them that is none of the others. */
+/** small-rl's colours of modes and baselines, where `baseline` is the one that is none of the others. */
 const known: readonly (readonly [name: string, colour: string])[] = [
   ['reward_penalty', '#8B4513'],
   ['retain_penalty', '#17BECF'],
@@ -50,11 +50,14 @@ const known: readonly (readonly [name: string, colour: string])[] = [
   ['baseline', '#4878CF'],
 ];
 
-/** A colour for each name: small-rl's where a word of it is one of its names, else the next of the palette; no two alike while there are others. */
+/**
+ * A colour for each name: small-rl's if a word of the name is in its list, else the next of the palette; colours repeat only when
+ * they run out.
+ */
 export function coloursOf(names: readonly string[], palette: readonly string[]): ReadonlyMap<string, string> {
   const colours = new Map<string, string>();
   for (const name of names) {
-    // Names of parameters are no names of settings: `baseline=filter`.
+    // Names of parameters do not count as names of settings: `baseline=filter`.
     const words = name.replace(/\b\w+=/g, '').split(/[^A-Za-z0-9_]+/);
     const own = known.find(([word]) => words.some((each) => each === word || each.startsWith(`${word}_`)));
     if (own !== undefined && ![...colours.values()].includes(own[1])) colours.set(name, own[1]);

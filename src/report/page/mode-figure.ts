@@ -3,30 +3,30 @@ import { html, Markup } from './markup.js';
 import { coloursOf } from './mode-families.js';
 import type { ModeOverview, ModeSeries, SeedPoint } from './overview-data.js';
 
-/** CSS pixels of a panel. */
+/** Height of a panel in CSS pixels. */
 const HEIGHT = 240;
 const SMALL = 420;
 const WIDE = 860;
 const margin = { left: 46, right: 8, top: 22, bottom: 26 };
-/** Bars beside each other that a small panel has room for. */
+/** Number of bars that fit into a small panel. */
 const MOST_SMALL_BARS = 14;
-/** A character of a label. */
+/** Width of a character in a label. */
 const LETTER = 6.4;
-/** Bars that are narrower have no room for their number. */
+/** Least width of a bar with a number. */
 const LEAST_NUMBERED = 22;
 
-/** A panel: the bars of one metric, as they are at the last step. */
+/** A panel: the bars of one metric at the last step. */
 type Panel = { readonly metric: string; readonly svg: Markup; readonly isWide: boolean };
 
-/** What the script needs to show another step, and no more: numbers. A bar's list has a place for each step. */
+/** The numbers that the script needs to show another step. A bar's list has one entry for each step. */
 export type Frames = {
   readonly steps: readonly number[];
   readonly bars: readonly (readonly (readonly [number, number | null, number, number, number] | null)[])[];
 };
 
 /**
- * A family of metrics as bars for each mode and condition, at one step after the other. The page has the last step; the script
- * moves the bars. Arrows go from step to step, Space plays and stops.
+ * Bars of a family of metrics for each mode and condition, one step at a time. The page shows the last step; the script moves the
+ * bars. Arrow keys change the step, Space plays and pauses.
  */
 export function modeFigure(overview: ModeOverview): Markup {
   const { prefix, steps, modes, conditions } = overview;
@@ -81,7 +81,7 @@ function controlsMarkup(steps: readonly number[]): Markup {
   </div>`;
 }
 
-/** The panels as files of their own: the last step. */
+/** The panels at the last step as separate files. */
 export function modePanels(
   overview: ModeOverview,
 ): { title: string; svg: string; legend: { colour: string; text: string }[] }[] {
@@ -103,7 +103,7 @@ function numbersOf({ mean, sd, least, most, seeds }: SeedPoint) {
 
 type Names = { readonly isShort: boolean; readonly of: (condition: string) => string };
 
-/** Letters where the names would not stand beside each other. */
+/** Letters as names if the full names would not fit side by side. */
 function shortNames(overview: ModeOverview): Names {
   const { conditions } = overview;
   const room = (widthOf(overview) - margin.left - margin.right) / conditions.length;
@@ -137,7 +137,7 @@ type Drawing = {
   readonly names: Names;
 };
 
-/** The axis is that of all steps, so that bars of different steps can be compared. */
+/** Draws a panel. The axis covers all steps, so that bars of different steps are comparable. */
 function panelSvg({ overview, metric, bars, width, colours, names }: Drawing): Markup {
   const { conditions, modes, prefix } = overview;
   const scale = scaleOf(bars.map(({ series }) => series));
@@ -168,7 +168,7 @@ function panelSvg({ overview, metric, bars, width, colours, names }: Drawing): M
   >
     ${ticksMarkup(scale, width)}${labels}${marks}
   </svg>`;
-  // Who reads figures as files wants the head on one line.
+  // Put on one line, as readers of SVG files expect the head on one line.
   return new Markup(svg.text.replace(/\s+/g, ' '));
 }
 
@@ -234,7 +234,7 @@ function scaleOf(series: readonly ModeSeries[]): Scale {
   };
 }
 
-/** 1, 2 or 5 times a power of ten, so that there are some four of them. */
+/** A tick distance of 1, 2 or 5 times a power of ten, which gives about four ticks. */
 function tickStep(range: number): number {
   if (!(range > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(range / 4));

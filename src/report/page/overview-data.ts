@@ -3,7 +3,7 @@ import { groupBy } from '../../base/group-by.js';
 import { openMetrics } from '../../metrics/run-metrics.js';
 import { modeFamilies, type ModeFamily } from './mode-families.js';
 
-/** A run as the overview needs it. `setting`: what tells it from others of its group but for its seed. */
+/** A run for the overview. `setting`: its parameters without the seed, as far as they vary in its group. */
 export type OverviewRun = {
   readonly directory: string;
   readonly group: string;
@@ -12,7 +12,7 @@ export type OverviewRun = {
   readonly written: ReadonlySet<string>;
 };
 
-/** What the seeds of a condition come to at one place. `sd`: of a sample, null of one seed. */
+/** Summary of a condition's seeds at one place. `sd`: sample standard deviation, null for one seed. */
 export type SeedPoint = {
   readonly x: number;
   readonly mean: number;
@@ -22,7 +22,7 @@ export type SeedPoint = {
   readonly seeds: number;
 };
 
-/** A metric of one mode in one condition over the frames; null where no seed has come so far. */
+/** A metric of one mode in one condition over the frames; null: no seed has come so far. */
 export type ModeSeries = {
   readonly condition: string;
   readonly mode: string;
@@ -30,7 +30,7 @@ export type ModeSeries = {
   readonly points: readonly (SeedPoint | null)[];
 };
 
-/** One family of metrics, with the steps at which it is shown one after the other. */
+/** One family of metrics, with the steps of its frames. */
 export type ModeOverview = ModeFamily & {
   readonly conditions: readonly string[];
   readonly steps: readonly number[];
@@ -44,7 +44,9 @@ export type LinePanel = {
   readonly lines: readonly { readonly condition: string; readonly points: readonly SeedPoint[] }[];
 };
 
-/** Modes beside each other at each step, and what training paid over the steps. `leftOut`: conditions too many to be shown. */
+/**
+ * Modes side by side at each step, and rewards during training over the steps. `leftOut`: number of conditions beyond the limit.
+ */
 export type Overview = {
   readonly modes: readonly ModeOverview[];
   readonly panels: readonly LinePanel[];
@@ -52,15 +54,15 @@ export type Overview = {
 };
 
 const MOST_CONDITIONS = 12;
-/** Families: of some there is only one step. */
+/** Limit on the families shown. */
 const MOST_SHOWN = 3;
 const MOST_FRAMES = 120;
-/** Numbers of a family on the page: some 250 KB. */
+/** Limit on the numbers of a family on the page: some 250 KB. */
 const MOST_NUMBERS = 40_000;
 const NUMBERS_OF_A_POINT = 5;
 const PLACES = 80;
 
-/** Reads the runs that have such metrics once more; all others are left alone. */
+/** Reads the runs with such metrics once more; other runs are skipped. */
 export function readOverview(all: readonly OverviewRun[]): Overview {
   const written = new Set(all.flatMap((run) => [...run.written]));
   const families = modeFamilies(written);
@@ -75,7 +77,7 @@ export function readOverview(all: readonly OverviewRun[]): Overview {
   const conditionOf = conditionsOf(concerned);
   const conditions = [...new Set(concerned.map(conditionOf))];
   const shown = conditions.slice(0, MOST_CONDITIONS);
-  // One after the other: all of them at once may be more than fits into memory.
+  // One after another, as all of them together may not fit into memory.
   const curves = concerned
     .filter((run) => shown.includes(conditionOf(run)))
     .flatMap((run) => curvesOf(run, conditionOf(run), wanted));
@@ -86,7 +88,7 @@ export function readOverview(all: readonly OverviewRun[]): Overview {
   };
 }
 
-/** The group says something only beside others. */
+/** The name of a run's condition, which includes the group if there are several. */
 function conditionsOf(runs: readonly OverviewRun[]): (run: OverviewRun) => string {
   const groups = new Set(runs.map(({ group }) => group));
   return ({ group, setting }) => {
@@ -113,7 +115,7 @@ function curvesOf(
     .filter(({ x }) => x.length > 0);
 }
 
-/** Null where there is only one step: nothing would move. */
+/** Null: there is only one step, so nothing would move. */
 function modeOverview(family: ModeFamily, known: readonly string[], curves: readonly Curve[]): ModeOverview | null {
   const { prefix, modes, metrics } = family;
   const marks = modes.flatMap((mode) =>
@@ -137,14 +139,14 @@ function modeOverview(family: ModeFamily, known: readonly string[], curves: read
   return { ...family, conditions, steps, series };
 }
 
-/** Steps at which something was measured, evenly chosen from where they are too many, the last always. */
+/** Steps with measurements, an even selection if there are too many, always with the last one. */
 function framesOf(curves: readonly Curve[], most: number): number[] {
   const steps = [...new Set(curves.flatMap(({ x }) => Array.from(x)))].sort((a, b) => a - b);
   if (steps.length <= most) return steps;
   return Array.from({ length: most }, (_, index) => steps[Math.round((index * (steps.length - 1)) / (most - 1))]!);
 }
 
-/** What small-rl draws beside each other; empty where fewer than two of the three were measured. */
+/** The panels of small-rl; empty if fewer than two of the three metrics were written. */
 function panelsOf(written: ReadonlySet<string>): Pick<LinePanel, 'title' | 'metric'>[] {
   const hacks = [...written].filter((key) => /^hack_freq\/[^/]+$/.test(key));
   const panels = [
@@ -157,7 +159,7 @@ function panelsOf(written: ReadonlySet<string>): Pick<LinePanel, 'title' | 'metr
 
 function linePanel({ title, metric }: Pick<LinePanel, 'title' | 'metric'>, curves: readonly Curve[]): LinePanel | null {
   const own = curves.filter(({ key }) => key === metric);
-  // Where something was measured; between these places a mean would be that of values of different steps.
+  // At places with measurements, as a mean between them would mix values of different steps.
   const places = framesOf(own, PLACES);
   if (places.length < 2) return null;
   const lines = [...groupBy(own, ({ condition }) => condition)].map(([condition, ofCondition]) => ({

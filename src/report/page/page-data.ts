@@ -26,18 +26,21 @@ import { type Overview, type OverviewRun, readOverview } from './overview-data.j
 import { curvesOf, hasAll, type RunCurves } from './run-curves.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../sweep-outline.js';
 
-/** A run as the page tells of it. `setting`: what tells it from the others of its group, its seed left out; `value`: of `metric`, by which its group is ranked. */
+/**
+ * A run on the page. `setting`: what distinguishes it from others of its group, without its seed; `value`: of `metric`, by which
+ * its group is ranked.
+ */
 export type PageRun = {
   readonly name: string;
   readonly group: string;
   readonly setting: string;
   readonly state: ReportedState;
-  /** What is wrong with an ended run that its state does not tell; null: nothing. */
+  /** The problem of an ended run that its state does not show; null: none. */
   readonly mark: Finding | null;
   readonly parameters: Parameters;
-  /** As a shell takes it; null: it was never started. */
+  /** The command, quoted for a shell; null: the run was never started. */
   readonly command: string | null;
-  /** Its attempts together, s; null: none has ended. */
+  /** Total duration of its attempts, s; null: none has ended. */
   readonly seconds: number | null;
   readonly attempts: number;
   /** Why it did not end well, in words; null: it did, or has not ended. */
@@ -46,7 +49,7 @@ export type PageRun = {
   readonly value: number | null;
 };
 
-/** One run's curve of a metric, with no more points than a figure shows. `run`: its place among the runs. */
+/** One run's curve of a metric, with no more points than a figure shows. `run`: its index among the runs. */
 export type PageCurve = {
   readonly run: number;
   readonly setting: string;
@@ -60,15 +63,15 @@ export type PageGroup = {
   readonly name: string;
   readonly kind: Section['kind'];
   readonly xKey: string;
-  /** In the order of the runs, or of the rows of their table. */
+  /** Settings in the order of the runs, or of the rows of their table. */
   readonly settings: readonly string[];
   readonly figures: readonly { readonly metric: string; readonly curves: readonly PageCurve[] }[];
 };
 
-/** What runs are ranked by. `goal` null: nobody says which end is best. */
+/** The metric that runs are ranked by. `goal` null: unknown. */
 export type Ranking = { readonly metric: string; readonly goal: 'minimize' | 'maximize' | null };
 
-/** Where and when it was computed. Times: Unix ms. */
+/** Where and when the runs were executed. Times: Unix ms. */
 export type Origin = {
   readonly hosts: readonly string[];
   readonly machine: MachineRecord | null;
@@ -76,37 +79,37 @@ export type Origin = {
   readonly isDirty: boolean;
   readonly firstStart: number | null;
   readonly lastEnd: number | null;
-  /** Of all attempts, s. */
+  /** Total duration of all attempts, s. */
   readonly busySeconds: number;
 };
 
-/** All that a page says of a sweep. */
+/** All data of a page. */
 export type PageData = {
   readonly report: Report;
   readonly runs: readonly PageRun[];
   readonly groups: readonly PageGroup[];
   readonly ranking: Ranking | null;
-  /** Of the group that is ranked; null: there is nothing to rank by. */
+  /** The parameters' importance in the ranked group; null: there is nothing to rank by. */
   readonly importance: Importance | null;
   readonly rankedGroup: string | null;
   readonly overview: Overview;
   readonly origin: Origin;
 };
 
-/** Points of all curves of a figure together, and of one at least: so that a page of many runs stays small. */
+/** Limits on the points of all curves of a figure together, and least number for each, so that a page of many runs stays small. */
 const POINTS = 24_000;
 const LEAST_POINTS = 16;
 const MOST_POINTS = 120;
 
 type PageOptions = {
-  /** What the sweep file tries to make large or small; null: it does not say. */
+  /** The objective of the sweep file; null: it has none. */
   readonly objective: Objective | null;
-  /** As `buildReport` takes them. */
+  /** As in `buildReport`. */
   readonly known?: readonly ReportedRun[];
   readonly value?: RunValue;
 };
 
-/** Reads what a page shows, and its report with it: the metrics of each run once. */
+/** Reads the data of a page and its report; the metrics of each run are read once. */
 export async function readPageData(
   sweepDirectory: string,
   { objective, known: supervised = [], value = { kind: 'last' } }: PageOptions,
@@ -138,14 +141,14 @@ export async function readPageData(
 
 type Seen = (run: ReportedRun, kind: Section['kind'], metrics: RunMetrics) => void;
 
-/** What of the runs of a sweep has been read for a page. */
+/** The data that have been read from the runs of a sweep. */
 class Reading {
   readonly all: readonly ReportedRun[];
   readonly outline: SweepOutline;
   readonly objective: Objective | null;
   readonly #value: RunValue;
   readonly #groups: ReadonlyMap<string, readonly ReportedRun[]>;
-  /** By directory. */
+  /** Curves by directory of the run. */
   readonly #taken = new Map<string, RunCurves>();
 
   constructor(
@@ -176,7 +179,7 @@ class Reading {
     return taken;
   }
 
-  /** What was taken; a run that came meanwhile, or of which something else is shown than seemed likely, is read here. */
+  /** The curves of a run; one that appeared meanwhile, or of which other metrics are shown than expected, is read here. */
   of(run: ReportedRun, kind: Section['kind'], shown: readonly string[]): RunCurves {
     const taken = this.#taken.get(run.directory);
     if (taken !== undefined && hasAll(taken, shown)) return taken;
@@ -184,13 +187,13 @@ class Reading {
   }
 }
 
-/** What is known of a run only when its group has been read. */
+/** The properties of a run that are known only after its group was read. */
 type Place = Pick<PageRun, 'setting' | 'metric' | 'value'>;
 type ReadGroup = {
   group: PageGroup;
   ranking: Ranking | null;
   places: Map<number, Place>;
-  /** None of the memory task, whose figures are others. */
+  /** Runs without those of the memory task, which has other figures. */
   overviewRuns: OverviewRun[];
 };
 
@@ -224,7 +227,9 @@ function readGroup(section: Section, reading: Reading): ReadGroup {
   return { group, ranking, places, overviewRuns };
 }
 
-/** As the rows of the table above the figures, where it has rows: then a setting has one colour in all of them. */
+/**
+ * The settings in the order of the table above the figures, if it has rows, so that a setting has the same colour in all of them.
+ */
 function settingsInOrder(settings: ReadonlyMap<ReportedRun, string>, section: Section): string[] {
   const runs = [...settings.keys()];
   const inOrder = section.kind === 'memory' ? runs.toSorted((a, b) => rowOf(a, section) - rowOf(b, section)) : runs;
@@ -239,7 +244,7 @@ function rowOf({ parameters }: ReportedRun, { rows }: Extract<Section, { kind: '
   return rows.findIndex((row) => row.condition === name && row.N === task.N && row.bins === bins);
 }
 
-/** `keys`: the metrics of which there are figures. */
+/** `keys`: the metrics with figures. */
 function curvesShown(
   run: ReportedRun,
   { kind, ...section }: Section,
@@ -257,8 +262,8 @@ function resultOf(values: RunCurves['values'], ranking: Ranking | null): Pick<Pa
 }
 
 /**
- * The group whose runs are ranked: the first that writes what the sweep tries to make large or small, or else one of which it is
- * known which end is best. Others are there to prepare for it. Null: nothing was written.
+ * The group whose runs are ranked: the first that writes the objective of the sweep, or else one with a known goal, as other groups
+ * may only prepare for it. Null: no group has metrics.
  */
 function rankedFirst(read: readonly ReadGroup[], objective: Objective | null): ReadGroup | null {
   const worth = ({ ranking }: ReadGroup) =>
@@ -267,7 +272,7 @@ function rankedFirst(read: readonly ReadGroup[], objective: Objective | null): R
   return most === 0 ? null : read.find((each) => worth(each) === most)!;
 }
 
-/** The objective of the sweep where the group writes it; else the first metric. */
+/** The objective of the sweep if the group writes it; else the first metric. */
 function rankingOf(written: ReadonlySet<string>, keys: readonly string[], objective: Objective | null): Ranking | null {
   if (objective !== null && written.has(objective.name)) return { metric: objective.name, goal: objective.goal };
   const [first] = keys;
@@ -294,7 +299,7 @@ function failureOf(outcome: Outcome | null): string | null {
   return outcome === null || outcome.kind === 'done' || outcome.kind === 'killed' ? null : failureReason(outcome);
 }
 
-/** Of the parameters of a group on what its runs are ranked by. */
+/** The importance of a group's parameters for the metric that its runs are ranked by. */
 function importanceOf(
   runs: readonly PageRun[],
   group: string,

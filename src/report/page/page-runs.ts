@@ -9,10 +9,10 @@ import { parameterText } from '../metric-columns.js';
 import { html, type Markup, tableOf } from './markup.js';
 import type { PageData, PageRun, Ranking } from './page-data.js';
 
-/** Rows of the best runs. */
+/** Number of rows in the table of the best runs. */
 const BEST = 10;
 
-/** The runs of a group with the best results; null where nobody says what is best. */
+/** The runs of a group with the best results; null: the goal is unknown. */
 export function bestMarkup(runs: readonly PageRun[], group: string, { metric, goal }: Ranking): Markup | null {
   if (goal === null) return null;
   const way = goal === 'minimize' ? 1 : -1;
@@ -40,11 +40,11 @@ export function bestMarkup(runs: readonly PageRun[], group: string, { metric, go
   </section>`;
 }
 
-/** Kinds of failure of which the cause is looked for, and runs that are compared for it: some 100 ms each. */
+/** Limit on the kinds of failure whose cause is searched for, and on the runs compared for it: some 100 ms each. */
 const MOST_CAUSES = 12;
 const MOST_COMPARED = 5000;
 
-/** What went wrong: each kind with its count and the parameters behind it, the commonest first; null: nothing did. */
+/** The failures: each kind with its count and the parameters behind it, the most frequent first; null: there are none. */
 export function troubleMarkup(runs: readonly PageRun[]): Markup | null {
   const numbered = runs.map((run, index) => ({ run, index }));
   const kinds = [...groupBy(numbered, ({ run }) => kindOf(run))]
@@ -73,13 +73,13 @@ export function troubleMarkup(runs: readonly PageRun[]): Markup | null {
   </section>`;
 }
 
-/** The error with its numbers and paths masked, or else the word for what is wrong; null: nothing is. */
+/** The error with its numbers and paths masked, or else the mark; null: there is neither. */
 function kindOf({ failure, mark }: PageRun): string | null {
   if (failure !== null) return errorKind(failure) || 'no message';
   return mark === null ? null : healthWord(mark.word);
 }
 
-/** `lr=1 (5 of 5 runs, else 0 of 36; p < 1e-3)`; a dash where chance may be all. */
+/** `lr=1 (5 of 5 runs, else 0 of 36; p < 1e-3)`; a dash if chance may explain it. */
 function causeText(kind: readonly PageRun[], runs: readonly PageRun[]): string {
   const ofKind = new Set(kind);
   const compared = runs.filter((run) => ofKind.has(run) || run.state === 'done');
@@ -92,7 +92,7 @@ function causeText(kind: readonly PageRun[], runs: readonly PageRun[]): string {
   return `${conditionsText(conditions)} (${inside.failed} of ${inside.runs} runs, ${others}; ${chanceText(log10P)})`;
 }
 
-/** Runs that did not end well, and why; null: there are none. */
+/** Runs that did not end well, with the reasons; null: there are none. */
 export function failuresMarkup(runs: readonly PageRun[]): Markup | null {
   const failed = runs.map((run, index) => ({ ...run, index })).filter(({ failure }) => failure !== null);
   if (failed.length === 0) return null;
@@ -111,7 +111,7 @@ export function failuresMarkup(runs: readonly PageRun[]): Markup | null {
   </section>`;
 }
 
-/** All runs, to be sorted, filtered and gone through by the page's script. */
+/** The table of all runs, which the page's script sorts and filters. */
 export function runsMarkup({ runs }: PageData): Markup {
   const head = ['run', 'group', 'state', 'result', 'time', 'parameters'].map(
     (text) => html`<th scope="col"><button type="button">${text}</button></th>`,
@@ -142,17 +142,17 @@ function headMarkup(text: string): Markup {
   return html`<th scope="col">${text}</th>`;
 }
 
-/** `done, diverged`. */
+/** State and mark of a run: `done, diverged`. */
 function stateText({ state, mark }: PageRun): string {
   return mark === null ? state : `${state}, ${healthWord(mark.word)}`;
 }
 
-/** `loss 0.2264`. */
+/** The result of a run: `loss 0.2264`. */
 function resultText({ metric, value }: PageRun): string {
   return value === null ? '' : `${metric} ${shortNumber(value, 4)}`;
 }
 
-/** What the card beside the pointer tells of a run. */
+/** The content of the card that is shown beside the pointer. */
 export function cardOf(run: PageRun): object {
   const facts = [
     run.group,

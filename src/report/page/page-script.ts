@@ -1,7 +1,7 @@
 /**
- * What the page does when somebody points at a run, in a figure or in the table: it stands out everywhere, and a card tells of
- * it. With the keyboard: the rows of the table can be gone through with Tab or the arrows; Enter pins a run, Escape lets go of it. Rows are
- * sorted by their columns and filtered by what is typed. Without the script all is there but this.
+ * The page's script. Pointing at a run in a figure or the table highlights it everywhere and shows a card. By keyboard: Tab or the
+ * arrows move through the rows of the table; Enter pins a run, Escape releases it. Rows are sorted by column and filtered by the
+ * typed text. Without the script the page is complete but for this.
  */
 export const pageScript = `
 (() => {

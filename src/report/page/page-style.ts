@@ -1,4 +1,4 @@
-/** How the page looks: on light and dark screens, on narrow ones, and on paper. */
+/** The style of the page for light and dark screens, narrow ones, and print. */
 export const pageStyle = `
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1b1f24; --soft: #57606a; --line: #d8dee4; --shade: #f4f6f8; --accent: #2f5fc4; --bad: #b3261e; }
 @media (prefers-color-scheme: dark) { :root { --paper: #15181d; --ink: #e3e7ec; --soft: #9aa4b0; --line: #343b45; --shade: #1d2229; --accent: #86a9f0; --bad: #ff8a80; } }

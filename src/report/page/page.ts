@@ -19,7 +19,7 @@ import { pageStyle } from './page-style.js';
 import { stepScript } from './step-script.js';
 import { parameterFigures } from './parameter-figures.js';
 
-/** How a page is made. `command`: what made it; `now`: Unix ms. */
+/** How a page is made. `command`: the command line; `now`: Unix ms. */
 export type Making = { readonly command: string; readonly spread: Spread; readonly now: number };
 
 /** A report as one HTML file that needs no network: tables, figures, every run. */
@@ -68,7 +68,7 @@ function mainMarkup(data: PageData, { command, spread, now }: Making): Markup {
     <p class="soft">Made ${timeText(now)} by <code>${command}</code></p>`;
 }
 
-/** The figures of a page under names for files: `main-loss`; `main-loss-2` where another is called so already. */
+/** The figures of a page with names for files: `main-loss`; `main-loss-2` if that is taken. */
 export function pageFigures(data: PageData): { name: string; svg: string }[] {
   const { report, groups } = data;
   const named = (group: string, figure: Figure) => ({
@@ -92,7 +92,9 @@ function figuresOf(section: Section, group: PageGroup): Figure[] {
   return [...memoryFigures(section), ...curves];
 }
 
-/** Of runs that are all done and measured nothing, such as those that prepare data; the table of all runs has them. */
+/**
+ * Whether all runs of a section are done and measured nothing, such as runs that prepare data; the table of all runs lists them.
+ */
 function isEmpty(section: Section, { runs }: PageData): boolean {
   const isDone = runs.every(({ group, state }) => group !== section.group || state === 'done');
   return section.kind === 'metrics' && section.keys.length === 0 && isDone;
@@ -124,7 +126,7 @@ function legendMarkup(legend: Figure['legend']): Markup | null {
   </ul>`;
 }
 
-/** Modes at each step, and what training paid over the steps. */
+/** Modes at each step, and rewards during training over the steps. */
 function overviewMarkup({ modes, panels, leftOut }: Overview): Markup | null {
   if (modes.length === 0 && panels.length === 0) return null;
   const lines = linePanelFigures(panels);
@@ -144,7 +146,7 @@ function overviewMarkup({ modes, panels, leftOut }: Overview): Markup | null {
   </section>`;
 }
 
-/** The first and the last are wide; those between stand beside each other. */
+/** The first and the last figure are wide; the others are side by side. */
 function parametersMarkup(figures: readonly Figure[]): Markup | null {
   const small = figures.filter(({ isSmall }) => isSmall === true);
   const [first, last] = figures.filter(({ isSmall }) => isSmall !== true);
@@ -179,7 +181,7 @@ function tableMarkup(columns: readonly Column[]): Markup {
   </details>`;
 }
 
-/** From so many rows on a table is not what a page begins with. */
+/** Number of rows from which on a table is not at the top of a page. */
 const LONG = 40;
 
 function notesMarkup(notes: readonly string[]): Markup | null {
@@ -209,7 +211,7 @@ function timeText(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** JSON that ends no script element. */
+/** JSON that is safe inside a script element. */
 function scriptSafe(json: string): string {
   return json.replace(/</g, '\\u003c');
 }

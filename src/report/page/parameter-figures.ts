@@ -8,16 +8,16 @@ import { figureSvg, palette, runTitle, tickText } from './figure.js';
 import type { PageData, PageRun, Ranking } from './page-data.js';
 import { asInfinite, ticksOf, valueAxis, type ValueAxis } from './value-axis.js';
 
-/** Parameters that have a figure each, and axes of the parallel coordinates beside the value. */
+/** Limits on the parameters with a figure each, and on the axes of the parallel coordinates besides the value. */
 const MOST_SCATTERS = 4;
 const MOST_AXES = 6;
-/** From this ratio of the largest value to the smallest on, positive values are spread evenly by their logarithms. */
+/** Ratio of the largest value to the smallest from which on positive values have a logarithmic axis. */
 const LOG_RATIO = 50;
 
 /** `value`: may be infinite, as `asInfinite`. */
 type Measured = PageRun & { readonly index: number; readonly value: number };
 
-/** What the parameters of the ranked group do to its results. Empty where too little is known. */
+/** Figures of the parameters' effects on the results of the ranked group. Empty if too little is known. */
 export function parameterFigures({ runs, ranking, rankedGroup, importance }: PageData): Figure[] {
   if (ranking === null || importance?.kind !== 'measured') return [];
   const measured = runs.flatMap((run, index): Measured[] => {
@@ -38,7 +38,7 @@ export function parameterFigures({ runs, ranking, rankedGroup, importance }: Pag
   ];
 }
 
-/** Whether it varies, and half of the runs pass it at least: else nearly all lines would go through one place. */
+/** Whether a parameter varies, and at least half of the runs pass it: otherwise nearly all lines would cross in one place. */
 function isAxis(name: string, runs: readonly Measured[]): boolean {
   const passed = runs.map(({ parameters }) => parameterOf(parameters, name)).filter((value) => value !== undefined);
   return 2 * passed.length >= runs.length && new Set(passed.map((value) => JSON.stringify(value))).size > 1;
@@ -105,7 +105,7 @@ function scatterFigure(name: string, runs: readonly Measured[], { metric }: Rank
   return { title: name, svg, legend: [], note: value.note, isSmall: true };
 }
 
-/** A line for each run through its values of all parameters and its result, the better the stronger. */
+/** A line for each run through its values of all parameters and its result; better runs have stronger lines. */
 function parallelFigure(
   names: readonly string[],
   runs: readonly Measured[],
@@ -142,7 +142,7 @@ function parallelFigure(
 const BY_SIZE = 'The higher the result, the stronger the line.';
 const BY_WORTH = 'The better the result, the stronger the line.';
 
-/** The results on an axis from 0 to 1; those outside of it at its ends. */
+/** The results on an axis from 0 to 1; those outside it are at its ends. */
 function resultPlaces(runs: readonly Measured[], { scale, domain, side }: ValueAxis): Labelled {
   const scaled = (value: number) => (scale.type === 'log' ? Math.log(value) : value);
   const inside = runs.map(({ value }) => value).filter((value) => side(value) === 0);
@@ -157,7 +157,7 @@ function resultPlaces(runs: readonly Measured[], { scale, domain, side }: ValueA
 
 type Labelled = { readonly places: readonly number[]; readonly labels: readonly { place: number; text: string }[] };
 
-/** Where values lie on an axis from 0 to 1, and what is written beside it. */
+/** The places of values on an axis from 0 to 1, and the labels beside it. */
 function placesOf(values: readonly (ParameterValue | undefined)[]): Labelled {
   const { isNumber, isLog, texts } = axisOf(values);
   if (!isNumber) {

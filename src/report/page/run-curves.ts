@@ -6,28 +6,31 @@ import type { Section } from '../report.js';
 import { valuesOf } from '../run-values.js';
 import { asInfinite } from './value-axis.js';
 
-/** Metrics of a run that a figure may show, by what is known when it is read: the tables show four at most unless they are told. */
+/**
+ * Limit on the metrics of a run that are kept for figures: which ones are shown is known only later, but tables show four by
+ * default.
+ */
 const MOST_LIKELY = 12;
 
-/** What a page takes of the metrics of a run while they are in memory. */
+/** The data that a page keeps from a run's metrics. */
 export type RunCurves = {
   readonly written: ReadonlySet<string>;
-  /** Of those metrics that may be shown: curves with no more points than a figure shows, and what stands for the run. */
+  /** For those metrics that may be shown: curves with no more points than a figure shows, and the run's values. */
   readonly lines: ReadonlyMap<string, Line>;
   readonly values: Readonly<Record<string, number | null>>;
 };
 
-/** What is taken of a run. `points`: of each curve at most. */
+/** What is kept of a run. `points`: limit for each curve. */
 export type Taking = {
   readonly kind: Section['kind'];
   readonly choice: MetricsToShow;
   readonly points: number;
   readonly value: RunValue;
-  /** Metrics beyond the likely ones. */
+  /** Further metrics to keep. */
   readonly besides: readonly string[];
 };
 
-/** Thins out what is in memory; the rest of it can go. */
+/** Extracts the reduced curves from a run's metrics, which can then be freed. */
 export function curvesOf(metrics: RunMetrics, { kind, choice, points, value, besides }: Taking): RunCurves {
   const written = new Set(metrics.keys());
   const likely = inMetricOrder(written, choice).slice(0, MOST_LIKELY);
@@ -39,12 +42,12 @@ export function curvesOf(metrics: RunMetrics, { kind, choice, points, value, bes
   return { written, lines: new Map(lines), values: valuesOf(metrics, { x: choice.x, value, keys }) };
 }
 
-/** Whether all that is shown of these metrics was taken. */
+/** Whether the curves of these metrics were kept. */
 export function hasAll({ written, lines }: RunCurves, keys: readonly string[]): boolean {
   return keys.every((key) => lines.has(key) || !written.has(key));
 }
 
-/** @param isLog Whether it is looked at over log x, where the first steps take as much room as the many last ones. */
+/** @param isLog Whether the x axis is logarithmic, so that the first steps take as much room as the many last ones. */
 function thinned(line: Line, points: number, isLog: boolean): Line {
   if (!isLog) return downsample(line, points / 2);
   const first = line.x.findIndex((x) => x > 0);
@@ -53,7 +56,7 @@ function thinned(line: Line, points: number, isLog: boolean): Line {
   return { x: x.map(Math.exp), y };
 }
 
-/** Over the x axis of the sweep; over the steps where a run does not know it. Where it is infinite it leaves the figure. */
+/** A curve over the x axis of the sweep; over the steps if the run does not have that. An infinite value leaves the figure. */
 function numbersOf(metrics: RunMetrics, metric: string, x: string): Line {
   const wanted = metrics.series(metric, x);
   const line = wanted.y.length === 0 ? metrics.series(metric) : wanted;

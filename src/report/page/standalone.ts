@@ -1,13 +1,13 @@
 import type { Figure } from './curve-figures.js';
 import { escaped } from './markup.js';
 
-/** Of an entry of the legend, CSS pixels: height, and left edge. */
+/** Height and left edge of an entry in the legend, CSS pixels. */
 const LINE = 18;
 const LEFT = 64;
 
 /**
- * A figure as an SVG file of its own, on white paper, with its legend below. Readers of files are stricter than browsers are with
- * pages: no attribute may come twice.
+ * A figure as an SVG file, on white, with its legend below. Readers of files are stricter than browsers: no attribute may occur
+ * twice.
  */
 export function standalone({ svg, legend }: Pick<Figure, 'svg' | 'legend'>): string {
   const [head] = /^<svg [^>]*>/.exec(svg) ?? [''];

@@ -1,6 +1,6 @@
 /**
- * What moves the bars of figures that show one step after the other. Nothing plays by itself; where somebody wants less motion,
- * the bars jump (see the style). On paper there is the last step.
+ * Moves the bars of figures that show one step at a time. Nothing plays by itself; if the user prefers reduced motion, the bars
+ * jump (see the style). Print shows the last step.
  */
 export const stepScript = `
 (() => {

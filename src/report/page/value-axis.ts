@@ -3,28 +3,28 @@ import { type Extent, robustRange, wantsLog } from '../../analysis/axis-range.js
 import { median } from '../../analysis/statistics.js';
 import { axisNumbers, counted, shortNumber } from '../../text/numbers.js';
 
-/** The axis of what was measured. */
+/** The axis of measured values. */
 export type ValueAxis = {
   readonly scale: ScaleOptions;
-  /** The value where it is drawn: not farther outside of the figure than an image can say; NaN where the axis has no place for it. */
+  /** The y at which a value is drawn, limited to what an image can express; NaN: the axis has no place for it. */
   readonly drawn: (value: number) => number;
   /** 1: above the figure, −1: below it. */
   readonly side: (value: number) => -1 | 0 | 1;
   readonly domain: readonly [low: number, high: number];
-  /** What is not plain to see; empty where all is. */
+  /** A note on values that are not visible; empty: all are. */
   readonly note: string;
 };
 
-/** Stands for infinity among the values of a curve: a line leads there. */
+/** Stands for infinity among the values of a curve, so that a line leads there. */
 export const asInfinite = Number.MAX_VALUE;
 
-/** Values of a curve that tell about where most of it lies. */
+/** Number of values of a curve that are sampled to find its range. */
 const MOST_SAMPLES = 256;
 
 /**
- * An axis for the values of some curves: a few that exploded leave the figure, and where the others span decades it is logarithmic.
+ * An axis for the values of some curves: a few that exploded leave the figure, and if the others span decades it is logarithmic.
  *
- * @param noun What one of them is, for the note.
+ * @param noun What a curve stands for, for the note.
  */
 export function valueAxis(curves: readonly ArrayLike<number>[], noun: string): ValueAxis {
   const range = robustRange(curves.map(extentOf)) ?? { low: 0, high: 1 };
@@ -39,7 +39,7 @@ export function valueAxis(curves: readonly ArrayLike<number>[], noun: string): V
   return { scale, drawn, side, domain, note: [...logNote(isLog), ...beyondNote(curves, side, noun)].join(' ') };
 }
 
-/** How the numbers beside an axis of these values are written: all of them alike. */
+/** Formats the numbers beside an axis of these values, all in the same way. */
 export function ticksOf(values: ArrayLike<number>, isLog: boolean): (value: number) => string {
   const { low, high } = extentOf(values);
   return axisNumbers({ low, high, isLog }, isLog ? null : (high - low) / 10 || null);
@@ -62,7 +62,7 @@ function sampled(values: ArrayLike<number>): number[] {
   );
 }
 
-/** Nothing is below nothing: a loss is not drawn as if it could be. */
+/** The range with some room at its ends; a range of values that are never negative does not extend below 0. */
 function withRoom({ low, high }: Extent, isLog: boolean): [low: number, high: number] {
   if (isLog) {
     const factor = (high / low) ** 0.05;
@@ -76,7 +76,7 @@ function logNote(isLog: boolean): string[] {
   return isLog ? ['Logarithmic, as the values span decades.'] : [];
 }
 
-/** `▲ 3 runs leave the axis, up to 2.0e36.` */
+/** A note on curves that leave the axis: `▲ 3 runs leave the axis, up to 2.0e36.` */
 function beyondNote(curves: readonly ArrayLike<number>[], side: ValueAxis['side'], noun: string): string[] {
   return ([1, -1] as const).flatMap((way) => {
     const ends = curves.flatMap((values) => {

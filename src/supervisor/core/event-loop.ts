@@ -6,26 +6,26 @@ import type { SchedulerState } from '../../scheduler/state.js';
 import { step } from '../../scheduler/step.js';
 import { isTurnOver, nextTurn } from '../../processes/turn.js';
 
-/** What the loop needs of the disk. Tests hand in arrays; the program hands in the journal. */
+/** How the loop records events: tests pass arrays, the program passes the journal. */
 type Recorder = {
-  /** Resolves once the events would survive a crash; rejects with none of them kept. */
+  /** Resolves once the events would survive a crash; rejects, with none of them kept, when they cannot be recorded. */
   record: (events: readonly SchedulerEvent[]) => Promise<void>;
-  /** The event without the secrets that must not be read in the journal. Left out: as it is. */
+  /** Returns the event without secrets that must not be in the journal. Absent: events are recorded unchanged. */
   redact?: (event: SchedulerEvent) => SchedulerEvent;
 };
 
 /**
- * Whoever follows what happens; each takes part in what concerns it. For one event, all are told with `heard`, then all with
- * `follow`, then the actions are performed: always in the order in which the observers subscribed.
+ * Observes events; each observer handles what concerns it. For one event, `heard` is called on all, then `follow` on all, then the
+ * actions are performed: always in the order in which the observers subscribed.
  */
 export type Observer = {
-  /** This has happened, is recorded, and has changed the states of these runs. */
+  /** An event is recorded, and has changed the states of these runs. */
   heard?: (event: SchedulerEvent, touched: ReadonlySet<RunId>) => void;
   /** The states of these runs may be new: by an event, or because they were read from the journal of an earlier supervisor. */
   follow?: (touched: ReadonlySet<RunId>) => void;
-  /** What there is to see of these runs beside their states has changed, or of all together (none named). */
+  /** Something visible beside the states of these runs has changed; without ids, something about the supervisor as a whole. */
   changed?: (ids: Iterable<RunId>) => void;
-  /** Begins the work and returns at once; how it went comes back later as an event. Must not throw. */
+  /** Starts to carry out an action and returns at once; the result arrives later as an event. Must not throw. */
   perform?: (action: SchedulerAction) => void;
   /** Events cannot be recorded (with the cause), or can be again (null). */
   trouble?: (cause: Error | null) => void;
@@ -33,19 +33,19 @@ export type Observer = {
 
 type Post = { event: SchedulerEvent; resolve: () => void; reject: ((cause: Error) => void) | null };
 
-/** Between attempts to record when the disk refuses, ms. */
+/** Pause between attempts to record when the disk refuses, ms. */
 const RETRY_MS = 1000;
 
-/** How long a mere mention waits for company, ms. */
+/** How long an event of `mention` waits to be recorded with others, ms. */
 const MENTION_MS = 10;
 
 /**
- * Drives the scheduler: write the event down, take the step, publish, act. The one place where parts meet: whatever happens is
- * told here, and whoever wants to hear of it subscribes here.
+ * Drives the scheduler: records an event, takes the step, publishes the changes, performs the actions. All parts meet here: they
+ * report events to it, and subscribe to hear of them.
  *
- * Events are taken in the order they were posted, as many at a time as have come in while the last ones were written.
- * Nothing is acted upon that a restart would not remember: a fact that cannot be written down is tried again until it can
- * be, and a request is refused.
+ * Events are processed in the order they were posted, as many at a time as arrived while the previous ones were written. No action
+ * is performed that a restart would not know of: a fact that cannot be recorded is tried again until it can be, and a request is
+ * refused.
  */
 export class EventLoop {
   readonly #state: SchedulerState;
@@ -54,7 +54,7 @@ export class EventLoop {
   #posts: Post[] = [];
   #pumping = false;
   #mentioned: NodeJS.Timeout | null = null;
-  /** Who waits for all events so far to be acted upon. */
+  /** Callers that wait until all events so far have been processed. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(state: SchedulerState, recorder: Recorder) {
@@ -62,44 +62,44 @@ export class EventLoop {
     this.#recorder = recorder;
   }
 
-  /** For the life of the loop. Those who subscribe first are told first. */
+  /** Subscribes observers for the lifetime of the loop. Earlier ones are called first. */
   subscribe(...observers: readonly Observer[]): void {
     this.#observers.push(...observers);
   }
 
-  /** Whether every event so far has been acted upon. */
+  /** Whether every event so far has been processed. */
   get isQuiet(): boolean {
     return !this.#pumping && this.#posts.length === 0;
   }
 
-  /** Resolves once every event so far has been acted upon, or when it turns out that they cannot be recorded for now. */
+  /** Resolves once every event so far has been processed, or when they turn out not to be recordable for now. */
   async untilQuiet(): Promise<void> {
     if (!this.isQuiet) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Something has happened. It will be recorded, sooner or later. */
+  /** Posts a fact. It will be recorded, sooner or later. */
   tell(event: SchedulerEvent): void {
     const { redact = (whole) => whole } = this.#recorder;
     this.#add({ event: redact(event), resolve: () => undefined, reject: null });
   }
 
-  /** As `tell`, for a fact that a restart would find out by itself: it may wait for another event to be recorded with. */
+  /** Posts a fact that a restart would find out by itself: it may wait to be recorded with another event. */
   mention(event: SchedulerEvent): void {
     this.#posts.push({ event, resolve: () => undefined, reject: null });
     this.#mentioned ??= setTimeout(() => this.#start(), MENTION_MS);
   }
 
-  /** Someone wants something. Resolves when it has been recorded and acted upon; rejects when it could not be recorded. */
+  /** Posts a request. Resolves when it has been recorded and processed; rejects when it could not be recorded. */
   ask(event: SchedulerEvent): Promise<void> {
     return new Promise((resolve, reject) => this.#add({ event, resolve, reject }));
   }
 
-  /** These runs are as they are by no event: an earlier supervisor left them so. */
+  /** Announces the states of runs that an earlier supervisor left. */
   follow(ids: ReadonlySet<RunId>): void {
     for (const observer of this.#observers) observer.follow?.(ids);
   }
 
-  /** There is something new to see of these runs, or of all together (none named), that is no event. */
+  /** Announces a visible change of these runs, or without ids of the supervisor as a whole, that is no event. */
   changed(ids: Iterable<RunId>): void {
     for (const observer of this.#observers) observer.changed?.(ids);
   }
@@ -122,7 +122,7 @@ export class EventLoop {
       const batch = this.#posts;
       this.#posts = [];
       const isRecorded = await this.#isRecorded(batch);
-      // A hundred runs that end at once are not taken in one turn.
+      // A hundred runs that end at once are spread over several turns.
       for (const post of isRecorded ? batch : []) {
         if (isTurnOver()) await nextTurn();
         this.#take(post);

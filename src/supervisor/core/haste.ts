@@ -1,16 +1,16 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** So many runs are worth the memory. */
+/** Number of runs from which on speed matters more than memory. */
 export const MANY_RUNS = 20_000;
 
-/** Long enough for what follows: rows for the clients, records, metrics; ms. */
+/** Duration of the large heap, long enough for rows, records and metrics of the runs; ms. */
 const HASTE_MS = 10_000;
 
 let end: NodeJS.Timeout | null = null;
 
 /**
- * Lets the heap grow for a while. A supervisor is started with `--optimize-for-size`, so that it stays small; while it takes in
- * fifty thousand runs, collecting the same garbage time and again would be more than half of its work.
+ * Lets the heap grow for a while. A supervisor is started with `--optimize-for-size`, so that it stays small; while it loads fifty
+ * thousand runs, repeated garbage collection would take more than half of its time.
  */
 export function makeHaste(): void {
   if (end === null) setFlagsFromString('--no-optimize-for-size');

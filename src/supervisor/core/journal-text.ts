@@ -1,8 +1,8 @@
 /**
- * What stands in a journal: a header, perhaps a snapshot of all that came before, then one event a line.
+ * The text of a journal: a header, optionally a snapshot of all earlier events, then one event a line.
  *
- * Version 1 had no snapshots, versions 1 and 2 fewer kinds of event, up to version 3 a submission was one line, however many
- * runs it had, and up to version 4 all runs of a group came with a person's submission; all they wrote still means the same.
+ * Version 1 had no snapshots, versions 1 and 2 had fewer kinds of event, up to version 3 a submission was one line with all its
+ * runs, and up to version 4 all runs of a group came with a user's submission; all of these can still be read.
  */
 import * as z from 'zod';
 import { RunId } from '../../base/ids.js';
@@ -11,34 +11,34 @@ import { type EventOf, SchedulerEvent, SubmittedRun } from '../../scheduler/even
 import { passTurn } from '../../processes/turn.js';
 
 /**
- * What was found in a journal. `snapshot`: the state before the first event, as it was written; null: nothing was.
- * `dropped`: what was left out and why, in words, one entry a line.
+ * The contents of a journal. `snapshot`: the state before the first event, as written; null: there is none. `dropped`: what was
+ * left out and why, in words, one entry a line.
  */
 export type JournalContents = { snapshot: unknown; events: SchedulerEvent[]; dropped: string[] };
 
 /**
- * `end`: bytes up to the last line that makes sense. `version` 0: it does not begin with a header. `damaged`: lines that no crash
- * of ours leaves behind, unlike a torn one.
+ * `end`: offset after the last valid line. `version` 0: there is no header. `damaged`: number of lines that no crash of this
+ * program leaves behind, unlike an incomplete one.
  */
 type JournalText = JournalContents & { end: number; version: number; damaged: number };
 
 /**
- * Hears what is in a journal while it is read: the snapshot first, if there is one, then each event. So a hundred thousand
+ * Receives the contents of a journal while it is read: the snapshot first, if there is one, then each event. So a hundred thousand
  * events, 17 MB, need not be in memory together.
  */
 export type JournalSink = { snapshot: (data: unknown) => void; event: (event: SchedulerEvent) => void };
 
 export const VERSION = 5;
 const READABLE = [1, 2, 3, 4, VERSION];
-/** Runs of one part of a snapshot. */
+/** Number of runs in one part of a snapshot. */
 const PART = 1000;
-/** A damaged file may have more bad lines than anyone reads. */
+/** Limit on the damaged lines that are listed. */
 const TOLD = 20;
 
-/** The first line of a journal that began with nothing. As long in every version, so that it can be raised in place. */
+/** The first line of a journal without a snapshot. It has the same length in every version, so that it can be upgraded in place. */
 export const headerLine = `${JSON.stringify({ type: 'journal', version: VERSION })}\n`;
 
-/** What every header begins with: written over that of an older version, it raises it. */
+/** The common beginning of all headers of this version: written over an older one, it upgrades the journal. */
 export const versionMark = headerLine.slice(0, headerLine.indexOf('}'));
 
 /** The line of an event. */
@@ -46,20 +46,20 @@ export function eventLine(event: SchedulerEvent): string {
   return `${JSON.stringify(event.type === 'runs-submitted' ? submissionLine(event) : event)}\n`;
 }
 
-/** Whether the event has several lines. */
+/** Whether an event is written in several lines. */
 export function isInPages(event: SchedulerEvent): event is EventOf<'runs-submitted'> {
   return event.type === 'runs-submitted' && event.portion !== undefined;
 }
 
-/** The lines of an event; a submission of many runs has several, so that to write it can be done in turns. */
+/** The lines of an event; a submission of many runs has several, so that it can be written in several turns. */
 export function* eventLines(event: SchedulerEvent): Generator<string> {
   if (!isInPages(event)) yield eventLine(event);
   else for (const line of submissionLines(event)) yield `${JSON.stringify(line)}\n`;
 }
 
 /**
- * The beginning of a journal that goes on from `state`, which stands for all events before it and is plain JSON. In parts, each
- * made when it is asked for: a state of fifty thousand runs is 10 MB.
+ * The beginning of a journal that continues from `state`, which replaces all events before it and is plain JSON. In lazily made
+ * parts: a state of fifty thousand runs is 10 MB.
  */
 export function* beginningParts(state: unknown): Generator<string> {
   const header = JSON.stringify({ type: 'journal', version: VERSION, snapshot: true });
@@ -72,16 +72,16 @@ export function* beginningParts(state: unknown): Generator<string> {
   for (let from = 0; from < runs.length; from += PART) {
     yield `${from === 0 ? '' : ','}${JSON.stringify(runs.slice(from, from + PART)).slice(1, -1)}`;
   }
-  // What follows is an object without its first brace.
+  // The rest of the object, without its opening brace.
   const more = JSON.stringify(rest).slice(1);
   yield `]${more === '}' ? '' : ','}${more}}\n`;
 }
 
 /**
- * Reads what is whole; a line that was torn or damaged is left out and told of, and the rest counts. Throws a UserError for
- * what only another version can read, and where the snapshot is damaged: what it stood for must not be forgotten in silence.
+ * Parses complete lines; an incomplete or damaged one is left out and listed, and the rest counts. Throws a UserError for a newer
+ * version, and for a damaged snapshot, as the state in it must not be lost silently.
  *
- * @param sink Gets snapshot and events instead of the result.
+ * @param sink Receives snapshot and events, which the result then lacks.
  */
 export function parseJournal(bytes: Buffer, path: string, sink?: JournalSink): JournalText {
   const parsing = parsed(bytes, path, sink);
@@ -91,7 +91,7 @@ export function parseJournal(bytes: Buffer, path: string, sink?: JournalSink): J
   }
 }
 
-/** As `parseJournal`, in turns. */
+/** Like `parseJournal`, in several turns. */
 export async function parseInTurns(bytes: Buffer, path: string, sink?: JournalSink): Promise<JournalText> {
   const parsing = parsed(bytes, path, sink);
   for (;;) {
@@ -101,7 +101,7 @@ export async function parseInTurns(bytes: Buffer, path: string, sink?: JournalSi
   }
 }
 
-/** Reads a line with every step. */
+/** Parses one line in each step. */
 function* parsed(bytes: Buffer, path: string, sink?: JournalSink): Generator<void, JournalText> {
   const text: JournalText = { snapshot: null, events: [], dropped: [], end: 0, version: 0, damaged: 0 };
   const target = sink ?? collectorOf(text);
@@ -136,8 +136,8 @@ function collectorOf(text: JournalText): JournalSink {
 }
 
 /**
- * `requests`: the lines of those read so far. `listed`: runs of a submission of which the last line is still to come.
- * `leftOut`: how often something was.
+ * `requests`: the lines of all requests so far. `listed`: runs of a submission whose last line is still to come. `leftOut`: number
+ * of lines left out.
  */
 type Reading = {
   text: JournalText;
@@ -149,7 +149,7 @@ type Reading = {
   leftOut: number;
 };
 
-/** Takes the line in, or says what is wrong with it. */
+/** Processes a line; returns what is wrong with it, or null. */
 function takeLine(reading: Reading, line: string, number: number): string | null {
   const value = jsonOf(line);
   if (number === 1) return takeHeader(reading, value);
@@ -165,7 +165,7 @@ function takeEvent(reading: Reading, value: unknown, line: string): string | nul
   if (event === undefined) return 'damaged';
   const isOfPages = 'runs' in event && event.runs === listed;
   if (listed !== null && !isOfPages) leaveOut(reading, 'damaged pages of a submission were skipped', 'damaged');
-  // Facts carry the number of their attempt and may come twice; a request would be done twice.
+  // Facts have the number of their attempt and may be repeated; a repeated request would be carried out twice.
   if (event.type.endsWith('-requested') && requests.size === requests.add(line).size) return 'repeated';
   target.event(event);
   return null;
@@ -201,7 +201,7 @@ function takeSnapshot(reading: Reading, value: unknown): null {
   return null;
 }
 
-/** What to say where the snapshot cannot be understood. */
+/** The error for a snapshot that cannot be parsed. */
 export function damagedSnapshot(path: string, cause?: unknown): UserError {
   return new UserError(
     `Line 2 of ${path} is damaged: it stands for everything that happened before it.`,
@@ -222,22 +222,22 @@ function shown(line: string): string {
   return line.slice(0, 200).replaceAll('\0', '␀');
 }
 
-/** What runs of a submission mostly have in common. */
+/** Properties that most runs of a submission share. */
 const Terms = SubmittedRun.omit({ id: true, wish: true, attempts: true, needs: true });
 type Terms = z.infer<typeof Terms>;
 
 const wishes: readonly unknown[] = SubmittedRun.shape.wish.options;
 
-/** Fewer are written out: a person may want to read them. */
+/** A submission with fewer runs is written in full, which is easier to read. */
 const MANY = 100;
 
-/** Runs of one line of a submission that is written in several: some 5 ms of work. */
+/** Number of runs in one line of a submission with several lines: some 5 ms of work. */
 const PAGE = 1000;
 const LISTED = 'runs-listed';
 
 /**
- * A submission as it is written down. That of many runs says once what they have in common, and of each run
- * `[id, place of its terms, wish, attempts]`, and the runs that it needs, if any: a quarter of the room, and of the time to read it.
+ * The line of a submission. With many runs it lists their shared properties once, and for each run `[id, index of its properties,
+ * wish, attempts]`, and the runs that it needs, if any: a quarter of the size, and of the time to parse.
  */
 function submissionLine(event: EventOf<'runs-submitted'>): object {
   const { runs, ...rest } = event;
@@ -245,8 +245,8 @@ function submissionLine(event: EventOf<'runs-submitted'>): object {
 }
 
 /**
- * A submission of which runs are taken in by the portion, as lines that can be written and read one at a time: its runs page
- * by page, then what it is. Only with the last line it has happened.
+ * A submission whose runs are added in portions, as lines that can be written and read one at a time: pages of its runs, then the
+ * submission itself. It takes effect only with the last line.
  */
 function* submissionLines(event: EventOf<'runs-submitted'>): Generator<object> {
   const { runs, ...rest } = event;
@@ -262,7 +262,7 @@ function table(runs: readonly SubmittedRun[]): { terms: Terms[]; runs: unknown[]
   const byNeed = new Map<Terms['need'], number>();
   const rows = runs.map(({ id, wish, attempts, needs, ...own }) => {
     const more = needs === undefined ? [] : [needs];
-    // Those that have them in common share the object.
+    // Runs with the same needs share the object.
     const near = byNeed.get(own.need);
     if (near !== undefined && isSame(terms[near]!, own)) return [id, near, wish, attempts, ...more];
     const key = JSON.stringify(own);
@@ -278,12 +278,12 @@ function isSame(a: Terms, b: Terms): boolean {
   return (Object.keys(a) as (keyof Terms)[]).every((key) => a[key] === b[key]);
 }
 
-/** The runs of one page of a submission; undefined: they make no sense; null: it is no such page. */
+/** The runs of one page of a submission; undefined: they are invalid; null: the line is no such page. */
 function listedIn(value: unknown): SubmittedRun[] | undefined | null {
   return typeof value === 'object' && value !== null && 'type' in value && value.type === LISTED ? rowsIn(value) : null;
 }
 
-/** What stands in a line of the journal, as an event; undefined where it is none. `listed`: runs on the pages before it. */
+/** The event in a line of the journal; undefined: there is none. `listed`: runs on the pages before it. */
 export function eventIn(value: unknown, listed: SubmittedRun[] = []): SchedulerEvent | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!('terms' in value || 'listed' in value)) return SchedulerEvent.safeParse(value).data;
@@ -304,7 +304,7 @@ function rowsIn(page: object): SubmittedRun[] | undefined {
   return runs.every((run) => run !== null) ? runs : undefined;
 }
 
-/** By its name each field, as it is written, and checked by hand: a schema takes several times as long, fifty thousand times over. */
+/** Checks each field by hand, in the order in which it is written: a schema takes several times as long for fifty thousand runs. */
 function runIn(row: unknown, all: readonly Terms[]): SubmittedRun | null {
   if (!Array.isArray(row)) return null;
   const [id, place, wish, attempts, written] = row as unknown[];

@@ -16,14 +16,14 @@ import {
 } from './journal-text.js';
 import { makeFolder } from '../../files/make-folder.js';
 
-/** A journal shorter than this is not worth shortening, bytes. */
+/** Minimum size at which a journal is compacted, in bytes. */
 const LONG = 4 << 20;
-/** It is shortened when it is so many times as long as it was after the last time. */
+/** A journal is compacted when it has grown by this factor since the last time. */
 const GROWTH = 4;
 
 /**
- * What was found when it was opened. `kept`: where what could not be understood is kept; null: there was nothing of that kind.
- * `damaged`: lines. `isNew`: there was no journal, or nothing in it.
+ * What was found when the journal was opened. `kept`: path of a copy of damaged contents; null: there were none. `damaged`: number
+ * of damaged lines. `isNew`: there was no journal, or an empty one.
  */
 export type JournalPast = { kept: string | null; damaged: number; isNew: boolean };
 
@@ -31,34 +31,34 @@ type OpenedJournal = { journal: Journal; contents: JournalContents; past: Journa
 
 type Opened = { end: number; version: number; damaged: number };
 
-/** What a journal can be written anew from. */
+/** What a journal can be rewritten from. */
 type JournalSource = {
-  /** The state that all events appended so far have led to, as plain JSON, or a promise of it: none is appended meanwhile. */
+  /** The state after all events appended so far, as plain JSON, or a promise of it: none is appended meanwhile. */
   snapshot: () => unknown;
-  /** Whether the runs directory is still ours: nobody may write over the journal of another supervisor. */
+  /** Whether this supervisor still owns the runs directory: another one's journal must not be overwritten. */
   isOurs: () => boolean;
   log: (line: string) => void;
 };
 
 /**
- * The list of all that has happened, one event a line; the state is what `step` makes of it.
+ * The list of all events, one a line; `step` derives the state from it.
  *
- * An event counts once it is here: it would survive the power going out. Events that come while the disk is busy are
- * written together and share one sync. When it has grown long, one line takes the place of all that came before. When
- * someone deletes, replaces or cuts the file, it is written anew: what is known here is more than what is there.
+ * An appended event would survive a power failure. Events that arrive while the disk is busy are written together and share one
+ * sync. A long journal is compacted: a snapshot replaces all earlier events. If someone deletes, replaces or truncates the file, it
+ * is rewritten from the state in memory, which is more complete.
  */
 export class Journal {
   readonly #path: string;
   #file: FileHandle;
-  /** Bytes that are promised. What lies beyond them is taken back. */
+  /** Size in bytes of the promised contents. Anything beyond it is truncated. */
   #end: number;
-  /** Bytes from which on it is long. */
+  /** Size in bytes from which on the journal is compacted. */
   #long = LONG;
   #version: number;
   #source: JournalSource | null = null;
-  /** Some of it made no sense when it was opened. */
+  /** Whether some lines were invalid when it was opened. */
   #isDamaged: boolean;
-  /** The file is new under its name, and a power cut could still take the name away, or give it back to the old one. */
+  /** Whether the file's name is not yet synced: a power failure could still remove it, or restore the old file under it. */
   #isNew: boolean;
 
   private constructor(path: string, file: FileHandle, { end, version, damaged }: Opened) {
@@ -71,12 +71,12 @@ export class Journal {
   }
 
   /**
-   * Opens the journal, or begins one. What a crash left half-written at its end is cut off.
+   * Opens the journal, or creates one. An incomplete line that a crash left at its end is cut off. Damaged contents are copied
+   * beside it before anything is written.
    *
-   * @param sink Gets what is in it instead of `contents`.
-   * What cannot be understood is kept beside it before anything is written.
+   * @param sink Receives the contents, which the result then lacks.
    *
-   * @throws {UserError} When another version wrote it, or what it goes on from is damaged. It is left as it is.
+   * @throws {UserError} When another version wrote it, or its snapshot is damaged. The file is not changed.
    */
   static async open(path: string, sink?: JournalSink): Promise<OpenedJournal> {
     makeFolder(dirname(path), 0o700);
@@ -96,14 +96,14 @@ export class Journal {
     }
   }
 
-  /** Says what it can be written anew from, when it is long or gone. Without it, neither is seen to. */
+  /** Sets what the journal can be rewritten from when it is long or was deleted. Without it, neither is handled. */
   standsFor(source: JournalSource): void {
     this.#source = source;
   }
 
   /**
-   * Resolves when all these events would survive a crash; rejects, with none of them kept, when the disk refuses.
-   * One call at a time.
+   * Resolves when all these events would survive a crash; rejects, with none of them kept, when the disk refuses. One call at a
+   * time.
    */
   async append(events: readonly SchedulerEvent[]): Promise<void> {
     if (this.#source !== null && !this.#isInPlace()) await this.#restore(this.#source);
@@ -134,14 +134,14 @@ export class Journal {
     this.#end = end;
   }
 
-  /** Nobody but us has touched the file, and it is still what its name stands for. */
+  /** Whether the file is unchanged since the last write, and still at its path. */
   #isInPlace(): boolean {
     const there = statSync(this.#path, { throwIfNoEntry: false });
     const ours = fstatSync(this.#file.fd);
     return there?.ino === ours.ino && there.dev === ours.dev && there.size === this.#end;
   }
 
-  /** Too long, or damaged: what it says is worth more without that. */
+  /** Whether the journal should be compacted: it is too long, or has damaged lines. */
   #isUnwieldy(): boolean {
     return this.#end > this.#long || this.#isDamaged;
   }
@@ -152,7 +152,7 @@ export class Journal {
     source.log('the journal was deleted or changed by someone else; it is rewritten from memory');
   }
 
-  /** That it cannot be done is no harm: the long one is as good. */
+  /** Compacts the journal. A failure does no harm, as the long one stays valid. */
   async #shorten(source: JournalSource): Promise<void> {
     try {
       await this.#writeAnew(source);
@@ -163,7 +163,7 @@ export class Journal {
     }
   }
 
-  /** Until the moment of the renaming the old file is whole, and from then on the new one is. */
+  /** Rewrites the journal: until the rename the old file is complete, and from then on the new one is. */
   async #writeAnew(source: JournalSource): Promise<void> {
     const parts = beginningParts(await source.snapshot());
     const draft = `${this.#path}.tmp`;
@@ -189,7 +189,10 @@ export class Journal {
     this.#long = Math.max(LONG, GROWTH * end);
   }
 
-  /** So that an older program does not take what it cannot read for damage. One byte changes, so it is done or it is not. */
+  /**
+   * Upgrades the header, so that an older program does not treat new kinds of lines as damage. A single byte changes, so the write
+   * is atomic.
+   */
   async #raiseVersion(): Promise<void> {
     await writeAll(this.#file, Buffer.from(versionMark), 0);
     await this.#file.datasync();
@@ -197,7 +200,9 @@ export class Journal {
   }
 }
 
-/** All in one, but a submission of many runs page by page: others have their turn while one is written. */
+/**
+ * The text of events in one block, except that a submission of many runs is written page by page, so that other work gets its turn.
+ */
 function* blocksOf(events: readonly SchedulerEvent[]): Generator<string> {
   let block = '';
   for (const event of events) {
@@ -211,7 +216,7 @@ function* blocksOf(events: readonly SchedulerEvent[]): Generator<string> {
   if (block !== '') yield block;
 }
 
-/** Something that is no file (a folder, a pipe, a link) is moved out of the way, and not looked into. Gives its new path. */
+/** Moves anything but a file (a folder, a pipe, a link) away, without opening it. Returns its new path. */
 async function setAside(path: string): Promise<string | null> {
   const there = lstatSync(path, { throwIfNoEntry: false });
   if (there === undefined || there.isFile()) return null;
@@ -220,7 +225,7 @@ async function setAside(path: string): Promise<string | null> {
   return aside;
 }
 
-/** Keeps what cannot all be read, under a name of its content: once, however often it is opened. Gives the path. */
+/** Copies damaged contents, under a name with their hash: once, however often the journal is opened. Returns the path. */
 async function keep(path: string, bytes: Buffer): Promise<string> {
   const kept = `${path}.damaged-${createHash('sha256').update(bytes).digest('hex').slice(0, 8)}`;
   if (lstatSync(kept, { throwIfNoEntry: false })?.size === bytes.length) return kept;
@@ -230,16 +235,16 @@ async function keep(path: string, bytes: Buffer): Promise<string> {
   return kept;
 }
 
-/** Writes all bytes from there on. */
+/** Writes all bytes at an offset. */
 export async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
-  // A disk that is nearly full takes a part, and says so only by the number of bytes.
+  // A nearly full disk accepts only some of the bytes, and reports only their number.
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
     done += bytesWritten;
   }
 }
 
-/** Makes the names in the file's folder survive a power cut. */
+/** Syncs the file's folder, so that names in it survive a power failure. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
   await folder.sync().finally(() => folder.close());

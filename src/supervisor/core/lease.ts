@@ -6,10 +6,10 @@ import type { LeaseTerms } from '../../contract/supervisor-lock.js';
 import { fileSystemTime } from '../../files/file-system-time.js';
 
 /**
- * The signs of life of a supervisor, for those who cannot see its process: on another host, in another container.
+ * Heartbeats of a supervisor for those who cannot see its process: on another host, or in another container.
  *
- * A sign is a byte written to `lease`. Its age is not told by anybody's clock but by comparing two times of one file system:
- * that of `lease` and that of a file written this moment. So hosts whose clocks differ agree, on network file systems too.
+ * A heartbeat is a byte written to `lease`. Its age is the difference of two times of the same file system: that of `lease` and
+ * that of a file created now. So hosts whose clocks differ agree, also on network file systems.
  */
 export class Lease {
   readonly #path: string;
@@ -18,7 +18,7 @@ export class Lease {
     this.#path = join(runsDirectory, supervisorFiles.directory, supervisorFiles.lease);
   }
 
-  /** Sends a heartbeat. Where a full disk refuses the byte, the time alone is set. */
+  /** Sends a heartbeat. If a full disk refuses the byte, only the time is set. */
   renew(): void {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     let file: number | null = null;
@@ -32,13 +32,13 @@ export class Lease {
     }
   }
 
-  /** Differs after each heartbeat; null when there was none. */
+  /** A text that differs after each heartbeat; null: there was none. */
   mark(): string | null {
     const stat = statSync(this.#path, { throwIfNoEntry: false });
     return stat === undefined ? null : `${stat.ino} ${stat.mtimeMs}`;
   }
 
-  /** How long ago the last heartbeat was, ms; Infinity when there was none. Throws when the folder cannot be written to. */
+  /** Time since the last heartbeat, ms; Infinity: there was none. Throws when the folder is not writable. */
   silentFor(): number {
     const last = statSync(this.#path, { throwIfNoEntry: false });
     return last === undefined ? Infinity : fileSystemTime(dirname(this.#path)) - last.mtimeMs;
@@ -54,17 +54,17 @@ export class Lease {
       const now = Date.now() / 1000;
       utimesSync(this.#path, now, now);
     } catch {
-      // The next one is due soon.
+      // The next heartbeat follows soon.
     }
   }
 }
 
-/** Beats without a heartbeat that are waited for, however old the last one: a clock may have been set meanwhile. */
+/** Number of intervals without a heartbeat that are waited for, however old the last one is, as a clock may have been set. */
 const WATCHED_BEATS = 2;
 
 /**
- * Watches the lease of a supervisor that is out of sight: true when it has expired and no heartbeat has come while it
- * was watched, false as soon as one comes.
+ * Watches the lease of a supervisor whose process is not visible: true when it has expired and no heartbeat has come meanwhile,
+ * false as soon as one comes.
  */
 export async function fallsSilent(lease: Lease, { leaseMs, beatMs }: LeaseTerms): Promise<boolean> {
   const beganAt = performance.now();

@@ -12,41 +12,41 @@ import { isAlive } from '../../processes/process-identity.js';
 import { Lease } from './lease.js';
 import { makeFolder } from '../../files/make-folder.js';
 
-/** `retaken`: someone had deleted it, and it is made anew. `lost`: it belongs to another supervisor now. */
+/** `retaken`: the lock was deleted, and has been created again. `lost`: it belongs to another supervisor now. */
 export type LockState = 'ours' | 'retaken' | 'lost';
 
-/** A lock that this process has. */
+/** A lock that this process holds. */
 export type TakenLock = {
   kind: 'taken';
   release: () => void;
-  /** What has become of the lock; sees to it that it is there. */
+  /** Checks the lock, and creates it again if it is missing. */
   look: () => LockState;
-  /** Says where this supervisor listens now. Does nothing when the lock is another's. Throws when the disk refuses. */
+  /** Records the present socket. Does nothing when the lock is another's. Throws when the disk refuses. */
   moved: (socket: string) => void;
 };
 
 /**
- * `held`: another supervisor is alive. `elsewhere`: another one has it, and from here nobody can see whether it lives; its
- * last heartbeat was so long ago.
+ * `held`: another supervisor is alive. `elsewhere`: another one holds the lock, and it cannot be seen from here whether that lives;
+ * its last heartbeat was `silentForMs` ago.
  */
 type LockResult =
   TakenLock | { kind: 'held'; by: SupervisorLock } | { kind: 'elsewhere'; by: SupervisorLock; silentForMs: number };
 
-/** Whether the process that wrote a lock lives, as far as that can be seen from here. */
+/** Whether the process that wrote a lock lives, as far as can be seen from here. */
 type Sight = 'lives' | 'is dead' | 'is out of sight';
 
-/** A lock is smaller, bytes. */
+/** Size limit of a lock in bytes. */
 const LARGEST = 1 << 16;
 
 /**
- * Makes this process the owner of the runs directory, or says who is.
+ * Makes this process the owner of the runs directory, or returns its owner.
  *
- * A lock whose owner is dead may be taken over, and only once: whoever does must first create a claim named after that very
- * lock, which one of several can. A claim is a lock itself, so that of a process which died here is taken over likewise.
+ * A lock whose owner is dead may be taken over, but only once: the process that does so must first create a claim named after that
+ * very lock, which only one can. A claim is itself a lock, so the claim of a process that died is taken over in the same way.
  *
- * An owner that is out of sight, on another host or in another PID namespace, is never dead by itself.
+ * An invisible owner, on another host or in another PID namespace, never counts as dead.
  *
- * @param expired The one lock out of sight that may be taken over all the same: its lease has expired. Null: none.
+ * @param expired The one lock of an invisible owner that may be taken over, as its lease has expired. Null: none.
  */
 export function takeLock(
   runsDirectory: string,
@@ -72,7 +72,7 @@ export function lockPath(runsDirectory: string): string {
   return join(runsDirectory, supervisorFiles.directory, supervisorFiles.lock);
 }
 
-/** The lock in this file; null when there is none, or it is torn or foreign. */
+/** The lock in this file; null: there is none, or it is incomplete or foreign. */
 export function readLock(path: string): SupervisorLock | null {
   try {
     return SupervisorLock.parse(JSON.parse(textOrNull(path, LARGEST) ?? ''));
@@ -81,7 +81,7 @@ export function readLock(path: string): SupervisorLock | null {
   }
 }
 
-/** Whether both were written by one process. */
+/** Whether one process wrote both locks. */
 function isSameOwner(one: SupervisorLock, other: SupervisorLock): boolean {
   const facts = ({ pid, startTime, bootId, host, machineId, pidNamespace }: SupervisorLock) =>
     JSON.stringify([pid, startTime, bootId, host, machineId, pidNamespace]);
@@ -106,14 +106,14 @@ function takeOver({ draft, path, expired }: Target, own: SupervisorLock): LockRe
     claim = claimOf(textOf(claim) ?? '');
   }
   claims.push(claim);
-  // Someone may have taken over and cleared away the claims since we looked.
+  // Another process may have taken over and removed the claims meanwhile.
   const isStillStale = textOf(path) === stale;
   if (isStillStale) renameSync(draft, path);
   claims.forEach(removeIfThere);
   return isStillStale ? taken(path, own) : takeLock(runsDirectory, own, expired);
 }
 
-/** Why the lock of this owner must be left alone; null when it may be taken over. A torn one has no owner. */
+/** Why the lock of this owner must be left alone; null: it may be taken over. An incomplete lock has no owner. */
 function refusalOf(
   owner: SupervisorLock | null,
   expired: SupervisorLock | null,
@@ -131,7 +131,7 @@ function sightOf(owner: SupervisorLock, lease: Lease): Sight {
     case 'same':
       return isAlive(owner) ? 'lives' : 'is dead';
     case 'earlier':
-      // A machine of the same name may be a copy of this one: if it lives, it has given signs of life since.
+      // A machine of the same name may be a clone of this one: if it lives, it has sent heartbeats since the boot.
       return owner.host === undefined || lease.isFromEarlierBoot() ? 'is dead' : 'is out of sight';
     case 'foreign':
       return 'is out of sight';
@@ -156,7 +156,7 @@ function taken(path: string, own: SupervisorLock): TakenLock {
   return { kind: 'taken', release: () => (isOurs() ? removeIfThere(path) : undefined), look, moved };
 }
 
-/** Null when there is no such file. Throws a UserError for what is there and no file of ours. */
+/** The text of a lock; null: there is no such file. Throws a UserError if something else is at the path. */
 function textOf(path: string): string | null {
   const read = readRegular(path, LARGEST, { noLink: true });
   if (read.kind === 'text') return read.text;
@@ -181,11 +181,11 @@ function removeIfThere(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // Gone is what we want.
+    // It has been deleted already.
   }
 }
 
-/** What to do about what the system says, by its code. */
+/** How to fix an error of the system, by its code. */
 const fixes: Record<string, string> = {
   EROFS: 'Mount that file system for writing, or choose another runs directory with `--runs DIR`.',
   ENOENT: 'It cannot be made there: choose another runs directory with `--runs DIR`.',
@@ -198,7 +198,7 @@ const fixes: Record<string, string> = {
   ENFILE: 'The machine has too many open files: close some; running runs are not affected.',
 };
 
-/** The same in words for a person when the system refused what every supervisor needs; all else is returned as it is. */
+/** The error as a UserError when the system refused something that every supervisor needs; any other error unchanged. */
 export function startProblem(error: unknown): unknown {
   const { code, message } = (error ?? {}) as NodeJS.ErrnoException;
   if (error instanceof UserError || typeof code !== 'string' || typeof message !== 'string') return error;
@@ -207,10 +207,10 @@ export function startProblem(error: unknown): unknown {
   return new UserError(`The supervisor cannot work: ${message}.`, fix, { cause: error });
 }
 
-/** A supervisor that is there says hello at once, ms. */
+/** Time in which a live supervisor says hello, ms. */
 const PATIENCE_MS = 1000;
 
-/** Whether a supervisor says hello on this socket. A socket that a dead one left is none. */
+/** Whether a supervisor says hello on this socket; a dead one may have left the socket behind. */
 export function isAnsweringPing(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

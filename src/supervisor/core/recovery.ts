@@ -15,10 +15,10 @@ import type { AskDone } from '../runs/done-commands.js';
 import type { CompletionOf } from '../runs/exit-classification.js';
 import type { PlannedRuns } from '../runs/planned-runs.js';
 
-/** Attempts whose record may not have been written when the supervisor died. */
+/** Number of latest attempts whose record may not have been written before the supervisor died. */
 const UNSURE = 200;
 
-/** One attempt from its start to its end, as the journal tells it. Unix ms. `outcome` null: it was not up after all. */
+/** One attempt from its start to its end, as in the journal. Unix ms. `outcome` null: it did not come up. */
 export type PastAttempt = {
   id: RunId;
   number: number;
@@ -29,8 +29,8 @@ export type PastAttempt = {
 };
 
 /**
- * Brings an empty state to where a journal ends, as it is read. The actions are not taken: they were, or `reconcile` finds
- * that they were not.
+ * Replays a journal into an empty state, as it is read. Actions are not performed: they were, or `reconcile` finds out that they
+ * were not.
  */
 export class Recovery implements JournalSink {
   readonly #state: SchedulerState;
@@ -38,7 +38,7 @@ export class Recovery implements JournalSink {
   readonly #up = new Map<RunId, Pick<PastAttempt, 'number' | 'slot' | 'startedAt'>>();
   #recent: PastAttempt[] = [];
 
-  /** @param path Of the journal, for what is said of it. */
+  /** @param path Path of the journal, for messages. */
   constructor(state: SchedulerState, path: string) {
     this.#state = state;
     this.#path = path;
@@ -49,7 +49,7 @@ export class Recovery implements JournalSink {
     return this.#recent.slice(-UNSURE);
   }
 
-  /** @throws {UserError} When it makes no sense. */
+  /** @throws {UserError} When the snapshot is invalid. */
   snapshot(written: unknown): void {
     const { data, error } = Snapshot.safeParse(written);
     if (data === undefined) throw damagedSnapshot(this.#path, error);
@@ -90,7 +90,7 @@ export class Recovery implements JournalSink {
   }
 }
 
-/** The same for a journal that has been read. */
+/** Replays a journal that has already been read. */
 export function recover(
   state: SchedulerState,
   { snapshot, events }: JournalContents,
@@ -102,12 +102,12 @@ export function recover(
   return recovery;
 }
 
-/** Plays events alone. */
+/** Replays events without a snapshot. */
 export function replay(state: SchedulerState, events: readonly SchedulerEvent[]): void {
   for (const event of events) step(state, event);
 }
 
-/** How the last attempt ended; null while it goes on, or when there was none. */
+/** How the last attempt ended; null: it has not, or there was none. */
 function endingOf(state: RunState): Ending | null {
   if (state.phase === 'ended') return state;
   return state.phase === 'waiting' ? state.last : null;
@@ -123,8 +123,8 @@ export type ReconcileTools = {
 };
 
 /**
- * Finds out what became of the runs that held a slot when the last supervisor died, and tells it as events: the living are
- * adopted, the codes of the dead are read, and those that had not begun are taken back to the queue for good.
+ * Finds out what happened to the runs that held a slot when the last supervisor died, and reports it as events: live ones are
+ * adopted, exit codes of dead ones are read, and those that had not started are put back in the queue.
  */
 export async function reconcile(state: SchedulerState, tools: ReconcileTools): Promise<void> {
   await Promise.all([...state.active].map((id) => reconcileRun(state.runs.get(id)!, tools)));
@@ -153,7 +153,7 @@ function tellFound({ id, attempt, plan, was }: PastRun, found: Found, tools: Rec
   else withEnd({ id, attempt, plan, ending: found.ending, agoMs: found.agoMs }, { completionOf, askDone, now }, tell);
 }
 
-/** As the launcher does for what it starts itself. */
+/** Reports a start, as the launcher does for its own starts. */
 function tellStart({ id, attempt }: Pick<Run, 'id' | 'attempt'>, start: Start, { tell, now }: ReconcileTools): void {
   const at = now();
   if (start.kind === 'started') tell({ type: 'run-started', at, id, attempt, pid: start.pid });
@@ -161,7 +161,10 @@ function tellStart({ id, attempt }: Pick<Run, 'id' | 'attempt'>, start: Start, {
   else tell({ type: 'launch-failed', at, id, attempt, reason: start.reason });
 }
 
-/** The last supervisor may have died between deciding on a pause, on its end, or on the run's end, and doing it. */
+/**
+ * Repeats an order, as the last supervisor may have died between deciding on a pause, its end, or the run's end, and carrying it
+ * out.
+ */
 function askAgain(executor: Executor, id: RunId, was: ActiveState): void {
   if (was.phase === 'stopping') executor.terminate(id);
   else if (was.phase === 'killing') executor.kill(id);
@@ -169,7 +172,7 @@ function askAgain(executor: Executor, id: RunId, was: ActiveState): void {
   else if (was.phase === 'running' && was.pausedMs > 0) executor.continue(id);
 }
 
-/** Events that give a sweep up, whatever its runs were doing. */
+/** The events that remove a sweep, whatever the state of its runs. */
 export function forgetting(state: SchedulerState, sweep: string, at: number): SchedulerEvent[] {
   const active = [...(state.sweeps.get(sweep) ?? [])].filter((id) => state.active.has(id));
   const outcome = { kind: 'lost', reason: 'its command is no longer known' } as const;

@@ -1,23 +1,23 @@
 /**
- * The time line of the scheduler, and what of it people are shown.
+ * The clock of the scheduler, and its relation to wall time.
  *
- * Timeouts, graces and backoffs are measured along a line that runs with the machine's boot clock: it goes on evenly whoever
- * sets the wall clock, and from one supervisor to the next, which takes it up where the journal says it was. While the machine
- * is suspended the line stops (CLOCK_MONOTONIC): no run could do anything in that time. After a reboot, and where boots
- * cannot be told apart (no /proc), the line goes on with the wall clock, but never backwards.
+ * Timeouts, grace periods and backoffs are measured by a clock that follows the machine's boot clock: it runs evenly when the wall
+ * clock is set, and continues from one supervisor to the next, which resumes it at the journal's last time. While the machine is
+ * suspended it stops (CLOCK_MONOTONIC), as no run could do anything. After a reboot, and where boots cannot be told apart (no
+ * /proc), it continues with the wall clock, but never backwards.
  *
- * People are shown wall time: `at` and how far the wall clock is ahead of the line in that boot, as it was read last. So a
- * clock that is set right after an hour sets right what is shown of that hour, too, and what is shown as elapsed is true.
+ * Users see wall time: `at` plus the offset of the wall clock in that boot, as last read. So setting the clock right also corrects
+ * the shown times of events before, and durations are always true.
  */
 import { hrtime } from 'node:process';
 import { bootId } from '../../processes/process-identity.js';
 import type { EventOf } from '../../scheduler/event.js';
 import type { Boot } from '../../scheduler/state.js';
 
-/** `bootMs`: ms since the boot, for all processes alike; `bootId`: empty where boots cannot be told apart. */
+/** `bootMs`: ms since the boot, equal in all processes; `bootId`: empty if boots cannot be told apart. */
 export type Clocks = { wallMs: () => number; bootMs: () => number; bootId: string };
 
-/** The wall clock is off by no less before it is worth writing down, ms: a look at two clocks takes time itself. */
+/** Least change of the wall clock's offset that is recorded, ms, as reading two clocks takes time itself. */
 const TOLERANCE_MS = 250;
 
 function systemClocks(): Clocks {
@@ -28,10 +28,10 @@ function systemClocks(): Clocks {
 export class SteadyClock {
   readonly #boots: readonly Boot[];
   readonly #clocks: Clocks;
-  /** The line less the boot clock, ms. */
+  /** Difference between this clock and the boot clock, ms. */
   readonly #lead: number;
 
-  /** @param boots Of the scheduler's state; what is added to it later is looked at. */
+  /** @param boots The boots in the scheduler's state; later additions are seen as well. */
   constructor(boots: readonly Boot[], clocks: Clocks = systemClocks()) {
     this.#boots = boots;
     this.#clocks = clocks;
@@ -42,18 +42,18 @@ export class SteadyClock {
     this.#lead = continues ? last.from - last.bootMs : Math.max(clocks.wallMs(), last?.from ?? 0) - bootMs;
   }
 
-  /** Where the line is: ms that never jump, near Unix ms unless the wall clock was set since the boot. */
+  /** The present time by this clock: ms that never jump, near Unix ms unless the wall clock was set since the boot. */
   now(): number {
     return Math.round(this.#lead + this.#clocks.bootMs());
   }
 
-  /** The wall clock at a time of the line. Unix ms. */
+  /** The wall time of a time by this clock. Unix ms. */
   wallTime(at: number): number {
     const boot = this.#boots.findLast(({ from }) => from <= at);
     return Math.round(at + (boot?.wallAhead ?? 0));
   }
 
-  /** How the clocks stand, to be written down; null when the journal knows it already. */
+  /** The event that records the clocks; null: the journal has them already. */
   reading(): EventOf<'clock-read'> | null {
     const { wallMs, bootMs, bootId: boot } = this.#clocks;
     const at = this.now();
@@ -64,10 +64,10 @@ export class SteadyClock {
   }
 }
 
-/** Between checks whether the wall clock was set, ms. */
+/** Pause between checks whether the wall clock was set, ms. */
 const LOOK_MS = 5000;
 
-/** Tells when the wall clock was set: what people are shown follows it. Keeps no process alive. */
+/** Reports when the wall clock was set, so that shown times follow it. Keeps no process alive. */
 export class ClockWatch {
   readonly #clock: SteadyClock;
   readonly #tell: (event: EventOf<'clock-read'>) => void;
@@ -90,7 +90,7 @@ export class ClockWatch {
   }
 }
 
-/** Rings once when a moment has come. A new moment takes the place of the old one. Keeps no process alive. */
+/** Calls back once at a set time. A new time replaces the old one. Keeps no process alive. */
 export class DeadlineClock {
   readonly #now: () => number;
   readonly #ring: () => void;
@@ -103,7 +103,7 @@ export class DeadlineClock {
     this.#ring = ring;
   }
 
-  /** @param at Unix ms; null: there is none. */
+  /** @param at Unix ms; null: no call. */
   set(at: number | null): void {
     if (at === this.#at) return;
     this.clear();
@@ -129,5 +129,5 @@ export class DeadlineClock {
   }
 }
 
-/** Node rings at once when it is told to wait for longer than 24.8 days. */
+/** Node fires a timer of more than 24.8 days at once. */
 const LONGEST_MS = 2 ** 31 - 1;

@@ -1,8 +1,8 @@
 import { inQuietTurn, isTurnOver } from '../../processes/turn.js';
 
 /**
- * Does one thing after another, in the order in which they were given, until the turn of the event loop has lasted long enough:
- * in between, clients are heard and ends are noticed. What is given while there is little to do is done at once.
+ * Processes items one after another, in order, until the present turn of the event loop has lasted long enough; then other work
+ * gets its turn. An item that is added while there is little to do is processed at once.
  */
 export class TurnQueue<Thing> {
   readonly #perform: (thing: Thing) => void;
@@ -15,22 +15,22 @@ export class TurnQueue<Thing> {
 
   give(thing: Thing): void {
     this.#waiting.push(thing);
-    // One that leads to another by being done gives it its place behind those that wait.
+    // An item that is added while another is processed waits behind the earlier ones.
     if (this.#waiting.length === 1) this.#performSome();
   }
 
-  /** Does nothing any more. */
+  /** Drops all waiting items. */
   close(): void {
     this.#waiting.length = 0;
   }
 
   #performSome(): void {
     while (this.#waiting.length > 0 && !isTurnOver()) this.#performNext();
-    if (this.#waiting.length > 0) inQuietTurn(() => this.#goOn());
+    if (this.#waiting.length > 0) inQuietTurn(() => this.#continue());
   }
 
-  /** With one at least, however long the turn is already. */
-  #goOn(): void {
+  /** Continues with at least one item, however long the turn has lasted. */
+  #continue(): void {
     if (this.#waiting.length > 0) this.#performNext();
     this.#performSome();
   }

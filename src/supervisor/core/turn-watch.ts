@@ -1,30 +1,30 @@
 /**
- * How long one turn of the event loop has kept everything else waiting: clients, ends of runs, deadlines.
+ * Measures how long one turn of the event loop has delayed everything else: clients, ends of runs, deadlines.
  *
- * A turn is all that the loop does between two waits for news. An immediate that holds nothing up (`unref`) is called once in
- * every turn and makes none by itself, so an idle supervisor is not woken to be measured; a turn costs 1 µs more.
+ * A turn is the work between two polls. An immediate that does not keep the process alive (`unref`) is called once in every turn
+ * and starts none, so an idle supervisor is not woken for the measurement; it costs 1 µs per turn.
  *
- * What the machine's other load did is no fault of ours: of a long turn, the time that the thread stood in the run queue is
- * taken off (`/proc/self/schedstat`). What is left is what we computed, or what a system call made us wait for.
+ * The load of other processes is not counted: the time that the thread spent in the run queue (`/proc/self/schedstat`) is
+ * subtracted from a long turn. The rest is our own computation, or blocking system calls.
  */
 import { appendFileSync, closeSync, openSync, readSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { pid } from 'node:process';
 
-/** A turn long enough to be noticed, ms. */
+/** Minimum length of a turn that is reported, ms. */
 export const LONG_TURN_MS = 50;
-/** Between lines in the log, ms. */
+/** Pause between lines in the log, ms. */
 const QUIET_MS = 10_000;
-/** Between readings of what the system's scheduler says, ms: so much of the time before a turn may be counted with it. */
+/** Pause between readings of the kernel scheduler's data, ms: up to that much time before a turn may be counted with it. */
 const READING_MS = 5;
 
 /**
- * One turn. `ms`: its length without the time in the run queue. `computedMs`: what of that the processor did for us; the rest
- * was waiting inside of a system call. Null: the system does not say, and `ms` has the time in the run queue in it.
+ * One turn. `ms`: its length without the time in the run queue. `computedMs`: CPU time in it; the rest was spent in blocking system
+ * calls. Null: the system does not report it, and `ms` includes the time in the run queue.
  */
 export type Turn = { ms: number; computedMs: number | null };
 
-/** Of the main thread since it began, ms: on a processor, and ready to run without getting one. */
+/** Times of the main thread since its start, ms: on a CPU, and waiting for one. */
 type Share = { computed: number; queued: number };
 
 /** Calls back after every turn of the event loop that took at least so long, ms, until `close`. */
@@ -47,7 +47,7 @@ export class TurnWatch {
     this.#await();
   }
 
-  /** The longest so far, of those that were told; 0: none was, ms. */
+  /** The longest reported turn so far, ms; 0: there was none. */
   get longest(): number {
     return this.#longest;
   }
@@ -82,10 +82,10 @@ export class TurnWatch {
 }
 
 /**
- * A turn in which the loop was active for so long, ms, as the scheduler of the system saw it.
+ * A turn in which the loop was active for so long, ms, corrected by the kernel scheduler's data.
  *
- * What was computed is ours. What was spent in the run queue is not, but some of it may have been spent before the turn, so
- * it does not make the turn shorter than what was computed in it.
+ * CPU time counts. Time in the run queue does not, but some of it may have been spent before the turn, so the result is at least
+ * the CPU time.
  */
 export function turnOf(active: number, before: Share | null, after: Share | null): Turn {
   if (before === null || after === null) return { ms: active, computedMs: null };
@@ -94,9 +94,10 @@ export function turnOf(active: number, before: Share | null, after: Share | null
 }
 
 /**
- * Says in the log which turns were long, with a line in ten seconds at most.
+ * Logs long turns, with at most one line in ten seconds.
  *
- * @param file Also gets a line `PID MS COMPUTED_MS` for every long turn, and every one that was longer than all before; null: there is none.
+ * @param file Also gets a line `PID MS COMPUTED_MS` for every long turn, and for every one that is longer than all before; null: no
+ * file.
  */
 export function watchTurns(log: (line: string) => void, file: string | null): TurnWatch {
   let unsaid: Turn[] = [];
@@ -113,7 +114,7 @@ export function watchTurns(log: (line: string) => void, file: string | null): Tu
   return watch;
 }
 
-/** At least one turn. */
+/** Describes long turns, at least one. */
 export function longTurnWords(turns: readonly Turn[]): string {
   const { ms, computedMs } = turns.reduce((longest, turn) => (turn.ms > longest.ms ? turn : longest));
   const parts =
@@ -128,19 +129,19 @@ function note(file: string, { ms, computedMs }: Turn): void {
   try {
     appendFileSync(file, `${pid} ${ms.toFixed(1)} ${computedMs?.toFixed(1) ?? '-'}\n`);
   } catch {
-    // It was asked for by whoever can see that it is missing.
+    // The user asked for the file and will notice that it is missing.
   }
 }
 
-/** How long the event loop has done anything but wait, since it began, ms. */
+/** How long the event loop has been active since its start, ms. */
 function activeMs(): number {
   return performance.eventLoopUtilization().active;
 }
 
-/** Null where the system does not say. One reading costs 2 µs. */
+/** Opens the kernel scheduler's data; null: the system has none. One reading takes 2 µs. */
 function openShare(): { read: () => Share | null; close: () => void } | null {
   try {
-    // Of the first thread of the process, which is ours.
+    // The data of the first thread of the process, which is the main thread.
     const file = openSync('/proc/self/schedstat', 'r');
     const bytes = Buffer.alloc(96);
     return {
@@ -152,7 +153,7 @@ function openShare(): { read: () => Share | null; close: () => void } | null {
   }
 }
 
-/** `COMPUTED QUEUED SLICES`, the times in ns. All zero where the kernel was told not to count. */
+/** Parses `COMPUTED QUEUED SLICES`, with times in ns. All are zero if the kernel does not count them. */
 function shareIn(text: string): Share | null {
   const [computed = 0, queued = NaN] = text.split(' ').map(Number);
   return computed > 0 && queued >= 0 ? { computed: computed / 1e6, queued: queued / 1e6 } : null;

@@ -17,17 +17,17 @@ import type { Environment } from '../runs/submission-store.js';
 import type { Warnings } from '../runs/warnings.js';
 import { LeakedMemory } from './leaked-memory.js';
 
-/** What the supervisor knows of the machine it is on. */
+/** Settings of the supervisor's machine. */
 export type HostConfig = {
-  /** Whose PATH has the driver's tools, until a sweep is submitted from another. */
+  /** An environment whose PATH has the driver's tools, until a submission brings another. */
   environment: Environment;
-  /** Folder in which all supervisors of the machine say which GPUs they use. */
+  /** Folder of GPU leases, shared by all supervisors of the machine. */
   leaseDirectory: string;
   supervisor: ProcessIdentity;
   uid: number;
-  /** Between looks while runs exist, ms; left out: as the monitor does. */
+  /** Interval of looks while runs exist, ms; absent: the monitor's default. */
   gpuEveryMs: number | undefined;
-  /** For one answer of the driver, ms. */
+  /** Time limit for one answer of the driver, ms. */
   gpuPatienceMs: number | undefined;
 };
 
@@ -39,23 +39,23 @@ type GpuWatchTools = {
   now: () => number;
 };
 
-/** `pid`: of the shim. */
+/** `pid`: pid of the shim. */
 type RunOnTheseGpus = { id: RunId; gpus: readonly GpuIndex[]; pid: number; directory: string };
 
-/** Knows the GPUs for the whole supervisor: who is on them, who has taken them, and how runs share them. */
+/** The GPUs as the supervisor sees them: the processes on them, their leases, and how runs share them. */
 export class GpuWatch {
   readonly #tools: GpuWatchTools;
-  /** Changed in place: monitor and daemons look into it each time. */
+  /** Changed in place, as monitor and daemons share the object. */
   readonly #environment: Record<string, string>;
   readonly #monitor: GpuMonitor;
   readonly #leases: GpuLeases;
   readonly #mps: MpsDaemons;
   readonly #leakedMemory = new LeakedMemory();
   readonly #trees = new Map<RunId, Tree>();
-  /** By index: uuid of the GPUs that we have taken. */
+  /** Uuids of the GPUs that are leased here, by index. */
   readonly #taken = new Map<GpuIndex, string>();
   #shared: ReadonlySet<number> = new Set();
-  /** What the scheduler was told last; null: nothing by us. */
+  /** The last report to the scheduler; null: there was none. */
   #told: readonly SeenGpuFacts[] | null = null;
   #byRun: GpuView['byRun'] = new Map();
 
@@ -78,19 +78,19 @@ export class GpuWatch {
     this.#mps = new MpsDaemons({ environment: this.#environment, supervisorDirectory, runtimeDirectory, uid });
   }
 
-  /** Why little is known of the GPUs, in words; null when nothing is wrong. */
+  /** Why little is known of the GPUs, in words; null: nothing is wrong. */
   get problem(): string | null {
     const isConcerned = this.#tools.state.gpu.gpus.length > 0;
     return isConcerned ? (this.#monitor.view.problem ?? this.#leases.problem) : null;
   }
 
-  /** All there are, as far as the driver says it now. `environment`: from now on, its tools are looked for there. */
+  /** All GPUs, by a present look. `environment`: the driver's tools are looked for there from now on. */
   async inventory(environment: Environment | null): Promise<GpuView> {
     if (environment !== null) this.lookIn(environment);
     return this.#monitor.look();
   }
 
-  /** States may have changed: looks as long as there is something to see, and gives back what nobody uses. */
+  /** Handles changed states: monitors the GPUs while they matter, and returns unused ones. */
   follow(): void {
     const { state } = this.#tools;
     for (const [index, uuid] of this.#taken) {
@@ -104,13 +104,13 @@ export class GpuWatch {
   }
 
   /**
-   * Takes the GPUs for this supervisor; again is the same as once. False: another one was first, and the scheduler is told
-   * so before it hears anything that is said after this.
+   * Leases the GPUs for this supervisor; a second call has no effect. False: another supervisor was first, and the scheduler is
+   * told before any later event.
    */
   claim(gpus: readonly GpuIndex[]): boolean {
     for (const index of gpus) {
       const uuid = this.#gpu(index)?.uuid ?? this.#tools.state.gpu.devices.get(index)?.uuid ?? null;
-      // A GPU that no driver ever showed cannot be spoken of to others.
+      // A GPU without a uuid, which no driver ever reported, cannot be leased.
       if (uuid === null || this.#taken.has(index)) continue;
       const taking = this.#leases.take(uuid);
       if (taking !== 'taken') {
@@ -127,7 +127,9 @@ export class GpuWatch {
     return visibleDevices(gpus, this.#monitor.view.gpus);
   }
 
-  /** The variables by which runs share this GPU through its MPS daemon, which is started if need be; none where that is not possible. */
+  /**
+   * The variables with which runs share this GPU through its MPS daemon, which is started if needed; empty if that is not possible.
+   */
   async shared(index: GpuIndex): Promise<Record<string, string>> {
     const gpu = this.#gpu(index);
     if (gpu === undefined) return {};
@@ -136,7 +138,7 @@ export class GpuWatch {
     return share.kind === 'mps' ? { ...share.environment } : {};
   }
 
-  /** A run is up on these GPUs, or was before us. */
+  /** Records that a run is up on these GPUs, or was before this supervisor. */
   started({ id, gpus, pid, directory }: RunOnTheseGpus): void {
     const identity = gpus.length === 0 ? null : identityOf(pid);
     if (identity === null) return;
@@ -148,30 +150,30 @@ export class GpuWatch {
     }
   }
 
-  /** The run has ended. The most that it held on one GPU, MiB; null: nothing was seen. */
+  /** Records the end of a run. Returns the most memory that it held on one GPU, MiB; null: none was seen. */
   ended(id: RunId): number | null {
     if (!this.#trees.delete(id)) return null;
     this.#leakedMemory.ended(id, this.#monitor.view.byRun.get(id)?.pids ?? [], this.#tools.now());
     return this.#monitor.peakOf(id);
   }
 
-  /** The run begins anew, or is forgotten: what it left behind is a stranger's now. */
+  /** Forgets a run that starts again, or was removed: its leftover processes count as foreign. */
   forget(id: RunId): void {
     this.#leakedMemory.forget(id);
   }
 
-  /** MiB that the run holds now; null: none, or not known. */
+  /** GPU memory of the run in MiB; null: none, or unknown. */
   memoryOf(id: RunId): number | null {
     return this.#trees.has(id) ? (this.#byRun.get(id)?.memory ?? null) : null;
   }
 
-  /** All GPUs as the driver says they are now; none while it is sick. */
+  /** The present state of all GPUs; empty while the driver fails. */
   get gauges(): readonly Gpu[] {
     const { gpus, problem } = this.#monitor.view;
     return problem === null ? gpus : [];
   }
 
-  /** The GPUs that may be used, in the order in which they are preferred. */
+  /** The GPUs that may be used, in order of preference. */
   statuses(): GpuStatus[] {
     const { gpu } = this.#tools.state;
     return gpu.gpus.map((index) => {
@@ -180,7 +182,7 @@ export class GpuWatch {
     });
   }
 
-  /** Leaves; daemons that no run needs are ended, and GPUs without runs given back. */
+  /** Shuts down; daemons that no run needs are ended, and GPUs without runs are returned. */
   async close(): Promise<void> {
     this.#monitor.close();
     const { shares } = this.#tools.state.gpu;
@@ -217,7 +219,7 @@ export class GpuWatch {
     this.#tell(known.map((each) => (each.index === lost ? { ...each, leasedBy } : each)));
   }
 
-  /** Tells the scheduler what could make a difference, and nothing twice. */
+  /** Reports changes that may affect placement to the scheduler, each once. */
   #tell(seen: readonly SeenGpuFacts[]): void {
     const { loop, now } = this.#tools;
     if (!isNews(this.#told ?? [], seen)) return;
@@ -226,7 +228,7 @@ export class GpuWatch {
   }
 }
 
-/** One GPU for the clients: what the scheduler counts with, and what was seen last. `runs`: their ids. */
+/** One GPU as clients see it: the scheduler's facts and the last reading. `runs`: their ids. */
 function gpuStatus(device: GpuDevice, view: GpuView, runs: readonly string[], mps: boolean): GpuStatus {
   const { index, uuid, memory: memoryTotal, drained, leasedBy } = device;
   const seen = view.gpus.find((gpu) => gpu.index === index);

@@ -1,29 +1,29 @@
 import { gpuName, type RunId } from '../../base/ids.js';
 import { gpuMemoryHeld, type GpuView } from '../../gpu/gpu.js';
 
-/** The driver needs a moment to notice that a process has gone, ms. */
+/** Time in which the driver notices that a process has ended, ms. */
 const PARTING_MS = 2000;
 
-/** Watches whether the processes of ended runs have let go of the memory of their GPUs. */
+/** Watches whether the processes of ended runs have freed their GPU memory. */
 export class LeakedMemory {
   readonly #pids = new Map<RunId, { pids: readonly number[]; at: number }>();
 
-  /** Whether no ended run is known to have left anything. */
+  /** Whether no ended run holds GPU memory, as far as known. */
   get isEmpty(): boolean {
     return this.#pids.size === 0;
   }
 
-  /** The run has ended, and had these processes on GPUs when we last looked. `at`: Unix ms. */
+  /** Records an ended run that had these processes on GPUs at the last look. `at`: Unix ms. */
   ended(id: RunId, pids: readonly number[], at: number): void {
     if (pids.length > 0) this.#pids.set(id, { pids, at });
   }
 
-  /** The run has begun again, or is forgotten: what it left is now a stranger on its GPU. */
+  /** Forgets a run that has started again, or was removed: its leftovers count as foreign. */
   forget(id: RunId): void {
     this.#pids.delete(id);
   }
 
-  /** What runs still hold, in words, at a new look; null for those that have let go, which is said once. */
+  /** The GPU memory that ended runs still hold, in words; null, once, for those that have freed it. */
   seen(view: GpuView, now: number): Map<RunId, string | null> {
     const found = new Map<RunId, string | null>();
     if (view.problem !== null) return found;

@@ -3,22 +3,22 @@ import { dirname } from 'node:path';
 import type { DiskRoom } from '../../analysis/health/resources.js';
 import { diskRoom } from '../../files/disk-room.js';
 
-/** Between two looks, ms. */
+/** Interval of looks, ms. */
 const LOOK_MS = 30_000;
 
-/** How much room there is where runs write. Each disk is asked once, not for each run; a disk that does not answer holds up nobody. */
+/** Free space on the disks of runs. Each disk is queried once, not for each run, and asynchronously, as a disk may hang. */
 export class DiskWatch {
-  /** By folder of runs. */
+  /** Space by folder of runs. */
   #rooms: ReadonlyMap<string, DiskRoom> = new Map();
   #lookedAt = -Infinity;
   #isLooking = false;
 
-  /** The room there was at the last look; null: not known. */
+  /** The space at the last look; null: unknown. */
   of(directory: string): DiskRoom | null {
     return this.#rooms.get(dirname(directory)) ?? null;
   }
 
-  /** Looks, if it is time. @param directories Of runs that are up. @param now ms, any zero. */
+  /** Queries the disks, if a look is due. @param directories Directories of live runs. @param now ms, any zero. */
   lookAt(directories: Iterable<string>, now: number): void {
     if (this.#isLooking || now - this.#lookedAt < LOOK_MS) return;
     this.#isLooking = true;

@@ -27,7 +27,7 @@ import { LastingMarks } from './lasting-marks.js';
 import { ObservedRun } from './observed-run.js';
 import { Siblings } from './siblings.js';
 
-/** For tests, and for whoever knows better; left out: as the rules say. ms. */
+/** Times for tests and special cases, ms; absent: the defaults. */
 export type HealthTimes = { everyMs?: number | undefined; silenceMs?: number | undefined };
 
 type HealthWatchTools = {
@@ -35,31 +35,31 @@ type HealthWatchTools = {
   loop: Pick<EventLoop, 'changed'>;
   planned: (id: RunId) => PlannedRun | null;
   monitored: (id: RunId) => MonitoredMetrics;
-  /** How an ended run ended; null: it is not known, or nothing can be judged of it. */
+  /** How an ended run ended; null: unknown, or it cannot be judged. */
   endingOf: (id: RunId) => Ending | null;
-  /** What was read of a run's metrics; null: it is behind what the run has written, or nothing has been read. */
+  /** The metrics of a run as far as they are read; null: reading is behind the run, or has not begun. */
   followedOf: (id: RunId, attempt: number) => Followed | null;
-  /** As the driver says now; none where it says nothing. */
+  /** Present utilization of the GPUs; empty if the driver does not answer. */
   gauges: () => readonly { readonly index: number; readonly utilization: number | null }[];
   disks: Pick<DiskWatch, 'of' | 'lookAt'>;
-  /** A run that is up, or has just ended, has got this word. */
+  /** Called when a run that is up, or has just ended, gets a health word. */
   unhealthy: (run: PlannedRun, finding: Finding) => void;
-  /** On the scheduler's line, ms. */
+  /** The scheduler's clock, ms. */
   now: () => number;
 };
 
-/** Between looks, ms: no rule needs to know sooner, and every look wakes the processor. */
+/** Interval of looks, ms: no rule needs a shorter one, and every look wakes the processor. */
 const LOOK_MS = 10_000;
-/** A run that gets a word again which it had less than this ago is not told of again, ms. */
+/** A health word that a run had within this time is not notified again, ms. */
 const RETELL_MS = 600_000;
-/** Runs that are done, of each group, which those that are up are still compared with. */
+/** Number of done runs in each group with which live ones are still compared. */
 const REMEMBERED = 32;
 
 type Running = Extract<RunState, { phase: 'running' }>;
 
 /**
- * Looks every few seconds how the runs do that are up, and finds the word for each; an observer of the event loop. What is said
- * is what was seen here: of a run that an earlier supervisor started, as little is known as of a new one.
+ * Determines the health of live runs every few seconds; an observer of the event loop. It only uses its own observations: of a run
+ * that an earlier supervisor started, as little is known as of a new one.
  */
 export class HealthWatch {
   readonly #tools: HealthWatchTools;
@@ -79,7 +79,7 @@ export class HealthWatch {
     this.#bornAt = tools.now();
   }
 
-  /** Of a run that has ended, what its metrics tell; of one that is not running now, only what its metrics said last. */
+  /** The health of a run: for an ended one by its metrics, for one that is not running now by its last metrics. */
   of(id: RunId): Health {
     const run = this.#tools.state.runs.get(id);
     const isOver = run?.state.phase === 'ended';
@@ -105,7 +105,7 @@ export class HealthWatch {
     if (active.size > 0) this.#lookLater();
   }
 
-  /** That a metric is no number is told as soon as it is read. */
+  /** Reports a NaN as soon as it is read. */
   changed(ids: Iterable<RunId>): void {
     for (const id of ids) {
       const observed = this.#observed.get(id);
@@ -116,13 +116,13 @@ export class HealthWatch {
     }
   }
 
-  /** The run has ended, and perhaps all that it wrote has been read now. */
+  /** Marks an ended run, perhaps when all its rows have been read. */
   #mark({ id, group }: Run, observed: ObservedRun | undefined): void {
     const ending = this.#tools.endingOf(id);
     if (ending === null) return;
     const others = this.#marks.note(id, group, ending);
     const mark = this.#marks.of(id);
-    // Whoever heard that it was diverging need not hear it again, nor of a run that ended before this supervisor was there.
+    // A run that was reported as diverging is not reported again, nor is one that ended before this supervisor started.
     if (
       observed !== undefined &&
       mark !== null &&
@@ -143,7 +143,7 @@ export class HealthWatch {
   #lookLater(): void {
     if (this.#timer !== null || this.#isLooking || this.#isClosed) return;
     const { everyMs = LOOK_MS } = this.#times;
-    // With all others who look at whole seconds.
+    // Aligned with all other timers at whole seconds.
     const wait = everyMs >= 1000 ? untilWholeSecond(performance.now()) + everyMs - 1000 : everyMs;
     this.#timer = setTimeout(() => {
       this.#timer = null;
@@ -151,7 +151,7 @@ export class HealthWatch {
     }, wait).unref();
   }
 
-  /** Looks now, in short turns. It does so by itself while runs are up. */
+  /** Looks now, in short turns. Called regularly while runs are up. */
   async look(): Promise<void> {
     this.#isLooking = true;
     await this.#observe();
@@ -226,7 +226,7 @@ export class HealthWatch {
     );
   }
 
-  /** Tells of a word that is new, unless it comes and goes. */
+  /** Reports a new health word, unless it had it shortly before. */
   #settle(id: RunId, observed: ObservedRun): void {
     const { state, followedOf, unhealthy, now } = this.#tools;
     if (runningState(state.runs.get(id)) === null || followedOf(id, observed.attempt) === null) return;
@@ -239,7 +239,7 @@ export class HealthWatch {
     if (isNew && now() - before >= RETELL_MS) unhealthy(observed.planned, { word, reason: reason ?? '' });
   }
 
-  /** What a run that is done was like is what is usual in its group. */
+  /** Remembers a done run as an example of its group. */
   #remember({ group, state }: Run, observed: ObservedRun): void {
     if (state.phase !== 'ended' || state.outcome.kind !== 'done' || state.since === null) return;
     observed.conclude(state.since, state.at);
@@ -249,7 +249,7 @@ export class HealthWatch {
   }
 }
 
-/** Null: it is not up, or being ended. A paused run does nothing, and nothing is wrong with that. */
+/** The state of a running run; null: it is not up, or being ended. A paused run cannot be unhealthy. */
 function runningState(run: Run | undefined, whichToo?: 'paused too'): Running | null {
   if (run?.state.phase !== 'running') return null;
   return whichToo === undefined && run.state.pausedAt !== null ? null : run.state;

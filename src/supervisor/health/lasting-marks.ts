@@ -2,29 +2,29 @@ import type { GroupId, RunId } from '../../base/ids.js';
 import { EndedSiblings, type Ending } from '../../analysis/health/ending.js';
 import type { Finding } from '../../analysis/health/finding.js';
 
-/** All ended runs of a group are looked at again at each end while they are so few; then when they are more by this share. */
+/** Up to so many ended runs of a group are all judged again at each end; beyond, only when their number has grown by this share. */
 const FEW = 256;
 const GROWTH = 1 / 64;
 
 type Group = {
   readonly endings: Map<RunId, Ending>;
-  /** Of when `looked` runs were known. */
+  /** The endings when `looked` runs were known. */
   siblings: EndedSiblings;
   looked: number;
 };
 
-/** The words that runs keep after their ends. Each is compared with the others of its group, which may end later. */
+/** The marks that runs keep after their end. Each run is compared with others of its group, which may end later. */
 export class LastingMarks {
   readonly #groups = new Map<GroupId, Group>();
   readonly #groupOf = new Map<RunId, GroupId>();
   readonly #marks = new Map<RunId, Finding>();
 
-  /** Null: nothing is wrong with how the run ended, or it is not known. */
+  /** The mark of a run; null: it ended well, or that is unknown. */
   of(id: RunId): Finding | null {
     return this.#marks.get(id) ?? null;
   }
 
-  /** The run has ended so. @returns Other runs of its group that are marked otherwise now. */
+  /** Adds an ended run. @returns Other runs of its group whose mark has changed. */
   note(id: RunId, groupId: GroupId, ending: Ending): RunId[] {
     const group = this.#groups.get(groupId) ?? { endings: new Map(), siblings: new EndedSiblings([]), looked: 0 };
     if (group.endings.get(id) === ending) return [];
@@ -38,7 +38,7 @@ export class LastingMarks {
       : this.#lookAgain(group).filter((each) => each !== id);
   }
 
-  /** The run goes on, or is gone. */
+  /** Forgets a run that starts again, or was removed. */
   forget(id: RunId): void {
     const groupId = this.#groupOf.get(id);
     if (groupId === undefined) return;
@@ -55,7 +55,7 @@ export class LastingMarks {
     return [...group.endings].flatMap(([id, ending]) => (this.#mark(id, group.siblings.markOf(ending)) ? [id] : []));
   }
 
-  /** @returns Whether that is another word than before. */
+  /** Sets a mark. @returns Whether it has changed. */
   #mark(id: RunId, mark: Finding | null): boolean {
     const before = this.#marks.get(id);
     if (mark === null) this.#marks.delete(id);

@@ -11,27 +11,27 @@ import type { RunState } from '../../scheduler/run-state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { Followed } from '../runs/watcher.js';
 
-/** Between looks at all values of its metric, ms. */
+/** Interval of checks of all values of its metric, ms. */
 const JUDGED_MS = 20_000;
 
 type Running = Extract<RunState, { phase: 'running' }>;
-/** `followed`: null while what the run has written is still being read. `step`: where it is; null: it does not say. */
+/** The input of one look. `followed`: null while rows are still being read. `step`: the present step; null: unknown. */
 export type Sight = { followed: Followed | null; step: number | null; now: number };
 
-/** What was seen of one attempt of a run, look by look. Times: ms on the scheduler's line. */
+/** Observations of one attempt of a run. Times: ms of the scheduler's clock. */
 export class ObservedRun {
   readonly attempt: number;
   readonly planned: PlannedRun;
   /** Equal for runs that differ in nothing but their seeds. */
   readonly setting: string;
   readonly pace = new PaceMarks();
-  /** The metric by which it is seen whether it diverges. */
+  /** The metric that decides whether it diverges. */
   judged: { name: string; levels: Levels | null } | null = null;
-  /** It has been up without a pause since. */
+  /** Since when it has been up without a pause. */
   steadyFrom: number;
-  /** What is wrong with it, beside metrics that are no numbers. */
+  /** Its problems, except metrics that are not numbers. */
   findings: readonly Finding[] = [];
-  /** The word it had last, and when each word was last its word. */
+  /** Its last health word, and the time at which it last had each word. */
   word: RunHealth = 'ok';
   readonly heldAt = new Map<Ailment, number>();
   #rhythm: WritingRhythm | null = null;
@@ -47,12 +47,15 @@ export class ObservedRun {
     this.steadyFrom = now;
   }
 
-  /** When it writes; null: it has not been seen yet. */
+  /** The times of its writes; null: it has not been seen yet. */
   get rhythm(): WritingRhythm | null {
     return this.#rhythm;
   }
 
-  /** Looks at it. What it had written before the first look is no news. @param isAdopted Whether it was up before we were there. */
+  /**
+   * Observes it once. Data from before the first look is not news. @param isAdopted Whether it was up before this supervisor
+   * started.
+   */
   look(state: Running, { followed, step, now }: Sight, isAdopted: boolean): void {
     this.#pausedMs = state.pausedMs;
     if (state.pausedAt !== null) {
@@ -69,7 +72,7 @@ export class ObservedRun {
     this.judged = followed.judged();
   }
 
-  /** It is done: its last pause is one that is usual. */
+  /** Concludes a done run: its last pause counts as usual. */
   conclude(since: number, at: number): void {
     this.#rhythm?.wrote(at - since - this.#pausedMs);
   }
@@ -83,11 +86,11 @@ export class ObservedRun {
   }
 
   #noteWriting(rhythm: WritingRhythm, followed: Followed | null, up: number): void {
-    // That it cannot be kept up with means that it writes.
+    // If reading cannot keep up, the run writes.
     if (followed === null || this.#hasWritten(followed)) rhythm.wrote(up);
   }
 
-  /** Its log is looked at only where its metrics say nothing: most runs write both. */
+  /** Whether it has written. Its log is only checked if its metrics have not grown, as most runs write both. */
   #hasWritten(followed: Followed): boolean {
     const before = this.#rows;
     this.#rows = followed.rows;

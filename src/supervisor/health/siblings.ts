@@ -3,14 +3,14 @@ import type { PaceSiblings } from '../../analysis/health/pace.js';
 import type { Levels } from '../../analysis/health/divergence.js';
 import type { ObservedRun } from './observed-run.js';
 
-/** Runs that one is compared with: of a thousand, so many tell as much as all. */
+/** Number of runs that one is compared with: a sample tells as much as a thousand. */
 const COMPARED = 32;
 
-/** The runs of one group that are up, and those that were done last: what each is compared with. Made anew at each look. */
+/** The live runs of one group and its last done ones, with which each is compared. Created anew for each look. */
 export class Siblings {
   readonly #members: readonly ObservedRun[];
   readonly #bySetting = new Map<string, ObservedRun[]>();
-  /** The two longest pauses of all: one of them is not a run's own. */
+  /** The two longest pauses of all runs, as one of them may be the run's own. */
   #longest: { of: ObservedRun | null; ms: number }[] = [];
   #writers = 0;
 
@@ -39,7 +39,7 @@ export class Siblings {
     return { like: pacesOf(this.#bySetting.get(own.setting) ?? []), all: () => pacesOf(this.#members) };
   }
 
-  /** Of the same metric. */
+  /** Levels of the same metric in the siblings. */
   levelsOf(own: ObservedRun): Levels[] {
     return sampled(this.#members, own).flatMap(({ judged }) =>
       judged?.name === own.judged?.name && judged?.levels ? [judged.levels] : [],
@@ -47,7 +47,7 @@ export class Siblings {
   }
 }
 
-/** The others, or some of them from all places of the list. */
+/** The other runs, or an evenly spaced sample of them. */
 function sampled(members: readonly ObservedRun[], own: ObservedRun): ObservedRun[] {
   const stride = Math.max(1, members.length / COMPARED);
   const some: ObservedRun[] = [];

@@ -1,21 +1,23 @@
 import type { NotificationKind } from '../../spec/policy/notification-words.js';
 
-/** One thing to tell. */
+/** An event to notify users of. */
 export type Notification = {
   kind: NotificationKind;
   sweep: string;
-  /** Name of the run it is about; absent where it is about a group or the sweep. */
+  /** Name of the run it is about; absent: it is about a group or the sweep. */
   run?: string;
   group?: string;
   /** One sentence or less, without names: `ValueError: bad shape`, `3 runs in a row failed within 10 s`. */
   words: string;
-  /** Runs by state, for the sum at the end: `{ done: 46, failed: 2 }`. */
+  /** Number of runs by state, for the summary at the end: `{ done: 46, failed: 2 }`. */
   counts?: Readonly<Record<string, number>>;
-  /** Where to look: the run's directory, or the sweep's. */
+  /** The directory of the run, or of the sweep. */
   directory?: string;
 };
 
-/** What is sent: one notification, or several of one kind and sweep together. JSON; `text` alone is enough for a person. */
+/**
+ * The message that is sent: one notification, or several of one kind and sweep. Sent as JSON; `text` alone suffices for a reader.
+ */
 export type Message = {
   text: string;
   kind: NotificationKind;
@@ -43,10 +45,10 @@ const verbs: Record<NotificationKind, string> = {
   slow: 'slow',
 };
 
-/** Names spelt out before the rest is only counted. */
+/** Number of names in a message before the rest is only counted. */
 const NAMED = 5;
 
-/** Puts notifications of one kind and one sweep into one message. `now`: Unix ms. */
+/** Combines notifications of one kind and one sweep into one message. `now`: Unix ms. */
 export function messageOf(
   notifications: readonly [Notification, ...Notification[]],
   host: string,

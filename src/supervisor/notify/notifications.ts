@@ -16,7 +16,7 @@ import type { Submission, SubmissionStore } from '../runs/submission-store.js';
 import type { Notification } from './notification.js';
 import { Notifier } from './notifier.js';
 
-/** What it is made of. `directoryOf`: of a sweep. */
+/** `directoryOf`: returns the directory of a sweep. */
 type NotificationTools = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun | null;
@@ -24,17 +24,17 @@ type NotificationTools = {
   notify: (notification: Notification) => void;
 };
 
-/** Finds in what happens what a person who is not looking wants to be told. */
+/** Finds notifications in the events of the event loop. */
 export class Notifications {
   readonly #tools: NotificationTools;
-  /** By sweep: runs that have not ended. */
+  /** Runs that have not ended, by sweep. */
   readonly #unended = new Map<string, Set<RunId>>();
 
   constructor(tools: NotificationTools) {
     this.#tools = tools;
   }
 
-  /** Counts what is known already, and tells nothing of it. */
+  /** Counts the runs of an earlier supervisor, without notifications. */
   countRuns(): void {
     for (const run of this.#tools.state.runs.values()) this.#count(run);
   }
@@ -53,12 +53,12 @@ export class Notifications {
     if (this.#isFinished(run.sweep)) this.#tellFinished(run.sweep);
   }
 
-  /** Something is wrong with a run that is up. */
+  /** Notifies of a problem of a running run. */
   unhealthy({ sweep, name, group, directory }: PlannedRun, { word, reason }: Finding): void {
     this.#tools.notify({ kind: word, sweep, run: name, group, words: reason, directory });
   }
 
-  /** A run that will be tried again has not failed yet. */
+  /** Notifies of a run's end. A run that will be retried has not failed yet. */
   #tellEnd({ id, state }: Run): void {
     if (state.phase !== 'ended' || state.outcome.kind === 'killed') return;
     const planned = this.#tools.planned(id);
@@ -68,7 +68,7 @@ export class Notifications {
     this.#tools.notify({ kind, sweep, run: name, group, words: endReason(state.outcome) ?? '', directory });
   }
 
-  /** The breaker, or a target that was met, holds all that waits in a group at once: that is one notification. */
+  /** Notifies once of all runs of a group that the breaker, or a reached target, holds at the same time. */
   #tellHeld(cause: Run | undefined, touched: readonly Run[]): void {
     const hold = touched.find((run) => run.group === cause?.group && reasonOf(run) !== null)?.hold;
     if (cause === undefined || !hold || hold.by === 'person') return;
@@ -89,7 +89,7 @@ export class Notifications {
     return isIdle(state, this.#unended.get(sweep) ?? []);
   }
 
-  /** Also where some are left that cannot start by themselves: to wait for them would be to say nothing for ever. */
+  /** Notifies of the end of a sweep, also if runs are left that cannot start without a user, as those would delay it for ever. */
   #tellFinished(sweep: string): void {
     const { state, directoryOf, notify } = this.#tools;
     const counts: Record<string, number> = { done: 0, failed: 0, killed: 0, lost: 0, held: 0, waiting: 0 };
@@ -105,7 +105,7 @@ export class Notifications {
   }
 }
 
-/** Why a run is held, if no person did it. */
+/** Why a run is held, unless a user holds it. */
 function reasonOf({ hold }: Run): string | null {
   return hold === null || hold.by === 'person' ? null : hold.reason;
 }
@@ -124,12 +124,12 @@ type CentreTools = {
   log: (line: string) => void;
 };
 
-/** Tells those who are not looking what happens, as each sweep's file says; an observer of the event loop. */
+/** Notifies users of events, as each sweep's file says; an observer of the event loop. */
 export class NotificationCentre {
   readonly #tools: CentreTools;
   readonly #notifier: Notifier;
   readonly #notifications: Notifications;
-  /** By sweep: key of the plan that was submitted last. */
+  /** Key of the plan that was submitted last, by sweep. */
   readonly #plans = new Map<string, string>();
 
   constructor(tools: CentreTools) {
@@ -147,7 +147,7 @@ export class NotificationCentre {
     });
   }
 
-  /** Counts the runs that an earlier supervisor knew: what happened to them is not told again. */
+  /** Counts the runs of an earlier supervisor, whose past events are not notified again. */
   countRuns(): void {
     for (const run of this.#tools.state.runs.values()) this.#plans.set(run.sweep, run.plan);
     this.#notifications.countRuns();
@@ -160,12 +160,12 @@ export class NotificationCentre {
     if (event.type === 'sweep-forgotten' && !this.#tools.state.sweeps.has(event.sweep)) this.#plans.delete(event.sweep);
   }
 
-  /** Something is wrong with a run that is up. */
+  /** Notifies of a problem of a running run. */
   unhealthy(run: PlannedRun, finding: Finding): void {
     this.#notifications.unhealthy(run, finding);
   }
 
-  /** Sends what is still to be sent; takes some seconds at most. */
+  /** Sends pending notifications; takes some seconds at most. */
   close(): Promise<void> {
     return this.#notifier.close();
   }

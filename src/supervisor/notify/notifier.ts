@@ -8,35 +8,35 @@ import type { Redact } from '../../text/redaction.js';
 import { type Message, messageOf, type Notification } from './notification.js';
 
 export type NotifierOptions = {
-  /** Who wants to be told of what happens to that sweep; null: nobody. `Plan.notify` of what was submitted last. */
+  /** The notification settings of a sweep, by its last submission; null: none. */
   notify: (sweep: string) => Notify | null;
-  /** Environment of the sweep's submit, for the command. */
+  /** Environment of the sweep's submission, for the command. */
   environment: (sweep: string) => Readonly<Record<string, string>>;
-  /** Takes the sweep's secrets out of what is sent and logged. */
+  /** Redacts the sweep's secrets in messages and in the log. */
   redact: (sweep: string) => Redact;
-  /** Of the supervisor. */
+  /** Writes to the supervisor's log. */
   log: (line: string) => void;
   now?: () => number;
-  /** Notifications of one kind and sweep within this time of a message are sent together, ms. */
+  /** Time after a message in which further notifications of the same kind and sweep are collected, ms. */
   gatherMs?: number;
-  /** Wait before the second try of a webhook, and before the third, ms. */
+  /** Delays before the second and the third attempt of a webhook, ms. */
   backoffMs?: readonly number[];
 };
 
-/** Notifications of one kind and sweep that wait for the end of the window. */
+/** Collected notifications of one kind and sweep. */
 type Gathering = { waiting: Notification[]; timer: NodeJS.Timeout };
 type Target = { name: string; send: (message: Message) => Promise<string | null> };
 
 const GATHER_MS = 10_000;
 const BACKOFF_MS = [1000, 4000];
-/** So many are kept word for word while they are gathered; more are too many to read. */
+/** Limit on the collected notifications that are kept in full. */
 const MOST = 1000;
 
 /**
- * Tells the channels that a sweep file names what happens, for people who are not looking.
+ * Sends notifications to the channels that a sweep file names.
  *
- * Runs are never disturbed by it: nothing here throws or blocks, a target that fails is named in the log once (until it
- * works again), and a storm is summed up: the first notification of its kind goes out at once, what follows within 10 s as one.
+ * It never disturbs runs: nothing here throws or blocks, a failing channel is logged once (until it works again), and many
+ * notifications are combined: the first of its kind is sent at once, the others within 10 s as one message.
  *
  *     const notifier = new Notifier({ notify, environment, redact, log });
  *     notifier.notify({ kind: 'failed', sweep: 'abcd', run: 'A_s0', group: 'A', words: 'exit code 3', directory });
@@ -46,7 +46,7 @@ const MOST = 1000;
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #gathering = new Map<string, Gathering>();
-  /** Per sweep, one message after the other, in the order of what happened. */
+  /** For each sweep, the messages in order, sent one after another. */
   readonly #queues = new Map<string, Promise<void>>();
   readonly #failing = new Set<string>();
   readonly #closing = new AbortController();
@@ -55,7 +55,7 @@ export class Notifier {
     this.#options = options;
   }
 
-  /** Sends it, now or together with others of its kind. Returns at once. */
+  /** Sends a notification, now or together with others of its kind. Returns at once. */
   notify(notification: Notification): void {
     const wanted = this.#options.notify(notification.sweep);
     if (wanted === null || !isWanted(notification.kind, wanted.on) || this.#closing.signal.aborted) return;
@@ -69,7 +69,7 @@ export class Notifier {
     this.#send([notification]);
   }
 
-  /** Sends what was gathered, and waits until all is sent, or for `patienceMs`; then gives up what is still under way. */
+  /** Sends what was collected, and waits until all is sent, or for `patienceMs`; then drops the rest. */
   async close(patienceMs = 5000): Promise<void> {
     for (const key of [...this.#gathering.keys()]) this.#endGathering(key);
     for (const { timer } of this.#gathering.values()) clearTimeout(timer);
@@ -139,7 +139,7 @@ function redacted(message: Message, redact: Redact): Message {
   };
 }
 
-/** Nothing where the channel is not wanted. */
+/** The target of a channel; empty if it is not configured. */
 function targetOf<Name extends ChannelName>(
   name: Name,
   setting: ChannelSetting<Name> | null,
@@ -150,38 +150,38 @@ function targetOf<Name extends ChannelName>(
   return [{ name: label(setting), send: (message) => send(setting, message, context) }];
 }
 
-/** What a channel may need, whatever it is set to. */
+/** What a channel may need besides its setting. */
 type ChannelContext = {
-  /** Of the sweep's submit. */
+  /** Environment of the sweep's submission. */
   environment: Readonly<Record<string, string>>;
-  /** Told what the other side has to say, line by line. */
+  /** Receives the other side's output, line by line. */
   heard: (line: string) => void;
-  /** Waits between the tries, ms; there is one try more than waits. */
+  /** Delays between attempts, ms; there is one attempt more than delays. */
   backoffMs: readonly number[];
   /** Aborted when the supervisor ends. */
   signal: AbortSignal;
 };
 
-/** A way to tell people. `label`: for the log, without what is secret. `send`: gives what went wrong, or null; never rejects. */
+/** A channel for notifications. `label`: for the log, without secrets. `send`: returns what went wrong, or null; never rejects. */
 type Channel<Setting> = {
   label: (setting: Setting) => string;
   send: (setting: Setting, message: Message, context: ChannelContext) => Promise<string | null>;
 };
 
-/** Each channel of the sweep file, by its key. */
+/** The channels by key of the sweep file. */
 const channels: { readonly [Name in ChannelName]: Channel<ChannelSetting<Name>> } = {
   command: { label: ([program]) => `command ${program}`, send: runCommand },
   webhook: { label: (address) => `webhook ${originOf(address)}`, send: postWebhook },
 };
 
-/** A command that takes longer hangs, ms. */
+/** Time limit of a command, ms. */
 const COMMAND_MS = 30_000;
-/** Lines of its output that are passed on. */
+/** Limit on the lines of its output that are logged. */
 const MOST_LINES = 50;
 
 /**
- * Starts the command, without a shell, with the message in words as its last argument and as one line of JSON on its
- * stdin. Gives what went wrong, or null. Never rejects.
+ * Starts the command, without a shell, with the message as its last argument and as one line of JSON on its stdin. Returns what
+ * went wrong, or null. Never rejects.
  */
 async function runCommand(
   [program = '', ...words]: readonly string[],
@@ -201,12 +201,12 @@ async function runCommand(
   return end.code === 0 ? null : `ended with ${end.signal ?? `code ${end.code}`}`;
 }
 
-/** A server that takes longer does not answer, ms. */
+/** Time limit for a server's answer, ms. */
 const ANSWER_MS = 10_000;
 
 /**
  * Posts the message as JSON. Slack's webhooks (and Discord's, with `/slack` at the end) show its `text`; so does ntfy with
- * `?template=yes&message={{.text}}`. Tried again where that may help. Gives what went wrong, or null. Never rejects.
+ * `?template=yes&message={{.text}}`. Retries if that may help. Returns what went wrong, or null. Never rejects.
  */
 async function postWebhook(
   address: string,
@@ -243,7 +243,7 @@ async function tryOnce(
   }
 }
 
-/** Without the path, which is the secret of most webhooks. */
+/** The host of a webhook, without the path, which is the secret of most webhooks. */
 function originOf(webhook: string): string {
   return URL.canParse(webhook) ? new URL(webhook).host : 'address';
 }

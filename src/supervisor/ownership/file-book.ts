@@ -4,7 +4,7 @@ import { sourceOf } from '../../metrics/metrics-file.js';
 import { type FileFacts, ownerOf, type Verdict } from './owner-of-file.js';
 import type { SeenFile } from './place.js';
 
-/** A run's own file, or one that it may have written. */
+/** A file of a run, or one that it may have written. */
 export type BookedFile = { readonly path: string } & (
   | { readonly is: 'own'; readonly by: Evidence; readonly attempt: number; readonly sharers: readonly RunId[] }
   | { readonly is: 'refused'; readonly kind: 'several' | 'either' | 'older'; readonly others: readonly RunId[] }
@@ -15,21 +15,24 @@ type Tracked = {
   readonly openers: Map<RunId, number>;
   owner: { readonly id: RunId; readonly by: Evidence; readonly attempt: number } | null;
   refusal: Extract<Verdict, { ids: unknown }> | null;
-  /** At which look it was seen first. */
+  /** Number of the look at which it was first seen. */
   readonly look: number;
-  /** What is read with it as one (`Recognition.source`); null: it is by itself. Undefined: not known to be one of metrics. */
+  /**
+   * The id of the source that it is a part of (`Recognition.source`); null: it is a source of its own. Undefined: it is not known
+   * to hold metrics.
+   */
   source: string | null | undefined;
 };
 
-/** What is still to be found out of a file. */
+/** Facts about a file that are determined elsewhere. */
 export type Circumstances = Pick<FileFacts, 'writer' | 'named' | 'inFolderOf' | 'withTheirOwn' | 'lives'> & {
   attemptOf: (id: RunId) => number;
 };
 
-/** A file that nobody is seen to have open is told to be anybody's after so many looks. */
+/** Number of looks after which a file that no run has open may be attributed by other evidence. */
 const PATIENCE = 2;
 
-/** All files outside the directories of runs that some run was found to write, each with the one run whose it is, or with none. */
+/** All files outside the directories of runs that some run was found to write, each with the run it belongs to, or none. */
 export class FileBook {
   readonly #files = new Map<string, Tracked>();
   readonly #ofRun = new Map<RunId, Set<string>>();
@@ -37,12 +40,12 @@ export class FileBook {
   readonly #changed = new Set<RunId>();
   #look = 0;
 
-  /** A further look begins. */
+  /** Starts a further look. */
   turnOver(): void {
     this.#look += 1;
   }
 
-  /** Whether there is anything new about it. */
+  /** Records a file; returns whether its owner has to be determined. */
   note(seen: SeenFile): boolean {
     const known = this.#files.get(seen.path);
     if (known === undefined) {
@@ -52,23 +55,23 @@ export class FileBook {
     }
     const isNew = known.seen.changed !== seen.changed;
     known.seen = seen;
-    // What nobody has is looked at until somebody does.
+    // A file without an owner is examined until it has one.
     return isNew || known.owner === null || known.owner.by === 'alone';
   }
 
-  /** The run has it open for writing at this look. */
+  /** Records that a run has the file open for writing at this look. */
   opened(id: RunId, seen: SeenFile): void {
     this.note(seen);
     const { openers } = this.#files.get(seen.path)!;
     openers.set(id, (openers.get(id) ?? 0) + 1);
   }
 
-  /** Who was seen to have it open for writing. */
+  /** The runs that were seen to have it open for writing. */
   openersOf(path: string): RunId[] {
     return [...(this.#files.get(path)?.openers.keys() ?? [])];
   }
 
-  /** Whether it was seen open, and nobody has it. */
+  /** Whether it was seen open, but has no owner yet. */
   isWaiting(path: string): boolean {
     const file = this.#files.get(path);
     return file !== undefined && file.openers.size === 1 && file.owner === null && file.refusal?.kind !== 'older';
@@ -84,11 +87,11 @@ export class FileBook {
       const { id, by } = verdict;
       this.#change(path, { owner: { id, by, attempt: file.owner?.attempt ?? attemptOf(id) }, refusal: null });
     }
-    // It may have had no whole line before.
+    // It may have had no complete line before.
     if (file.source === undefined) this.#change(path, file);
   }
 
-  /** What an earlier supervisor found. */
+  /** Loads what an earlier supervisor found. */
   load(id: RunId, { files, refused }: WrittenFiles): void {
     for (const { path, by, attempt } of files) this.#restore(path, { owner: { id, by, attempt }, refusal: null });
     for (const { path } of refused) {
@@ -97,7 +100,7 @@ export class FileBook {
     }
   }
 
-  /** What is known of the files of a run, those of metrics alone. */
+  /** The known files of a run, without those that do not hold metrics. */
   filesOf(id: RunId): BookedFile[] {
     return [...(this.#ofRun.get(id) ?? [])].flatMap((path): BookedFile[] => {
       const { owner, refusal, source } = this.#files.get(path)!;
@@ -110,7 +113,7 @@ export class FileBook {
     });
   }
 
-  /** The runs of whose files something else is known than at the last call. */
+  /** The runs whose files have changed since the last call. */
   takeChanged(): RunId[] {
     const changed = [...this.#changed];
     this.#changed.clear();
@@ -122,7 +125,7 @@ export class FileBook {
     this.#ofRun.delete(id);
   }
 
-  /** Forgets what is nobody's business: there is no run left that may have written it. */
+  /** Forgets files that no remaining run can have written. */
   tidy(): void {
     for (const [path, { owner, refusal }] of this.#files)
       if (owner === null && refusal === null) this.#files.delete(path);
@@ -132,7 +135,7 @@ export class FileBook {
     const { kind, ids } = refusal;
     const file = this.#files.get(path)!;
     const isKnown = file.refusal?.kind === kind && file.refusal.ids.length >= ids.length;
-    // Who keeps it open may still be found.
+    // A run that keeps it open may still be found.
     const mayBeOpen = kind === 'either' && file.owner === null && this.#look - file.look < PATIENCE;
     const isEarly = mayBeOpen && lives.some(({ id, to }) => to === null && ids.includes(id));
     if (!isKnown && !isEarly) this.#change(path, { owner: null, refusal });
@@ -152,7 +155,7 @@ export class FileBook {
     for (const id of [...before, ...concernedBy(file), ...sharers]) this.#changed.add(id);
   }
 
-  /** Gives the other runs with which it is read as one. */
+  /** Sets the owner; returns the other runs with files of the same source. */
   #settle(path: string, { owner, refusal }: Pick<Tracked, 'owner' | 'refusal'>): readonly RunId[] {
     const file = this.#files.get(path)!;
     for (const id of concernedBy(file)) this.#ofRun.get(id)?.delete(path);

@@ -2,40 +2,43 @@ import type { RunId } from '../../base/ids.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { Life } from './owner-of-file.js';
 
-/** A run that is up, or whose end has not been looked at. */
+/** A run that is up, or whose end has not been examined yet. */
 export type Followed = {
   readonly run: PlannedRun;
   readonly life: Life;
-  /** Where it works. */
+  /** Its working directory. */
   readonly root: string;
-  /** Folders where its sweep file says that it writes, as others do. */
+  /** Folders in which it writes by its sweep file, as other runs do. */
   readonly shared: readonly string[];
   readonly isUp: boolean;
 };
 
-/** `since`, `next`: when it began, and when it is looked at again, on the line of `performance.now()`. */
+/** `since`, `next`: its start, and the time of its next look, by `performance.now()`. */
 type Entry = { -readonly [Key in keyof Followed]: Followed[Key] } & { since: number; next: number };
 
-/** When the processes of a run are looked at after its start, ms. Programs that import PyTorch take ten seconds to open a file. */
+/**
+ * Times after the start at which the processes of a run are examined, ms. Programs that import PyTorch take ten seconds to open a
+ * file.
+ */
 const looksAt = [
   ...[500, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10_000, 12_000, 14_000, 16_000, 18_000, 20_000],
   ...[25_000, 30_000, 40_000, 60_000, 120_000, 300_000],
 ];
-/** Then so often, ms. */
+/** Interval of later looks, ms. */
 const EVERY_MS = 300_000;
-/** A file that was seen open for the first time is looked for once more after so long, ms. */
+/** Delay until a file that was seen open for the first time is checked again, ms. */
 const AGAIN_MS = 700;
-/** One whose turn comes so soon, as a share of its age, is looked at with the others. */
+/** A run whose look is due within this share of its age is examined with the others. */
 const NEAR = 0.2;
 
-/** The runs that are followed, and the lives of those that were up beside them. */
+/** The followed runs, and the lives of runs that were up at the same time. */
 export class FollowedRuns {
   readonly #entries = new Map<RunId, Entry>();
-  /** In the order of their ends, those that are up among them. */
+  /** Lives in the order of their ends, running ones included. */
   #lives: { life: Life; places: readonly string[] }[] = [];
   readonly #left = new Set<RunId>();
 
-  /** @param shared Folders where it writes beside where it works. */
+  /** @param shared Folders in which it writes outside its working directory. */
   start(run: PlannedRun, life: Life, shared: readonly string[]): void {
     const now = performance.now();
     const since = now - Math.max(0, Date.now() - life.from);
@@ -45,7 +48,7 @@ export class FollowedRuns {
     this.#lives.push({ life, places: [run.cwd, ...shared] });
   }
 
-  /** Null: it was not followed. */
+  /** Records the end of a run; null: it was not followed. */
   end(id: RunId, to: number): Followed | null {
     const entry = this.#entries.get(id);
     if (entry === undefined) return null;
@@ -70,17 +73,17 @@ export class FollowedRuns {
     return false;
   }
 
-  /** Those whose end has not been looked at. */
+  /** The runs whose end has not been examined. */
   ended(): Followed[] {
     return [...this.#entries.values()].filter(({ isUp }) => !isUp);
   }
 
-  /** When the next one is due, on the line of `performance.now()`. */
+  /** When the next look is due, by `performance.now()`. */
   get nextLook(): number {
     return [...this.#entries.values()].reduce((first, { next }) => Math.min(first, next), Infinity);
   }
 
-  /** The start of the oldest. Unix ms. */
+  /** The earliest start of all runs. Unix ms. */
   get oldest(): number {
     return [...this.#entries.values()].reduce((first, { life }) => Math.min(first, life.since), Infinity);
   }
@@ -89,7 +92,7 @@ export class FollowedRuns {
     return [...new Set(this.#lives.flatMap(({ places }) => places))];
   }
 
-  /** Those whose turn it is. */
+  /** The runs whose look is due. */
   due(): Followed[] {
     const now = performance.now();
     return [...this.#entries.values()].filter(({ next, since }) => next <= now + NEAR * (now - since));
@@ -99,7 +102,7 @@ export class FollowedRuns {
     return [...this.#entries.values()].filter((entry) => entry.root === root);
   }
 
-  /** Of those that work in a folder above the file, or write there. */
+  /** The lives of runs that work in a folder above the file, or write there. */
   livesAbove(path: string): Life[] {
     const above = ({ places }: { places: readonly string[] }) => places.some((place) => path.startsWith(`${place}/`));
     return this.#lives.filter(above).map(({ life }) => life);
@@ -109,7 +112,7 @@ export class FollowedRuns {
     return this.#lives.flatMap(({ life }) => (life.id === id ? [life] : []));
   }
 
-  /** It was looked at. `isWaiting`: what was seen has to be seen once more. */
+  /** Schedules the next look at a run. `isWaiting`: a file has to be seen once more. */
   lookedAt(id: RunId, isWaiting: boolean): void {
     const now = performance.now();
     const entry = this.#entries.get(id);
@@ -124,7 +127,7 @@ export class FollowedRuns {
     entry.next = isWaiting ? Math.min(next, now + AGAIN_MS) : next;
   }
 
-  /** Those that were let go of since the last call. Lives that ended before all others began are forgotten. */
+  /** The runs that are no longer followed since the last call. Lives that ended before all others began are dropped. */
   takeLeft(): RunId[] {
     const left = [...this.#left];
     this.#left.clear();

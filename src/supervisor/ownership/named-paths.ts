@@ -3,12 +3,12 @@ import type { RunId } from '../../base/ids.js';
 import { passTurn } from '../../processes/turn.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 
-/** Longer arguments are texts. */
+/** Length limit of a path; longer arguments are texts. */
 const LONGEST = 1000;
-/** Numbers and switches are values; so are addresses and whole sentences. */
+/** Arguments that are no paths: numbers, switches, URLs and sentences. */
 const noPath = /^-|^[-+\d.eE]*$|^(true|false|none|null|yes|no|on|off)$|:\/\/|[\s{}*?"'$]/i;
 
-/** What of the command and the environment of a run may be a path outside its directory. Absolute. */
+/** Words of a run's command and environment that may be paths outside its directory. Absolute. */
 export function pathsNamedBy({ argv, env, cwd, directory }: PlannedRun): string[] {
   const words = [...argv.slice(1), ...Object.values(env)];
   const paths = words.flatMap((word) => {
@@ -18,12 +18,12 @@ export function pathsNamedBy({ argv, env, cwd, directory }: PlannedRun): string[
   return [...new Set(paths)].filter((path) => path !== cwd && path !== directory && !path.startsWith(`${directory}/`));
 }
 
-/** Which run of a sweep is the only one to name a path. */
+/** For each path, the only run of a sweep that names it. */
 export class NamedPaths {
-  /** Null: several do. */
+  /** Null: several runs name the path. */
   readonly #runs = new Map<string, RunId | null>();
 
-  /** In turns: a sweep may have ten thousand runs. */
+  /** Collects the paths in several turns, as a sweep may have ten thousand runs. */
   static async of(runs: Iterable<PlannedRun>): Promise<NamedPaths> {
     const named = new NamedPaths();
     for (const run of runs) {
@@ -33,7 +33,7 @@ export class NamedPaths {
     return named;
   }
 
-  /** The run whose argument alone leads to a file: the longest path that is named counts. Null: none does. */
+  /** The only run whose argument names the file or a folder above it: the longest named path counts. Null: none. */
   leadingTo(file: string): RunId | null {
     for (let path = file; path.length > 1; path = path.slice(0, path.lastIndexOf('/'))) {
       const run = this.#runs.get(path);
@@ -42,7 +42,7 @@ export class NamedPaths {
     return null;
   }
 
-  /** Of the paths that a run names, those that no other does. */
+  /** The paths that this run alone names. */
   onlyIn(run: PlannedRun): string[] {
     return pathsNamedBy(run).filter((path) => this.#runs.get(path) === run.id);
   }

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 
-/** The files that runs keep open for writing where they work: logs, files of events and of metrics. */
+/** The files that runs keep open for writing in their working directories: logs, event files and metrics. */
 export class OpenFiles {
   readonly #ofRun = new Map<RunId, Map<string, string>>();
   readonly #paths = new Map<RunId, Set<string>>();
@@ -12,7 +12,7 @@ export class OpenFiles {
     this.#paths.set(id, (this.#paths.get(id) ?? new Set()).add(path));
   }
 
-  /** Of these runs, those that had another file open whose name differs from this one's in numbers alone: theirs is that one. */
+  /** Those of the runs that had another file open whose name differs from this one's only in numbers, which is then theirs. */
   holdersBeside(path: string, ids: readonly RunId[]): RunId[] {
     const name = withoutNumbers(path);
     const isLike = (each: string) => each !== path && withoutNumbers(each) === name;
@@ -25,10 +25,10 @@ export class OpenFiles {
   }
 
   /**
-   * Of runs that may have written a file, the one whose own folder it lies in: it keeps a file open there, or in a folder above,
-   * and each of the others one of the same name somewhere else. Null: that cannot be said of any.
+   * The run whose own folder contains a file, of those that may have written it: it keeps a file open in that folder or one above,
+   * and each of the others keeps one of the same name open elsewhere. Null: there is no such run.
    *
-   * @param below Folders that are no run's own.
+   * @param below Folders that belong to no single run.
    */
   ownerOf(path: string, ids: readonly RunId[], below: readonly string[]): RunId | null {
     for (let folder = dirname(path); folder.length > 1 && !below.includes(folder); folder = dirname(folder)) {

@@ -1,7 +1,7 @@
 import type { RunId } from '../../base/ids.js';
 import type { Evidence } from '../../contract/written-files.js';
 
-/** A time in which a run was up. `since`: when its first attempt began. `to` null: it is up. Unix ms. */
+/** A period in which a run was up. `since`: the start of its first attempt. `to` null: it is up. Unix ms. */
 export type Life = {
   readonly id: RunId;
   readonly attempt: number;
@@ -10,47 +10,50 @@ export type Life = {
   readonly to: number | null;
 };
 
-/** What is known of a file that lies outside the directories of runs. Times: Unix ms. */
+/** What is known of a file outside the directories of runs. Times: Unix ms. */
 export type FileFacts = {
-  /** Null: the file system does not know. */
+  /** Creation time; null: the file system does not record it. */
   readonly born: number | null;
   readonly changed: number;
   /** The runs that were seen to have it open for writing, and how often. */
   readonly openers: ReadonlyMap<RunId, number>;
-  /** The run whose process its name has; `other`: a process of none that is known; null: its name has none. */
+  /** The run whose pid is in its name; `other`: the pid is of no known run; null: its name has none. */
   readonly writer: RunId | 'other' | null;
-  /** The only run whose command leads to it. */
+  /** The only run whose command names it. */
   readonly named: RunId | null;
   readonly inFolderOf: RunId | null;
-  /** Runs that were seen with a file of their own of such a name. */
+  /** Runs that were seen with a file of that name of their own. */
   readonly withTheirOwn: readonly RunId[];
-  /** Of the runs that work in a folder above it. */
+  /** Lives of the runs that work in a folder above it. */
   readonly lives: readonly Life[];
-  /** Whose it was found to be before. */
+  /** The owner that was found before. */
   readonly owner: { readonly id: RunId; readonly by: Evidence } | null;
 };
 
 /**
- * `several`: more than one run wrote to it. `either`: one of several wrote it, and nobody can tell which. `older`: others had
- * written to it before the run began. `unknown`: nothing speaks for a run yet.
+ * `several`: more than one run wrote to it. `either`: one of several wrote it, and it is unknown which. `older`: it was written
+ * before the run began. `unknown`: there is no evidence for a run yet.
  */
 export type Verdict =
   | { kind: 'own'; id: RunId; by: Evidence }
   | { kind: 'several' | 'either' | 'older'; ids: readonly RunId[] }
   | { kind: 'unknown' };
 
-/** Files have the time of the kernel's last tick, and a run begins a moment before its start is noted: at most so long, ms. */
+/**
+ * A file's time may precede a run's recorded start by at most this, ms: files have the time of the kernel's last tick, and a run
+ * starts a moment before that is recorded.
+ */
 export const EARLY_MS = 50;
-/** And hardly longer than this: one that ended so shortly before another began may be told from it, ms. */
+/** The usual size of that difference, ms: runs that ended so shortly before another began can be told from it. */
 const TICK_MS = 10;
-/** What is written by then was still on its way when the run ended, ms. */
+/** A file written up to so long after a run's end may still be from that run, ms. */
 const LATE_MS = 1000;
-/** Seen open so often, a file is kept open: one that is opened for each row by several runs is hardly met twice. */
+/** A file that was seen open so often is kept open: one that several runs open for each row is hardly seen open twice. */
 const KEPT_OPEN = 2;
 
 const unknown: Verdict = { kind: 'unknown' };
 
-/** Whose file it is: one run's, or nobody's. Where two may have written it, it is nobody's. */
+/** The owner of a file: one run, or none. If two runs may have written it, it has none. */
 export function ownerOf(facts: FileFacts): Verdict {
   const writers = writersOf(facts);
   if (writers.length > 1) return { kind: 'several', ids: writers };
@@ -61,12 +64,12 @@ export function ownerOf(facts: FileFacts): Verdict {
   if (opener !== undefined) return ofOpener(facts, opener);
   if (owner !== null) return stillOf(facts, owner);
   if (named !== null) return ofNamed(facts, named);
-  // Of somebody else's program, which happens to run in the same folder.
+  // A foreign program wrote it, which happens to run in the same folder.
   if (writer === 'other') return unknown;
   return inFolderOf === null ? ofThosePresent(facts) : { kind: 'own', id: inFolderOf, by: 'folder' };
 }
 
-/** Those of whom it is known. */
+/** The runs that are known to have written it. */
 function writersOf(facts: FileFacts): RunId[] {
   const { openers, owner, named } = facts;
   const writer = writerOf(facts);
@@ -75,7 +78,10 @@ function writersOf(facts: FileFacts): RunId[] {
   return [...new Set(seen.length > 0 && named !== null ? [...known, named] : known)];
 }
 
-/** Numbers of processes come again: one of a run that was not up while the file was written is somebody else's. */
+/**
+ * The run whose pid is in the name. Pids are reused: that of a run that was not up while the file was written is a foreign
+ * process's.
+ */
 function writerOf(facts: FileFacts): FileFacts['writer'] {
   const { writer } = facts;
   return isRun(writer) && !present(facts).some(({ id }) => id === writer) ? 'other' : writer;
@@ -98,7 +104,7 @@ function ofOpener(facts: FileFacts, id: RunId): Verdict {
   return endOf(facts, id) < Infinity ? { kind: 'either', ids: idsOf(id, present(facts)) } : unknown;
 }
 
-/** Until another run may have written to it. */
+/** The verdict on a file with a known owner, which stays until another run may have written to it. */
 function stillOf(facts: FileFacts, owner: NonNullable<FileFacts['owner']>): Verdict {
   const { id, by } = owner;
   const end = endOf(facts, id);
@@ -118,7 +124,7 @@ function ofThosePresent(facts: FileFacts): Verdict {
   return there.some((life) => isSince(born, life)) ? { kind: 'either', ids } : unknown;
 }
 
-/** Those that were up at some time while it was written. */
+/** The runs that were up at some time while it was written. */
 function present({ born, changed, lives }: FileFacts): Life[] {
   return lives.filter(({ from, to }) => from - TICK_MS <= changed && (to ?? Infinity) >= (born ?? -Infinity));
 }
@@ -127,7 +133,7 @@ function lifeOf({ lives }: FileFacts, id: RunId): Life | undefined {
   return lives.find((life) => life.id === id);
 }
 
-/** When its last life ended; one that is not remembered has long ended. */
+/** When the run's last life ended; a run without a remembered life ended long ago. */
 function endOf({ lives }: FileFacts, id: RunId): number {
   const own = lives.filter((life) => life.id === id);
   return own.length === 0 ? -Infinity : Math.max(...own.map(({ to }) => to ?? Infinity));

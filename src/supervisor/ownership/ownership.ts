@@ -26,28 +26,28 @@ type OwnershipTools = {
   executor: Pick<Executor, 'rootOf'>;
   warnings: Pick<Warnings, 'set'>;
   log: (line: string) => void;
-  /** On the scheduler's line, ms. */
+  /** By the scheduler's clock, ms. */
   now: () => number;
 };
 
-/** Of its time, a core may be busy with this for so long, where runs are few, and where they are many. */
+/** Share of a core's time that this work may take, with few runs, and with many. */
 const shares = { few: 0.02, many: 0.005 };
 const FEW_RUNS = 16;
-/** Between the end of a run and a look at what it left, where that is not looked at in the moment it ends, ms. */
+/** Delay between the end of a run and a look at its files, unless that happens at once, ms. */
 const SOON_MS = 300;
-/** But no longer between two looks than this, ms: where runs are only up, and where one has ended, whose curves somebody may wait for. */
+/** Longest pause between two looks, ms: if runs are only up, and if one has ended, whose curves a user may wait for. */
 const longest = { up: 60_000, ended: 5000 };
-/** Records of runs of the past are read at once for so long, ms. */
+/** Time for which records of past runs are read at once, ms. */
 const AT_ONCE_MS = 20;
-/** Runs of the past whose records are read in one go. */
+/** Number of past runs whose records are read together. */
 const PAST_AT_ONCE = 64;
 
 /**
- * Finds out which files outside their directories runs write, so that each has its curves and nobody those of another; an
- * account of it stands in `written.json` of each run, which this alone writes and all read who want its metrics.
+ * Finds out which files outside their directories runs write, so that each run has its own curves and none of another; the result
+ * is in `written.json` of each run, which only this class writes and every reader of metrics reads.
  *
- * It looks a few times in the first seconds of a run, then ever more seldom, and once when it has ended: which files its
- * processes have open, and what was made or changed below the folders it works in. See `ownerOf` for what follows from that.
+ * It looks a few times in the first seconds of a run, then less and less often, and once after its end: which files its processes
+ * have open, and what was created or changed below the folders it works in. `ownerOf` draws the conclusions.
  */
 export class Ownership {
   readonly #tools: OwnershipTools;
@@ -55,23 +55,23 @@ export class Ownership {
   readonly #open = new OpenFiles();
   readonly #runs = new FollowedRuns();
   readonly #places = new Map<string, Place>();
-  /** By sweep, with how many runs it had then. */
+  /** Named paths by sweep, with its number of runs at that time. */
   readonly #named = new Map<string, { size: number; paths: NamedPaths }>();
   readonly #shared: SharedFolders;
-  /** Which run a process is of, of those that were seen. */
+  /** The run of each process that was seen. */
   readonly #writers = new Map<number, RunId>();
   readonly #written = new Map<RunId, WrittenFiles>();
-  /** Files that were seen open at this look, and by whom. */
+  /** Files that were seen open at this look, and the run that has them open. */
   readonly #met = new Map<string, RunId>();
   readonly #past: PlannedRun[] = [];
   #pastMs = 0;
   readonly #wereUp = new Set<RunId>();
   #timer: NodeJS.Timeout | null = null;
-  /** On the line of `performance.now()`: when the timer is due. */
+  /** When the timer is due, by `performance.now()`. */
   #lookAt = Infinity;
   #isLooking = false;
   #isClosed = false;
-  /** On the line of `performance.now()`: when the next look may be. */
+  /** Earliest time of the next look, by `performance.now()`. */
   #notBefore = 0;
 
   constructor(tools: OwnershipTools) {
@@ -79,7 +79,7 @@ export class Ownership {
     this.#shared = new SharedFolders(tools);
   }
 
-  /** An attempt is up since `since`, on the scheduler's line; the first one of its run since `first`. */
+  /** Records that an attempt is up since `since`, by the scheduler's clock; the first attempt of its run since `first`. */
   started(run: PlannedRun, attempt: number, times: { since: number; first: number }): void {
     this.#load(run);
     const [from, since] = [this.#fileTime(times.since), this.#fileTime(times.first)];
@@ -88,7 +88,7 @@ export class Ownership {
     this.#later();
   }
 
-  /** It has ended. What it wrote is found now, where that is quick; else soon. */
+  /** Records the end of a run. Its files are examined now if that is quick; else soon. */
   ended(run: PlannedRun, at: number): void {
     const followed = this.#runs.end(run.id, this.#fileTime(at));
     if (followed === null) return;
@@ -104,12 +104,12 @@ export class Ownership {
     this.#conclude(runs);
   }
 
-  /** Those that were up when the last supervisor was there: what they wrote since nobody has looked at. */
+  /** Records the runs that were up under the last supervisor: their files since then have not been examined. */
   wereUp(ids: Iterable<RunId>): void {
     for (const id of ids) this.#wereUp.add(id);
   }
 
-  /** One that ended before this supervisor was there. */
+  /** Adds a run that ended before this supervisor started. */
   recall({ id, attempt, past }: Run, planned: PlannedRun): void {
     const [first, last] = [past[0], past.at(-1)];
     if (first === undefined || last === undefined || !this.#wereUp.delete(id)) this.#remember(planned);
@@ -120,7 +120,7 @@ export class Ownership {
     this.#later();
   }
 
-  /** At once while that is quick: there may be ten thousand of them. */
+  /** Reads the record of a past run, at once while that is quick: there may be ten thousand of them. */
   #remember(run: PlannedRun): void {
     if (this.#pastMs > AT_ONCE_MS) return void this.#past.push(run);
     const begun = performance.now();
@@ -128,7 +128,7 @@ export class Ownership {
     this.#pastMs += performance.now() - begun;
   }
 
-  /** Its directory goes, or has gone. */
+  /** Forgets a run whose directory is deleted. */
   forget(id: RunId): void {
     this.#runs.forget(id);
     this.#book.forget(id);
@@ -136,19 +136,19 @@ export class Ownership {
     this.#written.delete(id);
   }
 
-  /** Whether all that runs wrote which have ended has been looked at. */
+  /** Whether the files of all ended runs have been examined. */
   get isQuiet(): boolean {
     return !this.#runs.hasEnded;
   }
 
-  /** Looks at what runs wrote that have just ended: nobody will later. */
+  /** Examines the files of runs that have just ended, as nobody will later. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (!this.#isLooking) this.#lookAtOnce(this.#runs.ended());
     this.#isClosed = true;
   }
 
-  /** Sees to it that the next look is in time. */
+  /** Schedules the next look. */
   #later(): void {
     if (this.#isLooking || this.#isClosed) return;
     const now = performance.now();
@@ -169,7 +169,7 @@ export class Ownership {
       await this.#look();
     } catch (error) {
       this.#tools.log(`what runs write could not be looked at: ${String(error)}`);
-      // The supervisor leaves when nothing is left to be looked at.
+      // The supervisor exits when nothing is left to be examined.
       for (const { run } of this.#runs.ended()) this.#runs.forget(run.id);
     }
     this.#isLooking = false;
@@ -192,7 +192,7 @@ export class Ownership {
     this.#spent(begun);
   }
 
-  /** What the files of metrics are that live runs have open, and in which folders they keep others. */
+  /** Determines which files of metrics live runs have open, and in which folders they keep others. */
   async #sample(runs: readonly Followed[]): Promise<void> {
     const { executor } = this.#tools;
     const local = runs.filter(({ run }) => executor.rootOf(run.id) !== null);
@@ -228,7 +228,7 @@ export class Ownership {
     return this.#tools.state.sweeps.get(sweep)?.size ?? 0;
   }
 
-  /** Looks what there is below these folders, a step at a time, and decides whose it is. */
+  /** Searches these folders in steps, and determines the owners of the files. */
   *#survey(roots: ReadonlySet<string>): Generator<void> {
     this.#book.turnOver();
     for (const root of roots) {
@@ -245,7 +245,7 @@ export class Ownership {
     }
   }
 
-  /** Folders and files beside it that runs in this working directory name, each of them alone, or share by their sweep file. */
+  /** Folders and files outside this working directory that one of its runs alone names, or that they share by their sweep file. */
   #namedIn(root: string): string[] {
     const there = this.#runs.in(root);
     const named = there.flatMap(({ run }) => this.#named.get(run.sweep)?.paths.onlyIn(run) ?? []);
@@ -270,18 +270,18 @@ export class Ownership {
 
   #writerOf(path: string): RunId | 'other' | null {
     const writer = writerIn(path);
-    // Numbers of another machine, or of a container, mean nothing here; nor do any where no process can be seen.
+    // A pid of another machine or container is meaningless here, as is any if no process can be seen.
     if (writer?.host !== hostname()) return null;
     return this.#writers.get(writer.pid) ?? (this.#writers.size === 0 ? null : 'other');
   }
 
-  /** The only run of all sweeps whose argument leads to the file. */
+  /** The only run of all sweeps whose argument names the file. */
   #namedRun(path: string): RunId | null {
     const found = new Set([...this.#named.values()].flatMap(({ paths }) => paths.leadingTo(path) ?? []));
     return found.size === 1 ? [...found][0]! : null;
   }
 
-  /** Writes down what is new of all runs, and lets go of those that have ended. */
+  /** Writes the changes of all runs, and drops runs that have ended. */
   #conclude(looked: readonly Followed[]): void {
     const waiting = new Set([...this.#met].flatMap(([path, id]) => (this.#book.isWaiting(path) ? [id] : [])));
     this.#met.clear();
@@ -305,13 +305,13 @@ export class Ownership {
     try {
       writeWrittenFiles(run.directory, now);
     } catch (error) {
-      // A full disk: the next change is written down with it.
+      // The disk is full: the next change writes this one too.
       this.#written.delete(run.id);
       this.#tools.log(`${run.id}: what it writes elsewhere could not be written down: ${(error as Error).message}`);
     }
   }
 
-  /** What an earlier supervisor found of the run. */
+  /** Loads what an earlier supervisor found of the run. */
   #load(run: PlannedRun): void {
     if (this.#written.has(run.id)) return;
     const written = readWrittenFiles(run.directory);
@@ -321,7 +321,7 @@ export class Ownership {
     this.#tools.warnings.set(run.id, 'files', written.warning);
   }
 
-  /** Whose files are known, so that no other run gets them, and those of old runs that shared a folder are nobody's. */
+  /** Reads past runs, whose known files no other run may get; files of old runs that shared a folder belong to none. */
   async #readPast(): Promise<void> {
     for (let run = this.#past.pop(); run !== undefined && !this.#isClosed; run = this.#past.pop()) {
       this.#loadPast(run);
@@ -334,13 +334,13 @@ export class Ownership {
     if (run.metrics.folders !== undefined) this.#record(run);
   }
 
-  /** @param begun How long the event loop had been busy then. */
+  /** @param begun Active time of the event loop at the start. */
   #spent(begun: number): void {
     const share = this.#runs.size <= FEW_RUNS ? shares.few : shares.many;
     this.#notBefore = performance.now() + (activeMs() - begun) / share;
   }
 
-  /** A time of the scheduler's line on the clock that files have their times of. Unix ms. */
+  /** Converts a time of the scheduler's clock to that of file times. Unix ms. */
   #fileTime(at: number): number {
     return at + Date.now() - this.#tools.now();
   }

@@ -2,23 +2,23 @@ import { statRegular } from '../../files/regular-file.js';
 import { isMetricsName } from '../../metrics/metrics-file.js';
 import { RunFolders } from '../../metrics/run-folders.js';
 
-/** A file that may hold metrics. `born` null: the file system does not know. Unix ms. */
+/** A file that may hold metrics. `born` null: the file system does not record it. Unix ms. */
 export type SeenFile = { readonly path: string; readonly born: number | null; readonly changed: number };
 
-/** Folders that are looked into. */
+/** Limit on the number of folders that are searched. */
 const MOST_FOLDERS = 512;
-/** Files of metrics that are kept up with. */
+/** Limit on the number of files that are followed. */
 const MOST_FILES = 4096;
-/** One that was there before all runs that are up is looked at again after so many looks: another may have taken its place. */
+/** A file from before all live runs is checked again after so many looks, as another may have replaced it. */
 const LOOKS_APART = 16;
 
-/** The files of metrics below a working directory, and below what its runs name beside it. */
+/** The files of metrics below a working directory, and below the paths outside it that its runs name. */
 export class Place {
   readonly #root: string;
   readonly #folders = new RunFolders(null, MOST_FOLDERS);
   #named: readonly string[] = [];
   #isNew = true;
-  /** Files from before, and at which look that was seen. */
+  /** Older files, and the look at which each was checked. */
   readonly #old = new Map<string, number>();
   #looks = 0;
 
@@ -27,13 +27,13 @@ export class Place {
   }
 
   /**
-   * Looks what was made or changed since then, a step at a time.
+   * Looks for files that were created or changed since `since`, in steps.
    *
-   * @param named Files and folders beside it. @param since Unix ms.
+   * @param named Files and folders outside the working directory. @param since Unix ms.
    */
   *look(named: readonly string[], since: number): Generator<SeenFile | null, void> {
     const isSame = named.length === this.#named.length && named.every((path, index) => path === this.#named[index]);
-    // What is named comes first: below the working directory there may be more than is looked at.
+    // Named paths come first, as the working directory may exceed the limits.
     if (this.#isNew || !isSame) this.#folders.place([...named, this.#root], []);
     this.#named = named;
     this.#isNew = false;
@@ -54,11 +54,11 @@ export class Place {
   }
 }
 
-/** Null: there is no file. */
+/** The times of a file; null: there is none. */
 export function seenFile(path: string): SeenFile | null {
   const there = statRegular(path);
   if (there.kind !== 'file') return null;
   const { birthtimeMs: born, mtimeMs } = there.stat;
-  // A copy may keep the time of what it was copied from.
+  // A copy may keep the modification time of its original.
   return born > 0 ? { path, born, changed: Math.max(born, mtimeMs) } : { path, born: null, changed: mtimeMs };
 }

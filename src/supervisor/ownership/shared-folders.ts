@@ -5,19 +5,19 @@ import type { PlannedRuns } from '../runs/planned-runs.js';
 
 type SharedFolderTools = { state: Pick<SchedulerState, 'runs'>; plannedRuns: Pick<PlannedRuns, 'of'> };
 
-/** Which folders of `metrics.folders` several runs have. */
+/** Finds the folders of `metrics.folders` that several runs use. */
 export class SharedFolders {
   readonly #tools: SharedFolderTools;
-  /** Null: several runs. */
+  /** The run that uses a folder; null: several runs. */
   #ofRun = new Map<string, RunId | null>();
-  /** Of how many runs that was found. */
+  /** Number of runs at the last update. */
   #size = 0;
 
   constructor(tools: SharedFolderTools) {
     this.#tools = tools;
   }
 
-  /** Of the folders that are declared for a run, those that are declared for others, too. */
+  /** The declared folders of a run that other runs declare too. */
   of({ metrics: { folders = [] } }: PlannedRun): string[] {
     if (folders.length === 0) return [];
     if (this.#size !== this.#tools.state.runs.size) this.#find();

@@ -5,16 +5,16 @@ import type { Evidence, WrittenFiles } from '../../contract/written-files.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { BookedFile } from './file-book.js';
 
-/** Files of one run that are written down, and refused ones. */
+/** Limits on the files of one run that are recorded, and on the refused ones. */
 const MOST_FILES = 256;
 const MOST_REFUSED = 8;
-/** Other runs that are named. */
+/** Limit on the other runs that are named. */
 const NAMED = 3;
 
 /**
- * What was found of a run, as it is written down.
+ * The contents of a run's `written.json`.
  *
- * @param shared Folders of `metrics.folders` that other runs have, too.
+ * @param shared Folders of `metrics.folders` that other runs use, too.
  */
 export function writtenFiles(run: PlannedRun, files: readonly BookedFile[], shared: readonly string[]): WrittenFiles {
   const own = files.filter((file) => file.is === 'own').slice(0, MOST_FILES);
@@ -66,11 +66,11 @@ function namesOf(ids: readonly RunId[]): string {
   return rest > 0 ? `${names.join(', ')} and ${rest} others` : names.join(' and ');
 }
 
-/** Options by which programs are told where to write. */
+/** Options that tell programs where to write. */
 const outputOption =
   /^(?:--?)?([\w.-]*?(?:out|output|log|logs|logging|save|run|work|result|results|checkpoint|ckpt|default_root)[_-]?(?:dir|path|folder|root|directory))=/i;
 
-/** What in the sweep file gives each run a file of its own. */
+/** The change of the sweep file that gives each run a file of its own. */
 function fixOf({ argv, env, cwd }: PlannedRun, path: string): string {
   if (path.endsWith('.wandb')) return "`env: { WANDB_DIR: '${run_dir}' }` gives each run its own";
   if (/\.(db|sqlite3?)$/.test(path)) return "`env: { TRACKIO_DIR: '${run_dir}/trackio' }` gives each run its own";

@@ -3,7 +3,7 @@ import type { RunMetrics } from '../../metrics/run-metrics.js';
 
 type Read = Pick<RunMetrics, 'keys' | 'last' | 'series' | 'sourceOf'>;
 
-/** A counter that programs log, and the parameters by which they are told how far it goes. Last parts of names. */
+/** A counter that programs log, and the parameters that limit it. Matched with the last parts of names. */
 type Pair = {
   readonly counter: RegExp;
   readonly totals: RegExp;
@@ -18,21 +18,21 @@ const pairs: readonly Pair[] = [
   },
   {
     counter: /^((global|train|total)_?)?(steps?|timesteps?|iter|iters|iteration|iterations)$/,
-    // Not `num_steps` and `n_steps`: in reinforcement learning those of one rollout.
+    // Not `num_steps` and `n_steps`, which in reinforcement learning are those of one rollout.
     totals: /^((max|total|train|num_train)_)?(steps|timesteps|iters)$|^((max|num|total|n)_)?iterations$|^n_batches$/,
     shareOf: shareOfSteps,
   },
 ];
 
-/** Two pairs that differ by more say different things: then neither is believed. */
+/** Pairs whose shares differ by more contradict each other, and none is used. */
 const ALIKE = 0.1;
-/** A rollout may lead a little beyond its budget of steps; a counter that goes further counts something else. */
+/** A rollout may slightly exceed its budget of steps; a counter beyond this factor counts something else. */
 const BEYOND = 1.1;
 
-/** A pair of which the parameter is known. */
+/** A pair whose parameter is set. */
 export type Limit = { readonly pair: Pair; readonly total: number };
 
-/** The parameters that say how far something goes. */
+/** The pairs whose parameters a run has. */
 export function limitsOf(parameters: Parameters): Limit[] {
   return pairs.flatMap((pair) => {
     const total = totalOf(parameters, pair.totals);
@@ -41,8 +41,8 @@ export function limitsOf(parameters: Parameters): Limit[] {
 }
 
 /**
- * How far a run is by a counter that it logs and the parameter that says how far it goes (`epoch` and `epochs`), 0 to 1; null
- * where there is no such pair, or in doubt: nothing is better than something wrong.
+ * Progress of a run by a counter that it logs and the parameter that limits it (`epoch` and `epochs`), 0 to 1; null if there is no
+ * such pair, or if in doubt: no value is better than a wrong one.
  */
 export function countedProgress(metrics: Read, limits: readonly Limit[]): number | null {
   const shares = limits.flatMap(({ pair, total }) => {
@@ -54,7 +54,7 @@ export function countedProgress(metrics: Read, limits: readonly Limit[]): number
   return Math.min(1, Math.max(0, first));
 }
 
-/** Of all parameters of such names; null: there is none, or they say different things. */
+/** The value of all parameters with such names; null: there is none, or they differ. */
 function totalOf(parameters: Parameters, names: RegExp): number | null {
   const found = Object.entries(parameters).flatMap(([name, value]) =>
     names.test(lastPart(name)) && typeof value === 'number' ? [value] : [],
@@ -63,7 +63,7 @@ function totalOf(parameters: Parameters, names: RegExp): number | null {
   return total !== undefined && total > 0 && found.every((each) => each === total) ? total : null;
 }
 
-/** Where a step is only the number of calls, it is no counter. */
+/** The key of a counter; a step that merely counts calls does not qualify. */
 function counterAmong(metrics: Read, names: RegExp): string | undefined {
   const isCounter = (key: string) =>
     names.test(lastPart(key)) && metrics.sourceOf(key)?.found.format.countsCalls !== true;
@@ -79,12 +79,12 @@ function shareOfEpochs(metrics: Read, key: string, total: number): number | null
   const [first = NaN, last = NaN] = [y[0], y.at(-1)];
   const areWhole = Number.isInteger(first) && Number.isInteger(last);
   if (!areWhole) return last <= total ? last / total : null;
-  // Counted from 0 or from 1; of one that was taken up later nobody knows.
+  // Epochs are counted from 0 or from 1; that of a resumed run is unknown.
   const ended = last - first;
   return (first === 0 || first === 1) && ended < total ? (ended + presentShare(y)) / total : null;
 }
 
-/** How much of the present epoch is done, as far as is known by how many rows the one before had. */
+/** Progress within the present epoch, by the number of rows in the previous one. */
 function presentShare(epochs: Float64Array): number {
   const begun = epochs.findLastIndex((value) => value !== epochs.at(-1)) + 1;
   if (begun === 0) return 0;
@@ -99,7 +99,7 @@ function shareOfSteps(metrics: Read, key: string, total: number): number | null 
   return (first === 0 ? last + 1 : last) / total;
 }
 
-/** By which it is seen whether the last step is the total, or one less. */
+/** The first step of a metric, which tells whether the last one is the total, or one less. */
 function firstStep(metrics: Read, key: string): number | undefined {
   const own = metrics.series(key).y;
   if (own.length > 0) return own[0];

@@ -8,35 +8,35 @@ import type { ReadRun } from './reading-messages.js';
 type Row = Readonly<Record<string, number>>;
 type Contest = { stopping: EarlyStopping; runs: Set<RunId> };
 
-/** Compares the runs of each group by its early-termination rule, as their rows come in. */
+/** Compares the runs of each group by its early-termination rule, as their rows arrive. */
 export class EarlyStops {
-  /** By group and rule: a file that was changed and launched again begins a new contest. */
+  /** Contests by group and rule: a launch with another rule starts a new one. */
   readonly #contests = new Map<string, Contest>();
   readonly #contestOf = new Map<RunId, string>();
 
-  /** The rows of the run come from the first: what they said before is forgotten. */
+  /** Forgets the rows of a run, which come again from the first. */
   restart(run: ReadRun): void {
     this.forget(run.id);
     this.#enter(run);
   }
 
-  /** Takes in one row. The rule by which the run should end now; null when it may go on. */
+  /** Adds one row. Returns the rule by which the run should end now; null: it may continue. */
   judge(run: ReadRun, row: Row): string | null {
     const why = this.#enter(run)?.note(run.id, row[run.objective!.name] ?? NaN) ?? null;
     return why === null ? null : earlyStopRule(why);
   }
 
-  /** Takes in one row that was written before we were there: its siblings are held against it. */
+  /** Adds one row from before this supervisor, with which siblings are compared. */
   remember(run: ReadRun, row: Row): void {
     this.#enter(run)?.remember(run.id, row[run.objective!.name] ?? NaN);
   }
 
-  /** At how many rungs the run has been; null: it has no such rule. */
+  /** Number of rungs that the run has passed; null: it has no such rule. */
   rungs(run: ReadRun): number | null {
     return this.#enter(run)?.rungs(run.id) ?? null;
   }
 
-  /** The rule by which the run should have ended at a rung beyond so many, null if at none. */
+  /** The rule by which the run should have ended at a rung beyond the first `judged`; null: at none. */
   judgeMissed(run: ReadRun, judged: number): string | null {
     const why = this.#enter(run)?.judgeMissed(run.id, judged) ?? null;
     return why === null ? null : earlyStopRule(why);
@@ -74,14 +74,14 @@ export class ObjectiveBook {
     return this.#values.get(id) ?? null;
   }
 
-  /** The lowest or the highest of them, as the objective wants it; null: it has none, or nothing is written. */
+  /** The best of them by the objective; null: there is no objective, or no value. */
   bestOf({ id, objective }: ReadRun): number | null {
     const values = this.#values.get(id);
     if (values === undefined || objective === null) return null;
     return objective.goal === 'maximize' ? values.max : values.min;
   }
 
-  /** Takes in one row. What is not finite says nothing. In place: a file may have millions of rows. */
+  /** Adds one row; a value that is not finite is ignored. In place, as a file may have millions of rows. */
   take({ id, objective }: ReadRun, row: Row): void {
     const last = objective === null ? undefined : row[objective.name];
     if (last === undefined || !Number.isFinite(last)) return;
@@ -101,14 +101,14 @@ export class ObjectiveBook {
 }
 
 /**
- * Notices the first run of each group that reaches the target of its objective: from then on, as W&B has it, no more runs
- * of the group need be started, and those that are up may finish.
+ * Notices the first run of each group that reaches the target of its objective: from then on, as in W&B, no more runs of the group
+ * are started, and those that are up may finish.
  */
 export class Targets {
-  /** Groups, with their targets, that have been told of: whoever lets more runs start then has decided so. */
+  /** Groups, with their targets, that have been reported: if a user then releases runs, they are not held again. */
   readonly #reached = new Set<string>();
 
-  /** Takes in one row. What has been reached, in words; null: nothing, or not for the first time. */
+  /** Adds one row. Returns what has been reached, in words; null: nothing, or not for the first time. */
   note({ sweep, group, name, objective }: ReadRun, row: Row): string | null {
     const { target } = objective ?? {};
     const value = objective === null ? undefined : row[objective.name];

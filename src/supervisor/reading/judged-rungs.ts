@@ -6,13 +6,13 @@ import { writeWhole } from '../../files/whole-file.js';
 const JudgedFile = z.record(z.string(), z.object({ attempt: z.int(), rungs: z.int() }));
 type Judged = z.infer<typeof JudgedFile>;
 
-/** Rungs that are passed together are written down together, ms. */
+/** Delay in which changes are collected before they are written, ms. */
 const WRITE_MS = 20;
 const MOST_BYTES = 16 << 20;
 
 /**
- * At how many rungs of its early-termination rule each live run has been judged, in a file: the next supervisor judges a run at
- * those that it passed while there was none, and at no other again.
+ * A file with the number of early-termination rungs at which each live run has been judged: the next supervisor judges a run at
+ * those that it passed meanwhile, and at no other again.
  */
 export class JudgedRungs {
   readonly #path: string | null;
@@ -20,13 +20,13 @@ export class JudgedRungs {
   readonly #now: Judged = {};
   #writing: NodeJS.Timeout | null = null;
 
-  /** @param path Null: nothing is kept. */
+  /** @param path Null: nothing is stored. */
   constructor(path: string | null) {
     this.#path = path;
     this.#before = path === null ? {} : readJudged(path);
   }
 
-  /** What an earlier reader knew of this attempt; null: nothing. */
+  /** The number stored for this attempt by an earlier reader; null: none. */
   before(id: RunId, attempt: number): number | null {
     const known = this.#before[id];
     return known?.attempt === attempt ? known.rungs : null;
@@ -57,7 +57,7 @@ export class JudgedRungs {
       try {
         writeWhole(path, JSON.stringify(this.#now));
       } catch {
-        // A full disk: the next supervisor takes these runs for judged.
+        // The disk is full: the next supervisor takes these runs as judged.
       }
     }, WRITE_MS).unref();
   }

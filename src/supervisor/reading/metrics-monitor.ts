@@ -11,16 +11,19 @@ import { countedProgress, type Limit, limitsOf } from './counted-progress.js';
 import { type JudgedLevels, newBusy, type ReadRun } from './reading-messages.js';
 import { TimedRule } from './timed-rule.js';
 
-/** Read in one part, bytes; some 2.5 ms of work. */
+/** Bytes read in one part; some 2.5 ms of work. */
 const PART_BYTES = 128 << 10;
-/** Key of our own lab and of the tinker-cookbook layout: the share that is done, 0..1. */
+/** Key of our own lab and of the tinker-cookbook: the share that is done, 0 to 1. */
 const DONE_SHARE = 'progress/done_frac';
-/** The levels of a series are worked out anew when it has grown by this share, which is one of its levels. */
+/** The levels of a series are computed again when it has grown by this share, which is one of its levels. */
 const GROWTH = 1 / 32;
 
 type Row = Readonly<Record<string, number>>;
 
-/** Who compares a run with its siblings. `judge` gives the rule by which it should end now, or null. `note`: every new row. */
+/**
+ * Compare a run with its siblings. `judge` returns the rule by which it should end now, or null. `note` is called for every new
+ * row.
+ */
 export type MetricsCallbacks = {
   restart: () => void;
   remember: (row: Row) => void;
@@ -35,7 +38,7 @@ const noCallbacks: MetricsCallbacks = {
   judge: () => null,
 };
 
-/** Follows the metrics of one attempt of one run: what they say, and when a rule says to end it. Times: ms, any zero. */
+/** Follows the metrics of one attempt of one run: their values, and when a rule ends it. Times: ms, any zero. */
 export class MetricsMonitor {
   readonly #run: ReadRun;
   readonly #pace: OwnPace;
@@ -50,10 +53,10 @@ export class MetricsMonitor {
   #levels: ({ rows: number } & JudgedLevels) | null = null;
   readonly #shown: MetricsToShow;
   readonly #limits: readonly Limit[];
-  /** What may stand for the run, the likely first, and of how many metrics that was found. */
+  /** Metrics in order of preference as the run's default, and the number of metrics when that was determined. */
   #ranked: { keys: number; inOrder: readonly string[] } = { keys: 0, inOrder: [] };
 
-  /** @param hasPast Whether the rows of the first look are old ones, which no verdict is passed on. */
+  /** @param hasPast Whether the rows of the first look are old, so that the run is not judged by them. */
   constructor(run: ReadRun, since: number, callbacks = noCallbacks, { hasPast = false, busy = newBusy() } = {}) {
     this.#run = run;
     this.#shown = { show: run.metrics.show, x: run.metrics.x, judgedBy: judgesOf(run) };
@@ -70,34 +73,34 @@ export class MetricsMonitor {
     this.#metrics = openMetrics(run.directory, { listener, keep: smallBounds, hasPast, places: { folders, patterns } });
   }
 
-  /** Where the run writes them, or will. */
+  /** Paths where the run writes metrics, or will. */
   get paths(): string[] {
     return this.#metrics.paths;
   }
 
-  /** The rule that the rows so far have met, or null. Rows of before this attempt alone meet none until all are read. */
+  /** The rule that the rows so far have met, or null. Rows from before this attempt count only after all have been read. */
   get ruleMet(): string | null {
     if (this.#metrics.isInPast) return null;
     return this.#ruleMet ? (this.#run.stopWhen?.when ?? null) : this.#verdict;
   }
 
-  /** Whether rows of before this attempt, or this supervisor, are still being read. */
+  /** Whether rows from before this attempt, or this supervisor, are still being read. */
   get isInPast(): boolean {
     return this.#metrics.isInPast;
   }
 
-  /** The run should have ended by this rule already. */
+  /** Sets the rule by which the run should have ended already. */
   condemn(rule: string): void {
     this.#verdict ??= rule;
   }
 
-  /** What of the metrics cannot be read or judged, in words; null: nothing. */
+  /** Which metrics are not readable or cannot be judged, in words; null: none. */
   get hindrance(): string | null {
     const all = [this.#rule.fault, ...this.#oddPatterns, this.#metrics.obstacle].filter((words) => words !== null);
     return all.length === 0 ? null : all.join('; ');
   }
 
-  /** The run has ended: what it wrote last may be in files that it has only just made. */
+  /** Searches for files again after the run's end, as its last rows may be in new ones. */
   look(): void {
     this.#metrics.look();
   }
@@ -106,12 +109,12 @@ export class MetricsMonitor {
   refresh(maxBytes = PART_BYTES): PartRead {
     const { rows } = this.#metrics;
     const read = this.#metrics.refresh(maxBytes);
-    // Rows that replace others are rows, too.
+    // Rows that replace others count, too.
     this.#rows += Math.max(this.#metrics.rows - rows, read.changed ? 1 : 0);
     return read;
   }
 
-  /** Rows read so far, those that replaced others included. */
+  /** Number of rows read so far, including those that replaced others. */
   get rows(): number {
     return this.#rows;
   }
@@ -121,13 +124,13 @@ export class MetricsMonitor {
     return !this.#metrics.more && !this.#metrics.isInPast;
   }
 
-  /** The metric by which it is seen whether the run diverges, and its levels so far; null: there is none. */
+  /** The metric that decides whether the run diverges, and its levels so far; null: there is none. */
   judged(): JudgedLevels | null {
     const judged = this.#judged;
     return judged === null ? null : this.#levelsOf(judged.metric, judged.better);
   }
 
-  /** How that metric ended, if this is all of it; null: there is none, or it ended as NaN. */
+  /** The summary of that metric at the run's end; null: there is none, or it ended as NaN. */
   ending(): Ending | null {
     const judged = this.#judged;
     return judged === null ? null : endingOf(judged, this.#metrics.series(judged.metric).y);
@@ -137,13 +140,13 @@ export class MetricsMonitor {
     return judgedMetric(this.#run.objective, this.#standingMetric);
   }
 
-  /** What it says, beside what whoever is told of its rows makes of them. */
+  /** The present values of the metrics, without results of the callbacks. */
   vitals(now: number): Omit<MonitoredMetrics, 'best'> {
     const metrics = this.#metrics.last();
     const { progress, stated } = this.#position(metrics, now);
     const { standing, counting } = this.#standing();
     this.#standingMetric = standing;
-    // Rows of before, while they are still being read, would make a pace out of how fast we read.
+    // While old rows are still being read, their pace would be that of reading.
     const isBehind = !this.isUpToDate;
     if (!isBehind) this.#pace.note(progress, this.#rows, now);
     return {
@@ -182,8 +185,8 @@ export class MetricsMonitor {
   }
 
   /**
-   * How far it is: as a metric says that is made for it, else by a counter that a parameter limits, else by a progress bar, which
-   * may know what is left.
+   * Progress of the run: by a metric made for it, else by a counter that a parameter limits, else by a progress bar, which may also
+   * know the time left.
    */
   #position(metrics: MonitoredMetrics['metrics'], now: number) {
     const counted = this.#progress(metrics) ?? countedProgress(this.#metrics, this.#limits);
@@ -202,14 +205,14 @@ export class MetricsMonitor {
     return Math.min(1, Math.max(0, value / (wanted?.total ?? 1)));
   }
 
-  /** The metric that stands for the run, and those before it that only count. */
+  /** The metric that is shown by default, and the counters before it. */
   #standing(): { standing: string | null; counting: string[] } {
     const written = this.#inOrder();
     const counting = countingAmong(written, this.#shown, (key) => this.#metrics.series(key).y);
     return { standing: standingAmong(written, this.#shown, new Set(counting)), counting };
   }
 
-  /** Ordered anew when there are more metrics than before. */
+  /** The metrics in order; sorted again when there are more than before. */
   #inOrder(): readonly string[] {
     const keys = this.#metrics.keys();
     if (keys.length !== this.#ranked.keys) {
@@ -219,7 +222,7 @@ export class MetricsMonitor {
   }
 }
 
-/** Patterns of an older version of this program may be no patterns any more, and find nothing. */
+/** Patterns that this version cannot compile, though an older one accepted them; they match nothing. */
 function oddPatterns(patterns: Readonly<Record<string, string>>): string[] {
   return Object.entries(patterns).flatMap(([key, pattern]) => {
     const fault = patternFault(pattern);

@@ -3,19 +3,19 @@ import { Worker } from 'node:worker_threads';
 import type { ReaderHooks, ReaderLink } from '../runs/watcher.js';
 import type { Busy, ReaderNews, ReaderOrder } from './reading-messages.js';
 
-/** `lead`: the scheduler's line less the boot clock, ms. */
+/** `lead`: difference between the scheduler's clock and the boot clock, ms. */
 export type ThreadStart = { lead: number; busy: Busy; judgedFile: string };
 
-/** Memory of the thread, MB; usual are some 50. One that needs more ends alone. */
+/** Memory limit of the thread, MB; usually it takes some 50. A thread that needs more ends without the supervisor. */
 const MOST_MB = 1024;
 
-/** Milliseconds since the boot, for all threads alike. */
+/** Milliseconds since the boot, equal in all threads. */
 export function bootMs(): number {
   return Number(hrtime.bigint()) / 1e6;
 }
 
 /**
- * Opens a reader in a thread of its own. Orders of one turn of the event loop go together, and so do the news.
+ * Starts a reader in a thread of its own. Orders of one turn of the event loop are sent together, and so are replies.
  *
  * @param judgedFile See `JudgedRungs`.
  */
@@ -32,14 +32,14 @@ export function openReaderThread(file: URL, judgedFile: string): (hooks: ReaderH
     worker.on('message', (news: readonly ReaderNews[]) => news.forEach(heard));
     worker.on('error', (error) => (why = error.message));
     worker.on('exit', (code) => ended(why ?? `its thread has ended with code ${code}`));
-    // It keeps no supervisor alive that has nothing to do.
+    // An idle supervisor may exit.
     worker.unref();
     const post = inBatches<ReaderOrder>((orders) => worker.postMessage(orders));
     return { post, close: async () => void (await worker.terminate()) };
   };
 }
 
-/** Gives together what comes in one turn of the event loop. */
+/** Collects the items of one turn of the event loop and passes them on together. */
 export function inBatches<Item>(give: (items: Item[]) => void): (item: Item) => void {
   let items: Item[] = [];
   return (item) => {
@@ -52,7 +52,7 @@ export function inBatches<Item>(give: (items: Item[]) => void): (item: Item) => 
   };
 }
 
-/** Node starts no thread where the working directory, which is that of the client, has been deleted. */
+/** Changes from a deleted working directory, in which Node starts no thread; it is that of the client. */
 function leaveDeletedDirectory(): void {
   try {
     cwd();

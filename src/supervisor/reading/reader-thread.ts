@@ -1,4 +1,4 @@
-/** What the thread runs that reads the metrics of runs. */
+/** Entry point of the thread that reads the metrics of runs. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Reader } from './reader.js';
 import { bootMs, inBatches, type ThreadStart } from './reader-link.js';

@@ -8,7 +8,7 @@ import { type MetricsCallbacks, MetricsMonitor } from './metrics-monitor.js';
 import { type Busy, CATCH_UP_MS, type ReaderNews, type ReaderOrder, type ReadRun } from './reading-messages.js';
 import { type Reading, ReadingQueue } from './reading-queue.js';
 
-/** `now`: the scheduler's line, ms. */
+/** `now`: the scheduler's clock, ms. */
 type ReaderTools = {
   tell: (news: ReaderNews) => void;
   now: () => number;
@@ -19,47 +19,50 @@ type ReaderTools = {
 
 type Order<Type extends ReaderOrder['type']> = Extract<ReaderOrder, { type: Type }>;
 
-/** `live`: the attempt is up. `ended`: its last rows are read. `past`: it ended before this supervisor was there. */
+/** `live`: the attempt is up. `ended`: its last rows are being read. `past`: it ended before this supervisor started. */
 type Watch = Reading & {
   readonly ticket: number;
   readonly run: ReadRun;
   readonly attempt: number;
   readonly monitor: MetricsMonitor;
   state: 'live' | 'ended' | 'past';
-  /** The supervisor waits until all that was written so far has been read; ends after a while. */
+  /** Set while the supervisor waits until all rows so far have been read; ends after a while. */
   hurry: NodeJS.Timeout | null;
   youth: NodeJS.Timeout | null;
-  /** It was up before this reader, and at how many rungs it was judged then; null: that is settled. */
+  /** Number of rungs at which it was judged before this reader; null: nothing is left to judge. */
   judged: number | null;
-  /** What was last said of what could not be read. */
+  /** The last reported hindrance. */
   hindrance: string | null;
   /** Whether the system reports changes of its files; `wanted`: as soon as there is one. */
   reports: 'not yet' | 'wanted' | 'on';
-  /** Whether it was looked at since the last poll because the system reported a change. */
+  /** Whether a reported change caused a read since the last poll. */
   isFresh: boolean;
-  /** Something was read that has not been told, or nothing was told yet; and when something last was. */
+  /** Whether something has been read but not reported, or nothing was reported yet; and the time of the last report. */
   hasNews: boolean;
   toldAt: number;
 };
 
-/** Between looks at a file that the system reports as changed, ms. */
+/** Interval of reads of a file that the system reports as changed, ms. */
 const LOOK_MS = 100;
-/** Runs younger than this are polled only, ms. */
+/** Younger runs are only polled, ms. */
 const YOUTH_MS = 300;
-/** So many live runs are followed by what the system reports, and looked at ten times a second. Each report costs half a ms, all threads counted. */
+/**
+ * Limit on the live runs that are watched by system reports, and read ten times a second. Each report takes half a ms of CPU time
+ * over all threads.
+ */
 const REPORTED_RUNS = 16;
-/** Of its time, a core may be busy with what live runs write for so long: where they are many, they are polled more seldom. */
+/** Share of a core's time that may be spent on live runs: if they are many, they are polled less often. */
 const POLLING_SHARE = 0.03;
-/** Where live runs have written nothing for a while, so is this share of it. */
+/** The same share if live runs have written nothing for a while. */
 const QUIET_SHARE = 0.05;
-/** But not more seldom than this, ms. */
+/** Longest polling interval, ms. */
 const LONGEST_PAUSE_MS = 5000;
-/** While a long file is being read, what it said so far is told this often, ms. */
+/** Interval of reports while a long file is being read, ms. */
 const NEWS_MS = 500;
 
 /**
- * Reads the metrics of runs, and tells what they say; in a thread of its own, for a run may have ten thousand files. It does what
- * the watcher orders, and answers in `ReaderNews`.
+ * Reads the metrics of runs, and reports their values; in a thread of its own, as a run may have ten thousand files. It executes
+ * the watcher's orders, and answers with `ReaderNews`.
  */
 export class Reader {
   readonly #tools: ReaderTools;
@@ -72,11 +75,11 @@ export class Reader {
   readonly #targets = new Targets();
   readonly #objectives = new ObjectiveBook();
   readonly #judged: JudgedRungs;
-  /** For how long live runs were read since the last poll, ms. */
+  /** Time spent on reading live runs since the last poll, ms. */
   #spentMs = 0;
-  /** When a live run was seen to have written something, or has come; on the line of `performance.now()`. */
+  /** When a live run last wrote something, or was added; by `performance.now()`. */
   #newsAt = -Infinity;
-  /** The present pause between polls is long because nothing was written. */
+  /** Whether the present polling interval is long because nothing was written. */
   #pausesQuietly = false;
   #reported = 0;
   #look: NodeJS.Timeout | null = null;
@@ -135,10 +138,10 @@ export class Reader {
     for (const path of watch.monitor.paths) this.#byPath.set(path, watch);
     this.#newsAt = performance.now();
     this.#read(watch);
-    // The present pause may be one of those that write nothing.
+    // The present interval may be the long one of idle runs.
     if (this.#pausesQuietly) this.#stopPolling();
     this.#pollSoon();
-    // Half of the cost of a run that lasts a moment would be to be watched.
+    // For a very short run, setting up a watch would be half of the cost.
     watch.youth = setTimeout(() => void this.#watchFiles(watch), YOUTH_MS).unref();
   }
 
@@ -181,17 +184,17 @@ export class Reader {
     watch.monitor.look();
     watch.hurry ??= setTimeout(() => {
       watch.hurry = null;
-      // The rest waits like that of others.
+      // The rest is read like that of other runs.
       this.#read(watch);
     }, CATCH_UP_MS).unref();
     this.#read(watch);
   }
 
-  /** Reads the last rows, at once or in the background, and then lets go of it. */
+  /** Reads the last rows, at once or in the background, and then drops the reading. */
   #finish(watch: Watch): void {
     this.#unwatch(watch);
     watch.state = 'ended';
-    // A run that lasted a moment and wrote nothing is not worth a message.
+    // A short run that wrote nothing is not worth a message.
     if (watch.monitor.rows === 0) watch.hasNews = false;
     watch.monitor.look();
     this.#read(watch);
@@ -241,7 +244,7 @@ export class Reader {
     };
   }
 
-  /** Of what is not there yet the folder would be watched, and searched at every write of any of its files. */
+  /** Watches existing files. For missing ones the folder would be watched, and searched at every write of any of its files. */
   async #watchFiles(watch: Watch): Promise<void> {
     if (watch.reports === 'on' || !this.#live.has(watch)) return;
     watch.reports = 'wanted';
@@ -254,7 +257,7 @@ export class Reader {
     if (this.#live.has(watch)) files.add(paths);
   }
 
-  /** Loaded with the first run that is up for a while. */
+  /** The file watcher, loaded with the first run that is up for a while. */
   #fileWatcher(): Promise<FSWatcher> {
     this.#files ??= import('chokidar').then(({ watch }) =>
       watch([], {
@@ -262,7 +265,7 @@ export class Reader {
         ignored: (path, stats) => stats !== undefined && !stats.isFile() && this.#byPath.has(path),
       })
         .on('all', (_event, path) => this.#soon(this.#byPath.get(path)))
-        // Too many files for inotify, or a folder that went away: the poll is still there.
+        // There are too many files for inotify, or a folder disappeared: polling continues.
         .on('error', () => undefined),
     );
     return this.#files;
@@ -282,7 +285,10 @@ export class Reader {
     }, LOOK_MS).unref();
   }
 
-  /** For file systems that report nothing (NFS), and for many runs: at a whole second, with all others who look as seldom. */
+  /**
+   * Schedules a poll, for file systems that report nothing (NFS), and for many runs: at a whole second, with all other timers of
+   * that kind.
+   */
   #pollSoon(): void {
     if (this.#poll !== null) return;
     const [earned, quiet] = [this.#spentMs / POLLING_SHARE, (performance.now() - this.#newsAt) * QUIET_SHARE];
@@ -308,7 +314,7 @@ export class Reader {
     }
   }
 
-  /** Judges runs at rungs that they passed while there was no reader, once all is known that their siblings said. */
+  /** Judges runs at rungs that they passed while there was no reader, once all values of their siblings are known. */
   #judgeMissed(): void {
     const missed = [...this.#live].filter(({ judged }) => judged !== null);
     if (missed.length === 0) return;
@@ -331,7 +337,7 @@ export class Reader {
     if (rungs !== null) this.#judged.set(watch.run.id, watch.attempt, rungs);
   }
 
-  /** At once as far as it is short, in the background where it is long. */
+  /** Reads a short file at once, a long one in the background. */
   #read(watch: Watch): void {
     this.#queue.add(watch, watch.hurry === null ? 'live' : 'ended');
   }
@@ -364,7 +370,7 @@ export class Reader {
     this.#tools.tell({
       ...{ type: 'told', ticket, vitals: { ...monitor.vitals(now), best: this.#objectives.bestOf(run) } },
       ...{ objective: objective && { ...objective }, rows: monitor.rows, isUpToDate: monitor.isUpToDate },
-      // Nobody is to be called because of a run of the past.
+      // Past runs cause no notifications.
       rule: state === 'past' ? null : monitor.ruleMet,
       judged: state === 'live' && monitor.isUpToDate ? monitor.judged() : null,
     });

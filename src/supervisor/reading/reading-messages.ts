@@ -4,7 +4,7 @@ import type { PlannedRun } from '../../spec/planned-run.js';
 import type { ObjectiveValues } from '../../spec/search/trials.js';
 import type { MonitoredMetrics } from '../publish/run-view.js';
 
-/** What the reader needs of a planned run. */
+/** The part of a planned run that the reader needs. */
 export type ReadRun = Pick<
   PlannedRun,
   | 'id'
@@ -18,16 +18,16 @@ export type ReadRun = Pick<
   | 'earlyTerminate'
   | 'stopWhen'
 > & {
-  /** Why its stop rule is not used, in words; absent: it is, or there is none. */
+  /** Why its stop rule is not applied, in words; absent: it is, or there is none. */
   readonly ruleFault?: string;
 };
 
 /**
- * What the watcher tells the reader to do. `ticket`: number of one reading of one attempt; no two readings have the same.
+ * Orders to the reader. `ticket`: unique number of one reading of one attempt.
  *
- * `watch`: follow the attempt, which is up `since` ms. `hasPast`: some rows may be older than this reader. `catch-up`: read what
- * is there before that of others, and say `caught-up`. `finish`: the attempt has ended; read its last rows, say `read`, and let
- * go. `recall`: the same for a run of the past. `drop`: let go now. `forget`: the run is no longer known.
+ * `watch`: follow the attempt, which is up since `since` ms. `hasPast`: some rows may be older than this reader. `catch-up`: read
+ * its present rows before those of others, and reply `caught-up`. `finish`: the attempt has ended; read its last rows, reply
+ * `read`, and stop. `recall`: the same for a past run. `drop`: stop now. `forget`: the run has been removed.
  */
 export type ReaderOrder =
   | { type: 'watch'; ticket: number; run: ReadRun; attempt: number; since: number; hasPast: boolean }
@@ -35,12 +35,12 @@ export type ReaderOrder =
   | { type: 'recall'; ticket: number; run: ReadRun }
   | { type: 'forget'; id: PlannedRun['id'] };
 
-/** The metric by which it is seen whether a run diverges, and its levels so far. */
+/** The metric that decides whether a run diverges, and its levels so far. */
 export type JudgedLevels = { name: string; levels: Levels | null };
 
 /**
- * What the reader says. `told`: what the metrics of a run say now. `rule`: the rule that its rows have met, or null. `isUpToDate`:
- * all that the run had written is in it. `read`: all rows of a run that has ended are.
+ * Replies of the reader. `told`: the present values of a run's metrics. `rule`: the rule that its rows have met, or null.
+ * `isUpToDate`: whether all that the run had written is included. `read`: all rows of an ended run have been read.
  */
 export type ReaderNews =
   | {
@@ -58,13 +58,13 @@ export type ReaderNews =
   | { type: 'caught-up'; ticket: number }
   | { type: 'read'; ticket: number; ending: Ending | null };
 
-/** What is waited for is read before that of others for so long, ms. */
+/** Time limit for reading a run before others, ms. */
 export const CATCH_UP_MS = 2000;
 
 /**
- * What the reader is busy with, in memory that its thread shares with the supervisor: if the thread dies or does not go on, that is
- * the likely cause. [0] ticket of the reading; 0: none. [1] 1 while a rule is evaluated. [2] a number that is another one with each
- * part that is read.
+ * The present activity of the reader, in memory that it shares with the supervisor: if the thread dies or hangs, that is the
+ * probable cause. [0] ticket of the reading; 0: none. [1] 1 while a rule is evaluated. [2] a number that changes with each part
+ * that is read.
  */
 export type Busy = Int32Array<SharedArrayBuffer>;
 
@@ -72,7 +72,7 @@ export function newBusy(): Busy {
   return new Int32Array(new SharedArrayBuffer(12));
 }
 
-/** What is said of a run whose rule is not used. */
+/** The warning of a run whose rule is not applied. */
 export function ruleIsOff({ stopWhen }: Pick<ReadRun, 'stopWhen'>, why: string): string {
   return `stop_when is switched off (${stopWhen?.when}): ${why}`;
 }

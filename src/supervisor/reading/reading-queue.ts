@@ -1,27 +1,27 @@
-/** What is read in parts. */
+/** A source that is read in parts. */
 export type Reading = {
-  /** Reads a part, about so many bytes at most. `bytes`: read in it; `more`: a further part could be read at once. */
+  /** Reads a part of at most about `maxBytes`. `bytes`: number of bytes read; `more`: a further part could be read at once. */
   readPart: (maxBytes: number) => { bytes: number; more: boolean };
 };
 
-/** Who comes first: a run that has ended and whose end is waited for, one that lives, one of the past. */
+/** Priority: an ended run whose end is waited for, a live one, a past one. */
 export type Rank = 'ended' | 'live' | 'past';
 
-/** Read in one turn at most, and of one file in a row, bytes. Some 8 ms, and 1.5 ms, of work. */
+/** Limits on the bytes read in one turn, and of one file in a row. Some 8 ms, and 1.5 ms, of work. */
 const TURN_BYTES = 384 << 10;
 const PART_BYTES = 64 << 10;
-/** A turn that has taken so long ends with the part it is at, ms. */
+/** A turn ends after this time with the part being read, ms. */
 const TURN_MS = 4;
-/** Between turns, ms: a run that is being started needs several turns of the event loop in a row, and should not wait in each. */
+/** Pause between turns, ms, as the start of a run needs several turns of the event loop in a row. */
 const PAUSE_MS = 2;
-/** One turn in so many begins with the past, so that a run that writes faster than one can read does not keep it for ever. */
+/** One turn in so many starts with past runs, so that a run that writes faster than it is read does not block them for ever. */
 const TURN_OF_THE_PAST = 4;
 
 /**
- * Reads files in turns, so that nothing else in this process waits for a long one: a few ms of work, then others have their
- * turn. All readings of a rank are gone on with in turns, so no long file holds up a short one.
+ * Reads files in turns, so that a long one does not block this process: a few ms of work, then other work gets its turn. All
+ * readings of a rank take turns, so a long file does not delay a short one.
  *
- * What is added is read at once as far as the turn allows: for short files, which is nearly all, it is as if there were no queue.
+ * An added reading starts at once as far as the turn allows: for short files, which are nearly all, there is no delay.
  */
 export class ReadingQueue {
   readonly #waiting: Readonly<Record<Rank, Set<Reading>>> = { ended: new Set(), live: new Set(), past: new Set() };
@@ -37,11 +37,11 @@ export class ReadingQueue {
     this.#clock = clock;
   }
 
-  /** Reads it to its end, beginning now. Adding what is there already changes its rank. */
+  /** Reads a source to its end, beginning now. Adding it again changes its rank. */
   add(reading: Reading, rank: Rank): void {
     this.remove(reading);
     this.#waiting[rank].add(reading);
-    // A part may add others: they come after it.
+    // Reading a part may add others, which come after it.
     if (!this.#isReading) this.#read();
   }
 
@@ -59,7 +59,7 @@ export class ReadingQueue {
     this.#isReading = true;
     for (let next = this.#next(); next !== null && !this.#isOver; next = this.#next()) this.#readPart(next);
     this.#isReading = false;
-    // Begun here, not before: it is others' time.
+    // The pause begins here, not before, as other work takes place in it.
     this.#pause ??= setTimeout(() => this.#nextTurn(), PAUSE_MS);
   }
 
@@ -84,7 +84,7 @@ export class ReadingQueue {
   }
 
   #readPart({ reading, rank }: { reading: Reading; rank: Rank }): void {
-    // To the end of the line.
+    // Moves to the end of the line.
     this.#waiting[rank].delete(reading);
     const begun = this.#clock();
     const { bytes, more } = reading.readPart(Math.min(PART_BYTES, TURN_BYTES - this.#bytes));

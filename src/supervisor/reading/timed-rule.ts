@@ -3,20 +3,20 @@ import { type Busy, type ReadRun, ruleIsOff } from './reading-messages.js';
 
 type Row = Readonly<Record<string, number>>;
 
-/** What the rule of a run may take: so many ms, and so many more for each row. One that people write takes some 2 µs. */
+/** Time limit of a run's rule: a constant part, and a part per row, in ms. A typical rule takes some 2 µs per row. */
 const ALLOWED_MS = 1000;
 const ALLOWED_ROW_MS = 0.25;
 
-/** The stop rule of one run. It is switched off when it takes too long, and cannot be used when it is no expression. */
+/** The stop rule of one run. It is switched off when it takes too long, or is not a valid expression. */
 export class TimedRule {
   readonly #run: ReadRun;
   readonly #busy: Busy;
   #isMetBy: ((row: Row) => boolean) | null;
   #leftMs = ALLOWED_MS;
-  /** Why it is not used, in words; null: it is, or there is none. */
+  /** Why it is not applied, in words; null: it is, or there is none. */
   fault: string | null;
 
-  /** @param busy Says that a rule is being evaluated: the thread cannot end one itself that never returns. */
+  /** @param busy Shows that a rule is being evaluated, as the thread cannot interrupt one that never returns. */
   constructor(run: ReadRun, busy: Busy) {
     this.#run = run;
     this.#busy = busy;
@@ -24,7 +24,7 @@ export class TimedRule {
     this.#isMetBy = this.#compiled();
   }
 
-  /** Rows come from the first. */
+  /** Starts over, as rows come again from the first. */
   restart(): void {
     if (this.fault === null) this.#isMetBy = this.#compiled();
   }
@@ -45,7 +45,7 @@ export class TimedRule {
     try {
       return work();
     } catch (error) {
-      // Refused where sweep files are read; an older version of this program may have let it through.
+      // Invalid rules are refused when sweep files are parsed, but an older version of this program may have accepted it.
       this.#switchOff(ruleIsOff(this.#run, error instanceof Error ? error.message : String(error)));
       return otherwise;
     } finally {

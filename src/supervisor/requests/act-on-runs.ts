@@ -8,22 +8,22 @@ import { counted } from '../../text/numbers.js';
 import { verbTarget } from '../publish/run-view.js';
 import type { CommandHandler, RequestTools } from './request.js';
 
-/** Runs in one event: some 10 ms of work. */
+/** Number of runs in one event: some 10 ms of work. */
 const SLICE = 2000;
 
-/** Does what a run verb says to those of the runs for which it makes sense; the answer says why not to the others. */
+/** Applies a run verb to those runs for which it makes sense; the answer says why not to the others. */
 export async function actOnRuns(command: RunCommand, { state, ask, now }: RequestTools): Promise<Ack> {
   const selection = select(state, command);
   for (const ids of slices(inOrder(state, selection.ids))) await ask(eventOf(command, ids, now()));
   return answer(selection, doneWords(command));
 }
 
-/** One handler for all rows of the table. */
+/** The handlers of run verbs, which are all the same. */
 export const runRequests = Object.fromEntries(runVerbNames.map((verb) => [verb, actOnRuns])) as Readonly<
   Record<RunCommand['verb'], typeof actOnRuns>
 >;
 
-/** The runs of a command, reduced to those it makes sense for. `refused`: the others. */
+/** The runs of a command to which it applies. `refused`: the others. */
 type Selection = { ids: RunId[]; refused: { id: RunId; refusal: Refusal }[] };
 
 function select(state: SchedulerState, command: RunCommand): Selection {
@@ -39,7 +39,7 @@ function select(state: SchedulerState, command: RunCommand): Selection {
 
 const unknown: Refusal = { why: 'is not known here' };
 
-/** `done`: what has been done. Refused when there is not one run to act on. */
+/** The answer to a command. `done`: what was done. A refusal if there is no run to act on. */
 function answer({ ids, refused }: Selection, done: string): Ack {
   const [first] = refused;
   const why = first === undefined ? null : `${first.id} ${refusalWords(first.refusal)}`;
@@ -50,17 +50,19 @@ function answer({ ids, refused }: Selection, done: string): Ack {
   return { ok: true, message: `${counted(ids.length, 'run')} ${done}${rest}` };
 }
 
-/** Those that wait first: one that is about to be stopped or held must not start in the place of one that was. */
+/** Waiting runs come first, so that one that is to be stopped or held does not start in the place of one that was. */
 function inOrder({ active }: SchedulerState, ids: readonly RunId[]): RunId[] {
   return [...ids.filter((id) => !active.has(id)), ...ids.filter((id) => active.has(id))];
 }
 
-/** What is asked for many thousand runs is done in turns. */
+/** Portions of many runs, which are handled in turns. */
 function* slices(ids: readonly RunId[]): Generator<RunId[]> {
   for (let from = 0; from < ids.length; from += SLICE) yield ids.slice(from, from + SLICE);
 }
 
-/** First it gets no further runs: one that was just being proposed is among those that are stopped, or comes to nothing. */
+/**
+ * Stops a sweep. Its groups are closed first: a run that is being proposed is then either among those that are stopped, or dropped.
+ */
 const stopSweep: CommandHandler<'stop-sweep'> = async ({ sweep }, tools) => {
   const { state, ask, now } = tools;
   const groups = openGroups(state, sweep);
@@ -83,7 +85,7 @@ const forgetSweep: CommandHandler<'forget-sweep'> = async ({ sweep }, { state, a
   return { ok: true, message: `${sweep} is forgotten; its files stay` };
 };
 
-/** What can be asked for whole sweeps. */
+/** The handlers of commands for whole sweeps. */
 export const sweepRequests = { 'stop-sweep': stopSweep, 'forget-sweep': forgetSweep };
 
 /** The ids of all runs of a sweep that have not ended. */
@@ -91,7 +93,7 @@ function unfinished(state: SchedulerState, sweep: string): RunId[] {
   return [...(state.sweeps.get(sweep) ?? [])].filter((id) => state.runs.get(id)?.state.phase !== 'ended');
 }
 
-/** Why a sweep cannot be forgotten; null when it can. */
+/** Why a sweep cannot be forgotten; null: it can. */
 function forgetRefusal(state: SchedulerState, sweep: string): string | null {
   const ids = state.sweeps.get(sweep);
   if (ids === undefined) return `no sweep ${sweep} is known here`;

@@ -4,7 +4,7 @@ import { counted } from '../../text/numbers.js';
 import { isTurnOver, nextTurn } from '../../processes/turn.js';
 import type { CommandHandler } from './request.js';
 
-/** Writes down what a person notes of runs, a few at a time; the answer says of which it could not be. */
+/** Stores a user's annotations of runs, a few at a time; the answer lists the failures. */
 export const annotate: CommandHandler<'annotate'> = async ({ ids, change }, { planned, annotations, changed }) => {
   const refused: { id: RunId; why: string }[] = [];
   const done: RunId[] = [];

@@ -9,7 +9,7 @@ import type { Run } from '../../scheduler/run-state.js';
 import type { Group } from '../../scheduler/state.js';
 import type { CommandHandler, RequestTools } from './request.js';
 
-/** Sets a copy of the code aside that no run can be started from any more; the deleting itself is the client's. */
+/** Sets a code snapshot aside from which no run can be started any more; the client deletes it. */
 export const discardSnapshot: CommandHandler<'discard-snapshot'> = ({ sweep, name, mark }, tools) =>
   Promise.resolve(discarded(sweep, name, mark, tools));
 
@@ -29,7 +29,7 @@ function discarded(sweep: string, name: string, mark: string, tools: RequestTool
   }
 }
 
-/** What may still be started from it; null: nothing. A run that is done is extended with the code of that day. */
+/** A run that may still be started from it; null: none. An extended run starts from the code of its submission. */
 function userOf(sweep: string, path: string, tools: RequestTools): string | null {
   const { state, planned } = tools;
   for (const id of state.sweeps.get(sweep) ?? []) {

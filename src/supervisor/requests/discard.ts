@@ -10,8 +10,8 @@ import { doneFileOf } from '../publish/run-view.js';
 import type { CommandHandler, RequestTools } from './request.js';
 
 /**
- * Sets aside what a client wants to delete of a run that has ended: nothing of a run is deleted that could be started meanwhile,
- * as whoever starts it is here, too. The deleting itself takes its time, and is the client's.
+ * Sets parts of an ended run's directory aside, which a client wants to delete. As the supervisor also starts runs, no run can
+ * start meanwhile. The client then deletes them, which may take long.
  */
 export const discard: CommandHandler<'discard'> = async ({ id, mark, what }, tools) => {
   const run = tools.planned(id);
@@ -32,8 +32,8 @@ export const discard: CommandHandler<'discard'> = async ({ id, mark, what }, too
 type Whole = { readonly mark: string; readonly isDone: boolean };
 
 /**
- * A run that is done stays unless just that is meant: others may need it, and what it found is lost. It may have come to its end
- * since a person looked.
+ * Sets the whole directory of a run aside. A done run is only accepted if the command means done runs, as others may need it and
+ * its results would be lost: it may have ended since the user looked.
  */
 function discardRun({ id, directory }: PlannedRun, { mark, isDone }: Whole, { state, discarded }: RequestTools): Ack {
   const run = state.runs.get(id);
@@ -53,7 +53,7 @@ async function discardParts(
   let count = 0;
   for (const [place, item] of items.entries()) {
     if (isTurnOver()) await nextTurn();
-    // It may have been started since.
+    // The run may have been started meanwhile.
     if (state.runs.get(run.id)?.state.phase !== 'ended') return count === 0 ? refusal(notEnded(run.id)) : told(count);
     if (kept.some((path) => overlaps(path, item.path))) continue;
     if (setAside(run.directory, item, mark, place)) count += 1;

@@ -4,14 +4,15 @@ import { askProgram } from '../../processes/short-call.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { Environment } from '../runs/submission-store.js';
 
-/** For an answer that takes a millisecond, ms. */
+/** Time limit of a call that takes a millisecond, ms. */
 const PATIENCE_MS = 2000;
 
 /**
- * Rejects with a UserError where runs are to go before others, and this user may not have that: such runs would go on without a
- * word, as if nothing had been said. Anybody may be nicer.
+ * Rejects with a UserError if runs are to have a higher priority than this user may set: such runs would silently get the usual
+ * one. A lower priority is always allowed.
  *
- * @param environment Whose PATH has `nice`. @param reached The niceness that a process gets for whom `nice` takes so much away; null: nobody can say.
+ * @param environment An environment whose PATH has `nice`.
+ * @param reached Returns the niceness of a process after `nice` has lowered it by that much; null: unknown.
  */
 export async function refuseNiceness(
   runs: readonly PlannedRun[],

@@ -8,7 +8,7 @@ import type { CommandHandler, RequestTools } from './request.js';
 import { drain, setSlots } from './slots.js';
 import { Submissions } from './submit.js';
 
-/** Who does what: complete by its type. */
+/** The handlers of all commands; the type makes the table complete. */
 const handlers: { readonly [Verb in Command['verb']]: CommandHandler<Verb> } = {
   ...runRequests,
   ...sweepRequests,
@@ -19,7 +19,7 @@ const handlers: { readonly [Verb in Command['verb']]: CommandHandler<Verb> } = {
   'discard-snapshot': discardSnapshot,
 };
 
-/** Where clients' requests are heard; each is answered by its handler. */
+/** Receives clients' requests and calls their handlers. */
 export class RequestHandler {
   readonly #tools: RequestTools;
   readonly #submissions: Submissions;
@@ -29,10 +29,10 @@ export class RequestHandler {
     this.#submissions = new Submissions(tools);
   }
 
-  /** Null: the answer will come with a later page. Rejects with a UserError for what cannot be done. */
+  /** Answers a request. Null: the answer comes with a later page. Rejects with a UserError for what cannot be done. */
   async answer(request: Request, client: object): Promise<Ack | null> {
     if (request.type !== 'command') return this.#submissions.take(request, client);
-    // The table holds for each verb what takes a command of that verb.
+    // The table maps each verb to a handler of its command.
     const handle = handlers[request.command.verb] as CommandHandler<Command['verb']>;
     return handle(request.command, this.#tools);
   }

@@ -10,30 +10,30 @@ import type { CompletionOf } from '../runs/exit-classification.js';
 import type { Environment, SubmissionStore } from '../runs/submission-store.js';
 import type { Known } from './submission.js';
 
-/** What requests need to be carried out. `ask` resolves once the event is recorded and acted upon. */
+/** The parts that request handlers use. `ask` resolves once the event is recorded and processed. */
 export type RequestTools = Omit<Known, 'askDone'> & {
-  /** Asks the commands of done rules, in the environment of a launch. */
+  /** Calls the commands of done rules, in the environment of a launch. */
   askDoneIn: (environment: Environment) => AskDone;
   ask: (event: SchedulerEvent) => Promise<void>;
   now: () => number;
   submissions: SubmissionStore;
   completionOf: CompletionOf;
   annotations: Annotations;
-  /** The files of a run are about to go: what is remembered of them is forgotten. */
+  /** Called before files of a run are deleted, so that cached facts are dropped. */
   discarded: (id: RunId) => void;
-  /** There is something new to see of these runs that is no event. */
+  /** Announces a visible change of these runs that is no event. */
   changed: (ids: Iterable<RunId>) => void;
   /** The name of the executor. */
   executor: string;
-  /** What the executor has room for. */
+  /** The room that the executor has. */
   resources: () => ExecutorResources;
-  /** The GPUs that are there; looked for in that environment, if one is given, from now on. */
+  /** The GPUs of the machine; if an environment is given, the driver's tools are looked for there from now on. */
   inventory: (environment: Environment | null) => Promise<GpuView>;
-  /** Finds out, in the background, what the code of the runs is. */
+  /** Determines the code of the runs, in the background. */
   capture: (plan: Plan, environment: Environment, gpus: readonly string[]) => void;
 };
 
-/** Does what a command says, and answers. Rejects with a UserError for what cannot be done. */
+/** Carries out a command and answers it. Rejects with a UserError for what cannot be done. */
 export type CommandHandler<Verb extends Command['verb']> = (
   command: Extract<Command, { verb: Verb }>,
   tools: RequestTools,

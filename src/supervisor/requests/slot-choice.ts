@@ -6,17 +6,17 @@ import type { RequestedSlots } from '../../protocol/message.js';
 import type { GrantedGpu } from '../../scheduler/event.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 
-/** CPU slots, and GPUs in the order in which they are preferred. */
+/** CPU slots, and GPUs in order of preference. */
 export type SlotChoice = { cpus: number; gpus: GrantedGpu[] };
 
-/** What there is to choose from. `visible`: what the shell of a launch leaves to its runs; null: all. */
+/** The resources of the machine. `visible`: GPUs that the launching shell leaves visible; null: all. */
 export type Room = { cores: number; view: GpuView; visible: VisibleGpus | null };
 
 /**
- * The room that is granted: what the person asked for, else what is granted already, else the whole machine.
+ * The slots to use: those that the user asked for, else the present ones, else the whole machine. Throws a UserError when a
+ * requested GPU does not exist, or the launching shell hides it.
  *
- * @param granted What stays as it is unless the wish says otherwise: what runs are using now, and what a person has once chosen.
- * Throws a UserError when a GPU was asked for that is not there, or that the shell of the launch hides.
+ * @param granted Slots that stay unless the wish changes them: those in use, and those that a user has chosen before.
  */
 export function chooseSlots(wish: RequestedSlots, granted: Partial<SlotChoice> | null, room: Room): SlotChoice {
   const gpus = wish.gpus === undefined ? granted?.gpus : chosenGpus(wish.gpus, room);
@@ -26,12 +26,12 @@ export function chooseSlots(wish: RequestedSlots, granted: Partial<SlotChoice> |
   };
 }
 
-/** What the shell of a launch leaves to its runs; null: all. Where the driver has never answered, indexes are believed. */
+/** The GPUs that the launching shell leaves visible; null: all. If the driver has never answered, indices are assumed valid. */
 export function visibleOf(view: GpuView, environment: Readonly<Record<string, string>> | null): VisibleGpus | null {
   return environment === null ? null : visibleGpus(view.at === null ? null : view.gpus, environment);
 }
 
-/** All GPUs that runs of this launch may use, in the order in which its shell names them. */
+/** All GPUs that runs of this launch may use, in the order of its shell. */
 export function allGpus({ view, visible }: Omit<Room, 'cores'>): GrantedGpu[] {
   const indexes = usable(view).map(({ index }) => index);
   const left = visible === null ? indexes : visible.indexes.filter((index) => indexes.includes(index));
@@ -39,9 +39,9 @@ export function allGpus({ view, visible }: Omit<Room, 'cores'>): GrantedGpu[] {
 }
 
 /**
- * Throws a UserError where runs reserve more cores than are granted: they would wait for ever.
+ * Throws a UserError if runs reserve more cores than there are CPU slots: they would wait for ever.
  *
- * @param choice What is granted. Runs on a GPU reserve none where there are no CPU slots.
+ * @param choice The slots in use. Runs on a GPU reserve no cores if there are no CPU slots.
  */
 export function refuseTooManyCores(runs: readonly PlannedRun[], { cpus, gpus }: SlotChoice): void {
   const run = runs.find(({ resources }) => {
@@ -56,12 +56,12 @@ export function refuseTooManyCores(runs: readonly PlannedRun[], { cpus, gpus }: 
   );
 }
 
-/** Whether a choice would change nothing. */
+/** Whether two choices are equal. */
 export function isSameChoice(a: SlotChoice, b: SlotChoice): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** GPUs that the driver lets anyone compute on. */
+/** GPUs on which the driver allows computation. */
 function usable({ gpus }: GpuView): Gpu[] {
   return gpus.filter(({ computeMode }) => computeMode !== 'prohibited');
 }
@@ -98,7 +98,7 @@ function refuseHidden(wish: readonly number[], visible: VisibleGpus | null): voi
   );
 }
 
-/** Where the driver has never answered, the person is believed. */
+/** Whether a GPU exists; assumed if the driver has never answered. */
 function isPresent(index: number, view: GpuView): boolean {
   return view.at === null || usable(view).some((gpu) => gpu.index === index);
 }

@@ -10,17 +10,17 @@ import type { Environment } from '../runs/submission-store.js';
 import type { CommandHandler, RequestTools } from './request.js';
 import { allGpus, chooseSlots, isSameChoice, type Room, type SlotChoice, visibleOf } from './slot-choice.js';
 
-/** Changes where runs may go. */
+/** Changes the slots. */
 export const setSlots: CommandHandler<'set-slots'> = async ({ slots: wish }, tools) => {
   const { slots } = await grantSlots(wish, null, tools);
   return { ok: true, message: `${slots.cpus} CPU slots, ${slots.gpus.length} GPUs` };
 };
 
 /**
- * Changes the slots if they are to change; without a wish, what a person has chosen and what runs use is left as it is.
+ * Changes the slots if they differ; without a wish, the user's choice and slots in use stay.
  *
- * @param environment Of a launch: what it hides is not granted for its sake, and GPUs are looked for there from now on. Null: of
- * no launch.
+ * @param environment Environment of a launch: GPUs that it hides are not added for it, and the driver's tools are looked for there
+ * from now on. Null: there is no launch.
  */
 export async function grantSlots(
   wish: RequestedSlots,
@@ -42,12 +42,12 @@ export async function grantSlots(
   return { slots, view, visible: room.visible };
 }
 
-/** `visible`: what the shell leaves to the runs of this launch; null: all. */
+/** `visible`: GPUs that the shell leaves to the runs of this launch; null: all. */
 type Granted = { slots: SlotChoice; view: GpuView; visible: Room['visible'] };
 
 /**
- * Where no person has chosen: the GPUs that are granted, those that this launch may use, and those that runs of earlier ones are
- * limited to which are not done. What a shell hides is hidden from its own runs alone.
+ * Unless a user has chosen: the present GPUs, those that this launch may use, and those of open runs of earlier launches. GPUs that
+ * a shell hides are hidden from its own runs only.
  */
 function withOthers(state: SchedulerState, kept: Partial<SlotChoice>, room: Room): Partial<SlotChoice> {
   if (state.gpu.chosen) return kept;
@@ -69,12 +69,12 @@ function grantedNow({ cpu, gpu }: SchedulerState): SlotChoice {
   return { cpus: cpu.slots, gpus };
 }
 
-/** The part that a person has named. What is left out was all there was, and may be more by now. */
+/** The part of the slots that a user has chosen. The other part was the whole machine, which may have changed. */
 function chosenOf({ cpus, gpus }: SlotChoice, chosen: Chosen): Partial<SlotChoice> {
   return { ...(chosen.cpus ? { cpus } : {}), ...(chosen.gpus ? { gpus } : {}) };
 }
 
-/** Keeps new runs away from GPUs, or lets them come again. */
+/** Drains GPUs, or ends that. */
 export const drain: CommandHandler<'drain'> = async ({ gpus: wanted, drained }, { state, ask, now }) => {
   const gpus = drainable(state, wanted, drained);
   if (gpus.length > 0) await ask({ type: 'drain-requested', at: now(), gpus, drained });
@@ -82,9 +82,9 @@ export const drain: CommandHandler<'drain'> = async ({ gpus: wanted, drained }, 
 };
 
 /**
- * The GPUs of a drain (or of its end) for which it changes anything.
+ * The GPUs of a drain (or its end) that it changes.
  *
- * Throws a UserError when one of them may not be used here: to drain it would keep nothing away.
+ * Throws a UserError when one of them may not be used here, as draining it would have no effect.
  */
 function drainable({ gpu }: SchedulerState, wanted: readonly number[], drained: boolean): GpuIndex[] {
   const indexes = [...new Set(wanted)].map((index) => GpuIndex.parse(index));
@@ -97,7 +97,7 @@ function drainable({ gpu }: SchedulerState, wanted: readonly number[], drained: 
   );
 }
 
-/** `changed`: what `drainable` gave. */
+/** `changed`: the result of `drainable`. */
 function drainAck({ gpu }: SchedulerState, changed: readonly GpuIndex[], drained: boolean): Ack {
   if (changed.length === 0) {
     return { ok: false, message: drained ? 'drained already' : 'not drained', fix: null };

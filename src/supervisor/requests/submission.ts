@@ -19,9 +19,9 @@ import { type CompletionOf, factsOf } from '../runs/exit-classification.js';
 import type { Environment } from '../runs/submission-store.js';
 
 /**
- * GPUs that are granted and not hidden from these runs, runs that are to share each whatever the sweep file says, and how many may.
- * `placed`: runs are put on them; else whoever starts a run finds it its GPUs, and it takes one slot here. `within`: the GPUs that
- * the shell of their launch leaves them; absent: all.
+ * The GPUs that these runs may use, and how many runs share each, by option or by limit of the driver. `placed`: runs are placed on
+ * them; otherwise the executor finds GPUs, and each run takes one slot here. `within`: the GPUs that the launching shell leaves
+ * visible; absent: all.
  */
 type GpuRoom = {
   placed: boolean;
@@ -31,16 +31,16 @@ type GpuRoom = {
   sharing: Sharing;
 };
 
-/** What is known of runs so far: their states, what each of them is, and which attempts of it live. */
+/** The known facts about runs: their states, their plans, and live attempts. */
 export type Known = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun | null;
-  /** As `Executor.orphanedAttemptOf`. */
+  /** Same as `Executor.orphanedAttemptOf`. */
   orphanedAttemptOf: (directory: string, attempt: number) => Eventually<number | null>;
   askDone: AskDone;
 };
 
-/** What of a plan there is left to do, for the scheduler: looks into each run's directory, which costs 50 µs a run. */
+/** Determines what of a plan is left to do, for the scheduler: reads each run's directory, which takes 50 µs per run. */
 export async function reconcile(
   plan: Plan,
   known: Known,
@@ -65,14 +65,14 @@ export async function reconcile(
   return runs;
 }
 
-/** A priority that a person gave it while it was known stays, unless the file now says another one than before. */
+/** The priority of a run: one that a user set stays, unless the file's priority has changed. */
 function priorityOf(run: PlannedRun, { state, planned }: Known): number {
   const was = state.runs.get(run.id);
   if (was === undefined || was.priority === run.priority || was.state.phase === 'ended') return run.priority;
   return planned(run.id)?.priority === run.priority ? was.priority : run.priority;
 }
 
-/** Commands of done rules take their time, and are asked several at a time. */
+/** Calls the commands of done rules, several at a time, as they take long. */
 async function askedAhead(
   { runs }: Plan,
   wishOf: (run: PlannedRun) => Eventually<Wish>,
@@ -83,7 +83,7 @@ async function askedAhead(
     if (isTurnOver()) await nextTurn();
     const wish = wishOf(run);
     begun.set(run.id, wish);
-    // Heard when its turn comes.
+    // An error is handled when its turn comes.
     if (wish instanceof Promise) wish.catch(() => undefined);
   }
   return begun;
@@ -95,7 +95,7 @@ function neededRuns({ sweep }: PlannedRun, names: readonly string[]): RunId[] {
 
 type Terms = Omit<SubmittedRun, 'id' | 'wish' | 'attempts' | 'needs'>;
 
-/** The terms of runs. Those that have them in common share one object, so that whoever writes them down sees it. */
+/** The terms of runs. Equal terms are one object, so that they are written once. */
 class TermsBook {
   readonly #room: GpuRoom;
   readonly #known = new Map<PlannedRun['metrics'], { like: PlannedRun; terms: Terms }>();
@@ -113,7 +113,7 @@ class TermsBook {
       graceMs: run.grace * 1000,
       priority: run.priority,
       timeoutMs: run.timeout === null ? null : run.timeout * 1000,
-      // Not 0: a retry comes after the end of what it retries, also for those who only look now and then.
+      // Not 0, so that a client that polls sees the end of an attempt before its retry starts.
       retry: { max: run.retry.max, backoffMs: Math.max(1, run.retry.backoff * 1000), on: run.retry.on },
     };
     this.#known.set(run.metrics, { like: run, terms });
@@ -127,7 +127,7 @@ function isAlike(a: PlannedRun, b: PlannedRun): boolean {
   return alike.every((key) => a[key] === b[key]);
 }
 
-/** The plan's groups with what they need; a run may need more than its group's heading says. */
+/** The plan's groups with their needs; a run may need more than its group says. */
 export function groupNeeds({ sweep, groups, runs }: Plan): EventOf<'runs-submitted'>['groups'] {
   const breakers = new Map(groups.map(({ name, breaker }) => [name, breaker]));
   const needs = new Map(groups.map(({ name, needs: needed }) => [name, new Set(needed)]));
@@ -165,25 +165,28 @@ function breakerOf(breaker: PlannedGroup['breaker']): Breaker | null {
 
 type Seen = Known & { isMissing: (directory: string) => boolean };
 
-/** Tells directories of runs that are not there: to list a sweep's folder once costs less than to ask for fifty thousand of them. */
+/**
+ * Returns a test for missing run directories: listing a sweep's folder once takes less time than checking fifty thousand
+ * directories.
+ */
 async function missing({ runs }: Plan): Promise<Seen['isMissing']> {
   const folder = dirname(runs[0]?.directory ?? '.');
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? [] : null));
   if (names === null) return () => false;
-  // Some file systems take large letters for small ones.
+  // Some file systems ignore case.
   const known = new Set(names.map((name) => name.toLowerCase()));
   return (directory) => dirname(directory) === folder && !known.has(basename(directory).toLowerCase());
 }
 
 type Wish = Pick<SubmittedRun, 'wish' | 'attempts'>;
 
-/** At once, unless a long file has to be looked through. */
+/** The wish for a run: at once, unless a long file has to be read. */
 function wishFor(
   run: PlannedRun,
   { state, planned, orphanedAttemptOf, askDone, isMissing }: Seen,
   completionOf: CompletionOf,
 ): Eventually<Wish> {
-  // Taken before the directory is looked at, which is written to before we are told of it.
+  // Read before the directory, as files are written before events about them arrive.
   const { attempt, state: was, next } = state.runs.get(run.id) ?? { attempt: 0, state: null, next: null };
   if (was !== null && isActive(was)) {
     const rest = next === null ? 'keep' : 'unextend';
@@ -208,7 +211,7 @@ function isDone(
   { facts, completionOf }: { facts: RunFacts; completionOf: CompletionOf },
 ): boolean {
   if (completionOf(run, facts).state === 'done') return !isKnownBetter(run, was);
-  // Its files cannot say it just now: what is remembered does.
+  // Its files are not readable now, so the remembered state counts.
   return facts.obstacle !== undefined && was?.phase === 'ended' && was.outcome.kind === 'done';
 }
 
@@ -216,7 +219,7 @@ function isGrown({ parameters, identity }: PlannedRun, present: PlannedRun | nul
   return present?.identity === identity && growth(present.parameters, parameters) !== null;
 }
 
-/** Whether an attempt lives that nobody here knows of: what was known of it was lost. */
+/** Whether an attempt lives that this supervisor does not know, as its records were lost. */
 function isUp(
   { directory }: PlannedRun,
   { attempts, exitCode }: RunFacts,
@@ -226,7 +229,7 @@ function isUp(
   return after(orphanedAttemptOf(directory, attempts + 1), (orphan) => orphan !== null);
 }
 
-/** A program that was killed may well end with code 0, which its exit file then says. */
+/** Whether the remembered end is more reliable: a killed program may well end with code 0, which its exit file then contains. */
 function isKnownBetter({ done }: PlannedRun, was: RunState | null): boolean {
   return 'exit' in done && was?.phase === 'ended' && was.outcome.kind !== 'done';
 }
@@ -239,10 +242,10 @@ function twice({ sweep, name }: PlannedRun): UserError {
   return new UserError(`Sweep ${sweep} has two runs called ${name}.`, 'Make `name` unique.');
 }
 
-/** How many runs may share each of these GPUs, whatever is asked for. */
+/** Returns how many runs may share each of these GPUs at most. */
 type Sharing = (run: Pick<PlannedRun, 'resources'>) => number;
 
-/** A driver set to one process a GPU lets several runs on it only through the MPS daemon. */
+/** In exclusive mode several runs may share a GPU only through the MPS daemon. */
 export function mostSharing(granted: readonly GrantedGpu[], view: GpuView, environment: Environment): Sharing {
   const gpus = view.gpus.filter(({ index }) => granted.some((gpu) => gpu.index === index));
   const isThere = isOnPath('nvidia-cuda-mps-control', environment);

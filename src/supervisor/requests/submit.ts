@@ -18,26 +18,23 @@ import { refuseTooManyCores } from './slot-choice.js';
 import { groupNeeds, mostSharing, reconcile } from './submission.js';
 
 type Submit = Extract<Request, { type: 'submit' }>;
-/**
- * The runs of a submission so far; what they have in common is there once. `first`: what it began with, where each page says
- * what is submitted.
- */
+/** The runs of a submission so far, with their shared parts. `first`: the first page, if every page repeats the submission. */
 type Pages = { request: number; first: Submit | null; runs: PlannedRun[]; parts: SharedParts };
 
-/** Runs of a submission that are taken in at once: some 10 ms of work. */
+/** Number of runs that are added at once: some 10 ms of work. */
 const PORTION = 1000;
 
-/** Gathers the pages of submissions, each client's its own, and submits what is whole. */
+/** Collects the pages of submissions, by client, and submits complete ones. */
 export class Submissions {
   readonly #tools: RequestTools;
-  /** Submissions whose last page has not come, as far as they are here. */
+  /** Submissions whose last page has not arrived. */
   readonly #unfinished = new WeakMap<object, Pages>();
 
   constructor(tools: RequestTools) {
     this.#tools = tools;
   }
 
-  /** Null: the answer will come with a later page. Rejects with a UserError for what cannot be done. */
+  /** Adds a page. Null: the answer comes with a later page. Rejects with a UserError for what cannot be done. */
   async take(request: Exclude<Request, { type: 'command' }>, client: object): Promise<Ack | null> {
     const pages = this.#pagesBefore(request, client);
     if (request.type === 'page') {
@@ -56,7 +53,7 @@ export class Submissions {
     return null;
   }
 
-  /** What of this submission has come so far; whoever goes on with it keeps it. */
+  /** The pages of this submission so far. */
   #pagesBefore({ request }: Request, client: object): Pages {
     const pages = this.#unfinished.get(client) ?? { request, first: null, runs: [], parts: new SharedParts() };
     this.#unfinished.delete(client);
@@ -94,7 +91,7 @@ async function submit({ plan, environment, slots: wish, order }: Submit, tools: 
   return { ok: true, message: submitWords(runs) };
 }
 
-/** A supervisor has one way to start runs. */
+/** Refuses a plan for another executor, as a supervisor has only one. */
 function refuseOtherExecutor({ executor: wanted, sweep }: Plan, present: string): void {
   if (wanted === undefined || wanted === present) return;
   throw new UserError(
@@ -105,7 +102,7 @@ function refuseOtherExecutor({ executor: wanted, sweep }: Plan, present: string)
 
 const placeWords: Readonly<Record<string, string>> = { local: 'on this machine', slurm: 'on Slurm' };
 
-/** It may have been cleaned up since it was chosen. */
+/** Refuses runs whose code snapshot was deleted since it was chosen. */
 function refuseWithoutCode(runs: readonly PlannedRun[]): void {
   const paths = new Set(runs.flatMap(({ snapshot }) => (snapshot === undefined ? [] : [snapshot.path])));
   for (const path of paths) {
@@ -117,7 +114,7 @@ function refuseWithoutCode(runs: readonly PlannedRun[]): void {
   }
 }
 
-/** A variable that names all GPUs there are is no limit. */
+/** Whether a variable names all GPUs, and so hides none. */
 function hidesNothing({ indexes }: VisibleGpus, { gpus, at }: GpuView): boolean {
   return at !== null && gpus.every(({ index }) => indexes.includes(index));
 }
@@ -126,13 +123,16 @@ function toIndex(index: number): GpuIndex {
   return GpuIndex.parse(index);
 }
 
-/** Whoever has the answer finds all the runs. Where the disk refuses, they are taken in later: they are safe already. */
+/**
+ * Waits until all runs are added, so that a client with the answer finds them. If the disk refuses, they are added later: they are
+ * recorded already.
+ */
 async function takenIn(sweep: string, { state, ask, now }: RequestTools): Promise<void> {
   const isUnderWay = () => state.intakes.some(({ submission }) => submission.sweep === sweep);
   try {
     while (isUnderWay()) await ask({ type: 'time-passed', at: now() });
   } catch {
-    // The deadline clock goes on.
+    // The deadline clock will add the rest.
   }
 }
 
