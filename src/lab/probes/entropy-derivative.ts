@@ -41,17 +41,19 @@ export function entropyDerivatives(
   return { byLogprob, byEntropy: 1 / size };
 }
 
+/** `terms`: what each sequence adds to the value. `influences`: the same as far as it moves the estimate, whose error is that of their sum. */
+export type EntropySlope = Estimate & { readonly terms: readonly number[]; readonly influences: readonly number[] };
+
 /**
  * The product of ∇H with a direction, from the derivatives of each token's scores along it.
  *
  * @param slopes In the place of scores, their derivatives along the direction.
- * @returns `terms`: what each sequence adds to the sum.
  */
 export function entropySlope(
   sequences: readonly ScoredSequence[],
   slopes: readonly ScoredSequence[],
   options: DerivativeOptions = {},
-): Estimate & { readonly terms: readonly number[] } {
+): EntropySlope {
   const { per = 'token', hasDenominator = true } = options;
   const size = sizeOf(sequences, per);
   const credited = creditsOf(sequences, options);
@@ -61,14 +63,14 @@ export function entropySlope(
   });
   const terms = sums.map((sum) => sum / size);
   const value = total(terms);
-  if (per === 'sequence') return { value, terms, standardError: errorOfSum(terms) };
+  if (per === 'sequence') return { value, terms, influences: terms, standardError: errorOfSum(terms) };
   // Both H̄ and the number of tokens are estimates, too: the influence of a sequence through them (delta method).
   const mean = meanEntropy(sequences);
   const lengthSlope = hasDenominator ? total(slopes.map(({ logprobs }) => lengthChange(logprobs))) / size : 0;
   const influences = sequences.map(({ logprobs: { length }, entropies }, index) => {
     return terms[index]! - (value * length + lengthSlope * (total(entropies) - mean * length)) / size;
   });
-  return { value, terms, standardError: errorOfSum(influences) };
+  return { value, terms, influences, standardError: errorOfSum(influences) };
 }
 
 /** Σ_k (T − 1 − k) ∇_v log π_k: a sequence's estimate of how the step changes the length. */
