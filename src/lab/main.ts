@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { systemRefusal } from '../base/system-refusal.js';
 import { UserError } from '../base/user-error.js';
 import { runMarks } from '../contract/files.js';
-import { bench, benchLines } from './bench/bench.js';
+import { bench, benchLines, type BenchReport } from './bench/bench.js';
 import { benchKeys } from './bench/keys.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
 import { moduleName } from './config/own-module.js';
 import type { Config, Keys } from './config/key.js';
+import { entropy, entropyLines } from './evaluation/entropy/entropy.js';
+import { entropyKeys } from './evaluation/entropy/keys.js';
 import { evalRun, keepReport } from './evaluation/eval-run/eval-run.js';
 import { evalRunKeys } from './evaluation/eval-run/keys.js';
 import { evalRunLines } from './evaluation/eval-run/lines.js';
@@ -43,6 +45,8 @@ type Command = {
 const world = processWorld();
 /** The result is for scripts; words go to the other stream. */
 const quietWorld: ProcessContext = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
+/** Of the terminal. */
+const columns = process.stdout.columns ?? 120;
 const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
 
 /** Takes back what `begin` has made. */
@@ -133,6 +137,20 @@ const commands: Readonly<Record<string, Command>> = {
     },
     'path',
   ),
+  entropy: command(
+    'Measures what a gradient step does to the entropy of a policy, as predicted to first order and in truth.',
+    entropyKeys,
+    async ({ config }) => {
+      const directory = config.log_path ?? process.env[runMarks.directory] ?? 'entropy';
+      return printed(await entropy(config, directory, world), (found) => [
+        '',
+        ...entropyLines(found, columns),
+        '',
+        `written to ${directory}`,
+      ]);
+    },
+    'path',
+  ),
   eval: command(
     'Measures how many bits of a secret saved weights know; prints one line of JSON.',
     evalKeys,
@@ -161,21 +179,17 @@ const commands: Readonly<Record<string, Command>> = {
     'path',
   ),
   bench: command('Measures a training step on every engine of this machine.', benchKeys, async ({ config }) => {
-    const report = await bench(config, world);
-    if (typeof report === 'string') return exitCodeOf({ kind: 'stopped', signal: report });
-    process.stdout.write(`${config.json ? JSON.stringify(report, null, 2) : benchLines(report).join('\n')}\n`);
-    return 0;
+    const linesOf = (report: BenchReport) => (config.json ? [JSON.stringify(report, null, 2)] : benchLines(report));
+    return printed(await bench(config, world), linesOf);
   }),
   ideal: command(
     'Says what the ideal learner and a table of logits need to learn a secret from the same rewards.',
     idealKeys,
     async ({ config }) => {
-      const found = await ideal(config, world);
-      if (typeof found === 'string') return exitCodeOf({ kind: 'stopped', signal: found });
-      if (config.out !== null) writeReference(config.out, found);
-      const lines = config.json ? [JSON.stringify(found)] : idealLines(found, process.stdout.columns ?? 120);
-      process.stdout.write(`${lines.join('\n')}\n`);
-      return 0;
+      return printed(await ideal(config, world), (found) => {
+        if (config.out !== null) writeReference(config.out, found);
+        return config.json ? [JSON.stringify(found)] : idealLines(found, columns);
+      });
     },
   ),
   observer: command(
@@ -185,10 +199,9 @@ const commands: Readonly<Record<string, Command>> = {
       if (config.path === null) {
         throw new UserError('There is no run to look at.', 'Give its directory: memrl observer runs/mine/first.');
       }
-      const observed = observeRun(config.path);
-      const lines = config.json ? [JSON.stringify(observed)] : observedLines(observed);
-      process.stdout.write(`${lines.join('\n')}\n`);
-      return 0;
+      return printed(observeRun(config.path), (found) =>
+        config.json ? [JSON.stringify(found)] : observedLines(found),
+      );
     },
     'path',
   ),
@@ -202,11 +215,9 @@ const commands: Readonly<Record<string, Command>> = {
           'Give a run and a step: memrl rollouts runs/mine/first step=100.',
         );
       }
-      const found = await rollouts(config.path, { ...config, step: config.step }, quietWorld);
-      if (typeof found === 'string') return exitCodeOf({ kind: 'stopped', signal: found });
-      const lines = config.json ? [JSON.stringify(found)] : rolloutsLines(found, process.stdout.columns ?? 120);
-      process.stdout.write(`${lines.join('\n')}\n`);
-      return 0;
+      return printed(await rollouts(config.path, { ...config, step: config.step }, quietWorld), (found) =>
+        config.json ? [JSON.stringify(found)] : rolloutsLines(found, columns),
+      );
     },
     'path',
   ),
@@ -233,6 +244,13 @@ async function main([name, ...argv]: readonly string[]): Promise<number> {
     return 0;
   }
   return chosen.run(argv);
+}
+
+/** Prints what a command found, in lines. @returns the exit code; that of the signal which ended the command, if one did. */
+function printed<T extends object>(found: T | StopSignal, linesOf: (found: T) => readonly string[]): number {
+  if (typeof found === 'string') return exitCodeOf({ kind: 'stopped', signal: found });
+  process.stdout.write(`${linesOf(found).join('\n')}\n`);
+  return 0;
 }
 
 /** @param first Key of the first argument when that names none itself. */

@@ -50,13 +50,20 @@ export function namesIn(list: string): string[] {
 
 /** Whole numbers as a Python tuple or plainly: `(16, 64)`, `16,64`, `16`. At least one. */
 export function ints(least = Number.MIN_SAFE_INTEGER): ValueType<readonly number[]> {
-  const item = int(least);
+  return listOf(int(least));
+}
+
+export function floats(least = -Number.MAX_VALUE): ValueType<readonly number[]> {
+  return listOf(float(least));
+}
+
+function listOf(item: ValueType<number>): ValueType<readonly number[]> {
   const read = (value: string) => {
     const inner = /^\s*[([]?(.*?),?\s*[)\]]?\s*$/.exec(value)![1]!;
     const numbers = inner.split(',').map((part) => item.read(part.trim()));
     return numbers.every((number) => number !== undefined) ? numbers : undefined;
   };
-  return { name: 'tuple of int', read };
+  return { name: `tuple of ${item.name}`, read };
 }
 
 export function orNone<T>(type: ValueType<T>): ValueType<T | null> {

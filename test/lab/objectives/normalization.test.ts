@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tokenWeights } from '../../../src/lab/objectives/objectives.js';
+import { advantages } from '../../../src/lab/advantages/advantages.js';
+import { ppo, tokenWeights } from '../../../src/lab/objectives/objectives.js';
 
 const batches = fc.array(fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 6 }), {
   minLength: 1,
@@ -64,5 +65,66 @@ describe('the weight of a token', () => {
         expect(total(even, tokenWeights(even, 'dr_grpo'))).toBeCloseTo(1, 12);
       }),
     );
+  });
+});
+
+describe('the loss of Dr. GRPO with the longest answer as the divisor', () => {
+  const rewards = [
+    [1, 0],
+    [0, 1],
+  ];
+  const now = [
+    [
+      [-1, -2, -3],
+      [-0.5, -0.5],
+    ],
+    [[-1], [-2, -2]],
+  ];
+  const before = [
+    [
+      [-1.1, -2, -2.5],
+      [-0.5, -0.9],
+    ],
+    [[-1], [-1.5, -2.2]],
+  ];
+  const weights = tokenWeights(
+    now.map((group) => group.map(({ length }) => length)),
+    'dr_grpo',
+  );
+  const { loss } = ppo({ low: 0.8, high: 1.2 });
+  const lossOf = (scale = 1) =>
+    now.map((group, p) => {
+      const advantage_G = advantages(
+        rewards[p]!.map((reward) => [reward * scale]),
+        'trajectory',
+      );
+      const sums = group.map((tokens, g) =>
+        tokens.reduce((sum, lp, t) => sum + weights[p]![g]! * loss(lp, before[p]![g]![t]!, advantage_G[g]![0]!), 0),
+      );
+      return sums.reduce((sum, each) => sum + each, 0);
+    });
+
+  it('has the values of two prompts worked out by hand', () => {
+    const [first, second] = lossOf();
+    // Each is a half of its prompt's own loss: they are a mean over two prompts.
+    expect(2 * first!).toBeCloseTo(-0.018323, 6);
+    expect(2 * second!).toBeCloseTo(-0.100816, 6);
+    expect(first! + second!).toBeCloseTo(-0.0595697, 7);
+  });
+
+  it('grows with the rewards, unlike that of GRPO, and advantages of a prompt sum to 0', () => {
+    lossOf(3).forEach((scaled, p) => expect(scaled).toBeCloseTo(3 * lossOf()[p]!, 12));
+    for (const row of rewards) {
+      const each = advantages(
+        row.map((reward) => [reward]),
+        'trajectory',
+      );
+      expect(each.flat().reduce((sum, a) => sum + a, 0)).toBeCloseTo(0, 15);
+    }
+  });
+
+  it('is the same summed over parts of the batch that have as many prompts each', () => {
+    const parts = now.map((group) => tokenWeights([group.map(({ length }) => length)], 'dr_grpo'));
+    parts.forEach(([row], p) => row!.forEach((weight, g) => expect(weight / 2).toBeCloseTo(weights[p]![g]!, 15)));
   });
 });

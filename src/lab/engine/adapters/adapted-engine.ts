@@ -4,6 +4,7 @@ import type {
   AdamOptions,
   Decoder,
   Engine,
+  Floats,
   ForwardOptions,
   Generated,
   ModelShape,
@@ -36,6 +37,8 @@ export class AdaptedEngine implements Engine {
   readonly tensors: readonly Tensor[];
   readonly #engine: Engine;
   readonly #kernels: Kernels;
+  /** Room for a direction, once there was one. */
+  #scratch: number | null = null;
   readonly #merging: Merging;
   readonly #optimizer: Optimizer;
   /** Addresses of the optimizer's moments. */
@@ -119,7 +122,7 @@ export class AdaptedEngine implements Engine {
     return this.#engine.forward(groups, options);
   }
 
-  async backward(dLogprob: Float32Array, dEntropy: Float32Array | null): Promise<void> {
+  async backward(dLogprob: Floats, dEntropy: Floats | null): Promise<void> {
     await this.#engine.backward(dLogprob, dEntropy);
     this.#isPending = true;
   }
@@ -142,12 +145,12 @@ export class AdaptedEngine implements Engine {
     return norm;
   }
 
-  async addToWeights(direction: Float32Array, scale: number): Promise<void> {
-    const weights = await this.weights();
-    // In single precision, as an engine does it.
-    const moved = direction.map((d, i) => weights[i]! + Math.fround(Math.fround(scale) * d));
+  async addToWeights(direction: Floats, scale: number): Promise<void> {
+    const { count, parameters } = this.#merging;
+    this.#scratch ??= this.#kernels.heap.allocate(count);
     await this.#takeGradient();
-    this.#merging.write('direction', moved, this.#merging.parameters);
+    this.#merging.write('direction', direction, this.#scratch);
+    this.#kernels.addScaled(count, scale, this.#scratch, parameters);
     await this.#merge();
   }
 
@@ -163,7 +166,7 @@ export class AdaptedEngine implements Engine {
     return this.#merging.read(this.#merging.parameters);
   }
 
-  async loadWeights(weights: Float32Array): Promise<void> {
+  async loadWeights(weights: Floats): Promise<void> {
     await this.#takeGradient();
     this.#merging.write('weights', weights, this.#merging.parameters);
     await this.#merge();

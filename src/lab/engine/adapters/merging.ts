@@ -1,4 +1,4 @@
-import type { ModelShape } from '../engine.js';
+import type { Floats, ModelShape } from '../engine.js';
 import type { Kernels } from '../kernels/kernels.js';
 import { allocateProduct } from '../kernels/records.js';
 import { offsetsOf } from '../layout.js';
@@ -91,18 +91,18 @@ export class Merging {
   }
 
   /** Numbers of the parameters, or of what is as long, at this address, without what fills up rows. */
-  read(at: number, into: Float32Array = new Float32Array(this.#length)): Float32Array {
-    return this.#get({ at, parts: this.#own }, into);
+  read(at: number, into?: Float32Array): Float32Array {
+    return this.#get({ at, parts: this.#own }, into ?? this.#kernels.heap.floats(this.#length));
   }
 
   /** @param name For the message when there are more or fewer numbers than parameters. */
-  write(name: string, values: Float32Array, at: number): void {
+  write(name: string, values: Floats, at: number): void {
     this.#put(name, values, { at, parts: this.#own, length: this.#length });
   }
 
   /** A copy of the frozen weights. */
   frozen(): Float32Array {
-    return this.#get({ at: this.#base, parts: this.#frozen }, new Float32Array(offsetsOf(this.#shape).size));
+    return this.#get({ at: this.#base, parts: this.#frozen }, this.#kernels.heap.floats(offsetsOf(this.#shape).size));
   }
 
   /** The plain model that the adapters make of the frozen one; with neurons of theirs, a wider one. */
@@ -187,7 +187,7 @@ export class Merging {
     return values;
   }
 
-  #put(name: string, values: Float32Array, { at, parts, length }: Place): void {
+  #put(name: string, values: Floats, { at, parts, length }: Place): void {
     if (values.length !== length) {
       throw new UserError(
         `\`${name}\` has ${values.length} numbers where ${length} are needed.`,

@@ -1,0 +1,53 @@
+import { normalizations } from '../../objectives/objectives.js';
+import { credits } from '../../probes/entropy-derivative.js';
+import { units } from '../../probes/importance-sampling.js';
+import { key, type Config } from '../../config/key.js';
+import { runKeys } from '../../config/run-keys.js';
+import { float, floats, int, oneOf, orNone, text } from '../../config/value-type.js';
+
+/** `memrl entropy`. Names in capitals are those of the source system. */
+export const entropyKeys = {
+  path: key(orNone(text), null, 'the policy: a run, one of its checkpoints, or a directory of Hugging Face'),
+  environment: key(text, 'arithmetic', 'what is played: arithmetic, or the path of a module with your own'),
+  environment_params: key(orNone(text), null, 'what that environment is told, as YAML or JSON: {max: 9}'),
+  B_U: key(int(3), 64, 'prompts of the batch U, which the step is made from'),
+  G: key(int(2), 8, 'answers to each of them'),
+  B_E: key(int(2), 512, 'answers of the batch E, to a prompt each, on which entropy is measured'),
+  temperature: key(float(1e-6), 1, 'softmax temperature of the policy that answers and is measured'),
+  max_tokens: key(int(1), 8, 'tokens of an answer, at most'),
+  eta: key(floats(0), [1e-6, 3e-6, 1e-5, 3e-5, 1e-4], 'learning rates to take the step with, one after the other'),
+  per: key(oneOf(units), 'token', 'what entropy is counted by: nats per token, or per answer'),
+  credit: key(
+    oneOf(credits),
+    'centred',
+    'which entropies a token is credited with: all of its answer (whole), those after it (to_go), or these less their mean over other answers (centred)',
+  ),
+  loss_normalization: key(
+    oneOf(normalizations),
+    'dr_grpo',
+    'what the losses of tokens are divided by, as in the run whose moments are used: by the longest answer of a prompt (dr_grpo), sum, grpo or token_mean',
+  ),
+  update: key(oneOf(['adam', 'sgd']), 'adam', 'the step: AdamW with the moments of the checkpoint, or the gradient'),
+  beta1: key(float(0), 0.9, 'decay of the first moment'),
+  beta2: key(float(0), 0.999, 'decay of the second moment'),
+  epsilon: key(float(1e-300), 1e-8, 'added to the root of the second moment'),
+  weight_decay: key(float(0), 0.01, 'of matrices, per unit of learning rate; norms do not decay'),
+  grad_clip: key(float(0), 0, 'greatest norm of the gradient; 0: no bound'),
+  clip_c: key(float(0), 10, 'greatest absolute log-weight of importance sampling'),
+  precision: key(
+    oneOf(['double', 'single']),
+    'double',
+    'of scores and gradients; double takes plain loops, for small models. Below a learning rate of some 1e-6, single precision sees rounding alone',
+  ),
+  fisher: key(int(0), 0, 'answers of U whose Fisher kernel is computed, the first ones; 0: none'),
+  sketch_rows: key(int(0), 0, 'numbers that stand for a gradient in the kernel, with error bars; 0: all, no error'),
+  n_runs: key(int(1), 1, 'repetitions with other batches'),
+  seed: key(int(0), 0, 'seed of the first repetition; each has one more'),
+  log_path: {
+    ...key(orNone(text), null, 'directory for results. None: MEMRL_RUN_DIR, else entropy/ in the one that is open'),
+    alias: 'out_root',
+  },
+  engine: runKeys.engine,
+  threads: runKeys.threads,
+};
+export type EntropyConfig = Config<typeof entropyKeys>;

@@ -1,0 +1,114 @@
+/**
+ * The first-order change of a policy's entropy per unit of a step along v, from sequences that the policy drew; an analytic derivative,
+ * not a difference.
+ *
+ * Per sequence H = E[h] with h = Σ_k H_k, so ∇H = E[Σ_k ∇H_k + h ∇S] with S = Σ_k log π(t_k). A token cannot change entropies before
+ * it, so its credit is G_k = Σ_{k′>k} H_k′ (H_k itself is known before the token is drawn, and is a baseline):
+ * ∇H = E[Σ_k ∇H_k + Σ_k G_k ∇log π_k]. Per token H̄ = E[h]/E[T] with T the length, and the denominator moves, too:
+ * ∇H̄ = E[Σ_k ∇H_k + Σ_k Q_k ∇log π_k] / E[T], Q_k = Σ_{k′>k} (H_k′ − H̄). That −H̄ is the denominator's term; as a part of the sum over
+ * later tokens it is centred, where −H̄ T ∇S over whole sequences would add much noise.
+ *
+ * Weights of tokens in this form are the derivatives that one backward pass takes: the result is ∇H, whose product with v is δH₁/η.
+ */
+import { errorOfSum, total, type Estimate, type ScoredSequence } from './entropy-estimates.js';
+import type { Unit } from './importance-sampling.js';
+import { dot } from './vectors.js';
+
+/**
+ * How tokens are credited. `whole`: each with all of its sequence; the very derivative of the estimate by importance sampling, with its
+ * noise. `to_go`: with what comes after it. `centred`: with that, less the mean over the other sequences at the same place.
+ */
+export const credits = ['whole', 'to_go', 'centred'] as const;
+export type Credit = (typeof credits)[number];
+
+export type DerivativeOptions = {
+  readonly per?: Unit;
+  readonly credit?: Credit;
+  /** Whether the change of the lengths is accounted for, per token. Default true; false shows what it is worth. */
+  readonly hasDenominator?: boolean;
+};
+
+/** Derivatives of the entropy by the scores of tokens: one array a sequence; of every entropy the same. */
+export type ScoreDerivatives = { readonly byLogprob: readonly Float64Array[]; readonly byEntropy: number };
+
+/** What `backward` takes to give ∇H. Scores count as constants in the credits. */
+export function entropyDerivatives(
+  sequences: readonly ScoredSequence[],
+  options: DerivativeOptions = {},
+): ScoreDerivatives {
+  const size = sizeOf(sequences, options.per);
+  const byLogprob = creditsOf(sequences, options).map((credit) => credit.map((each) => each / size));
+  return { byLogprob, byEntropy: 1 / size };
+}
+
+/** `terms`: what each sequence adds to the value. `influences`: the same as far as it moves the estimate, whose error is that of their sum. */
+export type EntropySlope = Estimate & { readonly terms: readonly number[]; readonly influences: readonly number[] };
+
+/**
+ * The product of ∇H with a direction, from the derivatives of each token's scores along it.
+ *
+ * @param slopes In the place of scores, their derivatives along the direction.
+ */
+export function entropySlope(
+  sequences: readonly ScoredSequence[],
+  slopes: readonly ScoredSequence[],
+  options: DerivativeOptions = {},
+): EntropySlope {
+  const { per = 'token', hasDenominator = true } = options;
+  const size = sizeOf(sequences, per);
+  const credited = creditsOf(sequences, options);
+  const sums = sequences.map((_, index) => {
+    const { logprobs, entropies } = slopes[index]!;
+    return dot(credited[index]!, logprobs) + total(entropies);
+  });
+  const terms = sums.map((sum) => sum / size);
+  const value = total(terms);
+  if (per === 'sequence') return { value, terms, influences: terms, standardError: errorOfSum(terms) };
+  // Both H̄ and the number of tokens are estimates, too: the influence of a sequence through them (delta method).
+  const mean = meanEntropy(sequences);
+  const lengthSlope = hasDenominator ? total(slopes.map(({ logprobs }) => lengthChange(logprobs))) / size : 0;
+  const influences = sequences.map(({ logprobs: { length }, entropies }, index) => {
+    return terms[index]! - (value * length + lengthSlope * (total(entropies) - mean * length)) / size;
+  });
+  return { value, terms, influences, standardError: errorOfSum(influences) };
+}
+
+/** Σ_k (T − 1 − k) ∇_v log π_k: a sequence's estimate of how the step changes the length. */
+function lengthChange(slopes: ArrayLike<number>): number {
+  let sum = 0;
+  for (let k = 0; k < slopes.length; k++) sum += (slopes.length - 1 - k) * slopes[k]!;
+  return sum;
+}
+
+function creditsOf(
+  sequences: readonly ScoredSequence[],
+  { per = 'token', credit = 'centred', hasDenominator = true }: DerivativeOptions,
+): Float64Array[] {
+  const lost = per === 'token' && hasDenominator ? meanEntropy(sequences) : 0;
+  const later = sequences.map(({ entropies }) => {
+    const sums = new Float64Array(entropies.length);
+    for (let k = sums.length - 2; k >= 0; k--) sums[k] = sums[k + 1]! + entropies[k + 1]! - lost;
+    return sums;
+  });
+  if (credit === 'to_go') return later;
+  if (credit === 'centred') return lessOthers(later);
+  return sequences.map(({ entropies }) => {
+    return new Float64Array(entropies.length).fill(total(entropies) - lost * entropies.length);
+  });
+}
+
+/** Less the mean over the other sequences at the same place; one that has ended counts 0 there. */
+function lessOthers(credited: readonly Float64Array[]): Float64Array[] {
+  if (credited.length < 2) return [...credited];
+  const sums = new Float64Array(Math.max(...credited.map(({ length }) => length)));
+  for (const row of credited) row.forEach((value, k) => (sums[k]! += value));
+  return credited.map((row) => row.map((value, k) => value - (sums[k]! - value) / (credited.length - 1)));
+}
+
+function sizeOf(sequences: readonly ScoredSequence[], per: Unit = 'token'): number {
+  return per === 'token' ? total(sequences.map(({ logprobs }) => logprobs.length)) : sequences.length;
+}
+
+function meanEntropy(sequences: readonly ScoredSequence[]): number {
+  return total(sequences.map(({ entropies }) => total(entropies))) / sizeOf(sequences);
+}

@@ -1,0 +1,84 @@
+/**
+ * The gradient noise scale: how large a batch must be before more of it stops helping (McCandlish et al. 2018, "An empirical model of
+ * large-batch training", appendix A).
+ *
+ * The mean gradient g of B examples has E‖g‖² = ‖G‖² + tr(Σ)/B, with G the true gradient and Σ the covariance of one example's. The simple
+ * noise scale is B = tr(Σ)/‖G‖². Two measurements of ‖g‖² at different B give both terms without bias; their ratio is biased where they are
+ * noisy, so terms are averaged over steps before they are divided.
+ */
+
+/** Unbiased estimates, which may be negative where the noise is larger than what is measured. */
+export type NoiseTerms = {
+  /** ‖G‖² */
+  readonly signal: number;
+  /** tr(Σ), of one example. */
+  readonly noise: number;
+};
+
+/** The squared norm of a mean gradient, and of how many examples it is the mean. */
+type Measured = { readonly examples: number; readonly square: number };
+
+/** The terms from mean gradients of two batch sizes, drawn independently. */
+export function noiseOfTwoSizes(small: Measured, large: Measured): NoiseTerms {
+  const difference = small.examples - large.examples;
+  return {
+    signal: (small.examples * small.square - large.examples * large.square) / difference,
+    noise: (small.examples * large.examples * (large.square - small.square)) / difference,
+  };
+}
+
+/**
+ * The terms from the microbatches of one step. Their gradients are those of the mean over their own examples: a share of the step's
+ * gradient is divided by that share first.
+ *
+ * @param squares Squared norm of the gradient of each microbatch, at least two.
+ * @param meanSquare Squared norm of the mean of these gradients.
+ * @param examples Of a microbatch: their effective number, where their weights differ.
+ */
+export function noiseOfMicrobatches(squares: readonly number[], meanSquare: number, examples: number): NoiseTerms {
+  const count = squares.length;
+  const mean = squares.reduce((sum, square) => sum + square, 0) / count;
+  return {
+    signal: (count * meanSquare - mean) / (count - 1),
+    noise: (examples * count * (mean - meanSquare)) / (count - 1),
+  };
+}
+
+/** tr(Σ)/‖G‖² in examples; NaN where a term is not above zero: the batches are too small to tell, which a clamped value would hide. */
+export function noiseScale({ signal, noise }: NoiseTerms): number {
+  return signal > 0 && noise > 0 ? noise / signal : NaN;
+}
+
+/** Exponential means of both terms, without the bias of their beginning (as in Adam). */
+export class NoiseAverage {
+  #terms: NoiseTerms = { signal: 0, noise: 0 };
+  #weight = 0;
+  readonly #keep: number;
+
+  /** @param keep Share of the former mean that stays, in [0, 1). */
+  constructor(keep: number) {
+    this.#keep = keep;
+  }
+
+  /** @returns The means with these terms among them. */
+  add({ signal, noise }: NoiseTerms): NoiseTerms {
+    const [keep, take] = [this.#keep, 1 - this.#keep];
+    this.#weight = keep * this.#weight + take;
+    this.#terms = { signal: keep * this.#terms.signal + take * signal, noise: keep * this.#terms.noise + take * noise };
+    return this.terms;
+  }
+
+  get terms(): NoiseTerms {
+    return { signal: this.#terms.signal / this.#weight, noise: this.#terms.noise / this.#weight };
+  }
+
+  /** What `restore` takes: the sums, and their weight. */
+  get state(): readonly [number, number, number] {
+    return [this.#terms.signal, this.#terms.noise, this.#weight];
+  }
+
+  restore([signal, noise, weight]: readonly [number, number, number]): void {
+    this.#terms = { signal, noise };
+    this.#weight = weight;
+  }
+}

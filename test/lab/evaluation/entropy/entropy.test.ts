@@ -1,0 +1,135 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sft, sftKeys } from '../../../../src/lab/algorithms/sft.js';
+import { readArguments } from '../../../../src/lab/config/arguments.js';
+import { inDoublePrecision } from '../../../../src/lab/engine/double-precision.js';
+import { openSaved } from '../../../../src/lab/evaluation/eval-run/open-saved.js';
+import { entropy, entropyLines, type EntropyResult } from '../../../../src/lab/evaluation/entropy/entropy.js';
+import { entropyKeys } from '../../../../src/lab/evaluation/entropy/keys.js';
+import { characterTokenizer } from '../../../../src/lab/hugging-face/character-tokenizer.js';
+import { openRunDirectory } from '../../../../src/lab/run/run-directory.js';
+import { openRun } from '../../../../src/lab/run/runner.js';
+import { openModel } from '../../../../src/lab/service/open-model.js';
+import { removeFolder } from '../../../remove-folder.js';
+import { testWorld } from '../../algorithms/run-in-test.js';
+import { maxDifference } from '../../engine/models.js';
+
+const root = mkdtempSync(join(tmpdir(), 'memrl-entropy-'));
+const model = join(root, 'model');
+afterAll(() => removeFolder(root));
+
+/** A policy that answers sums with digits, most of them wrong. */
+beforeAll(async () => {
+  const argv = ['environment=arithmetic', 'environment_params={max: 3, include_fewshot: false}', 'model_name=micro'];
+  const more = ['num_examples=64', 'batch_size=16', 'num_epochs=12', 'learning_rate=0.01', 'eval_n_batches=0'];
+  const { config } = readArguments(sftKeys, [...argv, ...more, 'lora_rank=0']);
+  await sft(config, '', openRun(openRunDirectory(model), testWorld()));
+});
+
+async function measured(...argv: string[]): Promise<readonly EntropyResult[]> {
+  const small = ['environment_params={max: 3, include_fewshot: false}', 'B_U=6', 'G=4', 'B_E=24', 'max_tokens=4'];
+  const { config } = readArguments(entropyKeys, [`path=${model}`, ...small, ...argv]);
+  const found = await entropy(config, join(root, 'out'), testWorld());
+  return found as readonly EntropyResult[];
+}
+
+describe('memrl entropy', () => {
+  it('finds a change in proportion to the learning rate, and a ratio that goes to 1', async () => {
+    const [result] = await measured('eta=1e-7,1e-6,1e-5,1e-4', 'update=adam');
+    const { approx, true: truth, fit } = result!;
+    const ratios = truth.entries.map(({ eta, delta_h_true }) => delta_h_true / (eta * approx.whole.delta_h_per_lr));
+    const errors = ratios.map((ratio) => Math.abs(ratio - 1));
+    expect(errors[0]).toBeLessThan(1e-3);
+    expect(errors).toEqual(errors.toSorted((a, b) => a - b));
+    expect(Math.abs(fit!.slope - 1)).toBeLessThan(0.03);
+    expect(fit!.r2).toBeGreaterThan(0.99);
+    truth.entries.forEach(({ diagnostics }) => expect(diagnostics.ess).toBeGreaterThan(12));
+  });
+
+  it('has one prediction by a backward pass and by differences of scores, and it is the sum of its parts', async () => {
+    const [{ approx }] = (await measured()) as [EntropyResult];
+    expect(approx.by_backward / approx.delta_h_per_lr).toBeCloseTo(1, 5);
+    const parts = approx.per_prompt.reduce((sum, part) => sum + part, approx.baseline);
+    expect(parts / approx.by_backward).toBeCloseTo(1, 9);
+  });
+
+  it('changes nothing at a learning rate of 0', async () => {
+    const [{ true: truth }] = (await measured('eta=0')) as [EntropyResult];
+    expect(truth.entries[0]!.delta_h_true).toBe(0);
+    expect(truth.entries[0]!.diagnostics.ess).toBeCloseTo(24, 9);
+  });
+
+  it('has the same numbers each time, and others of another seed', async () => {
+    const [first, second] = [await measured('n_runs=2'), await measured('n_runs=2')];
+    expect(second).toEqual(first);
+    expect(first[1]!.approx.delta_h_per_lr).not.toBe(first[0]!.approx.delta_h_per_lr);
+    const text = readFileSync(join(root, 'out', 'run_01', 'results.json'), 'utf8');
+    expect((JSON.parse(text) as EntropyResult).approx).toEqual(first[1]!.approx);
+    const rows = readFileSync(join(root, 'out', 'metrics.jsonl'), 'utf8')
+      .trim()
+      .split('\n');
+    expect(rows.map((row) => (JSON.parse(row) as { step: number }).step)).toEqual([0, 1]);
+    expect(entropyLines(first, 100)[0]).toContain('ΔH adjusted');
+  });
+
+  it('has a kernel whose sketch is right within its error', async () => {
+    const [exact] = await measured('fisher=8');
+    const [sketched] = await measured('fisher=8', 'sketch_rows=512');
+    const far = exact!.fisher!.kernel.flatMap((row, i) =>
+      row.map(
+        (value, j) => Math.abs(sketched!.fisher!.kernel[i]![j]! - value) / sketched!.fisher!.standard_errors![i]![j]!,
+      ),
+    );
+    expect(far.filter((each) => each > 4)).toEqual([]);
+    expect(exact!.fisher!.cosines.samePrompt).toBeLessThanOrEqual(1);
+  });
+
+  it('warns of steps that are too large to measure and of changes below what single precision sees', async () => {
+    const [large] = await measured('eta=0.3');
+    expect(large!.warnings.join()).toContain('too large a step to measure');
+    const [small] = await measured('precision=single', 'eta=1e-12');
+    expect(small!.warnings.join()).toContain('below what single precision sees');
+  });
+
+  it('says what to give where there is no policy', async () => {
+    const { config } = readArguments(entropyKeys, []);
+    await expect(entropy(config, root, testWorld())).rejects.toThrow('There is no policy to measure.');
+  });
+});
+
+describe('a copy in double precision', () => {
+  it('has the weights and moments of the model', async () => {
+    const wish = { engine: 'wasm', threads: null, tokenizer: characterTokenizer } as const;
+    const { engine } = await openSaved(model, wish, testWorld());
+    const copy = await inDoublePrecision(engine);
+    expect(maxDifference(await copy.weights(), await engine.weights())).toBe(0);
+    const [a, b] = [await copy.optimizerState(), await engine.optimizerState()];
+    expect([a.step, maxDifference(a.m, b.m), maxDifference(a.v, b.v)]).toEqual([b.step, 0, 0]);
+    expect(a.step).toBe(48);
+  });
+
+  it('has the adapters of a model that trains these alone', async () => {
+    const source = {
+      model_name: 'micro',
+      load_checkpoint_path: model,
+      seed: 1,
+      engine: 'wasm',
+      resumed: null,
+    } as const;
+    const engine = await openModel({ ...source, tokenizer: characterTokenizer, lora_rank: 2 }, testWorld());
+    await engine.loadWeights((await engine.weights()).map((weight, at) => weight + ((at % 7) - 3) / 50));
+    const copy = await inDoublePrecision(engine);
+    const group = [{ prompt: Int32Array.of(5, 6, 7), continuations: [Int32Array.of(8, 9)] }];
+    const [rounded, exact] = [await engine.forward(group), await copy.forward(group)];
+    expect(maxDifference(exact.logprobs, rounded.logprobs)).toBeLessThan(1e-5);
+    const [single, double] = [engine, copy].map(async (each) => {
+      await each.backward(Float32Array.of(1, -1), null);
+      return each.gradient();
+    });
+    expect((await double!).length).toBe((await single!).length);
+    expect(maxDifference(await double!, await single!)).toBeLessThan(1e-4);
+    expect(await double!).toBeInstanceOf(Float64Array);
+  });
+});

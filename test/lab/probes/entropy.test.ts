@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { credits, entropyDerivatives, entropySlope } from '../../../src/lab/probes/entropy-derivative.js';
+import { entropyEstimates, total, type ScoredSequence } from '../../../src/lab/probes/entropy-estimates.js';
+import { effectiveSampleSize, entropyChange } from '../../../src/lab/probes/importance-sampling.js';
+import { dot } from '../../../src/lab/probes/vectors.js';
+import { numbers } from '../engine/models.js';
+import { along, atZero, everySequence, exactly, scored, slopesOf } from './enumerated-policy.js';
+
+const all = everySequence.map((sequence) => scored(sequence, atZero));
+const slopes = everySequence.map(slopesOf);
+
+/** Of so many sequences, each drawn from all of them. */
+function drawn(
+  count: number,
+  seed: number,
+): { sequences: ScoredSequence[]; slopes: ScoredSequence[]; indices: number[] } {
+  const random = numbers(seed);
+  const indices = Array.from({ length: count }, () => Math.floor(random() * all.length));
+  return { indices, sequences: indices.map((at) => all[at]!), slopes: indices.map((at) => slopes[at]!) };
+}
+
+const sums = (sequences: readonly ScoredSequence[], name: 'logprobs' | 'entropies') =>
+  sequences.map((sequence) => total(sequence[name]));
+
+/** The change of the entropy of these sequences' policy at θ + step·v, reweighted. */
+function changeAlong(indices: readonly number[], step: number, per: 'token' | 'sequence' = 'token') {
+  const now = indices.map((at) => all[at]!);
+  const moved = indices.map((at) => scored(everySequence[at]!, along(step)));
+  return entropyChange(
+    {
+      logprobs: sums(now, 'logprobs'),
+      movedLogprobs: sums(moved, 'logprobs'),
+      entropies: sums(now, 'entropies'),
+      movedEntropies: sums(moved, 'entropies'),
+      lengths: now.map(({ logprobs }) => logprobs.length),
+    },
+    { per },
+  );
+}
+
+describe('estimates of entropy', () => {
+  it('are the entropy itself over all sequences of a policy, by what was drawn and by the distributions', () => {
+    for (const [per, exact] of [
+      ['sequence', exactly(atZero).perSequence],
+      ['token', exactly(atZero).perToken],
+    ] as const) {
+      const { simple, raoBlackwell } = entropyEstimates(all, per);
+      expect(simple.value).toBeCloseTo(exact, 12);
+      expect(raoBlackwell.value).toBeCloseTo(exact, 12);
+    }
+  });
+
+  it('vary less by the distributions than by what was drawn', () => {
+    const { simple, raoBlackwell } = entropyEstimates(all, 'sequence');
+    expect(raoBlackwell.standardError).toBeLessThan(0.8 * simple.standardError);
+  });
+
+  it('state the error that they have', () => {
+    const exact = exactly(atZero).perToken;
+    const inside = Array.from({ length: 200 }, (_, seed) => {
+      const { value, standardError } = entropyEstimates(drawn(60, seed).sequences).raoBlackwell;
+      return Math.abs(value - exact) < 1.96 * standardError;
+    });
+    expect(inside.filter(Boolean).length).toBeGreaterThan(180);
+  });
+});
+
+describe('entropy after a step, by importance sampling', () => {
+  // Three sequences worked out by hand.
+  const fixture = {
+    logprobs: [-10, -12, -8],
+    movedLogprobs: [-9.5, -12.2, -8.1],
+    entropies: [5, 6, 4],
+    movedEntropies: [5.1, 5.8, 4.05],
+    lengths: [10, 12, 8],
+  };
+
+  it('has the values of the fixture, per token and per sequence', () => {
+    const perToken = entropyChange(fixture);
+    expect(perToken.change).toBeCloseTo(0.001382024, 10);
+    expect(perToken.ess).toBeCloseTo(2.70298, 6);
+    [0.08395354, -0.05846373, -0.02410778].forEach((part, at) =>
+      expect(perToken.contributions[at]).toBeCloseTo(part, 8),
+    );
+    expect(entropyChange(fixture, { per: 'sequence' }).change).toBeCloseTo(-0.0117839285, 10);
+  });
+
+  it('is the sum of the contributions of sequences', () => {
+    for (const per of ['token', 'sequence'] as const) {
+      const { change, contributions } = entropyChange(fixture, { per });
+      expect(Math.abs(total(contributions) - change)).toBeLessThan(1e-12);
+    }
+  });
+
+  it('changes nothing, with all sequences counting, where the policy has not moved', () => {
+    const { change, ess, clipShare } = changeAlong([...all.keys()], 0);
+    expect([change, clipShare]).toEqual([0, 0]);
+    expect(ess).toBeCloseTo(all.length, 6);
+  });
+
+  it('is exact over all sequences of a policy', () => {
+    expect(changeAlong([...all.keys()], 0.7).after).toBeCloseTo(exactly(along(0.7)).perToken, 12);
+    expect(changeAlong([...all.keys()], 0.7, 'sequence').after).toBeCloseTo(exactly(along(0.7)).perSequence, 12);
+  });
+
+  it('says which share of the weights it has cut', () => {
+    const { clipShare, logWeights } = entropyChange({ ...fixture, movedLogprobs: [0, -12, -8] }, { clip: 5 });
+    expect(clipShare).toBeCloseTo(1 / 3, 12);
+    expect(logWeights).toEqual({ min: 0, median: 0, max: 10 });
+  });
+});
+
+describe('the effective sample size', () => {
+  it('is that of the fixture: two groups of two, by the longest answers 3 and 2', () => {
+    expect(effectiveSampleSize([1 / 6, 1 / 6, 1 / 4, 1 / 4])).toBeCloseTo(3.846154, 6);
+  });
+
+  it('is the number of equal weights, 1 of one that outweighs all, and the same at every scale', () => {
+    expect(effectiveSampleSize([0.3, 0.3, 0.3])).toBeCloseTo(3, 12);
+    expect(effectiveSampleSize([1, 1e-12, 1e-12])).toBeCloseTo(1, 9);
+    expect(effectiveSampleSize([1e-300, 3e-300])).toBeCloseTo(effectiveSampleSize([1, 3]), 12);
+  });
+});
+
+describe('the first-order change of entropy', () => {
+  const h = 1e-4;
+  const difference = (name: 'perToken' | 'perSequence') =>
+    (exactly(along(h))[name] - exactly(along(-h))[name]) / (2 * h);
+
+  it.each(credits)('is the derivative of the exact entropy over all sequences, credited %s', (credit) => {
+    // Without one's own sequence the mean of the others is off by 1/(N − 1) of it.
+    const digits = credit === 'centred' ? 3 : 7;
+    const [perToken, perSequence] = (['token', 'sequence'] as const).map((per) =>
+      entropySlope(all, slopes, { per, credit }),
+    );
+    expect(perToken!.value).toBeCloseTo(difference('perToken'), digits);
+    expect(perSequence!.value).toBeCloseTo(difference('perSequence'), digits);
+  });
+
+  it('is far from it when the lengths are taken as constant', () => {
+    const { value } = entropySlope(all, slopes, { credit: 'to_go', hasDenominator: false });
+    expect(Math.abs(value - difference('perToken'))).toBeGreaterThan(0.05);
+  });
+
+  it('credited with whole sequences is the derivative of what importance sampling says of the same sequences', () => {
+    const { indices, sequences, slopes: own } = drawn(40, 3);
+    const [up, down] = [changeAlong(indices, h).change, changeAlong(indices, -h).change];
+    expect(entropySlope(sequences, own, { credit: 'whole' }).value).toBeCloseTo((up - down) / (2 * h), 6);
+  });
+
+  it('is what one backward pass over its weights gives', () => {
+    const { sequences, slopes: own } = drawn(40, 4);
+    const { byLogprob, byEntropy } = entropyDerivatives(sequences);
+    const parts = own.map(
+      ({ logprobs, entropies }, at) => dot(logprobs, byLogprob[at]!) + byEntropy * total(entropies),
+    );
+    expect(total(parts)).toBeCloseTo(entropySlope(sequences, own).value, 12);
+  });
+
+  it.each(credits)('states the error that it has, credited %s: that of the sum', (credit) => {
+    const exact = difference('perToken');
+    const estimates = Array.from({ length: 300 }, (_, seed) => {
+      const { sequences, slopes: own } = drawn(80, 1000 + seed);
+      return entropySlope(sequences, own, { credit });
+    });
+    const inside = estimates.filter(({ value, standardError }) => Math.abs(value - exact) < 1.96 * standardError);
+    expect(inside.length / estimates.length).toBeGreaterThan(0.9);
+    const spread = Math.sqrt(estimates.reduce((sum, { value }) => sum + (value - exact) ** 2, 0) / estimates.length);
+    const stated = Math.sqrt(
+      estimates.reduce((sum, { standardError }) => sum + standardError ** 2, 0) / estimates.length,
+    );
+    expect(stated / spread).toBeGreaterThan(0.85);
+    expect(stated / spread).toBeLessThan(1.15);
+  });
+
+  it('varies least when credit is centred', () => {
+    const errors = credits.map((credit) => {
+      const { sequences, slopes: own } = drawn(500, 9);
+      return entropySlope(sequences, own, { credit }).standardError;
+    });
+    expect(Math.min(...errors)).toBe(errors[credits.indexOf('centred')]);
+  });
+
+  it('agrees with the exact change up to an error in proportion to the step', () => {
+    const slope = entropySlope(all, slopes, { credit: 'to_go' }).value;
+    const steps = [0.01, 0.001, 0.0001, 0.00001];
+    const changes = steps.map((step) => exactly(along(step)).perToken - exactly(atZero).perToken);
+    const errors = changes.map((change, at) => change / (steps[at]! * slope) - 1);
+    for (const at of [1, 2, 3]) {
+      expect(errors[at - 1]! / errors[at]!).toBeGreaterThan(9.7);
+      expect(errors[at - 1]! / errors[at]!).toBeLessThan(10.3);
+      expect(Math.abs(Math.log10(changes[at - 1]! / changes[at]!) - 1)).toBeLessThan(0.01);
+    }
+  });
+});
