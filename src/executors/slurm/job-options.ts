@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import type { LaunchSpec } from '../executor.js';
 
-/** Added to what a run may take by itself: its end by the supervisor comes first, seconds. */
+/** Seconds added to what a run may take, so that the supervisor ends it before Slurm does. */
 const SPARE = 60;
 
 /** The words for `sbatch` that say what jobs may have, and where: equal for runs that may be submitted together. */
@@ -14,15 +14,8 @@ export function jobOptions(
   const seconds = needs.seconds == null ? null : needs.seconds + SPARE;
   const time = slurm.time ?? seconds;
   return [
-    ...[
-      '--export=ALL',
-      '--open-mode=append',
-      '--no-requeue',
-      '--nodes=1',
-      '--ntasks=1',
-      `--cpus-per-task=${needs.cpus}`,
-    ],
-    ...['-D', cwd],
+    ...['--export=ALL', '--open-mode=append', '--no-requeue', '-D', cwd],
+    ...['--nodes=1', '--ntasks=1', `--cpus-per-task=${needs.cpus}`],
     ...(gpus === 0 ? [] : [`--gres=gpu:${gpus}`]),
     ...(time === null ? [] : [`--time=${clock(time)}`]),
     ...(['partition', 'account', 'qos', 'constraint'] as const).flatMap((name) => {

@@ -137,29 +137,29 @@ function queuedJob(line: string): QueuedJob | null {
   const [address, number, state, reason, nodes, start, used, index, ...comment] = line.split('|');
   if (comment.length === 0) return null;
   const key = keyIn(comment.join('|'), /^\d+$/.test(index!) ? index! : null);
-  const seconds = secondsOf(used!);
   return {
-    address: address!,
-    number: Number(number),
-    state: state!,
-    reason: reason!,
-    nodes: nodes!,
-    start: start!,
-    seconds,
-    key,
+    ...{ address: address!, number: Number(number), state: state!, reason: reason!, nodes: nodes!, start: start!, key },
+    seconds: secondsOf(used!),
   };
 }
 
 function accountedJob(line: string): QueuedJob | null {
   const [address, number, state, reason, nodes, start, seconds, ...comment] = line.split('|');
   if (comment.length === 0) return null;
-  const key = keyIn(comment.join('|'), /^\d+_(\d+)$/.exec(address!)?.[1] ?? null);
-  // `CANCELLED by 1000`
-  const word = state!.split(' ')[0]!;
-  return {
-    ...{ address: address!, number: Number(number), state: word, reason: reason!, nodes: nodes!, start: start!, key },
-    seconds: Number(seconds),
-  };
+  const index = /^\d+_(\d+)$/.exec(address!)?.[1] ?? null;
+  // `CANCELLED by 1000` is one word elsewhere; the clock of accounting is in seconds.
+  const words = [
+    address,
+    number,
+    state!.split(' ')[0],
+    reason,
+    nodes,
+    start,
+    `0:${seconds}`,
+    index ?? 'N/A',
+    ...comment,
+  ];
+  return queuedJob(words.join('|'));
 }
 
 function keyIn(comment: string, index: string | null): string | null {

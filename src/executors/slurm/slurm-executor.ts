@@ -25,15 +25,14 @@ import type {
 import { attemptDirectory, readExitCode, succeed, withdraw } from '../attempt/attempt-files.js';
 import { explained, provenEnding } from '../attempt/ending.js';
 import { openedLog } from '../attempt/prepared-attempt.js';
-import { settledBy, takenAway } from './disk-evidence.js';
-import { claimantOf, endingOf, phaseOf, waitWords } from './job-ending.js';
+import { claimantOf, mayStillRun, settledBy, takenAway } from './disk-evidence.js';
+import { endingOf, phaseOf, waitWords } from './job-ending.js';
 import { type Job, newJob, numberOf, type Order } from './job.js';
 import { JobOrders } from './job-orders.js';
 import { JobSubmitter } from './job-submitter.js';
 import { type Queue, QueueWatch } from './queue-watch.js';
 import { type QueuedJob, SlurmCalls } from './slurm-calls.js';
 import { readKeys, writeKey } from './submissions.js';
-import { mayStillRun } from './forgotten-job.js';
 
 /** Jobs that are submitted and not over, unless a person says how many: what many sites let one person have. */
 const SLOTS = 1000;
@@ -166,19 +165,7 @@ class SlurmExecutor implements Executor {
   placeOf(id: RunId): RunPlace | null {
     const job = this.#jobs.get(id);
     if (job === undefined) return null;
-    const { seen } = job;
-    if (seen === null)
-      return {
-        node: null,
-        words: job.address === null ? 'being submitted to Slurm' : `Slurm job ${job.address} was submitted`,
-      };
-    const words =
-      phaseOf(seen) === 'waits'
-        ? waitWords(seen)
-        : job.answer === null
-          ? null
-          : `Slurm job ${seen.address} is being started on ${seen.nodes}`;
-    return { node: seen.nodes === '' ? null : seen.nodes, words };
+    return { node: job.seen?.nodes || null, words: whyNotUp(job) };
   }
 
   /** One that has not begun leaves the queue. */
@@ -365,6 +352,13 @@ class SlurmExecutor implements Executor {
         this.#listener.ended(job.id, job.number, job.spec === null ? ending : explained(ending, job.spec), []);
     });
   }
+}
+
+/** For a person; null: it is up. */
+function whyNotUp({ address, answer, seen }: Job): string | null {
+  if (seen === null) return address === null ? 'being submitted to Slurm' : `Slurm job ${address} was submitted`;
+  if (phaseOf(seen) === 'waits') return waitWords(seen);
+  return answer === null ? null : `Slurm job ${seen.address} is being started on ${seen.nodes}`;
 }
 
 /** The job of an attempt: the one that claimed it, else one that is not over. */
