@@ -114,10 +114,22 @@ export type LaunchSpec = {
   slurm?: SlurmOptions;
 };
 
-/** `gpus`: `auto` takes one where there are any. `gpuMemory`: MiB on each; null: not declared. `seconds`: within which the run is ended, its grace included; null: never. */
-type RunNeeds = { gpus: number | 'auto'; gpuMemory: number | null; cpus: number; seconds?: number | null };
+/**
+ * `gpus`: `auto` takes one where there are any. `gpuMemory`: MiB on each; null: not declared. `perGpu`: runs that may share one;
+ * absent: 1. `seconds`: within which the run is ended, its grace included; null: never.
+ */
+type RunNeeds = {
+  gpus: number | 'auto';
+  gpuMemory: number | null;
+  perGpu?: number;
+  cpus: number;
+  seconds?: number | null;
+};
 
-/** Options of sbatch. `time`: seconds. `extra`: words for its command line. */
+/**
+ * Options of sbatch. `time`: seconds. `extra`: words for its command line. `mode`: whether each run is a job, or workers take one
+ * after the other; `workers`: at most so many jobs of that kind for equal runs.
+ */
 export type SlurmOptions = {
   readonly partition?: string | undefined;
   readonly account?: string | undefined;
@@ -125,6 +137,8 @@ export type SlurmOptions = {
   readonly time?: number | undefined;
   readonly constraint?: string | undefined;
   readonly extra?: readonly string[] | undefined;
+  readonly mode?: 'auto' | 'jobs' | 'packs' | undefined;
+  readonly workers?: number | undefined;
 };
 
 /** `node`: null before there is one. `words`: why it is not up there, for a person; null: it is. */

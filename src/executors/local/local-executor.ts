@@ -46,6 +46,7 @@ export class LocalExecutor implements Executor {
   readonly #listener: ExecutorListener;
   readonly #home: CgroupHome | null;
   readonly #oom: OomWatch;
+  readonly #job: string | null;
   readonly #table = new ProcessTable();
   readonly #families = new FamilyWatch();
   readonly #orders = new Orders((attempt) => this.#isWatched(attempt));
@@ -55,11 +56,20 @@ export class LocalExecutor implements Executor {
   #pulse: NodeJS.Timeout | null = null;
   #beats = 0;
 
-  /** @param home Where each attempt gets a cgroup of its own; null: nowhere, and processes are found by what they carry. */
-  constructor(listener: ExecutorListener, home: CgroupHome | null = null, oom = new OomWatch()) {
+  /**
+   * @param home Where each attempt gets a cgroup of its own; null: nowhere, and processes are found by what they carry.
+   * @param job Of Slurm, in which this process takes attempts that others have prepared; null: in none.
+   */
+  constructor(
+    listener: ExecutorListener,
+    home: CgroupHome | null = null,
+    oom = new OomWatch(),
+    job: string | null = null,
+  ) {
     this.#listener = listener;
     this.#home = home;
     this.#oom = oom;
+    this.#job = job;
     this.#naming = new Naming({
       isWatched: (attempt) => this.#isWatched(attempt),
       table: this.#table,
@@ -81,7 +91,7 @@ export class LocalExecutor implements Executor {
   start(id: RunId, spec: LaunchSpec): Start {
     const { directory, attempt: number } = spec;
     const cgroup = this.#home?.make(id, number) ?? null;
-    const start = startAttempt(spec, cgroup);
+    const start = startAttempt(spec, cgroup, this.#job);
     if (start.kind === 'refused') {
       if (cgroup !== null) this.#home?.remove(cgroup);
       return start;

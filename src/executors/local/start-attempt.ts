@@ -5,7 +5,15 @@ import { attemptDirectory } from '../attempt/attempt-files.js';
 import { placeWord } from '../attempt/claim-text.js';
 import { problemOf } from '../attempt/command-problem.js';
 import { carried } from '../attempt/environment-carrier.js';
-import { codeOf, niceProgram, openedLog, type Refusal, refusal, say } from '../attempt/prepared-attempt.js';
+import {
+  codeOf,
+  niceProgram,
+  openedLog,
+  type Refusal,
+  refusal,
+  reopenedLog,
+  say,
+} from '../attempt/prepared-attempt.js';
 import { SHIM } from '../attempt/shim.js';
 import type { LaunchSpec, Start } from '../executor.js';
 
@@ -20,13 +28,14 @@ const place = placeWord(hostIdentity());
  * supervisor reaches it. Returns at once. What stands in the way is told in `reason` and, if it can be, in the log.
  *
  * @param cgroup The attempt's own, for the shim to enter; null: none.
+ * @param job Of Slurm, in which this process takes attempts that others have prepared; null: in none. The claim names it.
  */
-export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart | Refusal {
-  const opened = openedLog(spec);
+export function startAttempt(spec: LaunchSpec, cgroup: string | null, job: string | null = null): ShimStart | Refusal {
+  const opened = job === null ? openedLog(spec) : reopenedLog(spec);
   if (opened.kind === 'refused') return opened;
   const { log } = opened;
   try {
-    const start = launch(spec, log, cgroup);
+    const start = launch(spec, log, { cgroup: cgroup ?? '', place: job === null ? place : `${place} job ${job}` });
     // What passes by itself is not worth a line for every time it is tried.
     if (start.kind === 'refused' && !start.transient) say(log, `memrl-tui: ${start.reason}\n`);
     return start;
@@ -35,7 +44,10 @@ export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart
   }
 }
 
-function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart | Refusal {
+/** What the shim is told beside the command. */
+type ShimSetting = { cgroup: string; place: string };
+
+function launch(spec: LaunchSpec, log: number, setting: ShimSetting): ShimStart | Refusal {
   const { directory, attempt, argv, cwd, environment, nice } = spec;
   const args = [
     '-c',
@@ -43,8 +55,8 @@ function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart
     'memrl-shim',
     // Without links: by that the shim knows at its end whether another directory has taken the place of its own.
     realpathSync.native(attemptDirectory(directory, attempt)),
-    cgroup ?? '',
-    place,
+    setting.cgroup,
+    setting.place,
     ...(nice === undefined ? [] : [niceProgram(), '-n', String(nice)]),
     ...carried(argv, environment),
   ];

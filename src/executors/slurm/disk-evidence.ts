@@ -13,12 +13,13 @@ const QUIET_MS = 300_000;
 /** Whose the attempt is. `other`: a supervisor withdrew it, or another job or machine began it. */
 export type Claimant = { kind: 'none' } | { kind: 'other' } | { kind: 'ours'; key: string; job: number };
 
-/** @param keys Of the submissions of the attempt. */
+/** @param keys Of the submissions of the attempt, or of its pack: the keys of its workers begin with that and `-`. */
 export function claimantOf(directory: string, number: number, keys: readonly string[]): Claimant {
   const claim = readClaim(attemptDirectory(directory, number));
   if (claim.kind === 'none' || claim.kind === 'unreadable') return { kind: 'none' };
   const [job = '', key = ''] = (claim.kind === 'begun' ? (claim.job ?? '') : '').split(':');
-  return keys.includes(key) ? { kind: 'ours', key, job: Number(job) } : { kind: 'other' };
+  const isOurs = keys.some((each) => key === each || key.startsWith(`${each}-`));
+  return isOurs ? { kind: 'ours', key, job: Number(job) } : { kind: 'other' };
 }
 
 /** Whether no job can begin the attempt any more. */
@@ -51,15 +52,20 @@ export function settledBy(folder: string, claimant: Claimant): Found | null {
  * Where its node is this machine its process tells; else whether its run has written anything lately.
  */
 export function mayStillRun(directory: string, number: number): boolean {
+  return isAliveHere(directory, number) ?? Date.now() - newestIn(directory) < QUIET_MS;
+}
+
+/** Whether the shim of an attempt lives; null: it is on another machine, and nobody can see that from here. */
+export function isAliveHere(directory: string, number: number): boolean | null {
   const claim = readClaim(attemptDirectory(directory, number));
   if (claim.kind !== 'begun') return false;
   const { place, identity } = claim;
   const relation = place === null ? 'foreign' : relationTo({ ...place, bootId: identity.bootId });
-  if (relation === 'same') return isAlive(identity);
-  return relation === 'foreign' && Date.now() - newestIn(directory) < QUIET_MS;
+  return relation === 'foreign' ? null : relation === 'same' && isAlive(identity);
 }
 
-function newestIn(directory: string): number {
+/** When a file directly in the directory was last written, Unix ms; 0: none is there. */
+export function newestIn(directory: string): number {
   try {
     const times = readdirSync(directory).map((name) => {
       const there = statRegular(join(directory, name));

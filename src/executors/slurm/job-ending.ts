@@ -56,7 +56,7 @@ export function endingOf(job: QueuedJob, directory: string, number: number, aske
 }
 
 /** What Slurm did to a job that ended it; null: nothing but what was asked of it. */
-function doneTo({ state, seconds }: QueuedJob, { terminated, killed }: Asked, where: string): Ending | null {
+export function doneTo({ state, seconds }: QueuedJob, { terminated, killed }: Asked, where: string): Ending | null {
   const interrupted = interruptions[state];
   if (interrupted !== undefined)
     return { kind: 'interrupted', ...interrupted, reason: `${interrupted.reason}${where}` };

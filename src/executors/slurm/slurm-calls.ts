@@ -118,10 +118,13 @@ export class SlurmCalls {
 
 const silent = "Slurm's controller does not answer";
 
-/** What an enclosing job says of itself, and of its GPUs, would be taken for the new one's. */
+/** Whether a variable says what a job is and which GPUs it has: to another job it would tell what is not so. */
+export function isOfEnclosingJob(name: string): boolean {
+  return /^(SLURM_|SLURMD_|SLURM$|CUDA_VISIBLE_DEVICES$|ROCR_VISIBLE_DEVICES$|GPU_DEVICE_ORDINAL$)/.test(name);
+}
+
 function forJob(environment: Environment): Environment {
-  const others = /^(SLURM_|SLURMD_|SLURM$|CUDA_VISIBLE_DEVICES$|ROCR_VISIBLE_DEVICES$|GPU_DEVICE_ORDINAL$)/;
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !others.test(name)));
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !isOfEnclosingJob(name)));
 }
 
 function refusalOf(said: string, code: number | null): Submitted {
@@ -169,7 +172,7 @@ function keyIn(comment: string, index: string | null): string | null {
 }
 
 /** `1-02:03:04`, `02:03:04`, `3:04`. */
-function secondsOf(text: string): number {
+export function secondsOf(text: string): number {
   const [days, clock] = text.includes('-') ? text.split('-') : ['0', text];
   return clock!.split(':').reduce((sum, part) => sum * 60 + Number(part), 0) + Number(days) * 86_400 || 0;
 }
