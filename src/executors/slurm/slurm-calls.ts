@@ -132,7 +132,7 @@ function refusalOf(said: string, code: number | null): Submitted {
   if (code === null) return { kind: 'refused', reason: `sbatch: ${reason}`, transient: false };
   if (/timed out|zero bytes|connection (reset|aborted)/i.test(reason)) return { kind: 'unknown', reason };
   const later =
-    /unable to contact|temporarily|submit limit|MaxSubmit|QOSMaxSubmit|too many jobs|slurmctld|in configuring|MaxJobCount/i;
+    /unable to contact|fetch_config|temporarily|submit limit|MaxSubmit|QOSMaxSubmit|too many jobs|slurmctld|in configuring|MaxJobCount/i;
   return { kind: 'refused', reason: `Slurm refuses it: ${reason}`, transient: later.test(reason) };
 }
 

@@ -17,6 +17,16 @@ export function isPacked({ needs, slurm }: Pick<Demand, 'needs' | 'slurm'>): boo
   return (needs.perGpu ?? 1) > 1 || (needs.seconds ?? Infinity) <= SHORT_S;
 }
 
+/** Why such runs go in packs, for a person who did not ask for it. */
+export function whyPacked({ needs }: Pick<Demand, 'needs'>): string {
+  return (needs.perGpu ?? 1) > 1 ? `${needs.perGpu} share a GPU` : 'each ends within some ten minutes';
+}
+
+/** Workers that equal runs have at most. */
+export function workersFor({ slurm }: Pick<Demand, 'slurm'>): number {
+  return slurm?.workers ?? WORKERS;
+}
+
 /** What one worker for such runs asks of Slurm: room for those that may share its GPU. */
 export function workerOptions({ needs, slurm = {} }: Demand, gpusOfAuto: number): string[] {
   const seconds = needs.seconds == null ? undefined : Math.max(HOUR_S, RUNS_OF_A_WORKER * needs.seconds);
@@ -36,9 +46,9 @@ function roomOf(needs: Demand['needs'], gpusOfAuto: number): number {
 
 /** The pack of a run, with its environment as what the runs of the pack have in common. */
 export function packTextFor(spec: LaunchSpec, gpusOfAuto: number): PackText {
-  const { needs, slurm, environment } = spec;
+  const { needs, environment } = spec;
   const room = roomOf(needs, gpusOfAuto);
-  return { options: workerOptions(spec, gpusOfAuto), room, workers: slurm?.workers ?? WORKERS, environment };
+  return { options: workerOptions(spec, gpusOfAuto), room, workers: workersFor(spec), environment };
 }
 
 /** Runs with an equal one may be taken by the same workers. */

@@ -23,7 +23,7 @@ import type {
   Start,
   TakenOver,
 } from '../../executor.js';
-import { claimantOf, mayStillRun, settledBy, takenAway } from '../disk-evidence.js';
+import { claimantOf, isAliveHere, mayStillRun, settledBy, takenAway } from '../disk-evidence.js';
 import type { Queue, QueueWatch } from '../queue-watch.js';
 import type { SlurmCalls } from '../slurm-calls.js';
 import { readKeys, writeKey } from '../submissions.js';
@@ -375,7 +375,7 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
       this.#hasBegun(member);
       const proven = provenEnding(attemptDirectory(member.directory, member.known), null);
       if (proven !== null) this.#over(member, proven);
-      else if (isLate) this.#settleUnproven(member, worker);
+      else if (isLate || isAliveHere(member.directory, member.known) === false) this.#settleUnproven(member, worker);
     }
     if (isLate && begun.length === 0) worker.hasLeft = true;
   }
