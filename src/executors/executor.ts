@@ -77,8 +77,11 @@ export type ExecutorListener = {
   mayGiveUp: (id: RunId) => boolean;
 };
 
-/** What an executor is opened with. `environment`: of the supervisor, for what only one kind of executor understands. */
-export type ExecutorSetting = { runsDirectory: string; environment: Readonly<Record<string, string>> };
+/**
+ * What an executor is opened with. `environment`: of the supervisor, for what only one kind of executor understands. `job`: of
+ * Slurm, in which it takes attempts that others have prepared; their claims name it. Absent: in none.
+ */
+export type ExecutorSetting = { runsDirectory: string; environment: Readonly<Record<string, string>>; job?: string };
 
 /** Makes an executor of one kind. */
 export type OpenExecutor = (setting: ExecutorSetting, listener: ExecutorListener) => Executor;
@@ -140,6 +143,9 @@ export type SlurmOptions = {
   readonly mode?: 'auto' | 'jobs' | 'packs' | undefined;
   readonly workers?: number | undefined;
 };
+
+/** Runs that are taken one after the other by so many workers at most. `why`: not each started by itself; null: a person said so. */
+export type Packing = { workers: number; why: string | null };
 
 /** `node`: null before there is one. `words`: why it is not up there, for a person; null: it is. */
 export type RunPlace = { node: string | null; words: string | null };

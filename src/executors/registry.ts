@@ -1,7 +1,8 @@
 import { UserError } from '../base/user-error.js';
-import type { LaunchSpec, OpenExecutor } from './executor.js';
+import type { LaunchSpec, OpenExecutor, Packing } from './executor.js';
 import { openLocalExecutor } from './local/local-executor.js';
 import { jobProblem } from './slurm/job-problem.js';
+import { packingOf } from './slurm/packs/pack-choice.js';
 import { openSlurmExecutor } from './slurm/slurm-executor.js';
 
 /** What a run asks of the place where it is started. */
@@ -9,17 +10,26 @@ export type Demand = Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm'>;
 type Environment = Readonly<Record<string, string>>;
 
 /** `problem`: why what a run asks for cannot be had there at all, in words; null: nothing is known that stands in its way. */
-type Kind = { open: OpenExecutor; problem: (demand: Demand, environment: Environment) => Promise<string | null> };
+type Kind = {
+  open: OpenExecutor;
+  problem: (demand: Demand, environment: Environment) => Promise<string | null>;
+  packing: (demand: Pick<Demand, 'needs' | 'slurm'>) => Packing | null;
+};
 
 /** The kinds of executors there are, by name. Whoever adds one adds a folder and its line here. */
 const executors: Readonly<Record<string, Kind>> = {
-  local: { open: openLocalExecutor, problem: () => Promise.resolve(null) },
-  slurm: { open: openSlurmExecutor, problem: jobProblem },
+  local: { open: openLocalExecutor, problem: () => Promise.resolve(null), packing: () => null },
+  slurm: { open: openSlurmExecutor, problem: jobProblem, packing: packingOf },
 };
 
 /** @throws {UserError} When there is none of that name. */
 export function executorNamed(name: string): OpenExecutor {
   return kindNamed(name).open;
+}
+
+/** How runs that ask for that are taken by workers there; null: each is started by itself. */
+export function packingBy(name: string, demand: Pick<Demand, 'needs' | 'slurm'>): Packing | null {
+  return kindNamed(name).packing(demand);
 }
 
 /** Demands that are looked at: each is a call of some ms. */

@@ -31,13 +31,16 @@ const YOUTH_MS = 250;
 /** Families of attempts whose cgroups hold them are looked at every so many seconds. */
 const HELD_EVERY = 5;
 
-/** `MEMRL_CGROUP=off` in the supervisor's environment: runs get no cgroups of their own, though they could have them. */
+/**
+ * `MEMRL_CGROUP=off` in the supervisor's environment: runs get no cgroups of their own, though they could have them. In a job of
+ * Slurm they get none: they would leave that of the job.
+ */
 export function openLocalExecutor(
-  { runsDirectory, environment }: ExecutorSetting,
+  { runsDirectory, environment, job }: ExecutorSetting,
   listener: ExecutorListener,
 ): Executor {
-  const home = environment['MEMRL_CGROUP'] === 'off' ? null : openCgroupHome(runsDirectory);
-  return new LocalExecutor(listener, home);
+  const hasCgroups = environment['MEMRL_CGROUP'] !== 'off' && job === undefined;
+  return new LocalExecutor(listener, hasCgroups ? openCgroupHome(runsDirectory) : null, new OomWatch(), job);
 }
 
 /** Starts, watches and ends runs on this machine. They do not need it to live: a new one adopts what an old one started. */
@@ -46,7 +49,7 @@ export class LocalExecutor implements Executor {
   readonly #listener: ExecutorListener;
   readonly #home: CgroupHome | null;
   readonly #oom: OomWatch;
-  readonly #job: string | null;
+  readonly #job: string | undefined;
   readonly #table = new ProcessTable();
   readonly #families = new FamilyWatch();
   readonly #orders = new Orders((attempt) => this.#isWatched(attempt));
@@ -58,14 +61,9 @@ export class LocalExecutor implements Executor {
 
   /**
    * @param home Where each attempt gets a cgroup of its own; null: nowhere, and processes are found by what they carry.
-   * @param job Of Slurm, in which this process takes attempts that others have prepared; null: in none.
+   * @param job See `ExecutorSetting`.
    */
-  constructor(
-    listener: ExecutorListener,
-    home: CgroupHome | null = null,
-    oom = new OomWatch(),
-    job: string | null = null,
-  ) {
+  constructor(listener: ExecutorListener, home: CgroupHome | null = null, oom = new OomWatch(), job?: string) {
     this.#listener = listener;
     this.#home = home;
     this.#oom = oom;

@@ -28,14 +28,14 @@ const place = placeWord(hostIdentity());
  * supervisor reaches it. Returns at once. What stands in the way is told in `reason` and, if it can be, in the log.
  *
  * @param cgroup The attempt's own, for the shim to enter; null: none.
- * @param job Of Slurm, in which this process takes attempts that others have prepared; null: in none. The claim names it.
+ * @param job See `ExecutorSetting`.
  */
-export function startAttempt(spec: LaunchSpec, cgroup: string | null, job: string | null = null): ShimStart | Refusal {
-  const opened = job === null ? openedLog(spec) : reopenedLog(spec);
+export function startAttempt(spec: LaunchSpec, cgroup: string | null, job?: string): ShimStart | Refusal {
+  const opened = job === undefined ? openedLog(spec) : reopenedLog(spec);
   if (opened.kind === 'refused') return opened;
   const { log } = opened;
   try {
-    const start = launch(spec, log, { cgroup: cgroup ?? '', place: job === null ? place : `${place} job ${job}` });
+    const start = launch(spec, log, { cgroup: cgroup ?? '', place: job === undefined ? place : `${place} job ${job}` });
     // What passes by itself is not worth a line for every time it is tried.
     if (start.kind === 'refused' && !start.transient) say(log, `memrl-tui: ${start.reason}\n`);
     return start;

@@ -4,9 +4,8 @@ import { shellQuote } from '../../../text/shell-words.js';
 import { phaseOf, waitWords } from '../job-ending.js';
 import type { Queue } from '../queue-watch.js';
 import { commentFor, type SlurmCalls, type Submitted } from '../slurm-calls.js';
-import { packFiles } from './pack-files.js';
+import { BEAT_MS, packFiles } from './pack-files.js';
 import type { Pack, Worker } from './pack.js';
-import { BEAT_MS } from './pack-worker.js';
 
 /** A worker that the controller does not know for so long, and that gives no sign of life, is taken for gone, ms. */
 const FORGOTTEN_MS = 10_000;

@@ -1,4 +1,4 @@
-import type { LaunchSpec } from '../../executor.js';
+import type { LaunchSpec, Packing } from '../../executor.js';
 import { type Demand, gpusFor, jobOptions } from '../job-options.js';
 import type { PackText } from './pack-files.js';
 
@@ -17,13 +17,16 @@ export function isPacked({ needs, slurm }: Pick<Demand, 'needs' | 'slurm'>): boo
   return (needs.perGpu ?? 1) > 1 || (needs.seconds ?? Infinity) <= SHORT_S;
 }
 
-/** Why such runs go in packs, for a person who did not ask for it. */
-export function whyPacked({ needs }: Pick<Demand, 'needs'>): string {
-  return (needs.perGpu ?? 1) > 1 ? `${needs.perGpu} share a GPU` : 'each ends within some ten minutes';
+/** How such runs go in packs; null: each is a job. */
+export function packingOf(demand: Pick<Demand, 'needs' | 'slurm'>): Packing | null {
+  if (!isPacked(demand)) return null;
+  const { needs, slurm } = demand;
+  const short = 'each ends within some ten minutes';
+  const why = (needs.perGpu ?? 1) > 1 ? `${needs.perGpu} share a GPU` : short;
+  return { workers: workersFor(demand), why: slurm?.mode === 'packs' ? null : why };
 }
 
-/** Workers that equal runs have at most. */
-export function workersFor({ slurm }: Pick<Demand, 'slurm'>): number {
+function workersFor({ slurm }: Pick<Demand, 'slurm'>): number {
   return slurm?.workers ?? WORKERS;
 }
 

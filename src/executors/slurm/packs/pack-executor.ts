@@ -6,13 +6,12 @@
  * and how it ended, its own directory says as everywhere. A worker that is gone loses its runs, which end as interrupted; the
  * others take what it had not begun.
  */
-import { randomBytes } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import type { RunId } from '../../../base/ids.js';
 import { isTurnOver, nextTurn } from '../../../processes/turn.js';
 import { attemptDirectory, readExitCode, succeed } from '../../attempt/attempt-files.js';
 import { provenEnding } from '../../attempt/ending.js';
-import { openedLog } from '../../attempt/prepared-attempt.js';
+import { openedLog, type Refusal } from '../../attempt/prepared-attempt.js';
 import type {
   Ending,
   Executor,
@@ -24,14 +23,11 @@ import type {
   TakenOver,
 } from '../../executor.js';
 import { claimantOf, isAliveHere, mayStillRun, settledBy, takenAway } from '../disk-evidence.js';
-import type { Queue, QueueWatch } from '../queue-watch.js';
-import type { SlurmCalls } from '../slurm-calls.js';
+import type { Queue } from '../queue-watch.js';
 import { readKeys, writeKey } from '../submissions.js';
-import { Crew } from './crew.js';
-import { kindOf, packTextFor } from './pack-choice.js';
 import type { PackOrder, WorkerLine } from './pack-files.js';
-import { Pack, removeOldPacks, type Worker } from './pack.js';
-import { lossOf, type Member, newMember, ownNumber, type Team } from './team.js';
+import { removeOldPacks, type Worker } from './pack.js';
+import { begunBy, lossOf, type Member, newMember, ownNumber, type PackSetting, type Team, Teams } from './team.js';
 
 /** Between looks at what workers tell, while they do and when they have not for a while, ms. */
 const LOOK_MS = 50;
@@ -42,25 +38,13 @@ const GATHER_MS = 20;
 /** What a worker wrote last may be seen here so much later: file servers are behind, ms. */
 const DISAGREE_MS = 15_000;
 
-export type PackSetting = {
-  /** The folder of packs. */
-  root: string;
-  calls: SlurmCalls;
-  queue: Pick<QueueWatch, 'lookSoon'>;
-  environment: Readonly<Record<string, string>>;
-  /** The program of a worker. */
-  program: string;
-};
-
 export class PackExecutor implements Omit<Executor, 'resources'> {
   readonly #setting: PackSetting;
   readonly #listener: ExecutorListener;
   readonly #members = new Map<RunId, Member>();
   /** Starts that are not in a pack yet; one that is to end by then is taken out. */
   readonly #starting = new Set<RunId>();
-  readonly #teams = new Map<string, Team>();
-  /** Teams that take more, by what their runs have in common. */
-  readonly #byKind = new Map<string, Team>();
+  readonly #teams: Teams;
   #timer: NodeJS.Timeout | null = null;
   #stirredAt = 0;
   #isClosed = false;
@@ -68,6 +52,7 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
   constructor(setting: PackSetting, listener: ExecutorListener) {
     this.#setting = setting;
     this.#listener = listener;
+    this.#teams = new Teams(setting, (members, start) => this.#refuse(members, start));
     removeOldPacks(setting.root);
   }
 
@@ -82,7 +67,7 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
 
   /** Whether an attempt with these keys was put into a pack. */
   isOne(keys: readonly string[]): boolean {
-    return keys.some((key) => this.#teamOf(key) !== null);
+    return keys.some((key) => this.#teams.find(key) !== null);
   }
 
   async start(id: RunId, spec: LaunchSpec): Promise<Start> {
@@ -96,7 +81,7 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
     if (opened.kind === 'refused') return opened;
     closeSync(opened.log);
     try {
-      const team = this.#teamFor(spec, gpus);
+      const team = this.#teams.of(spec, gpus);
       const member = newMember({ id, number, known: number, directory, team });
       return await new Promise<Start>((answer) => {
         member.answer = answer;
@@ -133,7 +118,7 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
     const claimant = claimantOf(directory, number, keys);
     const settled = settledBy(folder, claimant);
     if (settled !== null) return settled;
-    const team = keys.map((key) => this.#teamOf(key)).findLast((found) => found !== null)!;
+    const team = keys.map((key) => this.#teams.find(key)).findLast((found) => found !== null)!;
     const member = newMember({ id, number, known: ownNumber(folder, number), directory, team });
     if (claimant.kind !== 'ours') return this.#adoptWaiting(member);
     member.worker = team.pack.workers.get(claimant.key) ?? null;
@@ -218,13 +203,13 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
 
   /** Of workers that the controller does not know. */
   missing(): string[] {
-    const workers = [...this.#teams.values()].flatMap(({ crew }) => crew.live);
+    const workers = this.#teams.all().flatMap(({ crew }) => crew.live);
     return workers.flatMap(({ missingSince, seen }) => (missingSince === null || seen === null ? [] : [seen.address]));
   }
 
   /** What the controller says. */
   told(queue: Queue): void {
-    for (const team of [...this.#teams.values()]) {
+    for (const team of this.#teams.all()) {
       team.crew.told(queue);
       this.#read(team);
       for (const worker of team.pack.workers.values())
@@ -244,38 +229,8 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
     this.#stir();
   }
 
-  /** @throws What the system says. */
-  #teamFor(spec: LaunchSpec, gpus: number): Team {
-    const text = packTextFor(spec, gpus);
-    const kind = kindOf(text);
-    const known = this.#byKind.get(kind);
-    if (known !== undefined) return known;
-    const team = this.#newTeam(Pack.make(this.#setting.root, randomBytes(8).toString('hex'), text));
-    this.#byKind.set(kind, team);
-    return team;
-  }
-
-  #teamOf(key: string): Team | null {
-    const known = this.#teams.get(key);
-    if (known !== undefined) return known;
-    const pack = Pack.find(this.#setting.root, key);
-    return pack === null ? null : this.#newTeam(pack);
-  }
-
-  #newTeam(pack: Pack): Team {
-    const { calls, environment, program, queue } = this.#setting;
-    const members = new Set<Member>();
-    const crew = new Crew(pack, {
-      ...{ calls, environment, program, stirred: () => queue.lookSoon() },
-      refused: ({ reason, transient }) => this.#refuse(members, { kind: 'refused', reason, transient }),
-    });
-    const team = { pack, crew, members };
-    this.#teams.set(pack.key, team);
-    return team;
-  }
-
   /** What Slurm does not take now is asked again; what it never takes is told to all who wait. */
-  #refuse(members: ReadonlySet<Member>, start: Extract<Start, { kind: 'refused' }>): void {
+  #refuse(members: ReadonlySet<Member>, start: Refusal): void {
     for (const member of members) {
       if (start.transient) this.#trouble(member, start.reason);
       else if (member.answer !== null && takenAway(member.directory, member.known)) {
@@ -307,22 +262,21 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
     if (this.#isClosed || this.#timer !== null) return;
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      for (const team of [...this.#teams.values()]) this.#read(team);
+      for (const team of this.#teams.all()) this.#read(team);
       if (this.#teams.size === 0) return;
       this.#lookSoon(performance.now() - this.#stirredAt > STIRRED_MS ? CALM_LOOK_MS : LOOK_MS);
     }, ms).unref();
   }
 
-  #fill({ pack, crew, members }: Team): void {
+  #fill(team: Team): void {
+    const { crew, members } = team;
     if (this.#isClosed) return;
     const { hopeless } = crew;
     if (hopeless !== null) this.#refuse(members, { kind: 'refused', reason: hopeless, transient: false });
     if (members.size > 0) return crew.fill(members.size);
     crew.dismiss();
     if (crew.live.length > 0 || crew.isSubmitting) return;
-    this.#teams.delete(pack.key);
-    for (const [kind, team] of this.#byKind) if (team.pack === pack) this.#byKind.delete(kind);
-    pack.remove();
+    this.#teams.remove(team);
   }
 
   #read(team: Team): void {
@@ -347,12 +301,10 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
     if (line.kind === 'begun') this.#hasBegun(member);
     else if (line.kind === 'troubled') this.#trouble(member, line.words);
     else if (line.kind === 'ended') this.#over(member, line.ending);
-    else this.#refuseOne(member, line.reason);
-  }
-
-  #refuseOne(member: Member, reason: string): void {
-    this.#forget(member.id);
-    member.answer?.({ kind: 'refused', reason, transient: false });
+    else {
+      this.#forget(member.id);
+      member.answer?.({ kind: 'refused', reason: line.reason, transient: false });
+    }
   }
 
   #hasBegun(member: Member): void {
@@ -364,12 +316,9 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
   }
 
   /** What became of the runs of a worker that is gone. Those that it had not begun others take. */
-  #settleLost({ pack, members }: Team, worker: Worker, goneSince: number): void {
+  #settleLost(team: Team, worker: Worker, goneSince: number): void {
     const isLate = performance.now() - goneSince > DISAGREE_MS;
-    const begun = [...members].filter(({ directory, known }) => {
-      const claimant = claimantOf(directory, known, [pack.key]);
-      return claimant.kind === 'ours' && claimant.key === worker.name;
-    });
+    const begun = begunBy(worker, team);
     for (const member of begun) {
       member.worker = worker;
       this.#hasBegun(member);

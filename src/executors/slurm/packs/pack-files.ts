@@ -23,6 +23,9 @@ export const packFiles = {
   log: 'log',
 } as const;
 
+/** Between signs of life of a worker, ms. */
+export const BEAT_MS = 10_000;
+
 export function workerFile(folder: string, worker: string): string {
   return join(folder, `${worker}.jsonl`);
 }

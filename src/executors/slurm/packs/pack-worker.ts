@@ -13,11 +13,11 @@ import { runFiles } from '../../../contract/files.js';
 import { Tail } from '../../../files/followed-file.js';
 import { statRegular } from '../../../files/regular-file.js';
 import { attemptDirectory, readClaim, withdraw } from '../../attempt/attempt-files.js';
-import type { Ending, LaunchSpec } from '../../executor.js';
-import { OomWatch } from '../../local/cgroup-home.js';
-import { LocalExecutor } from '../../local/local-executor.js';
+import type { Ending, Executor, LaunchSpec, OpenExecutor } from '../../executor.js';
+import { after } from '../../../base/eventually.js';
 import {
   addLines,
+  BEAT_MS,
   linesIn,
   packFiles,
   type PackTask,
@@ -33,8 +33,6 @@ const CALM_LOOK_MS = 500;
 const STIRRED_MS = 3000;
 /** A worker without a run waits for more for so long, ms. */
 const LINGER_MS = 5000;
-/** Between signs of life, ms. */
-export const BEAT_MS = 10_000;
 /** Before the end of its time a worker ends its runs, and so long after that request by force, ms. */
 const MARGIN_MS = 30_000;
 const FORCE_MS = 10_000;
@@ -45,6 +43,8 @@ const RETRY_MS = 1000;
 
 /** `index` of `count`: among the workers of its submission. `job`: its number. `restarts`: of this worker. */
 export type WorkerSetting = {
+  /** Opens the executor by which the runs are started. */
+  readonly open: OpenExecutor;
   readonly folder: string;
   readonly name: string;
   readonly index: number;
@@ -62,7 +62,7 @@ type Running = { readonly task: PackTask; readonly since: number; why: ((seconds
 
 export class PackWorker {
   readonly #setting: WorkerSetting;
-  readonly #executor: LocalExecutor;
+  readonly #executor: Executor;
   readonly #queue: Tail;
   readonly #file: string;
   /** Attempts that are for this worker first, and those that are for others first; oldest first. */
@@ -92,7 +92,8 @@ export class PackWorker {
         this.#tellOfRunning(id, (attempt) => ({ kind: 'troubled', id, attempt, words })),
       mayGiveUp: () => false,
     };
-    this.#executor = new LocalExecutor(listener, null, new OomWatch(), this.#mark);
+    const { folder, given } = setting;
+    this.#executor = setting.open({ runsDirectory: folder, environment: given, job: this.#mark }, listener);
   }
 
   start(): void {
@@ -176,15 +177,15 @@ export class PackWorker {
 
   #begin(task: PackTask): void {
     const { id, attempt } = task;
-    const start = this.#executor.start(id, specOf(task, this.#setting));
-    if (start.kind === 'started') {
-      this.#running.set(id, { task, since: performance.now(), why: null });
-      return;
-    }
-    if (start.transient) {
-      this.#own.unshift(task);
-      this.#shortUntil = performance.now() + RETRY_MS;
-    } else if (isWithdrawn(task)) this.#tell({ kind: 'refused', id, attempt, reason: start.reason });
+    this.#running.set(id, { task, since: performance.now(), why: null });
+    void after(this.#executor.start(id, specOf(task, this.#setting)), (start) => {
+      if (start.kind === 'started') return;
+      this.#running.delete(id);
+      if (start.transient) {
+        this.#own.unshift(task);
+        this.#shortUntil = performance.now() + RETRY_MS;
+      } else if (isWithdrawn(task)) this.#tell({ kind: 'refused', id, attempt, reason: start.reason });
+    });
   }
 
   #ended(id: RunId, attempt: number, ending: Ending): void {
@@ -242,9 +243,10 @@ export class PackWorker {
       const claim = readClaim(attemptDirectory(directory, attempt));
       const isOwn = claim.kind === 'begun' && claim.job === this.#mark && !ended.has(`${id} ${attempt}`);
       if (!isOwn) continue;
-      const found = this.#executor.adopt(id, directory, attempt);
-      if (found.kind === 'alive') this.#running.set(id, { task, since: performance.now(), why: null });
-      if (found.kind === 'ended') this.#tell({ kind: 'ended', id, attempt, ending: found.ending });
+      this.#running.set(id, { task, since: performance.now(), why: null });
+      void after(this.#executor.adopt(id, directory, attempt), (found) => {
+        if (found.kind === 'ended') this.#ended(id, attempt, found.ending);
+      });
     }
   }
 

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { askProgram } from '../../../processes/short-call.js';
+import { executorNamed } from '../../registry.js';
 import { isOfEnclosingJob, secondsOf } from '../slurm-calls.js';
 import { packFiles, type PackText } from './pack-files.js';
 import { PackWorker } from './pack-worker.js';
@@ -18,6 +19,7 @@ const [folder = '', name = '', count = '1', restarts = '0'] = process.argv.slice
 const { env } = process;
 const worker = new PackWorker(
   {
+    open: executorNamed('local'),
     ...{ folder, name, count: Number(count), restarts: Number(restarts), index: Number(name.split('.').at(-1)) },
     ...{ job: Number(env['SLURM_JOB_ID']), node: env['SLURMD_NODENAME'] ?? '' },
     text: JSON.parse(readFileSync(join(folder, packFiles.pack), 'utf8')) as PackText,
