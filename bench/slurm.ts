@@ -54,9 +54,9 @@ async function results(folder: string, environment: Record<string, string>): Pro
   for (let round = 0; round < ROUNDS; round++) {
     for (const kind of ['local', 'packs'] as const) {
       const runs = join(folder, `${kind}${round}`);
-      const executor = kind === 'local' ? 'local' : 'slurm';
+      const [executor, slots] = kind === 'local' ? ['local', { slots: SLOTS }] : ['slurm', {}];
       times[kind].push(
-        await withFleet(runs, { ...environment, MEMRL_EXECUTOR: executor }, (fleet) => timeOf(fleet, runs)),
+        await withFleet(runs, { ...environment, MEMRL_EXECUTOR: executor }, (fleet) => timeOf(fleet, runs, slots)),
       );
     }
   }
@@ -93,7 +93,7 @@ async function queued(folder: string, environment: Record<string, string>, mode:
   const given = { ...counted.environment, MEMRL_EXECUTOR: 'slurm' };
   const { answered, inQueue, calls, seconds } = await withFleet(runs, given, async (fleet) => {
     const start = performance.now();
-    await submit(fleet, runs, QUEUED, { mode, workers: SLOTS });
+    await submit(fleet, runs, { count: QUEUED, slurm: { mode, workers: SLOTS }, slots: {} });
     const answered = performance.now() - start;
     await fleet.until(() => [...fleet.runs.values()].filter(({ state }) => state === 'starting').length >= 1000);
     const inQueue = performance.now() - start;
@@ -138,24 +138,26 @@ async function withFleet<Result>(
   }
 }
 
-async function timeOf(fleet: Fleet, runs: string): Promise<number> {
+async function timeOf(fleet: Fleet, runs: string, slots: Submitted['slots']): Promise<number> {
   const start = performance.now();
-  await submit(fleet, runs, RUNS, { mode: 'packs', workers: SLOTS });
+  await submit(fleet, runs, { count: RUNS, slurm: { mode: 'packs', workers: SLOTS }, slots });
   await fleet.until(({ status }) => status.settled);
   const undone = [...fleet.runs.values()].filter(({ state }) => state !== 'done').length;
   if (undone > 0) throw new Error(`${undone} runs are not done`);
   return performance.now() - start;
 }
 
-async function submit(fleet: Fleet, runs: string, count: number, slurm: SlurmOptions): Promise<void> {
+/** `slots`: of this machine; of Slurm there are as many as a supervisor grants. */
+type Submitted = { count: number; slurm: SlurmOptions; slots: { slots?: number } };
+
+async function submit(fleet: Fleet, runs: string, { count, slurm, slots }: Submitted): Promise<void> {
   const resources = Resources.parse({ gpus: 0, slurm });
   const all = plan(
     runs,
     's',
     Array.from({ length: count }, () => ({ argv: ['true'], resources })),
   );
-  const slots = fleet.status.cpu.slots > 100 ? {} : { slots: SLOTS };
-  const ack = await fleet.submit(all, { PATH: process.env['PATH'] ?? '' }, { ...slots, gpus: 'none' });
+  const ack = await fleet.submit(all, { PATH: process.env['PATH'] ?? '' }, slots);
   if (!ack.ok) throw new Error(ack.message);
 }
 
