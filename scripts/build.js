@@ -41,6 +41,7 @@ async function bundlePrograms() {
   await bundle('supervisor', 'src/supervisor/main.ts');
   await bundle('reader-thread', 'src/supervisor/reading/reader-thread.ts');
   await bundle('compute-thread', 'src/lab/tinker/server/compute-thread.ts');
+  await bundle('slurm-worker', 'src/executors/slurm/packs/worker-main.ts');
   await bundleLibrary();
 }
 
@@ -97,7 +98,7 @@ async function bundle(name, entry) {
     logLevel: 'warning',
   });
   chmodSync(file, 0o755);
-  if (name.endsWith('-thread')) return;
+  if (name.endsWith('-thread') || name.endsWith('-worker')) return;
   // Runs find both programs here by name, however memrl-tui itself was started.
   const link = join(dist, 'bin', name);
   if (existsSync(link)) unlinkSync(link);

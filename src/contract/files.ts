@@ -63,6 +63,8 @@ export const supervisorFiles = {
   log: 'log',
   /** Name of the executor whose runs may not have ended yet. */
   executor: 'executor',
+  /** What the supervisor and workers on a cluster tell each other. */
+  packs: 'packs',
   /** Directories of runs that are symbolic links, and their targets at the first start. */
   linked: 'linked.jsonl',
   /** The number of early-termination rungs at which each live run has been judged. */

@@ -77,8 +77,11 @@ export type ExecutorListener = {
   mayGiveUp: (id: RunId) => boolean;
 };
 
-/** The arguments of an executor. `environment`: the supervisor's, for variables of one kind of executor. */
-export type ExecutorSetting = { runsDirectory: string; environment: Readonly<Record<string, string>> };
+/**
+ * The arguments of an executor. `environment`: the supervisor's, for variables of one kind of executor. `job`: id of the Slurm
+ * job in which it runs attempts that others have prepared, and which their claims name; absent: it runs in none.
+ */
+export type ExecutorSetting = { runsDirectory: string; environment: Readonly<Record<string, string>>; job?: string };
 
 /** Creates an executor of one kind. */
 export type OpenExecutor = (setting: ExecutorSetting, listener: ExecutorListener) => Executor;
@@ -115,12 +118,21 @@ export type LaunchSpec = {
 };
 
 /**
- * `gpus`: `auto` takes one if there are any. `gpuMemory`: MiB on each; null: not declared. `seconds`: time limit of the run, its
- * grace period included; null: none.
+ * `gpus`: `auto` takes one if there are any. `gpuMemory`: MiB on each; null: not declared. `perGpu`: number of runs that may share
+ * one; absent: 1. `seconds`: time limit of the run, its grace period included; null: none.
  */
-type RunNeeds = { gpus: number | 'auto'; gpuMemory: number | null; cpus: number; seconds?: number | null };
+type RunNeeds = {
+  gpus: number | 'auto';
+  gpuMemory: number | null;
+  perGpu?: number;
+  cpus: number;
+  seconds?: number | null;
+};
 
-/** Options of sbatch. `time`: seconds. `extra`: words for its command line. */
+/**
+ * Options of sbatch. `time`: seconds. `extra`: words for its command line. `mode`: `jobs`: each run is a job; `packs`: jobs are
+ * workers that take one run after the other. `workers`: the largest number of such jobs for equal runs.
+ */
 export type SlurmOptions = {
   readonly partition?: string | undefined;
   readonly account?: string | undefined;
@@ -128,7 +140,12 @@ export type SlurmOptions = {
   readonly time?: number | undefined;
   readonly constraint?: string | undefined;
   readonly extra?: readonly string[] | undefined;
+  readonly mode?: 'auto' | 'jobs' | 'packs' | undefined;
+  readonly workers?: number | undefined;
 };
+
+/** Runs that at most `workers` workers take one after the other. `why`: the reason for that; null: the sweep file asks for it. */
+export type Packing = { workers: number; why: string | null };
 
 /** `node`: null before the run has one. `words`: why it is not up there, in words; null: it is. */
 export type RunPlace = { node: string | null; words: string | null };

@@ -1,25 +1,38 @@
 import { UserError } from '../base/user-error.js';
-import type { LaunchSpec, OpenExecutor } from './executor.js';
+import type { LaunchSpec, OpenExecutor, Packing } from './executor.js';
 import { openLocalExecutor } from './local/local-executor.js';
 import { jobProblem } from './slurm/job-problem.js';
+import { packingOf } from './slurm/packs/pack-choice.js';
 import { openSlurmExecutor } from './slurm/slurm-executor.js';
 
 /** What a run requires of the place where it starts. */
 export type Demand = Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm'>;
 type Environment = Readonly<Record<string, string>>;
 
-/** `problem`: why the requirements of a run cannot be met there at all, in words; null: nothing is known to prevent it. */
-type Kind = { open: OpenExecutor; problem: (demand: Demand, environment: Environment) => Promise<string | null> };
+/**
+ * `problem`: why the requirements of a run cannot be met there at all, in words; null: nothing is known to prevent it. `packing`:
+ * how workers take runs with these requirements; null: each run is started by itself.
+ */
+type Kind = {
+  open: OpenExecutor;
+  problem: (demand: Demand, environment: Environment) => Promise<string | null>;
+  packing: (demand: Pick<Demand, 'needs' | 'slurm'>) => Packing | null;
+};
 
 /** The kinds of executors by name. To add one: a folder, and its line here. */
 const executors: Readonly<Record<string, Kind>> = {
-  local: { open: openLocalExecutor, problem: () => Promise.resolve(null) },
-  slurm: { open: openSlurmExecutor, problem: jobProblem },
+  local: { open: openLocalExecutor, problem: () => Promise.resolve(null), packing: () => null },
+  slurm: { open: openSlurmExecutor, problem: jobProblem, packing: packingOf },
 };
 
 /** The executor of a name. @throws {UserError} When there is none. */
 export function executorNamed(name: string): OpenExecutor {
   return kindNamed(name).open;
+}
+
+/** How workers of the named executor take runs with these requirements; null: each run is started by itself. */
+export function packingBy(name: string, demand: Pick<Demand, 'needs' | 'slurm'>): Packing | null {
+  return kindNamed(name).packing(demand);
 }
 
 /** Limit on the demands that are checked, as each is a call of some ms. */

@@ -25,7 +25,10 @@ export type DoneRule = z.infer<typeof DoneRule>;
 export const StopRule = z.strictObject({ when: z.string(), for: z.int().positive().default(1) });
 export type StopRule = z.infer<typeof StopRule>;
 
-/** Options of `sbatch`. `time`: seconds. `extra`: more words for its command line. */
+/**
+ * Options of `sbatch`. `time`: seconds. `extra`: more words for its command line.
+ * `mode`: whether each run is a job, or workers take one after the other, at most `workers` for equal runs.
+ */
 export const SlurmOptions = z.strictObject({
   partition: z.string().optional(),
   account: z.string().optional(),
@@ -33,6 +36,8 @@ export const SlurmOptions = z.strictObject({
   time: z.number().positive().optional(),
   constraint: z.string().optional(),
   extra: z.array(z.string()).optional(),
+  mode: z.enum(['auto', 'jobs', 'packs']).optional(),
+  workers: z.int().positive().optional(),
 });
 export type SlurmOptions = z.infer<typeof SlurmOptions>;
 

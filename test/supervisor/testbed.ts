@@ -24,7 +24,11 @@ export function bundledSupervisor(): Promise<string> {
 async function bundle(): Promise<string> {
   const outdir = mkdtempSync(join(tmpdir(), 'supervisor-'));
   await build({
-    entryPoints: { supervisor: 'src/supervisor/main.ts', 'reader-thread': 'src/supervisor/reading/reader-thread.ts' },
+    entryPoints: {
+      supervisor: 'src/supervisor/main.ts',
+      'reader-thread': 'src/supervisor/reading/reader-thread.ts',
+      'slurm-worker': 'src/executors/slurm/packs/worker-main.ts',
+    },
     outdir,
     bundle: true,
     platform: 'node',

@@ -106,10 +106,20 @@ function liveState({ row }: Change): RunWord | null {
 }
 
 function slotsText(slots: readonly string[]): string {
-  if (slots[0] === 'slurm') return `${counted(slots.length, 'job')} of Slurm, which decides where and when`;
+  if (/^slurm/.test(slots[0] ?? '')) return slurmText(slots);
   return slots.length === 0
     ? 'none'
     : `${slots.length} (${slots.length > 8 ? `${slots[0]} … ${slots.at(-1)}` : slots.join(', ')})`;
+}
+
+function slurmText(slots: readonly string[]): string {
+  const jobs = slots.filter((slot) => slot === 'slurm job').length;
+  const workers = slots.length - jobs;
+  const parts = [
+    ...(jobs > 0 ? [counted(jobs, 'job')] : []),
+    ...(workers > 0 ? [`up to ${counted(workers, 'worker')}`] : []),
+  ];
+  return `${parts.join(' and ')} of Slurm, which decides where and when`;
 }
 
 type GroupOptions = {

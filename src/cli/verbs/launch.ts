@@ -30,6 +30,7 @@ import { differenceFrom, editLines, estimateOf, fleetIfUp, timeOf } from '../pla
 import { planJson } from '../plan/plan-json.js';
 import { planLines } from '../plan/plan-lines.js';
 import { leftOutNow, optionWords, saidBy, withLeftOut } from '../plan/said-at-launch.js';
+import { packNote, slurmSlots } from '../plan/slurm-plan.js';
 import { wandbNote } from '../plan/wandb-note.js';
 import { printReport } from '../print-report.js';
 import { besideRows, readPlan, type ReadPlan } from '../read-plan.js';
@@ -73,7 +74,7 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
   // Refused at once, also where there is nothing left to do.
   requestedSlots(options);
   const warning = originWarning(asRead, file, options);
-  await refuseImpossibleJobs(asRead.plan);
+  await refuseImpossibleJobs(asRead.plan, options.perGpu);
   const surveys = await surveysOf(asRead.plan, runsDirectory(options.runs), definedEnvironment());
   if (options.dryRun === true) {
     const logging = wandbNote(asRead.plan.runs, definedEnvironment(), requestedProject(options));
@@ -103,8 +104,8 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
 }
 
 /** Said before anything is submitted: what no machine can give a run would keep it waiting for ever. */
-function refuseImpossibleJobs({ runs, executor }: ReadPlan['plan']): Promise<void> {
-  const demands = runs.map((run) => ({ cwd: '/', ...demandOf(run) }));
+function refuseImpossibleJobs({ runs, executor }: ReadPlan['plan'], perGpu: number | undefined): Promise<void> {
+  const demands = runs.map((run) => ({ cwd: '/', ...demandOf(run, perGpu) }));
   return refuseImpossible(executor ?? 'local', demands, definedEnvironment());
 }
 
@@ -154,7 +155,8 @@ async function showPlan(
   const read = fleet === null ? asRead : besideRows(asRead, fleet.runs);
   const secrets = exposedSecrets(read.plan.runs, definedEnvironment());
   const silence = fleet === null && lockOf(directory) !== null ? silentNote : null;
-  const all = [...(read.plan.notes ?? []), ...notesOfLaunch, secrets, silence];
+  const packs = read.plan.executor === 'slurm' ? packNote(read.plan.runs, options.perGpu) : null;
+  const all = [...(read.plan.notes ?? []), ...notesOfLaunch, packs, secrets, silence];
   const notes = all.filter((note) => note !== null);
   const plan = { ...read.plan, notes };
   try {
@@ -225,7 +227,7 @@ async function slotsOf(
   fleet: Fleet | null,
 ): Promise<string[]> {
   // Slurm says how many are up at a time.
-  if (executor === 'slurm') return Array.from({ length: options.slots ?? runs.length }, () => 'slurm');
+  if (executor === 'slurm') return slurmSlots(runs, options.slots ?? runs.length, options.perGpu);
   const reading = await readGpus(process.env);
   const view = reading.kind === 'gpus' ? { ...nothingKnown, gpus: reading.gpus, at: 0 } : nothingKnown;
   const room = { cores: usableCores(), view, visible: visibleOf(view, definedEnvironment()) };

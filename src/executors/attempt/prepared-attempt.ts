@@ -28,12 +28,21 @@ export function openedLog(spec: LaunchSpec): { kind: 'opened'; log: number } | R
     if (obstacle !== null) return { kind: 'refused', reason: obstacle, transient: false };
     if (!hasRoom(spec.directory)) return full(spec.directory);
     for (const [name, text] of Object.entries(spec.files ?? {})) writeFresh(join(spec.directory, name), text);
-    const opened = openForAppending(join(spec.directory, runFiles.log));
-    if (opened.kind !== 'file') return unwritable(spec.directory, opened);
-    separate(opened.descriptor, spec.attempt);
-    return { kind: 'opened', log: opened.descriptor };
+    const opened = reopenedLog(spec);
+    if (opened.kind === 'opened') separate(opened.log, spec.attempt);
+    return opened;
   } catch (error) {
     return refusal(error, `cannot write to ${spec.directory}`);
+  }
+}
+
+/** The log of an attempt that `openedLog` has prepared in another process; the caller closes it. */
+export function reopenedLog({ directory }: LaunchSpec): { kind: 'opened'; log: number } | Refusal {
+  try {
+    const opened = openForAppending(join(directory, runFiles.log));
+    return opened.kind === 'file' ? { kind: 'opened', log: opened.descriptor } : unwritable(directory, opened);
+  } catch (error) {
+    return refusal(error, `cannot write to ${directory}`);
   }
 }
 

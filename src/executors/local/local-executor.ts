@@ -31,13 +31,16 @@ const YOUTH_MS = 250;
 /** Descendants of attempts in cgroups are looked at every so many seconds. */
 const HELD_EVERY = 5;
 
-/** Opens the executor. With `MEMRL_CGROUP=off` in the supervisor's environment runs get no cgroups. */
+/**
+ * Opens the executor. With `MEMRL_CGROUP=off` in the supervisor's environment runs get no cgroups. Neither do they in a job of
+ * Slurm, whose cgroup they would leave.
+ */
 export function openLocalExecutor(
-  { runsDirectory, environment }: ExecutorSetting,
+  { runsDirectory, environment, job }: ExecutorSetting,
   listener: ExecutorListener,
 ): Executor {
-  const home = environment['MEMRL_CGROUP'] === 'off' ? null : openCgroupHome(runsDirectory);
-  return new LocalExecutor(listener, home);
+  const hasCgroups = environment['MEMRL_CGROUP'] !== 'off' && job === undefined;
+  return new LocalExecutor(listener, hasCgroups ? openCgroupHome(runsDirectory) : null, new OomWatch(), job);
 }
 
 /** Starts, watches and ends runs on this machine. They live independently of it: a new executor adopts those of an old one. */
@@ -46,6 +49,7 @@ export class LocalExecutor implements Executor {
   readonly #listener: ExecutorListener;
   readonly #home: CgroupHome | null;
   readonly #oom: OomWatch;
+  readonly #job: string | undefined;
   readonly #table = new ProcessTable();
   readonly #families = new FamilyWatch();
   readonly #orders = new Orders((attempt) => this.#isWatched(attempt));
@@ -55,11 +59,15 @@ export class LocalExecutor implements Executor {
   #pulse: NodeJS.Timeout | null = null;
   #beats = 0;
 
-  /** @param home Creates a cgroup for each attempt; null: processes are found by their marks. */
-  constructor(listener: ExecutorListener, home: CgroupHome | null = null, oom = new OomWatch()) {
+  /**
+   * @param home Creates a cgroup for each attempt; null: processes are found by their marks.
+   * @param job See `ExecutorSetting`.
+   */
+  constructor(listener: ExecutorListener, home: CgroupHome | null = null, oom = new OomWatch(), job?: string) {
     this.#listener = listener;
     this.#home = home;
     this.#oom = oom;
+    this.#job = job;
     this.#naming = new Naming({
       isWatched: (attempt) => this.#isWatched(attempt),
       table: this.#table,
@@ -81,7 +89,7 @@ export class LocalExecutor implements Executor {
   start(id: RunId, spec: LaunchSpec): Start {
     const { directory, attempt: number } = spec;
     const cgroup = this.#home?.make(id, number) ?? null;
-    const start = startAttempt(spec, cgroup);
+    const start = startAttempt(spec, cgroup, this.#job);
     if (start.kind === 'refused') {
       if (cgroup !== null) this.#home?.remove(cgroup);
       return start;

@@ -5,7 +5,15 @@ import { attemptDirectory } from '../attempt/attempt-files.js';
 import { placeWord } from '../attempt/claim-text.js';
 import { problemOf } from '../attempt/command-problem.js';
 import { carried } from '../attempt/environment-carrier.js';
-import { codeOf, niceProgram, openedLog, type Refusal, refusal, say } from '../attempt/prepared-attempt.js';
+import {
+  codeOf,
+  niceProgram,
+  openedLog,
+  type Refusal,
+  refusal,
+  reopenedLog,
+  say,
+} from '../attempt/prepared-attempt.js';
 import { SHIM } from '../attempt/shim.js';
 import type { LaunchSpec, Start } from '../executor.js';
 
@@ -20,13 +28,14 @@ const place = placeWord(hostIdentity());
  * the supervisor affects it. Returns at once. A failure is in `reason` and, if possible, in the log.
  *
  * @param cgroup The attempt's cgroup for the shim to enter; null: none.
+ * @param job See `ExecutorSetting`.
  */
-export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart | Refusal {
-  const opened = openedLog(spec);
+export function startAttempt(spec: LaunchSpec, cgroup: string | null, job?: string): ShimStart | Refusal {
+  const opened = job === undefined ? openedLog(spec) : reopenedLog(spec);
   if (opened.kind === 'refused') return opened;
   const { log } = opened;
   try {
-    const start = launch(spec, log, cgroup);
+    const start = launch(spec, log, { cgroup: cgroup ?? '', place: job === undefined ? place : `${place} job ${job}` });
     // Transient failures are not logged, as the start is tried many times.
     if (start.kind === 'refused' && !start.transient) say(log, `memrl-tui: ${start.reason}\n`);
     return start;
@@ -35,7 +44,10 @@ export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart
   }
 }
 
-function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart | Refusal {
+/** What the shim is told beside the command. */
+type ShimSetting = { cgroup: string; place: string };
+
+function launch(spec: LaunchSpec, log: number, setting: ShimSetting): ShimStart | Refusal {
   const { directory, attempt, argv, cwd, environment, nice } = spec;
   const args = [
     '-c',
@@ -43,8 +55,8 @@ function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart
     'memrl-shim',
     // Without links: at its end the shim compares it, to notice whether another directory has replaced its own.
     realpathSync.native(attemptDirectory(directory, attempt)),
-    cgroup ?? '',
-    place,
+    setting.cgroup,
+    setting.place,
     ...(nice === undefined ? [] : [niceProgram(), '-n', String(nice)]),
     ...carried(argv, environment),
   ];

@@ -1,7 +1,26 @@
-import type { Found } from '../executor.js';
-import { attemptObstacle, endedAgo, withdraw, attemptDirectory } from '../attempt/attempt-files.js';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { statRegular } from '../../files/regular-file.js';
+import { relationTo } from '../../processes/host-identity.js';
+import { isAlive } from '../../processes/process-identity.js';
+import { attemptDirectory, attemptObstacle, endedAgo, readClaim, withdraw } from '../attempt/attempt-files.js';
 import { provenEnding } from '../attempt/ending.js';
-import type { claimantOf } from './job-ending.js';
+import type { Found } from '../executor.js';
+
+/** A run that has written nothing for so long is taken for dead when Slurm does not know its job, ms. */
+const QUIET_MS = 300_000;
+
+/** Whose the attempt is. `other`: a supervisor withdrew it, or another job or machine began it. */
+export type Claimant = { kind: 'none' } | { kind: 'other' } | { kind: 'ours'; key: string; job: number };
+
+/** @param keys Of the submissions of the attempt, or of its pack: the keys of its workers begin with that and `-`. */
+export function claimantOf(directory: string, number: number, keys: readonly string[]): Claimant {
+  const claim = readClaim(attemptDirectory(directory, number));
+  if (claim.kind === 'none' || claim.kind === 'unreadable') return { kind: 'none' };
+  const [job = '', key = ''] = (claim.kind === 'begun' ? (claim.job ?? '') : '').split(':');
+  const isOurs = keys.some((each) => key === each || key.startsWith(`${each}-`));
+  return isOurs ? { kind: 'ours', key, job: Number(job) } : { kind: 'other' };
+}
 
 /** Whether no job can begin the attempt any more. */
 export function takenAway(directory: string, number: number): boolean {
@@ -11,8 +30,6 @@ export function takenAway(directory: string, number: number): boolean {
     return false;
   }
 }
-
-type Claimant = ReturnType<typeof claimantOf>;
 
 /** What the disk alone says of an attempt; null: Slurm has to be asked. */
 export function settledBy(folder: string, claimant: Claimant): Found | null {
@@ -28,4 +45,34 @@ export function settledBy(folder: string, claimant: Claimant): Found | null {
   if (claimant.kind !== 'other') return null;
   // Begun by what is no job of Slurm, or withdrawn.
   return proven === null ? { kind: 'withdrawn', neverRan: true } : { kind: 'ended', pid: 0, ending: proven };
+}
+
+/**
+ * Whether an attempt without an exit code may be running though Slurm does not know its job, as after the loss of a controller.
+ * Where its node is this machine its process tells; else whether its run has written anything lately.
+ */
+export function mayStillRun(directory: string, number: number): boolean {
+  return isAliveHere(directory, number) ?? Date.now() - newestIn(directory) < QUIET_MS;
+}
+
+/** Whether the shim of an attempt lives; null: it is on another machine, and nobody can see that from here. */
+export function isAliveHere(directory: string, number: number): boolean | null {
+  const claim = readClaim(attemptDirectory(directory, number));
+  if (claim.kind !== 'begun') return false;
+  const { place, identity } = claim;
+  const relation = place === null ? 'foreign' : relationTo({ ...place, bootId: identity.bootId });
+  return relation === 'foreign' ? null : relation === 'same' && isAlive(identity);
+}
+
+/** When a file directly in the directory was last written, Unix ms; 0: none is there. */
+export function newestIn(directory: string): number {
+  try {
+    const times = readdirSync(directory).map((name) => {
+      const there = statRegular(join(directory, name));
+      return there.kind === 'file' ? there.stat.mtimeMs : 0;
+    });
+    return Math.max(0, ...times);
+  } catch {
+    return 0;
+  }
 }

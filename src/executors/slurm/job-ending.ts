@@ -1,5 +1,5 @@
 import type { Ending } from '../executor.js';
-import { attemptDirectory, readClaim } from '../attempt/attempt-files.js';
+import { attemptDirectory } from '../attempt/attempt-files.js';
 import { provenEnding } from '../attempt/ending.js';
 import type { QueuedJob } from './slurm-calls.js';
 
@@ -56,7 +56,7 @@ export function endingOf(job: QueuedJob, directory: string, number: number, aske
 }
 
 /** What Slurm did to a job that ended it; null: nothing but what was asked of it. */
-function doneTo({ state, seconds }: QueuedJob, { terminated, killed }: Asked, where: string): Ending | null {
+export function doneTo({ state, seconds }: QueuedJob, { terminated, killed }: Asked, where: string): Ending | null {
   const interrupted = interruptions[state];
   if (interrupted !== undefined)
     return { kind: 'interrupted', ...interrupted, reason: `${interrupted.reason}${where}` };
@@ -81,16 +81,4 @@ const interruptions: Readonly<Record<string, { signal: string; reason: string }>
 function unproven({ address, state, reason }: QueuedJob, where: string): string {
   const why = reason === 'None' ? '' : `, ${reason}`;
   return `Slurm says ${state}${why} of job ${address}${where}, and it left no exit code`;
-}
-
-/** Whose the attempt is. `other`: a supervisor withdrew it, or another job or machine began it. */
-export function claimantOf(
-  directory: string,
-  number: number,
-  keys: readonly string[],
-): { kind: 'none' } | { kind: 'other' } | { kind: 'ours'; key: string; job: number } {
-  const claim = readClaim(attemptDirectory(directory, number));
-  if (claim.kind === 'none' || claim.kind === 'unreadable') return { kind: 'none' };
-  const [job = '', key = ''] = (claim.kind === 'begun' ? (claim.job ?? '') : '').split(':');
-  return keys.includes(key) ? { kind: 'ours', key, job: Number(job) } : { kind: 'other' };
 }

@@ -2,27 +2,25 @@ import { basename, dirname, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import type { LaunchSpec } from '../executor.js';
 
-/** Added to what a run may take by itself: its end by the supervisor comes first, seconds. */
+/** Seconds added to what a run may take, so that the supervisor ends it before Slurm does. */
 const SPARE = 60;
 
+/** What a job is asked for on behalf of a run. */
+export type Demand = Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm'>;
+
+/** @param gpusOfAuto What a run gets that takes a GPU where there is one. */
+export function gpusFor({ gpus }: Demand['needs'], gpusOfAuto: number): number {
+  return gpus === 'auto' ? gpusOfAuto : gpus;
+}
+
 /** The words for `sbatch` that say what jobs may have, and where: equal for runs that may be submitted together. */
-export function jobOptions(
-  { cwd, needs, slurm = {} }: Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm'>,
-  gpusOfAuto: number,
-): string[] {
-  const gpus = needs.gpus === 'auto' ? gpusOfAuto : needs.gpus;
+export function jobOptions({ cwd, needs, slurm = {} }: Demand, gpusOfAuto: number): string[] {
+  const gpus = gpusFor(needs, gpusOfAuto);
   const seconds = needs.seconds == null ? null : needs.seconds + SPARE;
   const time = slurm.time ?? seconds;
   return [
-    ...[
-      '--export=ALL',
-      '--open-mode=append',
-      '--no-requeue',
-      '--nodes=1',
-      '--ntasks=1',
-      `--cpus-per-task=${needs.cpus}`,
-    ],
-    ...['-D', cwd],
+    ...['--export=ALL', '--open-mode=append', '--no-requeue', '-D', cwd],
+    ...['--nodes=1', '--ntasks=1', `--cpus-per-task=${needs.cpus}`],
     ...(gpus === 0 ? [] : [`--gres=gpu:${gpus}`]),
     ...(time === null ? [] : [`--time=${clock(time)}`]),
     ...(['partition', 'account', 'qos', 'constraint'] as const).flatMap((name) => {

@@ -1,5 +1,13 @@
-import { type Job, type Order, orderWords } from './job.js';
+import type { Job, Order } from './job.js';
 import type { SlurmCalls } from './slurm-calls.js';
+
+/** `scancel` with these words. The batch shell and all that it has started get the signal. */
+const orderWords: Readonly<Record<Order, readonly string[]>> = {
+  terminate: ['--full', '-s', 'TERM'],
+  cancel: [],
+  pause: ['--full', '-s', 'STOP'],
+  continue: ['--full', '-s', 'CONT'],
+};
 
 /** Addresses in one call. */
 const AT_ONCE = 500;

@@ -1,17 +1,17 @@
 import { isOnPath } from '../../processes/program-file.js';
-import type { LaunchSpec } from '../executor.js';
-import { jobOptions } from './job-options.js';
+import { type Demand, jobOptions } from './job-options.js';
+import { isPacked, workerOptions } from './packs/pack-choice.js';
 import { SlurmCalls } from './slurm-calls.js';
 
 /** Why Slurm would refuse a job that asks for that, in words; null: it would not, or does not answer now. Submits nothing. */
 export async function jobProblem(
-  demand: Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm'>,
+  demand: Demand,
   environment: Readonly<Record<string, string>>,
 ): Promise<string | null> {
   if (!isOnPath('sbatch', environment)) return 'Slurm is not here: there is no `sbatch` on the PATH.';
   const calls = new SlurmCalls(environment);
   const { gpus } = await calls.limits();
-  const options = jobOptions(demand, gpus);
+  const options = isPacked(demand) ? workerOptions(demand, gpus) : jobOptions(demand, gpus);
   const tested = await calls.submit(['--test-only', ...options], '#!/bin/sh\n', environment);
   if (tested.kind !== 'refused' || tested.transient) return null;
   const asked = options.filter((word) => /^--(gres|cpus|time|partition|account|qos|constraint)/.test(word));

@@ -7,7 +7,7 @@ import { SHIM } from '../attempt/shim.js';
 import { niceProgram } from '../attempt/prepared-attempt.js';
 
 /**
- * What the shell of a job does before it is the shim of the attempt (`local/shim.ts`). Called with the directory of the attempt,
+ * What the shell of a job does before it is the shim of the attempt (`attempt/shim.ts`). Called with the directory of the attempt,
  * the key of its submission, the working directory, and how many of the words that follow come after a preemption only.
  *
  * - Slurm may start a job again, after a preemption or when its node failed. The claim is then this job's own, as its line says:

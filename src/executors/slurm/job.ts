@@ -32,22 +32,12 @@ export type Job = {
 
 export type Order = 'terminate' | 'cancel' | 'pause' | 'continue';
 
-/** `scancel` with these words. The batch shell and all that it has started get the signal. */
-export const orderWords: Readonly<Record<Order, readonly string[]>> = {
-  terminate: ['--full', '-s', 'TERM'],
-  cancel: [],
-  pause: ['--full', '-s', 'STOP'],
-  continue: ['--full', '-s', 'CONT'],
-};
-
 export function newJob(
   which: Pick<Job, 'id' | 'number' | 'directory' | 'spec' | 'keys' | 'address'>,
   answer: Job['answer'],
 ): Job {
-  return {
-    ...{ ...which, answer, seen: null, missingSince: null, disagreesSince: null },
-    ...{ terminated: false, killed: false, paused: false, orders: [], trouble: null },
-  };
+  const told = { seen: null, missingSince: null, disagreesSince: null, trouble: null };
+  return { ...which, ...told, answer, terminated: false, killed: false, paused: false, orders: [] };
 }
 
 /** The number by which people know it. */

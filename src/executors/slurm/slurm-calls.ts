@@ -118,10 +118,13 @@ export class SlurmCalls {
 
 const silent = "Slurm's controller does not answer";
 
-/** What an enclosing job says of itself, and of its GPUs, would be taken for the new one's. */
+/** Whether a variable says what a job is and which GPUs it has: to another job it would tell what is not so. */
+export function isOfEnclosingJob(name: string): boolean {
+  return /^(SLURM_|SLURMD_|SLURM$|CUDA_VISIBLE_DEVICES$|ROCR_VISIBLE_DEVICES$|GPU_DEVICE_ORDINAL$)/.test(name);
+}
+
 function forJob(environment: Environment): Environment {
-  const others = /^(SLURM_|SLURMD_|SLURM$|CUDA_VISIBLE_DEVICES$|ROCR_VISIBLE_DEVICES$|GPU_DEVICE_ORDINAL$)/;
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !others.test(name)));
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !isOfEnclosingJob(name)));
 }
 
 function refusalOf(said: string, code: number | null): Submitted {
@@ -129,7 +132,7 @@ function refusalOf(said: string, code: number | null): Submitted {
   if (code === null) return { kind: 'refused', reason: `sbatch: ${reason}`, transient: false };
   if (/timed out|zero bytes|connection (reset|aborted)/i.test(reason)) return { kind: 'unknown', reason };
   const later =
-    /unable to contact|temporarily|submit limit|MaxSubmit|QOSMaxSubmit|too many jobs|slurmctld|in configuring|MaxJobCount/i;
+    /unable to contact|fetch_config|temporarily|submit limit|MaxSubmit|QOSMaxSubmit|too many jobs|slurmctld|in configuring|MaxJobCount/i;
   return { kind: 'refused', reason: `Slurm refuses it: ${reason}`, transient: later.test(reason) };
 }
 
@@ -137,29 +140,29 @@ function queuedJob(line: string): QueuedJob | null {
   const [address, number, state, reason, nodes, start, used, index, ...comment] = line.split('|');
   if (comment.length === 0) return null;
   const key = keyIn(comment.join('|'), /^\d+$/.test(index!) ? index! : null);
-  const seconds = secondsOf(used!);
   return {
-    address: address!,
-    number: Number(number),
-    state: state!,
-    reason: reason!,
-    nodes: nodes!,
-    start: start!,
-    seconds,
-    key,
+    ...{ address: address!, number: Number(number), state: state!, reason: reason!, nodes: nodes!, start: start!, key },
+    seconds: secondsOf(used!),
   };
 }
 
 function accountedJob(line: string): QueuedJob | null {
   const [address, number, state, reason, nodes, start, seconds, ...comment] = line.split('|');
   if (comment.length === 0) return null;
-  const key = keyIn(comment.join('|'), /^\d+_(\d+)$/.exec(address!)?.[1] ?? null);
-  // `CANCELLED by 1000`
-  const word = state!.split(' ')[0]!;
-  return {
-    ...{ address: address!, number: Number(number), state: word, reason: reason!, nodes: nodes!, start: start!, key },
-    seconds: Number(seconds),
-  };
+  const index = /^\d+_(\d+)$/.exec(address!)?.[1] ?? null;
+  // `CANCELLED by 1000` is one word elsewhere; the clock of accounting is in seconds.
+  const words = [
+    address,
+    number,
+    state!.split(' ')[0],
+    reason,
+    nodes,
+    start,
+    `0:${seconds}`,
+    index ?? 'N/A',
+    ...comment,
+  ];
+  return queuedJob(words.join('|'));
 }
 
 function keyIn(comment: string, index: string | null): string | null {
@@ -169,7 +172,7 @@ function keyIn(comment: string, index: string | null): string | null {
 }
 
 /** `1-02:03:04`, `02:03:04`, `3:04`. */
-function secondsOf(text: string): number {
+export function secondsOf(text: string): number {
   const [days, clock] = text.includes('-') ? text.split('-') : ['0', text];
   return clock!.split(':').reduce((sum, part) => sum * 60 + Number(part), 0) + Number(days) * 86_400 || 0;
 }

@@ -71,8 +71,10 @@ export const SlurmText = z.strictObject(
     time: someTime.optional(),
     constraint: option.optional(),
     extra: z.array(z.string('an option of sbatch'), 'a list of options of sbatch, for example [--mem=32G]').optional(),
+    mode: z.enum(['auto', 'jobs', 'packs'], 'auto, jobs or packs').optional(),
+    workers: wholeFrom1.optional(),
   } satisfies Record<keyof SlurmOptions, z.ZodType>,
-  '{partition: gpu, account: lab, qos: normal, time: 8h, constraint: a100, extra: [--mem=32G]}',
+  '{partition: gpu, account: lab, qos: normal, time: 8h, constraint: a100, extra: [--mem=32G], mode: auto, workers: 8}',
 );
 
 export const BreakerText = z.union(
@@ -149,7 +151,7 @@ export type NotifyText = z.infer<typeof NotifyText>;
 export const policyKeys: Readonly<Record<string, readonly string[]>> = {
   retry: ['max', 'backoff', 'on'],
   breaker: ['failures', 'within'],
-  slurm: ['partition', 'account', 'qos', 'time', 'constraint', 'extra'],
+  slurm: ['partition', 'account', 'qos', 'time', 'constraint', 'extra', 'mode', 'workers'],
   metric: ['name', 'goal', 'target', 'impute', 'impute_while_running'],
   early_terminate: ['type', 'min_iter', 'max_iter', 's', 'eta', 'strict', 'min_runs'],
   notify: [...channelNames, 'on'],

@@ -80,8 +80,10 @@ function resourceWords({
   ];
 }
 
-function slurmWords({ time, extra = [], ...options }: SlurmOptions): string[] {
+function slurmWords({ time, extra = [], mode, workers, ...options }: SlurmOptions): string[] {
   return [
+    ...(mode === undefined || mode === 'auto' ? [] : [mode === 'jobs' ? 'a job each' : 'in packs']),
+    ...(workers === undefined ? [] : [`at most ${counted(workers, 'worker')}`]),
     ...Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`])),
     ...(time === undefined ? [] : [`${durationText(time)} of Slurm's time`]),
     ...extra,

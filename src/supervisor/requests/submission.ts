@@ -149,8 +149,8 @@ function openOf(group: PlannedGroup | undefined): { open?: { cap: number } } {
 }
 
 function needOf({ resources }: PlannedRun, room: GpuRoom): Need {
-  if (!room.placed) return { gpus: 0, perGpu: 1, memory: null };
   const { gpus: wanted, per_gpu: perGpu, gpu_memory: memory, cpus } = resources;
+  if (!room.placed) return { gpus: 0, perGpu: room.perGpu ?? perGpu, memory: null };
   const gpus = wanted === 'auto' ? Math.min(1, room.gpus) : wanted;
   return {
     ...{ gpus, perGpu: Math.min(room.perGpu ?? perGpu, room.sharing({ resources })), memory },

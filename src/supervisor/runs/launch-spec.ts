@@ -17,6 +17,8 @@ type LaunchSetting = {
   devices: Readonly<Record<string, string>> | null;
   /** What each pool of threads is capped to; see `threadsOf`. */
   threads: number;
+  /** Runs that may share a GPU. */
+  perGpu: number;
   bin: string;
 };
 
@@ -40,17 +42,20 @@ export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetti
       runEnvironment(given, run.env, place, { id, directory: run.directory, attempt }),
       bin,
     ),
-    ...demandOf(run),
+    ...demandOf(run, setting.perGpu),
     ...(resumed || run.resumeArgs.length === 0 ? {} : { resumeArgs: run.resumeArgs.map(numbered) }),
     ...(nice === undefined ? {} : { nice }),
     ...(run.files === undefined ? {} : { files: run.files }),
   };
 }
 
-/** What a run asks of an executor that finds it a place. */
-export function demandOf({ resources, timeout, grace }: PlannedRun): Pick<LaunchSpec, 'needs' | 'slurm'> {
+/** What a run asks of an executor that finds it a place. @param perGpu Runs that may share a GPU. */
+export function demandOf(
+  { resources, timeout, grace }: PlannedRun,
+  perGpu: number = resources.per_gpu,
+): Pick<LaunchSpec, 'needs' | 'slurm'> {
   const { gpus, gpu_memory: gpuMemory, cpus = 1, slurm } = resources;
-  const needs = { gpus, gpuMemory, cpus, seconds: timeout === null ? null : timeout + grace };
+  const needs = { gpus, gpuMemory, perGpu, cpus, seconds: timeout === null ? null : timeout + grace };
   return { needs, ...(slurm === undefined ? {} : { slurm }) };
 }
 
@@ -58,7 +63,7 @@ export function demandOf({ resources, timeout, grace }: PlannedRun): Pick<Launch
 export function doneEnvironment(
   run: PlannedRun,
   slot: Slot | null,
-  { environment, devices, bin }: Omit<LaunchSetting, 'threads'>,
+  { environment, devices, bin }: Omit<LaunchSetting, 'threads' | 'perGpu'>,
 ): Record<string, string> {
   const { id, directory } = run;
   const place = devices === null ? null : { gpus: slot === null ? [] : gpusOf(slot), threads: 1, devices };

@@ -148,7 +148,7 @@ export class Launcher {
     const devices = places === 'placed' ? { ...gpus.devices(gpusOf(slot)), ...sharing } : null;
     const { perGpu } = state.runs.get(id)!.need;
     const threads = threadsOf(run, slot, { cores, gpus: state.gpu.gpus.length, perGpu });
-    const start = executor.start(id, launchSpec(launch, run, { environment, devices, threads, bin }));
+    const start = executor.start(id, launchSpec(launch, run, { environment, devices, threads, perGpu, bin }));
     void after(start, (answer) => this.#answered(launch, answer, sharing));
   }
 

@@ -1,9 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe } from 'vitest';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe } from 'vitest';
 import type { ExecutorListener } from '../../../src/executors/executor.js';
 import { openSlurmExecutor } from '../../../src/executors/slurm/slurm-executor.js';
 import { readProcesses } from '../../../src/processes/process-table.js';
+import { bundledSupervisor } from '../../supervisor/testbed.js';
 import { conforms, type Program } from '../conformance.js';
 import { orderFor, runFolder } from '../local/folder.js';
 import { clusterOfFile, hasSlurm } from './cluster.js';
@@ -33,13 +34,36 @@ const worldOf = (environment: Record<string, string>) => ({
   spec: (program: Program, directory: string, attempt: number) => orderFor(directory, commands[program], attempt),
   isUp: (directory: string) => existsSync(join(directory, 'up')) && ownProcesses(directory).length > 0,
   isStill,
-  killAsksFirst: true as const,
   finish: (directory: string) => writeFileSync(join(directory, 'gate'), ''),
 });
 
-conforms('Slurm as it is pretended', () => worldOf(new PretendSlurm(runFolder()).environment));
+const worldOfJobs = (environment: Record<string, string>) => ({
+  ...worldOf(environment),
+  killAsksFirst: true as const,
+});
+
+/** The same runs, taken by workers, which end them as the local executor does. */
+function worldOfPacks(environment: Record<string, string>) {
+  const runsDirectory = runFolder();
+  const setting = { runsDirectory, environment: { ...environment, MEMRL_SLURM_WORKER: worker } };
+  return {
+    ...worldOf(environment),
+    open: (listener: ExecutorListener) => openSlurmExecutor(setting, listener),
+    spec: (program: Program, directory: string, attempt: number) => ({
+      ...orderFor(directory, commands[program], attempt),
+      slurm: { mode: 'packs' as const },
+    }),
+  };
+}
+
+let worker = '';
+beforeAll(async () => void (worker = join(dirname(await bundledSupervisor()), 'slurm-worker.js')));
+
+conforms('Slurm as it is pretended', () => worldOfJobs(new PretendSlurm(runFolder()).environment));
+conforms('a pack on Slurm as it is pretended', () => worldOfPacks(new PretendSlurm(runFolder()).environment));
 
 describe.runIf(hasSlurm('the conformance of jobs of Slurm'))('with a cluster', { timeout: 60_000 }, () => {
   const cluster = clusterOfFile(21_000);
-  conforms('Slurm', () => worldOf({ ...cluster(), MEMRL_SLURM_EVERY_MS: '200' }));
+  conforms('Slurm', () => worldOfJobs({ ...cluster(), MEMRL_SLURM_EVERY_MS: '200' }));
+  conforms('a pack on Slurm', () => worldOfPacks({ ...cluster(), MEMRL_SLURM_EVERY_MS: '200' }));
 });

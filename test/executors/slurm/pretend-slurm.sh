@@ -4,6 +4,7 @@
 #
 #   hold                  while it is there, jobs wait (Priority)
 #   dead                  while it is there, the controller does not answer
+#   end                   when the time of jobs is over, Unix s: what they are told of that
 #   jobs/ADDRESS/fate     the state in which the job ends, whatever it does; REQUEUED: it is started once more
 #   jobs/ADDRESS/forgotten   while it is there, squeue does not know the job
 dir=$PRETEND_SLURM
@@ -22,6 +23,7 @@ supervise() {
     while [ -e "$dir/hold" ] && [ ! -e "$job/cancelled" ]; do sleep 0.02; done
     if [ -e "$job/cancelled" ]; then echo CANCELLED >"$job/state"; return; fi
     export SLURM_JOB_ID="${1%_*}" SLURMD_NODENAME=node1 SLURM_RESTART_COUNT="$restarts"
+    [ ! -e "$dir/end" ] || export SLURM_JOB_END_TIME="$(cat "$dir/end")"
     case $1 in *_*) export SLURM_ARRAY_TASK_ID="${1#*_}";; esac
     cd "$(field "$1" cwd)" 2>/dev/null || cd /
     echo RUNNING >"$job/state"

@@ -34,12 +34,12 @@ export class PretendSlurm {
     return readdirSync(jobs).filter((name) => existsSync(join(jobs, name, 'state')));
   }
 
-  fact(address: string, name: 'comment' | 'script' | 'state' | 'log'): string {
+  fact(address: string, name: 'comment' | 'script' | 'state' | 'log' | 'group'): string {
     return readFileSync(join(this.#directory, 'jobs', address, name), 'utf8').trim();
   }
 
   /** Puts what a job does not say of itself there, or takes it away: see the script. */
-  set(name: 'hold' | 'dead' | `jobs/${string}/${'fate' | 'forgotten'}`, value: string | null): void {
+  set(name: 'hold' | 'dead' | 'end' | `jobs/${string}/${'fate' | 'forgotten'}`, value: string | null): void {
     const path = join(this.#directory, name);
     if (value === null) rmSync(path, { force: true });
     else writeFileSync(path, value);

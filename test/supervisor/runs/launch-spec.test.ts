@@ -111,7 +111,13 @@ describe('the environment of a run', () => {
       resumed: false,
     } as const;
     const environment = { HOME: '/nowhere', ...given };
-    const found = launchSpec(launch, run!, { environment, devices: {}, threads: 1, bin: '/bin' }).environment;
+    const found = launchSpec(launch, run!, {
+      environment,
+      devices: {},
+      threads: 1,
+      perGpu: 1,
+      bin: '/bin',
+    }).environment;
     for (const [name, value] of Object.entries(seen)) expect(found[name], name).toBe(value);
   });
 

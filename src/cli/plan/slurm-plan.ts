@@ -1,0 +1,39 @@
+import { groupBy } from '../../base/group-by.js';
+import type { Packing } from '../../executors/executor.js';
+import { packingBy } from '../../executors/registry.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import { demandOf } from '../../supervisor/runs/launch-spec.js';
+import { counted } from '../../text/numbers.js';
+
+/**
+ * Jobs of Slurm, each as what it is: `slurm job`, which is one run, or `slurm worker`, which takes many.
+ *
+ * @param most Jobs at a time. @param perGpu Runs that may share a GPU, where the command line says so.
+ */
+export function slurmSlots(runs: readonly PlannedRun[], most: number, perGpu: number | undefined): string[] {
+  const slots = alike(runs, perGpu).flatMap(({ count, packing }) =>
+    packing === null
+      ? Array.from({ length: count }, () => 'slurm job')
+      : Array.from({ length: Math.min(packing.workers, count) }, () => 'slurm worker'),
+  );
+  return slots.slice(0, most);
+}
+
+/** Which runs workers take, and why where nobody asked for that; null: none. */
+export function packNote(runs: readonly PlannedRun[], perGpu: number | undefined): string | null {
+  const packed = alike(runs, perGpu).filter(({ packing }) => packing !== null);
+  if (packed.length === 0) return null;
+  const total = packed.reduce((sum, { count }) => sum + count, 0);
+  const whys = [...new Set(packed.flatMap(({ packing }) => packing?.why ?? []))].join(' and ');
+  const why = whys === '' ? '' : `, as ${whys}; \`slurm: { mode: jobs }\` makes each a job of its own`;
+  return `${counted(total, 'run')} in packs: jobs of Slurm that take one after the other${why}`;
+}
+
+/** Runs that ask for the same. */
+function alike(runs: readonly PlannedRun[], perGpu: number | undefined): { count: number; packing: Packing | null }[] {
+  const groups = groupBy(runs, (run) => JSON.stringify(demandOf(run, perGpu)));
+  return [...groups.values()].map((same) => ({
+    count: same.length,
+    packing: packingBy('slurm', demandOf(same[0]!, perGpu)),
+  }));
+}
