@@ -38,7 +38,7 @@ export function alsoAt<T>(known: Key<T>, ...path: readonly string[]): Key<T> {
 
 /** The same keys, some of them with other defaults. */
 export function withDefaults<K extends Keys>(keys: K, defaults: Partial<Config<K>>): K {
-  const changed = Object.entries(defaults).map(([name, value]) => [name, { ...keys[name], default: value }]);
+  const changed = Object.entries<unknown>(defaults).map(([name, value]) => [name, { ...keys[name], default: value }]);
   return { ...keys, ...Object.fromEntries(changed) } as K;
 }
 
