@@ -21,11 +21,12 @@ export const arithmeticKeys = {
     environment_params: '{"max":9}',
     groups_per_batch: 64,
     group_size: 16,
-    learning_rate: 1e-3,
+    learning_rate: 3e-4,
+    lr_schedule: 'linear',
     lora_rank: 0,
-    n_batches: 400,
+    n_batches: 300,
   }),
-  warmup_examples: key(int(64), 32_000, 'right answers that a new model learns from first, 64 at a time'),
+  warmup_examples: key(int(64), 23_000, 'right answers that a new model learns from first, 64 at a time'),
 };
 
 export async function arithmetic(config: Config<typeof arithmeticKeys>, run: Run): Promise<Ending> {
