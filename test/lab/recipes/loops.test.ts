@@ -40,8 +40,8 @@ beforeAll(async () => {
   service = await runningService(home);
   await sl(base!, [...small, 'num_epochs=60', 'learning_rate=0.02', 'save_every=0']);
 });
-afterAll(() => {
-  service.close();
+afterAll(async () => {
+  await service.close();
   removeFolder(home);
 });
 
