@@ -7,11 +7,10 @@ import { expandSweep } from '../../src/spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
 
 function planned(path: string) {
-  const environment = { COOKBOOK_PYTHON: '/venv/bin/python' };
   return expandSweep(parseSweepFile(readFileSync(path, 'utf8'), path), {
     runsDirectory: '/runs',
     cwd: '/',
-    environment,
+    environment: {},
   });
 }
 
@@ -52,7 +51,7 @@ describe('sweeps/tinker/cookbook.yaml', () => {
     ]);
     for (const name of ['synchronous', 'stream', 'asynchronous']) {
       const { argv, needs, env, directory } = named(name);
-      expect(argv.slice(0, 3)).toEqual(['/venv/bin/python', '-m', 'tinker_cookbook.recipes.math_rl.train']);
+      expect(argv.slice(3, 6)).toEqual(['cookbook', '-m', 'tinker_cookbook.recipes.math_rl.train']);
       expect(needs).toEqual(['service']);
       expect(argv).toContain(`log_path=${directory}`);
       expect(env).toMatchObject({ TINKER_BASE_URL: 'http://127.0.0.1:8765' });
