@@ -8,7 +8,7 @@ import { bench, benchLines, type BenchReport } from './bench/bench.js';
 import { benchKeys } from './bench/keys.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
 import { moduleName } from './config/own-module.js';
-import type { Config, Key, Keys } from './config/key.js';
+import type { Config, Keys } from './config/key.js';
 import { entropy, entropyLines } from './evaluation/entropy/entropy.js';
 import { entropyKeys } from './evaluation/entropy/keys.js';
 import { evalRun, keepReport } from './evaluation/eval-run/eval-run.js';
@@ -26,17 +26,14 @@ import { warmup, warmupBudget, warmupKeys } from './algorithms/warmup.js';
 import { evalKeys, evaluate } from './evaluation/evaluate.js';
 import { rollouts, rolloutsKeys, rolloutsLines } from './evaluation/rollouts.js';
 import { describeModel, exportAdapter, exportModel, modelKeys } from './hugging-face/export-model.js';
-import { arithmetic, arithmeticKeys } from './recipes/arithmetic.js';
-import { rlBasicKeys } from './recipes/rl-basic.js';
-import { rlLoop, rlLoopBudget, rlLoopKeys } from './recipes/rl-loop.js';
-import { slLoop, slLoopBudget, slLoopKeys } from './recipes/sl-loop.js';
+import { recipes, type Recipe } from './recipes/recipes.js';
 import { ideal, idealLines, writeReference } from './reference/ideal.js';
 import { idealKeys, observerKeys } from './reference/keys.js';
 import { observedLines, observeRun } from './reference/observe-run.js';
 import { keepConfig, openRunDirectory, rememberDirectory, type RunDirectory } from './run/run-directory.js';
 import { lockRun } from './run/run-lock.js';
 import type { StopSignal, ProcessContext } from './run/process-context.js';
-import { exitCodeOf, openRun, type Ending, type Run } from './run/runner.js';
+import { exitCodeOf, openRun } from './run/runner.js';
 import { serve, serveKeys } from './tinker/server/serve.js';
 
 type Command = {
@@ -126,18 +123,7 @@ const commands: Readonly<Record<string, Command>> = {
       return exitCodeOf(await rl(config, openRun(directory, world)));
     },
   ),
-  rl_basic: recipe('rl_basic', 'Word problems of GSM8K by reinforcement learning: `memrl rl` with its defaults.', {
-    ...{ keys: rlBasicKeys, budget: rlBudget, run: rl },
-  }),
-  arithmetic: recipe('arithmetic', 'From nothing to right sums of two digits: a warm-up, then `memrl rl`.', {
-    ...{ keys: arithmeticKeys, budget: rlBudget, run: arithmetic },
-  }),
-  rl_loop: recipe('rl_loop', 'The loop of reinforcement learning to read and to change, on word problems.', {
-    ...{ keys: rlLoopKeys, budget: rlLoopBudget, run: rlLoop },
-  }),
-  sl_loop: recipe('sl_loop', 'The loop of supervised learning to read and to change, on conversations.', {
-    ...{ keys: slLoopKeys, budget: slLoopBudget, run: slLoop },
-  }),
+  ...Object.fromEntries(Object.entries(recipes).map(([name, each]) => [name, recipe(name, each)])),
   'eval-run': command(
     'Says of a story model what it earns, whether it hacks and whether it has collapsed, in each mode of its adapters.',
     evalRunKeys,
@@ -284,18 +270,9 @@ function command<K extends Keys>(
   return { purpose, keys, run: async (argv) => run(inProject(readArguments(keys, named(argv)))) };
 }
 
-/** A recipe of tinker-cookbook under its name there. */
-function recipe<K extends Keys & { readonly log_path: Key<string | null> }>(
-  name: string,
-  purpose: string,
-  {
-    keys,
-    budget,
-    run,
-  }: { keys: K; budget: ReadonlySet<string>; run: (config: Config<K>, run: Run) => Promise<Ending> },
-): Command {
+function recipe(name: string, { purpose, keys, budget, run }: Recipe): Command {
   return command(purpose, keys, async ({ config, given }) => {
-    const path = (config.log_path as string | null) ?? join(tmpdir(), 'tinker-examples', `${name}_${timestamp()}`);
+    const path = config.log_path ?? join(tmpdir(), 'tinker-examples', `${name}_${timestamp()}`);
     const directory = begin({ path, config, budget });
     noteInert(keys, given, config);
     return exitCodeOf(await run(config, openRun(directory, world)));
