@@ -8,7 +8,7 @@ import { rlBasicKeys } from './rl-basic.js';
 import { rlLoop, rlLoopBudget, rlLoopKeys } from './rl-loop.js';
 import { slLoop, slLoopBudget, slLoopKeys } from './sl-loop.js';
 
-export type RecipeKeys = Keys & { readonly log_path: Key<string | null> };
+type RecipeKeys = Keys & { readonly log_path: Key<string | null> };
 
 /** `budget`: keys that may differ between the attempts at a run. */
 export type Recipe<K extends RecipeKeys = RecipeKeys> = {
