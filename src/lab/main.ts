@@ -26,6 +26,7 @@ import { warmup, warmupBudget, warmupKeys } from './algorithms/warmup.js';
 import { evalKeys, evaluate } from './evaluation/evaluate.js';
 import { rollouts, rolloutsKeys, rolloutsLines } from './evaluation/rollouts.js';
 import { describeModel, exportAdapter, exportModel, modelKeys } from './hugging-face/export-model.js';
+import { recipes, type Recipe } from './recipes/recipes.js';
 import { ideal, idealLines, writeReference } from './reference/ideal.js';
 import { idealKeys, observerKeys } from './reference/keys.js';
 import { observedLines, observeRun } from './reference/observe-run.js';
@@ -115,12 +116,14 @@ const commands: Readonly<Record<string, Command>> = {
   rl: command(
     'Trains by the loop of tinker-cookbook, on an engine in this process or on a service of Tinker’s protocol.',
     rlKeys,
-    async ({ config }) => {
+    async ({ config, given }) => {
       const path = config.log_path ?? join(shared, `rl_${moduleName(config.environment)}_${timestamp()}`);
       const directory = begin({ path, config, budget: rlBudget });
+      noteInert(rlKeys, given, config);
       return exitCodeOf(await rl(config, openRun(directory, world)));
     },
   ),
+  ...Object.fromEntries(Object.entries(recipes).map(([name, each]) => [name, recipe(name, each)])),
   'eval-run': command(
     'Says of a story model what it earns, whether it hacks and whether it has collapsed, in each mode of its adapters.',
     evalRunKeys,
@@ -265,6 +268,15 @@ function command<K extends Keys>(
       ? argv
       : [`${first}=${argv[0]}`, ...argv.slice(1)];
   return { purpose, keys, run: async (argv) => run(inProject(readArguments(keys, named(argv)))) };
+}
+
+function recipe(name: string, { purpose, keys, budget, run }: Recipe): Command {
+  return command(purpose, keys, async ({ config, given }) => {
+    const path = config.log_path ?? join(tmpdir(), 'tinker-examples', `${name}_${timestamp()}`);
+    const directory = begin({ path, config, budget });
+    noteInert(keys, given, config);
+    return exitCodeOf(await run(config, openRun(directory, world)));
+  });
 }
 
 /** A project that is not named is that of W&B's own variable, for commands that write files for W&B. */

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../src/lab/config/arguments.js';
 import { evalRunKeys } from '../../src/lab/evaluation/eval-run/keys.js';
 import { grpoKeys, grpoSettings } from '../../src/lab/algorithms/grpo-settings.js';
 import { pretrainKeys } from '../../src/lab/algorithms/pretrain.js';
+import { rlKeys } from '../../src/lab/algorithms/rl-settings.js';
 import { sftDataKeys, sftKeys } from '../../src/lab/algorithms/sft.js';
 import { trainKeys } from '../../src/lab/algorithms/train-settings.js';
 import { warmupKeys } from '../../src/lab/algorithms/warmup.js';
@@ -20,8 +21,13 @@ const keys = {
   pretrain: pretrainKeys,
   grpo: grpoKeys,
   'eval-run': evalRunKeys,
+  rl: rlKeys,
 };
-const paths = ['abcd.yaml', 'quick.yaml', 'small-rl/learning.yaml', 'small-rl/routing.yaml'];
+/** Sweeps of other programs, which have tests of their own. */
+const others = ['any-command.yaml', 'policy.yaml', 'tinker/cookbook.yaml'];
+const paths = readdirSync('sweeps', { recursive: true, encoding: 'utf8' }).filter(
+  (path) => path.endsWith('.yaml') && !path.includes('experiments') && !others.includes(path),
+);
 
 describe.each(paths.map((name) => `sweeps/${name}`))('%s', (path) => {
   const file = parseSweepFile(readFileSync(path, 'utf8'), path);

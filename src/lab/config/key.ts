@@ -36,6 +36,12 @@ export function alsoAt<T>(known: Key<T>, ...path: readonly string[]): Key<T> {
   return { ...known, path };
 }
 
+/** The same keys, some of them with other defaults. */
+export function withDefaults<K extends Keys>(keys: K, defaults: Partial<Config<K>>): K {
+  const changed = Object.entries<unknown>(defaults).map(([name, value]) => [name, { ...keys[name], default: value }]);
+  return { ...keys, ...Object.fromEntries(changed) } as K;
+}
+
 /** A key of the source system that has no meaning on this machine. */
 export function inertKey<T>(type: ValueType<T>, standard: NoInfer<T>, why: string): Key<T> {
   return { type, default: standard, meaning: `accepted, no effect: ${why}`, inert: why };

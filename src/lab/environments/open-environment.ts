@@ -8,15 +8,18 @@ import { readParams, type Params } from '../rewards/params.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import { arithmetic, arithmeticParams } from './arithmetic/arithmetic.js';
 import type { Environment } from './environment.js';
+import { gsm8k, gsm8kParams } from './word-problems/gsm8k.js';
 import { environmentOf, requireTextEnvironment } from './text-environment.js';
 
 /** How a command line names an environment. `params`: what it is told, as YAML or JSON: `{max: 9}`. */
 export type EnvironmentName = { readonly environment: string; readonly environment_params: string | null };
 
 /** Environments of texts, by name. Memory games and stories belong to the algorithms that were made for them. */
-const registry: Readonly<Record<string, (params: Params) => TextEnvironment>> = {
+const registry: Readonly<Record<string, Opener>> = {
   arithmetic: (params) => arithmetic(readParams(arithmeticParams, params, 'The environment `arithmetic`')),
+  gsm8k: (params, tokenizer) => gsm8k(readParams(gsm8kParams, params, 'The environment `gsm8k`'), tokenizer),
 };
+type Opener = (params: Params, tokenizer: Tokenizer) => TextEnvironment | Promise<TextEnvironment>;
 
 /**
  * An environment of texts by its name, or by the path of a module whose default export is one, or a function of parameters that returns
@@ -32,7 +35,9 @@ export async function openEnvironment(
 ): Promise<Environment> {
   const called = `The environment \`${name}\``;
   const params = paramsIn(written, called);
-  const found = isModulePath(name) ? await ownEnvironment(name, params, called) : known(name, own)(params);
+  const found = isModulePath(name)
+    ? await ownEnvironment(name, params, called)
+    : await known(name, own)(params, tokenizer);
   return environmentOf(found, { name: moduleName(name), called, tokenizer });
 }
 
@@ -50,7 +55,7 @@ async function ownEnvironment(path: string, params: Params, called: string): Pro
   throw new UserError(`${called} takes no parameters.`, 'Export a function of them that returns the environment.');
 }
 
-function known(name: string, own: readonly string[]): (params: Params) => TextEnvironment {
+function known(name: string, own: readonly string[]): Opener {
   const entry = Object.hasOwn(registry, name) ? registry[name] : undefined;
   if (entry !== undefined) return entry;
   const names = [...own, ...Object.keys(registry)];

@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import { ownFailure } from '../config/own-module.js';
 import type { TextEnvironment, TextResponse, TextTask, TextTurn } from '../own-modules.js';
-import type { Tokenizer } from '../text/tokenizer.js';
+import { endingsOf, type Tokenizer } from '../text/tokenizer.js';
 import type { Environment, Episode, Response, Reward, Solution, Task, Turn } from './environment.js';
 
 const calledRight = 'docs/extending.md says what it is given and what it returns.';
@@ -34,7 +34,7 @@ export function environmentOf(
   return {
     name: own.name ?? name,
     tokenizer,
-    stop: { tokens: tokenizer.end === null ? [] : [tokenizer.end], strings: stop },
+    stop: { tokens: [...endingsOf(stop, tokenizer)], strings: stop },
     size,
     task: (index, random) =>
       knownTask(

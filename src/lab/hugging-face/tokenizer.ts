@@ -23,7 +23,16 @@ const longestFile = 256 * 2 ** 20;
 
 /** An added token by its text, or with all it says. */
 const Name = z.union([z.string(), z.looseObject({ content: z.string() }).transform(({ content }) => content)]);
-const Config = z.looseObject({ eos_token: Name.nullish(), bos_token: Name.nullish() });
+/** A template, or several by name. */
+const Template = z
+  .union([z.string(), z.array(z.looseObject({ name: z.string(), template: z.string() })).transform(usual)])
+  .optional()
+  .catch(undefined);
+const Config = z.looseObject({ eos_token: Name.nullish(), bos_token: Name.nullish(), chat_template: Template });
+
+function usual(templates: readonly { readonly name: string; readonly template: string }[]): string | undefined {
+  return (templates.find(({ name }) => name === 'default') ?? templates[0])?.template;
+}
 
 /** The tokenizer of a directory, or null when it has none. @throws UserError when it cannot be used. */
 export function loadTokenizer(directory: string): Tokenizer | null {
@@ -50,7 +59,8 @@ export function openTokenizer(files: ReadonlyMap<string, string>, directory: str
   const configText = files.get(tokenizerFiles.config);
   const config = configText === undefined ? null : Config.safeParse(parse(configText, configPath));
   if (config?.success === false) throw unsupported(configPath, 'its `eos_token` or `bos_token` is no token');
-  return wrapped(file, path, config?.data.eos_token ?? null);
+  const { eos_token: ending = null, chat_template: chatTemplate } = config?.data ?? {};
+  return { ...wrapped(file, path, ending), ...(chatTemplate !== undefined && { chatTemplate }) };
 }
 
 /** The tokens with which texts of this tokenizer begin and end, for a model's config. */

@@ -93,7 +93,7 @@ async function say(
   };
   const generated = await service.sample(request);
   open.forEach((rollout, index) => {
-    const { turn, sampled } = turnOf(generated[index]!, stop.strings, tokenizer);
+    const { turn, sampled } = turnFrom(generated[index]!, stop.strings, tokenizer);
     if (turn.tokens.length === 0) throw contextIsFull(rollout);
     rollout.observed += prompts[index]!.tokens.length;
     for (let at = 0; at < turn.tokens.length; at++) add(rollout, turn.tokens[at]!, turn.logprobs[at]!, sampled[at]!);
@@ -110,7 +110,7 @@ function readSoFar({ task, tokens }: Rollout): Int32Array {
 }
 
 /** What was said, up to the first stop string if there is one. */
-function turnOf(
+export function turnFrom(
   generated: Generated,
   strings: readonly string[],
   tokenizer: Tokenizer,

@@ -8,6 +8,8 @@ export type Tokenizer = {
   readonly size: number;
   /** Id of the token that ends a text or an answer; null when the vocabulary has none. */
   readonly end: number | null;
+  /** How its model wants conversations to be written, in the language Jinja. */
+  readonly chatTemplate?: string;
   /** Ids of this text and nothing else. @throws UserError when the vocabulary cannot write it. */
   encode(text: string): number[];
   /** The same with the tokens before and after it that a model of this vocabulary is trained to see around a text. */
@@ -26,6 +28,22 @@ export type Tokenizer = {
 export function hasTokensOf(tokenizer: Tokenizer, other: Tokenizer): boolean {
   const ids = Array.from({ length: other.size }, (_, id) => id);
   return ids.every((id) => other.token(id) === undefined || tokenizer.token(id) === other.token(id));
+}
+
+/** Tokens that end an answer: the end of a text, and those of these texts that are one special token, which plain text does not show. */
+export function endingsOf(stop: readonly string[], tokenizer: Tokenizer): Set<number> {
+  const special = stop.flatMap((text) => specialToken(text, tokenizer));
+  return new Set([...(tokenizer.end === null ? [] : [tokenizer.end]), ...special]);
+}
+
+function specialToken(text: string, tokenizer: Tokenizer): number[] {
+  try {
+    const ids = tokenizer.encode(text);
+    return ids.length === 1 && tokenizer.decodePlain(ids) === '' ? ids : [];
+  } catch {
+    // What the vocabulary cannot write is never said.
+    return [];
+  }
 }
 
 /** A vocabulary of whole texts. `tokens`: the text of each, by id; no empty ones, no two alike. */

@@ -102,6 +102,19 @@ describe('the modes of the loop', () => {
     expect(resultsIn(broken)).toEqual(resultsIn(whole));
   });
 
+  it.each([[], ['max_steps_off_policy=2'], ['num_substeps=2', 'num_minibatches=1']])(
+    'are continued by more steps as if these had been asked for at once, and a finished run is only reported: %j',
+    async (...mode) => {
+      const argv = [...mode, 'lr_schedule=constant'];
+      const [longer, whole] = [await finished(...argv, 'n_batches=2'), await finished(...argv, 'n_batches=5')];
+      const world = testWorld();
+      await rlIn(longer, [...usual, ...played('{turns: 2}'), ...argv, 'n_batches=5']);
+      expect(weights(longer)).toEqual(weights(whole));
+      await rlIn(longer, [...usual, ...played('{turns: 2}'), ...argv, 'n_batches=5'], world);
+      expect(world.lines).toEqual(['already complete: 5 steps are done. A larger n_batches continues.']);
+    },
+  );
+
   it('killed on its way, a run ends with the files of one that was left alone', async () => {
     const argv = [
       ...['rl', 'model_name=micro', 'engine=wasm', 'threads=1', 'lora_rank=2', 'max_tokens=4', 'group_size=4'],

@@ -1,0 +1,104 @@
+import * as z from 'zod';
+import { UserError } from '../../../base/user-error.js';
+import type { TextEnvironment } from '../../own-modules.js';
+import { flag } from '../../rewards/params.js';
+import { openRenderer, type Message } from '../../text/renderers.js';
+import type { Tokenizer } from '../../text/tokenizer.js';
+import { lastBoxed, sameAnswer } from './answers.js';
+import { readRecords } from './records.js';
+
+/** What is added for an answer that was ended and has a box, as in tinker-cookbook: its lack costs a tenth of what a right one earns. */
+const formatCoefficient = 0.1;
+
+const path = (description: string) => z.string(description).min(1, description).meta({ description });
+export const gsm8kParams = {
+  path: path('the path of the problems, JSON lines or parquet with the columns question and answer'),
+  test_path: path('the path of the problems for evaluations').optional(),
+  include_fewshot: flag.default(true),
+  renderer_name: path('the name of a renderer').nullable().default(null),
+};
+type Gsm8kParams = z.infer<z.ZodObject<typeof gsm8kParams>>;
+
+const suffix = ' Write your answer in \\boxed{} format.';
+const fewshot: readonly Message[] = [
+  { role: 'user', content: `How many r's are in strawberry?${suffix}` },
+  {
+    role: 'assistant',
+    content:
+      "Let's spell the word out and number all the letters: 1) s 2) t 3) r 4) a 5) w 6) b 7) e 8) r 9) r 10) y. We have r's at positions 3, 8, and 9. \\boxed{3}",
+  },
+];
+
+/** What `rl_loop` asks. */
+export const numericalSuffix = ' Provide a numerical answer without units, written inside \\boxed{}.';
+
+export type Problem = { readonly question: string; readonly solution: string; readonly gold: string };
+
+/**
+ * Word problems in the form of GSM8K, asked and rewarded as in tinker-cookbook's `math_rl`: 1[correct] + 0.1·(1[format] − 1), where the
+ * format is an answer that was ended and has a `\boxed{}`.
+ *
+ * @throws UserError when a file cannot be read, or a row of it is no problem.
+ */
+export async function gsm8k(params: Gsm8kParams, tokenizer: Tokenizer): Promise<TextEnvironment> {
+  const { path: train, test_path: test } = params;
+  const environment = (problems: readonly Problem[]) => environmentOf(problems, params, tokenizer);
+  const problems = environment(await readProblems(train));
+  return test === undefined ? problems : { ...problems, test: environment(await readProblems(test)) };
+}
+
+function environmentOf(
+  problems: readonly Problem[],
+  { include_fewshot: hasExample, renderer_name: name }: Gsm8kParams,
+  tokenizer: Tokenizer,
+): TextEnvironment {
+  const renderer = openRenderer(name, tokenizer);
+  const before = hasExample ? fewshot : [];
+  return {
+    name: 'gsm8k',
+    size: problems.length,
+    stop: renderer.stop,
+    task: (index) => {
+      const { question, gold } = problems[index]!;
+      const prompt = renderer.prompt([...before, { role: 'user', content: question + suffix }]);
+      return { id: String(index), prompt, gold };
+    },
+    respond: ({ gold }, [turn]) => {
+      const { correct, hasBox } = solved(turn!.text, gold as string);
+      const format = Number(turn!.ended === 'stop' && hasBox);
+      return { reward: correct + formatCoefficient * (format - 1), metrics: { correct, format } };
+    },
+    answer: ({ id }) => ` ${problems[Number(id)]!.solution}`,
+  };
+}
+
+/** Whether the last box of an answer holds the right number; 1 or 0. */
+export function solved(text: string, gold: string): { readonly correct: number; readonly hasBox: boolean } {
+  const said = lastBoxed(text);
+  return { correct: Number(said !== null && sameAnswer(gold, said)), hasBox: said !== null };
+}
+
+const Row = z.looseObject({ question: z.string().min(1), answer: z.string() });
+
+/**
+ * Problems of a file. The right answer is what follows `####`; marks of a calculator are taken out of the solution before it.
+ *
+ * @throws UserError when it cannot be read, holds none, or a row is none.
+ */
+export async function readProblems(file: string): Promise<Problem[]> {
+  const rows = await readRecords(file);
+  if (rows.length === 0) throw new UserError(`${file} holds no problem.`, 'Give a file with at least one.');
+  return rows.map((row, index) => {
+    const parsed = Row.safeParse(row);
+    const [solution, gold] = parsed.data?.answer.split(/####(?!.*####)/s) ?? [];
+    if (!parsed.success || gold === undefined) {
+      throw new UserError(
+        `Row ${index + 1} of ${file} is no problem of GSM8K.`,
+        'Each row must have a `question`, and an `answer` that ends with #### and the number.',
+      );
+    }
+    const number = gold.trim().replaceAll(',', '');
+    const steps = solution!.replace(/<<.*?>>/g, '').trim();
+    return { question: parsed.data.question, solution: `${steps} \\boxed{${number}}`.trim(), gold: number };
+  });
+}

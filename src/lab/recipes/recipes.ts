@@ -1,0 +1,43 @@
+/** The recipes of tinker-cookbook, by their names there. */
+import { rl } from '../algorithms/rl.js';
+import { rlBudget } from '../algorithms/rl-settings.js';
+import type { Config, Key, Keys } from '../config/key.js';
+import type { Ending, Run } from '../run/runner.js';
+import { arithmetic, arithmeticKeys } from './arithmetic.js';
+import { rlBasicKeys } from './rl-basic.js';
+import { rlLoop, rlLoopBudget, rlLoopKeys } from './rl-loop.js';
+import { slLoop, slLoopBudget, slLoopKeys } from './sl-loop.js';
+
+type RecipeKeys = Keys & { readonly log_path: Key<string | null> };
+
+/** `budget`: keys that may differ between the attempts at a run. */
+export type Recipe<K extends RecipeKeys = RecipeKeys> = {
+  readonly purpose: string;
+  readonly keys: K;
+  readonly budget: ReadonlySet<string>;
+  readonly run: (config: Config<K>, run: Run) => Promise<Ending>;
+};
+
+export const recipes: Readonly<Record<string, Recipe>> = {
+  rl_basic: recipe({
+    purpose: 'Word problems of GSM8K by reinforcement learning: `memrl rl` with its defaults.',
+    ...{ keys: rlBasicKeys, budget: rlBudget, run: rl },
+  }),
+  arithmetic: recipe({
+    purpose: 'From nothing to right sums of two digits: a warm-up, then `memrl rl`.',
+    ...{ keys: arithmeticKeys, budget: rlBudget, run: arithmetic },
+  }),
+  rl_loop: recipe({
+    purpose: 'The loop of reinforcement learning to read and to change, on word problems.',
+    ...{ keys: rlLoopKeys, budget: rlLoopBudget, run: rlLoop },
+  }),
+  sl_loop: recipe({
+    purpose: 'The loop of supervised learning to read and to change, on conversations.',
+    ...{ keys: slLoopKeys, budget: slLoopBudget, run: slLoop },
+  }),
+};
+
+/** What its keys are is known to itself alone. */
+function recipe<K extends RecipeKeys>(known: Recipe<K>): Recipe {
+  return known as unknown as Recipe;
+}

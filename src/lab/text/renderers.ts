@@ -1,0 +1,122 @@
+/** How a conversation is written for a model, and what the model's answer says: the formats of tinker-cookbook's renderers. */
+import { UserError } from '../../base/user-error.js';
+import type { Tokenizer } from './tokenizer.js';
+
+export type Message = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
+
+/** A part of a conversation as text. `isAnswer`: whether the assistant says it, with what ends it. */
+type Piece = { readonly text: string; readonly isAnswer: boolean };
+
+export type Renderer = {
+  readonly name: string;
+  /** The conversation up to the point where the assistant speaks. */
+  readonly prompt: (messages: readonly Message[]) => string;
+  /** A whole conversation. */
+  readonly pieces: (messages: readonly Message[]) => Piece[];
+  /** What ends an answer. */
+  readonly stop: readonly string[];
+};
+
+/** What is written before and after the text of a message. */
+type Format = {
+  readonly before: (role: Message['role']) => string;
+  readonly after: string;
+  /** After the last answer of an example, which is learnt with it. */
+  readonly tail: string;
+  readonly stop: readonly string[];
+  /** Of the text of an assistant's message, what the prompt does not end with. */
+  readonly lead: string;
+};
+
+const roles = { system: 'System', user: 'User', assistant: 'Assistant' } as const;
+
+const formats = {
+  role_colon: {
+    before: (role) => `${roles[role]}:`,
+    lead: ' ',
+    after: '\n\n',
+    tail: 'User:',
+    stop: ['\n\nUser:'],
+  },
+  llama3: {
+    before: (role) => `<|start_header_id|>${role}<|end_header_id|>\n\n`,
+    lead: '',
+    after: '<|eot_id|>',
+    tail: '',
+    stop: ['<|eot_id|>'],
+  },
+  chatml: {
+    before: (role) => `<|im_start|>${role}\n`,
+    lead: '',
+    after: '<|im_end|>\n',
+    tail: '',
+    stop: ['<|im_end|>'],
+  },
+} as const satisfies Record<string, Format>;
+
+type FormatName = keyof typeof formats;
+/** Names of the cookbook for the same formats. */
+const aliases: Readonly<Record<string, FormatName>> = { qwen3: 'chatml', qwen3_disable_thinking: 'chatml' };
+/** What a chat template has in it that writes this format. */
+const marks: readonly (readonly [mark: string, format: FormatName])[] = [
+  ['<|start_header_id|>', 'llama3'],
+  ['<|im_start|>', 'chatml'],
+];
+
+/**
+ * The renderer of that name, or the one that the tokenizer's chat template writes; role_colon where it has no template.
+ *
+ * A template is recognized, and not run: what it adds of its own, such as a system message or the date, is left out.
+ *
+ * @throws UserError for an unknown name, and for a template of another format.
+ */
+export function openRenderer(name: string | null, tokenizer: Tokenizer): Renderer {
+  const chosen = name === null ? formatOf(tokenizer) : (aliases[name] ?? name);
+  if (!Object.hasOwn(formats, chosen)) {
+    const names = [...Object.keys(formats), ...Object.keys(aliases)].join(', ');
+    throw new UserError(`There is no renderer \`${chosen}\`.`, `Use one of ${names}.`);
+  }
+  const beginning = beginningOf(tokenizer);
+  const format: Format = formats[chosen as FormatName];
+  return { name: chosen, stop: format.stop, ...written(format, beginning) };
+}
+
+function formatOf({ chatTemplate }: Tokenizer): FormatName {
+  if (chatTemplate === undefined) return 'role_colon';
+  const found = marks.find(([mark]) => chatTemplate.includes(mark));
+  if (found !== undefined) return found[1];
+  throw new UserError(
+    'The chat template of the tokenizer writes a format that is not known here.',
+    'Name a renderer that the model reads: renderer_name=role_colon, llama3 or chatml.',
+  );
+}
+
+/** The text of the token that the vocabulary puts before every text. */
+function beginningOf(tokenizer: Tokenizer): string {
+  const [first] = tokenizer.encodeWhole('');
+  return first === undefined || first === tokenizer.end ? '' : (tokenizer.token(first) ?? '');
+}
+
+function written(format: Format, beginning: string): Pick<Renderer, 'prompt' | 'pieces'> {
+  const { before, after, lead, tail } = format;
+  const message = ({ role, content }: Message) => `${before(role)}${lead}${content}${after}`;
+  return {
+    prompt: (messages) => `${beginning}${messages.map(message).join('')}${before('assistant')}`,
+    pieces: (messages) => {
+      const pieces: Piece[] = [];
+      let unsaid = beginning;
+      messages.forEach((each, index) => {
+        if (each.role !== 'assistant') {
+          unsaid += message(each);
+          return;
+        }
+        const end =
+          index === messages.length - 1 ? `${after.trimEnd() === '' ? after : after.trimEnd()}${tail}` : after;
+        pieces.push({ text: `${unsaid}${before('assistant')}`, isAnswer: false });
+        pieces.push({ text: `${lead}${each.content}${end}`, isAnswer: true });
+        unsaid = '';
+      });
+      return unsaid === '' ? pieces : [...pieces, { text: unsaid, isAnswer: false }];
+    },
+  };
+}
