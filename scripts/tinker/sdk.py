@@ -43,19 +43,41 @@ assert tokenizer.decode(text) == "What is 3 + 4? It is 7."
 length = len(text) - 1
 rollout = dict(logprobs=[-4.0 - 0.01 * at for at in range(length)], advantages=[0.5 - 0.1 * (at % 9) for at in range(length)])
 found["losses"] = {}
-for loss, config, inputs in [
+losses = [
     ("cross_entropy", None, dict(weights=[1.0] * length)),
     ("importance_sampling", None, rollout),
     ("ppo", {"clip_low_threshold": 0.9, "clip_high_threshold": 1.1}, rollout),
     ("cispo", {"clip_low_threshold": 0.5, "clip_high_threshold": 2.0}, rollout),
     ("dro", {"beta": 0.1}, rollout),
-]:
+]
+if hasattr(types, "SampledProvenanceSpan"):
+    # The newest versions have it.
+    losses.append(("gspo", {"clip_high_threshold": 1.5}, dict(rollout, sequence_ratio_mask=[1.0] * length)))
+for loss, config, inputs in losses:
     data = [datum(text, **inputs), datum(text[: length - 3], **{name: values[: length - 4] for name, values in inputs.items()})]
     learnt = model.forward_backward(data, loss, config).result()
     only = model.forward(data, loss, config).result()
     assert abs(learnt.metrics["loss:sum"] - only.metrics["loss:sum"]) < 1e-3, (learnt.metrics, only.metrics)
     found["losses"][loss] = learnt.metrics["loss:sum"]
     found["logprobs"] = [np.asarray(out["logprobs"].data).tolist() for out in learnt.loss_fn_outputs]
+
+# A loss of the client's own, where it has PyTorch: as a cross-entropy of its own it has the gradient of ours.
+try:
+    import torch
+except ImportError:
+    torch = None
+if torch is not None:
+    norms = []
+    for own in (False, True):
+        client = ready(service.create_lora_training_client(base_model="memrl/tiny", rank=4, seed=1))
+        data = [datum(text, weights=[1.0] * length)]
+        if own:
+            client.forward_backward_custom(data, lambda _, logprobs: (-logprobs[0].sum(), {"own": 1.0})).result()
+        else:
+            client.forward_backward(data, "cross_entropy").result()
+        norms.append(client.optim_step(types.AdamParams(learning_rate=1e-3)).result().metrics["optim/grad_norm"])
+    assert abs(norms[0] - norms[1]) < 1e-5 * norms[0], norms
+    found["custom"] = norms[1]
 
 # Requests that are sent before their results are awaited.
 steps = []
