@@ -43,6 +43,17 @@ assert tokenizer.decode(text) == "What is 3 + 4? It is 7."
 length = len(text) - 1
 rollout = dict(logprobs=[-4.0 - 0.01 * at for at in range(length)], advantages=[0.5 - 0.1 * (at % 9) for at in range(length)])
 found["losses"] = {}
+
+
+def compute(client, loss, config, inputs):
+    data = [datum(text, **inputs), datum(text[: length - 3], **{name: values[: length - 4] for name, values in inputs.items()})]
+    learnt = client.forward_backward(data, loss, config).result()
+    only = client.forward(data, loss, config).result()
+    assert abs(learnt.metrics["loss:sum"] - only.metrics["loss:sum"]) < 1e-3, (learnt.metrics, only.metrics)
+    found["losses"][loss] = learnt.metrics["loss:sum"]
+    return [np.asarray(out["logprobs"].data).tolist() for out in learnt.loss_fn_outputs]
+
+
 for loss, config, inputs in [
     ("cross_entropy", None, dict(weights=[1.0] * length)),
     ("importance_sampling", None, rollout),
@@ -50,12 +61,25 @@ for loss, config, inputs in [
     ("cispo", {"clip_low_threshold": 0.5, "clip_high_threshold": 2.0}, rollout),
     ("dro", {"beta": 0.1}, rollout),
 ]:
-    data = [datum(text, **inputs), datum(text[: length - 3], **{name: values[: length - 4] for name, values in inputs.items()})]
-    learnt = model.forward_backward(data, loss, config).result()
-    only = model.forward(data, loss, config).result()
-    assert abs(learnt.metrics["loss:sum"] - only.metrics["loss:sum"]) < 1e-3, (learnt.metrics, only.metrics)
-    found["losses"][loss] = learnt.metrics["loss:sum"]
-    found["logprobs"] = [np.asarray(out["logprobs"].data).tolist() for out in learnt.loss_fn_outputs]
+    found["logprobs"] = compute(model, loss, config, inputs)
+
+# A loss of the client's own, where it has PyTorch: as a cross-entropy of its own it has the gradient of ours.
+try:
+    import torch
+except ImportError:
+    torch = None
+if torch is not None:
+    norms = []
+    for own in (False, True):
+        client = ready(service.create_lora_training_client(base_model="memrl/tiny", rank=4, seed=1))
+        data = [datum(text, weights=[1.0] * length)]
+        if own:
+            client.forward_backward_custom(data, lambda _, logprobs: (-logprobs[0].sum(), {"own": 1.0})).result()
+        else:
+            client.forward_backward(data, "cross_entropy").result()
+        norms.append(client.optim_step(types.AdamParams(learning_rate=1e-3)).result().metrics["optim/grad_norm"])
+    assert abs(norms[0] - norms[1]) < 1e-5 * norms[0], norms
+    found["custom"] = norms[1]
 
 # Requests that are sent before their results are awaited.
 steps = []
@@ -106,6 +130,11 @@ scores = sampler.compute_logprobs(whole).result()
 assert scores[0] is None and np.allclose(scores[-6:], greedy[0][2], atol=1e-4), (scores, greedy[0])
 ephemeral = ready(model.save_weights_and_get_sampling_client())
 assert sampled(ephemeral, max_tokens=12, seed=3, temperature=1.0) == first
+
+# A loss that only the newest versions know, on a model of its own: the numbers of the others stay comparable.
+if hasattr(types, "SampledProvenanceSpan"):
+    newest = ready(service.create_lora_training_client(base_model="memrl/tiny", rank=4, seed=1))
+    compute(newest, "gspo", {"clip_high_threshold": 1.5}, dict(rollout, sequence_ratio_mask=[1.0] * length))
 
 # What is wrong is said, and the session goes on.
 try:

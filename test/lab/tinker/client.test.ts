@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { crossEntropy, gspo, importanceSampling, ppo } from '../../../src/lab/objectives/objectives.js';
 import type { Datum, TrainingService } from '../../../src/lab/service/service.js';
 import { RemoteService } from '../../../src/lab/tinker/client/remote-service.js';
+import { readForwardBackwardRequest, writeForwardBackwardOutput } from '../../../src/lab/tinker/protocol/messages.js';
 import { tempDirectory } from '../temp-directory.js';
 import { runningService } from './running-service.js';
 
@@ -91,4 +92,79 @@ it('gives up on a service that is not there, and says what it waited for', async
   const nobody: typeof fetch = async () => Promise.reject(new TypeError('fetch failed'));
   const connection = { baseUrl: 'http://there', key: 'tml-x', wait: async () => undefined, fetch: nobody };
   await expect(RemoteService.open(connection, { model: 'm', rank: 1, seed: 0 })).rejects.toThrow('fetch failed');
+});
+
+describe('a run on a service that answers as it likes', () => {
+  /** Accepts everything. A result is asked for `times` times too soon; that of a pass comes once an optimizer step was sent. */
+  function scripted({ early = () => new Response('{"type":"try_again"}'), times = 0 } = {}) {
+    const asked: { path: string; bytes: number; datums: number; number: number | null }[] = [];
+    const polls = new Map<string, number>();
+    const result = (id: string): Response => {
+      polls.set(id, (polls.get(id) ?? 0) + 1);
+      if (polls.get(id)! <= times) return early();
+      const pass = asked[Number(id)]!;
+      if (pass.datums === 0) return Response.json({ model_id: 'm', metrics: {} });
+      if (!asked.some(({ path }) => path === 'optim_step')) return early();
+      const logprobs = Array.from({ length: pass.datums }, () => new Float32Array(1));
+      const output = writeForwardBackwardOutput({ logprobs, metrics: { 'loss:sum': 1 } });
+      return new Response(Buffer.from(output), { headers: { 'content-type': 'application/x-protobuf' } });
+    };
+    const answer: typeof fetch = async (url, options) => {
+      const path = (url as string).split('/api/v1/')[1]!;
+      const body = options!.body as Buffer;
+      if (path === 'create_session') return Response.json({ session_id: 's' });
+      if (path === 'retrieve_future') return result((JSON.parse(body.toString()) as { request_id: string }).request_id);
+      const { data, seqId } =
+        path === 'forward_backward' ? readForwardBackwardRequest(body) : { data: [], seqId: null };
+      asked.push({ path, bytes: body.length, datums: data.length, number: seqId });
+      return Response.json({ request_id: String(asked.length - 1) });
+    };
+    const waits: number[] = [];
+    const wait = async (ms: number) => void waits.push(ms);
+    const connection = { baseUrl: 'http://there', key: 'tml-x', wait, fetch: answer };
+    return { asked, waits, open: () => RemoteService.open(connection, { model: 'm', rank: 1, seed: 0 }) };
+  }
+  const rows = (count: number, length: number): Datum[] =>
+    Array.from({ length: count }, () => ({
+      prompt: Int32Array.of(1),
+      tokens: new Int32Array(length),
+      weights: new Float32Array(length),
+    }));
+
+  it.each([
+    { what: '1,024 sequences', data: rows(2500, 1), chunks: [1024, 1024, 452] },
+    { what: '5 MB', data: rows(30, 20_000), chunks: [12, 12, 6] },
+  ])('sends at most $what in a request, and the optimizer step before it has a result', async ({ data, chunks }) => {
+    const { asked, open } = scripted();
+    const service = await open();
+    const learnt = service.forwardBackward(data, { objective: crossEntropy });
+    const stepped = service.optimStep(adam);
+    expect((await learnt).loss).toBe(chunks.length);
+    await stepped;
+    await service.close();
+    const passes = asked.filter(({ path }) => path === 'forward_backward');
+    expect(passes.map(({ datums }) => datums)).toEqual(chunks);
+    expect(passes.map(({ number }) => number)).toEqual(chunks.map((_, at) => at + 1));
+    for (const { bytes } of passes) expect(bytes).toBeLessThanOrEqual(5_000_000);
+  });
+
+  it.each([
+    { what: 'in words', early: () => new Response('{"type":"try_again"}') },
+    { what: 'with 408', early: () => new Response('', { status: 408 }) },
+  ])('asks for a result as long as it takes when the service says $what that it is early', async ({ early }) => {
+    const { waits, open } = scripted({ early, times: 50 });
+    const service = await open();
+    await service.close();
+    expect(waits).toHaveLength(50);
+    expect(Math.max(...waits)).toBe(2000);
+  });
+
+  it('waits as long as a busy service tells it to', async () => {
+    const { waits, open } = scripted({
+      early: () => new Response('', { status: 429, headers: { 'retry-after': '7' } }),
+      times: 1,
+    });
+    await (await open()).close();
+    expect(waits).toEqual([7000]);
+  });
 });

@@ -47,6 +47,17 @@ export async function fuzz(target: FuzzTarget, count: number, seed: number): Pro
   return outcomes;
 }
 
+/** The answer to a good request. */
+export async function askJson(
+  { url, token }: Omit<FuzzTarget, 'model'>,
+  path: string,
+  body: unknown,
+): Promise<Record<string, unknown>> {
+  const headers = { 'x-api-key': token };
+  const response = await fetch(`${url}/api/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  return (await response.json()) as Record<string, unknown>;
+}
+
 function bad(target: FuzzTarget, random: Rng): Sent {
   const { model, token } = target;
   const pick = <T>(items: readonly T[]): T => items[random.below(items.length)]!;

@@ -78,6 +78,21 @@ describe('training on the service', () => {
     expect((await after).body.metrics['loss:sum']).toBeGreaterThan(0);
   });
 
+  it('takes any target where nothing is trained on, as rl_loop of the cookbook sends zeros for its prompts', async () => {
+    const [{ model }, { model: other }] = [await withModel(service), await withModel(service)];
+    const weights = [0, 0, 0, 0, 1, 1, 1];
+    const whole = example(sentence, weights);
+    const { target_tokens: targets } = whole.loss_fn_inputs;
+    const data = targets.data.map((target, at) => (weights[at] === 0 ? 0 : target));
+    const zeros = { ...whole, loss_fn_inputs: { ...whole.loss_fn_inputs, target_tokens: { ...targets, data } } };
+    const got = [
+      await service.result('forward_backward', learn(model, 1, { data: [zeros] })),
+      await service.result('forward_backward', learn(other, 1, { data: [whole] })),
+    ];
+    expect(got[0]!.body).toEqual(got[1]!.body);
+    expect(got[0]!.body.metrics['loss:sum']).toBeGreaterThan(0);
+  });
+
   it('adds up gradients until the step: two requests are one with both halves', async () => {
     const [{ model: whole }, { model: halves }] = [await withModel(service), await withModel(service)];
     const data = [example(sentence), example([5, 6, 30, 31])];

@@ -12,8 +12,16 @@ export type Connection = {
 
 export type Reply = { readonly bytes: Uint8Array; readonly isProtobuf: boolean };
 
+/** Why a request may be sent again, and the earliest time for that. */
+type TryAgain = { readonly why: string; readonly afterMs: number };
+
+/** Some services say with 408 that a result is not there yet, others in words. */
+const notYet: Reply = { bytes: Buffer.from('{"type":"try_again"}'), isProtobuf: false };
+
 const mostTries = 12;
 const longestPauseMs = 30_000;
+/** Longest pause between two questions for one result. Services answer them late when there is no result yet, but need not. */
+const longestPollPauseMs = 2_000;
 /** Exceeds the 45 seconds for which services let a client wait for a result. */
 const requestTimeoutMs = 60_000;
 
@@ -33,14 +41,15 @@ export class TinkerHttp {
   async send(path: string, body: Uint8Array, type: string): Promise<Reply> {
     for (let attempt = 0; ; attempt++) {
       const answer = await this.#try(path, body, type);
-      if (typeof answer !== 'string') return answer;
+      if ('bytes' in answer) return answer;
+      const { why, afterMs } = answer;
       if (attempt + 1 >= mostTries) {
         throw new UserError(
-          `${this.#connection.baseUrl} does not do ${path}: ${answer}.`,
+          `${this.#connection.baseUrl} does not do ${path}: ${why}.`,
           'See whether it runs, and continue the run.',
         );
       }
-      await this.#connection.wait(Math.min(longestPauseMs, 250 * 2 ** attempt));
+      await this.#connection.wait(Math.min(longestPauseMs, Math.max(afterMs, 250 * 2 ** attempt)));
     }
   }
 
@@ -50,19 +59,22 @@ export class TinkerHttp {
     if (typeof id !== 'string')
       throw new UserError('The service accepted a request without a request_id.', 'Use another service.');
     const body = Buffer.from(JSON.stringify({ request_id: id, allow_metadata_only: false }));
-    for (;;) {
+    for (let polls = 0; ; polls++) {
       const reply = await this.send('retrieve_future', body, 'application/json');
       if (reply.isProtobuf) return reply;
       const answer = parsed(reply.bytes, 'retrieve_future');
-      if (answer['type'] === 'try_again') continue;
+      if (answer['type'] === 'try_again') {
+        await this.#connection.wait(Math.min(longestPollPauseMs, 10 * 2 ** polls));
+        continue;
+      }
       const told = answer['error'];
       if (typeof told !== 'string') return reply;
       throw new UserError(`The service could not do a request: ${told}`, 'Mend what it says.');
     }
   }
 
-  /** Tries once. Returns the reply, or in words why the request may be tried again. */
-  async #try(path: string, body: Uint8Array, type: string): Promise<Reply | string> {
+  /** Tries once. */
+  async #try(path: string, body: Uint8Array, type: string): Promise<Reply | TryAgain> {
     const { baseUrl, key, fetch } = this.#connection;
     let response: Response;
     let bytes: Uint8Array;
@@ -77,13 +89,15 @@ export class TinkerHttp {
       });
       bytes = new Uint8Array(await response.arrayBuffer());
     } catch (error) {
-      return errorText(error);
+      return { why: errorText(error), afterMs: 0 };
     }
     const { status, headers } = response;
     if (status === 200) return { bytes, isProtobuf: (headers.get('content-type') ?? '').includes('protobuf') };
+    if (status === 408 && path === 'retrieve_future') return notYet;
     const detail = `${status} ${Buffer.from(bytes.subarray(0, 500)).toString()}`.trim();
-    if (status === 408 || status === 409 || status === 429 || status >= 500) return detail;
-    throw refused(path, status, detail);
+    const mayHelp = [408, 409, 429].includes(status) || status >= 500;
+    if (!mayHelp) throw refused(path, status, detail);
+    return { why: detail, afterMs: 1000 * (Number(headers.get('retry-after')) || 0) };
   }
 }
 

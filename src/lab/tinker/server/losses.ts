@@ -4,7 +4,7 @@ import { didYouMean } from '../../../text/nearest.js';
 import { crossEntropy, lossFns, objectiveOf, type LossFn, type Objective } from '../../objectives/objectives.js';
 import type { ForwardBackwardRequest, WireDatum } from '../protocol/messages.js';
 import type { Tensor } from '../protocol/tensors.js';
-import type { Learnable } from './shared-prefixes.js';
+import { isTrainedOn, type Learnable } from './shared-prefixes.js';
 
 const known = ['cross_entropy', ...lossFns];
 /** The protocol documents no default of dro's beta; this is the value of its example. */
@@ -43,15 +43,29 @@ export function datumOf(datum: WireDatum, index: number, objective: Objective): 
   const { tokens } = datum;
   if (tokens.length === 0) throw new UserError(`Datum ${index} has no tokens.`, 'Send at least one.');
   const inputs = inputsOf(datum, index, objective.name);
-  return {
-    prompt: tokens.subarray(0, 1),
-    tokens: checkedTargets(tokens, Int32Array.from(inputs.needed('target_tokens')), index),
+  const loss = {
     // The pull of dro towards the sampler also acts on tokens whose advantage is 0.
     isSilent: objective.name !== 'dro',
     ...(objective.name === 'cross_entropy'
       ? { weights: inputs.needed('weights') }
       : rolloutOf(inputs, tokens.length, objective)),
   };
+  const targets = Int32Array.from(inputs.needed('target_tokens'));
+  const wrong = targets.findIndex((target, at) => isOther(target, tokens[at + 1]) && isTrainedOn(loss, at));
+  if (wrong >= 0) {
+    throw new UserError(
+      `Target ${wrong} of datum ${index} is ${targets[wrong]}, and the input goes on with ${tokens[wrong + 1]}.`,
+      'Give as targets the input, moved by one token.',
+    );
+  }
+  // Clients put any number where nothing is trained on, as the cookbook's rl_loop does for the tokens of a prompt.
+  const following = targets.map((target, at) => tokens[at + 1] ?? target);
+  return { prompt: tokens.subarray(0, 1), tokens: following, ...loss };
+}
+
+/** The last target has no token of the input beside it. */
+function isOther(target: number, following: number | undefined): boolean {
+  return following !== undefined && target !== following;
 }
 
 type Inputs = {
@@ -91,15 +105,5 @@ function checkLength({ values, shape }: Tensor, length: number, what: string): v
   throw new UserError(
     `${what} has the shape [${shape.join(', ')}] with ${values.length} numbers, and the input has ${length} tokens.`,
     'Send one number for each token of the input.',
-  );
-}
-
-/** Checks that each target but the last is the token that the model reads next; only the last is free. */
-function checkedTargets(tokens: Int32Array, targets: Int32Array, index: number): Int32Array {
-  const wrong = targets.subarray(0, -1).findIndex((target, at) => target !== tokens[at + 1]);
-  if (wrong < 0) return targets;
-  throw new UserError(
-    `Target ${wrong} of datum ${index} is ${targets[wrong]}, and the input goes on with ${tokens[wrong + 1]}.`,
-    'Give as targets the input, moved by one token.',
   );
 }

@@ -28,8 +28,6 @@ type SamplerWeights = Pick<Sampler, 'path' | 'source'>;
 
 export class SamplingService {
   readonly #parts: SamplingParts;
-  /** Sequences drawn since the service began. */
-  sampled = 0;
 
   constructor(parts: SamplingParts) {
     this.#parts = parts;
@@ -77,17 +75,18 @@ export class SamplingService {
   }
 
   #sample(request: Sample, sampler: Sampler | null): string {
-    const { turns, futures, computing } = this.#parts;
-    const session = sampler?.session ?? 'no session';
+    const { turns, futures, sessions, computing } = this.#parts;
+    const session = sampler === null ? null : sessions.session(sampler.session);
+    const turn = session?.id ?? 'no session';
     const { source } = sampler ?? this.#weightsOf(request);
-    const id = futures.create(session, 4 * tokensOf(request.prompt).length);
+    const id = futures.create(turn, 4 * tokensOf(request.prompt).length);
     const wanted = sampleRequest(request, sampler === null ? id : placeOf(sampler, request.seq_id, id));
-    turns.add(session, {
+    turns.add(turn, {
       request: wanted,
       group: `${source.id} ${groupOf(wanted)}`,
       work: (requests: readonly SampleRequest[]) => computing.sample(source, requests),
       done: (response) => {
-        this.sampled += wanted.samples;
+        if (session !== null) session.done.sampled += wanted.samples;
         futures.settle(id, sampledResult(response as SampleResponse));
       },
       failed: (error) => futures.fail(id, error),

@@ -16,7 +16,7 @@ import { Futures } from './futures.js';
 import { httpServer, type RequestLine } from './http-server.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import { SamplingService } from './sampling-service.js';
-import { Sessions } from './sessions.js';
+import { Sessions, type Session } from './sessions.js';
 import { startComputing } from './thread-calls.js';
 import { TrainingService } from './training-service.js';
 import { Turns } from './turns.js';
@@ -49,15 +49,13 @@ const summaryEveryMs = 10_000;
 /** Serves until a signal arrives; returns that signal. */
 export async function serve(config: ServeConfig, world: ProcessContext): Promise<StopSignal> {
   const thread = new URL('./compute-thread.js', import.meta.url);
-  const { server, training, sampling, lost, close } = openService(config, world, { thread });
+  const { server, training, sessions, lost, close } = openService(config, world, { thread });
   await listen(server, config);
   const { address, port } = server.address() as AddressInfo;
   world.log(`serving on http://${address.includes(':') ? `[${address}]` : address}:${port}`);
-  let said = '';
+  const tell = progress(sessions, world.log);
   const summary = setInterval(() => {
-    const { steps, sequences } = training.counts;
-    const words = `${steps} optimizer steps · ${sequences} sequences learnt · ${sampling.sampled} sampled`;
-    if (words !== said) world.log((said = words));
+    tell();
     training.endIdle(config.idle_minutes * 60_000);
   }, summaryEveryMs);
   try {
@@ -111,7 +109,7 @@ export function openService(
     server.closeAllConnections();
     return stopComputing();
   };
-  return { server, training, sampling, lost, close };
+  return { server, training, sessions: parts.sessions, lost, close };
 }
 
 export function listen(server: Server, { host, port }: Pick<ServeConfig, 'host' | 'port'>): Promise<void> {
@@ -139,6 +137,20 @@ function tokenOf(host: string, environment: ProcessContext['environment']): stri
     `On ${host} other machines could connect, and there is no key that they must know.`,
     `Set ${tokenVariable} to a secret that begins with ${tokenStart}, or leave host=127.0.0.1.`,
   );
+}
+
+/** Tells what each session has done since it last did, if it has done anything. */
+function progress(sessions: Sessions, log: (line: string) => void): () => void {
+  const told = new WeakMap<Session, string>();
+  return () => {
+    for (const session of sessions.all) {
+      const { steps, trained, sampled } = session.done;
+      const words = `${steps} optimizer steps · ${trained} sequences trained on · ${sampled} sampled`;
+      if (steps + trained + sampled === 0 || told.get(session) === words) continue;
+      told.set(session, words);
+      log(`session ${session.id}: ${words}`);
+    }
+  };
 }
 
 const mostLogBytes = 64 * 2 ** 20;

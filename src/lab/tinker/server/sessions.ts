@@ -30,6 +30,8 @@ export type Session = {
   readonly id: string;
   /** Unix ms of the last request that named the session, its models or its samplers. */
   lastSeen: number;
+  /** Work done: optimizer steps, sequences that gradients were computed of or that were scored, and sequences drawn. */
+  readonly done: { steps: number; trained: number; sampled: number };
   /** Models and samplers of the session, by the number that the client gave them. */
   readonly models: Map<number, Model>;
   readonly samplers: Map<number, Sampler>;
@@ -62,6 +64,7 @@ export class Sessions {
     const session: Session = {
       id,
       lastSeen: this.#now(),
+      done: { steps: 0, trained: 0, sampled: 0 },
       models: new Map(),
       samplers: new Map(),
       creating: new Map(),
@@ -70,9 +73,13 @@ export class Sessions {
     return session;
   }
 
+  get all(): readonly Session[] {
+    return [...this.#sessions.values()];
+  }
+
   /** Sessions whose clients have been silent for longer than `ms`. */
   idle(ms: number): readonly Session[] {
-    return [...this.#sessions.values()].filter(({ lastSeen }) => this.#now() - lastSeen > ms);
+    return this.all.filter(({ lastSeen }) => this.#now() - lastSeen > ms);
   }
 
   /** Models in memory, of all sessions. */

@@ -66,11 +66,11 @@ function* runsOf(datums: readonly Learnable[]): Generator<Plan> {
 
 /** The run of similar datums that starts at `first`. `common` counts the tokens after the first that all of them share, and that none is trained on. */
 function runFrom(datums: readonly Learnable[], first: number): { end: number; common: number } {
-  const limit = unlearnt(datums[first]!);
+  const limit = untrained(datums[first]!);
   let common = limit;
   let end = first + 1;
   for (; end < datums.length; end++) {
-    const agreed = Math.min(common, unlearnt(datums[end]!), agreement(datums[first]!, datums[end]!));
+    const agreed = Math.min(common, untrained(datums[end]!), agreement(datums[first]!, datums[end]!));
     // A datum that would cost the run half of its common beginning starts a run of its own.
     if (agreed < Math.max(leastTokens, limit / 2)) break;
     common = agreed;
@@ -79,12 +79,17 @@ function runFrom(datums: readonly Learnable[], first: number): { end: number; co
 }
 
 /** Counts the tokens at the beginning that are not trained on; leaves one token to follow them. */
-function unlearnt({ weights, advantages, ratioMask, isSilent }: Learnable): number {
-  const isInRatio = (at: number) => ratioMask !== undefined && ratioMask[at] !== 0;
-  const learns = (at: number) => isInRatio(at) || (weights[at] !== 0 && !(isSilent && advantages?.[at] === 0));
+function untrained(datum: Learnable): number {
   let count = 0;
-  while (count < weights.length - 1 && !learns(count)) count++;
+  while (count < datum.weights.length - 1 && !isTrainedOn(datum, count)) count++;
   return count;
+}
+
+/** Whether the token of this position takes part in the loss. */
+export function isTrainedOn(datum: Omit<Learnable, 'tokens' | 'prompt'>, at: number): boolean {
+  const { weights, advantages, ratioMask, isSilent } = datum;
+  if (ratioMask !== undefined && ratioMask[at] !== 0) return true;
+  return weights[at] !== 0 && !(isSilent && advantages?.[at] === 0);
 }
 
 function agreement(a: Learnable, b: Learnable): number {

@@ -36,8 +36,6 @@ const fullFineTuning: LoraSettings = { rank: 0, seed: 0, trainUnembed: true, tra
 
 export class TrainingService {
   readonly #parts: TrainingParts;
-  /** Work done since the service began. */
-  readonly counts = { steps: 0, sequences: 0 };
 
   constructor(parts: TrainingParts) {
     this.#parts = parts;
@@ -102,9 +100,9 @@ export class TrainingService {
 
   /** @param bytes Size of the request. */
   forwardBackward(request: ForwardBackwardRequest, bytes: number): Accepted {
-    const work = async () => {
+    const work = async ({ session }: Ready) => {
       const output = await this.#parts.computing.forwardBackward(request);
-      this.counts.sequences += request.data.length;
+      this.#parts.sessions.session(session).done.trained += request.data.length;
       return learntResult(output);
     };
     return this.#onModel({ model_id: request.modelId, seq_id: request.seqId }, work, bytes);
@@ -118,7 +116,7 @@ export class TrainingService {
   }
 
   optimStep({ adam_params: adam, ...place }: OptimStep): Accepted {
-    return this.#onModel(place, async ({ id }) => {
+    return this.#onModel(place, async ({ id, session }) => {
       const norm = await this.#parts.computing.optimStep(id, {
         learningRate: adam.learning_rate,
         beta1: adam.beta1,
@@ -127,7 +125,7 @@ export class TrainingService {
         weightDecay: adam.weight_decay,
         ...(adam.grad_clip_norm > 0 && { clipNorm: adam.grad_clip_norm }),
       });
-      this.counts.steps++;
+      this.#parts.sessions.session(session).done.steps++;
       return plainResult({ type: 'optim_step', metrics: { 'optim/grad_norm': norm } });
     });
   }

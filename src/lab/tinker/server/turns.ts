@@ -10,10 +10,16 @@ export type Job<Request> = {
 
 /** Limit of the jobs that are done in one call. */
 const MOST_TOGETHER = 64;
+/** A job of a group waits while others of its session keep arriving: so long for the next, and for so many times. */
+const GATHERING_MS = 1;
+const MOST_GATHERINGS = 20;
 
 /**
  * Does one job at a time, of each session in turn, so that a session with many jobs does not hold up one with few. The
  * jobs of a session are done in their order, but those of a group join the first of them.
+ *
+ * Clients send the requests of a batch one by one. Without the short wait the first of them would be computed alone, which takes
+ * nearly as long as all of them together.
  */
 export class Turns {
   readonly #queues = new Map<string, Job<unknown>[]>();
@@ -35,8 +41,23 @@ export class Turns {
 
   async #workOff(): Promise<void> {
     this.#isWorking = true;
-    for (let jobs = this.#next(); jobs.length > 0; jobs = this.#next()) await doTogether(jobs);
+    for (;;) {
+      await this.#gather();
+      const jobs = this.#next();
+      if (jobs.length === 0) break;
+      await doTogether(jobs);
+    }
     this.#isWorking = false;
+  }
+
+  async #gather(): Promise<void> {
+    for (let times = 0; times < MOST_GATHERINGS; times++) {
+      const [queue = []] = this.#queues.values();
+      const { length } = queue;
+      if (length === 0 || length >= MOST_TOGETHER || queue[0]!.group === null) return;
+      await new Promise((resolve) => setTimeout(resolve, GATHERING_MS));
+      if (queue.length === length) return;
+    }
   }
 
   /** Takes the first job of the next session and the jobs of its group; that session then goes to the end of the row. */

@@ -1,0 +1,52 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, it, vi } from 'vitest';
+import { Turns } from '../../../src/lab/tinker/server/turns.js';
+
+/** A row that writes down which requests each call did. */
+function row() {
+  const turns = new Turns();
+  const calls: string[][] = [];
+  const results = new Map<string, unknown>();
+  const add = (session: string, name: string, group: string | null = null, bad = '') =>
+    turns.add(session, {
+      request: name,
+      group,
+      work: async (names: readonly string[]) => {
+        calls.push([...names]);
+        if (bad !== '' && names.includes(bad)) throw new Error(bad);
+        return names.map((each) => `${each}!`);
+      },
+      done: (result) => results.set(name, result),
+      failed: (error) => results.set(name, error),
+    });
+  const finished = (count: number) => vi.waitFor(() => expect(results.size).toBe(count));
+  return { calls, results, add, finished };
+}
+
+it('requests of a group that arrive one after the other are computed in one call', async () => {
+  const { add, calls, results, finished } = row();
+  for (const name of ['a', 'b', 'c']) {
+    add('s', name, 'g');
+    await nextTurn();
+  }
+  await finished(3);
+  expect(calls).toEqual([['a', 'b', 'c']]);
+  expect(results.get('b')).toBe('b!');
+});
+
+it('sessions take turns, and each has its requests in their order', async () => {
+  const { add, calls, finished } = row();
+  for (const name of ['a1', 'a2', 'a3']) add('a', name);
+  add('b', 'b1');
+  await finished(4);
+  expect(calls.flat()).toEqual(['a1', 'b1', 'a2', 'a3']);
+});
+
+it('a request that fails costs no other of its group its result', async () => {
+  const { add, results, finished } = row();
+  for (const name of ['a', 'b', 'c']) add('s', name, 'g', 'b');
+  await finished(3);
+  expect(results.get('a')).toBe('a!');
+  expect(results.get('b')).toMatchObject({ message: 'b' });
+  expect(results.get('c')).toBe('c!');
+});
