@@ -1,8 +1,8 @@
 /**
- * `memrl arithmetic`: from no model at all to sums of two digits that are right, in some minutes without a GPU.
+ * `memrl arithmetic`: from no model at all to sums of two numbers that are mostly right, in some minutes without a GPU.
  *
  * A new model of 105,000 weights first learns from examples what an answer looks like and some of the sums; then the loop of `memrl rl`
- * takes it to the rest from rewards alone.
+ * improves it from rewards alone.
  */
 import { join } from 'node:path';
 import { readArguments } from '../config/arguments.js';

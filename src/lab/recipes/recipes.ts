@@ -24,7 +24,7 @@ export const recipes: Readonly<Record<string, Recipe>> = {
     ...{ keys: rlBasicKeys, budget: rlBudget, run: rl },
   }),
   arithmetic: recipe({
-    purpose: 'From nothing to right sums of two digits: a warm-up, then `memrl rl`.',
+    purpose: 'Sums of two numbers, from no model at all: a warm-up, then `memrl rl`.',
     ...{ keys: arithmeticKeys, budget: rlBudget, run: arithmetic },
   }),
   rl_loop: recipe({
