@@ -38,6 +38,8 @@ const MARGIN_MS = 30_000;
 const FORCE_MS = 10_000;
 /** Added to what a run may take before its worker ends it, as nobody else did, ms. */
 const SPARE_MS = 60_000;
+/** The signal that killed a run reaches its worker within that time, ms. */
+const HEARING_MS = 200;
 /** A machine that is short of something is tried again after so long, ms. */
 const RETRY_MS = 1000;
 
@@ -188,7 +190,13 @@ export class PackWorker {
     });
   }
 
+  /** Slurm sends its signal to all processes of a job at once, so a run may be dead before this worker hears why. */
   #ended(id: RunId, attempt: number, ending: Ending): void {
+    if (ending.kind !== 'signalled' || this.#leaving !== null) return this.#settled(id, attempt, ending);
+    setTimeout(() => this.#settled(id, attempt, ending), HEARING_MS);
+  }
+
+  #settled(id: RunId, attempt: number, ending: Ending): void {
     const running = this.#running.get(id);
     this.#running.delete(id);
     this.#stirredAt = performance.now();
