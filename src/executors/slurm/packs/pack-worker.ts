@@ -43,7 +43,7 @@ const HEARING_MS = 200;
 /** A machine that is short of something is tried again after so long, ms. */
 const RETRY_MS = 1000;
 
-/** `index` of `count`: among the workers of its submission. `job`: its number. `restarts`: of this worker. */
+/** `index` of `count`: among the workers of its submission. `job`: its number. */
 export type WorkerSetting = {
   /** Opens the executor by which the runs are started. */
   readonly open: OpenExecutor;
@@ -51,7 +51,6 @@ export type WorkerSetting = {
   readonly name: string;
   readonly index: number;
   readonly count: number;
-  readonly restarts: number;
   readonly job: number;
   readonly node: string;
   readonly text: PackText;
@@ -99,10 +98,10 @@ export class PackWorker {
   }
 
   start(): void {
-    const { job, node, restarts } = this.#setting;
+    const { job, node } = this.#setting;
     this.#tell({ kind: 'up', job, node });
     this.#read();
-    if (restarts > 0) this.#adoptOwn();
+    this.#adoptOwn();
     this.#look();
   }
 
@@ -240,7 +239,7 @@ export class PackWorker {
     this.#left();
   }
 
-  /** What it had begun before it was killed. */
+  /** What it had begun before it was killed, or before Slurm started its job once more, which a controller does that forgot to have done so. */
   #adoptOwn(): void {
     const before = new Tail(this.#file);
     const ended = new Set<string>();
