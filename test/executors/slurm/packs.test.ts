@@ -145,6 +145,16 @@ describe('a worker', () => {
     expect(slurm.addresses()).toEqual(['1_0']);
   });
 
+  it('that Slurm starts once more, shell and all, goes on with the run that it had begun', async () => {
+    const directory = await oneUp();
+    const first = await waitFor('the worker', workerPid);
+    slurm.set('jobs/1_0/fate', 'REQUEUED');
+    process.kill(-Number(slurm.fact('1_0', 'group')), 'SIGKILL');
+    await waitFor('the next', () => ![undefined, first].includes(workerPid()));
+    finish(directory);
+    expect(await untilEnded()).toEqual({ kind: 'exited', code: 4 });
+  });
+
   it('that is lost loses its run, and what it had not begun is taken by the next', async () => {
     const directories = packed(2, waits, { slurm: { mode: 'packs', workers: 1 } }).directories;
     await untilUp(directories[0]!);
