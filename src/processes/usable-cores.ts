@@ -10,8 +10,14 @@ type Sources = { mounts: string; groups: string; read: (path: string) => string 
  * Number of cores that this process may use: those of its CPU affinity, or fewer if a container or a systemd unit limits its CPU
  * time. At least 1.
  */
-export function usableCores(cores: number = availableParallelism(), sources: Sources = system()): number {
+export function usableCores(cores: number = givenCores(process.env), sources: Sources = system()): number {
   return Math.max(1, Math.min(cores, Math.floor(coreQuota(sources) ?? cores)));
+}
+
+/** Not every cluster binds a job to its cores: inside one, what Slurm gave to it on this node counts. */
+export function givenCores(environment: Readonly<NodeJS.ProcessEnv>, cores: number = availableParallelism()): number {
+  const given = environment['SLURM_JOB_ID'] === undefined ? 0 : Number(environment['SLURM_CPUS_ON_NODE']);
+  return given > 0 ? Math.min(given, cores) : cores;
 }
 
 function system(): Sources {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { usableCores } from '../../src/processes/usable-cores.js';
+import { givenCores, usableCores } from '../../src/processes/usable-cores.js';
 
 const unified = '30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n';
 const divided = '34 33 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid - cgroup cgroup rw,cpu,cpuacct\n';
@@ -58,5 +58,17 @@ describe('the cores that may be used', () => {
     },
   ])('are $when', ({ mounts, groups, files, cores }) => {
     expect(usableCores(16, { mounts, groups, read: (path) => files[path] ?? null })).toBe(cores);
+  });
+});
+
+describe('the cores of a job of Slurm', () => {
+  it.each([
+    { environment: {}, cores: 16 },
+    { environment: { SLURM_CPUS_ON_NODE: '4' }, cores: 16 },
+    { environment: { SLURM_JOB_ID: '7', SLURM_CPUS_ON_NODE: '4' }, cores: 4 },
+    { environment: { SLURM_JOB_ID: '7', SLURM_CPUS_ON_NODE: '64' }, cores: 16 },
+    { environment: { SLURM_JOB_ID: '7' }, cores: 16 },
+  ])('are $cores of 16 for $environment', ({ environment, cores }) => {
+    expect(givenCores(environment, 16)).toBe(cores);
   });
 });

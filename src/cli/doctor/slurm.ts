@@ -60,22 +60,29 @@ export const nodeCheck = slurmCheck(
   'A node',
   async ({ environment, runsDirectory }) => {
     const folder = existsSync(runsDirectory) ? runsDirectory : dirname(runsDirectory);
-    const script = `test -w ${shellQuote([folder])} && echo seen; date +%s; uname -n`;
+    const node = shellQuote([process.execPath]);
+    const script = `test -w ${shellQuote([folder])} && echo seen; test -x ${node} || echo no-node; date +%s; uname -n`;
     const args = ['-N1', '-n1', '-t1', '-J', 'memrl-doctor', '/bin/sh', '-c', script];
     const answer = await askProgram({ program: 'srun', args, environment, patienceMs: JOB_PATIENCE_MS - 2000 });
     if (answer.kind !== 'answered') return warn('no job could be run just now', 'Try `srun -N1 hostname`.');
     const lines = answer.stdout.trim().split('\n');
-    const [node, time] = [lines.at(-1)!, Number(lines.at(-2))];
+    const [name, time] = [lines.at(-1)!, Number(lines.at(-2))];
     if (lines[0] !== 'seen') {
       return bad(
-        `${node} cannot write to ${folder}`,
+        `${name} cannot write to ${folder}`,
         'Choose a runs directory on a disk that all nodes share: `--runs DIR`.',
       );
     }
     const skew = Math.round(Date.now() / 1000 - time);
     if (Math.abs(skew) > SKEW)
-      return warn(`the clock of ${node} is ${skew} s behind`, 'Times of runs will be off by that.');
-    return ok(`${node} can write to ${folder}, and its clock agrees`);
+      return warn(`the clock of ${name} is ${skew} s behind`, 'Times of runs will be off by that.');
+    if (lines.includes('no-node')) {
+      return warn(
+        `${name} has no ${process.execPath}, which the workers of packs need`,
+        'Install Node where all nodes see it, or use `slurm: { mode: jobs }`.',
+      );
+    }
+    return ok(`${name} can write to ${folder}, has Node for packs, and its clock agrees`);
   },
   JOB_PATIENCE_MS,
 );

@@ -1,9 +1,11 @@
 import { groupBy } from '../../base/group-by.js';
 import type { Packing } from '../../executors/executor.js';
 import { packingBy } from '../../executors/registry.js';
-import type { PlannedRun } from '../../spec/planned-run.js';
+import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { demandOf } from '../../supervisor/runs/launch-spec.js';
 import { counted } from '../../text/numbers.js';
+
+type Environment = Readonly<Record<string, string>>;
 
 /**
  * Jobs of Slurm, each as what it is: `slurm job`, which is one run, or `slurm worker`, which takes many.
@@ -27,6 +29,22 @@ export function packNote(runs: readonly PlannedRun[], perGpu: number | undefined
   const whys = [...new Set(packed.flatMap(({ packing }) => packing?.why ?? []))].join(' and ');
   const why = whys === '' ? '' : `, as ${whys}; \`slurm: { mode: jobs }\` makes each a job of its own`;
   return `${counted(total, 'run')} in packs: jobs of Slurm that take one after the other${why}`;
+}
+
+/**
+ * Where runs are started inside an allocation (`salloc`, a notebook's job): here, on what it has. Null: not in one, or they are
+ * submitted.
+ */
+export function allocationNote({ executor }: Pick<Plan, 'executor'>, environment: Environment): string | null {
+  const job = environment['SLURM_JOB_ID'];
+  if (job === undefined || (executor ?? 'local') !== 'local') return null;
+  const node = environment['SLURMD_NODENAME'];
+  if (node === undefined) {
+    return `inside the allocation of Slurm job ${job}, but this shell is not on its node: \`srun --pty --overlap memrl-tui …\` starts the runs there`;
+  }
+  const gpus = environment['CUDA_VISIBLE_DEVICES'] ?? environment['ROCR_VISIBLE_DEVICES'] ?? '';
+  const has = gpus === '' ? 'which has no GPU' : `on ${gpus.includes(',') ? 'its GPUs' : 'its GPU'} ${gpus}`;
+  return `inside Slurm job ${job}: runs are started here on ${node}, ${has}, and end with the job`;
 }
 
 /** Runs that ask for the same. */

@@ -30,7 +30,7 @@ import { differenceFrom, editLines, estimateOf, fleetIfUp, timeOf } from '../pla
 import { planJson } from '../plan/plan-json.js';
 import { planLines } from '../plan/plan-lines.js';
 import { leftOutNow, optionWords, saidBy, withLeftOut } from '../plan/said-at-launch.js';
-import { packNote, slurmSlots } from '../plan/slurm-plan.js';
+import { allocationNote, packNote, slurmSlots } from '../plan/slurm-plan.js';
 import { wandbNote } from '../plan/wandb-note.js';
 import { printReport } from '../print-report.js';
 import { besideRows, readPlan, type ReadPlan } from '../read-plan.js';
@@ -74,11 +74,12 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
   // Invalid options are refused at once, even if nothing is left to do.
   requestedSlots(options);
   const warning = originWarning(asRead, file, options);
+  const allocation = allocationNote(asRead.plan, definedEnvironment());
   await refuseImpossibleJobs(asRead.plan, options.perGpu);
   const surveys = await surveysOf(asRead.plan, runsDirectory(options.runs), definedEnvironment());
   if (options.dryRun === true) {
     const logging = wandbNote(asRead.plan.runs, definedEnvironment(), requestedProject(options));
-    const notes = [warning, leftOutNote(asRead, file, options), logging];
+    const notes = [warning, allocation, leftOutNote(asRead, file, options), logging];
     return showPlan(asRead, [...notes, ...snapshotNotes(asRead.plan, surveys)], options);
   }
   if (options.json === true) {
@@ -96,7 +97,7 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
     await submit(fleet, read, surveys, options);
     writeSweepOrigin(sweepDirectory(read, options), resolve(file));
     writeSaidAtLaunch(sweepDirectory(read, options), { ...saidBy(options), fromSeeds: read.fromSeeds });
-    for (const note of [warning, leftOut]) if (note !== null) remark(note);
+    for (const note of [warning, allocation, leftOut]) if (note !== null) remark(note);
     return await left(fleet, read, file, options);
   } finally {
     fleet.close();

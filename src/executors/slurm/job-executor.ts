@@ -24,20 +24,23 @@ const FORGOTTEN_MS = 10_000;
 /** What is on the disk is believed when the controller has told otherwise for so long, ms: file servers are behind, too. */
 const DISAGREE_MS = 15_000;
 
+/** `everyMs`: between submissions. */
+type JobSetting = { calls: SlurmCalls; queue: Pick<QueueWatch, 'first' | 'stir' | 'lookSoon'>; everyMs: number };
+
 /** Knows what Slurm says of its jobs from who asks for all of them. */
 export class JobExecutor implements Omit<Executor, 'resources'> {
   readonly #jobs = new Map<RunId, Job>();
   readonly #listener: ExecutorListener;
-  readonly #queue: Pick<QueueWatch, 'first' | 'stir' | 'lookSoon'>;
+  readonly #queue: JobSetting['queue'];
   readonly #orders: JobOrders;
   readonly #submitter: JobSubmitter;
   #isClosed = false;
 
-  constructor(calls: SlurmCalls, queue: Pick<QueueWatch, 'first' | 'stir' | 'lookSoon'>, listener: ExecutorListener) {
+  constructor({ calls, queue, everyMs }: JobSetting, listener: ExecutorListener) {
     this.#listener = listener;
     this.#queue = queue;
     this.#orders = new JobOrders(calls);
-    this.#submitter = new JobSubmitter(calls, () => randomBytes(8).toString('hex'));
+    this.#submitter = new JobSubmitter(calls, () => randomBytes(8).toString('hex'), everyMs);
   }
 
   /** Whether anybody waits for what Slurm says of jobs. */

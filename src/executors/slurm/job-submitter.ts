@@ -12,7 +12,7 @@ import { commentFor, type SlurmCalls, type Submitted } from './slurm-calls.js';
 
 /** Calls of `sbatch` at a time. */
 const AT_ONCE = 3;
-/** How long an attempt waits for others that may be submitted with it, ms. */
+/** How long an attempt waits for others that may be submitted with it, ms; anew with each that comes. */
 const GATHER_MS = 20;
 
 /** An attempt that is to be submitted. `note`: writes down by which key, before that is done. */
@@ -23,23 +23,37 @@ type Waiting = Submittal & { answer: (submitted: Submitted) => void };
 export class JobSubmitter {
   readonly #calls: SlurmCalls;
   readonly #newKey: () => string;
+  readonly #betweenMs: number;
+  #gatheringSince = 0;
+  #sentAt = -Infinity;
+  #timer: NodeJS.Timeout | undefined;
   #gathered: Waiting[] = [];
   readonly #batches: Waiting[][] = [];
   #calling = 0;
 
-  constructor(calls: SlurmCalls, newKey: () => string) {
+  /** @param betweenMs Between submissions: what comes meanwhile is submitted together. */
+  constructor(calls: SlurmCalls, newKey: () => string, betweenMs: number) {
     this.#calls = calls;
     this.#newKey = newKey;
+    this.#betweenMs = betweenMs;
   }
 
   submit(submittal: Submittal): Promise<Submitted> {
-    if (this.#gathered.length === 0) setTimeout(() => void this.#sendGathered(), GATHER_MS);
+    const now = performance.now();
+    if (this.#gathered.length === 0) this.#gatheringSince = now;
+    const at = Math.max(
+      Math.min(now + GATHER_MS, this.#gatheringSince + this.#betweenMs),
+      this.#sentAt + this.#betweenMs,
+    );
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#sendGathered(), at - now);
     return new Promise((answer) => this.#gathered.push({ ...submittal, answer }));
   }
 
   async #sendGathered(): Promise<void> {
     const gathered = this.#gathered;
     this.#gathered = [];
+    this.#sentAt = performance.now();
     const { arraySize, gpus } = await this.#calls.limits();
     const alike = new Map<string, Waiting[]>();
     for (const [index, waiting] of gathered.entries()) {

@@ -16,7 +16,7 @@ type Listener = {
 };
 
 /** While nothing changes the queue is looked at so many times more rarely. */
-const CALM = 4;
+const CALM = 2;
 /** Something has just changed, and more may, ms. */
 const STIRRED_MS = 10_000;
 /** A controller is not asked for more than this share of the time. */

@@ -27,8 +27,8 @@ import { readKeys } from './submissions.js';
 
 /** Runs that are submitted and not over, unless a person says how many: what many sites let one person have. */
 const SLOTS = 1000;
-/** Between looks at the queue while something happens, ms. */
-const EVERY_MS = 1000;
+/** Between looks at the queue while something happens, and between submissions of jobs, ms. */
+const EVERY_MS = 2000;
 
 export function openSlurmExecutor(setting: ExecutorSetting, listener: ExecutorListener): Executor {
   return new SlurmExecutor(setting, listener);
@@ -40,10 +40,11 @@ class SlurmExecutor implements Executor {
   readonly #packs: PackExecutor;
   readonly #queue: QueueWatch;
 
-  /** `MEMRL_SLURM_EVERY_MS`: between looks at the queue. `MEMRL_SLURM_WORKER`: the program of a worker, where it is another one. */
+  /** `MEMRL_SLURM_EVERY_MS`: between looks at the queue, and between submissions. `MEMRL_SLURM_WORKER`: the program of a worker, where it is another one. */
   constructor({ runsDirectory, environment }: ExecutorSetting, listener: ExecutorListener) {
     const calls = new SlurmCalls(environment);
-    const queue = new QueueWatch(calls, Number(environment['MEMRL_SLURM_EVERY_MS'] ?? EVERY_MS), {
+    const everyMs = Number(environment['MEMRL_SLURM_EVERY_MS'] ?? EVERY_MS);
+    const queue = new QueueWatch(calls, everyMs, {
       isWanted: () => this.#jobs.isBusy || this.#packs.isBusy,
       addresses: () => [...this.#jobs.missing(), ...this.#packs.missing()],
       told: (told) => {
@@ -59,7 +60,7 @@ class SlurmExecutor implements Executor {
     const root = join(runsDirectory, supervisorFiles.directory, supervisorFiles.packs);
     const program = environment['MEMRL_SLURM_WORKER'] ?? fileURLToPath(new URL('./slurm-worker.js', import.meta.url));
     this.#queue = queue;
-    this.#jobs = new JobExecutor(calls, queue, listener);
+    this.#jobs = new JobExecutor({ calls, queue, everyMs }, listener);
     this.#packs = new PackExecutor({ root, calls, queue, environment, program }, listener);
   }
 

@@ -145,6 +145,16 @@ describe('a worker', () => {
     expect(slurm.addresses()).toEqual(['1_0']);
   });
 
+  it('that Slurm starts once more, shell and all, goes on with the run that it had begun', async () => {
+    const directory = await oneUp();
+    const first = await waitFor('the worker', workerPid);
+    slurm.set('jobs/1_0/fate', 'REQUEUED');
+    process.kill(-Number(slurm.fact('1_0', 'group')), 'SIGKILL');
+    await waitFor('the next', () => ![undefined, first].includes(workerPid()));
+    finish(directory);
+    expect(await untilEnded()).toEqual({ kind: 'exited', code: 4 });
+  });
+
   it('that is lost loses its run, and what it had not begun is taken by the next', async () => {
     const directories = packed(2, waits, { slurm: { mode: 'packs', workers: 1 } }).directories;
     await untilUp(directories[0]!);
@@ -160,12 +170,18 @@ describe('a worker', () => {
     expect(slurm.addresses()).toEqual(['1_0', '2_0']);
   });
 
-  it('whose end Slurm wants asks its runs to end, which are told to have been interrupted', async () => {
-    await oneUp();
-    process.kill(await waitFor('the worker', workerPid), 'SIGTERM');
-    const reason = 'Slurm ended its worker, job 1 on node1';
-    expect(await untilEnded()).toEqual({ kind: 'interrupted', signal: 'SIGTERM', reason });
-  });
+  it.each(['the worker alone', 'its run first'])(
+    'whose end Slurm wants has its runs told to have been interrupted: %s',
+    async (who) => {
+      const directory = await oneUp();
+      const pid = await waitFor('the worker', workerPid);
+      const shim = Number(readFileSync(join(directory, 'attempts', '1', 'pid'), 'utf8').split(' ')[0]);
+      if (who === 'its run first') process.kill(-shim, 'SIGTERM');
+      process.kill(pid, 'SIGTERM');
+      const reason = 'Slurm ended its worker, job 1 on node1';
+      expect(await untilEnded()).toEqual({ kind: 'interrupted', signal: 'SIGTERM', reason });
+    },
+  );
 
   it('ends its runs before its time is over, and begins none that would not end by then', async () => {
     slurm.set('end', String(Math.ceil(Date.now() / 1000) + 33));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { shellQuote } from '../../../text/shell-words.js';
 import { phaseOf, waitWords } from '../job-ending.js';
 import type { Queue } from '../queue-watch.js';
-import { commentFor, type SlurmCalls, type Submitted } from '../slurm-calls.js';
+import { commentFor, type QueuedJob, type SlurmCalls, type Submitted } from '../slurm-calls.js';
 import { BEAT_MS, packFiles } from './pack-files.js';
 import type { Pack, Worker } from './pack.js';
 
@@ -44,7 +44,7 @@ export class Crew {
 
   /** Workers that take runs, or will. */
   get live(): Worker[] {
-    return [...this.#pack.workers.values()].filter(({ hasLeft, goneSince }) => !hasLeft && goneSince === null);
+    return [...this.#pack.workers.values()].filter(({ goneSince }) => goneSince === null);
   }
 
   get isSubmitting(): boolean {
@@ -54,7 +54,7 @@ export class Crew {
   /** Why no worker will come, in words; null: one may. */
   get hopeless(): string | null {
     if (this.#failures < GIVE_UP_AFTER || this.live.some(({ up }) => up !== null)) return null;
-    const last = [...this.#pack.workers.values()].findLast(({ goneSince }) => goneSince !== null);
+    const last = [...this.#pack.workers.values()].findLast(({ goneSince, up }) => goneSince !== null && up === null);
     const job = last?.seen === null || last === undefined ? 'its job' : `Slurm job ${last.seen.address}`;
     const end = last?.seen === null || last === undefined ? 'is gone' : `ended as ${last.seen.state}`;
     const words = this.#pack.lastWords();
@@ -86,11 +86,16 @@ export class Crew {
   told(queue: Queue): void {
     for (const worker of this.live) {
       const seen = queue.get(worker.name) ?? null;
-      worker.seen = seen ?? worker.seen;
-      const isGone = seen === null ? this.#isForgotten(worker) : phaseOf(seen) === 'over';
-      if (seen !== null) worker.missingSince = null;
-      if (isGone) this.#gone(worker);
+      if (seen === null ? this.#isForgotten(worker) : this.#isOver(worker, seen)) worker.goneSince = performance.now();
     }
+  }
+
+  #isOver(worker: Worker, seen: QueuedJob): boolean {
+    Object.assign(worker, { seen, missingSince: null });
+    const isOver = phaseOf(seen) === 'over';
+    // One that the controller has forgotten says nothing of the next.
+    if (isOver && worker.up === null) this.#failures += 1;
+    return isOver;
   }
 
   /** A worker says that it is up. */
@@ -121,7 +126,8 @@ export class Crew {
     const script = workerScript({ program, folder, key, count });
     const submitted = await calls.submit([...text.options, ...own], script, environment);
     if (submitted.kind === 'refused') {
-      for (const worker of this.live) if (worker.name.startsWith(`${key}.`)) worker.hasLeft = true;
+      for (const worker of this.live.filter(({ name }) => name.startsWith(`${key}.`)))
+        Object.assign(worker, { goneSince: performance.now(), isSettled: true });
       this.#tools.refused(submitted);
     }
   }
@@ -130,12 +136,6 @@ export class Crew {
     worker.missingSince ??= performance.now();
     const isLong = performance.now() - worker.missingSince > FORGOTTEN_MS;
     return isLong && !this.#pack.isHeardOf(worker, SILENT_MS);
-  }
-
-  #gone(worker: Worker): void {
-    worker.goneSince = performance.now();
-    // One that was never seen was forgotten by the controller, which says nothing of the next.
-    if (worker.up === null && worker.seen !== null) this.#failures += 1;
   }
 }
 
@@ -151,7 +151,7 @@ export function workerScript({ program, folder, key, count }: Called): string {
 trap : TERM INT HUP
 memrl_n=0
 while [ $memrl_n -lt 5 ]; do
-  ${shellQuote(words)} ${shellQuote([key])}.$SLURM_ARRAY_TASK_ID ${count} $memrl_n
+  ${shellQuote(words)} ${shellQuote([key])}.$SLURM_ARRAY_TASK_ID ${count}
   memrl_rc=$?
   case $memrl_rc in 0|126|127) exit $memrl_rc;; esac
   memrl_n=$((memrl_n + 1))

@@ -27,7 +27,17 @@ import type { Queue } from '../queue-watch.js';
 import { readKeys, writeKey } from '../submissions.js';
 import type { PackOrder, WorkerLine } from './pack-files.js';
 import { removeOldPacks, type Worker } from './pack.js';
-import { begunBy, lossOf, type Member, newMember, ownNumber, type PackSetting, type Team, Teams } from './team.js';
+import {
+  begunBy,
+  lossOf,
+  withWork,
+  type Member,
+  newMember,
+  ownNumber,
+  type PackSetting,
+  type Team,
+  Teams,
+} from './team.js';
 
 /** Between looks at what workers tell, while they do and when they have not for a while, ms. */
 const LOOK_MS = 50;
@@ -213,7 +223,7 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
       team.crew.told(queue);
       this.#read(team);
       for (const worker of team.pack.workers.values())
-        if (worker.goneSince !== null && !worker.hasLeft) this.#settleLost(team, worker, worker.goneSince);
+        if (worker.goneSince !== null && !worker.isSettled) this.#settleLost(team, worker, worker.goneSince);
       this.#fill(team);
     }
   }
@@ -273,7 +283,7 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
     if (this.#isClosed) return;
     const { hopeless } = crew;
     if (hopeless !== null) this.#refuse(members, { kind: 'refused', reason: hopeless, transient: false });
-    if (members.size > 0) return crew.fill(members.size);
+    if (members.size > 0) return crew.fill(withWork(members));
     crew.dismiss();
     if (crew.live.length > 0 || crew.isSubmitting) return;
     this.#teams.remove(team);
@@ -294,7 +304,8 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
       worker.up = { job: line.job, node: line.node };
       return crew.cameUp();
     }
-    if (line.kind === 'left') return void (worker.hasLeft = true);
+    if (line.kind === 'left')
+      return void Object.assign(worker, { hasLeft: true, goneSince: worker.goneSince ?? performance.now() });
     const member = this.#members.get(line.id);
     if (member?.known !== line.attempt) return;
     member.worker = worker;
@@ -326,7 +337,7 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
       if (proven !== null) this.#over(member, proven);
       else if (isLate || isAliveHere(member.directory, member.known) === false) this.#settleUnproven(member, worker);
     }
-    if (isLate && begun.length === 0) worker.hasLeft = true;
+    worker.isSettled = begun.length === 0 && (isLate || worker.hasLeft);
   }
 
   #settleUnproven(member: Member, worker: Worker): void {

@@ -38,10 +38,12 @@ const MARGIN_MS = 30_000;
 const FORCE_MS = 10_000;
 /** Added to what a run may take before its worker ends it, as nobody else did, ms. */
 const SPARE_MS = 60_000;
+/** The signal that killed a run reaches its worker within that time, ms. */
+const HEARING_MS = 200;
 /** A machine that is short of something is tried again after so long, ms. */
 const RETRY_MS = 1000;
 
-/** `index` of `count`: among the workers of its submission. `job`: its number. `restarts`: of this worker. */
+/** `index` of `count`: among the workers of its submission. `job`: its number. */
 export type WorkerSetting = {
   /** Opens the executor by which the runs are started. */
   readonly open: OpenExecutor;
@@ -49,7 +51,6 @@ export type WorkerSetting = {
   readonly name: string;
   readonly index: number;
   readonly count: number;
-  readonly restarts: number;
   readonly job: number;
   readonly node: string;
   readonly text: PackText;
@@ -97,10 +98,10 @@ export class PackWorker {
   }
 
   start(): void {
-    const { job, node, restarts } = this.#setting;
+    const { job, node } = this.#setting;
     this.#tell({ kind: 'up', job, node });
     this.#read();
-    if (restarts > 0) this.#adoptOwn();
+    this.#adoptOwn();
     this.#look();
   }
 
@@ -188,7 +189,13 @@ export class PackWorker {
     });
   }
 
+  /** Slurm sends its signal to all processes of a job at once, so a run may be dead before this worker hears why. */
   #ended(id: RunId, attempt: number, ending: Ending): void {
+    if (ending.kind !== 'signalled' || this.#leaving !== null) return this.#settled(id, attempt, ending);
+    setTimeout(() => this.#settled(id, attempt, ending), HEARING_MS);
+  }
+
+  #settled(id: RunId, attempt: number, ending: Ending): void {
     const running = this.#running.get(id);
     this.#running.delete(id);
     this.#stirredAt = performance.now();
@@ -232,7 +239,7 @@ export class PackWorker {
     this.#left();
   }
 
-  /** What it had begun before it was killed. */
+  /** What it had begun before it was killed, or before Slurm started its job once more, which a controller does that forgot to have done so. */
   #adoptOwn(): void {
     const before = new Tail(this.#file);
     const ended = new Set<string>();

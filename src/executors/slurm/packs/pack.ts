@@ -40,9 +40,12 @@ export type Worker = {
   up: { job: number; node: string } | null;
   /** The time of its file, and since when that is the same. */
   beat: { mtimeMs: number; since: number };
+  /** It said that it ended by itself. */
   hasLeft: boolean;
-  /** Since when it is known to be gone without having left; null: it is not. */
+  /** Since when it is known to be gone; null: it is not. */
   goneSince: number | null;
+  /** It is gone, and what became of its runs has been told. */
+  isSettled: boolean;
 };
 
 /** Takes attempts for its workers, and gives what these have to tell. */
@@ -147,7 +150,7 @@ export class Pack {
     for (let index = 0; index < count; index++) {
       const name = `${key}.${index}`;
       const beat = { mtimeMs: 0, since: performance.now() };
-      const unseen = { missingSince: null, seen: null, up: null, hasLeft: false, goneSince: null };
+      const unseen = { missingSince: null, seen: null, up: null, hasLeft: false, goneSince: null, isSettled: false };
       this.workers.set(name, { name, log: new Tail(workerFile(this.folder, name)), beat, ...unseen });
     }
   }

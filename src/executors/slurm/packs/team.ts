@@ -42,6 +42,11 @@ export function ownNumber(folder: string, number: number): number {
   }
 }
 
+/** How many runs have a worker or need one: not those whose worker is gone, and that may run on without it. */
+export function withWork(members: ReadonlySet<Member>): number {
+  return [...members].filter(({ answer, worker }) => answer !== null || worker?.goneSince === null).length;
+}
+
 /** The attempts that a worker has begun, by what is on the disk. */
 export function begunBy(worker: Worker, { pack, members }: Team): Member[] {
   return [...members].filter(({ directory, known }) => {

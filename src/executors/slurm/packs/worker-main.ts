@@ -1,5 +1,5 @@
 /**
- * A worker of a pack as a program: `slurm-worker.js FOLDER WORKER COUNT RESTARTS`, called by the script of its job (`crew.ts`).
+ * A worker of a pack as a program: `slurm-worker.js FOLDER WORKER COUNT`, called by the script of its job (`crew.ts`).
  *
  * It needs of Slurm the variables of its job, and at most one call: of `squeue`, for how long it may take.
  */
@@ -15,12 +15,12 @@ const PATIENCE_MS = 60_000;
 /** Between looks at whether the shell of the job is there, ms. */
 const PARENT_MS = 1000;
 
-const [folder = '', name = '', count = '1', restarts = '0'] = process.argv.slice(2);
+const [folder = '', name = '', count = '1'] = process.argv.slice(2);
 const { env } = process;
 const worker = new PackWorker(
   {
     open: executorNamed('local'),
-    ...{ folder, name, count: Number(count), restarts: Number(restarts), index: Number(name.split('.').at(-1)) },
+    ...{ folder, name, count: Number(count), index: Number(name.split('.').at(-1)) },
     ...{ job: Number(env['SLURM_JOB_ID']), node: env['SLURMD_NODENAME'] ?? '' },
     text: JSON.parse(readFileSync(join(folder, packFiles.pack), 'utf8')) as PackText,
     given: Object.fromEntries(
