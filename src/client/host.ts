@@ -23,6 +23,11 @@ export function parseHost(text: string): Host {
   );
 }
 
+/** The host as a person types it. */
+export function hostText({ name, directory }: Host): string {
+  return directory === null ? name : `${name}:${directory}`;
+}
+
 /** What the finder says by its exit code; memrl-tui itself uses none of these. */
 const findings = { noNode: 117, oldNode: 118, noProgram: 119, oldProgram: 120 } as const;
 

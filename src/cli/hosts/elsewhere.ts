@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../../base/user-error.js';
-import { type Host, hostProblem, parseHost, sshArguments } from '../../client/host.js';
+import { type Host, hostProblem, hostText, parseHost, sshArguments } from '../../client/host.js';
 import { sshProblem } from '../../client/host-link.js';
 import type { HostOrder } from '../../protocol/host-order.js';
+import { shellQuote } from '../../text/shell-words.js';
 import type { LaunchOptions } from '../options.js';
-import { hasPerson, hasScreen, remark } from '../terminal.js';
+import { hasPerson, hasScreen, print, remark } from '../terminal.js';
 
 /** A call of the command line. `name`: of the verb; null: a launch. `words`: its arguments. */
 type Call = { readonly name: string | null; readonly words: readonly string[]; readonly options: LaunchOptions };
@@ -39,15 +40,27 @@ export async function runElsewhere(hosts: readonly Host[], call: Call): Promise<
     );
   }
   if (!opensWindow(call)) return onEach(hosts, process.argv.slice(2), call);
-  const { name, words, options } = call;
   // The program there starts what is not done yet, and asks what there is to ask; the window is here.
-  const code = name === 'attach' ? 0 : await onEach(hosts, detached(process.argv.slice(2)), call);
-  if (code !== 0) return code;
+  const code = call.name === 'attach' ? 0 : await onEach(hosts, detached(process.argv.slice(2)), call);
+  return code === 0 ? showWindow(hosts, call) : code;
+}
+
+/** Gives the exit code, as of a window on runs of this machine. */
+async function showWindow(hosts: readonly Host[], { name, words, options }: Call): Promise<number> {
   const { showHosts } = await import('./remote-window.js');
   const what = name === 'attach' ? { sweep: words[0] ?? null } : 'last-launched';
-  const outcome = await showHosts(hosts, what, { options, program: programDirectory() });
-  remark(outcome === 'ended' ? 'All runs have ended.' : 'The runs keep running there.');
-  return 0;
+  const { outcome, sweep, areDone } = await showHosts(hosts, what, { options, program: programDirectory() });
+  if (outcome === 'detached') {
+    const flags = hosts.map((host) => `--host ${shellQuote([hostText(host)])}`).join(' ');
+    const again = `memrl-tui attach ${sweep === null || hosts.length > 1 ? '' : `${sweep} `}${flags}`;
+    print([`The runs keep running there. \`${again}\` shows them again.`]);
+    return 0;
+  }
+  if (sweep !== null && hosts.length === 1) {
+    const runs = options.runs === undefined ? [] : ['--runs', options.runs];
+    await onEach(hosts, ['report', sweep, ...runs], { name: 'report', words: [sweep], options });
+  }
+  return areDone ? 0 : 3;
 }
 
 /** Whether it opens the control window, which is then here. */

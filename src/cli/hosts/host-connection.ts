@@ -5,9 +5,10 @@ import type { Host } from '../../client/host.js';
 import { type HostLink, type LinkTools, openHostLink } from '../../client/host-link.js';
 import { type FileAnswers, type FileQuestion, NumberedLine } from './file-questions.js';
 
-/** Between looks at the clock, ms; and how far it moves between two of them when this machine has slept. */
+/** Between looks at the clock, ms; how far it moves between two of them when this machine has slept, and how long the host may then take to answer. */
 const LOOK_MS = 2000;
 const SLEPT_MS = 10_000;
+const ANSWER_MS = 3000;
 /** The more attempts have failed, the longer the next one waits, ms: a host may lock out who knocks too often. */
 const WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 15_000;
@@ -117,14 +118,22 @@ class LinkKeeper {
     this.#pending.delete(told.number);
   }
 
-  /** A link that slept is dead, though it will be a while until ssh notices. */
+  /** A link that slept may be dead, though it will be a while until ssh notices. */
   #watchClock(): NodeJS.Timeout {
     let last = Date.now();
     const look = () => {
       const now = Date.now();
-      if (now - last > LOOK_MS + SLEPT_MS) this.#link?.close();
+      if (now - last > LOOK_MS + SLEPT_MS) this.#test();
       last = now;
     };
     return setInterval(look, LOOK_MS).unref();
+  }
+
+  /** Gives the link up unless the host answers. */
+  #test(): void {
+    const link = this.#link;
+    const timer = setTimeout(() => link?.close(), ANSWER_MS);
+    const hasAnswered = () => clearTimeout(timer);
+    void this.ask({ about: 'last-launched' }).then(hasAnswered, hasAnswered);
   }
 }

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { UserError } from '../../base/user-error.js';
-import type { Host } from '../../client/host.js';
+import { type Host, sshArguments } from '../../client/host.js';
+import { type LinkTools, sshProblem } from '../../client/host-link.js';
 import { JoinedFleets } from '../../client/joined-fleets.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { openWindow } from '../../tui/app/open-window.js';
-import type { EditorPort } from '../../tui/state/editor-port.js';
+import type { Draft, EditorPort } from '../../tui/state/editor-port.js';
 import type { SummaryPort } from '../../tui/state/summary-port.js';
 import { knownSweeps } from '../open-fleet.js';
 import type { LaunchOptions } from '../options.js';
@@ -14,36 +15,57 @@ import { HostConnection } from './host-connection.js';
 import type { FileAnswers, FileQuestion } from './file-questions.js';
 import { type Ask, HostFiles } from './host-files.js';
 
+/** How a window was left. `sweep`: the only one that was shown; null: there were several. `areDone`: all runs of all hosts. */
+type Shown = { readonly outcome: 'detached' | 'ended'; readonly sweep: string | null; readonly areDone: boolean };
+
 /**
  * The control window here, on the runs of other hosts.
  *
  * @param what The only sweep to show; null: all.
- * @returns `ended` when every run shown had ended by then, else `detached`.
  * @throws {UserError} When a host cannot be reached, has no runs directory, or the sweep is not known.
  */
 export async function showHosts(
   hosts: readonly Host[],
   what: { readonly sweep: string | null } | 'last-launched',
   { options, program }: { readonly options: LaunchOptions; readonly program: string },
-): Promise<'detached' | 'ended'> {
-  const tools = { program, tell: remark };
-  const connections = await Promise.all(hosts.map((host) => HostConnection.open(host, options.runs, tools)));
+): Promise<Shown> {
+  const connections = await openAll(hosts, options.runs, { program, tell: remark });
   try {
     await Promise.all(connections.map(({ fleet }) => fleet.ready()));
-    const several = new Hosts(connections);
+    const several = new Hosts(connections, options);
     const chosen = what === 'last-launched' ? await several.ask({ about: 'last-launched' }) : what.sweep;
-    const sweeps = knownSweeps(several.fleets, chosen ?? undefined);
-    return await openWindow({
+    const sweep = sweepAmong(several.fleets, chosen ?? undefined);
+    const outcome = await openWindow({
       ...windowSurroundings(options),
       fleet: several.fleets,
       files: new HostFiles(several.ask),
       desk: several.desk,
       summary: (name) => new HostSummary(name, several.ask, options),
-      ...(sweeps.length === 1 ? { sweep: sweeps[0]! } : {}),
+      ...(sweep === null ? {} : { sweep }),
     });
+    const runs = [...several.fleets.runs.values()].filter((run) => sweep === null || run.sweep === sweep);
+    return { outcome, sweep, areDone: runs.every(({ state }) => state === 'done') };
   } finally {
     for (const connection of connections) connection.close();
   }
+}
+
+/** All of them, or none. */
+async function openAll(hosts: readonly Host[], runs: string | undefined, tools: LinkTools): Promise<HostConnection[]> {
+  const opened = await Promise.allSettled(hosts.map((host) => HostConnection.open(host, runs, tools)));
+  const connections = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const failed = opened.find((each) => each.status === 'rejected');
+  if (failed === undefined) return connections;
+  for (const connection of connections) connection.close();
+  throw failed.reason;
+}
+
+/** The only sweep to show; null: all. One that is asked for by its name may be on several hosts. */
+function sweepAmong(fleets: JoinedFleets, asked: string | undefined): string | null {
+  const called = [...fleets.sweeps.keys()].filter((name) => name.startsWith(`${asked}@`));
+  if (called.length > 1) return null;
+  const sweeps = knownSweeps(fleets, called[0] ?? asked);
+  return sweeps.length === 1 ? sweeps[0]! : null;
 }
 
 /** The hosts of a window. */
@@ -52,10 +74,10 @@ class Hosts {
   readonly desk: EditorPort;
   readonly #names: ReadonlyMap<string, HostConnection>;
 
-  constructor(connections: readonly HostConnection[]) {
+  constructor(connections: readonly HostConnection[], options: LaunchOptions) {
     this.#names = namesOf(connections);
     this.fleets = new JoinedFleets([...this.#names].map(([name, { fleet }]) => ({ name, fleet })));
-    this.desk = new HostDesk((place) => this.#at(place));
+    this.desk = new HostDesk(this, options);
   }
 
   readonly ask: Ask = <Question extends FileQuestion>(question: Question) => {
@@ -66,22 +88,23 @@ class Hosts {
   /** The host that knows, and the question in its words. */
   #addressed(question: FileQuestion): [HostConnection, FileQuestion] {
     if ('directory' in question) {
-      const [connection, directory] = this.#at(question.directory);
+      const [connection, directory] = this.at(question.directory);
       return [connection, { ...question, directory }];
     }
     if (question.about === 'last-launched') return [[...this.#names.values()][0]!, question];
-    const [connection, sweep] = this.#withSweep(question.sweep);
+    const [connection, sweep] = this.withSweep(question.sweep);
     return [connection, { ...question, sweep }];
   }
 
   /** Of a place with the name of its host before it: the connection, and the path there. */
-  #at(place: string): [HostConnection, string] {
+  at(place: string): [HostConnection, string] {
     for (const [name, connection] of this.#names)
       if (place.startsWith(`${name}:/`)) return [connection, place.slice(name.length + 1)];
     throw new Error(`no host has ${place}`);
   }
 
-  #withSweep(sweep: string): [HostConnection, string] {
+  /** Of a sweep as the window calls it: the connection, and its name there. */
+  withSweep(sweep: string): [HostConnection, string] {
     for (const [name, connection] of this.#names)
       if (sweep.endsWith(`@${name}`)) return [connection, sweep.slice(0, -1 - name.length)];
     return [[...this.#names.values()][0]!, sweep];
@@ -117,12 +140,14 @@ class HostSummary implements SummaryPort {
   }
 }
 
-/** A shell there; texts are edited there by the command line. */
+/** What a person does with other programs, on the host of the run: those get the terminal through an ssh of their own. */
 class HostDesk implements EditorPort {
-  readonly #at: (place: string) => [HostConnection, string];
+  readonly #hosts: Hosts;
+  readonly #runs: readonly string[];
 
-  constructor(at: (place: string) => [HostConnection, string]) {
-    this.#at = at;
+  constructor(hosts: Hosts, { runs }: LaunchOptions) {
+    this.#hosts = hosts;
+    this.#runs = runs === undefined ? [] : ['--runs', runs];
   }
 
   commandOf({ argv }: Parameters<EditorPort['commandOf']>[0]): string {
@@ -130,27 +155,32 @@ class HostDesk implements EditorPort {
   }
 
   openShell(place: string): void {
-    const [{ host }, directory] = this.#at(place);
-    const command = `cd ${shellQuote([directory])} && exec "\${SHELL:-/bin/sh}" -l`;
+    const [{ host }, directory] = this.#hosts.at(place);
     print([`A shell on ${host.name} in ${directory}; \`exit\` returns to the window.`]);
-    const { error } = spawnSync('ssh', ['-t', '--', host.name, command], { stdio: 'inherit' });
-    if (error !== undefined) throw new UserError(`ssh cannot be started: ${error.message}.`, 'Install OpenSSH.');
+    withTerminal(['--', host.name, `cd ${shellQuote([directory])} && exec "\${SHELL:-/bin/sh}" -l`]);
   }
 
-  extend(sweep: string): never {
-    throw notHere(`memrl-tui extend ${sweep.replace(/@.*/, '')} --host HOST`);
+  /** `memrl-tui extend` there shows what the text changes, and submits it. */
+  extend(joined: string): Draft {
+    const [{ host }, sweep] = this.#hosts.withSweep(joined);
+    const order = { words: ['extend', sweep, ...this.#runs], host: host.name, directory: host.directory };
+    withTerminal(sshArguments(order, host, ['-o', 'LogLevel=ERROR']));
+    return { title: `extend ${joined}`, path: '', verdict: { kind: 'unchanged', why: `Back from ${host.name}.` } };
   }
 
   clone(): never {
-    throw notHere('memrl-tui extend --host HOST');
+    throw new UserError('The text of the sweep is on its host.', 'Add the run to the text there: `e` opens it.');
   }
 
+  // There are no drafts here.
   edit = this.clone.bind(this);
   submit = this.clone.bind(this);
   ownFile = this.clone.bind(this);
   writeOwnFile = this.clone.bind(this);
 }
 
-function notHere(command: string): UserError {
-  return new UserError('The text of the sweep is on its host.', `Edit it there, in another terminal: \`${command}\`.`);
+/** Until ssh has ended the terminal is that of the host. */
+function withTerminal(words: readonly string[]): void {
+  const { error } = spawnSync('ssh', ['-t', ...words], { stdio: 'inherit' });
+  if (error !== undefined) throw sshProblem(error);
 }

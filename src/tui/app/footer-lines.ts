@@ -37,7 +37,9 @@ function directory(model: WindowModel, width: number): Line {
   if (node?.kind !== 'run') return [];
   const { directory: link } = node.run;
   const path = cleanText(link);
-  return textWidth(path) > width * 0.6 ? [] : [{ text: path, tone: 'faint', link }, span(' ')];
+  // A directory of another host has the name of that before it, and cannot be opened here.
+  const shown = link.startsWith('/') ? { text: path, tone: 'faint' as const, link } : span(path, 'faint');
+  return textWidth(path) > width * 0.6 ? [] : [shown, span(' ')];
 }
 
 /** As many keys as fit; what leads on or out always. */
