@@ -3,7 +3,19 @@ import { rowOf, type RunVerb, runVerbNames, runVerbs } from '../protocol/run-ver
 import { collect, duration, oneOf, wholeNumber } from './options.js';
 import { headings, type Verb, type VerbOption } from './verb.js';
 import { argumentStyles } from '../spec/grid-line/argument-style.js';
-import { actOptions, ascii, dryRun, gpus, json, launchOptions, perGpu, plain, runs, runValue } from './verb-options.js';
+import {
+  actOptions,
+  ascii,
+  dryRun,
+  gpus,
+  host,
+  json,
+  launchOptions,
+  perGpu,
+  plain,
+  runs,
+  runValue,
+} from './verb-options.js';
 
 const formats = ['csv', 'json', 'jsonl', 'parquet'] as const;
 const metrics = ['last', 'all'] as const;
@@ -21,8 +33,8 @@ const annotateOptions: readonly VerbOption[] = [runs, dryRun, json];
 
 const removeOption: VerbOption = { flags: '--remove', about: 'remove it instead; a note has no text then' };
 
-/** Every verb with its options, in the order of `--help`. Each loads its code when it is called. */
-export const verbs: readonly Verb[] = [
+/** Every verb with its own options, in the order of `--help`. Each loads its code when it is called. */
+const rows: readonly Verb[] = [
   {
     name: 'grid',
     takes: '[name=value...]',
@@ -333,10 +345,16 @@ export const verbs: readonly Verb[] = [
   },
 ];
 
+/** Every verb can be carried out on another host. */
+export const verbs: readonly Verb[] = rows.map((verb) => ({
+  ...verb,
+  options: verb.options.includes(host) ? verb.options : [...verb.options, host],
+}));
+
 /** The verbs as a table for the README. */
 export function verbTableMarkdown(): string {
-  const rows = headings.flatMap((heading) => verbs.filter((verb) => verb.heading === heading)).map(row);
-  return ['| command | does |', '| --- | --- |', ...rows].join('\n');
+  const lines = headings.flatMap((heading) => verbs.filter((verb) => verb.heading === heading)).map(row);
+  return ['| command | does |', '| --- | --- |', ...lines].join('\n');
 }
 
 function row({ name, takes, behind, takesCommand, about, options }: Verb): string {
@@ -347,7 +365,7 @@ function row({ name, takes, behind, takesCommand, about, options }: Verb): strin
     .replace(/<([^>]*)>/g, '$1')
     .replaceAll('...', '…');
   const words = behind === undefined ? taken : `${taken} ${behind}`;
-  const flags = own.filter(({ flags }) => !flags.startsWith('--runs')).map(({ flags }) => `\`${flags}\``);
+  const flags = own.filter(({ flags }) => !/^--(runs|host)/.test(flags)).map(({ flags }) => `\`${flags}\``);
   const usage = `\`memrl-tui ${name}${words === '' ? '' : ` ${words}`}${takesCommand ? ' -- COMMAND…' : ''}\``;
   const more = [...flags, ...(launches ? ['and all options of a launch'] : [])];
   return `| ${usage} | ${about}${more.length === 0 ? '' : ` (${more.join(', ')})`} |`;

@@ -82,7 +82,7 @@ describe('the window with --host', () => {
 
   it('shows several hosts, and does what is done to a run on its host', async () => {
     for (const host of ['alpha', 'beta']) far.write(host, 'slow.yaml', sweep('slow'));
-    for (const host of ['alpha', 'beta']) await place.run('--host', host, 'slow.yaml', '--detach');
+    await Promise.all(['alpha', 'beta'].map((host) => place.run('--host', host, 'slow.yaml', '--detach')));
     const terminal = await opened('attach', '--host', 'alpha', '--host', 'beta');
     await shows(terminal, /slow@alpha[^]*slow@beta/);
     terminal.write(':kill sweep:slow@beta seed=1\r');

@@ -46,10 +46,15 @@ describe('a verb with --host', () => {
 
   it('is done on several hosts, one after the other', async () => {
     for (const host of ['alpha', 'beta']) far.write(host, 'far.yaml', sweep);
-    for (const host of ['alpha', 'beta']) await place.run('--host', host, 'far.yaml', '--plain');
+    await Promise.all(['alpha', 'beta'].map((host) => place.run('--host', host, 'far.yaml', '--plain')));
     const listed = await place.run('ls', '--host', 'alpha', '--host', 'beta', 'code=0', '--columns', 'code');
     expect([listed.code, listed.err.match(/^\w+:$/gm)]).toEqual([0, ['alpha:', 'beta:']]);
     expect(listed.out.match(/^done /gm)).toHaveLength(2);
+    const half = await place.run('ls', '--host', 'omega', '--host', 'beta', 'code=0');
+    expect([half.code, half.err, half.out]).toEqual([
+      ...[2, expect.stringContaining('ssh could not reach omega.') as string],
+      expect.stringMatching(/^done /m) as string,
+    ]);
     const both = await place.run('far.yaml', '--host', 'alpha', '--host', 'beta');
     expect([both.code, both.err]).toEqual([2, expect.stringContaining('one host at a time')]);
   });

@@ -8,6 +8,7 @@ import { sshProblem } from '../../client/host-link.js';
 import type { HostOrder } from '../../protocol/host-order.js';
 import { shellQuote } from '../../text/shell-words.js';
 import type { LaunchOptions } from '../options.js';
+import { reportError } from '../report-error.js';
 import { hasPerson, hasScreen, print, remark } from '../terminal.js';
 
 /** A call of the command line. `name`: of the verb; null: a launch. `words`: its arguments. */
@@ -75,11 +76,18 @@ function detached(words: readonly string[]): string[] {
   return [...words.slice(0, end), '--detach', ...words.slice(end)];
 }
 
+/** A host that cannot do it keeps no other from it. */
 async function onEach(hosts: readonly Host[], words: readonly string[], call: Call): Promise<number> {
+  if (hosts.length === 1) return runThere(hosts[0]!, words, call);
   let largest = 0;
   for (const host of hosts) {
-    if (hosts.length > 1) remark(`${host.name}:`);
-    largest = Math.max(largest, await runThere(host, words, call));
+    remark(`${host.name}:`);
+    const code = await runThere(host, words, call).catch((error: unknown) => {
+      const { text, exitCode } = reportError(error);
+      remark(text ?? '');
+      return exitCode;
+    });
+    largest = Math.max(largest, code);
   }
   return largest;
 }
@@ -97,12 +105,14 @@ async function runThere(host: Host, words: readonly string[], { name, words: [fi
   // A terminal there makes questions, colours and editors work; ssh says that it has been closed unless it is told not to.
   const options = hasPerson() ? ['-t', '-o', 'LogLevel=ERROR'] : ['-T'];
   const ssh = spawn('ssh', sshArguments(order, host, options), { stdio: 'inherit' });
-  const code = await once(ssh, 'close').then(
-    ([status]) => status as number | null,
+  const [code, signal] = await once(ssh, 'close').then(
+    (ended) => ended as [number | null, string | null],
     (cause: unknown) => {
       throw sshProblem(cause as Error);
     },
   );
+  // The person has interrupted it.
+  if (signal !== null) return 130;
   const problem = hostProblem(code, host, programDirectory());
   if (problem !== null) throw problem;
   return code!;
