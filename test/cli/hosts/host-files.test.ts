@@ -9,7 +9,9 @@ import { LogFile } from '../../../src/logs/log-file.js';
 import { LogSearch } from '../../../src/logs/log-search.js';
 import { OnItsWay } from '../../../src/tui/state/on-its-way.js';
 import { runFiles } from '../../../src/tui/app/open-window.js';
-import type { MetricReader } from '../../../src/tui/state/port.js';
+import { History } from '../../../src/tui/model/history.js';
+import { RunCurves } from '../../../src/tui/model/run-curves.js';
+import type { MetricReader, RunSummary } from '../../../src/tui/state/port.js';
 
 let run = '';
 let asked: { question: FileQuestion; bytes: number }[] = [];
@@ -187,6 +189,37 @@ describe('the log of a run on another host', () => {
       () => files.logTail(run, 1),
       ([last]) => last === 'line 000030 of a log',
     );
+  });
+});
+
+describe('what the window reads of runs on another host', () => {
+  const summary = () => ({ id: 'sweep/run', sweep: 'sweep', group: 'g', directory: run, state: 'done', attempt: 1 });
+
+  it('is the curve and the end of the log of the selection, with few questions', async () => {
+    write('metrics.jsonl', rows(1, 50));
+    write('output.log', 'one\ntwo\n');
+    let history: History;
+    const loss = () => history.reader(run)?.series('loss').x.length ?? 0;
+    const changed = new Promise<void>((resolve) => {
+      history = new History(files, () => {
+        if (loss() === 49 && history.log(run).at(-1) === 'two') resolve();
+      });
+    });
+    history!.want({ metrics: [run], log: run, logLines: 5 });
+    await changed;
+    history!.close();
+    expect(asked.filter(({ question }) => question.about === 'metrics').length).toBeLessThanOrEqual(3);
+  });
+  it('is what the list asks of all curves', async () => {
+    write('metrics.jsonl', rows(1, 50));
+    const done = { ...summary(), metrics: { loss: 1 / 49 }, spark: [] } as unknown as RunSummary;
+    let curves: RunCurves;
+    const known = new Promise<RunSummary>((resolve) => {
+      curves = new RunCurves(files, () => resolve(curves.dressed(done)));
+      curves.want({ metric: 'loss', values: ['max', 'last'], hasTrend: true }, [done], []);
+    });
+    expect(await known).toMatchObject({ curveValues: { max: 1, last: 1 / 49 } });
+    curves!.close();
   });
 });
 
