@@ -12,10 +12,10 @@ import { ask, hasPerson, outputWidth, print, printJson, remark } from './termina
 export type ActOptions = CommonOptions & { yes?: boolean; dryRun?: boolean; wait?: boolean };
 
 /**
- * Does something to the runs that the words choose: says which, asks a person if there are several, and resolves once the
- * supervisor has promised it (`wait`: once the runs have ended). Exit code 2 when the person said no.
+ * Applies a verb to the runs that the words select: prints which, asks for confirmation if there are several, and resolves once the
+ * supervisor has recorded it (`wait`: once the runs have ended). Exit code 2 when the user declined.
  *
- * @throws {UserError} When it makes sense for none of them, or disturbs several and nobody can be asked.
+ * @throws {UserError} When it applies to none of them, or disturbs several and nobody can be asked.
  */
 export async function actOnRuns(order: RunOrder, words: readonly string[], options: ActOptions): Promise<number> {
   const { verb } = order;
@@ -26,7 +26,7 @@ export async function actOnRuns(order: RunOrder, words: readonly string[], optio
     if (fitting.length > 0) tell(runsLine(verb, fitting, chosen.length - fitting.length));
     if (options.dryRun === true) return dryRun(order, fitting, chosen, options);
     if (!(await isAgreed({ verb, count: fitting.length, disturbs: rowOf(verb).disturbs }, options))) return 2;
-    // When it fits none, the supervisor knows best why.
+    // If it applies to none, the supervisor's refusal explains it best.
     const ids = (fitting.length > 0 ? fitting : chosen).map(({ id }) => id);
     const message = promised(await fleet.act(order, ids));
     if (options.wait === true) await untilEnded(fleet, ids);
@@ -47,7 +47,7 @@ function dryRun(
   return 0;
 }
 
-/** `kill 12 runs: A_{…}_s0 (3 left as they are)`, as wide as the output. */
+/** The announcement, as wide as the output: `kill 12 runs: A_{…}_s0 (3 left as they are)`. */
 export function runsLine(verb: string, fitting: readonly RunSummary[], others: number): string {
   const rest = others === 0 ? '' : ` (${others} left as they are)`;
   const head = `${verb} ${fitting.length} run${fitting.length === 1 ? '' : 's'}: `;
@@ -81,7 +81,7 @@ async function untilEnded(fleet: Fleet, ids: readonly RunSummary['id'][]): Promi
   });
 }
 
-/** What is about to be done. `disturbs`: it ends runs, or keeps them from running. `isFinal`: nothing brings back what it deletes. */
+/** An intended change. `disturbs`: it ends runs, or keeps them from running. `isFinal`: it deletes something for good. */
 type Intention = {
   readonly verb: string;
   readonly count: number;
@@ -90,10 +90,10 @@ type Intention = {
 };
 
 /**
- * Whether it may be done: to one run always, to several once the person at the terminal agrees or has said so beforehand
- * (`-y`). Where nobody can be asked, what disturbs no run is done.
+ * Whether it may be done: to one run always, to several if the user confirms it at the terminal or with `-y`. If nobody can be
+ * asked, only changes that disturb no run are allowed.
  *
- * @throws {UserError} Where nobody can be asked, and runs would be disturbed.
+ * @throws {UserError} If nobody can be asked, and runs would be disturbed.
  */
 export async function isAgreed(
   { verb, count, disturbs, isFinal = false }: Intention,
@@ -108,7 +108,7 @@ export async function isAgreed(
   );
 }
 
-/** Asks the person at the terminal; whatever is not a clear yes is a no, which is said. */
+/** Asks the user at the terminal; anything but a clear yes counts as no, which is then printed. */
 export async function confirm(question: string): Promise<boolean> {
   const agreed = /^y(es)?$/i.test((await ask(`${question} [y/N] `)).trim());
   if (!agreed) remark('Nothing was done.');

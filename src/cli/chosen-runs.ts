@@ -9,10 +9,10 @@ import { didYouMean } from '../text/nearest.js';
 import { recalled } from './open-fleet.js';
 
 /**
- * As `runsChosenBy`, for verbs that need one at least, and words that say which.
+ * Like `runsChosenBy`, for verbs that need at least one run and words that select it.
  *
- * @throws {UserError} Also when a word is empty, which may be a variable that was never set, or when there is no such run, with
- *   the nearest name.
+ * @throws {UserError} Also when a word is empty, which may be an unset variable, or when there is no such run, with the nearest
+ * name.
  */
 export function chosenRuns(words: readonly string[], runs: readonly RunSummary[], now: number): RunSummary[] {
   refuseEmpty(words);
@@ -40,7 +40,7 @@ function refuseEmpty(words: readonly string[]): void {
   );
 }
 
-/** Whether what the words choose depends on what runs have written: then that must have been read. */
+/** Whether a selection depends on metrics, which must then have been read. */
 export function isAboutMetrics(words: readonly string[], runs: readonly RunSummary[]): boolean {
   if (runsAllNamed(words, runs) !== null) return false;
   return hasTerm(parseRunQuery(words.join(' ')), isMetricTerm);
@@ -51,15 +51,15 @@ function isMetricTerm(term: Term): boolean {
   return term.kind === 'value' || (term.kind === 'field' && term.field === 'health');
 }
 
-/** What a single word may have been meant for: a run, by name or with its sweep, or a sweep. */
+/** Names that a single word may stand for: a run, with or without its sweep, or a sweep. */
 function namesLike(word: string, runs: readonly RunSummary[]): string[] {
   if (word.includes('/')) return runs.map(({ id }) => id);
   return [...runs.map(({ name }) => name), ...new Set(runs.map(({ sweep }) => sweep))];
 }
 
 /**
- * As `chosenRuns`, of the fleet as it is now. Waits for the metrics of ended runs only where the words ask for them: who
- * kills a run by its name does not wait until thousands of files have been read.
+ * Like `chosenRuns`, with the present runs of the fleet. Waits for the metrics of ended runs only if the selection depends on them,
+ * so that killing a run by name need not wait for thousands of files.
  */
 export async function chooseRuns(words: readonly string[], fleet: Fleet): Promise<RunSummary[]> {
   if (isAboutMetrics(words, [...fleet.runs.values()])) await recalled(fleet);

@@ -13,21 +13,21 @@ import { RunMarks } from '../report/run-marks.js';
 import { readOutline } from '../report/sweep-outline.js';
 import { chosenRuns, isAboutMetrics } from './chosen-runs.js';
 
-/** What can be named in a runs directory. */
+/** The names in a runs directory. */
 export type KnownRuns = { readonly sweeps: readonly string[]; readonly runs: readonly RunSummary[] };
 
 /**
- * The sweeps and runs of a runs directory: by the word of its supervisor, or else by its files, which do not say what is queued.
- * Starts nothing and writes nothing.
+ * The sweeps and runs of a runs directory: by its supervisor, or else by its files, which do not list queued runs. Starts nothing
+ * and writes nothing.
  *
- * @param patienceMs How long the supervisor may take.
+ * @param patienceMs Time limit for the supervisor's answer.
  */
 export async function knownRuns(directory: string, patienceMs: number): Promise<KnownRuns> {
   return (await bySupervisor(directory, patienceMs)) ?? byFiles(directory);
 }
 
 /**
- * The runs that the words choose, likewise; no words: all that there are.
+ * The runs that the words select, from the same sources; no words: all.
  *
  * @throws {UserError} As `chosenRuns`.
  */
@@ -43,7 +43,7 @@ export async function chooseKnownRuns(
   return chosenRuns(words, read, Date.now());
 }
 
-/** The runs of one sweep with what their files say of their metrics, and of how they ended. */
+/** The runs of one sweep with the metrics and marks in their files. */
 function withMetrics(runs: readonly RunSummary[]): RunSummary[] {
   const marks = new RunMarks(readOutline(dirname(runs[0]!.directory)));
   const read = runs.map((run) => {

@@ -18,7 +18,7 @@ const program = new Command('memrl-tui')
   .usage('FILE [options]\n       memrl-tui TABLE [options] -- COMMAND…\n       memrl-tui VERB …')
   .enablePositionalOptions()
   .exitOverride()
-  // What it says may quote what was typed.
+  // Its messages may quote what the user typed.
   .configureOutput({ writeOut: (text) => print([withoutEnd(text)]), writeErr: (text) => remark(withoutEnd(text)) })
   .configureHelp({ helpWidth: 100, subcommandTerm: (verb) => `${verb.name()} ${takenBy(verb)}` })
   .optionsGroup('Launch:')
@@ -36,14 +36,14 @@ const program = new Command('memrl-tui')
 program.addHelpText('after', () => `\nYour theme, keys and views are kept in ${preferencesPath(process.env)}`);
 addOptions(program, launchOptions);
 for (const verb of verbs) addVerb(program, { ...verb, run: running(verb) });
-// Asked by the shell while a person types.
+// Called by the shell for completion.
 program.command('__complete <shell> <line>', { hidden: true }).action(async (shell: string, line: string) => {
   const { complete } = await import('./completion/complete.js');
   process.exitCode = await complete(shell, line);
 });
 
 onOutputLost((lost) => process.exit(told(lost)));
-// The window has its own way out, by which the error comes here.
+// The window restores the terminal itself and passes its error on to here.
 process.on('uncaughtException', (error) => {
   if (process.listenerCount('uncaughtException') === 1) process.exit(told(error));
 });
@@ -52,7 +52,7 @@ let hosts: readonly Host[] = [];
 try {
   await begin();
 } catch (error) {
-  // Commander has already said what is wrong, and suggested the nearest option.
+  // Commander has already printed the error, with the nearest option.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
   else process.exitCode = told(error);
 }
@@ -95,7 +95,7 @@ function tooManyFiles(words: readonly string[]): UserError {
   );
 }
 
-/** Says what went wrong. Gives the exit code. */
+/** Prints an error. Returns the exit code. */
 function told(error: unknown): number {
   const { text, exitCode } = reportError(error);
   if (text !== null) remark(text);

@@ -5,14 +5,14 @@ import { UserError } from '../base/user-error.js';
 import { makeFolder } from '../files/make-folder.js';
 import { unwritable } from '../files/output-file.js';
 
-/** Folder of the sweep files that are written, from where the person is. */
+/** Folder for new sweep files, below the working directory. */
 export const sweepFolder = 'sweeps';
 
 /**
- * Path of a sweep file that is to be written.
+ * Path of a new sweep file.
  *
- * @param asked As typed after `--name`; else `usual`.
- * @throws {UserError} When a sweep cannot be called so.
+ * @param asked The argument of `--name`; else `usual`.
+ * @throws {UserError} When the name is not valid for a sweep.
  */
 export function sweepPath(asked: string | undefined, usual: string): string {
   const name = asked ?? usual;
@@ -22,24 +22,24 @@ export function sweepPath(asked: string | undefined, usual: string): string {
   throw new UserError(problem, 'Name it with `--name lr-search`.');
 }
 
-/** Whether anything has that name already, be it a link that leads nowhere. */
+/** Whether the path exists, even as a dangling link. */
 export function isTaken(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Writes a sweep file that was not there before. @throws {UserError} When something is, or the system refuses. */
+/** Writes a new sweep file. @throws {UserError} When the path exists, or the system refuses. */
 export function writeNewSweep(path: string, text: string): void {
   makeFolder(dirname(path));
   try {
     writeFileSync(path, text, { flag: 'wx' });
   } catch (error) {
-    // Half of it, for want of room.
+    // Removes a partial file, which a full disk may leave.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(path, { force: true });
     throw unwritable(path, error, 'Choose another name with `--name`, or make room for it.');
   }
 }
 
-/** `train` for `python -u train.py --fast` and `python -m lab.train`, else the program. */
+/** The name of a sweep by its command: `train` for `python -u train.py --fast` and `python -m lab.train`, else the program. */
 export function sweepNameOf(command: readonly string[]): string {
   const script = command.find((word, index) => index > 0 && /\.(py|sh|R|jl|m?js|ts|rb|pl|ipynb)$/.test(word));
   const module = command[command.indexOf('-m') + 1];

@@ -9,11 +9,11 @@ import { emptyName } from './sweep-directory.js';
 import { remark } from './terminal.js';
 
 /**
- * Does something with all that is known of a runs directory, and lets go of it. A supervisor that is not up is started,
- * which takes up the runs that live; it leaves again by itself when nothing is left to do.
+ * Does something with the fleet of a runs directory, and closes it. A supervisor that is not up is started, which adopts live runs;
+ * it exits by itself when it is idle.
  *
- * @param wish A verb that only looks never takes over what is supervised from another host.
- * @throws {UserError} When there is no such directory: nothing was ever launched there.
+ * @param wish Read-only verbs never take over a directory that another host supervises.
+ * @throws {UserError} When the directory does not exist, as nothing was ever launched there.
  */
 export async function withFleet<Result>(
   options: CommonOptions,
@@ -30,7 +30,7 @@ export async function withFleet<Result>(
   }
 }
 
-/** @throws {UserError} When there is no such directory. */
+/** The runs directory. @throws {UserError} When it does not exist. */
 export function existingRunsDirectory({ runs }: CommonOptions): string {
   const directory = runsDirectory(runs);
   if (existsSync(directory)) return directory;
@@ -40,10 +40,10 @@ export function existingRunsDirectory({ runs }: CommonOptions): string {
   );
 }
 
-/** Whoever asks for a table waits so long for the metrics of ended runs, ms: thousands of usual files, or 100 MB of large ones. */
+/** How long a table waits for the metrics of ended runs, ms: enough for thousands of usual files, or 100 MB of large ones. */
 const RECALL_MS = 2000;
 
-/** Resolves when the metrics of ended runs are known, or the fleet was closed before, or it takes too long, which is said. */
+/** Resolves when the metrics of ended runs are known, the fleet was closed, or the time is over, which is printed. */
 export async function recalled(fleet: Fleet, patienceMs = RECALL_MS): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<false>((resolve) => {
@@ -58,9 +58,9 @@ export async function recalled(fleet: Fleet, patienceMs = RECALL_MS): Promise<vo
 }
 
 /**
- * The names of sweeps to tell about: the one that was asked for, or all.
+ * The names of the requested sweeps: one, or all.
  *
- * @throws {UserError} When it is not known, with the nearest that is.
+ * @throws {UserError} When it is unknown, with the nearest name.
  */
 export function knownSweeps(fleet: Pick<Fleet, 'sweeps' | 'status'>, asked: string | undefined): string[] {
   if (asked?.trim() === '') throw emptyName();
@@ -91,9 +91,9 @@ function noSweep({ status: { problem } }: Pick<Fleet, 'status'>, asked: string |
 }
 
 /**
- * What the supervisor has promised to do, in words.
+ * The message of a successful answer.
  *
- * @throws {UserError} When it will not.
+ * @throws {UserError} When the supervisor refused.
  */
 export function promised(ack: Ack): string {
   if (ack.ok) return ack.message;
@@ -101,7 +101,7 @@ export function promised(ack: Ack): string {
   throw new UserError(sentence, ack.fix ?? '`memrl-tui ls` shows where the runs are.');
 }
 
-/** Where the supervisor and the runs' own programs lie: beside this bundle. */
+/** Paths of the supervisor and the runs' own programs, which are beside this bundle. */
 export function supervisorPrograms(): Programs {
   return {
     node: process.execPath,

@@ -6,13 +6,13 @@ import { UserError } from '../base/user-error.js';
 import { obstacleOf, statOf } from '../files/regular-file.js';
 import { parseDuration } from '../text/duration.js';
 
-/** What every verb takes, as typed. */
+/** Options of every verb, as typed. */
 export type CommonOptions = { runs?: string; json?: boolean };
 
-/** Room for runs, as typed. */
+/** Options for slots, as typed. */
 export type SlotOptions = { gpus?: string; perGpu?: number; slots?: number };
 
-/** What may follow the name of a sweep file, as typed. */
+/** Options of a launch, as typed. */
 export type LaunchOptions = CommonOptions &
   SlotOptions & {
     dryRun?: boolean;
@@ -27,14 +27,14 @@ export type LaunchOptions = CommonOptions &
     yes?: boolean;
   };
 
-/** Room for runs that the person grants; what is left out is the whole machine. */
+/** The slots that the user requests; an absent field means the whole machine. */
 export type SlotFlags = { slots?: number; gpus?: number[] | 'none'; perGpu?: number };
 
 /**
- * Absolute path of the folder that holds the sweeps. It need not be there.
+ * Absolute path of the runs directory, which need not exist.
  *
- * @param given As typed after `--runs`.
- * @throws {UserError} Where no such folder can be: the text is empty, it is a file, the kernel makes what is there.
+ * @param given The argument of `--runs`.
+ * @throws {UserError} If no such folder is possible: the text is empty, it is a file, or a kernel file system.
  */
 export function runsDirectory(given: string | undefined): string {
   const directory = runsPath(given);
@@ -43,7 +43,7 @@ export function runsDirectory(given: string | undefined): string {
   throw new UserError(`${directory} cannot be a runs directory: ${obstacle}.`, 'Name another folder with --runs.');
 }
 
-/** The same wherever it is, for who looks what is wrong with it. */
+/** The same path without checks, for `doctor`. */
 export function runsPath(given: string | undefined): string {
   if (given?.trim() !== '') return resolve(given ?? 'runs');
   throw new UserError(
@@ -52,7 +52,7 @@ export function runsPath(given: string | undefined): string {
   );
 }
 
-/** Reads a count from the command line. */
+/** Parses an integer option. */
 export function wholeNumber(option: string, least: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -64,7 +64,7 @@ export function wholeNumber(option: string, least: number): (text: string) => nu
   };
 }
 
-/** Reads one of some words from the command line. */
+/** Parses an option with a fixed set of words. */
 export function oneOf<Word extends string>(option: string, words: readonly Word[]): (text: string) => Word {
   return (text) => {
     const word = words.find((each) => each === text);
@@ -73,7 +73,7 @@ export function oneOf<Word extends string>(option: string, words: readonly Word[
   };
 }
 
-/** Reads a length of time from the command line, in seconds. */
+/** Parses a duration option, in seconds. */
 export function duration(option: string): (text: string) => number {
   return (text) => {
     const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : parseDuration(text);
@@ -85,30 +85,30 @@ export function duration(option: string): (text: string) => number {
   };
 }
 
-/** Where runs are to be started: by the command line, else the file, else the environment; undefined: nobody says. */
+/** The executor by the command line, else the file, else the environment; undefined: none is set. */
 export function requestedExecutor({ executor }: Pick<LaunchOptions, 'executor'>, ofFile: ExecutorName | undefined) {
   const usual = process.env['MEMRL_EXECUTOR'];
   return executor ?? ofFile ?? (usual === undefined ? undefined : oneOf('MEMRL_EXECUTOR', ExecutorName.options)(usual));
 }
 
-/** Gathers the values of an option that may be repeated. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), value];
 }
 
-/** Overrides of the sweep file: those of `--set`, and what other options stand for. */
+/** Overrides of the sweep file: those of `--set`, and those that other options stand for. */
 export function requestedSets({ set, wandbProject }: Pick<LaunchOptions, 'set' | 'wandbProject'>): string[] {
   return [...(set ?? []), ...(wandbProject === undefined ? [] : [projectSet + wandbProject])];
 }
 
 const projectSet = 'env.WANDB_PROJECT=';
 
-/** The option that an override stands for; null: it is one of `--set`. */
+/** The option that an override stands for; null: it is from `--set`. */
 export function projectOf(set: string): string | null {
   return set.startsWith(projectSet) ? set.slice(projectSet.length) : null;
 }
 
-/** Reads a name that a shell variable may have left empty. */
+/** Parses a name, which must not be empty, as an unset shell variable would be. */
 export function nameFor(option: string): (text: string) => string {
   return (text) => {
     if (text.trim() !== '') return text;
@@ -127,7 +127,7 @@ export function requestedSlots({ slots, gpus, perGpu }: SlotOptions): SlotFlags 
   };
 }
 
-/** GPUs in the order in which they are named: the order of preference. `1:0` is an instance of a divided GPU (MIG). */
+/** Parses GPUs in order of preference. `1:0` is an instance of a divided GPU (MIG). */
 export function gpuList(option: string, names: readonly string[]): number[] {
   const indexes = names.map((name) => {
     const index = gpuIndexOf(name.trim());
@@ -140,17 +140,17 @@ export function gpuList(option: string, names: readonly string[]): number[] {
   return [...new Set(indexes)];
 }
 
-/** The person's environment, for the runs: what is set, and nothing else. */
+/** The user's environment for the runs, without undefined entries. */
 export function definedEnvironment(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 }
 
-/** File systems in which the kernel tells of itself (proc, sysfs, cgroup, cgroup2, devpts): to make a folder there may never end. */
+/** Magic numbers of kernel file systems (proc, sysfs, cgroup, cgroup2, devpts), where creating a folder may hang for ever. */
 const madeByKernel = [0x9fa0, 0x62656572, 0x27e0eb, 0x63677270, 0x1cd1];
 
-/** Why there can be no runs directory here, in words; null: nothing is wrong with the place. It need not be there yet. */
+/** Why the runs directory cannot be here, in words; null: it can. It need not exist yet. */
 function obstacleAt(directory: string): string | null {
   try {
     const stat = statOf(directory);

@@ -1,9 +1,9 @@
 import { UserError } from '../base/user-error.js';
 
-/** Makes pictures of SVG. `hasFonts`: whether text is drawn. */
+/** Converts SVG to PNG. `hasFonts`: whether text is drawn. */
 export type PngPainter = { readonly png: (svg: string) => Buffer; readonly hasFonts: boolean };
 
-/** What is used of the package. */
+/** The part of the package that is used. */
 type Resvg = new (
   svg: string,
   options: {
@@ -12,16 +12,18 @@ type Resvg = new (
   },
 ) => { render: () => { asPng: () => Buffer }; getBBox: () => { width: number } | undefined };
 
-/** A package that a person has installed, or not: 4 MB of machine code, for this alone. It finds the fonts of the system. */
+/** An optional package with 4 MB of machine code, only for this. It finds the system's fonts. */
 const PACKAGE = '@resvg/resvg-js';
-/** Twice the pixels, for screens that have as many, and for print. */
+/** Twice the resolution, for high-density screens and print. */
 const ZOOM = 2;
 
-/** Where it is not there, any other is taken. */
+/** The preferred font; any other is used if it is missing. */
 const FONT = 'DejaVu Sans';
 
 /**
- * @param load Loads a package.
+ * Loads the optional package.
+ *
+ * @param load Loads a package by name.
  * @throws {UserError} When the package is not installed, or not for this machine.
  */
 export async function pngPainter(load = loadPackage): Promise<PngPainter> {
@@ -47,7 +49,7 @@ async function resvgOf(load: typeof loadPackage): Promise<Resvg> {
   }
 }
 
-/** @param name Not known to who bundles the program: the package stays outside. */
+/** @param name A variable, so that the bundler does not include the package. */
 function loadPackage(name: string): Promise<unknown> {
   return import(/* @vite-ignore */ name) as Promise<unknown>;
 }

@@ -10,10 +10,10 @@ import type { Spread } from '../report/spread.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
 import { outputWidth, print } from './terminal.js';
 
-/** `value`: what stands for a run in tables of metrics; `spread`: what is said of the seeds of one setting. */
+/** `value`: which value stands for a run in tables of metrics; `spread`: how the seeds of one setting are summarised. */
 type ReportChoice = Pick<LaunchOptions, 'runs' | 'ascii'> & { value?: RunValue; spread?: Spread };
 
-/** Reads the results of a sweep. Gives what lays them out as lines of so many columns. */
+/** Reads the results of a sweep. Returns a function that lays them out for a width in columns. */
 export async function readReport(
   sweep: string,
   { runs, ascii, value, spread }: ReportChoice,
@@ -31,12 +31,12 @@ export async function printReport(sweep: string, options: ReportChoice): Promise
   print(lay(outputWidth()));
 }
 
-/** A report is about files; what has none yet is not waited for longer, ms. */
+/** Time limit for the supervisor's answer, ms, as a report is mostly about files. */
 const PATIENCE_MS = 1000;
 
 /**
- * The runs of a sweep as its supervisor knows them: where each is, also those that have not written anything. None where no
- * supervisor answers; starts nothing.
+ * The runs of a sweep as its supervisor knows them, with their states, including runs that have written nothing. Empty if no
+ * supervisor answers; starts none.
  */
 export async function supervisedRuns(runsDirectory: string, sweep: string): Promise<ReportedRun[]> {
   const end = performance.now() + PATIENCE_MS;
@@ -48,7 +48,7 @@ export async function supervisedRuns(runsDirectory: string, sweep: string): Prom
   }
 }
 
-/** What is still open at the end of the patience would keep the program from ending. */
+/** Closes the connection after the time limit, as it would keep the program from ending. */
 async function ask(fleet: Fleet, sweep: string, patienceMs: number): Promise<ReportedRun[]> {
   let timer: NodeJS.Timeout | undefined;
   const timeIsUp = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), patienceMs)));

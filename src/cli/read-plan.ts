@@ -15,29 +15,29 @@ import { type LaunchOptions, requestedExecutor, requestedSets, runsDirectory } f
 import type { Planned } from './plan/difference.js';
 import { type ExistingRun, existingRuns } from './plan/existing-runs.js';
 
-/** A sweep file as it would run here and now. */
+/** The plan of a sweep file for a launch here and now. */
 export type ReadPlan = {
   readonly text: string;
   readonly plan: Plan;
   readonly planned: readonly Planned[];
-  /** Groups of the file that are not planned: optional ones, or those that were not asked for. */
+  /** Groups of the file that are not planned: optional or unrequested ones. */
   readonly leftOut: readonly string[];
   readonly names: NameChanges;
   /** The runs of the sweep before the launch. */
   readonly existing: readonly ExistingRun[];
-  /** What it was read by, to read it again. The name of the file says how the text is read. */
+  /** The path and options of the file, to parse it again. The name's ending tells how. */
   readonly from: { readonly path: string; readonly options: LaunchOptions };
   /** Parameters that are computed from seeds. */
   readonly fromSeeds: readonly string[];
-  /** The text was made of a table, and stands in no file of the person's. */
+  /** Set if the text was generated from a table, and is in no file of the user's. */
   readonly fromTable?: true;
 };
 
 /**
- * Reads a sweep file, expands it, and looks up what is left to do of each run. Changes nothing.
+ * Parses a sweep file, expands it, and determines what is left to do of each run. Changes nothing.
  *
- * @param command What stands behind `--`, which tables alone have a use for.
- * @throws {UserError} When the file cannot be read, or does not say what a sweep file says.
+ * @param command The words behind `--`, which only tables use.
+ * @throws {UserError} When the file is not readable or not valid.
  */
 export function readPlan(path: string, options: LaunchOptions, command: readonly string[] = []): ReadPlan {
   const text = readSweepText(path);
@@ -52,7 +52,7 @@ export function readPlan(path: string, options: LaunchOptions, command: readonly
   );
 }
 
-/** The same of a text that is not in its file yet. @param rows All that a supervisor knows; none where it is not asked. */
+/** The same for a text that is not in its file yet. @param rows All runs of the supervisor; empty if it is not asked. */
 export function planOfText(
   text: string,
   path: string,
@@ -80,7 +80,7 @@ export function planOfText(
   return { text, plan, names, existing, from, planned: plannedRuns(plan), leftOut, fromSeeds };
 }
 
-/** The plan beside what a supervisor knows: runs that wait for their first start have a name and no directory. */
+/** Adds a supervisor's knowledge to a plan: queued runs that never started have a name but no directory. */
 export function besideRows(read: ReadPlan, rows: ReadonlyMap<string, RunSummary>): ReadPlan {
   const planned = new Set<string>(read.plan.runs.map(({ id }) => id));
   const isNews = ({ id, sweep, startedAt }: RunSummary) =>
@@ -92,7 +92,7 @@ export function besideRows(read: ReadPlan, rows: ReadonlyMap<string, RunSummary>
   return { ...read, ...again, plan: notes.length === 0 ? again.plan : { ...again.plan, notes } };
 }
 
-/** What is left to do of each run of a plan, as its directory says. */
+/** What is left to do of each run of a plan, by its directory. */
 export function plannedRuns({ runs }: Plan): Planned[] {
   return runs.map((run) => ({
     run,
@@ -100,28 +100,28 @@ export function plannedRuns({ runs }: Plan): Planned[] {
   }));
 }
 
-/** Groups of a file of which a plan has nothing. */
+/** Groups of a file that a plan does not contain. */
 export function leftOutOf(file: SweepFile, { groups }: Plan): string[] {
   if (file.kind !== 'groups') return [];
   const planned = new Set<string>(groups.map(({ name }) => name));
   return file.blocks.map(({ group }) => group).filter((group) => !planned.has(group));
 }
 
-/** Bytes. No person writes a longer sweep; a list of commands may well be made by a program. */
+/** Size limit of a structured file in bytes, above that of any hand-written one; a list of commands may be generated. */
 const MOST_STRUCTURED = 2 ** 20;
 const MOST_COMMANDS = 64 * 2 ** 20;
 
 /**
- * The text of a sweep file. A pipe is none: the same text has to be read again later, to extend the sweep or to clone a run,
- * and its ending says how to read it.
+ * The text of a sweep file. A pipe is refused: the text has to be read again later, to extend the sweep or to clone a run, and the
+ * ending of the name tells how.
  *
- * @throws {UserError} At once, whatever stands at the path, when it is no text of a reasonable size.
+ * @throws {UserError} At once, whatever is at the path, when it is no text of a reasonable size.
  */
 export function readSweepText(path: string): string {
   const read = readRegular(path, isStructured(path) ? MOST_STRUCTURED : MOST_COMMANDS);
   if (read.kind === 'absent') throw unreadable(path, 'there is no such file', example);
   if (read.kind === 'unreadable') throw unreadable(path, inWords(read.reason), fixFor(read.reason));
-  // What is not UTF-8 was replaced by this very character.
+  // Decoding replaces invalid UTF-8 by this character.
   const odd = /[\0\ufffd]/.exec(read.text);
   if (odd === null) return read.text;
   const line = read.text.slice(0, odd.index).split('\n').length;

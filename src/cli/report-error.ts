@@ -2,7 +2,7 @@ import { systemRefusal } from '../base/system-refusal.js';
 import { UserError } from '../base/user-error.js';
 import { OutputLost } from './terminal.js';
 
-/** What to print, and the exit code: 2 when the user can fix it, 1 when it is our bug, 0 when nobody minds. */
+/** What to print, and the exit code: 2 when the user can fix it, 1 for a bug, 0 if it is no error. */
 type Reported = { readonly text: string | null; readonly exitCode: 0 | 1 | 2 };
 
 export function reportError(error: unknown): Reported {

@@ -7,9 +7,9 @@ import { type CommonOptions, runsDirectory } from './options.js';
 import { readPlan } from './read-plan.js';
 
 /**
- * What was asked for. `objective`: by which `best` is meant, where the sweep file does not say it.
+ * The requested value of runs. `objective`: defines `best` if the sweep file has none.
  *
- * @throws {UserError} When nobody says what is best.
+ * @throws {UserError} When `best` is undefined.
  */
 export function runValueOf(
   text: string | undefined,
@@ -23,9 +23,9 @@ export function runValueOf(
 }
 
 /**
- * What a sweep that was launched tries to make large or small, by the file kept beside its runs.
+ * The objective of a launched sweep, by the file beside its runs.
  *
- * @throws {UserError} When the file says nothing of it.
+ * @throws {UserError} When the file has none.
  */
 export function sweepObjective(sweep: string, { runs }: CommonOptions): Objective {
   const objective = knownObjective(sweep, { runs });
@@ -33,7 +33,7 @@ export function sweepObjective(sweep: string, { runs }: CommonOptions): Objectiv
   throw new UserError(`The sweep file of ${sweep} has no \`metric\`.`, "Name one: --metric 'minimize test/loss'.");
 }
 
-/** The same; null where the file says nothing of it. */
+/** The same; null: the file has none. */
 export function knownObjective(sweep: string, { runs }: { runs?: string | undefined }): Objective | null {
   const kept = keptSweepText(join(runsDirectory(runs), sweep));
   if (kept === null) return null;
@@ -41,7 +41,7 @@ export function knownObjective(sweep: string, { runs }: { runs?: string | undefi
     const { plan } = readPlan(kept.path, runs === undefined ? {} : { runs });
     return plan.runs.find(({ objective }) => objective !== null)?.objective ?? null;
   } catch (error) {
-    // An older file, or none: the person can still say it.
+    // The file is older or missing; the user can still name the objective.
     if (error instanceof UserError) return null;
     throw error;
   }

@@ -8,14 +8,14 @@ import { shortened } from '../text/display-text.js';
 import { didYouMean } from '../text/nearest.js';
 
 /**
- * Path of a sweep that was launched, for verbs that read its files alone.
+ * Path of a launched sweep, for verbs that only read its files.
  *
- * @throws {UserError} When there is none of that name, with the nearest that there is.
+ * @throws {UserError} When there is none of that name, with the nearest name.
  */
 export function sweepDirectory(runsDirectory: string, name: string): string {
   if (name.trim() === '') throw emptyName();
   const directory = join(runsDirectory, name);
-  // A name is no path: what lies elsewhere is another runs directory.
+  // A name must not be a path: other folders are other runs directories.
   if (Name.safeParse(name).success && isDirectory(directory)) return directory;
   throw new UserError(
     `There is no sweep \`${shortened(name)}\` in ${runsDirectory}.`,
@@ -24,9 +24,9 @@ export function sweepDirectory(runsDirectory: string, name: string): string {
 }
 
 /**
- * Path of a run for verbs that read its files alone: its directory, `sweep/run` or a run's name in the runs directory.
+ * Path of a run for verbs that only read its files: its directory, `sweep/run` or a run's name in the runs directory.
  *
- * @throws {UserError} When there is none, or several of the name.
+ * @throws {UserError} When there is none, or several have the name.
  */
 export function runDirectory(runsDirectory: string, run: string): string {
   if (run.trim() === '') throw new UserError('The name of the run is empty.', 'Name a run: `memrl-tui ls` lists them.');
@@ -45,7 +45,7 @@ export function runDirectory(runsDirectory: string, run: string): string {
   throw new UserError(`There is no run \`${shortened(run)}\` in ${runsDirectory}.`, didYouMean(run, names));
 }
 
-/** What stands for a sweep says nothing. */
+/** The error for an empty name of a sweep. */
 export function emptyName(): UserError {
   return new UserError(
     'The name of the sweep is empty. Perhaps a shell variable is not set.',

@@ -1,15 +1,15 @@
 /**
- * The one door to the terminal for all that the program says outside its window.
+ * The only access to the terminal outside the window.
  *
- * Names, descriptions, keys, log lines, file names and the messages of other programs are foreign text: printed as it is, it
- * could move the cursor, set the title, fill the clipboard. So no text passes with codes in it; a look is asked for by `Painted`,
- * and its codes are written here. What is no terminal gets the same text; only what other programs read (`printJson`,
- * `printData`) stays as it is, with the means of its own format.
+ * Names, descriptions, keys, log lines, file names and messages of other programs are foreign text: printed unchanged, it could
+ * move the cursor, set the title, or fill the clipboard. So all escape sequences are removed from texts; styles are requested with
+ * `Painted`, and their sequences are added here. Output to anything but a terminal gets the same text; only output for other
+ * programs (`printJson`, `printData`) is left unchanged, within the rules of its format.
  */
 import { createInterface } from 'node:readline/promises';
 import { terminalJson, terminalText } from '../text/display-text.js';
 
-/** Text in a look of ours: the parameters of an SGR sequence, such as `1;32`; empty: the terminal's own. */
+/** Text in a style: the parameters of an SGR sequence, such as `1;32`; empty: the terminal's default. */
 export type Painted = { readonly text: string; readonly look: string };
 export type Line = string | readonly (string | Painted)[];
 
@@ -18,7 +18,7 @@ export function hasScreen(): boolean {
   return hasPerson() && process.env['TERM'] !== 'dumb';
 }
 
-/** Whether a person is there to be asked: both ends are a terminal, of whatever kind. */
+/** Whether a user can be asked: both ends are a terminal, of any kind. */
 export function hasPerson(): boolean {
   return isTerminal() && process.stdin.isTTY;
 }
@@ -28,86 +28,86 @@ export function isTerminal(): boolean {
   return process.stdout.isTTY;
 }
 
-/** Whether to write in colour: a terminal that knows colours, and nobody objects (https://no-color.org). */
+/** Whether to print in colour: to a terminal with colours, unless the user objects (https://no-color.org). */
 export function hasColour(): boolean {
   return isTerminal() && process.env['TERM'] !== 'dumb' && (process.env['NO_COLOR'] ?? '') === '';
 }
 
-/** Columns to lay text out in. A file or a pipe has as many as COLUMNS says, `otherwise` where it says nothing: it scrolls sideways. */
+/** Width of the layout in columns. For a file or a pipe it is COLUMNS, or else `otherwise`. */
 export function outputWidth(otherwise = 140): number {
   if (isTerminal()) return process.stdout.columns;
   const asked = Number(process.env['COLUMNS'] ?? '');
   return Number.isInteger(asked) && asked > 0 ? asked : otherwise;
 }
 
-/** Columns and rows of the terminal; null: it is none. */
+/** Columns and rows of the terminal; null: there is none. */
 export function terminalSize(): { columns: number; rows: number } | null {
   const { columns, rows } = process.stdout;
   return isTerminal() ? { columns, rows } : null;
 }
 
-/** @throws {OutputLost} As everything here that prints, where what is printed cannot be written. */
+/** Prints lines. @throws {OutputLost} As all functions here, when the output cannot be written. */
 export function print(lines: readonly Line[]): void {
   write(lines.map((line) => `${safeLine(line)}\n`).join(''));
 }
 
-/** Text that goes on, or ends its lines by itself. */
+/** Prints text without adding a newline. */
 export function printPart(text: string | Painted): void {
   write(safePiece(text));
 }
 
-/** Words about the output that are no part of it. */
+/** Prints a message to stderr. */
 export function remark(line: Line): void {
   try {
     process.stderr.write(`${safeLine(line)}\n`);
   } catch {
-    // Nobody is there to be told.
+    // stderr is closed, so nobody reads it.
   }
 }
 
-/** For programs, and safe on a terminal too: what could be taken for codes is escaped. `replacer`: as of `JSON.stringify`. */
+/** Prints JSON that is also safe on a terminal: characters of escape sequences are escaped. `replacer`: as in `JSON.stringify`. */
 export function printJson(value: unknown, replacer?: (key: string, value: unknown) => unknown): void {
   write(`${terminalJson(JSON.stringify(value, replacer, 2))}\n`);
 }
 
-/** Text of a format that other programs read: as it is, save on a terminal. Resolves when there is room for more. */
+/** Prints text in a format for other programs, unchanged except on a terminal. Resolves when there is room for more. */
 export async function printData(text: string): Promise<void> {
   if (!write(isTerminal() ? terminalText(text) : text)) await printed();
 }
 
-/** Resolves once all that was printed is out. */
+/** Resolves once all output has been written. */
 export function printed(): Promise<void> {
   return new Promise((resolve) => process.stdout.write('', () => resolve()));
 }
 
-/** Bytes of unknown origin: not for a terminal. */
+/** Prints bytes of unknown origin; not for a terminal. */
 export function printBytes(bytes: Uint8Array): void {
   if (isTerminal()) throw new Error('Raw bytes may not be written to a terminal.');
   write(bytes);
 }
 
-/** Asks the person at the terminal; empty when there is no answer. */
+/** Asks the user at the terminal; empty: there is no answer. */
 export async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // Ctrl-D and Ctrl-C are no answer.
+  // Ctrl-D and Ctrl-C count as no answer.
   const left = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
   const answer = await Promise.race([terminal.question(terminalText(question)), left]);
   terminal.close();
   return answer;
 }
 
-/** Ends the program once what was printed is out, whatever it still waits for. */
+/** Exits once all output has been written, even if other work is pending. */
 export function leave(exitCode: number): void {
   process.stdout.write('', () => process.exit(exitCode));
 }
 
-/** Calls back when what was printed turns out not to have been written. */
+/** Calls back when the output turns out not to have been written. */
 export function onOutputLost(listener: (lost: OutputLost) => void): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => listener(new OutputLost(error)));
   process.stderr.on('error', () => undefined);
 }
 
-/** A line with no codes in it but those of its looks. */
+/** A line with no escape sequences but those of its styles. */
 export function safeLine(line: Line): string {
   return typeof line === 'string' ? terminalText(line) : line.map(safePiece).join('');
 }
@@ -126,10 +126,10 @@ function write(text: string | Uint8Array): boolean {
   }
 }
 
-/** What was printed could not be written: the disk is full, the terminal is gone, the reader has left. */
+/** The output could not be written: the disk is full, the terminal is closed, or the reader has exited. */
 export class OutputLost extends Error {
   override readonly name = 'OutputLost';
-  /** The reader went away, as `| head` does: no error of anybody. */
+  /** Whether the reader exited, as `| head` does, which is no error. */
   readonly hasReaderLeft: boolean;
 
   constructor({ code, message }: NodeJS.ErrnoException) {

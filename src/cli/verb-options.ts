@@ -4,7 +4,7 @@ import { ExecutorName } from '../spec/planned-run.js';
 import { collect, nameFor, oneOf, wholeNumber } from './options.js';
 import type { VerbOption } from './verb.js';
 
-/** Options that several verbs take, each once, so that a flag means the same wherever it stands. A verb's own stand with it. */
+/** Options that several verbs have, defined once, so that a flag always means the same. A verb's own options are with the verb. */
 export const runs: VerbOption = { flags: '--runs <dir>', about: 'folder that holds the sweeps (default: ./runs)' };
 export const json: VerbOption = { flags: '--json', about: 'print JSON, for scripts' };
 export const ascii: VerbOption = { flags: '--ascii', about: 'draw with plain ASCII characters' };
@@ -36,7 +36,7 @@ export const dryRun: VerbOption = {
 };
 const yes: VerbOption = { flags: '-y, --yes', about: 'do not ask for confirmation' };
 
-/** What every verb takes that changes runs. */
+/** Options of every verb that changes runs. */
 export const actOptions: readonly VerbOption[] = [runs, dryRun, yes, json];
 
 /** Every verb takes it. It is taken out of the words before they are read (`withoutHosts`), and stands here to be listed. */

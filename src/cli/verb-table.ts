@@ -16,12 +16,12 @@ const sweepName: VerbOption = {
 };
 const printOnly: VerbOption = { flags: '--print', about: 'print the sweep file; launch nothing, write nothing' };
 
-/** What the verbs take that only note something of runs. */
+/** Options of the annotation verbs. */
 const annotateOptions: readonly VerbOption[] = [runs, dryRun, json];
 
 const removeOption: VerbOption = { flags: '--remove', about: 'remove it instead; a note has no text then' };
 
-/** Every verb with its options, once, in the order of `--help`. Each loads what it needs when it is called. */
+/** Every verb with its options, in the order of `--help`. Each loads its code when it is called. */
 export const verbs: readonly Verb[] = [
   {
     name: 'grid',
@@ -353,7 +353,7 @@ function row({ name, takes, behind, takesCommand, about, options }: Verb): strin
   return `| ${usage} | ${about}${more.length === 0 ? '' : ` (${more.join(', ')})`} |`;
 }
 
-/** A row of the table of run verbs as a word of the command line. */
+/** The command-line verb of a row in the table of run verbs. */
 function acting(verb: RunVerb): Verb {
   const { help, takesNumber, options } = rowOf(verb);
   return {

@@ -1,38 +1,38 @@
 import type { Command } from 'commander';
 
-/** What a verb is for; `--help` and the README list them under these headings, in this order. */
+/** Purposes of verbs; `--help` and the README list the verbs under these headings, in this order. */
 export const headings = ['Launch', 'Look', 'Act', 'Machine'] as const;
 type Heading = (typeof headings)[number];
 
-/** One option as commander takes it. */
+/** One option in commander's notation. */
 export type VerbOption = {
   readonly flags: string;
   readonly about: string;
-  /** Turns the text into a value, or throws a UserError. `earlier`: the value so far, where the option is repeated. */
+  /** Parses the text into a value, or throws a UserError. `earlier`: the value so far, if the option is repeated. */
   readonly read?: (text: string, earlier: never) => unknown;
-  /** What its value can be, for completion. */
+  /** Possible values, for completion. */
   readonly words?: readonly string[];
 };
 
-/** One word of the command line. */
+/** One verb of the command line. */
 export type Verb = {
   readonly name: string;
   /** Its arguments in commander's notation: `<sweep>`, `[query...]`; empty: none. */
   readonly takes: string;
-  /** What follows these, as it is shown; the verb takes it from the last of its words. */
+  /** A further argument, as it is shown; the verb takes it from the last of its words. */
   readonly behind?: string;
   /** Whether a command follows behind `--`. */
   readonly takesCommand?: true;
-  /** Whether `-word` is an argument like `+word`, and no option. */
+  /** Whether `-word` is an argument like `+word`, not an option. */
   readonly takesSigned?: true;
   readonly heading: Heading;
   readonly about: string;
   readonly options: readonly VerbOption[];
-  /** Loads what it needs and does it; gives the exit code. */
+  /** Loads the code of the verb and runs it; returns the exit code. */
   readonly run: (words: readonly string[], options: never, command: readonly string[]) => Promise<number>;
 };
 
-/** How a command is shown that follows the other arguments. */
+/** How a command behind the other arguments is shown. */
 const commandUsage = '-- <command...>';
 
 /** Adds a verb to the program. Its result is the exit code of the process. */
@@ -51,7 +51,7 @@ export function addVerb(program: Command, verb: Verb): void {
 }
 
 /**
- * Arguments before and behind `--`, which are one list for commander.
+ * Separates the arguments before and behind `--`, which commander joins.
  *
  * @param typed The whole command line.
  */
@@ -69,7 +69,7 @@ export function addOptions(command: Command, options: readonly VerbOption[]): vo
   }
 }
 
-/** Its arguments as a person reads them: `<query...>`. */
+/** Its arguments as the help shows them: `<query...>`. */
 export function takenBy(command: Command): string {
   return command.registeredArguments
     .map((argument) => {

@@ -13,15 +13,15 @@ import { recalled } from './open-fleet.js';
 import { isGrowing, isOver } from './plain/watched-run.js';
 import { hasPerson, hasScreen, print, remark } from './terminal.js';
 
-/** Time between two looks when nothing is published, ms: the progress line has to come even then. */
+/** Interval of updates when nothing is published, ms, as the progress line must still appear. */
 const LOOK_MS = 1000;
 
 /**
- * Shows a sweep until it is over or the person leaves: the window on a terminal, else a line per event.
+ * Shows a sweep until it is over or the user leaves: in the window on a terminal, else with a line per event.
  *
- * @param sweep Null for all that the supervisor knows.
- * @param path Of the sweep file, where it is being launched; null: what was launched before is shown.
- * @returns The exit code: 0 when all is done, or the person left; 3 when some runs are not done.
+ * @param sweep Null: all sweeps of the supervisor.
+ * @param path Path of the sweep file if it is being launched; null: an earlier launch is shown.
+ * @returns The exit code: 0 when all runs are done, or the user left; 3 when some are not done.
  */
 export async function watch(
   fleet: Fleet,
@@ -31,7 +31,7 @@ export async function watch(
 ): Promise<number> {
   await fleet.ready();
   if (!hasScreen() || options.plain === true) {
-    // `hasPerson`: a file or a pipe needs no explanation.
+    // Not for a file or a pipe, whose reader needs no explanation.
     if (hasPerson() && options.plain !== true)
       remark('TERM is dumb: the window cannot be drawn, so events are printed as lines.');
     return tellLines(fleet, sweep, options);
@@ -39,9 +39,9 @@ export async function watch(
   return showWindow(fleet, sweep, { options, path });
 }
 
-/** Begins to load the window where one will be shown: while the supervisor answers there is time for it. */
+/** Starts to load the window if it will be shown, while the supervisor is being contacted. */
 export function prepareWindow({ plain }: LaunchOptions): void {
-  // Whoever opens it will meet the same problem, and tells of it.
+  // The error occurs again, and is reported, when the window is opened.
   if (hasScreen() && plain !== true) import('../tui/app/mount-app.js').catch(() => undefined);
 }
 
@@ -92,14 +92,14 @@ async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOpti
     sayGoodbye(sweep);
     return 130;
   }
-  // Whether a run diverged is known once its last rows have been read.
+  // Marks of runs are known once their last rows have been read.
   await recalled(fleet);
   tell();
   print([plainEnd(said, runsOf(fleet, sweep), Date.now()).line]);
   return end(runsOf(fleet, sweep), sweep, options);
 }
 
-/** The report is printed at the end: by then a newer build may have taken its part of the program away. */
+/** Loads the report early, as an update may have replaced the program's files by the end. */
 function loadReport(): void {
   import('./print-report.js').catch(() => undefined);
 }
@@ -130,7 +130,7 @@ function runsOf(fleet: Fleet, sweep: string | null): ReadonlyMap<RunSummary['id'
   return new Map([...fleet.runs].filter(([, run]) => run.sweep === sweep));
 }
 
-/** The summary table of a sweep, for the window: worked out between its keys and frames. */
+/** The summary table of a sweep for the window, computed between key presses and frames. */
 class SweepSummary implements SummaryPort {
   readonly #sweep: string;
   readonly #options: LaunchOptions;

@@ -20,16 +20,16 @@ type PageOptions = {
   readonly figures?: string;
   readonly png?: boolean;
   readonly spread?: Spread;
-  /** Of the sweep. */
+  /** Directory of the sweep. */
   readonly directory: string;
   readonly value: RunValue;
   readonly objective: Objective | null;
 };
 
 /**
- * Writes the report of a sweep as a page, its figures as files, or both, and says where.
+ * Writes the report of a sweep as a page, its figures as files, or both, and prints where.
  *
- * @throws {UserError} When a file cannot be written there.
+ * @throws {UserError} When a file cannot be written.
  */
 export async function writePage(sweep: string, options: PageOptions): Promise<void> {
   const { directory, value, objective, spread = 'std' } = options;
@@ -44,7 +44,7 @@ export async function writePage(sweep: string, options: PageOptions): Promise<vo
     ]);
   }
   if (options.figures !== undefined) {
-    // Asked before anything is written.
+    // Loaded before anything is written, as it may fail.
     const draw = options.png === true ? await pngPainter() : null;
     const figures = pageFigures(data);
     for (const { name, svg } of figures) {

@@ -8,17 +8,17 @@ import { obstacleOf } from '../../files/regular-file.js';
 import type { PlannedItem, RunPlan } from './clean-plan.js';
 import { copyFrom } from './log-cut.js';
 
-/** Sent at once: a line of the protocol has its limit. */
+/** Number of items in one request, as a line of the protocol has a size limit. */
 const MOST = 200;
 
 /**
- * Deletes what is planned of one run: asks the supervisor, which has the last word, to set it aside, and then deletes that.
+ * Deletes the planned parts of one run: the supervisor sets them aside, unless it refuses, and then they are deleted here.
  *
  * @returns What went wrong, in words; null: nothing.
  */
 export async function carryOut(plan: RunPlan, fleet: Fleet): Promise<string | null> {
   try {
-    // Nothing is touched before the supervisor has said that the directory is the run's own.
+    // Nothing is changed before the supervisor has confirmed that the directory is the run's own.
     const problem = plan.all ? await deleteRun(plan, fleet) : await deleteItems(plan, [], fleet);
     if (problem !== null) return problem;
     for (const path of plan.left) await rm(path, { recursive: true, force: true });
@@ -49,7 +49,7 @@ async function deleteItems({ run }: RunPlan, items: readonly PlannedItem[], flee
   try {
     const what = items.map((item) => discardFor(directory, item, mark));
     const ack = await fleet.request({ verb: 'discard', id, mark, what });
-    // Also of what was set aside before it was refused.
+    // Includes items that were set aside before a refusal.
     for (const [place, { discard }] of items.entries()) {
       await rm(join(directory, pathAside(discard.path, mark, place)), { recursive: true, force: true });
     }
@@ -59,7 +59,7 @@ async function deleteItems({ run }: RunPlan, items: readonly PlannedItem[], flee
   }
 }
 
-/** What stays of a file that is cut is written down first. */
+/** For a file that is cut, the remaining part is written first. */
 function discardFor(directory: string, { discard, cutAt }: PlannedItem, mark: string): PlannedItem['discard'] {
   if (cutAt === undefined) return discard;
   const name = replacementName(mark);
@@ -67,12 +67,12 @@ function discardFor(directory: string, { discard, cutAt }: PlannedItem, mark: st
   return { ...discard, replacement: name };
 }
 
-/** What of an answer a person is told, and what to do. */
+/** The message of a refusal and its fix. */
 export function refusalWords({ message, fix }: Extract<Ack, { ok: false }>): string {
   return fix === null ? message : `${message} → ${fix}`;
 }
 
-/** Sixteen hexadecimal digits, chosen at random. */
+/** A random mark of sixteen hexadecimal digits. */
 export function newMark(): string {
   return randomBytes(8).toString('hex');
 }

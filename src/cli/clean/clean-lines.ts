@@ -2,7 +2,7 @@ import { counted, sizeText } from '../../text/numbers.js';
 import { tableLines } from '../../text/table.js';
 import type { RunPlan } from './clean-plan.js';
 
-/** What would be deleted, a line for each run, and in sum. */
+/** What would be deleted, a line for each run, and the total. */
 export function cleanLines(plans: readonly RunPlan[], width: number): string[] {
   const areSeveral = new Set(plans.map(({ run }) => run.sweep)).size > 1;
   const bytes = plans.reduce((sum, plan) => sum + plan.bytes, 0);
@@ -20,7 +20,7 @@ export function cleanLines(plans: readonly RunPlan[], width: number): string[] {
   ];
 }
 
-/** `2 checkpoints, 3 attempts, the log of earlier attempts` */
+/** The parts in words: `2 checkpoints, 3 attempts, the log of earlier attempts`. */
 export function deletedWords({ all, run, items, left, remarks }: RunPlan): string {
   if (all) return `everything (${run.state})`;
   const count = (kind: string) => items.filter((item) => item.kind === kind).length;

@@ -11,7 +11,7 @@ import { openMetrics } from '../../metrics/run-metrics.js';
 import { lastAttemptAt } from './log-cut.js';
 import { type Checkpoints, checkpointsOf, type Pruning } from './prunable.js';
 
-/** What is to be deleted of runs. `failed`: all of those that failed, were killed or lost; `done`: all of those that are done. */
+/** What to delete of runs. `failed`: whole runs that failed, were killed or lost; `done`: whole runs that are done. */
 export type CleanWish = {
   readonly checkpoints: Pruning | null;
   readonly attempts: boolean;
@@ -20,7 +20,7 @@ export type CleanWish = {
   readonly done: boolean;
 };
 
-/** `cutAt`: the file is replaced by what follows there, bytes. */
+/** `cutAt`: the file is replaced by its part from this offset on, bytes. */
 export type PlannedItem = {
   readonly kind: 'checkpoint' | 'attempt' | 'log';
   readonly discard: Discard;
@@ -28,19 +28,19 @@ export type PlannedItem = {
   readonly cutAt?: number;
 };
 
-/** What goes of one run. `all`: its whole directory. `left`: what an interrupted deletion left, absolute paths. */
+/** What is deleted of one run. `all`: its whole directory. `left`: remains of an interrupted deletion, absolute paths. */
 export type RunPlan = {
   readonly run: RunSummary;
   readonly all: boolean;
   readonly items: readonly PlannedItem[];
   readonly left: readonly string[];
-  /** On the disk. */
+  /** Size on the disk. */
   readonly bytes: number;
-  /** Why something stays, in words. */
+  /** Why some parts are kept, in words. */
   readonly remarks: readonly string[];
 };
 
-/** What can be deleted of a run that has ended; reads its directory, and changes nothing. */
+/** What can be deleted of an ended run; reads its directory, and changes nothing. */
 export function planOf(run: RunSummary, wish: CleanWish, doneFile: string | null): RunPlan {
   const { directory, state } = run;
   const isThere = lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -69,17 +69,20 @@ function partsOf(run: RunSummary, wish: CleanWish, doneFile: string | null): Run
   return { run, all: false, items, left, bytes: items.reduce((sum, { bytes }) => sum + bytes, sizeOf(left)), remarks };
 }
 
-/** What was not written by the run is no checkpoint of it, whatever a pattern matches: it goes by its own option alone. */
+/**
+ * Whether a path may be a checkpoint: the log and attempts, which the manager writes, are not, whatever a pattern matches; they
+ * have options of their own.
+ */
 function isNotOurs(path: string): boolean {
   return [runFiles.log, runFiles.attempts].every((own) => !overlaps(path, own));
 }
 
-/** On the disk, bytes. */
+/** Size on the disk in bytes. */
 function sizeOf(paths: readonly string[]): number {
   return paths.reduce((sum, path) => sum + totalUsage(readUsage(path)), 0);
 }
 
-/** Whether it would delete anything. */
+/** Whether a plan deletes nothing. */
 export function isNothing({ all, items, left }: RunPlan): boolean {
   return !all && items.length === 0 && left.length === 0;
 }
@@ -89,14 +92,14 @@ function itemOf(kind: PlannedItem['kind'], directory: string, path: string): Pla
   return discard === null ? [] : [{ kind, discard, bytes: bytesOf(directory, path) }];
 }
 
-/** A file with another name stays where that is. */
+/** Size in bytes; a file with another hard link is not freed and counts as 0. */
 function bytesOf(directory: string, path: string): number {
   const stat = entryBelow(directory, path);
   if (stat === null || stat.isDirectory()) return totalUsage(readUsage(join(directory, path)));
   return stat.nlink > 1 ? 0 : stat.blocks * 512;
 }
 
-/** Folders of attempts before the last whose end is known: by the others a process is found that may still be there. */
+/** Folders of attempts before the last with a known end: the others may be needed to find live processes. */
 function attemptItems(directory: string): PlannedItem[] {
   const earlier = Array.from({ length: Math.max(0, lastClaimed(directory) - 1) }, (_, index) => index + 1);
   return earlier
@@ -104,7 +107,7 @@ function attemptItems(directory: string): PlannedItem[] {
     .flatMap((attempt) => itemOf('attempt', directory, join(runFiles.attempts, String(attempt))));
 }
 
-/** The whole log, or what earlier attempts wrote in it; not where it is all there is of the run's metrics. */
+/** The whole log, or its part of earlier attempts; kept if the run's metrics are only in it. */
 function logItems(directory: string, { logs }: CleanWish, remarks: string[]): PlannedItem[] {
   const [log] = itemOf('log', directory, runFiles.log);
   const cutAt = logs ? 0 : lastAttemptAt(join(directory, runFiles.log));
@@ -129,7 +132,7 @@ function leftOf(directory: string, { kept }: Checkpoints): string[] {
 
 const noCheckpoints: Checkpoints = { prunable: [], kept: [] };
 
-/** Without what lies below another of them. */
+/** Items that are not inside another one. */
 function outermost(items: readonly PlannedItem[]): PlannedItem[] {
   const paths = new Set(items.map(({ discard }) => discard.path));
   const isInside = (path: string): boolean => path !== '.' && (paths.has(path) || isInside(dirname(path)));

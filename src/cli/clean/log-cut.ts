@@ -3,11 +3,11 @@ import { attemptRule } from '../../contract/attempt-separator.js';
 import { openRegular } from '../../files/regular-file.js';
 
 const PART = 1 << 20;
-/** Longer than a line between two attempts, bytes. */
+/** Upper bound for the length of the line between two attempts, bytes. */
 const LINE = 256;
 const start = Buffer.from('\n──── attempt ');
 
-/** Where the last attempt begins in a log, bytes; null: there is one attempt in it, or it cannot be read. */
+/** Offset of the last attempt in a log, bytes; null: the log has one attempt, or is not readable. */
 export function lastAttemptAt(path: string): number | null {
   const opened = openRegular(path, { noLink: true });
   if (opened.kind !== 'file') return null;
@@ -35,7 +35,7 @@ function lastRuleIn(bytes: Buffer): number | null {
   return null;
 }
 
-/** Copies what follows a place of a file into a new one. @throws What the system says. */
+/** Copies the part of a file from an offset on into a new file. @throws The error of the operating system. */
 export function copyFrom(path: string, at: number, target: string): void {
   const opened = openRegular(path, { noLink: true });
   if (opened.kind !== 'file') throw new Error(`${path} cannot be read.`);

@@ -5,16 +5,18 @@ import { overlaps } from '../../files/disk/discard.js';
 import { readRunRecord } from '../../files/run-record-file.js';
 import { naturalOrder } from '../../text/natural-order.js';
 
-/** `keep`: of the last checkpoints, at least one. `pattern`: where they are, of a program that writes no `checkpoints.jsonl`. */
+/**
+ * `keep`: number of the last checkpoints to keep, at least one. `pattern`: their paths, for a program without `checkpoints.jsonl`.
+ */
 export type Pruning = { readonly keep: number; readonly pattern: string | null };
 
-/** Checkpoints that are not needed, and those that stay; relative paths. */
+/** Unneeded and kept checkpoints; relative paths. */
 export type Checkpoints = { readonly prunable: readonly string[]; readonly kept: readonly string[] };
 
 /**
- * The checkpoints of a run, as its `checkpoints.jsonl` names them, or else as they match the pattern. Of the list stay what its
- * last rows name, and the last value of each key (a program resumes from the last row that has a `state_path`); of the pattern
- * what was written last; and what a link in the run's directory leads to.
+ * The checkpoints of a run, by its `checkpoints.jsonl`, or else by the pattern. Of the list, the last rows are kept, and the last
+ * value of each key (a program resumes from the last row with a `state_path`); of the pattern, those that were written last; and
+ * the target of any link in the run's directory.
  */
 export function checkpointsOf(directory: string, { keep, pattern }: Pruning): Checkpoints {
   const listed = listedOf(directory, keep);
@@ -32,7 +34,7 @@ function listedOf(directory: string, keep: number): { earlier: string[]; kept: s
   return { earlier: rows.slice(0, -keep).flatMap((row) => [...row.values()]), kept: [...last, ...byKey.values()] };
 }
 
-/** Files and folders that match, the one that was written last at the end. `*` and `?` stand for a part of one name. */
+/** Matching files and folders, the last written one at the end. `*` and `?` match within one name. */
 function matching(directory: string, pattern: string): string[] {
   let paths = [''];
   for (const part of pattern.split('/').filter((name) => name !== '' && name !== '.')) {
@@ -53,7 +55,7 @@ function matching(directory: string, pattern: string): string[] {
   return paths.filter((path) => path !== '').sort((a, b) => written.get(a)! - written.get(b)! || naturalOrder(a, b));
 }
 
-/** Of the newest file in it, ms. */
+/** Modification time of the newest file in it, ms. */
 function lastWrite(path: string): number {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return 0;
@@ -61,7 +63,7 @@ function lastWrite(path: string): number {
   return namesIn(path).reduce((latest, name) => Math.max(latest, lastWrite(join(path, name))), 0);
 }
 
-/** Programs mark their last or best checkpoint with a link. */
+/** Targets of links, with which programs mark their last or best checkpoint. */
 function linkTargets(directory: string): string[] {
   const folders = ['', ...namesIn(directory).filter((name) => entryBelow(directory, name)?.isDirectory() === true)];
   const links = folders.flatMap((folder) => namesIn(join(directory, folder)).map((name) => join(folder, name)));
@@ -71,7 +73,7 @@ function linkTargets(directory: string): string[] {
       const target = relative(realpathSync(directory), realpathSync(join(directory, path)));
       return target === '' || target.startsWith(`..${sep}`) ? [] : [target];
     } catch {
-      // It leads nowhere.
+      // The link is dangling.
       return [];
     }
   });

@@ -9,21 +9,21 @@ import { isLink } from '../../files/own-directory.js';
 import { counted, sizeText } from '../../text/numbers.js';
 import { newMark, refusalWords } from './carry-out.js';
 
-/** A copy of the code. `bytes`: on the disk. */
+/** A code snapshot. `bytes`: size on the disk. */
 export type Snapshot = { readonly sweep: string; readonly name: string; readonly path: string; readonly bytes: number };
 
-/** Copies that are being made begin so; one that was begun so long ago never will be, ms. */
+/** Prefixes of copies in progress and of deleted ones; older than the limit, ms, they were abandoned. */
 const draft = /^\.(draft|memrl-deleted)-/;
 const STALE_MS = 3_600_000;
 
-/** The copies of the code of a sweep. */
+/** The code snapshots of a sweep. */
 export function snapshotsOf({ name: sweep, directory }: { name: string; directory: string }): Snapshot[] {
   return entriesOf(directory)
     .filter((name) => name.startsWith(snapshotPrefix))
     .map((name) => measured(sweep, directory, name));
 }
 
-/** Those that no run can be started from any more, as all that were are done; and what an interrupted launch has left. */
+/** Snapshots from which no run can start any more, as all their runs are done; and remains of interrupted launches. */
 export function needlessSnapshots(
   sweep: { name: string; directory: string },
   rows: Iterable<RunSummary>,
@@ -40,7 +40,7 @@ export function needlessSnapshots(
   return [...whole, ...left.map((name) => measured(sweep.name, sweep.directory, name))];
 }
 
-/** `demo: 2 snapshots of the code that no run needs (12 MiB)` */
+/** `demo: 2 snapshots of the code that no run needs (12 MiB)`. */
 export function snapshotLines(snapshots: readonly Snapshot[]): string[] {
   const sweeps = [...new Set(snapshots.map(({ sweep }) => sweep))];
   return sweeps.map((sweep) => {
@@ -49,7 +49,7 @@ export function snapshotLines(snapshots: readonly Snapshot[]): string[] {
   });
 }
 
-/** Bytes on the disk. */
+/** Total size on the disk in bytes. */
 export function sumOf(snapshots: readonly Snapshot[]): number {
   return snapshots.reduce((sum, { bytes }) => sum + bytes, 0);
 }
@@ -74,10 +74,10 @@ function measured(sweep: string, directory: string, name: string): Snapshot {
 function entriesOf(sweepDirectory: string): string[] {
   const folder = join(sweepDirectory, sweepFiles.code);
   try {
-    // A run may have put it there; what is behind it was not made here.
+    // A run may have created a link, whose target does not belong to the sweep.
     return isLink(folder) ? [] : readdirSync(folder).sort();
   } catch {
-    // There is none of it, or it cannot be looked into: then nothing there can be deleted either.
+    // The folder is missing or not readable, so nothing in it can be deleted.
     return [];
   }
 }

@@ -8,7 +8,7 @@ type Grammar = { readonly verbs: readonly Verb[]; readonly launchOptions: readon
 
 const shells = ['bash', 'zsh', 'fish'];
 
-/** What the word at the cursor can become, as whole words. Nothing: a file, or anything else. */
+/** Completions of the word at the cursor, as whole words. Empty: it is a file name, or unknown. */
 export async function candidates(
   { words, current }: TypedLine,
   { verbs, launchOptions }: Grammar,
@@ -43,7 +43,7 @@ async function argumentsOf(
   const isQuery = takes.includes('query') && (!takes.startsWith('<n>') || before.length > 0);
   if (!isQuery) return [];
   const { sweeps, runs } = await look();
-  // A sweep may have no runs that are known.
+  // A sweep may have no known runs.
   const names = query.length === 0 ? starting(current, sweeps) : [];
   return [...new Set([...queryWords(query, current, runs), ...names])];
 }
@@ -52,7 +52,7 @@ function isSigned(current: string, verb: Verb | undefined): boolean {
   return verb?.takesSigned === true && /^[+-](?!-)/.test(current);
 }
 
-/** `+good` for tags that any run has. */
+/** `+good` for tags that some run has. */
 function signedTags(current: string, runs: readonly RunSummary[]): string[] {
   const tags = new Set(runs.flatMap(({ annotation }) => annotation?.tags ?? []));
   return starting(
@@ -61,7 +61,7 @@ function signedTags(current: string, runs: readonly RunSummary[]): string[] {
   );
 }
 
-/** Whole words: what stands before the completed part of the current word is kept. */
+/** Whole words, in which the part before the completed one is kept. */
 function queryWords(before: readonly string[], current: string, runs: readonly RunSummary[]): string[] {
   const text = [...before, current].join(' ');
   const { from, candidates: found } = completions(text, text.length, runs);
@@ -69,7 +69,7 @@ function queryWords(before: readonly string[], current: string, runs: readonly R
   return found.map((candidate) => kept + candidate);
 }
 
-/** Without the options and their values. */
+/** The words without options and their values. */
 function positional(words: readonly string[], options: readonly VerbOption[]): string[] {
   return words.filter((word, index) => {
     const option = optionOf(words[index - 1] ?? '', options);
@@ -89,20 +89,20 @@ function starting(current: string, words: readonly string[]): string[] {
   return words.filter((word) => word.startsWith(current));
 }
 
-/** The words of a line up to the cursor, as a shell would see them. */
+/** The words of a line up to the cursor, as a shell splits them. */
 type TypedLine = {
-  /** Finished words, quotes resolved; the program first. */
+  /** Finished words without their quotes, the program first. */
   readonly words: readonly string[];
-  /** The word at the cursor, quotes resolved; empty after a blank. */
+  /** The word at the cursor, without quotes; empty after a blank. */
   readonly current: string;
-  /** The quote that is open at the cursor; null: none. */
+  /** The open quote at the cursor; null: none. */
   readonly quote: '"' | "'" | null;
 };
 
-/** A backslash and what it protects, a quoted text that may still be open, blanks, or anything else. */
+/** Pieces of a line: an escaped character, a quoted text that may be open, blanks, or other text. */
 const pieces = /\\[^]?|'[^']*(?:'|$)|"(?:[^"\\]|\\[^])*(?:"|\\?$)|\s+|[^\s'"\\]+/g;
 
-/** Splits what was typed before the cursor. Takes anything: nobody has finished it. */
+/** Splits the text before the cursor. Accepts any text, as it is unfinished. */
 export function typedLine(line: string): TypedLine {
   const words: string[] = [];
   let current = '';
@@ -128,12 +128,12 @@ function openQuote(piece: string): TypedLine['quote'] {
   return /^"(?:[^"\\]|\\[^])*\\?$/.test(piece) ? '"' : null;
 }
 
-/** Where bash begins a new word for completion, although it is none for the command. */
+/** Characters after which bash begins a new word for completion, though the command has none there. */
 const bashBreak = /^.*[:=<>]/;
 
 /**
- * Whole words as the shell wants to be told them, to put in place of what it takes for the word at the cursor. zsh and fish
- * quote by themselves; bash takes what it gets, and only what follows the last `:` or `=`.
+ * Completions in the form that the shell expects in place of the word at the cursor. zsh and fish quote them; bash inserts them
+ * unchanged, and only expects the part after the last `:` or `=`.
  */
 export function forShell(shell: string, words: readonly string[], { current, quote }: TypedLine): string[] {
   if (shell !== 'bash' || quote !== null) return [...words];
@@ -142,6 +142,6 @@ export function forShell(shell: string, words: readonly string[], { current, quo
 }
 
 function quoted(word: string): string {
-  // A field that is still to be given its value has nothing to be quoted, and no shell minds a colon.
+  // A field without its value needs no quotes, as shells accept a colon.
   return /^[\w:=.,/+@%*!-]*$/.test(word) ? word : shellQuote([word]);
 }

@@ -6,8 +6,8 @@ import { verbs } from '../verb-table.js';
 import { candidates, forShell, typedLine } from './candidates.js';
 
 /**
- * `memrl-tui __complete SHELL LINE`: one candidate on each line for the word at the end of the line. Says nothing where it
- * cannot help: a message would land in the middle of what a person types.
+ * `memrl-tui __complete SHELL LINE`: prints one completion on each line for the word at the end of the line. Prints nothing when it
+ * fails: a message would appear within the typed text.
  */
 export async function complete(shell: string, line: string): Promise<number> {
   const typed = typedLine(line);
@@ -18,5 +18,5 @@ export async function complete(shell: string, line: string): Promise<number> {
   return 0;
 }
 
-/** A person who pressed Tab waits no longer, ms. */
+/** Time limit after Tab, ms. */
 const PATIENCE_MS = 200;

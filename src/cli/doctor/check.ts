@@ -1,15 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { askProgram } from '../../processes/short-call.js';
 
-/** What was found. `warn`: works, but not as well as it could. `bad`: something will not work. `fix`: what to do, as an order. */
+/**
+ * The result of a check. `warn`: works, but not as well as it could. `bad`: something will not work. `fix`: what to do, as an
+ * imperative.
+ */
 export type Finding = { state: 'ok' | 'warn' | 'bad'; found: string; fix?: string };
 
-/** Where `doctor` looks from. */
+/** The environment that `doctor` examines. */
 export type Place = {
-  /** Absolute; need not exist. */
+  /** Absolute path; need not exist. */
   runsDirectory: string;
   environment: Readonly<Record<string, string>>;
-  /** Of the terminal on stdout; null when there is none. */
+  /** Size of the terminal on stdout; null: there is none. */
   size: { columns: number; rows: number } | null;
   uid: number;
 };
@@ -17,7 +20,7 @@ export type Place = {
 export const topics = ['Machine', 'Terminal', 'Runs directory', 'Limits', 'Survival', 'Slurm'] as const;
 type Topic = (typeof topics)[number];
 
-/** One thing to look at. `look` changes nothing, and is given up after `patienceMs` (default 2 s). */
+/** One check. `look` changes nothing, and is abandoned after `patienceMs` (default 2 s). */
 export type Check = {
   topic: Topic;
   name: string;
@@ -39,7 +42,7 @@ export function bad(found: string, fix: string): Finding {
   return { state: 'bad', found, fix };
 }
 
-/** What a program says on stdout, without the last newline; null when it is missing, fails, or takes more than a second. */
+/** The output of a program, without the last newline; null: it is missing, fails, or takes more than a second. */
 export async function ask(
   { environment }: Pick<Place, 'environment'>,
   program: string,
@@ -49,7 +52,7 @@ export async function ask(
   return answer.kind === 'answered' ? answer.stdout.trimEnd() : null;
 }
 
-/** Text of a small file; null when it cannot be read. */
+/** Text of a small file; null: it is not readable. */
 export async function textOf(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');

@@ -6,7 +6,7 @@ import { cgroups, hostConfig, logout, secrets } from './survival.js';
 import { slurmChecks } from './slurm.js';
 import { characters, multiplexer, preferences, terminal } from './terminal.js';
 
-/** All that `doctor` looks at, in the order in which it is shown. */
+/** All checks of `doctor`, in the order of the output. */
 export const checks: readonly Check[] = [
   ...[node, python, git, gpus, mps, clock],
   ...[terminal, characters, multiplexer, preferences],
@@ -16,12 +16,12 @@ export const checks: readonly Check[] = [
   ...slurmChecks,
 ];
 
-/** `gaveUp`: a check did not come back, and may keep the program from ending. */
+/** `gaveUp`: a check did not return, and may keep the program from ending. */
 type Examination = { checks: Checked[]; gaveUp: boolean };
 
 const PATIENCE_MS = 2000;
 
-/** Makes all checks at once, each for as long as its patience lasts. In the order of the list. Never rejects. */
+/** Runs all checks at once, each within its time limit. Results are in the order of the list. Never rejects. */
 export async function examine(checks: readonly Check[], place: Place): Promise<Examination> {
   let gaveUp = false;
   const checked = await Promise.all(

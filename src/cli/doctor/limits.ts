@@ -5,7 +5,7 @@ import { cgroupFolder } from '../../processes/cgroup.js';
 import { sizeText } from '../../text/numbers.js';
 import { bad, type Check, type Finding, numberIn, ok, type Place, textOf, warn } from './check.js';
 
-/** Soft and hard limit by name (`Max open files`); Infinity for unlimited. @param text Of /proc/self/limits. */
+/** Soft and hard limits by name (`Max open files`); Infinity for unlimited. @param text Text of /proc/self/limits. */
 export function parseLimits(text: string): Map<string, { soft: number; hard: number }> {
   const numberOf = (word: string) => (word === 'unlimited' ? Infinity : Number(word));
   const rows = [...text.matchAll(/^(Max [a-z ]+?) {2,}(\S+) +(\S+)/gm)];
@@ -29,12 +29,12 @@ export function judgeOpenFiles(limits: string | null): Finding {
 
 export const processes: Check = { topic: 'Limits', name: 'Processes', look: lookAtProcesses };
 
-/** Room for processes and threads: of the user, and of the cgroup (a container, a Slurm job). */
+/** Checks the limits on processes and threads: of the user, and of the cgroup (a container, a Slurm job). */
 async function lookAtProcesses({ uid }: Place): Promise<Finding> {
   const limits = await textOf('/proc/self/limits');
   const limit = limits === null ? undefined : parseLimits(limits).get('Max processes');
   if (limit === undefined) return ok('unknown on this system');
-  // The limit does not bind root.
+  // The limit does not apply to root.
   const user = uid === 0 ? null : { most: limit.soft, used: await threadsOf(uid) };
   return judgeProcesses(user, await cgroupRoom());
 }
@@ -57,7 +57,7 @@ async function threadsOf(uid: number): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const counts = await Promise.all(
     pids.map((pid) =>
-      // The folder has a link for each thread, and two more.
+      // The folder has one link per thread, and two more.
       stat(`/proc/${pid}/task`).then(
         (facts) => (facts.uid === uid ? facts.nlink - 2 : 0),
         () => 0,
@@ -83,7 +83,7 @@ export const memory: Check = {
   look: async () => judgeMemory(await textOf('/proc/meminfo'), { free: freemem(), total: totalmem() }),
 };
 
-/** @param meminfo Text of /proc/meminfo, if there is one. @param known Bytes, by the system's own word. */
+/** @param meminfo Text of /proc/meminfo, if there is one. @param known Bytes as the operating system reports them. */
 export function judgeMemory(meminfo: string | null, known: { free: number; total: number }): Finding {
   const kib = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, 'm').exec(meminfo ?? '')?.[1] ?? NaN) * 1024;
   const free = kib('MemAvailable') || known.free;
@@ -97,9 +97,9 @@ function countText(count: number): string {
   return count === Infinity ? 'any number' : count.toLocaleString('en');
 }
 
-/** The list of what is in use is not worth more time, ms. */
+/** Time limit for counting watches, ms. */
 const PATIENCE_MS = 300;
-/** Each live run has some files that are watched. */
+/** Least number of free watches, as each live run has some watched files. */
 const FEW_WATCHES = 1000;
 const FEW_INSTANCES = 5;
 
@@ -118,7 +118,7 @@ export const watches: Check = {
 
 type Count = { watches: number; instances: number };
 
-/** @param most Allowed for one user. @param used By all processes of this user that were looked at. */
+/** @param most Limit for one user. @param used Total of the examined processes of this user. */
 export function judgeWatches(most: Count, used: Count): Finding {
   const found = `${countText(used.watches)} of ${countText(most.watches)} used, by ${used.instances} of ${most.instances} watchers`;
   if (most.instances - used.instances < FEW_INSTANCES) {
@@ -130,7 +130,7 @@ export function judgeWatches(most: Count, used: Count): Finding {
   return ok(found);
 }
 
-/** Counts what the user's processes watch. */
+/** Counts the file watches of the user's processes. */
 function usageOf(uid: number): Count {
   const end = performance.now() + PATIENCE_MS;
   const used: Count = { watches: 0, instances: 0 };

@@ -9,7 +9,7 @@ import { isOnPath } from '../../processes/program-file.js';
 import { usableCores } from '../../processes/usable-cores.js';
 import { ask, bad, type Check, type Finding, ok, type Place, warn } from './check.js';
 
-/** As in package.json. */
+/** The oldest supported version, as in package.json. */
 const OLDEST = [20, 19] as const;
 
 export const node: Check = { topic: 'Machine', name: 'Node', look: () => judgeNode(process.version) };
@@ -40,7 +40,7 @@ export const git: Check = {
   },
 };
 
-/** A file may be this far in the future on another machine's disk, ms. */
+/** A file on another machine's disk may have a time so far in the future, ms. */
 const SLACK_MS = 120_000;
 
 export const clock: Check = {
@@ -62,7 +62,7 @@ export const clock: Check = {
   },
 };
 
-/** When the supervisor last wrote something, Unix ms. */
+/** Time of the supervisor's last write, Unix ms. */
 async function newest({ runsDirectory }: Place): Promise<number> {
   const { directory, journal, log } = supervisorFiles;
   const files = ['', join(directory, journal), join(directory, log)].map((name) => join(runsDirectory, name));
@@ -76,14 +76,14 @@ async function newest({ runsDirectory }: Place): Promise<number> {
   return Math.max(...times);
 }
 
-/** Null: nobody can say. */
+/** Whether the clock is synchronized; null: unknown. */
 async function isSynchronized(place: Place): Promise<boolean | null> {
   if (!existsSync('/run/systemd/system')) return null;
   const answer = await ask(place, 'timedatectl', 'show', '--property=NTPSynchronized', '--value');
   return answer === 'yes' ? true : answer === 'no' ? false : null;
 }
 
-/** A driver that is not loaded yet needs a second or two. */
+/** Time limit of the GPU tools, ms, as a driver that is not loaded yet needs a second or two. */
 const PATIENCE_MS = 4000;
 const SLOW_MS = 1500;
 
@@ -98,7 +98,7 @@ export const gpus: Check = {
   },
 };
 
-/** @param tookMs How long the tool took to answer. */
+/** @param tookMs Duration of the tool's answer. */
 export function judgeGpus(reading: GpuReading, tookMs: number): Finding {
   if (reading.kind === 'none') return ok(`none: runs go on CPU slots (${usableCores()} cores)`);
   if (reading.kind === 'unknown') {
@@ -120,7 +120,7 @@ export function judgeGpus(reading: GpuReading, tookMs: number): Finding {
   return warn(`${found}, which is slow`, 'Keep the driver loaded: `sudo nvidia-smi -pm 1`.');
 }
 
-/** `4 × NVIDIA H100 (79 GiB), 1 × …`. */
+/** Names of GPUs: `4 × NVIDIA H100 (79 GiB), 1 × …`. */
 function namesOf(all: Extract<GpuReading, { kind: 'gpus' }>['gpus']): string {
   const counts = new Map<string, number>();
   for (const { name, memoryTotal } of all) {

@@ -25,7 +25,7 @@ export function judgeSpace({ bavail, bsize, blocks, files, ffree }: Omit<StatsFs
   const found = `${sizeText(free)} of ${sizeText(blocks * bsize)} free`;
   const fix = 'Delete what is no longer needed, or choose another folder with --runs.';
   if (free < GIB / 2) return bad(found, fix);
-  // Some file systems make inodes as they go, and say 0.
+  // Some file systems create inodes on demand, and report 0.
   if (files > 0 && ffree < 10_000) return warn(`${found}, but only ${ffree} more files`, fix);
   return free < 5 * GIB ? warn(found, fix) : ok(found);
 }
@@ -73,11 +73,11 @@ export function judgePlace({ folder, isThere, mount, isWritable }: Facts): Findi
 
 export const durability: Check = { topic: 'Runs directory', name: 'Safe writes', look: lookAtDurability };
 
-/** Bytes of a typical group of journal lines. */
+/** Size in bytes of a typical group of journal lines. */
 const WRITTEN = 4096;
 const SLOW_MS = 20;
 
-/** The journal is on the disk before anything is promised; how long does that take? Leaves nothing behind. */
+/** Measures how long a synced write of the journal takes. Leaves nothing behind. */
 async function lookAtDurability({ runsDirectory }: Place): Promise<Finding> {
   const path = join(runsDirectory, `.doctor-${process.pid}`);
   const file = await open(path, 'wx').catch(() => null);
@@ -101,7 +101,7 @@ async function lookAtDurability({ runsDirectory }: Place): Promise<Finding> {
     : warn(found, 'Choose a folder on a faster disk with --runs: every event waits that long.');
 }
 
-/** The folder, or the nearest one above it that exists. */
+/** The folder, or its nearest existing parent. */
 async function existing(path: string): Promise<string> {
   for (let folder = path; ; folder = dirname(folder)) {
     const isThere = await stat(folder).then(
@@ -112,11 +112,11 @@ async function existing(path: string): Promise<string> {
   }
 }
 
-/** What a path lies on. */
+/** The mount of a path. */
 type Mount = { folder: string; type: string; options: readonly string[] };
 
 /**
- * The mount that holds a path; null when the list says nothing of it.
+ * The mount that contains a path; null: the list has none.
  *
  * @param mountinfo Text of /proc/self/mountinfo.
  */
@@ -129,7 +129,7 @@ export function mountOf(path: string, mountinfo: string): Mount | null {
     const place = folder.replace(/\\([0-7]{3})/g, (_, digits: string) =>
       String.fromCharCode(Number.parseInt(digits, 8)),
     );
-    // Of two mounts on one folder the later one is seen.
+    // Of two mounts on one folder the later one is visible.
     if (!isBelow(path, place) || (best !== null && place.length < best.folder.length)) continue;
     best = { folder: place, type, options: [...options.split(','), ...(superOptions ?? '').split(',')] };
   }
@@ -140,7 +140,7 @@ function isBelow(path: string, folder: string): boolean {
   return folder === '/' || path === folder || path.startsWith(`${folder}/`);
 }
 
-/** A file system whose files are on another machine, or kept by a program. */
+/** Whether a file system's files are on another machine, or provided by a program. */
 function isRemote(type: string): boolean {
   return /^(?:nfs|cifs|smb|9p|afs|ceph|lustre|gpfs|beegfs|glusterfs|virtiofs|fuse\.(?!fuseblk|overlay))/.test(type);
 }
@@ -155,7 +155,7 @@ export const supervisor: Check = {
   },
 };
 
-/** Whether the process that holds the lock lives, as far as that can be seen from here. */
+/** Whether the owner of the lock lives, as far as can be seen from here. */
 type Sight = 'up' | 'dead' | 'out of sight';
 
 function sightOf(lock: SupervisorLock): Sight {
@@ -194,7 +194,7 @@ export function judgeSupervisor(probe: SupervisorProbe, sight: Sight): Finding {
   }
 }
 
-/** Bytes. The journal is written anew when it grows; a log that large holds a complaint that repeats. */
+/** Size of a large log in bytes. The journal is compacted when it grows; a log of that size repeats an error message. */
 const LARGE = 256 * 2 ** 20;
 
 export const stateFolder: Check = { topic: 'Runs directory', name: 'State', look: lookAtState };
@@ -216,7 +216,7 @@ async function lookAtState({ runsDirectory }: Place): Promise<Finding> {
   return journal > LARGE ? warn(found, 'Forget sweeps that you no longer need.') : ok(found);
 }
 
-/** The folder or file with secrets that others may read; null when there is none. */
+/** A folder or file with secrets that other users may read; null: there is none. */
 async function openToOthers(folder: string, mode: number): Promise<string | null> {
   if ((mode & 0o077) === 0) return null;
   const environments = join(folder, 'environments');
@@ -236,12 +236,12 @@ async function sizeOf(path: string): Promise<number> {
   );
 }
 
-/** Longer paths are cut off by the system without a word; bytes. */
+/** Length limit of a socket path in bytes, beyond which the system truncates it silently. */
 const LONGEST = 107;
 
 export const socketFolder: Check = { topic: 'Runs directory', name: 'Socket', look: lookAtFolders };
 
-/** The supervisor takes the first folder that will do; what it will find, without making any. */
+/** Checks the folders for sockets: the supervisor takes the first suitable one. Creates none. */
 async function lookAtFolders({ environment, uid }: Place): Promise<Finding> {
   const runtimeDirectory = environment['XDG_RUNTIME_DIR'];
   const isIgnored = Boolean(runtimeDirectory) && !isAbsolute(runtimeDirectory!);

@@ -5,16 +5,16 @@ import { askProgram } from '../../processes/short-call.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { bad, type Check, type Finding, ok, type Place, warn } from './check.js';
 
-/** A controller that is away is waited for so long by its own commands, ms. */
+/** Time limit of Slurm's commands, ms, which themselves wait for an unavailable controller. */
 const PATIENCE_MS = 12_000;
-/** A job on a busy cluster may have to wait for its node, ms. */
+/** Time limit of a job, ms, which may have to wait for a node of a busy cluster. */
 const JOB_PATIENCE_MS = 60_000;
-/** Between two clocks of a cluster, seconds. */
+/** Tolerated difference between two clocks of a cluster, seconds. */
 const SKEW = 5;
 
 const absent = 'not here (needed only by --executor slurm)';
 
-/** What the commands of Slurm say; each finding is `absent` where there are none. */
+/** A check of Slurm's commands; its finding is `absent` if there are none. */
 function slurmCheck(name: string, look: (place: Place) => Promise<Finding>, patienceMs = PATIENCE_MS): Check {
   const lookIfThere = (place: Place) => (isOnPath('sbatch', place.environment) ? look(place) : ok(absent));
   return { topic: 'Slurm', name, patienceMs, look: lookIfThere };
@@ -55,7 +55,7 @@ const accounting = slurmCheck('Accounting', async (place) => {
 
 export const slurmChecks: readonly Check[] = [controller, partitions, accounting];
 
-/** Starts a job of a moment: what a node sees of the disk, and what its clock says. */
+/** Starts a very short job that reports what a node sees of the disk, and its clock. */
 export const nodeCheck = slurmCheck(
   'A node',
   async ({ environment, runsDirectory }) => {

@@ -17,7 +17,7 @@ export const cgroups: Check = {
     const folder = cgroupFolder(mounts ?? '', groups ?? '');
     const without = 'processes that leave the process group of a run are found by their environment';
     if (folder === null) return ok(`no cgroup v2 here; ${without}`);
-    // To where we are already: changes nothing, and takes the right that is needed.
+    // Moves to its present cgroup, which changes nothing and needs the same permission.
     const isAllowed = await writeFile(join(folder, 'cgroup.procs'), String(process.pid)).then(
       () => true,
       () => false,
@@ -34,7 +34,7 @@ async function lookAtLogout(place: Place): Promise<Finding> {
   const answer = await ask(place, 'busctl', 'get-property', ...property, 'KillUserProcesses');
   const user = userInfo().username;
   return judgeLogout({
-    // root is left alone unless the administrator says otherwise.
+    // logind does not kill root's processes by default.
     killsAll: place.uid !== 0 && (answer === null ? await isConfigured() : answer.endsWith('true')),
     lingers: existsSync(`/var/lib/systemd/linger/${user}`),
     group: (await textOf('/proc/self/cgroup')) ?? '',
@@ -44,7 +44,7 @@ async function lookAtLogout(place: Place): Promise<Finding> {
 
 type LogoutFacts = { killsAll: boolean; lingers: boolean; group: string; user: string };
 
-/** @param facts `killsAll`: logind ends all of a session. `group`: text of /proc/self/cgroup. */
+/** @param facts `killsAll`: logind kills all processes of a session at its end. `group`: text of /proc/self/cgroup. */
 export function judgeLogout({ killsAll, lingers, group, user }: LogoutFacts): Finding {
   const isOfManager = /\/user@\d+\.service\//.test(group);
   if (isOfManager) {
@@ -61,7 +61,7 @@ export function judgeLogout({ killsAll, lingers, group, user }: LogoutFacts): Fi
   );
 }
 
-/** What logind was told in its files; it kills nothing unless told to. */
+/** Whether logind's configuration files tell it to kill processes. */
 async function isConfigured(): Promise<boolean> {
   const folders = ['/usr/lib/systemd/logind.conf.d', '/etc/systemd/logind.conf.d'];
   const dropIns = await Promise.all(
@@ -75,7 +75,7 @@ async function isConfigured(): Promise<boolean> {
 
 export const hostConfig: Check = { topic: 'Survival', name: 'Host', look: lookAtSurroundings };
 
-/** So many dead processes that nobody has asked after fill the table some day. */
+/** Number of zombies from which on the process table may fill up. */
 const MANY_ZOMBIES = 50;
 
 async function lookAtSurroundings({ environment }: Place): Promise<Finding> {
@@ -112,12 +112,12 @@ async function zombies(): Promise<number> {
   return stats.filter((text) => text !== null && text.slice(text.lastIndexOf(')') + 2).startsWith('Z')).length;
 }
 
-/** Bytes of plans that are read. */
+/** Size limit of plans that are read, in bytes. */
 const LARGEST = 32 * 2 ** 20;
 
 export const secrets: Check = { topic: 'Survival', name: 'Secrets', look: lookAtSecrets };
 
-/** The command line of a process can be read by everyone on the machine; a sweep file is copied beside its runs. */
+/** Checks for exposed secrets: every user of the machine can read command lines; and a sweep file is copied beside its runs. */
 async function lookAtSecrets({ runsDirectory, environment }: Place): Promise<Finding> {
   const folder = join(runsDirectory, supervisorFiles.directory, supervisorFiles.plans);
   const redact = redactor(environment);
@@ -134,7 +134,7 @@ async function lookAtSecrets({ runsDirectory, environment }: Place): Promise<Fin
   return judgeSecrets(exposed);
 }
 
-/** @param exposed By sweep: runs whose command, or whose `env` in the sweep file, holds a secret. */
+/** @param exposed By sweep: the numbers of runs whose command, or whose `env` in the sweep file, contains a secret. */
 export function judgeSecrets(exposed: ReadonlyMap<string, { commands: number; settings: number }>): Finding {
   if (exposed.size === 0) return ok('none in commands or sweep files');
   const places = [...exposed].map(([sweep, { commands, settings }]) =>
@@ -157,7 +157,7 @@ async function plansIn(folder: string): Promise<Plan[]> {
   return plans;
 }
 
-/** None, where it is no plan. */
+/** The plan in a text; empty if it is none. */
 function planIn(text: string): Plan[] {
   try {
     return [parsePlan(text)];

@@ -4,7 +4,7 @@ import { strayPreference } from '../../tui/app/preferences.js';
 import { capabilitiesOf } from '../../tui/terminal/capabilities.js';
 import { ask, type Check, type Finding, ok, type Place, warn } from './check.js';
 
-/** Smallest window that shows all of the control window. */
+/** Smallest terminal that shows the whole window. */
 const LEAST = { columns: 80, rows: 24 };
 
 export const terminal: Check = { topic: 'Terminal', name: 'Terminal', look: judgeTerminal };
@@ -52,7 +52,7 @@ async function lookAtMultiplexer(place: Place): Promise<Finding> {
   return ok(environment['SSH_CONNECTION'] ? 'none, over ssh: runs survive a dropped connection' : 'none');
 }
 
-/** @param delayMs How long tmux waits after Esc; null: not known. @param inner `default-terminal`. */
+/** @param delayMs How long tmux waits after Esc; null: unknown. @param inner `default-terminal`. */
 export function judgeTmux(delayMs: number | null, inner: string | null): Finding {
   if (delayMs !== null && delayMs >= 100) {
     return warn(`tmux delays Esc by ${delayMs} ms`, 'Put `set -s escape-time 10` into ~/.tmux.conf.');
@@ -68,7 +68,7 @@ export function judgeTmux(delayMs: number | null, inner: string | null): Finding
 
 export const preferences: Check = { topic: 'Terminal', name: 'Preferences', look: lookAtPreferences };
 
-/** Reads the file itself: who opens it to use it moves a damaged one away, and looking must change nothing. */
+/** Reads the file directly: opening it as preferences would move a damaged one away, and a check must change nothing. */
 function lookAtPreferences({ environment }: { environment: Readonly<Record<string, string>> }): Finding {
   const path = preferencesPath(environment);
   try {
@@ -80,7 +80,7 @@ function lookAtPreferences({ environment }: { environment: Readonly<Record<strin
   }
 }
 
-/** @param text Of the file at `path`; null: it is not there. */
+/** @param text Text of the file at `path`; null: it does not exist. */
 export function judgePreferences(path: string, text: string | null): Finding {
   if (text === null) return ok(`none yet; choices made in the window are saved in ${path}`);
   const values = objectIn(text);

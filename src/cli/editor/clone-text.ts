@@ -23,14 +23,14 @@ const CloneText = z.strictObject({
   command: z.array(z.string()).nonempty(),
 });
 
-/** `neededRuns`: the first is the one that it comes after, if it does. */
+/** `neededRuns`: if the run comes after another one, that is the first. */
 type Cloned = Pick<PlannedRun, 'name' | 'group' | 'parameters' | 'neededRuns'>;
 
-/** The text a person edits to clone a run. What is computed from other parameters is told, and computed again. */
+/** The text that a user edits to clone a run. Parameters that are computed from others are in comments, and computed again. */
 export function cloneText(run: Cloned, block: Block, name: string): string {
   const computed = derivedOf(block);
   const given = Object.entries(run.parameters).filter(([key]) => !computed.has(key));
-  // Rows hold no secrets; a clone must not be given what stands for one.
+  // Rows have masks instead of secrets, which a clone must not get as values.
   const isHidden = ([, value]: (typeof given)[number]) => JSON.stringify(value).includes(MASK);
   const own = given.filter((entry) => !isHidden(entry));
   const hidden = given.filter(isHidden).map(([key]) => `# ${key} is a secret: enter it again, or it is left out.\n`);
@@ -52,13 +52,16 @@ export function cloneText(run: Cloned, block: Block, name: string): string {
   ].join('');
 }
 
-/** A clone waits for no run: what its original comes after is named. A run's name has no character that YAML would act on. */
+/**
+ * Replaces the macros of the original's predecessor by that run's name, as a clone comes after no run. A run's name has no
+ * character with a meaning in YAML.
+ */
 function withoutAfter(body: string, { neededRuns: [name] = [] }: Cloned): string {
   if (name === undefined) return body;
   return body.replaceAll('${after_dir}', `\${sweep_dir}/${name}`).replaceAll('${after_name}', name);
 }
 
-/** A number in the form it has in the file, so that the clone is given what its original was: `0.0`, `1e-4`. */
+/** A number in the file's notation, so that the clone gets the same argument as its original: `0.0`, `1e-4`. */
 function asWritten<Value>(value: Value, written: ReadonlyMap<number, string> | undefined): Value | Scalar<number> {
   const text = typeof value === 'number' ? written?.get(value) : undefined;
   if (text === undefined) return value;
@@ -69,9 +72,9 @@ function asWritten<Value>(value: Value, written: ReadonlyMap<number, string> | u
 }
 
 /**
- * The plan of the one run that an edited text describes: what the group says of all its runs, with these parameters.
+ * The plan of the single run that an edited text describes: the group's settings with these parameters.
  *
- * @throws {UserError} When the text does not say what it should, with the place.
+ * @throws {UserError} When the text is not valid, with the place.
  */
 export function clonePlan(original: SweepSource, text: string, path: string, block: Block): Plan {
   const { file, sweep, options } = original;
@@ -93,7 +96,7 @@ export function clonePlan(original: SweepSource, text: string, path: string, blo
     method: { content: { kind: 'grid', cap: null }, keys: [] },
   };
   const one: GroupsFile = { ...file, path, text, blocks: [single], placeOf: source.placeOf };
-  // What was set at the launch is in the parameters already.
+  // The `--set` options of the launch are in the parameters already.
   const plan = expandSweep(one, { ...options, set: [] });
   const needs = block.needs.filter(({ by }) => by.length === 0).map(({ group }) => group);
   return {
@@ -106,7 +109,7 @@ export function clonePlan(original: SweepSource, text: string, path: string, blo
   };
 }
 
-/** All runs of the groups of which the clone may need some. */
+/** All runs of the groups that the clone may need. */
 function neededBy({ needs }: Block, { file, options, existing }: SweepSource): readonly PlannedRun[] {
   const groups = needs.filter(({ by }) => by.length > 0).map(({ group }) => group);
   return groups.length === 0 ? [] : expandBeside(file, { ...options, groups }, existing).plan.runs;
@@ -119,7 +122,7 @@ export function notCloneable(sweep: string): UserError {
   );
 }
 
-/** @throws {UserError} For a parameter of several values: a clone is one run. */
+/** @throws {UserError} For a parameter with several values: a clone is one run. */
 function constantsOf(texts: ParametersText, source: YamlSource, block: Block): ParameterRules {
   const rules = rulesOf(texts, ['parameters'], source);
   const complaints = rules

@@ -3,7 +3,7 @@ import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
 import type { Draft, EditorPort, OwnFile } from '../../tui/state/editor-port.js';
 import type { Launched } from './sweep-source.js';
 
-/** The desk, with the reader of sweep files, which is loaded once the window stands: the first frame is not kept waiting. */
+/** The editor with the sweep-file parser, which is loaded after the window's first frame. */
 export class LazyEditor implements EditorPort {
   readonly #fleet: Fleet;
   readonly #launched: Launched;
@@ -20,7 +20,7 @@ export class LazyEditor implements EditorPort {
     return this.#loading;
   }
 
-  /** Loads it. What goes wrong is told to who wants to use it. */
+  /** Loads the parser. An error is reported when it is used. */
   load(): void {
     this.#loading = this.#load().finally(() => (this.#loading = null));
   }

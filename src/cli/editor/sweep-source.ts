@@ -14,36 +14,36 @@ import { type LaunchOptions, requestedSets, runsDirectory } from '../options.js'
 import { type ExistingRun, existingRuns } from '../plan/existing-runs.js';
 import { leftOutOf } from '../read-plan.js';
 
-/** What a sweep was launched from, as far as it is known here. */
+/** The source of a launched sweep, as far as it is known here. */
 export type SweepSource = {
   readonly sweep: string;
-  /** Of the sweep file, as submitted last; of the person's own, where the window was opened by launching it. */
+  /** Text of the sweep file as submitted last; of the user's own file, if the window was opened by launching that. */
   readonly text: string;
-  /** Whether that is what was submitted last: the person may have changed the file since. */
+  /** Whether that is the submitted text: the user may have changed the file since. */
   readonly isSubmitted: boolean;
-  /** Where the text of the sweep is kept. */
+  /** Path of the stored text. */
   readonly kept: string;
-  /** The person's own file, which it was launched from; null: that is not known, or it is a table, which says it otherwise. */
+  /** The user's own file that it was launched from; null: unknown, or it is a table, which has another syntax. */
   readonly ownPath: string | null;
-  /** `.yaml`, `.toml` or `.txt`: how the text is to be read. */
+  /** `.yaml`, `.toml` or `.txt`: how the text is parsed. */
   readonly ending: string;
   readonly file: SweepFile;
-  /** Where and how its runs were planned. */
+  /** The options with which its runs were planned. */
   readonly options: ExpandOptions;
-  /** Its runs that exist. */
+  /** Its existing runs. */
   readonly existing: readonly ExistingRun[];
 };
 
-/** Bytes of a sweep file. */
+/** Size limit of a sweep file in bytes. */
 const MOST = 2 ** 26;
 
-/** What is known of a launch. `path`: of the sweep file, where the window was opened by launching it. */
+/** The launch of the window. `path`: the sweep file, if the window was opened by launching it. */
 export type Launched = { readonly options: LaunchOptions; readonly path: string | null };
 
 /**
  * The source of a sweep that the supervisor knows.
  *
- * @throws {UserError} When its text is gone.
+ * @throws {UserError} When its text is missing.
  */
 export function sweepSource(fleet: Fleet, sweep: string, { options, path }: Launched): SweepSource {
   const directory = fleet.sweeps.get(sweep)?.directory ?? join(runsDirectory(options.runs), sweep);
@@ -51,7 +51,7 @@ export function sweepSource(fleet: Fleet, sweep: string, { options, path }: Laun
   const ending = endingOf(own, { kept: where.kept, text, sweep });
   const file = parseSweepFile(text, `${sweep}${ending}`);
   const runs = [...fleet.runs.values()].filter((run) => run.sweep === sweep);
-  // What the launch set is a part of what runs, though it stands in no file.
+  // The options of the launch also decide what runs, though they are in no file.
   const requested = requestedSets(options);
   const set = requested.length > 0 ? requested : saidAtLaunch(directory).set;
   const ownPath = path ?? ownPathOf(directory);
@@ -62,7 +62,7 @@ export function sweepSource(fleet: Fleet, sweep: string, { options, path }: Laun
 
 type Texts = Pick<SweepSource, 'text' | 'kept' | 'isSubmitted'> & { own: string | null };
 
-/** `own`: the person's own file, where the text is from there. */
+/** `own`: the user's own file, if the text is from there. */
 function textsOf(directory: string, path: string | null, sweep: string): Texts {
   const last = keptSweepText(directory);
   const kept = last?.path ?? join(directory, sweepFiles.text);
@@ -72,7 +72,7 @@ function textsOf(directory: string, path: string | null, sweep: string): Texts {
   throw new UserError(`${kept} is gone; ${sweep} was launched from it.`, 'Launch its sweep file again.');
 }
 
-/** @param own The person's own file, where the text is from there. */
+/** @param own The user's own file, if the text is from there. */
 function endingOf(own: string | null, { kept, text, sweep }: Pick<SweepSource, 'kept' | 'text' | 'sweep'>): string {
   if (/\.toml$/i.test(own ?? kept)) return '.toml';
   return /\.(ya?ml|json)$/i.test(own ?? '') || isYaml(text, sweep) ? '.yaml' : '.txt';
@@ -84,10 +84,7 @@ function ownPathOf(directory: string): string | null {
   return text === null || isTable(path!, text) ? null : path;
 }
 
-/**
- * The plan of a text that is to take the place of the source's; only of the groups that were launched, and new ones. `leftOut`:
- * its other groups.
- */
+/** The plan of an edited text; only of the launched groups, and new ones. `leftOut`: its other groups. */
 export function planOf(
   source: SweepSource,
   text: string,
@@ -107,7 +104,7 @@ function groupsOf(file: SweepFile): string[] {
   return file.kind === 'groups' ? file.blocks.map(({ group }) => group) : [];
 }
 
-/** A list of commands is kept under the same name as YAML. */
+/** Whether a text is YAML, as a list of commands is stored under the same name. */
 function isYaml(text: string, sweep: string): boolean {
   try {
     return parseSweepFile(text, `${sweep}.yaml`).kind === 'groups';
@@ -117,7 +114,7 @@ function isYaml(text: string, sweep: string): boolean {
   }
 }
 
-/** `cwd` starts where the person was at the launch, which may not be here: the runs' records tell. */
+/** The planning options. `cwd` starts at the working directory of the launch, which the runs' records tell. */
 function optionsOf(
   source: Pick<SweepSource, 'file' | 'existing'>,
   runs: readonly RunSummary[],

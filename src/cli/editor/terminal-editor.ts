@@ -24,8 +24,8 @@ import { clonePlan, cloneText, notCloneable } from './clone-text.js';
 import { type Launched, planOf, sweepSource, type SweepSource } from './sweep-source.js';
 
 /**
- * A text that is being written: what it was at first, what it would do, and where it is kept once it was submitted; null: nowhere.
- * `isSubmitted`: the text as it was at first changes nothing.
+ * A text that is being edited: its initial state, its effect, and its path once it was submitted; null: none. `isSubmitted`: the
+ * initial text changes nothing.
  */
 type Work = {
   readonly title: string;
@@ -36,7 +36,7 @@ type Work = {
   readonly source: SweepSource | null;
 };
 
-/** Carries out what the window's desk asks for, with the programs of the terminal it runs in. */
+/** Implements the window's editor with the programs of its terminal. */
 export class TerminalEditor implements EditorPort {
   readonly #fleet: Fleet;
   readonly #launched: Launched;
@@ -174,7 +174,7 @@ export class TerminalEditor implements EditorPort {
     return proposalOf(compared.plan, difference, { time, width: outputWidth() - 8 });
   }
 
-  /** The other runs of the sweep have nothing to do with it. */
+  /** The proposal of a clone, which does not affect other runs of the sweep. */
   #clone(plan: Plan): Proposal {
     const difference = { ...differenceOf({ ...shown(plan), leftOut: [] }, this.#fleet.runs.values()), absent: [] };
     return { ...proposalOf(plan, difference, { time: null, width: outputWidth() - 8 }), order: undefined };
@@ -211,12 +211,12 @@ function goneFrom({ name, group, sweep }: RunSummary): UserError {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Opens a text in the person's editor, and waits for it.
+ * Opens a text in the user's editor, and waits for it.
  *
- * @throws {UserError} When it cannot be started, or ends with anything but 0, as vim does on `:cq`.
+ * @throws {UserError} When it cannot be started, or exits with anything but 0, as vim does on `:cq`.
  */
 function editText(path: string, environment: Environment): void {
-  // The variable may hold arguments (`code --wait`): it is a piece of shell by custom.
+  // By convention the variable is a shell command and may have arguments (`code --wait`).
   const editor = said(environment['VISUAL']) ?? said(environment['EDITOR']) ?? 'vi';
   const { status, error } = spawnSync('sh', ['-c', `${editor} "$1"`, 'editor', path], { stdio: 'inherit' });
   if (error === undefined && status === 0) return;
@@ -228,9 +228,9 @@ function editText(path: string, environment: Environment): void {
 }
 
 /**
- * Opens the person's shell in a directory, and waits for its end, however it ends.
+ * Opens the user's shell in a directory, and waits for its end, whatever its exit code.
  *
- * @throws {UserError} When there is no such directory, or the shell cannot be started.
+ * @throws {UserError} When the directory does not exist, or the shell cannot be started.
  */
 function openShell(directory: string, environment: Environment): void {
   const shell = said(environment['SHELL']) ?? 'sh';
@@ -247,21 +247,20 @@ function said(text: string | undefined): string | null {
   return text === undefined || text.trim() === '' ? null : text;
 }
 
-/** A plan with what is left to do of its runs, without secrets: as the supervisor shows it. */
+/** A plan with what is left to do of its runs, without secrets, like the supervisor's rows. */
 function shown(plan: Plan): Pick<Compared, 'plan' | 'planned'> {
   return { plan, planned: withoutSecrets(plannedRuns(plan), definedEnvironment()) };
 }
 
 /**
- * What a text would submit. `plan`: only the runs that it changes; null: there are none. `order`: all runs of the file, where
- * those are only some of them.
+ * What a text would submit. `plan`: only the runs that it changes; null: there are none. `order`: all runs of the file, if those
+ * are only some of them.
  */
 type Proposal = { readonly verdict: Verdict; readonly plan: Plan | null; readonly order: readonly RunId[] | undefined };
 
 /**
- * What a plan changes of the runs that are known: those that are not there yet, that have more to do because a budget grew, or
- * that wait and are to be treated otherwise. Runs that failed or were killed are left as they are: who extends a sweep did not
- * ask for them.
+ * The changes that a plan makes: new runs, runs with a larger budget, and queued runs with other settings. Failed and killed runs
+ * are left alone, as extending a sweep is no request to retry them.
  */
 function proposalOf(
   plan: Plan,

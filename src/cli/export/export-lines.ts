@@ -15,12 +15,12 @@ import { csvLine, type CsvValue } from '../../text/csv.js';
 import { terminalJson } from '../../text/display-text.js';
 
 export type TextFormat = 'csv' | 'json' | 'jsonl';
-/** `known`: where its runs are by the word of their supervisor; absent: as far as their files tell. */
+/** `known`: the states of its runs by their supervisor; absent: by their files. */
 type Sweep = { name: string; directory: string; known?: KnownStates };
 
 /**
- * A sweep as lines of text. `metrics`: what stands for a run, which has a row; `all`: a row for each value of each metric, made
- * as it is asked for.
+ * A sweep as lines of text. `metrics`: the value of each run, which has one row; `all`: a row for each value of each metric, made
+ * lazily.
  */
 export function exportLines(sweep: Sweep, format: TextFormat, metrics: RunValue | 'all'): Iterable<string> {
   if (metrics === 'all') return formatted(valueRows(sweep), format);
@@ -28,10 +28,10 @@ export function exportLines(sweep: Sweep, format: TextFormat, metrics: RunValue 
   return format === 'csv' ? runTableCsv(table) : formatted(table.rows, format);
 }
 
-/** The runs of a sweep with what each has: a row for each, and its columns. */
+/** The runs of a sweep as a table: a row for each, and the columns. */
 export type RunTable = { readonly rows: readonly RunRow[]; readonly columns: readonly RunColumn[] };
 
-/** @param metrics What stands for a run. */
+/** @param metrics Which value stands for a run. */
 export function runTable(sweep: Sweep, metrics: RunValue): RunTable {
   const choice = shownFirst(readOutline(sweep.directory));
   const counting = new Set<string>();
@@ -59,7 +59,7 @@ function* jsonArray(rows: Iterable<object>): Generator<string> {
   yield ']';
 }
 
-/** JSON has no infinities: they are the texts that CSV has. */
+/** JSON has no infinities; they are written as texts, like in CSV. */
 function jsonOf(row: object): string {
   return terminalJson(JSON.stringify(row, (_key, value: unknown) => (isInfinite(value) ? csvLine([value]) : value)));
 }
@@ -78,7 +78,7 @@ function* valueCsv(rows: Iterable<object>): Generator<string> {
 }
 
 /**
- * A column of the table of runs. `time`: ISO 8601. `parameter`: as what it holds. `metric`: a number, or the text `NaN`.
+ * A column of the table of runs. `time`: ISO 8601. `parameter`: of the type of its values. `metric`: a number, or the text `NaN`.
  */
 export type RunColumn = {
   readonly title: string;
@@ -86,10 +86,10 @@ export type RunColumn = {
   readonly of: (row: RunRow) => CsvValue;
 };
 
-/** Puts the metrics that there are in their order. */
+/** Sorts metrics. */
 type InOrder = (keys: readonly string[]) => string[];
 
-/** The runs as CSV lines, titles first: what each run is, its parameters, its last metrics. */
+/** The runs as CSV lines, titles first: the run's facts, its parameters, its metrics. */
 function runTableCsv({ rows, columns }: RunTable): string[] {
   return [csvLine(columns.map(({ title }) => title)), ...rows.map((row) => csvLine(columns.map(({ of }) => of(row))))];
 }
@@ -112,7 +112,7 @@ function columnsOf(rows: readonly RunRow[], inOrder: InOrder): RunColumn[] {
     { title: 'note', kind: 'text', of: ({ note }) => note },
   );
   const taken = new Set<string>(columns.map(({ title }) => title));
-  // A metric may have the name of a parameter: the later one says what it is.
+  // A metric with the name of a parameter gets a distinct title.
   const add = (kind: 'parameter' | 'metric', key: string, of: RunColumn['of']) => {
     const title = taken.has(key) ? `${kind}:${key}` : key;
     taken.add(title);
@@ -129,7 +129,7 @@ function columnsOf(rows: readonly RunRow[], inOrder: InOrder): RunColumn[] {
   return columns;
 }
 
-/** What the sweep shows, then what its groups do: one table has the runs of all. */
+/** The metrics that the sweep shows, then those that its groups show, as one table has the runs of all groups. */
 function shownFirst({ groups, metrics, judgedBy }: SweepOutline): MetricsToShow {
   const show = [...new Set([metrics, ...groups.map((group) => group.metrics)].flatMap((said) => said.show))];
   return { show, x: metrics.x ?? 'step', judgedBy };
@@ -143,7 +143,7 @@ function keysOf(records: readonly Readonly<Record<string, unknown>>[]): string[]
   return [...new Set(records.flatMap((record) => Object.keys(record)))];
 }
 
-/** One run with all that its files say of it. Times are ISO 8601, of the last attempt. */
+/** One run with all facts in its files. Times are ISO 8601, of the last attempt. */
 export type RunRow = Annotation & {
   sweep: string;
   group: string;
@@ -155,11 +155,11 @@ export type RunRow = Annotation & {
   endedAt: string | null;
   seconds: number | null;
   parameters: Parameters;
-  /** What stands for the run; null: NaN. */
+  /** The run's values by metric; null: NaN. */
   metrics: Record<string, number | null>;
 };
 
-/** One value of one metric. `step`: as the run counts, or else the row's number. */
+/** One value of one metric. `step`: the run's own, or else the row's number. */
 export type ValueRow = {
   sweep: string;
   group: string;
@@ -171,7 +171,9 @@ export type ValueRow = {
   value: number | null;
 };
 
-/** A row for each run below the directory, in natural order of name. `valuesIn`: asked for each while its metrics are there. */
+/**
+ * A row for each run below the directory, in natural order of name. `valuesIn`: called for each while its metrics are in memory.
+ */
 function runRows(
   { name: sweep, directory, known }: Sweep,
   valuesIn: (read: RunMetrics) => RunRow['metrics'],
@@ -190,8 +192,8 @@ function runRows(
 }
 
 /**
- * A row for each value of each metric: by run, then metric (as `inMetricOrder` has them), then step. Steps that a resumed run wrote again count once, with
- * their last value. Reads one run at a time.
+ * A row for each value of each metric: by run, then metric (by `inMetricOrder`), then step. Steps that a resumed run wrote again
+ * occur once, with their last value. Reads one run at a time.
  */
 export function* valueRows({ name: sweep, directory }: Sweep): Generator<ValueRow> {
   const outline = readOutline(directory);
@@ -229,7 +231,7 @@ function lifeOf({ directory }: ReportedRun): Pick<RunRow, 'attempts' | 'startedA
   };
 }
 
-/** A metric of which nothing stands for the run is left out; NaN is null. */
+/** Leaves out metrics without a value; NaN is null. */
 function writtenOnly(values: Readonly<Record<string, number | null>>): RunRow['metrics'] {
   const known = Object.entries(values).filter((entry): entry is [string, number] => entry[1] !== null);
   return Object.fromEntries(known.map(([key, value]) => [key, nanAsNull(value)]));

@@ -4,19 +4,18 @@ import type { RunValue } from '../../analysis/run-value.js';
 import type { CsvValue } from '../../text/csv.js';
 import { type RunColumn, type RunTable, runTable, type ValueRow, valueRows } from './export-lines.js';
 
-/** Types of columns, as the format has them. Any value may be missing. */
+/** Types of columns in the format. All values are optional. */
 type ParquetType = 'STRING' | 'BOOLEAN' | 'INT64' | 'DOUBLE' | 'TIMESTAMP';
 type Column = { readonly name: string; readonly type: ParquetType; readonly data: unknown[] };
 
-/** Rows of a row group, which is held in memory. */
+/** Number of rows in a row group, which is kept in memory. */
 const GROUP = 100_000;
-/** Bytes written at once. */
+/** Number of bytes written at once. */
 const PART = 1 << 20;
 
 /**
- * A sweep as a Parquet file, with the rows and columns of the CSV. Numbers are numbers, times are times, and a metric that is no
- * number is NaN, which is not the same as a value that is missing. Of a parameter that is a number here and a text there, all
- * are texts; lists and maps are JSON.
+ * Writes a sweep as a Parquet file, with the rows and columns of the CSV. Numbers and times have their types, and a NaN is distinct
+ * from a missing value. If a parameter has both numbers and texts, all are texts; lists and maps are JSON.
  *
  * @returns The number of rows.
  */
@@ -67,19 +66,19 @@ function valuesOf(rows: readonly ValueRow[]): Column[] {
   ];
 }
 
-/** Synchronous throughout. */
+/** A writer that only uses synchronous calls. */
 function writerFor(descriptor: number, columns: readonly Column[]): ParquetWriter {
   const schema = columns.map(({ name, type }) => ({ name, ...elements[type], repetition_type: 'OPTIONAL' as const }));
   return new ParquetWriter({
     writer: new DescriptorWriter(descriptor),
     schema: [{ name: 'root', num_children: columns.length }, ...schema],
     createdBy: 'memrl-tui',
-    // Of no use for tables of this size; and where there is NaN, readers disagree on what the largest is.
+    // Statistics are useless for tables of this size; and with NaN, readers disagree about the largest value.
     statistics: false,
   });
 }
 
-/** The writer of the package keeps all bytes, or takes a path. */
+/** Writes to a descriptor, as the package's own writer keeps all bytes in memory, or needs a path. */
 class DescriptorWriter extends ByteWriter {
   readonly #descriptor: number;
 
@@ -127,7 +126,7 @@ function columnOf({ title, kind }: RunColumn, values: readonly CsvValue[]): Colu
   return { name: title, type, data: values.map((value) => ((value ?? null) === null ? null : valueAs[type](value!))) };
 }
 
-/** What all values of a parameter are. */
+/** The common type of a parameter's values. */
 function typeOf(values: readonly CsvValue[]): ParquetType {
   const there = values.filter((value) => value !== null && value !== undefined);
   if (there.length === 0) return 'STRING';

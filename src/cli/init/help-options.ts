@@ -4,30 +4,30 @@ import { terminalText } from '../../text/display-text.js';
 import { boxedOptions, listedOptions } from './listed-options.js';
 import { choicesIn, type HelpOption, isOffOf, plainOption, presetIn, presetValue } from './option-words.js';
 
-/** Whose help text it is: it tells how parameters are passed. */
+/** The library that wrote the help text, which decides how parameters are passed. */
 type HelpFormat = 'argparse' | 'click' | 'fire' | 'absl' | 'Hydra';
 export type ProgramHelp = {
   readonly format: HelpFormat;
   readonly options: readonly HelpOption[];
-  /** What has to stand in the command besides, by the names that the text has for it. */
+  /** Required arguments of the command, by their names in the text. */
   readonly operands: readonly string[];
-  /** Of which one has to be chosen before its options are known. */
+  /** Subcommands, one of which has to be chosen before its options are known. */
   readonly commands: readonly string[];
 };
 
-/** Characters that are looked at; a help text is no longer. */
+/** Limit on the characters that are parsed. */
 const MOST = 200_000;
-/** Of one line, characters. */
+/** Limit on the characters of one line. */
 const WIDEST = 1000;
-/** Options of one program. */
+/** Limit on the options of one program. */
 const MOST_OPTIONS = 500;
 
 /**
- * The options that a help text lists: argparse's (also that of tyro, simple-parsing and HfArgumentParser), that of click and
- * typer, fire's, absl's, or the configuration that Hydra prints. null: it is none of these. Takes any text.
+ * The options in a help text: of argparse (also with tyro, simple-parsing and HfArgumentParser), click and typer, fire, absl, or
+ * the configuration that Hydra prints. Null: it is none of these. Accepts any text.
  */
 export function helpOptions(text: string): ProgramHelp | null {
-  // Without the colours of rich; its boxes are looked at where they are tables.
+  // Without the colours of rich; its boxes are used to find tables.
   const boxed = terminalText(text.slice(0, MOST))
     .split('\n')
     .map((line) => line.slice(0, WIDEST));
@@ -36,13 +36,13 @@ export function helpOptions(text: string): ProgramHelp | null {
   if (format === null) return null;
   const { options, operands = [], commands = [] } = readers[format](plain, boxed);
   const known = new Map(options.filter(isParameter).map((option) => [option.name, option]));
-  // What turns another option off is no option of its own.
+  // An option that turns another one off is not listed separately.
   const names = [...known.keys()];
   const own = [...known.values()].filter(({ name }) => !names.some((other) => isOffOf(name, other)));
   return { format, options: own.slice(0, MOST_OPTIONS), operands, commands };
 }
 
-/** Also where a box is of `+`, `-` and `|`; its title stays. */
+/** Removes the frame of a box, also of one drawn with `+`, `-` and `|`; keeps its title. */
 function withoutBox(line: string): string {
   return line
     .replace(/^(\s*)\|(.*)\|(\s*)$/, '$1 $2 $3')
@@ -54,7 +54,7 @@ function formatOf(text: string): HelpFormat | null {
   if (/powered by hydra|^== Config ==/im.test(text)) return 'Hydra';
   if (/^NAME\n.*\n\nSYNOPSIS$/m.test(text)) return 'fire';
   if (/^\s*flags:\s*$/m.test(text) || /^ {2}--(\[no\])?[\w.]+: /m.test(text)) return 'absl';
-  // `Usage:` and `usage:` tell the two apart; rich writes ` Usage: `.
+  // `Usage:` and `usage:` distinguish the two; rich writes ` Usage: `.
   if (/^\s*Usage: /m.test(text) && /^\s*Options[: ]/m.test(text)) return 'click';
   if (/^\s*usage: /im.test(text) && /^\s+(-\w, )?--?\w/m.test(text)) return 'argparse';
   return null;
@@ -70,7 +70,7 @@ const readers: Readonly<Record<HelpFormat, (plain: readonly string[], boxed: rea
   Hydra: (lines) => ({ options: hydraOptions(lines) }),
 };
 
-/** What every program has, and what is no setting. */
+/** Options that every program has, and that are no settings. */
 const besides =
   /^(help|helpfull|helpshort|helpxml|h|version|show-completion|install-completion|print_config|verbose|quiet|debug)$/;
 
@@ -79,7 +79,7 @@ function isParameter({ name }: HelpOption): boolean {
 }
 
 function argparseHelp(lines: readonly string[]): Read {
-  // Brackets in brackets, the innermost first; what is left has to be given.
+  // Removes nested brackets, the innermost first; the rest is required.
   let usage = usageIn(lines);
   const hasCommands = /\} \.\.\./.test(usage);
   for (let depth = 0; depth < 8; depth += 1) usage = usage.replace(/\[[^[\]]*\]/g, ' ');
@@ -90,7 +90,7 @@ function argparseHelp(lines: readonly string[]): Read {
       .find((entry) => entry.startsWith('{'))
       ?.slice(1, -1)
       .split(',') ?? [];
-  // tyro's.
+  // The format of tyro.
   const [mark = '', ...listed] = linesBelow(lines, /^\s*subcommands\s*$/);
   const subcommands = mark.trim() === '(required)' ? listed : [];
   return {
@@ -111,7 +111,7 @@ function clickHelp(lines: readonly string[], boxed: readonly string[]): Read {
   };
 }
 
-/** The lines from `usage:` to the next empty one, as one. */
+/** The lines from `usage:` to the next empty one, joined. */
 function usageIn(lines: readonly string[]): string {
   const from = lines.findIndex((line) => /^\s*usage: /i.test(line));
   const rest = lines.slice(Math.max(0, from)).map((line) => line.trim());
@@ -119,14 +119,14 @@ function usageIn(lines: readonly string[]): string {
   return rest.slice(0, length < 0 ? undefined : length).join(' ');
 }
 
-/** What the lines below a heading begin with that are as far in as the first of them. */
+/** The first words of the lines below a heading with the indentation of the first of them. */
 function entriesBelow(lines: readonly string[], heading: RegExp): string[] {
   const below = linesBelow(lines, heading);
   const indent = Math.min(...below.map((line) => line.search(/\S/)));
   return below.filter((line) => line.search(/\S/) === indent).map((line) => line.trim().split(/\s{2,}/)[0]!);
 }
 
-/** The lines between a heading and the next line that is empty, or begins at the edge. */
+/** The lines between a heading and the next line that is empty, or not indented. */
 function linesBelow(lines: readonly string[], heading: RegExp): readonly string[] {
   const from = lines.findIndex((line) => heading.test(line)) + 1;
   const rest = from === 0 ? [] : lines.slice(from);
@@ -138,7 +138,10 @@ function escaped(text: string): string {
   return text.replace(/[^\w-]/g, '\\$&');
 }
 
-/** A page like one of `man`: positional arguments, which may be given as flags, and flags, with what is said of them further in. */
+/**
+ * Parses a page in the format of `man`: positional arguments, which may be given as flags, and flags, each with an indented
+ * description.
+ */
 function fireHelp(lines: readonly string[]): Read {
   const synopsis = lines[lines.indexOf('SYNOPSIS') + 1] ?? '';
   const operands = fireEntries(lines, 'ARGUMENTS').map(({ head }) => head);
@@ -156,7 +159,7 @@ function fireHelp(lines: readonly string[]): Read {
   return { options: [...positional, ...flags], operands, commands };
 }
 
-/** The others are sentences about a command, two blanks further in. */
+/** Whether a line is the name of a command; others are descriptions, indented by two more blanks. */
 function isCommandName(line: string): boolean {
   return /^ {5}\S+$/.test(line);
 }
@@ -183,7 +186,7 @@ function fireOption(name: string, { told, required }: { told: readonly string[];
   return { ...plainOption, name, preset: presetValue(preset), required, about: about.trim() };
 }
 
-/** `  --lr: The rate`, with `(default: '0.1')` on a line of its own. */
+/** Parses `  --lr: The rate`, with `(default: '0.1')` on a line of its own. */
 function abslOptions(lines: readonly string[]): HelpOption[] {
   const options: HelpOption[] = [];
   for (let index = 0; index < lines.length; index += 1) {
@@ -208,7 +211,7 @@ function abslOptions(lines: readonly string[]): HelpOption[] {
   return options;
 }
 
-/** The groups and the configuration that Hydra prints, as overrides name them. */
+/** Parses the groups and the configuration that Hydra prints, into names of overrides. */
 function hydraOptions(lines: readonly string[]): HelpOption[] {
   const groups = section(lines, /^== Configuration groups ==/).flatMap((line): HelpOption[] => {
     const [, name, choices] = /^([\w.-]+):\s*(.+)$/.exec(line) ?? [];
@@ -242,7 +245,7 @@ function parsed(text: string): unknown {
   try {
     return parse(text, { logLevel: 'silent' });
   } catch {
-    // Whatever it is, it is no configuration.
+    // It is no configuration.
     return null;
   }
 }

@@ -1,6 +1,6 @@
 import { type Declared, declaredOption, type HelpOption } from './option-words.js';
 
-/** `  -l, --lr LR   the rate`, with the rest of its text on the lines below that are further in. */
+/** Parses `  -l, --lr LR   the rate`, with further text on the lines below that are indented more. */
 export function listedOptions(lines: readonly string[]): HelpOption[] {
   const options: HelpOption[] = [];
   for (let index = 0; index < lines.length; index += 1) {
@@ -26,8 +26,8 @@ function indentOf(line: string): number {
 }
 
 /**
- * The tables in boxes of typer and rich-click: columns for a star, the names (of which there may be several), what an option
- * takes, and what is said of it. A cell may go on in the lines below.
+ * Parses the boxed tables of typer and rich-click: columns for a star, the names (perhaps several), the argument, and the
+ * description. A cell may continue in the lines below.
  */
 export function boxedOptions(lines: readonly string[]): HelpOption[] {
   return boxesIn(lines).flatMap((box) => {
@@ -49,7 +49,7 @@ export function boxedOptions(lines: readonly string[]): HelpOption[] {
 
 type Rows = { from: number; to: number };
 
-/** What an option takes stands before what is said of it; a table may have only one of the two. */
+/** The argument precedes the description; a table may have only one of the two. */
 function toldOf(columns: readonly (readonly string[])[], rows: Rows): Pick<Declared, 'takes' | 'about'> {
   const [first = [], ...rest] = columns;
   const hasType = columns.length > 1 || columns.some((cells) => cells.every((cell) => cell === '' || isType(cell)));
@@ -61,7 +61,7 @@ function isType(cell: string): boolean {
   return /^([A-Z][A-Z0-9_]*|<[^<>]+>|\[[^\]\s]*\|[^\]]*\])( RANGE)?( \[.*\])?(\.\.\.)?$/.test(cell);
 }
 
-/** A word that is too long for its column is cut where the column ends. */
+/** Joins the lines of a cell; a word that is too long for its column is cut at the column's end. */
 function joined(cells: readonly string[], { from, to }: Rows): string {
   const width = Math.max(...cells.map((cell) => cell.length));
   return cells
@@ -71,7 +71,7 @@ function joined(cells: readonly string[], { from, to }: Rows): string {
     .trim();
 }
 
-/** The insides of boxes, by lines. */
+/** The contents of boxes, by lines. */
 function boxesIn(lines: readonly string[]): string[][] {
   const boxes: string[][] = [[]];
   for (const line of lines) {
@@ -82,7 +82,7 @@ function boxesIn(lines: readonly string[]): string[][] {
   return boxes.filter((box) => box.length > 0);
 }
 
-/** Cells of each column, trimmed. Two blanks or more that go down through all lines are between two columns. */
+/** Trimmed cells of each column. Columns are separated by two or more blanks through all lines. */
 function columnsOf(box: readonly string[]): string[][] {
   const width = Math.max(...box.map((line) => line.length));
   const isBlank = Array.from({ length: width }, (_, place) => box.every((line) => (line[place] ?? ' ') === ' '));

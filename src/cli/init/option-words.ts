@@ -1,20 +1,20 @@
-/** One option of a program, as far as its help text tells. */
+/** One option of a program, as far as its help text shows. */
 export type HelpOption = {
-  /** As parameters are named: without dashes, with dots where it is nested. */
+  /** Name as a parameter: without dashes, with dots if it is nested. */
   readonly name: string;
   /** `several`: it takes more than one value. */
   readonly kind: 'value' | 'flag' | 'several';
   /** The option that turns a flag off, without dashes; null: there is none. */
   readonly off: string | null;
   readonly choices: readonly string[];
-  /** As written, and `true` or `false` of a flag; null: the text names none. */
+  /** The default as written, and `true` or `false` for a flag; null: the text has none. */
   readonly preset: string | null;
   readonly required: boolean;
-  /** What it says of the option, on one line. */
+  /** The description, on one line. */
   readonly about: string;
 };
 
-/** An option that takes a value, of which nothing else is known. */
+/** An option with a value, of which nothing else is known. */
 export const plainOption: Omit<HelpOption, 'name'> = {
   kind: 'value',
   off: null,
@@ -24,19 +24,19 @@ export const plainOption: Omit<HelpOption, 'name'> = {
   about: '',
 };
 
-/** A word of its own in the brackets behind a text: `[required]`, `[env var: LR; required]`, `(required, type: str)`. */
+/** Whether a description says that the option is required: `[required]`, `[env var: LR; required]`, `(required, type: str)`. */
 export function saysRequired(about: string): boolean {
   return /[[(;,]\s*required\s*[\]);,]/i.test(about);
 }
 
-/** The words for what an option takes: `{adam,sgd}`, `[adam|sgd]`, `<adam|sgd>`. Formats of dates are no choices. */
+/** The choices of an option: `{adam,sgd}`, `[adam|sgd]`, `<adam|sgd>`. Date formats do not count. */
 export function choicesIn(value: string): string[] {
   const inside =
     /^\{([^}]*)\}$/.exec(value)?.[1]?.split(',') ?? /^[[<]([^\]>%]*\|[^\]>%]*)[\]>]/.exec(value)?.[1]?.split('|');
   return (inside ?? []).map((each) => each.trim()).filter((each) => each !== '');
 }
 
-/** `[default: 3]`, `(default: [1, 2])`, `[default: 3; x>=1]`, `(type: int, default: 3)`; null: none is named. */
+/** The default in `[default: 3]`, `(default: [1, 2])`, `[default: 3; x>=1]`, `(type: int, default: 3)`; null: there is none. */
 export function presetIn(about: string): string | null {
   const head = /(?:[([]|[;,]\s)\s*default(?:s to)?(?:\s*[:=]\s*|\s+)/i.exec(about);
   if (head === null) return null;
@@ -48,7 +48,7 @@ export function presetValue(text: string): string | null {
   return bare === '' || /^(none|null)$/i.test(bare) ? null : bare;
 }
 
-/** Up to the bracket that closes one from before, or a semicolon; brackets within belong to the text. */
+/** The text up to the bracket that closes an earlier one, or a semicolon; nested brackets belong to the text. */
 function untilClosed(text: string): string {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -60,10 +60,10 @@ function untilClosed(text: string): string {
   return text;
 }
 
-/** What is declared of an option: `-o {adam,sgd}, --optimizer {adam,sgd}`, `--amp / --no-amp`; and what it takes, if told apart. */
+/** A declaration: `-o {adam,sgd}, --optimizer {adam,sgd}`, `--amp / --no-amp`; `takes`: its argument, if it is separate. */
 export type Declared = { readonly names: string; readonly takes: string | null; readonly about: string };
 
-/** null: it has only a short form, by which a sweep file passes it in `command`. */
+/** Null: it only has a short form, which a sweep file must pass in `command`. */
 export function declaredOption({ names, takes, about: told }: Declared): HelpOption | null {
   const about = told.replace(/\s+/g, ' ').trim();
   const forms = formsIn(names);
@@ -82,7 +82,10 @@ export function declaredOption({ names, takes, about: told }: Declared): HelpOpt
 
 type Form = { name: string; isLong: boolean; isOff: boolean; takes: string };
 
-/** A name stands at the beginning, behind a comma, a slash, a bar or a blank; what is between two names is what the first takes. */
+/**
+ * The forms of an option. A name follows the beginning, a comma, a slash, a bar or a blank; text between two names is the argument
+ * of the first.
+ */
 function formsIn(names: string): Form[] {
   const found = [...names.matchAll(/(^|[\s,/|])(--?)(\[no\])?([A-Za-z][\w.-]*)/g)];
   return found.map((match, index) => {
@@ -101,12 +104,12 @@ function formsIn(names: string): Form[] {
   });
 }
 
-/** Whether it is `no-amp` of `amp`, however that is written. */
+/** Whether a name negates another, like `no-amp` and `amp`, in any notation. */
 export function isOffOf(name: string, other: string): boolean {
   return new RegExp(`^(.*\\.)?no[-_]?${other.replace(/^.*\./, '').replace(/[-_]/g, '[-_]')}$`).test(name);
 }
 
-/** Without the range that typer and rich-click add: `FLOAT RANGE [0<=x<=1]`. */
+/** Removes the range that typer and rich-click add: `FLOAT RANGE [0<=x<=1]`. */
 function withoutRange(value: string): string {
   return value.replace(/\s*\[[^\]]*[<>]=?[^\]]*\]$/, '').trim();
 }
@@ -116,12 +119,12 @@ const manyNumbers = /^[<]?(INTEGER|FLOAT|int|float)\b/;
 function kindOf(value: string, preset: string | null): HelpOption['kind'] {
   if (value === '' || value === '<bool>') return 'flag';
   if (/\.\.\.|^<(list|tuple|set)\b/i.test(value)) return 'several';
-  // `INTEGER RANGE` is one value, and `B1 B2` are two.
+  // `INTEGER RANGE` is one value, `B1 B2` are two.
   if (/^[^[{<]*\S\s+\S/.test(value) && !/\bRANGE$/.test(value)) return 'several';
   return manyNumbers.test(value) && preset?.includes(', ') === true ? 'several' : 'value';
 }
 
-/** click names the form that is used by default. */
+/** The default of a flag, for which click prints the name of the form. */
 function flagPreset(preset: string | null, name: string, off: string | null): string | null {
   if (preset === null) return null;
   if (preset === name || /^true$/i.test(preset)) return 'true';

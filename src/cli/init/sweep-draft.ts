@@ -4,33 +4,30 @@ import { shellQuote } from '../../text/shell-words.js';
 import type { ProgramHelp } from './help-options.js';
 import type { HelpOption } from './option-words.js';
 
-/** What is known of a program for which a sweep file is written. */
+/** The known facts about a program for which a sweep file is written. */
 export type Draft = {
   readonly command: readonly string[];
-  /** Path of the file that is written. */
+  /** Path of the new file. */
   readonly path: string;
   readonly help: ProgramHelp | null;
-  /** What was wrong when its help text was asked for; null: nothing. */
+  /** Why its help text could not be read; null: it could. */
   readonly helpProblem: string | null;
   readonly trial: DraftTrial | null;
 };
 
-/** What a trial run showed. */
+/** The result of a trial run. */
 export type DraftTrial = {
   readonly problem: string | null;
   readonly metrics: MetricsReport;
   readonly shown: readonly string[];
   /**
-   * It wrote metrics where it was started, and so may be started in the directory of its run: its command from elsewhere, and
-   * where its modules are. Null: it did not, or it failed.
+   * Set if it wrote metrics to its working directory, and so may start in the directory of its run: its command from elsewhere, and
+   * the folder of its modules. Null: it did not, or it failed.
    */
   readonly inRunDirectory: { readonly command: readonly string[]; readonly modules: string } | null;
 };
 
-/**
- * A sweep file for a program, valid as it stands: all that has to be decided is in comments. Only a seed is varied, if the
- * program has one.
- */
+/** A valid sweep file for a program, with all decisions as comments. Only a seed is varied, if the program has one. */
 export function draftText(draft: Draft): string {
   const { help, path } = draft;
   const options = help?.options ?? [];
@@ -60,7 +57,7 @@ export function draftText(draft: Draft): string {
 
 const isSeed = ({ name, kind }: HelpOption) => kind === 'value' && /(^|[._-])seed$/i.test(name);
 
-/** With the macro that passes parameters as the program's help text has them. */
+/** The command with the macro that passes parameters as the program's help text requires. */
 function commandLines({ command, help, trial }: Draft, macro: Macro): string[] {
   return [
     `# \${${macro}}: every parameter as ${macros[macro]}.`,
@@ -69,7 +66,7 @@ function commandLines({ command, help, trial }: Draft, macro: Macro): string[] {
   ];
 }
 
-/** What the person has to add to the command, by the program's help text. */
+/** Arguments that the user has to add to the command, by the program's help text. */
 function toFillIn({ operands, options, format }: ProgramHelp): string[] {
   const hint = options.find(({ name }) => outputOption.test(name));
   const place = `${format === 'Hydra' ? '' : '--'}${hint?.name ?? ''}=\${run_dir}`;
@@ -106,12 +103,12 @@ function macroOf(help: ProgramHelp | null): Macro {
   return hasFlags ? 'args_no_boolean_flags' : 'args';
 }
 
-/** Options that say where a program writes. */
+/** Options for the output directory of a program. */
 const outputOption = /^(out|output|log|save|run|work|checkpoint|ckpt)[_-]?(dir|path|folder)?$/i;
 
-/** `#lr: 0.001 # the rate`, in a comment: what is not passed is as the program has it. */
+/** An option as a comment: `#lr: 0.001 # the rate`. Options that are not passed have the program's default. */
 function optionLine(option: HelpOption, macro: Macro): string {
-  // What is on by itself is turned off by its other name: `false` passes nothing.
+  // A flag that is on by default is turned off by its other name, as `false` passes nothing.
   const isOn = macro === 'args_no_boolean_flags' && option.kind === 'flag' && option.preset === 'true';
   const name = (isOn ? option.off : null) ?? option.name;
   const value = option.kind === 'flag' ? '[true, false]' : valueText(option, macro);
@@ -126,13 +123,13 @@ function optionLine(option: HelpOption, macro: Macro): string {
   return [`  #${key(name)}:`, value, told].filter((part) => part !== '').join(' ');
 }
 
-/** How a flag is turned off of which nobody knows whether it is on. */
+/** How to turn off a flag whose default is unknown. */
 function offWords({ kind, off, preset }: HelpOption, macro: Macro): string[] {
   if (macro !== 'args_no_boolean_flags' || kind !== 'flag' || off === null || preset !== null) return [];
   return [`false passes nothing; \`${off}: true\` turns it off`];
 }
 
-/** A truth value that is a word of its own: as a YAML one it would be passed as a flag. */
+/** A boolean as a word: a YAML boolean would be passed as a flag. */
 function valueText({ choices, preset }: HelpOption, macro: Macro): string {
   if (choices.length > 0) return flow(choices);
   if (preset === null) return '';
@@ -169,13 +166,13 @@ function metricLines(trial: DraftTrial | null): string[] {
   ];
 }
 
-/** Options that say how long a program trains, and the counters of it that it may write. */
+/** Options for the length of training, and the corresponding counters in metrics. */
 const budgets: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(?:(?:max|num|n|total|train)[_-])*(?:steps|iters|iterations)$/i, ['step', 'global_step', 'iter', 'iteration']],
   [/^(?:(?:max|num|n|total|train)[_-])*epochs$/i, ['epoch']],
 ];
 
-/** What progress is measured by, once the person has set it: its default is nothing that a sweep file knows. */
+/** The progress setting, once the user has set the option: its default is unknown to a sweep file. */
 function budgetLines(options: readonly HelpOption[], trial: DraftTrial | null): string[] {
   const written = trial?.metrics.sources.flatMap(({ keys }) => keys) ?? [];
   for (const [pattern, counters] of budgets) {
@@ -191,7 +188,7 @@ function budgetLines(options: readonly HelpOption[], trial: DraftTrial | null): 
   return [];
 }
 
-/** Without the folders of the trial, which are gone. */
+/** A path without the folders of the trial, which are deleted. */
 function placeWords(file: string): string {
   return file.replace(/^.*memrl-init-[^/]*\/(run|work)\//, '').replace(/^(\.\.\/)work\//, '');
 }
@@ -199,7 +196,7 @@ function placeWords(file: string): string {
 const isLarger = (metric: string) =>
   /reward|return|score|acc|correct|success|bits|f1|auc|bleu|rouge|iou|map/i.test(metric);
 
-/** As it reads as YAML: a number where the text is one. */
+/** A value as YAML: a number if the text is one. */
 function scalar(text: string): string {
   if (/^(true|false)$/i.test(text)) return text.toLowerCase();
   const isNumber = /^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/.test(text) && Number.isFinite(Number(text));
@@ -212,11 +209,11 @@ function key(name: string): string {
 
 function flow(value: unknown): string {
   const text = stringify(value, { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 }).trimEnd();
-  // A text of several lines would leave its comment.
+  // A text with several lines would leave its comment.
   return text.includes('\n') ? JSON.stringify(value) : text;
 }
 
-/** Text of a program in a comment: on one line, and not for ever. */
+/** A program's text as a comment: on one line, shortened. */
 function comment(text: string): string {
   const line = text.replace(/[\p{Cc}\u2028\u2029\ufffd]+/gu, ' ').trim();
   return line.length > longest ? `${line.slice(0, longest)}…` : line;

@@ -10,26 +10,26 @@ import { writeFresh } from '../../files/whole-file.js';
 import { type CallEnd, callProgram } from '../../processes/short-call.js';
 import { loggerEnvironment } from '../../spec/expand/wandb-run.js';
 
-/** What a program said and did in a folder of its own, which is gone again. */
+/** The result of running a program in a temporary folder. */
 export type Tried = {
   readonly end: CallEnd;
-  /** The beginning of what it printed. */
+  /** The beginning of its output. */
   readonly output: string;
   readonly metrics: MetricsReport;
-  /** Metrics that tell most, the first of them first. */
+  /** The most telling metrics, best first. */
   readonly shown: readonly string[];
-  /** Whether it wrote metrics where it was started, of its own accord. */
+  /** Whether it wrote metrics to its working directory, by its own choice. */
   readonly writesThere: boolean;
 };
 
-/** Bytes of output that are looked at. */
+/** Number of bytes of the output that are kept. */
 const HEAD = 1 << 20;
-/** For the program to write down what it holds, once it was asked to end, ms. */
+/** Time for the program to write its data after SIGTERM, ms. */
 const GRACE_MS = 2000;
 
 /**
- * Runs a command in an empty folder, which is its working directory and the directory of its run, and looks at what it wrote.
- * Words that name files from here are made absolute; Python finds modules here.
+ * Runs a command in an empty folder, which is its working directory and the directory of its run, and examines what it wrote. Words
+ * that name local files are made absolute; Python finds modules here.
  */
 export async function tried(command: readonly string[], limits: { patienceMs: number; most: number }): Promise<Tried> {
   const root = mkdtempSync(join(tmpdir(), 'memrl-init-'));
@@ -69,7 +69,7 @@ export async function tried(command: readonly string[], limits: { patienceMs: nu
   }
 }
 
-/** A wide page without colours. */
+/** Variables for a wide output without colours. */
 const plainOutput = {
   COLUMNS: '200',
   TERM: 'dumb',
@@ -78,10 +78,10 @@ const plainOutput = {
   PYTHONDONTWRITEBYTECODE: '1',
 };
 
-/** Lets Ctrl-C through. */
+/** Yields, so that Ctrl-C is handled. */
 const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
 
-/** A command that means the same when it is started elsewhere: words that are paths of something here are made absolute. */
+/** A command with the same meaning in another directory: words that are paths of existing files are made absolute. */
 export function fromHere(command: readonly string[]): string[] {
   return command.map((word, index) => {
     const isPath = index > 0 ? /[./]/.test(word) : word.includes('/');

@@ -3,33 +3,34 @@ import { openRegular } from '../../files/regular-file.js';
 
 const BLOCK = 1 << 20;
 const NEWLINE = 10;
-/** Longest part of a line that is held at once, bytes: a program may write one line for days. */
+/** Limit on the part of a line that is kept in memory, bytes: a program may write one line for days. */
 export const PIECE = 1 << 16;
 
-/** A line, or a part of one that is longer than `PIECE`; parts end between two characters. Without its newline. */
+/** A line without its newline, or a part of one that is longer than `PIECE`; parts end between two characters. */
 export type LogPiece = { readonly bytes: Buffer; readonly endsLine: boolean };
 
 /**
- * The lines of a run's output, as bytes, while it grows. Holds an offset and at most a piece, never a line or the file.
+ * The lines of a run's output, as bytes, while it grows. Keeps an offset and at most a piece in memory, never a whole line or file.
  *
- * A file that is not there yet, or that is no file, has no lines. One that became shorter was emptied, and is read from its
- * start.
+ * A missing file, or one that is not regular, has no lines. One that became shorter was emptied, and is read from its start.
  */
 export class LogFile {
   readonly #path: string;
   #offset: number;
-  /** Read and not given yet; shorter than a piece. */
+  /** Bytes that were read but not returned; shorter than a piece. */
   #rest: Buffer = Buffer.alloc(0);
-  /** Pieces of the line were given, and not its end. */
+  /** Whether pieces of the present line were returned, but not its end. */
   #isOpen = false;
 
-  /** @param from Byte to begin at: the start of a line. */
+  /** @param from Offset of the beginning of a line. */
   constructor(path: string, from: number) {
     this.#path = path;
     this.#offset = from;
   }
 
-  /** The lines completed since the last call, and what is too long to be held. Reads as it is asked: a long log costs one block. */
+  /**
+   * The lines completed since the last call, and pieces of long ones. Reads lazily, so that a long log needs one block of memory.
+   */
   *added(): Generator<LogPiece> {
     const opened = openRegular(this.#path);
     if (opened.kind !== 'file') return;
@@ -50,7 +51,7 @@ export class LogFile {
     }
   }
 
-  /** Takes what has no newline yet, such as a progress bar; null when there is nothing of a line. */
+  /** Returns an unfinished line, such as a progress bar; null: there is none. */
   takeRest(): LogPiece | null {
     if (this.#rest.length === 0 && !this.#isOpen) return null;
     const bytes = this.#rest;
@@ -74,11 +75,11 @@ export class LogFile {
       yield { bytes: last, endsLine: true };
       this.#rest = Buffer.alloc(0);
     }
-    // A copy: the block is not kept for the sake of its end.
+    // A copy, so that the block can be freed.
     this.#rest = Buffer.from(yield* this.#cut(left));
   }
 
-  /** Gives pieces while there are whole ones; returns what is left, shorter than a piece. */
+  /** Yields whole pieces; returns the rest, which is shorter than a piece. */
   *#cut(line: Buffer): Generator<LogPiece, Buffer> {
     let left = line;
     while (left.length > PIECE) {
@@ -91,13 +92,13 @@ export class LogFile {
   }
 }
 
-/** The beginning of the UTF-8 character that holds this byte; the byte itself where there is no such character. */
+/** The beginning of the UTF-8 character with this byte; the byte itself if it is not valid. */
 function characterStart(bytes: Buffer, at: number): number {
   for (let start = at; start > at - 4; start--) if ((bytes[start]! & 0xc0) !== 0x80) return start;
   return at;
 }
 
-/** Where the last `count` lines of the file begin, an unfinished one included; 0 for a file that is not there. */
+/** Offset of the last `count` lines of the file, an unfinished one included; 0 for a missing file. */
 export function startOfLastLines(path: string, count: number): number {
   const opened = openRegular(path);
   if (opened.kind !== 'file') return 0;
@@ -111,7 +112,7 @@ export function startOfLastLines(path: string, count: number): number {
       const start = Math.max(0, end - block.length);
       const length = readSync(descriptor, block, 0, end - start, start);
       for (let at = length - 1; at >= 0; at--) {
-        // The newline that ends the file begins no line.
+        // The newline at the end of the file begins no line.
         if (block[at] === NEWLINE && start + at + 1 < size && --missing === 0) return start + at + 1;
       }
     }

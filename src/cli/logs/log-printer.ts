@@ -8,44 +8,44 @@ import type { Painted } from '../terminal.js';
 import { LogFile, type LogPiece, startOfLastLines } from './log-follower.js';
 
 export type LogOptions = {
-  /** Lines to begin with. */
+  /** Number of lines to begin with. */
   readonly count: number;
-  /** Only lines that match, wherever they stand in the log. Of a very long line each piece is a line of its own. */
+  /** Print only matching lines, anywhere in the log. In a very long line each piece counts as a line. */
   readonly grep: RegExp | null;
-  /** The bytes as the run wrote them, instead of text that is safe to show. */
+  /** Print the run's bytes unchanged, instead of text that is safe to show. */
   readonly raw: boolean;
 };
 
-/** Where the output goes: text that ends no line, and bytes. */
+/** Destination of the output: text without a newline, and bytes. */
 type LogOutput = {
   readonly text: (text: string | Painted) => void;
   readonly bytes: (bytes: Uint8Array) => void;
-  /** Resolves once all of it is out: until then it is kept in memory. */
+  /** Resolves once all of it is written; until then it is kept in memory. */
   readonly settled: () => Promise<void>;
 };
 
-/** Pieces that are looked at together for what matches. */
+/** Number of pieces that are matched together. */
 const BATCH = 256;
-/** Pieces that are printed before it is waited until they are out. */
+/** Number of pieces that are printed before waiting for the output. */
 const TURN = 32;
 const newline = Buffer.from('\n');
 
-/** Writes the output of one run, line by line; of a line of any length at most a piece is held. */
+/** Prints the output of one run, line by line; keeps at most a piece of a line in memory. */
 export class LogPrinter {
   readonly #file: LogFile;
   readonly #options: LogOptions;
   readonly #prefix: string | Painted | null;
   readonly #output: LogOutput;
   readonly #matches: (texts: readonly string[]) => readonly boolean[];
-  /** Something of the line was printed. */
+  /** Whether a part of the present line was printed. */
   #isOpen = false;
-  /** The last piece of the open line: what comes next may overwrite it. */
+  /** The last piece of the present line, which following bytes may overwrite. */
   #held = '';
 
-  /** @param prefix Stands before each line; null: nothing does. */
+  /** @param prefix Printed before each line; null: none. */
   constructor(directory: string, prefix: string | Painted | null, options: LogOptions, output: LogOutput) {
     const path = join(directory, runFiles.log);
-    // What matches may stand anywhere, so that all has to be read.
+    // Matches may be anywhere, so that all of it has to be read.
     this.#file = new LogFile(path, options.grep === null ? startOfLastLines(path, options.count) : 0);
     this.#options = options;
     this.#prefix = prefix;
@@ -53,26 +53,26 @@ export class LogPrinter {
     this.#matches = options.grep === null ? (texts) => texts.map(() => true) : lineFilter(options.grep);
   }
 
-  /** The last lines there are. */
+  /** Prints the last lines. */
   async printLast(): Promise<void> {
     const { count, grep } = this.#options;
     if (grep === null) return this.printAdded();
     const last: Buffer[] = [];
     for (const { bytes } of this.#matching(this.#file.added())) {
-      // A copy: the block that it was found in is not kept for its sake.
+      // A copy, so that its block can be freed.
       last.push(Buffer.from(bytes));
       if (last.length > count) last.shift();
     }
     await this.#printAll(last.map((bytes) => ({ bytes, endsLine: true })));
   }
 
-  /** What has come since. */
+  /** Prints new lines. */
   async printAdded(): Promise<void> {
     const added = this.#file.added();
     await this.#printAll(this.#options.grep === null ? added : this.#matching(added));
   }
 
-  /** The last line, if it has no end: no more will come. */
+  /** Prints an unfinished last line, when no more will come. */
   printRest(): void {
     const rest = this.#file.takeRest();
     if (rest !== null && this.#matches([shown(rest)])[0] === true) this.#print(rest);
@@ -100,7 +100,7 @@ export class LogPrinter {
   #matchingOf(batch: readonly LogPiece[]): LogPiece[] {
     if (batch.length === 0) return [];
     const isMatching = this.#matches(batch.map(shown));
-    // What is found in a long line stands in a line of its own.
+    // A match in a long line is printed as a line of its own.
     return batch.filter((_piece, index) => isMatching[index]).map(({ bytes }) => ({ bytes, endsLine: true }));
   }
 
@@ -128,11 +128,11 @@ function shown({ bytes }: LogPiece): string {
   return harmless.test(text) ? text : displayText(text);
 }
 
-/** More than any sensible expression takes for a batch of lines, ms. */
+/** Time limit of an expression for a batch of lines, ms. */
 const PATIENCE_MS = 3000;
 
 /**
- * Which texts match an expression of a person's.
+ * Which texts match a user's expression.
  *
  * @throws {UserError} When the texts of one call take too long.
  */

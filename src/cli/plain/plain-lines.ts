@@ -6,14 +6,14 @@ import { durationWords, timeStamp } from '../../text/duration.js';
 import { finalLine, leftWords, progressLine } from './progress-line.js';
 import type { WatchedRun } from './watched-run.js';
 
-/** Between two lines that only tell how far all is. */
+/** Interval of lines that only show the progress. */
 const PROGRESS_EVERY_MS = 10_000;
 
-/** What was said so far. Holds no run summaries: the caller's may change in place. Times: Unix ms. */
+/** What was printed so far. It contains no run summaries, which the caller may change in place. Times: Unix ms. */
 export type PlainState = {
   readonly startedAt: number;
   readonly seen: ReadonlyMap<string, Seen>;
-  /** When the last progress line was due; null before the first. */
+  /** Time of the last progress line; null before the first. */
   readonly progressAt: number | null;
 };
 
@@ -22,11 +22,11 @@ export function beginPlain(now: number): PlainState {
 }
 
 /**
- * The lines to print for what has happened since the last call: one per event, and a progress line at once and then at
- * most every 10 seconds while something is not over. Pure: call it when the runs change, and once a second or so.
+ * The lines for what has happened since the last call: one per event, and a progress line at once and then at most every 10 seconds
+ * until everything is over. Pure: call it when runs change, and about once a second.
  *
- * @param runs All runs to tell about, by id.
- * @param timeLeft Until the last of them has ended; asked where it is told.
+ * @param runs All runs to report on, by id.
+ * @param timeLeft Returns the time until the last of them has ended; called only for a progress line.
  */
 export function plainLines(
   state: PlainState,
@@ -36,7 +36,7 @@ export function plainLines(
 ): { state: PlainState; lines: string[] } {
   const all = [...runs.values()];
   const isFirst = state.progressAt === null;
-  // What ended before we looked is history; the first progress line counts it.
+  // Runs that ended before are only counted in the first progress line.
   const told = [...runs].filter(([, run]) => !(isFirst && hasEnded(run.state)));
   const events = told.flatMap(([id, run]) => runEventLines(state.seen.get(id), run, now));
   const isDue = isFirst || now - state.progressAt >= PROGRESS_EVERY_MS;
@@ -53,7 +53,7 @@ export function plainLines(
   };
 }
 
-/** The line that ends the output, and the exit code: 0 only if every run is done. */
+/** The last line, and the exit code: 0 only if every run is done. */
 export function plainEnd(
   state: PlainState,
   runs: ReadonlyMap<string, WatchedRun>,
@@ -64,15 +64,15 @@ export function plainEnd(
   return { line: `${timeStamp(now - state.startedAt)}  ${finalLine(all)}`, exitCode };
 }
 
-/** What plain mode remembers of a run, to see what has happened to it. */
+/** The state of a run at the last call, to notice changes. */
 type Seen = Pick<WatchedRun, 'state' | 'attempt' | 'health'>;
 
-/** What happened to a run since it was last seen: a line for its state, one for how it does. Without a time. */
+/** The events of a run since the last call: a line for its state, and one for its health. Without a time. */
 function runEventLines(before: Seen | undefined, run: WatchedRun, now: number): string[] {
   return [stateLine(before, run, now), healthLine(before, run)].filter((line) => line !== null);
 }
 
-/** Null: nothing is wrong with the run that was not before. */
+/** Null: the run has no new problem. */
 function healthLine(before: Seen | undefined, run: WatchedRun): string | null {
   const known = before?.attempt === run.attempt && isUnhealthy(before) ? before.health : 'ok';
   const text = isUnhealthy(run) ? healthText(run) : null;
@@ -80,7 +80,7 @@ function healthLine(before: Seen | undefined, run: WatchedRun): string | null {
   return run.state === 'running' && known !== 'ok' ? `well     ${run.name}: no longer ${healthWord(known)}` : null;
 }
 
-/** Null: nothing worth a line. */
+/** Null: there is nothing to report. */
 function stateLine(before: Seen | undefined, run: WatchedRun, now: number): string | null {
   if (before?.state === run.state && before.attempt === run.attempt) return null;
   return lineOf[run.state](run, { before, now });
@@ -95,7 +95,7 @@ const lineOf: Record<WatchedRun['state'], (run: WatchedRun, context: Context) =>
     return before?.state === 'stopping' ? null : started(run);
   },
   paused: (run) => `paused   ${run.name}${because(run)}`,
-  // The first sight of a queued run is summed up with all others.
+  // Runs that are queued from the beginning are summarised together.
   queued: (run, { before }) => (before === undefined ? null : `queued   ${run.name}${because(run)}`),
   held: (run) => `held     ${run.name}${because(run)}`,
   stopping: (run, { now }) => `stopping ${run.name}${deadline(run, now)}`,

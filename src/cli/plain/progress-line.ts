@@ -6,7 +6,7 @@ import { hasEnded, isUnhealthy } from '../../base/run-words.js';
 import { durationRange } from '../../text/duration.js';
 import type { WatchedRun } from './watched-run.js';
 
-/** How far all runs are, and what the queued ones wait for: `12 of 48 done, 2 running, 34 queued · 31 % · 34 × …`. */
+/** The progress of all runs, and what queued ones wait for: `12 of 48 done, 2 running, 34 queued · 31 % · 34 × …`. */
 export function progressLine(runs: readonly WatchedRun[]): string {
   const share =
     runs.reduce((sum, run) => sum + (hasEnded(run.state) ? 1 : (run.progress ?? 0)), 0) / Math.max(1, runs.length);
@@ -14,12 +14,12 @@ export function progressLine(runs: readonly WatchedRun[]): string {
   return parts.filter((part) => part !== '').join(' · ');
 }
 
-/** `4-9m left`; nothing where nothing tells. */
+/** `4-9m left`; empty if unknown. */
 export function leftWords(left: TimeRange | null): string[] {
   return left === null ? [] : [`${durationRange(left)} left`];
 }
 
-/** The last line: `48 done, 0 failed, 3 diverged`, and what else there is. */
+/** The last line: `48 done, 0 failed, 3 diverged`, and other counts. */
 export function finalLine(runs: readonly WatchedRun[]): string {
   const count = counter(runs);
   const others = (['killed', 'lost', 'stopping', 'starting', 'running', 'paused', 'queued', 'held'] as const)
@@ -28,7 +28,7 @@ export function finalLine(runs: readonly WatchedRun[]): string {
   return [`${count('done')} done`, `${count('failed')} failed`, ...others, ...unhealthyWords(runs)].join(', ');
 }
 
-/** `12 of 48 done, 2 running, 34 queued`. */
+/** The counts: `12 of 48 done, 2 running, 34 queued`. */
 export function countsLine(runs: readonly WatchedRun[]): string {
   const count = counter(runs);
   const others = (['failed', 'killed', 'lost', 'stopping', 'starting', 'running', 'paused', 'queued', 'held'] as const)
@@ -37,14 +37,14 @@ export function countsLine(runs: readonly WatchedRun[]): string {
   return [`${count('done')} of ${runs.length} done`, ...others, ...unhealthyWords(runs)].join(', ');
 }
 
-/** `2 silent`, `3 diverged`: what is wrong with runs that their states do not tell. */
+/** `2 silent`, `3 diverged`: problems of runs that their states do not show. */
 function unhealthyWords(runs: readonly WatchedRun[]): string[] {
   return [...groupBy(runs.filter(isUnhealthy), ({ health }) => health)].map(
     ([word, each]) => `${each.length} ${healthWord(word)}`,
   );
 }
 
-/** The reasons of the queued runs, the commonest first, at most three. */
+/** The reasons of the queued runs, the most frequent first, at most three. */
 function waitingWords(runs: readonly WatchedRun[]): string {
   const times = new Map<string, number>();
   for (const { state, reason } of runs) {

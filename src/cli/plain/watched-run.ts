@@ -1,7 +1,7 @@
 import { hasEnded, type RunHealth, type RunWord } from '../../base/run-words.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 
-/** What plain mode looks at in a run; a run summary from the supervisor is one. Times: Unix ms. */
+/** The part of a run that plain mode uses; a supervisor's run summary has it. Times: Unix ms. */
 export type WatchedRun = {
   name: string;
   state: RunWord;
@@ -19,12 +19,12 @@ export type WatchedRun = {
   healthReason?: string | null | undefined;
 };
 
-/** Whether this sweep, or any (null), gets further runs by itself. */
+/** Whether this sweep, or any (null), gets further runs without a request. */
 export function isGrowing({ status }: Fleet, sweep: string | null): boolean {
   return status.growing?.some((group) => sweep === null || group.sweep === sweep) ?? false;
 }
 
-/** Whether none of these runs is up, and those that still wait cannot start by themselves. */
+/** Whether none of these runs is up, and waiting ones cannot start without a user. */
 export function isOver(fleet: Fleet, runs: Iterable<RunSummary>): boolean {
   if (fleet.connection !== 'connected') return false;
   const open = [...runs].filter((run) => !hasEnded(run.state));

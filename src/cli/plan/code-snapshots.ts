@@ -12,19 +12,19 @@ import type { Planned } from './difference.js';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** What is copied for the runs of a plan that ask for it, by the working directory of the runs. */
+/** The code to copy for the runs of a plan with `code: snapshot`, by their working directory. */
 export type Surveys = ReadonlyMap<string, CodeSurvey>;
 
-/** Working directories of one launch; each is looked into. */
+/** Limit on the working directories of one launch. */
 const MOST_PLACES = 20;
-/** Files that are named. */
+/** Limit on the files that a message names. */
 const NAMED = 6;
 
 /**
- * Looks what `code: snapshot` would copy. Writes nothing.
+ * Surveys what `code: snapshot` would copy. Writes nothing.
  *
  * @param runs The runs directory, absolute.
- * @throws {UserError} Where something cannot be copied.
+ * @throws {UserError} If something cannot be copied.
  */
 export async function surveysOf(plan: Plan, runs: string, environment: Environment): Promise<Surveys> {
   const places = new Set(plan.runs.flatMap(({ snapshot }) => (snapshot === undefined ? [] : [snapshot.cwd])));
@@ -39,7 +39,7 @@ export async function surveysOf(plan: Plan, runs: string, environment: Environme
   return surveys;
 }
 
-/** What is copied and what is not, in words. */
+/** Describes what is copied and what is not. */
 export function snapshotNotes({ runs }: Plan, surveys: Surveys): string[] {
   const tops = new Map([...surveys.values()].map((survey) => [survey.top, survey]));
   return [...[...tops.values()].map(copyNote), ...absoluteNotes(runs, surveys)];
@@ -59,7 +59,7 @@ function listed(names: readonly string[]): string {
   return names.slice(0, NAMED).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
-/** A program that is named by its whole path is not that of the copy. */
+/** Notes on programs that are named by an absolute path, and so do not come from the copy. */
 function absoluteNotes(runs: readonly PlannedRun[], surveys: Surveys): string[] {
   const found = new Set<string>();
   for (const { argv, resumeArgs, cwd } of runs) {
@@ -77,13 +77,12 @@ function absoluteNotes(runs: readonly PlannedRun[], surveys: Surveys): string[] 
   ];
 }
 
-/** `rows`: what the supervisor knows of runs. */
+/** `rows`: the supervisor's runs. */
 type Launch = { readonly rows: ReadonlyMap<string, RunSummary>; readonly environment: Environment };
 
 /**
- * The plan as it is submitted: with each run started from a copy of the code, where it asks for that. A run that waits, is up, or
- * goes on to a larger budget keeps the copy that it has; new ones, and those that are started again, get one of the code as it
- * is now.
+ * The plan as it is submitted: each run with `code: snapshot` starts from a copy of the code. A run that waits, is up, or continues
+ * with a larger budget keeps its copy; new runs, and those that start again, get one of the present code.
  */
 export async function withSnapshots(
   plan: Plan,
@@ -110,7 +109,7 @@ export async function withSnapshots(
   return { ...plan, runs, source: { ...plan.source, snapshots } };
 }
 
-/** Makes each copy when it is first asked for. */
+/** Returns a function that makes each copy on first use. */
 function freshSnapshots(
   sweepDirectory: string,
   environment: Environment,
@@ -129,7 +128,7 @@ function placeOf({ cwd, within, top }: CodeSurvey, { path, linked }: MadeSnapsho
   return { cwd, within, top, path, linked: [...linked] };
 }
 
-/** Null: it has none of this work tree, or it is gone. */
+/** The copy that a run has; null: it has none of this work tree, or it was deleted. */
 function keptSnapshot({ directory }: PlannedRun, { snapshot }: RunSummary, survey: CodeSurvey): CodeSnapshot | null {
   if (snapshot === undefined) return null;
   const path = join(dirname(directory), sweepFiles.code, snapshot);

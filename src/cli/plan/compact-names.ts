@@ -1,7 +1,6 @@
 /**
- * Names as a person would write them down: what they share once, and what differs in braces, as a shell expands it:
- * `A_N1024_B{4,8}_s{0,1,2}`. When that is wider than `width`: the first, the last and how many there are. Words and numbers
- * stay whole.
+ * Compact notation for names: common parts once, and differences in braces, as a shell expands them: `A_N1024_B{4,8}_s{0,1,2}`. If
+ * that is wider than `width`: the first, the last and their number. Words and numbers are never split.
  */
 export function compactNames(names: readonly string[], width: number): string {
   const [first, ...others] = names;
@@ -13,12 +12,12 @@ export function compactNames(names: readonly string[], width: number): string {
   return `${first} … ${others.at(-1)!} (${names.length})`;
 }
 
-/** Numbers with their decimals and exponents, words of letters, and what stands between them. */
+/** Splits a name into numbers with their decimals and exponents, words, and the characters between them. */
 function wordsOf(name: string): string[] {
   return name.match(/\d+(?:\.\d+)?(?:[eE][-+]?\d+(?![\p{L}]))?|\p{L}+|./gsu) ?? [];
 }
 
-/** Each place at which they differ in braces of its own, where the names are all combinations of these; else null. */
+/** Each differing place in braces of its own, if the names are all combinations of the values; else null. */
 function asProduct(names: readonly string[], words: readonly string[][]): string | null {
   const [first] = words;
   if (words.some(({ length }) => length !== first!.length)) return null;
@@ -28,7 +27,7 @@ function asProduct(names: readonly string[], words: readonly string[][]): string
   return choices.map((values) => (values.length === 1 ? values[0]! : `{${values.join(',')}}`)).join('');
 }
 
-/** The words that all of them begin with, and those that all end with, outside. */
+/** Puts the words that all names begin or end with outside the braces. */
 function inBraces(words: readonly string[][]): string {
   const start = sharedStart(words);
   const rest = words.map((own) => own.slice(start));

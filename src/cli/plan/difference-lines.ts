@@ -11,13 +11,13 @@ import { compactNames } from './compact-names.js';
 import { type Change, type Difference, isQueued, isUp, type Setting } from './difference.js';
 
 type LineOptions = {
-  /** Columns to lay out in. */
+  /** Width of the layout in columns. */
   readonly width: number;
-  /** Runs that did not get to their end are left as they are: only a launch starts them again. */
+  /** Whether runs that were interrupted or failed are left alone: only a launch starts them again. */
   readonly leavesBroken: boolean;
 };
 
-/** `3 new runs, 7 with a larger budget, 2 with other settings`; empty: none of it. */
+/** `3 new runs, 7 with a larger budget, 2 with other settings`; empty: there are no changes. */
 export function differenceSummary({ changes }: Difference): string {
   const count = (test: (change: Change) => boolean) => changes.filter(test).length;
   const [fresh, longer] = [count(({ kind }) => kind === 'new'), count(({ kind }) => kind === 'longer')];
@@ -31,7 +31,7 @@ export function differenceSummary({ changes }: Difference): string {
   ].join(', ');
 }
 
-/** What a launch would change, group by group, and what it would leave alone. Plain text. */
+/** What a launch would change, group by group, and what it would not. Plain text. */
 export function differenceLines(difference: Difference, options: LineOptions): string[] {
   const { changes, absent } = difference;
   const groups = groupBy(changes, ({ run }) => run.group);
@@ -65,7 +65,7 @@ function groupTexts(changes: readonly Change[], { width, leavesBroken, isWhole }
   ];
 }
 
-/** New runs that are not those whose names they would have; most often a budget that the file does not call so. */
+/** New runs whose names are taken by other runs, most often because of a budget that is not in `extends`. */
 function distinctTexts(fresh: readonly Change[], width: number): string[] {
   const told = fresh.flatMap(({ run, distinctFrom }) => (distinctFrom === null ? [] : [{ run, ...distinctFrom }]));
   const other = told.find(({ parameters }) => parameters !== null);
@@ -83,7 +83,7 @@ function distinctTexts(fresh: readonly Change[], width: number): string[] {
   ];
 }
 
-/** Runs that the file would now call otherwise. */
+/** Runs that the file would now name differently. */
 function keptTexts(changes: readonly Change[], width: number): string[] {
   const kept = changes.filter(({ nameByFile }) => nameByFile !== null);
   const [first] = kept;
@@ -93,7 +93,7 @@ function keptTexts(changes: readonly Change[], width: number): string[] {
   return [named(kept, head, width - tail.length) + tail];
 }
 
-/** Runs that are done, and would do something else today. */
+/** Done runs that the file would now run differently. */
 function changedTexts(changes: readonly Change[], isWhole: boolean): string[] {
   const changed = changes.filter(({ changedSince }) => changedSince.length > 0);
   const isAll = isWhole && changes.every(({ state, changedSince }) => state !== 'done' || changedSince.length > 0);
@@ -114,7 +114,7 @@ function named(changes: readonly Change[], head: string, width: number): string 
   return head + compactNames(names, width - head.length);
 }
 
-/** What becomes of runs whose budget grew, by where they are. */
+/** What happens to runs whose budget grew, by state. */
 function longerWords(changes: readonly Change[], leavesBroken: boolean): string {
   const parts = groupBy(changes, ({ state }) => longerPart(state, leavesBroken));
   return [...parts].map(([part, runs]) => `${stateCounts(runs)} ${part}`).join('; ');
@@ -127,7 +127,7 @@ function longerPart(state: RunWord | null, leavesBroken: boolean): string {
   return leavesBroken ? 'left as they are' : 'to be started again with it';
 }
 
-/** Settings that differ, with whom they find in time. */
+/** Changed settings, and the runs that they still affect. */
 function settingTexts(changes: readonly Change[]): string[] {
   const each = changes.flatMap((change) => change.settings.map((setting) => ({ change, text: settingText(setting) })));
   return [...groupBy(each, ({ text }) => text)].map(([text, found]) => {
@@ -144,7 +144,7 @@ function settingTexts(changes: readonly Change[]): string[] {
   });
 }
 
-/** `retry: none → 3 retries`, `command changed`. */
+/** A changed setting: `retry: none → 3 retries`, `command changed`. */
 function settingText({ key, was, now }: Setting): string {
   if (was === null && now === null) return `${key} changed`;
   return `${key} ${was ?? 'not set'} → ${now ?? 'not set'}`;
@@ -155,7 +155,7 @@ function againText(changes: readonly Change[], leavesBroken: boolean): string {
   return `${stateCounts(changes)} ${what}`;
 }
 
-/** `2 queued, 1 running`, in the order of a run's life. */
+/** Counts by state: `2 queued, 1 running`, in the order of a run's life. */
 function stateCounts(changes: readonly { readonly state: RunWord | null }[]): string {
   const counts = groupBy(changes, ({ state }) => state ?? 'unfinished');
   const inOrder = [...counts].sort(([a], [b]) => life.indexOf(a) - life.indexOf(b));
@@ -182,7 +182,7 @@ function absentLines({ sweep, changes, absent }: Difference, width: number): str
   ];
 }
 
-/** Why runs that look alike are others. */
+/** Why runs that look alike are different ones. */
 function otherTexts(changes: readonly Change[], absent: Difference['absent']): string[] {
   const fresh = changes.filter(({ kind }) => kind === 'new');
   return [...groupBy(absent, ({ group }) => group)].flatMap(([group, runs]) => {
@@ -199,12 +199,12 @@ function otherTexts(changes: readonly Change[], absent: Difference['absent']): s
   });
 }
 
-/** Whether a parameter may be one that belongs into `extends`. */
+/** Whether a parameter probably belongs into `extends`. */
 function isBudget(name: string, was: unknown, is: unknown): boolean {
   return typeof was === 'number' && typeof is === 'number' && is > was && !isRepetition(name);
 }
 
-/** One number that all runs had and that is larger now: most often how long they train. */
+/** A number that all runs had and that is larger now: most often the length of training. */
 function budgetTexts(fresh: readonly Parameterized[], before: readonly Parameterized[]): string[] {
   const onlyNumber = (runs: readonly Parameterized[], name: string): number | null => {
     const values = new Set(runs.map(({ parameters }) => parameterOf(parameters, name)));
@@ -221,7 +221,7 @@ function budgetTexts(fresh: readonly Parameterized[], before: readonly Parameter
   return [`  ${words.join(', ')}; to continue those runs instead: extends: [${names.join(', ')}]`];
 }
 
-/** A parameter that all runs of the file have and those before had not, or the other way round. */
+/** Parameters that all runs of the file have and earlier ones had not, or the reverse. */
 function parameterTexts(fresh: readonly Parameterized[], before: readonly Parameterized[]): string[] {
   const [now, then] = [fresh, before].map((runs) => new Set(runs.flatMap(({ parameters }) => Object.keys(parameters))));
   const added = [...now!].filter((name) => !then!.has(name));
@@ -233,7 +233,7 @@ function parameterTexts(fresh: readonly Parameterized[], before: readonly Parame
   return words.length === 0 ? [] : [`  other parameters make other runs: ${words.join(', ')}`];
 }
 
-/** A group that may have been given another name. */
+/** A group that was probably renamed. */
 function groupTextsOf(group: string, fresh: readonly Change['run'][], before: readonly Parameterized[]): string[] {
   const keys = new Set(before.map(({ parameters }) => identityOf('', parameters, [])));
   const same = fresh.find((run) => keys.has(identityOf('', run.parameters, [])));
@@ -246,7 +246,7 @@ function groupTextsOf(group: string, fresh: readonly Change['run'][], before: re
 
 type Parameterized = Pick<Change['run'], 'parameters'>;
 
-/** Chooses these runs and no others: by their group, where the file has nothing of it, else by name. */
+/** A query that selects exactly these runs: by group if the file no longer has it, else by name. */
 function queryOf(sweep: string, runs: Difference['absent'], named: ReadonlySet<string>): string {
   const groups = [...new Set(runs.map(({ group }) => group))].filter((group) => !named.has(group));
   const names = runs.filter(({ group }) => named.has(group)).map(({ name }) => name);

@@ -12,7 +12,7 @@ import { MASK } from '../../text/redaction.js';
 import { changedSince, type ExistingRun } from './existing-runs.js';
 
 /**
- * A run and what is left to do of it. `started`, `environment`: digests of what it is started with, where the run is shown without
+ * A run and what is left to do of it. `started`, `environment`: digests of its start parameters, if the run itself is shown without
  * secrets.
  */
 export type Planned = {
@@ -22,35 +22,35 @@ export type Planned = {
   readonly environment?: string;
 };
 
-/** Something that the file says of a run otherwise than before; null: as usual, or not at all. */
+/** A setting that the file changes; null: the default, or not set. */
 export type Setting = { readonly key: string; readonly was: string | null; readonly now: string | null };
 
 /**
- * What a launch does to one run: it starts a new one, lets one go on to a larger budget, starts one again that did not get to
- * its end, or nothing.
+ * The effect of a launch on one run: it starts a new one, continues one with a larger budget, restarts one that did not finish, or
+ * nothing.
  */
 export type Change = Planned & {
   readonly kind: 'new' | 'longer' | 'again' | 'same';
-  /** As the supervisor knows it; null: it does not, or there is none. */
+  /** The supervisor's row; null: there is none. */
   readonly row: RunSummary | null;
-  /** Null: it is not there yet, or nobody knows. */
+  /** Null: it does not exist yet, or its state is unknown. */
   readonly state: RunWord | null;
   /** How its budget grew, in words; null: it did not. */
   readonly growth: string | null;
-  /** Only of runs that have not ended: others are treated by the file when they start again. */
+  /** Only for runs that have not ended: others get the file's settings when they start again. */
   readonly settings: readonly Setting[];
-  /** Only of done runs, which are not run again: what has changed since they ran, by key of the file. */
+  /** Only for done runs, which do not run again: what has changed since, by key of the file. */
   readonly changedSince: readonly string[];
-  /** The name that the file would give it now; null: that which it has. */
+  /** The name that the file would give it now; null: its present name. */
   readonly nameByFile: string | null;
-  /** Only of a new run whose name by the file is taken: that name, and the parameters of the run that has it. */
+  /** Only for a new run whose name by the file is taken: that name, and the parameters of the run that has it. */
   readonly distinctFrom: { readonly taken: string; readonly parameters: Parameters | null } | null;
 };
 
-/** A run of the sweep that the file does not name (any more), or never did, as a clone. `state` null: nobody knows it now. */
+/** A run of the sweep that the file does not (or no longer) contain, such as a clone. `state` null: unknown. */
 type AbsentRun = Pick<RunSummary, 'name' | 'group' | 'parameters'> & { readonly state: RunWord | null };
 
-/** A plan against what is there. `absent`: runs that the plan does not name, and that stay. */
+/** A plan compared with the existing runs. `absent`: runs that the plan does not contain, and that stay. */
 export type Difference = {
   readonly sweep: string;
   readonly changes: readonly Change[];
@@ -58,8 +58,8 @@ export type Difference = {
 };
 
 /**
- * `planned`: without secrets, as rows are. `leftOut`: groups of the file that are not planned. `names`, `existing`: absent for a plan
- * that does not regard other runs.
+ * `planned`: without secrets, like rows. `leftOut`: groups of the file that are not planned. `names`, `existing`: absent for a plan
+ * made without regard to existing runs.
  */
 export type Compared = {
   readonly plan: Plan;
@@ -69,7 +69,7 @@ export type Compared = {
   readonly existing?: readonly ExistingRun[];
 };
 
-/** @param rows All that the supervisor knows; none where it is not there. */
+/** @param rows All runs of the supervisor; empty if it is not up. */
 export function differenceOf(compared: Compared, rows: Iterable<RunSummary>): Difference {
   const { plan, planned, leftOut, names, existing = [] } = compared;
   const own = new Map([...rows].filter(({ sweep }) => sweep === plan.sweep).map((row) => [row.name, row]));
@@ -87,7 +87,7 @@ export function differenceOf(compared: Compared, rows: Iterable<RunSummary>): Di
   });
   const wanted = new Set<string>(planned.map(({ run }) => run.name));
   const there = [...own.values(), ...existing.filter(({ name }) => !own.has(name)).map(absentRun)];
-  // No file names the runs of an open group.
+  // The file does not contain the runs of an open group.
   const open = plan.groups.filter((group) => group.open !== undefined).map((group) => group.name);
   const others = new Set<string>([...leftOut, ...open]);
   const absent = there.filter(({ name, group }) => !wanted.has(name) && !others.has(group));
@@ -105,17 +105,17 @@ function absentRun({ name, group, parameters, attempts }: ExistingRun): AbsentRu
   return { name, group, parameters, state: outcome === null ? null : endStateOf(outcome.kind) };
 }
 
-/** Whether there is anything of the sweep yet. */
+/** Whether the sweep has any runs yet. */
 export function isKnown({ changes, absent }: Difference): boolean {
   return absent.length > 0 || changes.some(({ row, standing }) => row !== null || standing.state !== 'new');
 }
 
-/** Whether there are done runs that the file would run otherwise today. */
+/** Whether the file would run some done runs differently. */
 export function isOutdated({ changes }: Difference): boolean {
   return changes.some(({ changedSince }) => changedSince.length > 0);
 }
 
-/** Whether the file itself says something else than before, so that runs come, go on or are treated otherwise. */
+/** Whether the file itself has changed, so that runs are added, continue or get other settings. */
 export function isEdited({ changes }: Difference): boolean {
   return changes.some(({ kind, settings }) => kind === 'new' || kind === 'longer' || settings.length > 0);
 }
@@ -126,7 +126,7 @@ export function resumes({ kind, row, standing }: Pick<Change, 'kind' | 'row' | '
   return row === null ? standing.state !== 'new' : row.attempt > 0;
 }
 
-/** Whether a change of settings finds the run before it starts. */
+/** Whether changed settings apply to the run before it starts. */
 export function isQueued(state: RunWord | null): boolean {
   return state === 'queued' || state === 'held';
 }
@@ -138,7 +138,7 @@ export function isUp(state: RunWord | null): boolean {
 
 type Facts = Pick<Change, 'kind' | 'state' | 'growth' | 'settings'>;
 
-/** Where no supervisor knows the run. */
+/** The change of a run that no supervisor knows. */
 function changeByDirectory({ standing: { state, reason, grown } }: Planned): Facts {
   const rest = { settings: [], growth: null } as const;
   if (grown !== undefined) return { ...rest, kind: 'longer', state: grown.wasDone ? 'done' : null, growth: reason };
@@ -155,14 +155,14 @@ function changeByRow({ run, standing, started }: Planned, row: RunSummary): Fact
   }
   const growth = state === 'stopping' ? null : budgetGrowth(run, row);
   const isSettled = row.next !== null && row.next !== undefined;
-  // What goes on by another plan already is treated by that from then on; the row tells of the present attempt alone.
+  // A run that will continue by another plan has the settings of that one; its row only shows the present attempt.
   const settings = isSettled
     ? []
     : [...settingsOf(run, row, growth !== null), ...startSettings(started ?? startDigests(run), row)];
   return { kind: growth === null ? 'same' : 'longer', state, growth, settings };
 }
 
-/** By what it does now, or is to go on with already. */
+/** How the budget grew, compared with the present attempt or the one that will follow it. */
 function budgetGrowth({ budget = [], parameters }: PlannedRun, { parameters: now, next }: RunSummary): string | null {
   const only = (all: Parameters): Parameters =>
     Object.fromEntries(Object.entries(all).filter(([name]) => budget.includes(name)));
@@ -171,7 +171,7 @@ function budgetGrowth({ budget = [], parameters }: PlannedRun, { parameters: now
 
 function settingsOf(run: PlannedRun, row: RunSummary, isLonger: boolean): Setting[] {
   const values = parameterSettings(run, row);
-  // A command holds the parameters.
+  // The command contains the parameters.
   const isOtherwise = !isLonger && values.length === 0 && JSON.stringify(run.argv) !== JSON.stringify(row.argv);
   return [
     ...policySettings(run, row),
@@ -181,7 +181,7 @@ function settingsOf(run: PlannedRun, row: RunSummary, isLonger: boolean): Settin
   ];
 }
 
-/** A supervisor of an older build does not say how it treats a run. */
+/** Changed settings of the policy. An older supervisor does not send the present ones. */
 function policySettings(run: PlannedRun, { policy: before }: RunSummary): Setting[] {
   if (before === undefined) return [];
   const now = policyOf(run);
@@ -191,20 +191,20 @@ function policySettings(run: PlannedRun, { policy: before }: RunSummary): Settin
     .filter(({ was, now: is }) => was !== is);
 }
 
-/** Of what a run is started with it is known only that it is another. A supervisor of an older build does not say. */
+/** Changed start parameters, of which only digests are known. An older supervisor does not send them. */
 function startSettings(now: ReturnType<typeof startDigests>, { started: before }: RunSummary): Setting[] {
   if (before === undefined) return [];
   const keys = [...new Set([...Object.keys(before), ...Object.keys(now)])];
   return keys.filter((key) => before[key] !== now[key]).map((key) => ({ key, was: null, now: null }));
 }
 
-/** A run keeps the copy of the code that it has; what may change is whether it has one. */
+/** Whether the run starts from a snapshot has changed; an existing snapshot is kept. */
 function codeSettings({ snapshot }: PlannedRun, row: RunSummary): Setting[] {
   const [was, now] = [row.snapshot, snapshot].map((each) => (each === undefined ? 'live' : 'snapshot'));
   return was === now ? [] : [{ key: 'code', was: was!, now: now! }];
 }
 
-/** Those that are not budget: of a run that waits, they may be others under the same name. */
+/** Changed parameters that are not budget, which a queued run may have under the same name. */
 function parameterSettings({ parameters, budget = [] }: PlannedRun, { parameters: before }: RunSummary): Setting[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(parameters)])].filter(
     (name) => !budget.includes(name),

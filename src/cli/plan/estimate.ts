@@ -10,15 +10,15 @@ import { durationRange } from '../../text/duration.js';
 import { counted } from '../../text/numbers.js';
 import { type Change, type Difference, isUp } from './difference.js';
 
-/** Where runs are to go. */
+/** The slots for the runs. */
 export type Room = { readonly cpuSlots: number; readonly gpus: number };
 
-/** How long a sweep takes as it is edited, and how many seconds of that the edit adds; null: nothing tells. */
+/** How long the edited sweep takes, and how many seconds of that the edit adds; null: unknown. */
 export type Estimate = { readonly total: TimeRange; readonly added: number; readonly room: Room } | null;
 
 type Fleeting = Pick<Fleet, 'runs' | 'sweeps' | 'status'>;
 
-/** By the runs of a supervisor. @param now Unix ms. */
+/** Estimates by a supervisor's runs. @param now Unix ms. */
 export function estimateLive(
   difference: Difference,
   plan: Plan,
@@ -36,7 +36,7 @@ export function estimateLive(
   });
 }
 
-/** By what the runs' directories say of their attempts. @param now Unix ms. */
+/** Estimates by the attempts in the runs' directories. @param now Unix ms. */
 export function estimateAtRest(
   difference: Difference,
   plan: Plan,
@@ -50,10 +50,10 @@ export function estimateAtRest(
   return estimate(difference, rows, { plan, before: setting, room, leavesBroken: false });
 }
 
-/** `room`: what is asked for; absent: as it is. `leavesBroken`: runs that did not get to their end are not started again. */
+/** `room`: the requested slots; absent: unchanged. `leavesBroken`: interrupted and failed runs are not started again. */
 type Launching = { readonly room?: Room; readonly leavesBroken: boolean; readonly now: number };
 
-/** `~12m more, 20-35m in all (2 slots)`; null: nothing is known. `isLive`: it is added to what is under way. */
+/** `~12m more, 20-35m in all (2 slots)`; null: unknown. `isLive`: the sweep is already running. */
 export function estimateWords(estimate: Estimate, isLive: boolean): string | null {
   if (estimate === null) return null;
   const { total, added, room } = estimate;
@@ -84,7 +84,7 @@ function estimate(difference: Difference, before: readonly BudgetedRun[], settin
       return [change.run.id, after(change, row, { room, leavesBroken })];
     }),
   );
-  // In the order of the file, as far as the file says; the rest of what is there stays as it is.
+  // In file order for runs of the file; other runs keep their place.
   const runs = [...changed.values(), ...before.filter(({ id }) => !changed.has(id))];
   const needs = needsOf(plan, setting.before);
   const result = addedTime({
@@ -115,14 +115,14 @@ function isBroken(state: RunWord): boolean {
   return state === 'failed' || state === 'killed' || state === 'lost';
 }
 
-/** It has the rest of its budget to do after its present attempt. */
+/** A live run with the rest of its budget to do after its present attempt. */
 function goingOn({ units }: BudgetedRun, row: BudgetedRun): BudgetedRun {
   return units === null || row.units === null
     ? { ...row, units: null, moreUnits: 1 }
     : { ...row, moreUnits: units - row.units };
 }
 
-/** It begins where it has come to, by the budget it has now. */
+/** A run that starts again, from its progress relative to its present budget. */
 function startedAgain(now: BudgetedRun, row: BudgetedRun): BudgetedRun {
   const share = now.units === null || row.units === null ? 1 : row.units / now.units;
   const progress = (row.state === 'done' ? 1 : (row.progress ?? 0)) * share;
@@ -140,7 +140,7 @@ function newRun({ id, sweep, group, parameters, priority, resources }: PlannedRu
 
 type Row = Omit<BudgetedRun, 'units' | 'moreUnits'>;
 
-/** What the directory of a run says of its last attempt; null: it was never started. */
+/** A run by the record of its last attempt; null: it was never started. */
 function recordedRun({ run, standing }: Change): Row | null {
   const record = standing.state === 'new' ? null : readRunRecord(run.directory);
   const last = record?.attempts.at(-1);
@@ -160,14 +160,14 @@ function recordedRun({ run, standing }: Change): Row | null {
   };
 }
 
-/** What is budget of a run of the sweep: as the file says of it, or of its group. */
+/** Returns the budget parameters of a run: as the file has them for it, or for its group. */
 function budgets({ sweep, changes }: Difference): (row: RunSummary) => readonly string[] {
   const byRun = new Map(changes.map(({ run }) => [run.id, run.budget ?? []]));
   const byGroup = new Map(changes.map(({ run }) => [run.group, run.budget ?? []]));
   return (row) => (row.sweep === sweep ? (byRun.get(row.id) ?? byGroup.get(row.group) ?? []) : []);
 }
 
-/** With its budget apart. Where several numbers are budget, nobody knows which of them its time goes by. */
+/** Separates a run's budget from its parameters. With several numbers it is unknown which one determines its duration. */
 function budgeted(row: Row, budget: readonly string[]): BudgetedRun {
   const amounts = budget.filter((name) => Object.hasOwn(row.parameters, name)).map((name) => row.parameters[name]);
   const [amount = 1] = amounts;

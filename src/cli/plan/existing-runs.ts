@@ -7,10 +7,10 @@ import { identityOf } from '../../spec/expand/identity.js';
 import type { KnownRun } from '../../spec/expand/kept-names.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 
-/** A run of the sweep before a launch. `record`: what its directory says; null: it has none. */
+/** A run of the sweep before a launch. `record`: its run.json; null: it has none. */
 export type ExistingRun = KnownRun & { readonly record: RunRecord | null };
 
-/** The runs of a sweep that exist: those that have a directory, and those that only the supervisor knows. */
+/** The existing runs of a sweep: those with a directory, and those that only the supervisor knows. */
 export function existingRuns(runsDirectory: string, sweep: string, rows: Iterable<RunSummary>): ExistingRun[] {
   const runs = new Map<string, ExistingRun>();
   for (const record of eachRunRecord(join(runsDirectory, sweep))) {
@@ -25,23 +25,27 @@ export function existingRuns(runsDirectory: string, sweep: string, rows: Iterabl
   return [...runs.values()];
 }
 
-/** The same for commands that differ in nothing but how numbers are written, and in the order of options: of keys in the file. */
+/**
+ * A key that is equal for commands that differ only in the notation of numbers and the order of options, which may change with the
+ * file's keys.
+ */
 function commandKey(argv: readonly string[]): string {
   const words = argv.map(plainly);
   const isOption = (word: string) => /^-|=/.test(word);
   return JSON.stringify([words.filter((word) => !isOption(word)), words.filter(isOption).sort()]);
 }
 
-/** A word whose number is written in one way: `--lr=1e-3` as `--lr=0.001`. */
+/** A word with its number in one notation: `--lr=1e-3` as `--lr=0.001`. */
 function plainly(word: string): string {
   return word.replace(/(?<=^|=)[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i, (number) => String(Number(number)));
 }
 
 /**
- * What a run would be started with now and was not at its last attempt, by key of the sweep file. Nothing where its budget is
- * another one, as the command holds that.
+ * The start parameters that have changed since a run's last attempt, by key of the sweep file. Empty if its budget differs, as the
+ * command contains that.
  *
- * @param run Without secrets, as records are. @param environment Digest of its environment; the record of an older build has none.
+ * @param run Without secrets, like records.
+ * @param environment Digest of its environment; the record of an older build has none.
  */
 export function changedSince(run: PlannedRun, environment: string, record: RunRecord): string[] {
   if (identityOf('', run.parameters, []) !== identityOf('', record.parameters, [])) return [];
@@ -49,7 +53,7 @@ export function changedSince(run: PlannedRun, environment: string, record: RunRe
   const isSnapshot = run.snapshot !== undefined || record.snapshot !== undefined;
   return [
     ...(commandKey(run.argv) === commandKey(record.argv) ? [] : ['command']),
-    // A copy of the code has paths of its own in it.
+    // A snapshot's paths in the environment differ.
     ...(isSnapshot || (record.environmentDigest ?? environment) === environment ? [] : ['env']),
     ...(cwd(run) === cwd(record) ? [] : ['cwd']),
   ];

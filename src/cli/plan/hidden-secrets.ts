@@ -5,8 +5,8 @@ import { compactNames } from './compact-names.js';
 import type { Planned } from './difference.js';
 
 /**
- * The plan as it may be shown: `***` for every secret of the person's environment or of the sweep file's, in commands,
- * environments and parameters. What is shown is then no longer what is run, so nothing but a display takes it.
+ * The plan as it may be shown: `***` for every secret of the user's environment or of the sweep file, in commands, environments and
+ * parameters. It no longer is what runs, so it is for display only.
  */
 export function withoutSecrets(
   planned: readonly Planned[],
@@ -41,14 +41,14 @@ function hidden(run: PlannedRun, redact: Redact): PlannedRun {
   };
 }
 
-/** Names are shortened to this many columns. */
+/** Width in columns to which names are shortened. */
 const WIDTH = 60;
 
 /**
- * What a person should know whose secrets stand in command lines: nothing of ours shows them, but the system does, to
- * everyone. Null: none do.
+ * A warning for users with secrets in command lines: this program does not show them, but the operating system does, to everyone.
+ * Null: there are none.
  *
- * @param environment Of the person: what secrets there are.
+ * @param environment The user's environment, which defines the secrets.
  */
 export function exposedSecrets(
   runs: readonly PlannedRun[],

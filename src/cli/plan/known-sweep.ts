@@ -7,10 +7,13 @@ import { differenceLines, differenceSummary } from './difference-lines.js';
 import { type Estimate, estimateAtRest, estimateLive, estimateWords, type Room } from './estimate.js';
 import { withoutSecrets } from './hidden-secrets.js';
 
-/** Who only looks does not wait longer for a supervisor that says nothing, ms. */
+/** Time limit for a supervisor's answer when a command only reads, ms. */
 const PATIENCE_MS = 2000;
 
-/** The supervisor that is up, with all it knows; null: none is, or it does not answer. Starts none. The caller closes it. */
+/**
+ * The fleet of a running supervisor with its complete state; null: none is up, or it does not answer. Starts none. The caller
+ * closes it.
+ */
 export async function fleetIfUp(runsDirectory: string): Promise<Fleet | null> {
   const fleet = await connect(runsDirectory, PATIENCE_MS);
   if (fleet === null) return null;
@@ -18,13 +21,13 @@ export async function fleetIfUp(runsDirectory: string): Promise<Fleet | null> {
   return fleet;
 }
 
-/** A plan against what is there. `fleet`: null where no supervisor is up. */
+/** A plan compared with the existing runs. `fleet` null: no supervisor is up. */
 export function differenceFrom(read: ReadPlan, fleet: Pick<Fleet, 'runs'> | null): Difference {
   const planned = withoutSecrets(read.planned, definedEnvironment());
   return differenceOf({ ...read, planned }, fleet?.runs.values() ?? []);
 }
 
-/** How long it will take. `room`: of the machine, where no supervisor says what there is. `now`: Unix ms. */
+/** The estimated duration. `room`: of the machine, if there is no supervisor. `now`: Unix ms. */
 export function estimateOf(
   difference: Difference,
   { plan }: Pick<ReadPlan, 'plan'>,
@@ -35,7 +38,7 @@ export function estimateOf(
   return estimateLive(difference, plan, fleet, { room, leavesBroken: false, now });
 }
 
-/** The estimate in words: what an edit adds where the sweep is under way, else the whole. */
+/** The estimate in words: what an edit adds to a running sweep, else the total. */
 export function timeOf(estimate: Estimate, difference: Difference): string | null {
   return estimateWords(estimate, isKnown(difference) && difference.changes.some(({ row }) => isUnderWay(row?.state)));
 }
@@ -44,7 +47,7 @@ function isUnderWay(state: string | undefined): boolean {
   return state !== undefined && ['queued', 'starting', 'running', 'paused'].includes(state);
 }
 
-/** What a launch changes of a sweep that is known, for the person who is asked whether to. */
+/** The changes of a known sweep, for the user's confirmation. */
 export function editLines(
   difference: Difference,
   read: ReadPlan,
@@ -57,7 +60,7 @@ export function editLines(
   return [head, ...differenceLines(difference, { width: width - 2, leavesBroken: false }).map((line) => `  ${line}`)];
 }
 
-/** Slots as the supervisor has granted them, and as is asked for. */
+/** The slots that the supervisor uses, with the requested changes. */
 function roomOf({ status }: Pick<Fleet, 'status'>, options: SlotOptions): Room {
   const { slots, gpus } = requestedSlots(options);
   const free = status.gpus.filter(({ drained, leasedBy }) => !drained && leasedBy === null).length;

@@ -3,12 +3,12 @@ import { type Change, type Difference, resumes } from './difference.js';
 import type { Estimate } from './estimate.js';
 import { policyWords } from '../../spec/policy/policy-words.js';
 
-/** What a launch meets and how long it takes, as far as that is known. */
+/** The changes and the duration of a launch, as far as known. */
 type Outlook = { readonly difference: Difference; readonly estimate: Estimate };
 
 /**
- * The plan for scripts: `--dry-run --json`. One object; runs in launch order. `state` is what their directories say, `live` what
- * the supervisor does; null: it is not there, or does not know the run.
+ * The plan for scripts: `--dry-run --json`. One object; runs in launch order. `state` is that of their directories, `live` the
+ * supervisor's; null: it is not up, or does not know the run.
  */
 export function planJson({ difference, estimate }: Outlook, plan: Plan, slots: readonly string[]): object {
   return {
@@ -44,7 +44,7 @@ export function planJson({ difference, estimate }: Outlook, plan: Plan, slots: r
   };
 }
 
-/** Runs by what becomes of them; those that get a larger budget by where they are. */
+/** Counts of runs by change; those with a larger budget by state. */
 function countsOf({ changes }: Difference): object {
   const count = (kind: Change['kind']) => changes.filter((change) => change.kind === kind).length;
   const longer: Record<string, number> = {};

@@ -12,20 +12,19 @@ import { type Change, type Difference, isEdited, isKnown, isOutdated, isQueued, 
 import { differenceLines, differenceSummary } from './difference-lines.js';
 
 type PlanOptions = {
-  /** Columns to lay out in. */
+  /** Width of the layout in columns. */
   readonly width: number;
-  /** The command of every run instead of the first of each group, and every run by name. */
+  /** Show the command of every run instead of the first of each group, and the names of all runs. */
   readonly verbose: boolean;
-  /** `cpu 0`, `gpu 3`: where runs would go. */
+  /** The slots of the runs: `cpu 0`, `gpu 3`. */
   readonly slots: readonly string[];
-  /** How long it takes, in words; null: nobody knows. */
+  /** The estimated duration in words; null: unknown. */
   readonly time: string | null;
 };
 
 /**
- * What `--dry-run` prints: the sweep, what a launch would change of it where it is known, then each group with its runs, what
- * varies, its command, and what is under way, skipped or resumed and why. Plain text; every command can be copied into a shell
- * as it stands.
+ * The output of `--dry-run`: the sweep, the changes of a known one, then each group with its runs, varying parameters, command, and
+ * which runs are live, skipped or resumed and why. Plain text; every command can be copied into a shell.
  */
 export function planLines(difference: Difference, plan: Plan, options: PlanOptions): string[] {
   const planned = difference.changes;
@@ -53,11 +52,11 @@ export function planLines(difference: Difference, plan: Plan, options: PlanOptio
       ? []
       : ['', ...wrap('Commands are those of the first run of each group; --verbose shows all.', width, '')]),
   ];
-  // A command may hold a whole script.
+  // A command may contain a whole script.
   return lines.flatMap((line) => line.split('\n'));
 }
 
-/** What a launch changes of what is there; nothing where the file says what it said before. */
+/** The changes of existing runs; empty if the file is unchanged. */
 function edit(difference: Difference, width: number): string[] {
   const isRenamed = difference.changes.some(({ nameByFile }) => nameByFile !== null);
   const isNews = isEdited(difference) || isOutdated(difference) || isRenamed || difference.absent.length > 0;
@@ -71,7 +70,7 @@ function fact(name: string, text: string, width: number): string[] {
   return wrap(text, width - 9, '').map((line, index) => `  ${(index === 0 ? name : '').padEnd(7)}${line}`);
 }
 
-/** `48 runs in 4 groups, + 5 prerequisites`. */
+/** The totals: `48 runs in 4 groups, + 5 prerequisites`. */
 function totals(planned: readonly Change[], plan: Plan): string {
   const prerequisites = new Set(plan.groups.filter(({ prerequisite }) => prerequisite).map(({ name }) => name));
   const asked = planned.filter(({ run }) => !prerequisites.has(run.group));
@@ -83,14 +82,14 @@ function totals(planned: readonly Change[], plan: Plan): string {
   return further === 0 ? whole : `${whole}; up to ${further} more are proposed one by one`;
 }
 
-/** Runs of an open group that are not in the plan. */
+/** Number of an open group's runs that are not in the plan. */
 function furtherOf({ name, open }: PlannedGroup, planned: readonly Change[]): number {
   return open === undefined ? 0 : Math.max(0, open.cap - planned.filter(({ run }) => run.group === name).length);
 }
 
 const words: Record<Completion['state'], string> = { new: 'to start', resume: 'to resume', done: 'already done' };
 
-/** `3 to start, 2 running, 1 already done`. */
+/** What is left to do: `3 to start, 2 running, 1 already done`. */
 function work(planned: readonly Change[]): string {
   const counts = groupBy(planned, (change) => liveState(change) ?? change.standing.state);
   const order = [...Object.keys(words).slice(0, 2), ...runStates, 'done'];
@@ -100,7 +99,7 @@ function work(planned: readonly Change[]): string {
     .join(', ');
 }
 
-/** Where a run is that has not ended; null: there is none of it, or it has. */
+/** The state of a run that has not ended; null: it has, or does not exist. */
 function liveState({ row }: Change): RunWord | null {
   return row === null || hasEnded(row.state) ? null : row.state;
 }
@@ -125,11 +124,11 @@ function slurmText(slots: readonly string[]): string {
 type GroupOptions = {
   readonly width: number;
   readonly verbose: boolean;
-  /** Directory that commands start in unless they say so. */
+  /** Directory that commands start in by default. */
   readonly from: string;
 };
 
-/** A group of the plan: heading, names, what varies, command, and what will not simply be started. */
+/** The lines of a group: heading, names, varying parameters, command, and runs that are not simply started. */
 function groupLines(group: PlannedGroup, planned: readonly Change[], options: GroupOptions): string[] {
   const { width, verbose } = options;
   return [
@@ -142,7 +141,7 @@ function groupLines(group: PlannedGroup, planned: readonly Change[], options: Gr
   ];
 }
 
-/** `sft`, `prepare with the same N`, `its own run of train or filter`. */
+/** The needs of a group in words: `sft`, `prepare with the same N`, `its own run of train or filter`. */
 function needWords({ needs, needsBy = [] }: PlannedGroup): string[] {
   const after = needsBy.filter(({ by }) => by.length === 0).map(({ group }) => group);
   const keyed = needsBy.filter(({ by }) => by.length > 0);
@@ -156,7 +155,7 @@ function needWords({ needs, needsBy = [] }: PlannedGroup): string[] {
 function heading({ name, title, prerequisite }: PlannedGroup, planned: readonly Change[], width: number): string[] {
   const count = `${planned.length} ${prerequisite ? 'prerequisite' : 'run'}${planned.length === 1 ? '' : 's'}`;
   const [first = name, ...more] = wrap(title === null ? name : `${name}  ${title}`, width - count.length - 2, '');
-  // The two blanks between name and title are lost in wrapping.
+  // Wrapping removes one of the two blanks between name and title.
   const line = title === null || !first.startsWith(`${name} `) ? first : `${name}  ${first.slice(name.length + 1)}`;
   const indent = ' '.repeat(name.length + 2);
   return [`${line.padEnd(width - count.length - 1)} ${count}`, ...more.map((text) => `${indent}${text}`)];
@@ -184,7 +183,7 @@ function names(planned: readonly Change[], width: number): string[] {
   });
 }
 
-/** Which parameters differ between the runs of the group, and their values. */
+/** The parameters that differ between the runs of the group, and their values. */
 function variation(planned: readonly Change[], width: number): string[] {
   const runs = planned.map(({ run }) => run);
   const varying = varyingNames(runs).map((name) => {
@@ -200,7 +199,7 @@ function variation(planned: readonly Change[], width: number): string[] {
   return varying.flatMap((text, index) => labelled(index === 0 ? 'varies' : '', text, width));
 }
 
-/** How the runs are treated where that is not the usual way; what is not so for all of them says for which. */
+/** Settings that differ from the defaults; those of some runs only are listed with the runs. */
 function policy(planned: readonly Change[], width: number): string[] {
   const said = groupBy(
     planned.flatMap(({ run }) => policyWords(run).map((words) => ({ words, name: run.name }))),
@@ -214,7 +213,7 @@ function policy(planned: readonly Change[], width: number): string[] {
   return facts.length === 0 ? [] : labelled('policy', facts.join('; '), width);
 }
 
-/** What is under way, skipped or resumed, and why; new runs need no explanation. */
+/** Runs that are live, skipped or resumed, and why; new runs need no explanation. */
 function standings(planned: readonly Change[], width: number): string[] {
   const told = planned.filter((change) => change.standing.state !== 'new' || liveState(change) !== null);
   const alike = groupBy(told, (change) => `${labelOf(change)} ${reasonOf(change)}`);
@@ -240,7 +239,7 @@ function labelOf(change: Change): string {
   return liveState(change) ?? label(change.standing.state);
 }
 
-/** Why it is where it is, and what becomes of it. */
+/** Why the run is in its state, and what happens to it. */
 function reasonOf(change: Change): string {
   const { row, growth, standing } = change;
   const state = liveState(change);
@@ -261,7 +260,7 @@ function everyRun(planned: readonly Change[], options: GroupOptions): string[] {
   ]);
 }
 
-/** The exact command, to be copied into a shell. */
+/** The exact command for a shell. */
 function command(change: Change, { width, from }: GroupOptions): string[] {
   const { run } = change;
   const argv = resumes(change) ? [...run.argv, ...run.resumeArgs] : run.argv;

@@ -4,14 +4,14 @@ import { type LaunchOptions, projectOf, requestedSets } from '../options.js';
 
 type Options = Pick<LaunchOptions, 'set' | 'wandbProject' | 'perGpu'>;
 
-/** What of the options says what runs, and how many at once; slots and GPUs are kept by the supervisor. */
+/** The options that change what runs, and how many at once; the supervisor keeps slots and GPUs. */
 export function saidBy({ perGpu, ...options }: Options): SaidAtLaunch {
   return { set: requestedSets(options), ...(perGpu === undefined ? {} : { perGpu }) };
 }
 
 /**
- * What the last launch of a sweep said beside its file, and this one does not: without it the file means other runs. Null: there
- * is nothing. What is said otherwise now was thought of.
+ * Options of the sweep's last launch that this one lacks, so that the file would mean other runs. Null: there are none. Options
+ * that now have other values do not count, as that is intended.
  */
 export function leftOutNow(sweepDirectory: string, options: Options): SaidAtLaunch | null {
   const [before, now] = [saidAtLaunch(sweepDirectory), saidBy(options)];
@@ -21,7 +21,7 @@ export function leftOutNow(sweepDirectory: string, options: Options): SaidAtLaun
   return set.length === 0 && perGpu === undefined ? null : saidBy({ set, ...(perGpu === undefined ? {} : { perGpu }) });
 }
 
-/** `--set n_batches=500 --per-gpu 2`. */
+/** The options as they are typed: `--set n_batches=500 --per-gpu 2`. */
 export function optionWords({ set, perGpu }: SaidAtLaunch): string {
   const words = [
     ...set.map((word) => {
@@ -33,13 +33,13 @@ export function optionWords({ set, perGpu }: SaidAtLaunch): string {
   return words.join(' ');
 }
 
-/** The options with what was left out of them. */
+/** The options with the missing ones added. */
 export function withLeftOut<Given extends Options>(options: Given, { set, perGpu }: SaidAtLaunch): Given {
   const all = [...set, ...(options.set ?? [])];
   return { ...options, ...(all.length === 0 ? {} : { set: all }), ...(perGpu === undefined ? {} : { perGpu }) };
 }
 
-/** `N` of `A.N=[16, 64]` is another than that of `N=16`. */
+/** The name that an option sets: the `N` of `A.N=[16, 64]` is another one than that of `N=16`. */
 function nameOf(word: string): string {
   return word.slice(0, word.indexOf('='));
 }

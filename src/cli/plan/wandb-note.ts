@@ -4,14 +4,14 @@ import { hasWandbAccount } from '../../files/wandb-account.js';
 import { loggerEnvironment } from '../../spec/expand/wandb-run.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 
-/** Bytes; a longer file is no script. */
+/** Size limit in bytes; a longer file is not a script. */
 const MOST = 1 << 20;
 
 /**
- * Where programs that log with W&B or trackio write, where the first run's names one of them or a project is asked for; null: it
- * does not.
+ * A note on where programs with W&B or trackio write, if the first run's script names one of them or a project is set; null:
+ * neither.
  *
- * @param project The W&B project that the command line gives to all runs.
+ * @param project The W&B project that the command line sets for all runs.
  */
 export function wandbNote(
   runs: readonly PlannedRun[],

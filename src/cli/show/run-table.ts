@@ -16,20 +16,20 @@ import type { Line, Painted } from '../terminal.js';
 
 type RunTableOptions = {
   readonly sweeps: ReadonlyMap<string, SweepSummary>;
-  /** Columns of the terminal. */
+  /** Width of the terminal in columns. */
   readonly width: number;
   /** Unix ms. */
   readonly now: number;
   readonly colour: boolean;
-  /** Parameters and metrics to show in place of the metric that stands for the runs; absent: that one. */
+  /** Parameters and metrics to show instead of the default metric; absent: that one. */
   readonly columns?: readonly string[];
 };
 
-/** One line for each run, under titles: state, name, where, for how long, how far, the sweep's first metric, and why. */
+/** One line for each run, below titles: state, name, slot, duration, progress, the sweep's first metric, and the reason. */
 export function runTable(runs: readonly RunSummary[], options: RunTableOptions): Line[] {
   if (runs.length === 0) return [];
   const [titles, rule, ...rows] = tableLines(columnsOf(runs, options), options.width);
-  // The state stands first, so that it can be coloured once everything has its width.
+  // The state comes first, so that it can be coloured after the layout.
   const coloured = rows.map((row, index): Line => {
     const { state } = runs[index]!;
     return row.startsWith(state) ? [painted(state, toneOf[state]), row.slice(state.length)] : row;
@@ -63,15 +63,15 @@ function columnsOf(runs: readonly RunSummary[], { sweeps, now, columns: asked }:
   return columns.flatMap((column) => (column.spare === 0 ? column : ifAny(column)));
 }
 
-/** So much of why a run is as it is comes before the whole name of the run, columns. */
+/** Minimum width of the reason, which takes precedence over the full name of the run, in columns. */
 const leastWhy = 28;
 
-/** A column in which there is nothing is not needed. */
+/** Leaves out an empty column. */
 function ifAny(column: Column): Column[] {
   return column.cells.some((cell) => cell !== '') ? [column] : [];
 }
 
-/** What queries take for a name: a parameter of the run, or else the last value of a metric; undefined: it has neither. */
+/** The value of a name in queries: a parameter of the run, or else the last value of a metric; undefined: neither. */
 export function valueOf({ parameters, metrics }: RunSummary, name: string): ParameterValue | undefined {
   const parameter = parameterOf(parameters, name);
   if (parameter !== undefined) return parameter;
@@ -84,7 +84,7 @@ function cellOf(run: RunSummary, name: string): string {
   return typeof value === 'number' ? narrowNumber(value) : shortened(displayText(valueText(value)));
 }
 
-/** The metric that stands for the runs of each group; where that is not the same for all, each cell says its own. */
+/** The default metric of each group; if groups differ, each cell names its own. */
 function metricColumn(runs: readonly RunSummary[], sweeps: RunTableOptions['sweeps']): Column[] {
   const groupOf = ({ sweep, group }: RunSummary) => JSON.stringify([sweep, group]);
   const metrics = new Map(grouped(runs, groupOf).map((members) => [groupOf(members[0]!), metricOf(members, sweeps)]));
@@ -100,7 +100,7 @@ function metricColumn(runs: readonly RunSummary[], sweeps: RunTableOptions['swee
   return [{ title: headings.size === 1 ? displayText([...headings][0]!) : 'metric', align: 'right', spare: 1, cells }];
 }
 
-/** The metric that stands for the runs of a group, and what to call it. */
+/** The default metric of a group's runs, and its heading. */
 type Standing = { key: string; heading: string };
 
 function metricOf(runs: readonly RunSummary[], sweeps: RunTableOptions['sweeps']): Standing | null {
@@ -112,7 +112,7 @@ function metricOf(runs: readonly RunSummary[], sweeps: RunTableOptions['sweeps']
   return key === null ? null : { key, heading: metricHeading(key, choice, counting) };
 }
 
-/** How long it is up, or was, in its last attempt. */
+/** How long it is or was up in its last attempt. */
 function timeOf(run: RunSummary, now: number): string {
   const elapsed = elapsedMs(run, now);
   return elapsed === null ? '' : shortDuration(elapsed);
@@ -152,12 +152,12 @@ const toneOf: Readonly<Record<RunWord, Tone>> = {
   killed: 'warn',
 };
 
-/** The text in a colour. */
+/** A text in a colour. */
 export function painted(text: string, tone: Tone): Painted {
   return { text, look: codes[tone] };
 }
 
-/** One run as `status --json` and `ls --json` give it: a contract for scripts. Times are ISO 8601, memory is in MiB. */
+/** One run in `status --json` and `ls --json`; the format is stable. Times are ISO 8601, memory is in MiB. */
 export function runStatus(run: RunSummary): object {
   const { name, sweep, group, subgroup, state, reason, attempt, exit, pid, slot, gpus, ...more } = run;
   const {

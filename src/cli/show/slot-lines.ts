@@ -5,7 +5,7 @@ import { type Column, tableLines } from '../../text/table.js';
 
 type Gpu = FleetStatus['gpus'][number];
 
-/** How many slots there are and what is on them: a line for the CPU, and a table of the GPUs if there are any. */
+/** The slots and their runs: a line for the CPU, and a table of the GPUs if there are any. */
 export function slotLines({ cpu, gpus, problem }: FleetStatus, width: number): string[] {
   return [
     `CPU   ${cpu.busy} of ${cpu.slots} slots busy`,
@@ -55,7 +55,7 @@ function remarks({ drained, leasedBy, foreign, mps }: Gpu): string {
     .join('; ');
 }
 
-/** The slots as `status --json` and `slots --json` give them. A GPU's `name` is the model, its `gpu` what `--gpus` calls it. */
+/** The slots in `status --json` and `slots --json`. A GPU's `name` is the model, its `gpu` the name in `--gpus`. */
 export function slotsStatus({ cpu, gpus }: Pick<FleetStatus, 'cpu' | 'gpus'>): object {
   return { cpu, gpus: gpus.map((gpu) => ({ gpu: gpuName(gpu.index), ...gpu })) };
 }

@@ -2,7 +2,7 @@ import { UserError } from '../../base/user-error.js';
 import { orderOf, rowOf, type RunVerb } from '../../protocol/run-verbs.js';
 import { actOnRuns, type ActOptions } from '../act-on-runs.js';
 
-/** `memrl-tui kill QUERY`, `memrl-tui priority N QUERY`: every verb of the table of run verbs. */
+/** `memrl-tui kill QUERY`, `memrl-tui priority N QUERY`: every verb in the table of run verbs. */
 export function act(verb: RunVerb, words: readonly string[], options: ActOptions): Promise<number> {
   if (!rowOf(verb).takesNumber) return actOnRuns(orderOf(verb), words, options);
   const [text, ...query] = words;

@@ -10,13 +10,13 @@ import { print, printJson } from '../terminal.js';
 
 type AnnotateOptions = CommonOptions & { dryRun?: boolean; remove?: boolean };
 
-/** `memrl-tui star QUERY`, with `--remove` no more. */
+/** `memrl-tui star QUERY`; `--remove` removes the star. */
 export function star(words: readonly string[], options: AnnotateOptions): Promise<number> {
   const starred = options.remove !== true;
   return annotate(starred ? 'star' : 'unstar', words, { starred }, options);
 }
 
-/** `memrl-tui tag QUERY +good -bad`: words with a sign are tags, the others say which runs. */
+/** `memrl-tui tag QUERY +good -bad`: words with a sign are tags, the others select runs. */
 export function tag(words: readonly string[], options: AnnotateOptions): Promise<number> {
   const { query, ...change } = taggingIn(words);
   return annotate('tag', query, change, options);
@@ -30,13 +30,13 @@ export function note(words: readonly string[], options: AnnotateOptions): Promis
   });
 }
 
-/** A text without quotes comes as several words, of which all but the last are taken for the query. */
+/** The error for a text without quotes, which arrives as several words, of which all but the last are taken as the query. */
 function quoted({ message }: UserError, [query, ...text]: readonly string[]): UserError {
   const command = shellQuote(['memrl-tui', 'note', query!, text.join(' ')]);
   return new UserError(message, `A note of several words stands in quotes: \`${command}\`.`);
 }
 
-/** @throws {UserError} When there is no tag, or one that cannot be. */
+/** @throws {UserError} When there is no tag, or an invalid one. */
 export function taggingIn(words: readonly string[]): { query: string[]; add: string[]; remove: string[] } {
   const option = words.find((word) => word.startsWith('--'));
   if (option !== undefined) throw new UserError(`tag has no option \`${shortened(option)}\`.`, example);
@@ -53,7 +53,7 @@ export function taggingIn(words: readonly string[]): { query: string[]; add: str
 
 const example = 'Write for example `memrl-tui tag group:A +good -bad`.';
 
-/** @throws {UserError} When there is no text, or no runs before it. */
+/** @throws {UserError} When there is no text, or no query before it. */
 function noteIn(words: readonly string[]): string {
   const text = words.at(-1) ?? '';
   const problem = text.trim() === '' ? 'it is empty' : noteProblem(text);
@@ -67,7 +67,7 @@ function noteIn(words: readonly string[]): string {
   );
 }
 
-/** Nobody is asked: it disturbs no run, and can be undone. */
+/** Annotates runs without a confirmation, as it disturbs no run and can be undone. */
 function annotate(
   verb: string,
   words: readonly string[],

@@ -3,10 +3,7 @@ import { knownSweeps, withFleet } from '../open-fleet.js';
 import type { LaunchOptions } from '../options.js';
 import { watch } from '../watch.js';
 
-/**
- * `memrl-tui attach [SWEEP]`: shows what was launched before. A supervisor that died is started again, which takes up
- * the runs that live.
- */
+/** `memrl-tui attach [SWEEP]`: shows an earlier launch. A supervisor that died is started again and adopts live runs. */
 export async function attach([sweep]: readonly string[], options: LaunchOptions): Promise<number> {
   const show = (fleet: Fleet) => {
     const sweeps = knownSweeps(fleet, sweep);

@@ -24,10 +24,10 @@ type CleanOptions = Omit<ActOptions, 'wait'> & {
 };
 
 /**
- * `memrl-tui clean QUERY`: shows what would be deleted of the runs, asks, and deletes it. Exit code 2 when the person said no,
- * 3 when something could not be deleted.
+ * `memrl-tui clean QUERY`: shows what would be deleted of the runs, asks, and deletes it. Exit code 2 when the user declined, 3
+ * when something could not be deleted.
  *
- * @throws {UserError} When it is not said what to delete, or nobody can be asked.
+ * @throws {UserError} When no option says what to delete, or nobody can be asked.
  */
 export async function clean(words: readonly string[], options: CleanOptions): Promise<number> {
   const wish = wishOf(options);
@@ -48,7 +48,7 @@ export async function clean(words: readonly string[], options: CleanOptions): Pr
   });
 }
 
-/** @throws {UserError} When there is nothing in it. */
+/** @throws {UserError} When no option says what to delete. */
 function wishOf({ attempts = false, logs = false, failed = false, done = false, ...options }: CleanOptions): CleanWish {
   const checkpoints = pruningOf(options);
   const isSaid = [attempts, logs, failed, done, options.snapshots].includes(true);
@@ -77,7 +77,7 @@ function checkPattern(pattern: string): void {
 
 type Others = { readonly live: number; readonly starred: number; readonly young: number };
 
-/** The runs that may be cleaned, and how many may not, by why. `now`: Unix ms. */
+/** The runs that may be cleaned, and the number of others by reason. `now`: Unix ms. */
 function divided(
   runs: readonly RunSummary[],
   { olderThan }: CleanOptions,
@@ -100,11 +100,11 @@ function doneFileOf({ sweep, group }: RunSummary, { sweeps }: Fleet): string | n
   return sweeps.get(sweep)?.groups.find(({ name }) => name === group)?.doneFile ?? null;
 }
 
-/** What is to be deleted. */
+/** The runs' files and the snapshots that are to be deleted. */
 type Doomed = { readonly plans: readonly RunPlan[]; readonly snapshots: readonly Snapshot[] };
 type Told = Doomed & { readonly all: readonly RunPlan[]; readonly others: Others };
 
-/** Of the sweeps of the chosen runs. */
+/** Unneeded snapshots in the sweeps of the chosen runs. */
 function needlessOf(chosen: readonly RunSummary[], { sweeps, runs }: Fleet): Snapshot[] {
   const names = [...new Set(chosen.map(({ sweep }) => sweep))];
   return names.flatMap((name) => {
@@ -158,7 +158,7 @@ function doneWords({ plans, snapshots }: Doomed, problems: readonly string[]): s
 
 type Outcome = { readonly done: boolean; readonly problems: readonly string[] };
 
-/** @returns The exit code. */
+/** Prints the result as JSON. @returns The exit code. */
 function tellJson({ plans, snapshots }: Doomed, { done, problems }: Outcome, { json }: CleanOptions): number {
   if (json === true) {
     const runs = plans.map((plan) => ({

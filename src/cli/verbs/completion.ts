@@ -30,7 +30,7 @@ complete -c memrl-tui -f -a '(memrl-tui __complete fish (commandline -cp) 2>/dev
 complete -c memrl-tui -n __fish_is_first_arg -F`,
 };
 
-/** `memrl-tui completion SHELL`: prints what the shell has to read. It asks this program for words as a person types. */
+/** `memrl-tui completion SHELL`: prints the completion script of a shell, which calls this program for candidates. */
 export async function completion([shell]: readonly string[]): Promise<number> {
   const script = scripts[shell!];
   if (script === undefined) {

@@ -14,9 +14,8 @@ import { runDirectory } from '../sweep-directory.js';
 import { isTerminal, leave, outputWidth, print, printJson, terminalSize } from '../terminal.js';
 
 /**
- * `memrl-tui doctor`: looks at what runs depend on here, and says how to fix what is wrong. Changes nothing, and starts nothing
- * but with `--slurm` a job of a moment;
- * needs no runs directory. Gives 0 when nothing is bad, else 2.
+ * `memrl-tui doctor`: checks what runs depend on here, and tells how to fix problems. Changes nothing, and starts nothing except,
+ * with `--slurm`, a very short job; needs no runs directory. Returns 0 when nothing is bad, else 2.
  */
 export async function doctor(
   options: Pick<LaunchOptions, 'runs' | 'json' | 'ascii'> & { metrics?: string; slurm?: boolean },
@@ -26,12 +25,12 @@ export async function doctor(
   const exitCode = checked.some(({ state }) => state === 'bad') ? 2 : 0;
   if (options.json === true) printJson({ ok: exitCode === 0, checks: checked });
   else printLines(checked, options.ascii ?? false);
-  // What hangs on a file system that is away would keep the program from ending.
+  // A check that hangs on an unavailable file system would keep the program from ending.
   if (gaveUp) leave(exitCode);
   return exitCode;
 }
 
-/** `--metrics RUN`: where the metrics of a run are found. Gives 0 when there are some, else 2. */
+/** `--metrics RUN`: shows where the metrics of a run are found. Returns 0 when there are some, else 2. */
 async function doctorMetrics(run: string, { runs, json }: Pick<LaunchOptions, 'runs' | 'json'>): Promise<number> {
   const directory = runDirectory(runsPath(runs), run);
   const report = describeSources(await openMetrics(directory).readToEnd(pause));
@@ -40,7 +39,7 @@ async function doctorMetrics(run: string, { runs, json }: Pick<LaunchOptions, 'r
   return hasMetrics(report) ? 0 : 2;
 }
 
-/** Lets Ctrl-C through. */
+/** Yields, so that Ctrl-C is handled. */
 const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function placeOf(options: Pick<LaunchOptions, 'runs'>): Place {
@@ -66,15 +65,15 @@ const looks: Record<Finding['state'], { glyph: string; tone: Tone }> = {
   bad: { glyph: '✗', tone: 'bad' },
 };
 
-/** Columns before what was found: the margin, the glyph and the blank behind it. */
+/** Columns before the finding: margin, glyph and blank. */
 const MARGIN = 4;
 const GAP = 2;
-/** Stands for a blank at which no line ends; a private-use character that no finding has. */
+/** Stands for a non-breaking blank; a private-use character that no finding contains. */
 const UNBROKEN = '\uE000';
 /** Longer lines are hard to read. */
 const WIDEST = 100;
 
-/** The findings by topic, what was found beside the name, and the way out below. No line is wider than `width`. */
+/** The findings by topic, beside the names, with the fixes below. No line is wider than `width`. */
 export function doctorLines(checks: readonly Checked[], width: number): Line[] {
   const names = Math.max(...checks.map(({ name }) => name.length));
   const lines = topics.flatMap((topic) => {
@@ -101,7 +100,7 @@ function rows({ name, state, found, fix }: Checked, names: number, width: number
   ];
 }
 
-/** A command in backticks is not broken: it is there to be copied. */
+/** Wraps a text, but not within a command in backticks, which is meant to be copied. */
 function wrapped(text: string, width: number): string[] {
   const whole = text.replace(/`[^`]*`/g, (command) => command.replaceAll(' ', UNBROKEN));
   return wrap(whole, width, '').map((line) => line.replaceAll(UNBROKEN, ' '));

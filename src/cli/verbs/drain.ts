@@ -3,7 +3,7 @@ import { type CommonOptions, gpuList } from '../options.js';
 import { slotsStatus } from '../show/slot-lines.js';
 import { print, printJson } from '../terminal.js';
 
-/** `memrl-tui drain GPU…`: they take no new runs until `--undo`. What is on them stays. */
+/** `memrl-tui drain GPU…`: the GPUs take no new runs until `--undo`. Runs on them stay. */
 export async function drain(words: readonly string[], options: CommonOptions & { undo?: boolean }): Promise<number> {
   const gpus = gpuList(
     'drain',

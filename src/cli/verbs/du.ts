@@ -10,14 +10,14 @@ import { chooseKnownRuns } from '../known-runs.js';
 import { type CommonOptions, runsDirectory } from '../options.js';
 import { outputWidth, print, printJson, remark } from '../terminal.js';
 
-/** The supervisor may be busy; without its word the files tell, ms. */
+/** Time limit for the supervisor's answer, ms; without it the files are used. */
 const PATIENCE_MS = 3000;
 
 type Measured = { readonly run: RunSummary; readonly usage: DiskUsage };
 
 /**
- * `memrl-tui du [QUERY]`: what the directories of runs take on their disk, the largest first, and each sweep in sum. Starts no
- * supervisor, so that it also works where the disk is full.
+ * `memrl-tui du [QUERY]`: the disk space of run directories, the largest first, and the sum of each sweep. Starts no supervisor, so
+ * that it also works on a full disk.
  */
 export async function du(words: readonly string[], options: CommonOptions): Promise<number> {
   const directory = runsDirectory(options.runs);
@@ -25,7 +25,7 @@ export async function du(words: readonly string[], options: CommonOptions): Prom
   if (runs.length === 0) {
     throw new UserError(`There are no runs in ${directory}.`, 'Name another runs directory with --runs.');
   }
-  // Files that runs share are counted with the first of them.
+  // Files that several runs share are counted once, with the first run.
   const seen = new Set<string>();
   const measured = runs
     .map((run): Measured => ({ run, usage: readUsage(run.directory, seen) }))
@@ -56,7 +56,7 @@ function table(measured: readonly Measured[]): string[] {
   );
 }
 
-/** The copies of the code of their sweeps. */
+/** The code snapshots of their sweeps. */
 function copiesOf(runs: readonly RunSummary[]): Snapshot[] {
   const sweeps = new Map(runs.map(({ sweep, directory }) => [sweep, dirname(directory)]));
   return [...sweeps].flatMap(([name, directory]) => snapshotsOf({ name, directory }));
@@ -68,7 +68,7 @@ function copyLines(snapshots: readonly Snapshot[]): string[] {
   );
 }
 
-/** `demo: 1.2 GiB in 12 runs, 1.1 GiB of it checkpoints` */
+/** The sums of sweeps: `demo: 1.2 GiB in 12 runs, 1.1 GiB of it checkpoints`. */
 function sums(measured: readonly Measured[]): string[] {
   const sweeps = grouped(measured, ({ run }) => run.sweep);
   const lines = sweeps.map((members) => `${members[0]!.run.sweep}: ${sumWords(members)}`);
@@ -81,7 +81,7 @@ function sumWords(measured: readonly Measured[]): string {
   return `${sizeText(totalUsage(usage))} in ${counted(measured.length, 'run')}${checkpoints}`;
 }
 
-/** Bytes on the disk. */
+/** The result as JSON, in bytes on the disk. */
 function inJson(measured: readonly Measured[]): object {
   const told = (usage: DiskUsage) => ({ bytes: totalUsage(usage), ...usage });
   const sweeps = grouped(measured, ({ run }) => run.sweep).map((members) => ({

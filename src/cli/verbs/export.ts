@@ -19,10 +19,12 @@ type ExportOptions = Pick<CommonOptions, 'runs'> & {
   output?: string;
 };
 
-/** Characters written at once. */
+/** Number of characters written at once. */
 const BATCH = 1 << 16;
 
-/** `memrl-tui export SWEEP`: its runs as a table for other programs. Needs no supervisor, which only knows better where runs are. */
+/**
+ * `memrl-tui export SWEEP`: its runs as a table for other programs. Works without a supervisor, which only knows the states better.
+ */
 export async function exportSweep([name]: readonly string[], options: ExportOptions): Promise<number> {
   const directory = sweepDirectory(runsDirectory(options.runs), name!);
   if (options.metrics === 'all' && options.value !== undefined)
@@ -38,13 +40,13 @@ export async function exportSweep([name]: readonly string[], options: ExportOpti
   return 0;
 }
 
-/** By the ending of the file's name. */
+/** The format by the ending of the file's name. */
 function formatOf(output: string | undefined): ExportFormat {
   const ending = /\.(csv|jsonl?|parquet)$/i.exec(output ?? '')?.[1];
   return (ending?.toLowerCase() as ExportFormat | undefined) ?? 'csv';
 }
 
-/** Its writer is loaded by those who need it. */
+/** Writes a Parquet file; the writer is loaded on demand. */
 async function toParquet(
   sweep: Parameters<typeof exportLines>[0],
   metrics: RunValue | 'all',
@@ -72,7 +74,7 @@ function* batches(lines: Iterable<string>): Generator<{ text: string; count: num
   yield { text, count };
 }
 
-/** Waits for a slow reader instead of keeping everything for it. */
+/** Writes to stdout, and waits for a slow reader instead of buffering everything. */
 async function toOutput(lines: Iterable<string>): Promise<void> {
   for (const { text } of batches(lines)) await printData(text);
 }

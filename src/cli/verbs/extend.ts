@@ -8,8 +8,8 @@ import type { LaunchOptions } from '../options.js';
 import { ask, hasPerson, print, remark } from '../terminal.js';
 
 /**
- * `memrl-tui extend [SWEEP]`: the text of a sweep in `$EDITOR`, what it would change, and a question before it is submitted; then
- * another one before it is written to the file the sweep was launched from. Exit code 2 when the person said no.
+ * `memrl-tui extend [SWEEP]`: opens the text of a sweep in `$EDITOR`, shows what it would change, and asks before it is submitted,
+ * and again before it is written to the file that the sweep was launched from. Exit code 2 when the user declined.
  */
 export async function extend([asked]: readonly string[], options: LaunchOptions): Promise<number> {
   if (!hasPerson()) {
@@ -31,7 +31,7 @@ function onlySweep(fleet: Fleet, asked: string | undefined): string {
   throw new UserError(`There are several sweeps: ${names}.`, `Say which: \`memrl-tui extend ${sweep}\`.`);
 }
 
-/** Shows what a text would do until it is submitted or dropped. */
+/** Shows the effect of a text until it is submitted or dropped. */
 async function submitted(editor: TerminalEditor, draft: Draft): Promise<number> {
   const { verdict, path } = draft;
   if (verdict.kind === 'unchanged') {

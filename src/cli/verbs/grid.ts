@@ -23,8 +23,8 @@ type GridOptions = LaunchOptions & {
 };
 
 /**
- * `memrl-tui grid seed=0..4 lr=1e-4,3e-4 -- python train.py`: writes the sweep file that the line stands for, and launches
- * it. With `--print` and `--dry-run` nothing is written. Gives the exit code.
+ * `memrl-tui grid seed=0..4 lr=1e-4,3e-4 -- python train.py`: writes the sweep file of the line, and launches it. With `--print`
+ * and `--dry-run` nothing is written. Returns the exit code.
  */
 export async function grid(
   assignments: readonly string[],
@@ -71,15 +71,15 @@ async function launchLine({ path, text, read, there }: Launching, options: Launc
   print([replacedWords(path, there.text)]);
   writeOutputText(path, text);
   const code = await launchPlan(read, path, options);
-  // The person did not agree.
+  // The user declined, so the former text is restored.
   if (code === 2) writeOutputText(path, there.text);
   return code;
 }
 
-/** What stands at the path that is not the text: the same sweep with other values, as `grid` wrote it, or something else. */
+/** A file at the path with another text: the same sweep with other values, as `grid` wrote it, or something else. */
 type Found = { readonly kind: 'before'; readonly text: string } | { readonly kind: 'other' };
 
-/** Null: nothing, or the text itself. */
+/** The existing file; null: there is none, or it has this text. */
 function fileAt(path: string, text: string, line: GridLine): Found | null {
   if (!isTaken(path)) return null;
   const present = textOrNull(path, MOST);
@@ -92,7 +92,7 @@ function replacedWords(path: string, text: string): string {
   return `${path} is of the same line with other values, and is replaced; it was: ${text.slice(2, text.indexOf('\n'))}`;
 }
 
-/** Bytes: more than a sweep file may have. */
+/** Size limit in bytes, above that of a sweep file. */
 const MOST = 2 ** 26;
 
 function otherWords(path: string): string {

@@ -11,19 +11,19 @@ import { isTaken, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-fil
 
 type InitOptions = { name?: string; print?: boolean; trial?: boolean; trialTime?: number };
 
-/** Of those that are named in a message. */
+/** Limit on the commands that a message names. */
 const MOST_COMMANDS = 20;
-/** Bytes of output after which a program is stopped. */
+/** Limit on the bytes of a program's output. */
 const MOST_HELP = 1 << 20;
 const MOST_OUTPUT = 16 << 20;
-/** Importing PyTorch takes its time, ms. */
+/** Time limit of a program's help, ms, as importing PyTorch takes long. */
 const HELP_MS = 30_000;
-/** Seconds of a trial run. */
+/** Duration of a trial run in seconds. */
 const TRIAL = 60;
 
 /**
- * `memrl-tui init train.py`: writes a sweep file from the help text of a program and, with `--trial`, from what a run of it
- * writes. Overwrites nothing. Gives the exit code.
+ * `memrl-tui init train.py`: writes a sweep file from the help text of a program and, with `--trial`, from the output of a short
+ * run. Overwrites nothing. Returns the exit code.
  */
 export async function init(words: readonly string[], options: InitOptions, behind: readonly string[]): Promise<number> {
   const command = commandOf(words, behind);
@@ -32,7 +32,7 @@ export async function init(words: readonly string[], options: InitOptions, behin
   const { help, problem } = await helpOf(command);
   const trial = options.trial === true ? await trialOf(command, options.trialTime ?? TRIAL) : null;
   const text = draftText({ command, path, help, helpProblem: problem, trial });
-  // What is written has to be one.
+  // Checks that the text is a valid sweep file.
   planOfText(text, path, {});
   if (options.print === true) {
     print(text.trimEnd().split('\n'));
@@ -45,7 +45,7 @@ export async function init(words: readonly string[], options: InitOptions, behin
   return 0;
 }
 
-/** Each of the commands of a program has options of its own. */
+/** Refuses a program with subcommands, each of which has options of its own. */
 function refuseCommands({ commands }: ProgramHelp, command: readonly string[]): void {
   if (commands.length === 0) return;
   const words = shellQuote(command);
@@ -60,7 +60,7 @@ function refuseExisting(path: string): void {
   throw new UserError(`${path} exists; it is not overwritten.`, 'Choose another name with `--name`, or remove it.');
 }
 
-/** The program as it is started by hand: a script by its interpreter. */
+/** The command that starts the program by hand: a script with its interpreter. */
 function commandOf(words: readonly string[], behind: readonly string[]): readonly string[] {
   if (behind.length > 0 && words.length === 0) return behind;
   const [script, ...args] = words;
@@ -85,7 +85,7 @@ function commandOf(words: readonly string[], behind: readonly string[]): readonl
   );
 }
 
-/** Many machines have no `python`. */
+/** The name of Python's executable; many machines have no `python`. */
 function python(): string {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   return folders.some((folder) => folder !== '' && existsSync(join(folder, 'python'))) ? 'python' : 'python3';
@@ -114,7 +114,7 @@ async function trialOf(command: readonly string[], seconds: number): Promise<Dra
   return { metrics, shown, problem, inRunDirectory };
 }
 
-/** What went wrong, in words; null: it ended well. */
+/** What went wrong, in words; null: nothing. */
 function endWords({ end, output }: Tried, seconds: number): string | null {
   switch (end.kind) {
     case 'late':
@@ -132,7 +132,7 @@ function exitWords({ code, signal }: Extract<Tried['end'], { kind: 'exit' }>): s
   return signal === null ? `exit code ${code}` : `signal ${signal}`;
 }
 
-/** Why, as far as it says. */
+/** The error in the output, in words. */
 function outputWords(output: string): string {
   const asks = /EOFError|EOF when reading/.test(output) ? ', because it asks for input, and there is none' : '';
   const last = output.trim().split('\n').at(-1)?.trim().slice(0, 120) ?? '';

@@ -37,7 +37,7 @@ import { besideRows, readPlan, type ReadPlan } from '../read-plan.js';
 import { hasPerson, hasScreen, outputWidth, print, printJson, remark } from '../terminal.js';
 import { prepareWindow, watch } from '../watch.js';
 
-/** `memrl-tui FILE`: starts what of a sweep is not done yet, and shows it. Gives the exit code. */
+/** `memrl-tui FILE`: starts the runs of a sweep that are not done, and shows it. Returns the exit code. */
 export async function launch(file: string, options: LaunchOptions, command: readonly string[]): Promise<number> {
   const read = readPlan(file, options, command);
   const kept = await withKept(read, options);
@@ -45,8 +45,8 @@ export async function launch(file: string, options: LaunchOptions, command: read
 }
 
 /**
- * The options with those of the last launch that this one does not have, where the person wants to keep them; null: as they are.
- * Without them the same file says something else than before, which nobody may have meant.
+ * The options, with those of the last launch that this one lacks if the user wants to keep them; null: unchanged. Without them the
+ * same file has another meaning than before, which may be unintended.
  */
 async function withKept(read: ReadPlan, options: LaunchOptions): Promise<LaunchOptions | null> {
   const left = leftOutNow(sweepDirectory(read, options), options);
@@ -56,7 +56,7 @@ async function withKept(read: ReadPlan, options: LaunchOptions): Promise<LaunchO
   return (await confirm(`Keep ${words}?`)) ? withLeftOut(options, left) : null;
 }
 
-/** The same as a remark for who is not asked. */
+/** The same as a note, if nobody can be asked. */
 function leftOutNote(read: ReadPlan, file: string, options: LaunchOptions): string | null {
   const left = leftOutNow(sweepDirectory(read, options), options);
   if (left === null) return null;
@@ -64,14 +64,14 @@ function leftOutNote(read: ReadPlan, file: string, options: LaunchOptions): stri
   return `${read.plan.sweep} was launched with ${words} last, and now is without. To keep it: memrl-tui ${file} ${words}`;
 }
 
-/** The W&B project that the command line gives to all runs; null: none. */
+/** The W&B project that the command line sets for all runs; null: none. */
 function requestedProject(options: LaunchOptions): string | null {
   return requestedSets(options).flatMap((set) => projectOf(set) ?? [])[0] ?? null;
 }
 
-/** The same for a plan that was read. @param file Where its text is from. */
+/** Launches a plan that was read. @param file The file of its text. */
 export async function launchPlan(asRead: ReadPlan, file: string, options: LaunchOptions): Promise<number> {
-  // Refused at once, also where there is nothing left to do.
+  // Invalid options are refused at once, even if nothing is left to do.
   requestedSlots(options);
   const warning = originWarning(asRead, file, options);
   await refuseImpossibleJobs(asRead.plan, options.perGpu);
@@ -103,13 +103,13 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
   }
 }
 
-/** Said before anything is submitted: what no machine can give a run would keep it waiting for ever. */
+/** Refuses runs whose requirements no machine can meet, before anything is submitted, as they would wait for ever. */
 function refuseImpossibleJobs({ runs, executor }: ReadPlan['plan'], perGpu: number | undefined): Promise<void> {
   const demands = runs.map((run) => ({ cwd: '/', ...demandOf(run, perGpu) }));
   return refuseImpossible(executor ?? 'local', demands, definedEnvironment());
 }
 
-/** A supervisor that is started for this launch starts runs where it wants them. */
+/** The programs for a new supervisor, with the executor of this launch. */
 function programsFor({ plan: { executor } }: ReadPlan): Programs {
   const programs = supervisorPrograms();
   if (executor === undefined) return programs;
@@ -117,8 +117,8 @@ function programsFor({ plan: { executor } }: ReadPlan): Programs {
 }
 
 /**
- * Whether what the launch changes of a sweep that is known may be done: it is shown, and asked where somebody is there. A launch
- * of the same file again changes nothing, and a new sweep needs no question.
+ * Whether the changes of a known sweep may be made: they are shown, and confirmed if a user can be asked. Launching an unchanged
+ * file again, or a new sweep, needs no confirmation.
  */
 async function isEditAgreed(read: ReadPlan, fleet: Fleet, options: LaunchOptions): Promise<boolean> {
   const { plan, planned } = read;
@@ -131,7 +131,7 @@ async function isEditAgreed(read: ReadPlan, fleet: Fleet, options: LaunchOptions
   return !isAsked || options.yes === true || !hasPerson() || (await confirm('Proceed?'));
 }
 
-/** The runs are on their own, with the person looking on or not. */
+/** After the submission: watches the runs, or leaves them alone if the user detaches. */
 function left(fleet: Fleet, { plan, fromTable }: ReadPlan, file: string, options: LaunchOptions): Promise<number> {
   const { sweep, runs, source } = plan;
   if (options.detach !== true) return watch(fleet, sweep, options, fromTable ? null : file);
@@ -140,7 +140,7 @@ function left(fleet: Fleet, { plan, fromTable }: ReadPlan, file: string, options
   return Promise.resolve(0);
 }
 
-/** Whether there is nothing to launch. Of an open sweep nobody knows before the supervisor does. */
+/** Whether there is nothing to launch. For an open sweep only the supervisor knows. */
 function isAllDone({ plan, planned }: ReadPlan): boolean {
   return plan.source === undefined && planned.every(({ standing }) => standing.state === 'done');
 }
@@ -195,7 +195,7 @@ async function submit(
   const whole = await withSnapshots(plan, planned, surveys, { rows: fleet.runs, environment });
   const answer = await fleet.submit(whole, environment, requestedSlots(options));
   if (!answer.ok) throw new UserError(answer.message, answer.fix ?? 'Correct it and launch again.');
-  // For the reader of the runs directory; what each run was given stands in its own run.json.
+  // Stored for readers of the runs directory; each run's own parameters are in its run.json.
   writeSweepText(join(runsDirectory(options.runs), plan.sweep), text, from.path);
 }
 
@@ -203,7 +203,7 @@ function sweepDirectory({ plan }: ReadPlan, options: LaunchOptions): string {
   return join(runsDirectory(options.runs), plan.sweep);
 }
 
-/** Two files of one sweep's name: their runs come together, which is seldom meant. */
+/** Warns of two files with the same sweep name, whose runs would be mixed, usually by mistake. */
 function originWarning(read: ReadPlan, file: string, options: LaunchOptions): string | null {
   const directory = sweepDirectory(read, options);
   const other = otherOrigin(directory, resolve(file), read.text);
@@ -216,17 +216,17 @@ const silentNote =
   'The supervisor of the runs directory does not answer, or was killed: runs that are up are shown by what their directories say, as to be resumed. A launch finds them and lets them run.';
 
 /**
- * Where runs would go: `gpu 0` … and `cpu 0` …, as the supervisor has it, with what was set while it ran; where none is up, as it
- * would grant them with nothing else running.
+ * The slots of the runs, `gpu 0` … and `cpu 0` …, by the supervisor, with the settings made while it ran; if none is up, by what it
+ * would choose with nothing else running.
  *
- * @throws {UserError} Where it would refuse the launch.
+ * @throws {UserError} If it would refuse the launch.
  */
 async function slotsOf(
   { runs, executor }: ReadPlan['plan'],
   options: LaunchOptions,
   fleet: Fleet | null,
 ): Promise<string[]> {
-  // Slurm says how many are up at a time.
+  // Slurm decides how many are up at a time.
   if (executor === 'slurm') return slurmSlots(runs, options.slots ?? runs.length, options.perGpu);
   const reading = await readGpus(process.env);
   const view = reading.kind === 'gpus' ? { ...nothingKnown, gpus: reading.gpus, at: 0 } : nothingKnown;

@@ -20,11 +20,14 @@ type LogsOptions = Pick<CommonOptions, 'runs'> & {
   raw?: boolean;
 };
 
-/** Between two looks at the files, ms. */
+/** Interval of looks at the files, ms. */
 const LOOK_MS = 100;
 const DEFAULT_LINES = 50;
 
-/** `memrl-tui logs RUN|QUERY`: the end of their output; `-f`: and what comes, over all attempts, until the runs have ended. */
+/**
+ * `memrl-tui logs RUN|QUERY`: prints the end of their output; with `-f` also new output, over all attempts, until the runs have
+ * ended.
+ */
 export async function logs(words: readonly string[], options: LogsOptions): Promise<number> {
   const how = logOptions(options);
   return withFleet(options, async (fleet) => {
@@ -79,14 +82,14 @@ function tellSilence({ name, directory, state }: RunSummary): void {
   else if (found.kind === 'absent' || found.stat.size === 0) remark(`${name} has written nothing (it is ${state}).`);
 }
 
-/** Until each of them has ended, and all it wrote is printed. */
+/** Follows the logs until all runs have ended and all their output is printed. */
 async function follow(fleet: Fleet, printers: ReadonlyMap<RunSummary['id'], LogPrinter>): Promise<void> {
   const open = new Map(printers);
   let isLeft = false;
   void fleet.until(() => open.size === 0).then(() => (isLeft = true));
   while (open.size > 0 && !isLeft) {
     for (const [id, printer] of open) {
-      // Asked before the file is read: what a run wrote is there once it has ended.
+      // Checked before the file is read, as all output is there once a run has ended.
       const isLast = fleet.connection === 'connected' && hasEnded(fleet.runs.get(id)?.state ?? 'lost');
       await printer.printAdded();
       if (!isLast) continue;

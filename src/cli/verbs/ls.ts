@@ -6,7 +6,7 @@ import type { CommonOptions } from '../options.js';
 import { runStatus, runTable, valueOf } from '../show/run-table.js';
 import { hasColour, outputWidth, print, printJson, remark } from '../terminal.js';
 
-/** `memrl-tui ls [QUERY]`: a table of runs, over all sweeps. None is an answer too. */
+/** `memrl-tui ls [QUERY]`: a table of runs, over all sweeps, which may be empty. */
 export async function ls(words: readonly string[], options: CommonOptions & { columns?: string[] }): Promise<number> {
   return withFleet(options, async (fleet) => {
     await recalled(fleet);
@@ -27,7 +27,7 @@ export async function ls(words: readonly string[], options: CommonOptions & { co
   });
 }
 
-/** What is said of columns that stay empty. */
+/** Notes on columns that no run has a value for. */
 function strangersAmong(columns: readonly string[], runs: readonly RunSummary[]): string[] {
   const known = [
     ...new Set(runs.flatMap(({ parameters, metrics }) => [...Object.keys(parameters), ...Object.keys(metrics)])),

@@ -20,7 +20,7 @@ type ReportOptions = CommonOptions & {
   png?: boolean;
 };
 
-/** `memrl-tui report SWEEP`: the results of a sweep, finished or not. `--would-stop`: what a rule would have ended in it. */
+/** `memrl-tui report SWEEP`: the results of a sweep, finished or not. `--would-stop`: which runs a rule would have ended. */
 export async function report([name]: readonly string[], options: ReportOptions): Promise<number> {
   const sweep = name!;
   const directory = sweepDirectory(runsDirectory(options.runs), sweep);
@@ -38,7 +38,7 @@ export async function report([name]: readonly string[], options: ReportOptions):
   return 0;
 }
 
-/** @throws {UserError} For options that mean nothing without another one. */
+/** @throws {UserError} For options that need another option. */
 function refuseAlone({ metric, value, png, figures }: ReportOptions): void {
   if (metric !== undefined && value !== 'best') {
     throw new UserError(

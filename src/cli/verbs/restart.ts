@@ -10,12 +10,12 @@ import { existingRunsDirectory, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { print, printJson, remark } from '../terminal.js';
 
-/** A supervisor that has not left by then is stuck, or stopped, ms. */
+/** Time limit for a supervisor to exit, ms; one that takes longer is stuck, or suspended. */
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 20;
 const goingOn: ReadonlySet<string> = new Set(['starting', 'running', 'paused', 'stopping']);
 
-/** `memrl-tui restart`: another supervisor, of this version, takes the place of the one that is there. No run notices. */
+/** `memrl-tui restart`: replaces the supervisor by one of this version. Runs are not affected. */
 export async function restart(options: CommonOptions): Promise<number> {
   const directory = existingRunsDirectory(options);
   checkRunsDirectory(directory);
@@ -34,12 +34,12 @@ export async function restart(options: CommonOptions): Promise<number> {
   });
 }
 
-/** One of another host or container is not for a signal from here; who starts the next one is told of it. */
+/** Whether the supervisor can be signalled from here, not being on another host or in another container. */
 function isHere(lock: SupervisorLock): boolean {
   return relationTo(placeIn(lock)) === 'same' && isAlive(lock);
 }
 
-/** What it has promised is on the disk, so that it may be killed at any moment. */
+/** Ends the supervisor. Its promises are on the disk, so it may be killed at any moment. */
 async function ended(lock: SupervisorLock, directory: string): Promise<void> {
   signal(lock, 'SIGTERM', directory);
   if (await isGone(lock)) return;
@@ -74,7 +74,7 @@ async function isGone(lock: SupervisorLock): Promise<boolean> {
   return true;
 }
 
-/** Whoever was connected starts a supervisor again when it is lost. */
+/** The error if a connected client has started a supervisor again. */
 function startedAgain(pid: number): UserError {
   return new UserError(
     `A window or command of another version was faster: process ${pid}, which it has started, is of that version.`,

@@ -5,7 +5,7 @@ import { type CommonOptions, requestedSlots, type SlotFlags, type SlotOptions, w
 import { slotLines, slotsStatus } from '../show/slot-lines.js';
 import { outputWidth, print, printJson, remark } from '../terminal.js';
 
-/** `memrl-tui slots [N]`: shows where runs may go, or changes it. What runs already stays where it is. */
+/** `memrl-tui slots [N]`: shows or changes the slots. Running runs stay where they are. */
 export async function slots([count]: readonly string[], options: CommonOptions & SlotOptions): Promise<number> {
   const wish = requestedSlots({
     ...options,
@@ -21,7 +21,7 @@ export async function slots([count]: readonly string[], options: CommonOptions &
 
 async function change(fleet: Fleet, wish: SlotFlags): Promise<void> {
   remark(promised(await fleet.request({ verb: 'set-slots', slots: wish })));
-  // The answer may come before the news.
+  // The answer may arrive before the new state.
   const isThere = await fleet.until(() => isGranted(fleet.status, wish));
   if (!isThere) throw new UserError('The connection to the supervisor was lost.', 'Check again: `memrl-tui slots`.');
 }

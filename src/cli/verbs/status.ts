@@ -12,8 +12,8 @@ import { displayText } from '../../text/display-text.js';
 import { outputWidth, print, printJson } from '../terminal.js';
 
 /**
- * `memrl-tui status [SWEEP]`: each sweep with its state, progress and groups, and the slots. With a sweep it is the same for that
- * one alone; `--json` is a list with an element for each sweep, and adds the runs.
+ * `memrl-tui status [SWEEP]`: each sweep, or one, with its state, progress and groups, and the slots; `--json` prints a list with
+ * an element for each sweep, and adds the runs.
  */
 export async function status([sweep]: readonly string[], options: CommonOptions): Promise<number> {
   return withFleet(options, async (fleet) => {
@@ -31,7 +31,7 @@ export async function status([sweep]: readonly string[], options: CommonOptions)
   });
 }
 
-/** `abcd: running · 12 of 48 done, …`, and below it a line for each group. */
+/** The lines of a sweep: `abcd: running · 12 of 48 done, …`, and below it one for each group. */
 function sweepLines(fleet: Fleet, { name, groups }: SweepSummary): string[] {
   const runs = runsOf(fleet, name);
   const widest = Math.max(0, ...groups.map((group) => group.name.length));
@@ -46,7 +46,7 @@ function sweepLines(fleet: Fleet, { name, groups }: SweepSummary): string[] {
   ];
 }
 
-/** `3m12s, 2-4m left`: the time in which a run was up, and what the window says of the rest. */
+/** `3m12s, 2-4m left`: the time in which a run was up, and the estimate of the time left. */
 function timeWords(fleet: Fleet, runs: readonly RunSummary[]): string[] {
   const now = Date.now();
   const busy = busyTimeOf(runs);
@@ -57,7 +57,7 @@ function timeWords(fleet: Fleet, runs: readonly RunSummary[]): string[] {
   return words.length === 0 ? [] : [words.join(', ')];
 }
 
-/** The contract for scripts. Times are ISO 8601. */
+/** A sweep for scripts; the format is stable. Times are ISO 8601. */
 function sweepStatus(fleet: Fleet, { name, groups }: SweepSummary): object {
   const runs = runsOf(fleet, name);
   const left = timeLeft(fleet, runs, Date.now());
@@ -78,7 +78,7 @@ function sweepStatus(fleet: Fleet, { name, groups }: SweepSummary): object {
   };
 }
 
-/** `held`: nothing will start before a person releases it. `ended`: all have ended, and not all are done. */
+/** `held`: nothing starts until a user releases it. `ended`: all have ended, but not all are done. */
 function stateOf(fleet: Fleet, sweep: string, runs: readonly RunSummary[]): 'running' | 'held' | 'done' | 'ended' {
   if (isGrowing(fleet, sweep)) return 'running';
   const has = (...states: RunSummary['state'][]) => runs.some(({ state }) => states.includes(state));
@@ -87,7 +87,7 @@ function stateOf(fleet: Fleet, sweep: string, runs: readonly RunSummary[]): 'run
   return has('failed', 'killed', 'lost') ? 'ended' : 'done';
 }
 
-/** How many runs a group comes to that gets further ones by itself. */
+/** The final number of runs in a group that grows. */
 function capOf({ status }: Fleet, sweep: string, group: string): number | undefined {
   return status.growing?.find((growing) => growing.sweep === sweep && growing.group === group)?.cap;
 }

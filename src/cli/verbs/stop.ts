@@ -6,7 +6,7 @@ import { finalLine } from '../plain/progress-line.js';
 import { isGrowing, isOver } from '../plain/watched-run.js';
 import { print, printJson } from '../terminal.js';
 
-/** `memrl-tui stop SWEEP`: ends all its runs, and drops those that wait. Exit code 2 when the person said no. */
+/** `memrl-tui stop SWEEP`: ends all its runs, and drops queued ones. Exit code 2 when the user declined. */
 export async function stop([asked]: readonly string[], options: ActOptions): Promise<number> {
   return withFleet(options, async (fleet) => {
     const sweep = knownSweeps(fleet, asked)[0]!;

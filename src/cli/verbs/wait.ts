@@ -9,19 +9,18 @@ import { isGrowing, isOver } from '../plain/watched-run.js';
 import { runStatus } from '../show/run-table.js';
 import { leave, print, printJson } from '../terminal.js';
 
-/** As `timeout` of the GNU core utilities ends. */
+/** Exit code of `timeout` in the GNU core utilities. */
 const TIMED_OUT = 124;
-/** Longest time a timer can be set to, ms. */
+/** Longest delay of a timer, ms. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 type WaitOptions = CommonOptions & { timeout?: number };
 
 /**
- * `memrl-tui wait SWEEP|QUERY`: returns when the runs that are chosen now have ended, or cannot start any more by themselves; a
- * sweep, when it gets no further ones either.
- * The time counts from the call: a supervisor that does not answer takes none of it away.
+ * `memrl-tui wait SWEEP|QUERY`: returns when the runs that are selected now have ended, or cannot start without a user; for a
+ * sweep, when it gets no further ones either. The time limit starts with the call, even if the supervisor does not answer.
  *
- * @returns 0 when all of them are done, 3 when some are not, 124 when the time was up before.
+ * @returns 0 when all of them are done, 3 when some are not, 124 when the time was over first.
  */
 export async function wait(words: readonly string[], options: WaitOptions): Promise<number> {
   const seen: Seen = { all: null };
@@ -32,18 +31,18 @@ export async function wait(words: readonly string[], options: WaitOptions): Prom
   const howFar = [finalLine(runs), ...leftWords(left)].join(' · ');
   if (options.json === true) printJson({ timedOut: true, runs: runs.map(runStatus) });
   else print([`timed out: ${seen.all === null ? 'the supervisor has not answered' : howFar}`]);
-  // What is still waited for would keep the program from ending.
+  // The pending wait would keep the program from ending.
   leave(TIMED_OUT);
   return TIMED_OUT;
 }
 
-/** The runs as they are now, and how long until the last of them has ended; null before a supervisor has told of them. */
+/** The present runs, and the time left until the last of them has ended; null before a supervisor has sent them. */
 type Seen = { all: (() => { runs: RunSummary[]; left: TimeRange | null }) | null };
 
 function waitForEnd(words: readonly string[], options: WaitOptions, seen: Seen): Promise<number> {
   return withFleet(options, async (fleet: Fleet) => {
     const ids = (await chooseRuns(words, fleet)).map(({ id }) => id);
-    // A sweep that is named comes with all the runs that it gets meanwhile.
+    // A sweep that is named includes the runs that it gets meanwhile.
     const sweeps = words.filter((word) => fleet.sweeps.has(word));
     const chosen = new Set(ids);
     const isMeant = (run: RunSummary) => chosen.has(run.id) || sweeps.includes(run.sweep);
@@ -57,7 +56,7 @@ function waitForEnd(words: readonly string[], options: WaitOptions, seen: Seen):
   });
 }
 
-/** Whether it is over in so many seconds, or ever. Rejects as it does. */
+/** Whether a promise settles within so many seconds, or ever. Rejects as it does. */
 async function within(seconds: number | undefined, over: Promise<unknown>): Promise<boolean> {
   if (seconds === undefined) return over.then(() => true);
   let timer: NodeJS.Timeout | undefined;
