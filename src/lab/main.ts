@@ -14,6 +14,7 @@ import { entropyKeys } from './evaluation/entropy/keys.js';
 import { evalRun, keepReport } from './evaluation/eval-run/eval-run.js';
 import { evalRunKeys } from './evaluation/eval-run/keys.js';
 import { evalRunLines } from './evaluation/eval-run/lines.js';
+import { drGrpo, drGrpoBudget, drGrpoKeys } from './algorithms/dr-grpo.js';
 import { grpoBudget, grpoKeys, grpoSettings, runName } from './algorithms/grpo-settings.js';
 import { grpo } from './algorithms/grpo.js';
 import { pretrain, pretrainBudget, pretrainKeys } from './algorithms/pretrain.js';
@@ -111,6 +112,15 @@ const commands: Readonly<Record<string, Command>> = {
       const directory = begin({ path, config: { ...config, experiment }, budget: grpoBudget });
       noteInert(grpoKeys, read.given, config);
       return exitCodeOf(await grpo(settings, openRun(directory, world)));
+    },
+  ),
+  'dr-grpo': command(
+    'Trains by Dr. GRPO: a curriculum of pass rates, groups that differ, and the noise scale of the gradient.',
+    drGrpoKeys,
+    async ({ config }) => {
+      const name = `dr-grpo_${moduleName(config.environment)}_lr${config.lr}_s${config.seed}`;
+      const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: drGrpoBudget });
+      return exitCodeOf(await drGrpo(config, openRun(directory, world)));
     },
   ),
   rl: command(
