@@ -33,7 +33,8 @@ import { idealKeys, observerKeys } from './reference/keys.js';
 import { observedLines, observeRun } from './reference/observe-run.js';
 import { keepConfig, openRunDirectory, rememberDirectory, type RunDirectory } from './run/run-directory.js';
 import { lockRun } from './run/run-lock.js';
-import type { StopSignal, ProcessContext } from './run/process-context.js';
+import { processContext, type ProcessContext, type StopSignal } from './run/process-context.js';
+import { resumedCommand, resumeKeys } from './run/resume.js';
 import { exitCodeOf, openRun } from './run/runner.js';
 import { serve, serveKeys } from './tinker/server/serve.js';
 
@@ -44,7 +45,7 @@ type Command = {
   readonly run: (argv: readonly string[]) => Promise<number>;
 };
 
-const world = processWorld();
+const world = processContext(process);
 /** The result is for scripts; words go to the other stream. */
 const quietWorld: ProcessContext = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
 /** Of the terminal. */
@@ -134,6 +135,15 @@ const commands: Readonly<Record<string, Command>> = {
     },
   ),
   ...Object.fromEntries(Object.entries(recipes).map(([name, each]) => [name, recipe(name, each)])),
+  resume: command(
+    'Continues a run from one of its checkpoints for so many steps more.',
+    resumeKeys,
+    async ({ config }) => {
+      const { command: name, argv } = resumedCommand(config, (each) => commands[each]?.keys);
+      return commands[name]!.run(argv);
+    },
+    'path',
+  ),
   'eval-run': command(
     'Says of a story model what it earns, whether it hacks and whether it has collapsed, in each mode of its adapters.',
     evalRunKeys,
@@ -354,24 +364,6 @@ function overview(): string {
 
 function isHelp(argument: string): boolean {
   return argument === '--help' || argument === '-h' || argument === 'help';
-}
-
-/** The world as this process has it: stdout, a clock, the signals. */
-function processWorld(): ProcessContext {
-  let asked: StopSignal | null = null;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (asked ??= signal));
-  // Signals are delivered between turns of the event loop; a turn costs more than a step, so they are spaced out.
-  const turnEveryMs = 20;
-  let lastTurn = performance.now();
-  const stopAsked = async () => {
-    if (performance.now() - lastTurn >= turnEveryMs) {
-      await new Promise((resolve) => setImmediate(resolve));
-      lastTurn = performance.now();
-    }
-    return asked;
-  };
-  const log = (line: string) => process.stdout.write(`${line}\n`);
-  return { log, environment: process.env, now: () => performance.now(), time: () => Date.now(), stopAsked };
 }
 
 /** Prints what went wrong, and how to mend it if it can be. @returns 2 when it can, 1 when it is our bug. */
