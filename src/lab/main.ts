@@ -14,6 +14,7 @@ import { entropyKeys } from './evaluation/entropy/keys.js';
 import { evalRun, keepReport } from './evaluation/eval-run/eval-run.js';
 import { evalRunKeys } from './evaluation/eval-run/keys.js';
 import { evalRunLines } from './evaluation/eval-run/lines.js';
+import { drGrpo, drGrpoBudget, drGrpoKeys } from './algorithms/dr-grpo.js';
 import { grpoBudget, grpoKeys, grpoSettings, runName } from './algorithms/grpo-settings.js';
 import { grpo } from './algorithms/grpo.js';
 import { pretrain, pretrainBudget, pretrainKeys } from './algorithms/pretrain.js';
@@ -32,7 +33,8 @@ import { idealKeys, observerKeys } from './reference/keys.js';
 import { observedLines, observeRun } from './reference/observe-run.js';
 import { keepConfig, openRunDirectory, rememberDirectory, type RunDirectory } from './run/run-directory.js';
 import { lockRun } from './run/run-lock.js';
-import type { StopSignal, ProcessContext } from './run/process-context.js';
+import { processContext, type ProcessContext, type StopSignal } from './run/process-context.js';
+import { resumedCommand, resumeKeys } from './run/resume.js';
 import { exitCodeOf, openRun } from './run/runner.js';
 import { serve, serveKeys } from './tinker/server/serve.js';
 
@@ -43,7 +45,7 @@ type Command = {
   readonly run: (argv: readonly string[]) => Promise<number>;
 };
 
-const world = processWorld();
+const world = processContext(process);
 /** The result is for scripts; words go to the other stream. */
 const quietWorld: ProcessContext = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
 /** Of the terminal. */
@@ -113,6 +115,15 @@ const commands: Readonly<Record<string, Command>> = {
       return exitCodeOf(await grpo(settings, openRun(directory, world)));
     },
   ),
+  'dr-grpo': command(
+    'Trains by Dr. GRPO: a curriculum of pass rates, groups that differ, and the noise scale of the gradient.',
+    drGrpoKeys,
+    async ({ config }) => {
+      const name = `dr-grpo_${moduleName(config.environment)}_lr${config.lr}_s${config.seed}`;
+      const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: drGrpoBudget });
+      return exitCodeOf(await drGrpo(config, openRun(directory, world)));
+    },
+  ),
   rl: command(
     'Trains by the loop of tinker-cookbook, on an engine in this process or on a service of Tinker’s protocol.',
     rlKeys,
@@ -124,6 +135,15 @@ const commands: Readonly<Record<string, Command>> = {
     },
   ),
   ...Object.fromEntries(Object.entries(recipes).map(([name, each]) => [name, recipe(name, each)])),
+  resume: command(
+    'Continues a run from one of its checkpoints for so many steps more.',
+    resumeKeys,
+    async ({ config }) => {
+      const { command: name, argv } = resumedCommand(config, (each) => commands[each]?.keys);
+      return commands[name]!.run(argv);
+    },
+    'path',
+  ),
   'eval-run': command(
     'Says of a story model what it earns, whether it hacks and whether it has collapsed, in each mode of its adapters.',
     evalRunKeys,
@@ -344,24 +364,6 @@ function overview(): string {
 
 function isHelp(argument: string): boolean {
   return argument === '--help' || argument === '-h' || argument === 'help';
-}
-
-/** The world as this process has it: stdout, a clock, the signals. */
-function processWorld(): ProcessContext {
-  let asked: StopSignal | null = null;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (asked ??= signal));
-  // Signals are delivered between turns of the event loop; a turn costs more than a step, so they are spaced out.
-  const turnEveryMs = 20;
-  let lastTurn = performance.now();
-  const stopAsked = async () => {
-    if (performance.now() - lastTurn >= turnEveryMs) {
-      await new Promise((resolve) => setImmediate(resolve));
-      lastTurn = performance.now();
-    }
-    return asked;
-  };
-  const log = (line: string) => process.stdout.write(`${line}\n`);
-  return { log, environment: process.env, now: () => performance.now(), time: () => Date.now(), stopAsked };
 }
 
 /** Prints what went wrong, and how to mend it if it can be. @returns 2 when it can, 1 when it is our bug. */

@@ -129,7 +129,7 @@ function readYaml(text: string): unknown {
 function nameOf(keys: Keys, said: string): string {
   const name = said.replaceAll('-', '_');
   const known = Object.hasOwn(keys, name) ? name : said;
-  return Object.keys(keys).find((each) => keys[each]!.alias === said) ?? known;
+  return Object.keys(keys).find((each) => [said, name].includes(keys[each]!.alias ?? '')) ?? known;
 }
 
 /** Of whole paths: `...` stands for any settings that lie between, or before. */

@@ -14,3 +14,21 @@ export type ProcessContext = {
   /** Lets signals arrive, at little cost when called often. @returns the signal that came, or null. */
   readonly stopAsked: () => Promise<StopSignal | null>;
 };
+
+/** That of this process: its standard output, clocks and signals. */
+export function processContext(process: NodeJS.Process): ProcessContext {
+  let asked: StopSignal | null = null;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (asked ??= signal));
+  // Signals are delivered between turns of the event loop; a turn costs more than a step, so they are spaced out.
+  const turnEveryMs = 20;
+  let lastTurn = performance.now();
+  const stopAsked = async () => {
+    if (performance.now() - lastTurn >= turnEveryMs) {
+      await new Promise((resolve) => setImmediate(resolve));
+      lastTurn = performance.now();
+    }
+    return asked;
+  };
+  const log = (line: string) => process.stdout.write(`${line}\n`);
+  return { log, environment: process.env, now: () => performance.now(), time: () => Date.now(), stopAsked };
+}

@@ -1,5 +1,6 @@
 /** Learning from groups of rollouts: rewards become advantages, rollouts become datums, and datums optimizer steps. */
 import { advantages, type AdvantageEstimator, type Scale } from '../advantages/advantages.js';
+import type { AdamOptions } from '../engine/engine.js';
 import { k3, type Normalization, type Objective, type Pull } from '../objectives/objectives.js';
 import type { Rollout } from '../rollouts/rollouts.js';
 import type { TrainingService } from '../service/service.js';
@@ -36,6 +37,8 @@ export type Learning = {
   readonly entropyCoefficient: number;
   readonly skipConstantGroups: boolean;
   readonly learningRate: number;
+  /** Default: Adam as tinker-cookbook sets it. */
+  readonly adam?: Omit<AdamOptions, 'learningRate'>;
   readonly temperature: number;
   readonly maxStepKl: number | null;
   /** Whether to measure how far the updates moved the policy; default false. */
@@ -43,6 +46,9 @@ export type Learning = {
   /** Whether statistics are wanted also of a batch from which nothing is learnt; default false. */
   readonly measuresAll?: boolean;
   readonly substeps: number;
+  /** Datums of a forward and backward pass; default: all. */
+  readonly microbatch?: number;
+  readonly afterPass?: UpdateOptions['afterPass'];
   /** Whether earlier weights than the present ones may have played; default false. */
   readonly offPolicy?: boolean;
   /** Whether requests are submitted before the results of those before them are there; default false. */
@@ -141,8 +147,10 @@ function optionsOf(how: Learning, step: number): UpdateOptions {
   return {
     step,
     loss: { objective, temperature, pull, entropyCoefficient },
-    adam: { ...cookbookAdam, learningRate: how.learningRate },
+    adam: { ...(how.adam ?? cookbookAdam), learningRate: how.learningRate },
     substeps,
+    microbatch: how.microbatch ?? null,
+    ...(how.afterPass !== undefined && { afterPass: how.afterPass }),
     maxStepKl,
     measuresAll: how.measuresAll ?? false,
     isPipelined: how.isPipelined ?? false,

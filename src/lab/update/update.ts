@@ -9,6 +9,7 @@ import {
   emptyStatistics,
   type BatchStatistics,
   type Datum,
+  type ForwardBackward,
   type Loss,
   type RoutingPass,
   type StepBound,
@@ -119,6 +120,8 @@ export type UpdateOptions = {
    * found when its step has been taken. Default false.
    */
   readonly isPipelined?: boolean;
+  /** Called when the gradient of a pass has been added, with what the pass computed. Default: nothing is. */
+  readonly afterPass?: (datums: readonly RolloutDatum[], output: ForwardBackward) => Promise<void>;
 };
 
 /** What the optimizer steps did: sums over them. */
@@ -210,10 +213,13 @@ function parts<T>(items: readonly T[], wanted: number): T[][] {
 async function accumulate(
   service: TrainingService,
   datums: readonly RolloutDatum[],
-  { loss, passes = null, measuresAll = false }: UpdateOptions,
+  { loss, passes = null, measuresAll = false, afterPass }: UpdateOptions,
 ): Promise<BatchStatistics> {
   const isIdle = !measuresAll && !learnsWithoutSignal(loss) && !datums.some(({ hasSignal }) => hasSignal);
-  return isIdle || datums.length === 0 ? emptyStatistics() : service.forwardBackward(datums, loss, { passes });
+  if (isIdle || datums.length === 0) return emptyStatistics();
+  const output = service.forwardBackward(datums, loss, { passes });
+  if (afterPass !== undefined) await afterPass(datums, await output);
+  return output;
 }
 
 function learnsWithoutSignal({ entropyCoefficient = 0, pull = null }: Loss): boolean {

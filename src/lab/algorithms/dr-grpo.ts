@@ -1,0 +1,314 @@
+/**
+ * Dr. GRPO (Liu et al. 2025, arXiv 2503.20783) as RL_Practice runs it: tasks by a curriculum of pass rates, groups kept only where their
+ * rewards differ, advantages that are centred and not scaled, a loss divided by the longest answer of each prompt, a clip that may be
+ * asymmetric, AdamW with gradients accumulated over microbatches of prompts, and the gradient noise scale measured on the way.
+ */
+import * as z from 'zod';
+import { mean, quantile } from '../../analysis/statistics.js';
+import { UserError } from '../../base/user-error.js';
+import { key, type Config } from '../config/key.js';
+import { loadPath, logPath, loraKeys, runKeyNames, runKeys, seed } from '../config/run-keys.js';
+import { bool, float, floats, int, oneOf, orNone } from '../config/value-type.js';
+import { totalReward, type Environment } from '../environments/environment.js';
+import { openEnvironment } from '../environments/open-environment.js';
+import { k1, ppo } from '../objectives/objectives.js';
+import { testRollouts } from '../probes/evaluator.js';
+import { NoiseAverage, noiseScale } from '../probes/gradient-noise.js';
+import { NoiseProbe } from '../probes/noise-probe.js';
+import { rng, shuffle } from '../rng.js';
+import { taskOf } from '../rollouts/batches.js';
+import { PassRates, PassRatesState } from '../rollouts/pass-rates.js';
+import { writeRolloutFiles } from '../rollouts/rollout-files.js';
+import { rollOut, type Rollout } from '../rollouts/rollouts.js';
+import { addRolloutStatistics } from '../rollouts/statistics.js';
+import type { Companions } from '../run/companion-files.js';
+import type { Means } from '../run/means.js';
+import type { Row } from '../run/metrics-file.js';
+import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
+import { EngineService } from '../service/engine-service.js';
+import type { TrainingService } from '../service/service.js';
+import { openTrained, type Trained } from '../tinker/client/open-trained.js';
+import { learn, type Learning, type Models } from '../update/learn.js';
+import { lrMultiplier, riseMultiplier } from '../update/optimizer.js';
+import { rlKeys, trainedKeys } from './rl-settings.js';
+
+/** `memrl dr-grpo`. Names are those of RL_Practice's configuration. */
+export const drGrpoKeys = {
+  model_name: trainedKeys.model_name,
+  load_checkpoint_path: loadPath,
+  tokenizer: trainedKeys.tokenizer,
+  environment: rlKeys.environment,
+  environment_params: rlKeys.environment_params,
+  num_tasks: key(int(1), 1024, 'tasks that the curriculum is of: the first ones of the environment'),
+  buffer_size: key(int(1), 32, 'prompts of a step: groups that are kept'),
+  num_generations: key(int(2), 8, 'answers to each prompt'),
+  rollout_batch_size: key(int(1), 16, 'prompts that are asked at a time, until enough groups are kept'),
+  max_rounds: key(int(1), 20, 'how often at most; a step that has kept too few groups by then learns from these'),
+  microbatch_size: key(int(1), 8, 'prompts of a forward and backward pass; gradients of buffer_size / this add up'),
+  ppo_epochs: key(int(1), 1, 'optimizer steps on each buffer, in an order of its own'),
+  total_steps: key(int(0), 64, 'optimizer steps; more than a finished run had continues it'),
+  max_new_tokens: key(int(1), 8, 'tokens of an answer, at most'),
+  temperature: key(float(0.01), 0.7, 'softmax temperature of the policy that answers and learns'),
+  reward_var_thresh: key(float(0), 0.01, 'least variance of the rewards of a group that is kept'),
+  reject_all_zero: key(bool, true, 'groups in which all earned 0 are not kept'),
+  reject_all_max: key(bool, true, 'groups in which all earned the same above 0 are not kept'),
+  ema_alpha: key(float(0), 0.01, 'share of a new result in the pass rate of its task'),
+  boundaries: key(floats(0), [0.2, 0.8], 'pass rates below which a task is hard, and above which easy'),
+  sample_weights: key(floats(0), [1, 1, 1], 'how often hard, normal and easy tasks are drawn'),
+  lr: key(float(0), 1e-6, 'highest learning rate of AdamW (betas 0.9, 0.999)'),
+  lr_scheduler: key(oneOf(['constant', 'cosine']), 'constant', 'learning rate after its rise over 5 % of the steps'),
+  weight_decay: key(float(0), 0.01, 'of matrices; norms do not decay'),
+  grad_clip: key(float(1e-12), 1, 'greatest norm of the gradient'),
+  clip_eps: key(float(0), 0.2, 'how far below 1 a ratio may fall and still teach'),
+  clip_eps_high: {
+    ...key(orNone(float(0)), null, 'how far above 1 a ratio may rise; None: clip_eps'),
+    alias: 'clip_+',
+  },
+  kl_beta: key(float(0), 0, 'pull of each token towards the model that training began with, by the estimate k1'),
+  gns: key(bool, false, 'measure the gradient noise scale of each step from its microbatches'),
+  gns_ema: key(float(0), 0.9, 'share of earlier steps in the means of both its terms'),
+  eval_every: key(int(0), 10, 'steps between evaluations, 0 for none'),
+  eval_groups: rlKeys.eval_groups,
+  num_groups_to_log: rlKeys.num_groups_to_log,
+  rollout_json_export: rlKeys.rollout_json_export,
+  log_every: key(int(1), 1, 'steps between rows of metrics.jsonl'),
+  save_every: key(int(0), 10, 'steps between checkpoints, 0 for only the last'),
+  ...runKeys,
+  log_path: logPath,
+  seed,
+  ...loraKeys,
+};
+export type DrGrpoConfig = Config<typeof drGrpoKeys>;
+
+/** Keys that may differ from attempt to attempt. */
+export const drGrpoBudget: ReadonlySet<string> = new Set([
+  ...'total_steps eval_every eval_groups save_every log_every num_groups_to_log rollout_json_export log_path'.split(
+    ' ',
+  ),
+  ...runKeyNames,
+]);
+
+/** From the first step, or from where the run's last checkpoint left it. */
+export async function drGrpo(config: DrGrpoConfig, run: Run): Promise<Ending> {
+  const { buffer_size: prompts, microbatch_size: part, ppo_epochs: epochs, total_steps: updates } = config;
+  if (prompts % part !== 0) {
+    throw new UserError(
+      `A buffer of ${prompts} prompts is no whole number of microbatches of ${part}.`,
+      'Give a buffer_size that microbatch_size divides.',
+    );
+  }
+  if (config.boundaries.length !== 2 || config.sample_weights.length !== 3) {
+    throw new UserError('The curriculum has three levels.', 'Give two boundaries and three sample_weights.');
+  }
+  const eval_every = config.eval_groups === 0 ? 0 : config.eval_every;
+  const schedule = scheduleOf(config, { ...config, eval_every }, Math.ceil(updates / epochs));
+  const open = async () => {
+    const trained = await openTrained({ ...config, base_url: null }, run);
+    const environment = await openEnvironment(config, trained.tokenizer);
+    const reference = config.kl_beta === 0 ? null : await trained.openReference();
+    return new DrGrpo(config, { ...trained, environment, reference }, run);
+  };
+  return runTraining(open, schedule, run, 'A larger total_steps continues.');
+}
+
+type Parts = Trained & Models & { readonly environment: Environment };
+
+const SavedState = z.looseObject({
+  passRates: PassRatesState,
+  noise: z.tuple([z.number(), z.number(), z.number()]),
+});
+
+class DrGrpo implements Training {
+  readonly algorithm = 'dr-grpo';
+  readonly service: TrainingService;
+  readonly companions: Companions | undefined;
+  readonly announcement: readonly string[];
+  readonly #config: DrGrpoConfig;
+  readonly #parts: Parts;
+  readonly #directory: string;
+  readonly #passRates: PassRates;
+  readonly #noise: NoiseAverage;
+  readonly #probe: NoiseProbe | null;
+  #last: { readonly reward: number; readonly rollout: Rollout } | null = null;
+
+  constructor(config: DrGrpoConfig, parts: Parts, run: Run) {
+    const { service, environment } = parts;
+    this.service = service;
+    this.companions = parts.companions ?? undefined;
+    this.#config = config;
+    this.#parts = parts;
+    this.#directory = run.directory.path;
+    const tasks = Math.min(config.num_tasks, environment.size);
+    const { ema_alpha: alpha, boundaries, sample_weights: weights } = config;
+    this.#passRates = new PassRates({ tasks, alpha, boundaries, weights });
+    this.#noise = new NoiseAverage(config.gns_ema);
+    this.#probe = config.gns && service instanceof EngineService ? new NoiseProbe(service.engine) : null;
+    const accumulated = config.buffer_size / config.microbatch_size;
+    this.announcement = [
+      `${environment.name}, ${tasks} tasks: ${config.total_steps} steps of ${config.buffer_size} × ${config.num_generations} answers in ${accumulated} microbatches · lr=${config.lr}`,
+    ];
+    const saved = restoredState(run, SavedState, this.algorithm);
+    if (saved === null) return;
+    this.#passRates.restore(saved.passRates);
+    this.#noise.restore(saved.noise);
+  }
+
+  async step(step: number, row: Means): Promise<void> {
+    const groups = await this.#collect(step, row);
+    if (groups.length === 0) return;
+    const ratios: number[] = [];
+    for (let epoch = 0; epoch < this.#config.ppo_epochs; epoch++) {
+      const ordered = shuffle([...groups], rng(this.#config.seed, `order/${step}/${epoch}`));
+      const done = await learn(this.#parts, ordered, this.#learning(step, ratios), step);
+      if (done === null) continue;
+      const { loss, gradientNorm, entropy, pull, tokens, kl1 } = done.statistics;
+      row.addAll({ loss, grad_norm: gradientNorm, entropy: entropy / tokens, logr_mean: -kl1 / tokens });
+      if (this.#config.kl_beta > 0) row.add('kl', pull, tokens);
+      this.#addNoise(row);
+    }
+    row.addAll(ratioStatistics(ratios));
+  }
+
+  /** Asks tasks of the curriculum until enough groups are kept. Every group says how its task fared. */
+  async #collect(step: number, row: Means): Promise<Rollout[][]> {
+    const { buffer_size: wanted, rollout_batch_size: atOnce, max_rounds: most, seed: base } = this.#config;
+    const { num_generations: copies, max_new_tokens: maxTokens, temperature } = this.#config;
+    const kept: Rollout[][] = [];
+    const all: Rollout[][] = [];
+    for (let round = 0; round < most && kept.length < wanted; round++) {
+      const indices = this.#passRates.draw(atOnce, rng(base, `curriculum/${step}/${round}`));
+      const tasks = indices.map((index) => taskOf(this.#parts.environment, index, { seed: base, name: 'task' }));
+      const options = { copies, sampling: { maxTokens, temperature }, streams: 'own' } as const;
+      const groups = await rollOut(this.#parts, tasks, options, rng(base, `sampling/${step}/${round}`));
+      groups.forEach((group, at) => this.#passRates.update(indices[at]!, mean(group.map(totalReward))!));
+      all.push(...groups);
+      kept.push(...groups.filter((group) => isKept(group.map(totalReward), this.#config)));
+    }
+    this.#report(step, row, { kept: kept.slice(0, wanted), all, rejected: all.length - kept.length });
+    return kept.slice(0, wanted);
+  }
+
+  #report(step: number, row: Means, played: { kept: Rollout[][]; all: Rollout[][]; rejected: number }): void {
+    const { all, kept, rejected } = played;
+    addRolloutStatistics(row, 'env/all/', all, 1);
+    const { hard, normal, easy } = this.#passRates.counts;
+    row.addAll({
+      'collect/prompts': all.length,
+      'collect/kept': kept.length,
+      'collect/rejected_frac': rejected / all.length,
+      ...{ 'curriculum/hard': hard, 'curriculum/normal': normal, 'curriculum/easy': easy },
+    });
+    this.#last = { reward: mean(all.flat().map(totalReward))!, rollout: all[0]![0]! };
+    if (step % this.#config.log_every !== 0) return;
+    const { num_groups_to_log: shown, rollout_json_export: summaries } = this.#config;
+    const groups = all.map((rollouts) => ({ rollouts, sampledAt: step }));
+    writeRolloutFiles({ directory: this.#directory, shown, summaries }, step, groups);
+  }
+
+  #learning(step: number, ratios: number[]): Learning {
+    const { config } = { config: this.#config };
+    const { clip_eps: low, clip_eps_high: high, weight_decay: weightDecay, grad_clip: clipNorm } = config;
+    return {
+      objective: ppo({ low: 1 - low, high: 1 + (high ?? low) }),
+      estimator: 'trajectory',
+      scale: 'none',
+      normalization: 'dr_grpo',
+      pull: config.kl_beta,
+      pullEstimator: k1,
+      penalty: null,
+      entropyCoefficient: 0,
+      skipConstantGroups: false,
+      learningRate: this.#learningRate(step),
+      adam: { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay, clipNorm },
+      temperature: config.temperature,
+      maxStepKl: null,
+      measuresAll: true,
+      substeps: 1,
+      offPolicy: config.ppo_epochs > 1,
+      microbatch: config.microbatch_size * config.num_generations,
+      afterPass: async (datums, { logprobs }) => {
+        datums.forEach(({ weights, logprobs: sampled }, index) => {
+          const now = logprobs[index]!;
+          for (let at = 0; at < now.length; at++)
+            if (weights[at] !== 0) ratios.push(sampled === undefined ? 0 : now[at]! - sampled[at]!);
+        });
+        await this.#probe?.see();
+      },
+    };
+  }
+
+  /** In prompts. Terms that are not above zero are shown as they are, and the scale is then left out. */
+  #addNoise(row: Means): void {
+    const terms = this.#probe?.take(this.#config.microbatch_size) ?? null;
+    if (terms === null) return;
+    const averaged = this.#noise.add(terms);
+    const scale = noiseScale(averaged);
+    row.addAll({ gns_G2: terms.signal, gns_tr_sigma: terms.noise });
+    if (Number.isFinite(scale)) row.addAll({ gns_B_simple: scale });
+  }
+
+  progress(step: number): Row {
+    return { 'optim/lr': this.#learningRate(step), 'optim/updates': step * this.#config.ppo_epochs };
+  }
+
+  evaluate(step: number): Promise<Row> {
+    const { eval_groups: wanted, max_new_tokens: maxTokens, seed: base } = this.#config;
+    const { environment } = this.#parts;
+    const groups = Math.min(wanted, (environment.test ?? environment).size);
+    const test = { groups, groupSize: 1, maxTokens, streams: 'own' } as const;
+    return testRollouts(this.#parts, test, { seed: base, updates: step });
+  }
+
+  state() {
+    return { passRates: this.#passRates.state, noise: this.#noise.state };
+  }
+
+  words(): string {
+    return `reward ${this.#last?.reward.toFixed(3) ?? '–'}`;
+  }
+
+  sample() {
+    if (this.#last === null) return null;
+    const { task, turns } = this.#last.rollout;
+    return { prompt: task.text, text: turns.at(-1)!.text };
+  }
+
+  #learningRate(step: number): number {
+    const { lr, lr_scheduler: schedule, total_steps: updates, ppo_epochs: epochs } = this.#config;
+    const steps = Math.ceil(updates / epochs);
+    const rise = Math.floor(0.05 * steps);
+    if (step < rise) return lr * riseMultiplier(step, rise);
+    return lr * lrMultiplier(schedule, Math.min(step, steps) - rise, Math.max(1, steps - rise));
+  }
+}
+
+/** Whether a group teaches: its rewards differ enough, and are not all 0 or all the same above it where these are rejected. */
+export function isKept(
+  rewards: readonly number[],
+  config: Pick<DrGrpoConfig, 'reward_var_thresh' | 'reject_all_zero' | 'reject_all_max'>,
+): boolean {
+  const centre = mean(rewards)!;
+  const variance = mean(rewards.map((reward) => (reward - centre) ** 2))!;
+  if (variance < config.reward_var_thresh) return false;
+  if (rewards.some((reward) => reward !== rewards[0])) return true;
+  return rewards[0] === 0 ? !config.reject_all_zero : !config.reject_all_max;
+}
+
+/** A ratio further from 1 than e⁸ either way is no ratio of neighbouring policies. */
+const mostLogRatio = 8;
+
+/** @param logRatios Of the tokens that were learnt from: new log-probability less that of sampling. */
+export function ratioStatistics(logRatios: readonly number[]): Row {
+  if (logRatios.length === 0) return {};
+  const sorted = logRatios.map(Math.exp).sort((a, b) => a - b);
+  const centre = mean(logRatios)!;
+  return {
+    ratio_mean: mean(sorted),
+    ratio_median: quantile(sorted, 0.5),
+    ratio_p90: quantile(sorted, 0.9),
+    ratio_p99: quantile(sorted, 0.99),
+    ratio_max: sorted.at(-1)!,
+    ratio_outlier_frac: logRatios.filter((each) => Math.abs(each) > mostLogRatio).length / logRatios.length,
+    logr_std: Math.sqrt(mean(logRatios.map((each) => (each - centre) ** 2))!),
+  };
+}

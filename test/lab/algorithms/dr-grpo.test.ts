@@ -1,0 +1,97 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { drGrpo, drGrpoKeys, isKept, ratioStatistics } from '../../../src/lab/algorithms/dr-grpo.js';
+import { sft, sftKeys } from '../../../src/lab/algorithms/sft.js';
+import { readArguments } from '../../../src/lab/config/arguments.js';
+import { openRunDirectory } from '../../../src/lab/run/run-directory.js';
+import { openRun } from '../../../src/lab/run/runner.js';
+import { removeFolder } from '../../remove-folder.js';
+import { maxDifference } from '../engine/models.js';
+import { readModel } from '../../../src/lab/run/model-files.js';
+import { rowsIn, testWorld } from './run-in-test.js';
+
+const root = mkdtempSync(join(tmpdir(), 'memrl-dr-grpo-'));
+const model = join(root, 'model');
+const sums = ['environment=arithmetic', 'environment_params={max: 3, include_fewshot: false}'];
+afterAll(() => removeFolder(root));
+
+beforeAll(async () => {
+  const few = ['model_name=micro', 'num_examples=64', 'batch_size=16', 'num_epochs=10', 'learning_rate=0.01'];
+  const { config } = readArguments(sftKeys, [...sums, ...few, 'eval_n_batches=0']);
+  await sft(config, '', openRun(openRunDirectory(model), testWorld()));
+});
+
+async function drGrpoIn(name: string, argv: readonly string[] = [], world = testWorld()) {
+  const path = join(root, name);
+  const small = ['buffer_size=6', 'microbatch_size=2', 'rollout_batch_size=4', 'max_rounds=4', 'eval_groups=0'];
+  const fixed = [`model_name=${model}`, 'num_tasks=16', 'temperature=1', 'num_groups_to_log=0', 'total_steps=6'];
+  const { config } = readArguments(drGrpoKeys, [...sums, ...small, ...fixed, 'lr=0.003', ...argv]);
+  await drGrpo(config, openRun(openRunDirectory(path), world));
+  return path;
+}
+
+const final = (path: string) => join(path, 'checkpoints', 'final');
+
+describe('Dr. GRPO', () => {
+  it('keeps groups whose rewards differ', () => {
+    const rule = { reward_var_thresh: 0.01, reject_all_zero: true, reject_all_max: true };
+    expect([isKept([1, 0, 0], rule), isKept([0, 0], rule), isKept([1, 1], rule)]).toEqual([true, false, false]);
+    const lenient = { reward_var_thresh: 0, reject_all_zero: true, reject_all_max: false };
+    expect([isKept([0, 0], lenient), isKept([1, 1], lenient)]).toEqual([false, true]);
+    expect(isKept([0.5, 0.6], rule)).toBe(false);
+  });
+
+  it('reports ratios as they are spread', () => {
+    const row = ratioStatistics([0, 0, Math.log(2), -9]);
+    expect(row['ratio_max']).toBeCloseTo(2, 12);
+    expect(row['ratio_median']).toBeCloseTo(1, 12);
+    expect(row['ratio_outlier_frac']).toBe(0.25);
+    expect(ratioStatistics([])).toEqual({});
+  });
+
+  it('ends the same whether it was stopped or not: weights, rows, curriculum and noise', async () => {
+    const whole = await drGrpoIn('whole', ['gns=True', 'ema_alpha=0.4']);
+    await drGrpoIn('stopped', ['gns=True', 'ema_alpha=0.4'], testWorld(3));
+    const stopped = await drGrpoIn('stopped', ['gns=True', 'ema_alpha=0.4']);
+    expect(readFileSync(join(stopped, 'metrics.jsonl'), 'utf8')).toBe(
+      readFileSync(join(whole, 'metrics.jsonl'), 'utf8'),
+    );
+    for (const file of ['model.safetensors', 'state.json']) {
+      expect(readFileSync(join(final(stopped), file)).equals(readFileSync(join(final(whole), file)))).toBe(true);
+    }
+    const rows = rowsIn(whole);
+    expect(rows.some((row) => row['curriculum/easy']! > 0 || row['curriculum/hard']! > 0)).toBe(true);
+    expect(rows.some((row) => Number.isFinite(row['gns_tr_sigma']))).toBe(true);
+    rows.slice(0, -1).forEach((row) => expect(row['ratio_mean']).toBe(1));
+  });
+
+  it('takes the same step however the buffer is cut into microbatches', async () => {
+    const paths = [];
+    for (const size of [6, 2]) paths.push(await drGrpoIn(`cut-${size}`, [`microbatch_size=${size}`, 'total_steps=1']));
+    const [one, three] = paths.map((path) => readModel(final(path)).weights);
+    expect(maxDifference(one!, readModel(join(model, 'checkpoints', 'final')).weights)).toBeGreaterThan(1e-4);
+    expect(maxDifference(one!, three!)).toBeLessThan(1e-5);
+  });
+
+  it('learns from a buffer several times, with ratios that leave 1', async () => {
+    const rows = rowsIn(await drGrpoIn('epochs', ['ppo_epochs=3', 'clip_+=0.3', 'kl_beta=0.01']));
+    expect(rows.map((row) => row['optim/updates'])).toEqual([0, 3, 6]);
+    expect(rows[0]!['ratio_max']).toBeGreaterThan(1);
+    expect(rows[0]!['kl']).toBeDefined();
+  });
+
+  it('learns nothing from a step that keeps no group, and goes on', async () => {
+    const path = await drGrpoIn('none', ['reward_var_thresh=9', 'total_steps=2']);
+    expect(rowsIn(path).map((row) => row['collect/kept'])).toEqual([0, 0, undefined]);
+    expect(maxDifference(readModel(final(path)).weights, readModel(join(model, 'checkpoints', 'final')).weights)).toBe(
+      0,
+    );
+  });
+
+  it('refuses sizes that do not fit', async () => {
+    await expect(drGrpoIn('odd', ['microbatch_size=4'])).rejects.toThrow('no whole number of microbatches');
+    await expect(drGrpoIn('levels', ['boundaries=0.5'])).rejects.toThrow('three levels');
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { noiseOfMicrobatches } from '../../../src/lab/probes/gradient-noise.js';
+import { NoiseProbe } from '../../../src/lab/probes/noise-probe.js';
+import { dot } from '../../../src/lab/probes/vectors.js';
+import { groupsOf, oddShape, slopes, trainedLooking } from '../engine/models.js';
+
+describe('the noise of a step', () => {
+  it('is that of its microbatches, each taken by itself', async () => {
+    const engine = await trainedLooking('loops', oddShape);
+    const batches = [1, 2, 3, 4].map((seed) => ({
+      groups: groupsOf(oddShape, [[3, 4]], seed),
+      scores: slopes(4, seed),
+    }));
+    const own: Float32Array[] = [];
+    for (const { groups, scores } of batches) {
+      await engine.clearGradient();
+      await engine.forward(groups);
+      await engine.backward(scores, null);
+      own.push(await engine.gradient());
+    }
+    await engine.clearGradient();
+    const probe = new NoiseProbe(engine);
+    for (const { groups, scores } of batches) {
+      await engine.forward(groups);
+      await engine.backward(
+        scores.map((score) => score / 4),
+        null,
+      );
+      await probe.see();
+    }
+    const whole = own[0]!.map((_, at) => own.reduce((sum, gradient) => sum + gradient[at]! / 4, 0));
+    const expected = noiseOfMicrobatches(
+      own.map((gradient) => dot(gradient, gradient)),
+      dot(whole, whole),
+      3,
+    );
+    const found = probe.take(3)!;
+    expect(found.signal / expected.signal).toBeCloseTo(1, 4);
+    expect(found.noise / expected.noise).toBeCloseTo(1, 4);
+    expect(probe.take(3)).toBeNull();
+  });
+});

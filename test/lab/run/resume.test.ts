@@ -1,0 +1,67 @@
+import { cpSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeFolder } from '../../remove-folder.js';
+import { bundledProgram, type Program } from '../program.js';
+
+const root = mkdtempSync(join(tmpdir(), 'memrl-resume-'));
+const at = (...names: string[]) => join(root, ...names);
+let memrl: Program;
+
+/** Of `memrl train` on a secret; a checkpoint every two steps. */
+const line = (path: string, steps: number) => [
+  ...['train', 'model_name=micro', 'N=16', 'batch_size=2', 'save_every=2', 'eval_every=3', 'test_n_batches=1'],
+  ...['entropy_coef=0.1', 'learning_rate=0.01'],
+  ...['engine=wasm', `n_batches=${steps}`, `log_path=${at(path)}`],
+]; // prettier-ignore
+
+async function ran(argv: readonly string[]): Promise<void> {
+  const { code, stderr } = await memrl.run([...argv]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+}
+
+const bytes = (run: string, file: string) => readFileSync(at(run, file));
+/** Without the share that is done, which rows have of the length that the run then had. */
+const rows = (run: string) => bytes(run, 'metrics.jsonl').toString().replaceAll(/"progress\/done_frac":[^,]*,/g, '').split('\n'); // prettier-ignore
+const final = join('checkpoints', 'final', 'model.safetensors');
+
+beforeAll(async () => {
+  memrl = await bundledProgram();
+  await ran(line('whole', 9));
+  await ran(line('short', 6));
+});
+afterAll(() => {
+  memrl.remove();
+  removeFolder(root);
+});
+
+describe('memrl resume', () => {
+  it.each([
+    { from: 'latest', more: 3 },
+    { from: 'final', more: 3 },
+    { from: '2', more: 7 },
+  ])('from $from: $more steps more end as the uninterrupted run of nine', async ({ from, more }) => {
+    const run = `from-${from}`;
+    cpSync(at('short'), at(run), { recursive: true });
+    await ran(['resume', '--training-run', at(run), '--from-step', from, '--additional-steps', String(more)]);
+    expect(bytes(run, final).equals(bytes('short', final))).toBe(false);
+    expect(bytes(run, final).equals(bytes('whole', final))).toBe(true);
+    expect(rows(run)).toEqual(rows('whole'));
+    const steps = bytes(run, 'checkpoints.jsonl').toString().trim().split('\n');
+    expect((JSON.parse(steps.at(-1)!) as { batch: number }).batch).toBe(9);
+  });
+
+  it('says which checkpoints there are, and changes nothing, when the step has none', async () => {
+    const before = bytes('short', 'checkpoints.jsonl').toString();
+    const { code, stderr } = await memrl.run(['resume', at('short'), 'from_step=3']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Give one that is there: 2, 4, 6.')]);
+    expect(bytes('short', 'checkpoints.jsonl').toString()).toBe(before);
+  });
+
+  it('refuses what is no run', async () => {
+    const { code, stderr } = await memrl.run(['resume', at('nothing')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('has no checkpoint')]);
+    expect(existsSync(at('nothing'))).toBe(false);
+  });
+});
