@@ -7,7 +7,7 @@ import { programOptions } from '../program-options.js';
 import { root, withService } from './support.js';
 
 const token = 'tml-the-secret-of-the-fuzz';
-const [warmUp, count] = [5_000, 100_000];
+const [requests, parts] = [100_000, 20];
 
 export async function fuzzService() {
   const outfile = join(root, 'dist', `fuzz-${process.pid}.mjs`);
@@ -22,14 +22,17 @@ export async function fuzzService() {
       const { model_id: model } = await ask('retrieve_future', created);
       const scores = async () => JSON.stringify(await ask('retrieve_future', await ask('forward', passOn(model))));
       const before = await scores();
-      await fuzz({ url, token, model }, warmUp, 1);
-      const [memory, began] = [megabytes(server.pid), performance.now()];
-      const outcomes = await fuzz({ url, token, model }, count, 2);
-      const seconds = (performance.now() - began) / 1000;
-      console.log(`${count} bad requests in ${seconds.toFixed(0)} s: ${JSON.stringify(outcomes)}`);
-      console.log(
-        `memory of the service: ${memory} MB after ${warmUp} requests, ${megabytes(server.pid)} MB after all`,
-      );
+      const outcomes = {};
+      const began = performance.now();
+      for (let part = 0; part < parts; part++) {
+        for (const [status, times] of Object.entries(await fuzz({ url, token, model }, requests / parts, part))) {
+          outcomes[status] = (outcomes[status] ?? 0) + times;
+        }
+        const done = ((part + 1) * requests) / parts;
+        const seconds = ((performance.now() - began) / 1000).toFixed(0);
+        console.log(`${done} bad requests in ${seconds} s, the service has ${megabytes(server.pid)} MB`);
+      }
+      console.log(JSON.stringify(outcomes));
       const rude = Object.keys(outcomes).filter((each) => each !== 'cut' && !politeStatuses.includes(Number(each)));
       if (rude.length > 0) throw new Error(`The service answered with ${rude.join(', ')}.`);
       if ((await scores()) !== before) throw new Error('The service computes something else than before.');
