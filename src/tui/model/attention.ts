@@ -8,13 +8,13 @@ import { parameterText } from './parameter-text.js';
 import { errorText } from './run-reason.js';
 import { troubleOf } from './trouble.js';
 
-/** What needs a person: nothing of it goes away by itself. */
+/** What needs the user, because it does not resolve by itself. */
 export type Attention = {
-  /** The groups whose waiting runs are held because others failed. */
+  /** Groups whose waiting runs are held because others failed. */
   readonly held: readonly HeldGroup[];
-  /** Runs that failed, but for those of the held groups. */
+  /** Failed runs, except those of the held groups. */
   readonly failed: { readonly count: number; readonly kinds: readonly Kind[] };
-  /** Runs that cannot start because what they need failed. */
+  /** Runs that cannot start because a run they need failed. */
   readonly blocked: { readonly count: number; readonly reason: string } | null;
   /** Runs that somebody holds while nothing else is left to run. */
   readonly waitsForPerson: number;
@@ -28,15 +28,15 @@ export type HeldGroup = {
   readonly runs: readonly RunSummary[];
   /** What the breaker saw: `3 runs in a row failed within 10 s of starting`. */
   readonly reason: string;
-  /** What all failed runs of the group have in common, and none of those that are done; nothing where none is done. */
+  /** Parameter values that all failed runs of the group share and no done run has; empty while no run is done. */
   readonly shared: readonly Condition[];
-  /** The commonest kind of their errors; null: nothing is known of any. */
+  /** The most frequent kind of error; null: no run of the group has one. */
   readonly error: string | null;
 };
 
 type Kind = { readonly words: string; readonly count: number };
 
-/** Whether the runs of a group wait for a person to look at its failures. */
+/** Whether a run is held until the user looks at the failures of its group. */
 export function isHeldByBreaker({ state, heldBy }: RunSummary): boolean {
   return state === 'held' && heldBy === 'breaker';
 }
@@ -71,7 +71,7 @@ function heldGroup(own: readonly RunSummary[], all: readonly RunSummary[]): Held
   return { sweep, group, runs: own, reason, shared: sharedByFailures(failed, members), error };
 }
 
-/** Two conditions at most. Where no run is done yet, what the failed ones share is the order of the file. */
+/** Returns at most two conditions. While no run is done, failed runs may share a value only because runs start in file order. */
 function sharedByFailures(failed: readonly RunSummary[], members: readonly RunSummary[]): Condition[] {
   const done = members.filter(({ state }) => state === 'done');
   const [first] = failed;
@@ -87,7 +87,7 @@ function sharedByFailures(failed: readonly RunSummary[], members: readonly RunSu
     .map((parameter) => ({ kind: 'is', parameter, value: parameterOf(first.parameters, parameter) }));
 }
 
-/** The commonest first; of a single run its own words. */
+/** The kinds of error, most frequent first. A kind with a single run shows that run's own message. */
 function kindsOf(failed: readonly RunSummary[]): Kind[] {
   return [...groupBy(failed, (run) => troubleOf(run)!)]
     .map(([kind, own]) => ({ words: errorText(own.length === 1 ? own[0]!.reason! : kind), count: own.length }))

@@ -9,7 +9,7 @@ import type { Tone } from '../surface/span.js';
 import { parameterText } from './parameter-text.js';
 import { varyingKeys } from './varying-keys.js';
 
-/** One run among those drawn. An empty label is not in the legend. `setting`: the same for the seeds of one setting. */
+/** One drawn run. An empty label is left out of the legend. `setting`: shared by the seeds of one setting. */
 export type Subject = {
   readonly run: RunSummary;
   readonly label: string;
@@ -17,15 +17,15 @@ export type Subject = {
   readonly setting?: string;
 };
 
-/** The runs drawn, and of how many that have begun they were taken. */
+/** The runs that are drawn, chosen from `begun` runs that have started. */
 export type Subjects = { readonly drawn: readonly Subject[]; readonly begun: number };
 
-/** More curves than this cannot be told apart, and cost memory. */
+/** Maximum number of curves: more cannot be told apart and cost memory. */
 const mostCurves = 32;
 
 /**
- * The colours of the rows of the list whose curves are drawn while this one is selected, by their keys: its own where it is a run,
- * else those of its parts.
+ * Colours of the list rows whose curves are drawn while `node` is selected, by row key: `node` itself if it is a run, otherwise its
+ * children.
  */
 export function colouredRows(node: TreeNode | undefined, scene: ListModel): ReadonlyMap<string, Tone> {
   const rows = node === undefined ? [] : node.kind === 'run' ? [node] : node.children;
@@ -34,7 +34,10 @@ export function colouredRows(node: TreeNode | undefined, scene: ListModel): Read
   return new Map(coloured.map(({ key }) => [key, scene.colours.of(key)]));
 }
 
-/** A run over its siblings in the background; a subgroup's runs each in its colour; a group's by subgroup when they are many. */
+/**
+ * The runs to draw: a run over its siblings in the background; the runs of a subgroup, each in its own colour; the runs of a group,
+ * coloured by subgroup.
+ */
 export function subjectsOf(node: TreeNode | undefined, { tree, colours }: ListModel): Subjects {
   if (node === undefined) return { drawn: [], begun: 0 };
   if (node.kind === 'run') {
@@ -47,7 +50,10 @@ export function subjectsOf(node: TreeNode | undefined, { tree, colours }: ListMo
   return ofBranch.value(node, '', () => subjectsOfBranch(node, colours));
 }
 
-/** Those of the row under the mouse before all others, which go into the background; as they are where that tells nothing apart. */
+/**
+ * Subjects with the row under the pointer highlighted and the others in the background; unchanged if that row holds none or all of
+ * them.
+ */
 export function withHighlight(
   subjects: readonly Subject[],
   row: TreeNode | undefined,
@@ -63,7 +69,7 @@ export function withHighlight(
   });
 }
 
-/** Asked for in every frame, and dear for a group of thousands; a branch in which anything has changed is another one. */
+/** Caches the last branch, because every frame asks and a group of thousands is expensive. A changed branch is a new object. */
 const ofBranch = new Memo<Branch, Subjects>(1);
 
 function subjectsOfBranch(node: Branch, colours: CurveColours): Subjects {
@@ -74,7 +80,7 @@ function subjectsOfBranch(node: Branch, colours: CurveColours): Subjects {
   return { drawn: evenly(subjects, mostCurves), begun: subjects.length };
 }
 
-/** A run that was taken over from an earlier sweep never started here, and has its metrics all the same. */
+/** Whether a run may have metrics. A run taken over from an earlier sweep has some although it never started here. */
 function hasBegun({ state, attempt }: RunSummary): boolean {
   return attempt > 0 || (state !== 'queued' && state !== 'held');
 }
@@ -108,7 +114,7 @@ function childSubjects(child: TreeNode, colours: CurveColours): Subject[] {
   return child.runs.map((run) => ({ run, label: child.label, tone, setting: child.label }));
 }
 
-/** Names a run's setting by the parameters that tell these runs apart, but for their seeds: `lr 0.1 N 64`. */
+/** Returns a function that names a run's setting by the parameters that differ among these runs, except the seed: `lr 0.1 N 64`. */
 function settingsAmong(runs: readonly RunSummary[]): (run: RunSummary) => string {
   const keys = [...varyingKeys(runs)].filter((key) => !/(^|[._-])seed$/i.test(key));
   const settingOf = ({ parameters }: RunSummary): string =>
@@ -124,7 +130,7 @@ function settingsAmong(runs: readonly RunSummary[]): (run: RunSummary) => string
   return (run) => nameOf.get(settingOf(run)) ?? '';
 }
 
-/** At most `most` of them, evenly taken, so that every subgroup is still there. */
+/** At most `most` items at even distances, so that every subgroup is represented. */
 function evenly<T>(items: readonly T[], most: number): T[] {
   if (items.length <= most) return [...items];
   return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)]!);

@@ -4,21 +4,21 @@ import type { Tone } from '../surface/span.js';
 const tones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
 
 /**
- * The colour of each run and of each group, the same in every chart and in the list. Runs, settings and groups have theirs
- * by their order in the sweep, so that neither a filter nor another order of the list changes it; the parts of any other
- * grouping, in the order in which they are first drawn.
+ * The colour of each run and group, the same in every chart and in the list. Runs, settings and groups are coloured in sweep order,
+ * so neither a filter nor a different list order changes colours. Groups of another grouping are coloured in the order in which
+ * they are first drawn.
  */
 export class CurveColours {
   readonly #runs: readonly RunSummary[];
   #numbers: Map<string, number> | null = null;
   readonly #others = new Map<string, number>();
 
-  /** `runs`: all of them, whatever is shown; looked at once, when the first colour is asked for. */
+  /** `runs`: all runs, shown or not; read once, when the first colour is requested. */
   constructor(runs: readonly RunSummary[]) {
     this.#runs = runs;
   }
 
-  /** `key`: of a row of the list. */
+  /** `key`: key of a list row. */
   of(key: string): Tone {
     this.#numbers ??= numbersOf(this.#runs);
     let number = this.#numbers.get(key) ?? this.#others.get(key);
@@ -27,7 +27,7 @@ export class CurveColours {
   }
 }
 
-/** A colour for each key: its own, or the next that is free where another of them has it already; from the ninth on they repeat. */
+/** One colour per key: its own, or the next free one if another key already has it. Colours repeat from the ninth key on. */
 export function distinctColours(keys: readonly string[], colours: CurveColours): Tone[] {
   const taken = new Set<Tone>();
   return keys.map((key) => {
@@ -40,7 +40,7 @@ export function distinctColours(keys: readonly string[], colours: CurveColours):
   });
 }
 
-/** By the keys of the rows they have in the list: runs, settings and groups are numbered each by themselves. */
+/** A number for each row key. Runs, settings and groups are numbered separately. */
 function numbersOf(runs: readonly RunSummary[]): Map<string, number> {
   const ids = new Map<RunId, number>();
   const groups = new Map<string, number>();

@@ -13,10 +13,10 @@ import type { Curve } from '../widgets/chart/chart-look.js';
 import type { ChartData, Detail } from '../widgets/chart/chart-section.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../widgets/chart/x-axis.js';
 
-/** As many as a large terminal has room for. */
+/** Maximum number of charts; a large terminal fits this many. */
 const mostCharts = 9;
 
-/** What has to be read to show a node. `logLines`: how much of a run's log. */
+/** The files to read for showing a node. `logLines`: number of lines from the end of a run's log. */
 export function wantedFor(node: TreeNode | undefined, scene: ListModel, logLines: number): Wanted {
   const isRun = node?.kind === 'run';
   return {
@@ -26,7 +26,7 @@ export function wantedFor(node: TreeNode | undefined, scene: ListModel, logLines
   };
 }
 
-/** What has been read of a node. Curves are those of the chosen metric first, then of those its group or the sweep shows. */
+/** What has been read of a node. Curves of the chosen metric come first, then those that its group or the sweep shows. */
 export function detailOf(
   node: TreeNode | undefined,
   scene: ListModel,
@@ -40,7 +40,7 @@ export function detailOf(
   const readers = sources.map(({ reader }) => reader);
   const shown = shownFor(drawn[0], scene);
   const axis = xAxisOf(xKey, shown.x);
-  // Of a hundred metrics only those on the screen are looked at.
+  // Only the metrics on the screen are read, even if there are a hundred.
   const known = new Map<string, ChartData>();
   const chartOf = (metric: string): ChartData => {
     let chart = known.get(metric);
@@ -63,20 +63,20 @@ export function detailOf(
   };
 }
 
-/** Described once a look at the files, and only where somebody asks. */
+/** The run report, built at most once per look at the files and only when requested. */
 function reportOf(reader: MetricReader | undefined): NonNullable<Detail['report']> | null {
   return reader?.describe === undefined ? null : lazy(() => reader.describe!());
 }
 
-/** A detail without what changes with a key alone: how its charts are drawn. */
+/** A detail without the chart settings, which change with a key alone. */
 export type ReadDetail = Omit<Detail, 'choice'>;
 
-/** Charts in which there is something to see: a run that has not started has one without curves. */
+/** Number of charts with at least one curve; a run that has not started has a chart without curves. */
 export function filledCharts({ charts }: ReadDetail): number {
   return charts.filter(({ curves }) => curves.some(({ series }) => series.y.length > 0)).length;
 }
 
-/** What the x axis of a node can be. */
+/** The possible x axes for a node. */
 export function xChoicesFor(node: TreeNode | undefined, scene: ListModel, history: History): XChoice[] {
   const { drawn } = subjectsOf(node, scene);
   const readers = sourcesOf(drawn, history).map(({ reader }) => reader);
@@ -85,7 +85,7 @@ export function xChoicesFor(node: TreeNode | undefined, scene: ListModel, histor
 
 type Source = Subject & { readonly reader: MetricReader };
 
-/** The subjects that have been read. */
+/** The subjects whose metrics have been read. */
 function sourcesOf(subjects: readonly Subject[], history: History): Source[] {
   return subjects.flatMap((subject) => {
     const reader = history.reader(subject.run.directory);
@@ -102,7 +102,7 @@ function shownFor(subject: Subject | undefined, { sweeps }: ListModel): MetricsT
 function chartKeys(metric: string | null, show: readonly string[], readers: readonly MetricReader[]): string[] {
   const known = new Set(readers.flatMap((reader) => reader.keys()));
   const others = show.filter((key) => known.has(key));
-  // A warm-up has no use for the metric of the sweep; an empty chart would hide its own.
+  // A warm-up may not write the metric of the sweep; an empty chart would then hide its own metrics.
   const first = metric !== null && (known.has(metric) || others.length === 0) ? [metric] : [];
   return [...new Set([...first, ...others])].slice(0, mostCharts);
 }

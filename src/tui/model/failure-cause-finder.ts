@@ -2,25 +2,25 @@ import { causesOfFailure, type FailureCause } from '../../analysis/failures/fail
 import type { RunSummary } from '../state/port.js';
 import type { Branch } from './tree/branch-index.js';
 
-/** The surest cause of one kind of failure. */
+/** The most certain cause of one kind of failure. */
 export type FoundCause = {
-  /** Null: nothing that chance would not explain. */
+  /** Null: no parameter is associated with the failure beyond chance. */
   readonly cause: FailureCause | null;
-  /** Whether only some of the runs were looked at. */
+  /** Whether only a sample of the runs was examined. */
   readonly isSampled: boolean;
 };
 
-/** Some 100 ms of work. */
+/** Maximum number of runs examined at once, about 100 ms of work. */
 const mostRuns = 5000;
-/** Of the time, at most one part in so many goes into the search. */
+/** The search takes at most 1/`parts` of the time. */
 const parts = 5;
 
 type Question = { readonly asked: string; readonly kind: readonly RunSummary[]; readonly runs: readonly RunSummary[] };
 type Known = FoundCause & { readonly asked: string };
 
 /**
- * Finds out which parameters go with the kinds of failure that are on the screen: one kind at a time, between two keys,
- * and again when more runs of the kind, or more that are done, have ended.
+ * Finds parameters associated with the kinds of failure on the screen. Searches one kind at a time, between key presses, and again
+ * when more runs of that kind or more done runs have ended.
  */
 export class FailureCauseFinder {
   readonly #changed: () => void;
@@ -29,15 +29,16 @@ export class FailureCauseFinder {
   #timer: NodeJS.Timeout | null = null;
   #pause = 0;
 
-  /** `changed`: called when something was found. */
+  /** `changed`: called when a search has finished. */
   constructor(changed: () => void) {
     this.#changed = changed;
   }
 
   /**
-   * What is known at the moment; undefined before anything is. Asking is what starts the search.
+   * The current answer; undefined until the first search has finished. Calling this starts the search.
    *
-   * @param runs All of the list, of which those that are done are compared with the kind. @param done How many that is.
+   * @param runs All runs of the list; the done ones are compared with this kind.
+   * @param done Number of done runs.
    */
   causeOf({ key, runs: kind }: Branch, runs: readonly RunSummary[], done: number): FoundCause | undefined {
     const known = this.#known.get(key);
@@ -78,7 +79,7 @@ function causeIn({ kind, runs }: Question): FoundCause {
   return { cause: causesOfFailure(compared)[0] ?? null, isSampled: every > 1 };
 }
 
-/** Every so many of them. */
+/** Every `every`-th run, labelled with whether it failed. */
 function some(runs: readonly RunSummary[], every: number, failed: boolean) {
   return runs.filter((_, index) => index % every === 0).map(({ parameters }) => ({ parameters, failed }));
 }

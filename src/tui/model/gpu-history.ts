@@ -1,10 +1,10 @@
 import type { FleetStatus } from '../state/port.js';
 
-/** Time between two samples, ms, and how many are kept: ten minutes. */
+/** Time between two samples, in ms, and the number of samples kept: ten minutes' worth. */
 const PERIOD_MS = 5000;
 const KEPT = 120;
 
-/** How busy each GPU was in the last minutes, from what is published while the window is open. */
+/** Utilization of each GPU over the last minutes, collected while the window is open. */
 export class GpuHistory {
   readonly #samples = new Map<number, (number | null)[]>();
   #heardAt = -Infinity;
@@ -20,6 +20,6 @@ export class GpuHistory {
     }
   }
 
-  /** Percent, oldest first, five seconds apart; null where the driver did not say. */
+  /** Utilization in percent, oldest first, five seconds apart; null where the driver reported none. */
   readonly of = (index: number): readonly (number | null)[] => this.#samples.get(index) ?? [];
 }

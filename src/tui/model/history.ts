@@ -1,46 +1,46 @@
 import { readOrWait } from '../state/on-its-way.js';
 import type { MetricReader, RunFilesPort } from '../state/port.js';
 
-/** How often the files of the selection are looked at again, in ms. */
+/** Time between two looks at the files of the selection, in ms. */
 const period = 1000;
-/** A selection that rests this long is read: going down a long list reads nothing. */
+/** The selection is read once it has rested this long, in ms, so scrolling through a list reads nothing. */
 const rest = 40;
-/** Runs whose metrics stay in memory after the selection has moved on. */
+/** Number of runs whose metrics stay in memory after the selection has moved on. */
 const kept = 12;
-/** While long files are being read, what has come is told this often, in ms. */
+/** Minimum time between two notifications while long files are being read, in ms. */
 const patience = 300;
 
 export type Wanted = {
   /** Run directories whose metrics are shown. */
   readonly metrics: readonly string[];
-  /** The run directory whose log is shown, or null, and how many of its last lines. */
+  /** The run directory whose log is shown, or null. `logLines`: the number of lines read from its end. */
   readonly log: string | null;
   readonly logLines: number;
 };
 
 /**
- * Reads the metrics and the log of what is selected, and goes on reading while it stays selected.
+ * Reads the metrics and the log of the selection, repeatedly while it stays selected.
  *
- * A small part of one file per turn of the event loop, never in answer to a key: a key must not wait for a disk. All
- * files are begun before any is gone on with, so that the first picture does not wait for the longest file.
+ * Each turn of the event loop reads a small part of one file, never in answer to a key, so keys do not wait for a disk. Every file
+ * is started before any is continued, so that the first picture does not wait for the longest file.
  */
 export class History {
   readonly #files: RunFilesPort;
   readonly #changed: () => void;
-  /** Oldest use first. */
+  /** Least recently used first. */
   readonly #readers = new Map<string, MetricReader>();
   readonly #loaded = new Set<string>();
   #wanted: Wanted = { metrics: [], log: null, logLines: 0 };
   #log: readonly string[] = [];
   #logOf: string | null = null;
   #timer: NodeJS.Timeout | null = null;
-  /** Runs for a while after something was told; what comes meanwhile is told at its end. */
+  /** Runs for a while after each notification; news in between is reported when it ends. */
   #pause: NodeJS.Timeout | null = null;
-  /** Something was read that has not been told. */
+  /** Whether something was read since the last notification. */
   #hasNews = false;
-  /** All that is wanted has been looked at; the timer is for the next time. */
+  /** Whether everything wanted has been read and the timer is for the next pass. */
   #isResting = false;
-  /** Something has come from another host meanwhile. */
+  /** Whether data from another host arrived during the current pass. */
   #hasArrived = false;
   #isClosed = false;
   #version = 0;
@@ -53,7 +53,7 @@ export class History {
     this.#unsubscribe = files.subscribe?.(this.#arrived) ?? (() => undefined);
   }
 
-  /** Grows with everything read. */
+  /** Increases with every change. */
   get version(): number {
     return this.#version;
   }
@@ -65,12 +65,12 @@ export class History {
     this.#schedule(rest, () => this.#pass());
   }
 
-  /** The metrics of a run that has been read; undefined before. */
+  /** The metrics of a run that has been read; undefined if it has not. */
   reader(directory: string): MetricReader | undefined {
     return this.#loaded.has(directory) ? this.#readers.get(directory) : undefined;
   }
 
-  /** The end of the log, if it is the one that has been read. */
+  /** The last lines of the log, if this log has been read. */
   log(directory: string): readonly string[] {
     return directory === this.#logOf ? this.#log : [];
   }
@@ -87,13 +87,13 @@ export class History {
     this.#timer = this.#isClosed ? null : setTimeout(task, delay);
   }
 
-  /** What is waited for is there: it is read at once, or after the pass that goes on. */
+  /** Called when awaited data has arrived: starts a pass at once, or after the current one. */
   readonly #arrived = (): void => {
     if (this.#isResting) this.#schedule(0, () => this.#pass());
     else this.#hasArrived = true;
   };
 
-  /** Looks at everything wanted once, and at long files until they have been read; then rests. */
+  /** Reads everything wanted once, continues long files to their end, then rests. */
   #pass(): void {
     this.#isResting = this.#hasArrived = false;
     const directories = [...this.#wanted.metrics];
@@ -118,7 +118,7 @@ export class History {
     this.#schedule(0, turn);
   }
 
-  /** Tells of news if there are any, but not more often than a picture is worth making. */
+  /** Reports news, if any, no more often than a new picture is worthwhile. */
   #tell(): void {
     if (!this.#hasNews || this.#pause !== null) return;
     this.#pause = setTimeout(() => {
@@ -142,13 +142,13 @@ export class History {
     return isNews;
   }
 
-  /** Undefined: they are on their way. */
+  /** Whether there is something new; undefined: the data has not arrived yet. */
   #readMetrics(directory: string): boolean | undefined {
     const reader = this.#readers.get(directory) ?? this.#files.metrics(directory);
     this.#readers.set(directory, reader);
     const hasNews = readOrWait(() => reader.refresh(), this.#arrived);
     if (hasNews === undefined) return undefined;
-    // Of a long file, nothing is known yet after the first part.
+    // The first part of a long file may not contain any metric yet.
     const isNew = !this.#loaded.has(directory) && (reader.more !== true || reader.keys().length > 0);
     if (isNew) this.#loaded.add(directory);
     return hasNews || isNew;

@@ -21,29 +21,29 @@ import { TreeGrower } from './tree/tree-grower.js';
 import { flatten } from './tree/tree.js';
 import { type VaryingParameters, varyingParametersOf } from './varying-parameters.js';
 
-/** From this many runs on, groups start folded. */
+/** Groups start folded from this many runs on. */
 const many = 300;
 
-/** What the fleet and the user's choices amount to: the rows of the list and the totals. */
+/** The rows of the list and the totals, computed from the fleet and the user's choices. */
 export type ListModel = {
   readonly runs: readonly RunSummary[];
   readonly sweeps: readonly SweepSummary[];
   readonly metric: string | null;
-  /** The metric that says how good the runs are, where all sweeps shown that name one name the same. */
+  /** The metric that ranks runs, if all shown sweeps that name one name the same; otherwise null. */
   readonly objective: string | null;
   readonly tree: Tree;
   readonly rows: readonly TreeNode[];
   readonly tally: Tally;
   readonly pace: Pace;
-  /** What needs a person; computed as `variety` is, once for each publication. */
+  /** What needs the user. Computed on request, like `variety`, once per publication. */
   readonly attention: () => Attention;
-  /** When runs will have ended. */
+  /** Predicted end times of runs. */
   readonly forecast: Forecast;
-  /** What tells the runs apart. Computed when it is asked for, once for as long as there are the same runs. */
+  /** Parameters that differ between runs. Computed on request, once for the same set of runs. */
   readonly variety: () => VaryingParameters;
-  /** What the list can be divided by; as above. */
+  /** What the list can be grouped by. Computed on request, as above. */
   readonly groupChoices: () => readonly GroupChoice[];
-  /** Of curves and of what stands for them in the list. */
+  /** Colours of curves and of their marks in the list. */
   readonly colours: CurveColours;
 };
 
@@ -53,8 +53,8 @@ type FleetPart = Pick<
 >;
 
 /**
- * Computes scenes, and only what has changed since the last: the tree once per publication of the fleet, the rows
- * once per fold. A key that moves the selection costs nothing here, however many runs there are.
+ * Computes list models, and only what has changed since the last one: the tree once per publication of the fleet, the rows once per
+ * fold. A key that moves the selection costs nothing here, however many runs there are.
  */
 export class ListModelBuilder {
   readonly #fleet: FleetPort;
@@ -68,17 +68,17 @@ export class ListModelBuilder {
   readonly #whole = new Memoized<ListModel>();
   readonly #usualMetric = new Memoized<string | null>();
   readonly #forecast = new Memoized<Forecast>();
-  /** The publication that scenes show. */
+  /** Version of the publication that is shown. */
   #seen: number;
 
-  /** `curves`: without them the list shows what the supervisor tells. */
+  /** `curves`: without it the list shows only values that the supervisor sends. */
   constructor(fleet: FleetPort, curves: RunCurves | null = null) {
     this.#fleet = fleet;
     this.#curves = curves;
     this.#seen = fleet.version();
   }
 
-  /** Lets the next scenes show what the fleet has published since the last call. */
+  /** Makes the next models show what the fleet has published since the last call. */
   takeNews(): void {
     this.#seen = this.#fleet.version();
   }
@@ -91,7 +91,7 @@ export class ListModelBuilder {
     const fleet = this.#readCurves(told, ui, metric, usual);
     const grown = this.#treePart.value([fleet, filter, grouping, sort, metric, isAscii], () => {
       const matches = this.#matcher(filter, fleet, now);
-      // Who filters has asked for these very runs.
+      // A user who filters wants to see the matching runs, so they are not folded.
       const options = { matches, grouping, foldsWaiting: filter === '', isAscii, sort, metric, now };
       const tree = this.#grower.grow(fleet.runs, fleet.sweeps, options);
       return { metric, tree, tally: tally(fleet.runs, metric) };
@@ -102,7 +102,7 @@ export class ListModelBuilder {
     });
   }
 
-  /** Runs with what the list shows of their curves, where it shows any. */
+  /** Runs with their curve values, if the list shows any. */
   #readCurves(fleet: FleetPart, { columns, sort }: UiState, metric: string | null, usual: string | null): FleetPart {
     const curves = this.#curves;
     if (curves === null) return fleet;
@@ -137,14 +137,17 @@ export class ListModelBuilder {
     return { ...told, attention, variety, groupChoices: choices, colours };
   }
 
-  /** Of all sweeps, as they share the slots. Once a second is often enough, and every other second where there are many runs. */
+  /**
+   * The forecast over all sweeps, since they share the slots. Recomputed once a second, or every other second if there are many
+   * runs.
+   */
   #forecastAt(now: number): Forecast {
     const { runs, sweeps, status } = this.#fleet;
     const seen = [Math.floor(now / (runs.size > many ? 2000 : 1000)), runs.size];
     return this.#forecast.value(seen, () => forecastOf([...runs.values()], forecastSetting({ status, sweeps }, now)));
   }
 
-  /** The same function for as long as the filter lets the same runs through: one about ages does not. */
+  /** Returns the same function while the filter matches the same runs. A filter about time gets a new one per publication. */
   #matcher(filter: string, fleet: FleetPart, now: number): (run: RunSummary) => boolean {
     const read = readRunQuery(filter);
     if (read.kind === 'problem') return showAll;
@@ -157,7 +160,7 @@ export class ListModelBuilder {
   }
 }
 
-/** Null: what the supervisor tells of every run is enough. It tells the trend of the metric that stands for a run by itself. */
+/** Null: the values that the supervisor sends for every run suffice. These include the trend of a run's main metric. */
 function curvesAsked(shown: readonly string[], metric: string | null, usual: string | null): CurveQuestion | null {
   if (metric === null) return null;
   const values = [...new Set(shown.flatMap((column) => curveValueOf(column)?.word ?? []))];
@@ -165,7 +168,7 @@ function curvesAsked(shown: readonly string[], metric: string | null, usual: str
   return values.length > 0 || hasTrend ? { metric, values, hasTrend } : null;
 }
 
-/** Kinds of failure are an inbox: one looks at them before one looks into them. Runs that wait are no news. */
+/** Whether a branch is folded. Kinds of failure and runs that wait start folded. */
 export function isFolded({ key, kind, isFailure }: Branch, { folds }: UiState, runs: number): boolean {
   return folds.get(key) ?? (isFailure || kind === 'waiting' || (kind === 'group' && runs > many));
 }
@@ -174,10 +177,10 @@ function haveSameParameters(a: readonly RunSummary[], b: readonly RunSummary[]):
   return a.length === b.length && a.every(({ parameters }, index) => parameters === b[index]!.parameters);
 }
 
-/** Runs looked at for a metric where no sweep says what to show. */
+/** Number of runs examined for metrics if no sweep says what to show. */
 const mostRuns = 64;
 
-/** The default metric of the first sweep that says what to show, or else of most runs that wrote any. */
+/** The default metric of the first sweep that names one, otherwise the one that most runs wrote. */
 function usualMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummary[]): string | null {
   const choice = sweeps.find(({ show }) => show.length > 0) ?? sweeps[0] ?? { show: [], x: 'step' };
   const [first] = choice.show;
@@ -195,7 +198,7 @@ function objectiveOf(sweeps: readonly SweepSummary[]): string | null {
   return names.size === 1 ? [...names][0]! : null;
 }
 
-/** Some runs that wrote metrics, the first of them. */
+/** The first few runs that wrote metrics. */
 function writers(runs: readonly RunSummary[]): RunSummary[] {
   const found: RunSummary[] = [];
   for (const run of runs) {
@@ -210,7 +213,7 @@ function hasMetrics({ metrics }: RunSummary): boolean {
   return false;
 }
 
-/** Changes with the metrics that there are, and not with their values. */
+/** A text that changes with the set of metrics, not with their values. */
 function kindsOf(runs: readonly RunSummary[]): string {
   return runs.map(({ metrics, counting }) => `${Object.keys(metrics).length} ${counting?.length ?? 0}`).join();
 }

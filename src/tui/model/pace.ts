@@ -3,11 +3,11 @@ import type { Forecast } from '../../analysis/forecast/forecast.js';
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import type { RunSummary } from '../state/port.js';
 
-/** How long runs have taken together, and how long the rest will take. */
+/** Total time that runs have taken, and time until the rest have ended. */
 export type Pace = {
-  /** The time in which one of them was up; null: none has begun. */
+  /** Time in which at least one run was up; null: none has begun. */
   readonly busy: BusyTime | null;
-  /** Until the last of them has ended; null while nothing tells. */
+  /** Time until the last run has ended; null: unknown. */
   readonly left: TimeRange | null;
 };
 

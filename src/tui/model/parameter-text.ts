@@ -5,7 +5,7 @@ import type { RunSummary } from '../state/port.js';
 
 export type ParameterValue = RunSummary['parameters'][string] | undefined;
 
-/** The value in one row of text; nothing for a run that does not have the parameter. */
+/** The value on one line; empty if the run does not have the parameter. */
 export function parameterText(value: ParameterValue): string {
   if (value === undefined) return '';
   if (Array.isArray(value)) return `[${value.map((item) => parameterText(item)).join(', ')}]`;
@@ -13,7 +13,7 @@ export function parameterText(value: ParameterValue): string {
   return typeof value === 'string' ? cleanText(value) : String(value);
 }
 
-/** Numbers by value, then everything else as a person orders text, then runs that do not have the parameter. */
+/** Compares two values: numbers by value, then other values in natural text order, then missing ones. */
 export function parameterOrder(a: ParameterValue, b: ParameterValue): number {
   const rank = rankOf(a) - rankOf(b);
   if (rank !== 0) return rank;
@@ -26,7 +26,7 @@ function rankOf(value: ParameterValue): number {
   return typeof value === 'number' ? 0 : value === undefined ? 2 : 1;
 }
 
-/** Infinities are values too, and their difference is none. */
+/** Compares by sign, because the difference of two infinities is NaN. */
 function compareNumbers(a: number, b: number): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -4,25 +4,25 @@ import { spark } from '../../metrics/downsample.js';
 import { readOrWait } from '../state/on-its-way.js';
 import type { MetricReader, RunFilesPort, RunId, RunSummary, SweepSummary } from '../state/port.js';
 
-/** Between looks at runs that go on, ms. */
+/** Time between two looks at runs that are up, in ms. */
 const period = 1000;
-/** A question that stands this long is answered: who goes through choices reads nothing. */
+/** A question is answered once it has stood this long, in ms, so that leafing through choices reads nothing. */
 const rest = 40;
-/** A turn takes so long, ms, and one part of a file more: a key waits no longer. */
+/** Duration of one turn, in ms; the last part of a file may exceed it. A key waits no longer than this. */
 const turnTime = 5;
-/** While many runs are being read, what has come is told this often, in ms. */
+/** Minimum time between two notifications while many runs are being read, in ms. */
 const patience = 300;
 
-/** What the list shows of its runs that the supervisor does not tell. */
+/** What the list shows of its runs' curves that the supervisor does not send. */
 export type CurveQuestion = {
   readonly metric: string;
-  /** Which values, in words as `parseRunValue` has them. */
+  /** The values to read, in the words of `parseRunValue`. */
   readonly values: readonly string[];
-  /** Whether the trend is to be that of this metric. */
+  /** Whether to read the trend of this metric. */
   readonly hasTrend: boolean;
 };
 
-/** What a curve amounts to. `stamp`: changes when the run may have written more. */
+/** Values read from one curve. `stamp`: changes when the run may have written more. */
 type Figures = {
   readonly stamp: unknown;
   readonly spark: RunSummary['spark'];
@@ -31,14 +31,13 @@ type Figures = {
 
 type Asked = CurveQuestion & {
   readonly wanted: readonly (readonly [word: string, value: RunValue])[];
-  /** A run with its figures, as long as both stay what they are. */
+  /** Runs with their figures, cached while both stay the same. */
   readonly dressed: WeakMap<RunSummary, { readonly figures: Figures | undefined; readonly run: RunSummary }>;
 };
 
 /**
- * Reads what the list asks of the curves of its runs: in small parts between two keys, those that have ended once and with
- * every point, those that go on again and again. Of a curve only what was asked for stays; of a run that goes on also its
- * points, as a chart has them.
+ * Reads the curve values that the list shows, in small parts between key presses: curves of ended runs once and with every point,
+ * curves of runs that are up repeatedly. Keeps only the requested values, and for runs that are up also the points.
  */
 export class RunCurves {
   readonly #files: RunFilesPort;
@@ -51,7 +50,7 @@ export class RunCurves {
   #timer: NodeJS.Timeout | null = null;
   #toldAt = -Infinity;
   #hasNews = false;
-  /** All runs have been looked at; the timer is for the next time. */
+  /** Whether all runs have been read and the timer is for the next pass. */
   #isResting = false;
   #isClosed = false;
   #version = 0;
@@ -62,12 +61,12 @@ export class RunCurves {
     this.#changed = changed;
   }
 
-  /** Grows with everything told. */
+  /** Increases with every notification. */
   get version(): number {
     return this.#version;
   }
 
-  /** Asking is what starts the reading; null: nothing is asked, and nothing stays. */
+  /** Sets the question, which starts the reading. Null: reads nothing and forgets everything. */
   want(question: CurveQuestion | null, runs: readonly RunSummary[], sweeps: readonly SweepSummary[]): void {
     this.#runs = runs;
     this.#xOf = (run) => xOf(run, sweeps);
@@ -84,7 +83,7 @@ export class RunCurves {
     this.#schedule(rest, () => this.#pass());
   }
 
-  /** The run with what is known of its curve: the same object until it or that has changed. */
+  /** The run with its known curve values: the same object until the run or the values change. */
   dressed(run: RunSummary): RunSummary {
     const asked = this.#asked;
     if (asked === null) return run;
@@ -102,7 +101,7 @@ export class RunCurves {
     this.#stop();
   }
 
-  /** What is waited for is there: it is read at once, or in the pass after that which goes on. */
+  /** Called when awaited data has arrived: starts a pass if none is under way. */
   readonly #arrived = (): void => {
     if (this.#isResting) this.#schedule(0, () => this.#pass());
   };
@@ -117,7 +116,7 @@ export class RunCurves {
     if (!this.#isClosed) this.#timer = setTimeout(task, delay);
   }
 
-  /** Looks at all runs that may have written since the last time; then rests. */
+  /** Reads all runs that may have written since the last pass, then rests. */
   #pass(): void {
     this.#isResting = false;
     this.#forgetGone();
@@ -143,7 +142,7 @@ export class RunCurves {
     return Object.hasOwn(run.metrics, this.#asked!.metric) && this.#figures.get(run.id)?.stamp !== stampOf(run);
   }
 
-  /** Of the first of them; it leaves the list when it has been read. */
+  /** Reads a part of the first run, and removes it from the list when it has been read. */
   #readPart(due: RunSummary[]): void {
     const run = due[0]!;
     const reader = this.#readerOf(run);
@@ -151,7 +150,7 @@ export class RunCurves {
     if (readOrWait(() => reader.refresh(), this.#arrived) === undefined) return void due.shift();
     if (hasMore()) return;
     const figures = figuresOf(run, reader, this.#asked!, this.#xOf(run));
-    // A curve on another host is asked for by looking at it.
+    // Requesting a series may fetch the curve from another host.
     if (hasMore()) return;
     due.shift();
     this.#figures.set(run.id, figures);
@@ -168,7 +167,7 @@ export class RunCurves {
     return reader;
   }
 
-  /** Not more often than a picture is worth making; at the end in any case. */
+  /** Reports news no more often than a new picture is worthwhile, and always at the end. */
   #tell(isEnd: boolean): void {
     const now = performance.now();
     if (!this.#hasNews || (!isEnd && now - this.#toldAt < patience)) return;
@@ -184,7 +183,7 @@ function parsed(word: string): (readonly [string, RunValue])[] {
   return value === null || value === 'best' ? [] : [[word, value]];
 }
 
-/** What a run has written is whole when it has ended; before, the supervisor tells other values when there is more. */
+/** Identifies what has been written: the attempt for an ended run, otherwise the values that the supervisor last sent. */
 function stampOf({ state, attempt, endedAt, metrics }: RunSummary): unknown {
   return hasEnded(state) ? `${attempt} ${endedAt}` : metrics;
 }
@@ -197,7 +196,7 @@ function figuresOf(run: RunSummary, reader: MetricReader, { metric, wanted }: As
   return { stamp: stampOf(run), spark: spark(reader.series(metric).y), values: Object.fromEntries(values) };
 }
 
-/** The x axis that the sweep file names for the group. */
+/** The x axis that the sweep file names for the run's group. */
 function xOf({ sweep, group }: RunSummary, sweeps: readonly SweepSummary[]): string {
   const own = sweeps.find(({ name }) => name === sweep);
   return (own?.groups.find(({ name }) => name === group)?.shown ?? own)?.x ?? 'step';

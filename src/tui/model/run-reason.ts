@@ -8,7 +8,7 @@ import { healthTone } from './state-look.js';
 
 type Reason = { text: string; tone: Tone };
 
-/** Why a run is not simply running or done, in a few words; null for one that is. `now`: Unix ms. */
+/** Why a run is in a state other than simply running or done, in a few words; otherwise null. `now`: Unix ms. */
 export function runReason(run: RunSummary, now: number): Reason | null {
   const reason = reasons[run.state]?.(run, run.reason === null ? null : cleanText(run.reason), now) ?? null;
   if (run.warning === null) return reason;
@@ -16,12 +16,12 @@ export function runReason(run: RunSummary, now: number): Reason | null {
   return reason === null ? { text: warning, tone: 'warn' } : { ...reason, text: `${reason.text} · ${warning}` };
 }
 
-/** An error in one line, without the folder of the program that says it: `/usr/bin/python3: can't open …`. */
+/** An error in one line, without the directory of the program that reports it: `/usr/bin/python3: can't open …`. */
 export function errorText(reason: string): string {
   return cleanText(reason).replace(/^(?:\/[^\s:/]+)*\/(?=[^\s:/]+: )/, '');
 }
 
-/** Whether a run waits for its first start: there is nothing of it to be seen but what it will be. */
+/** Whether a run waits for its first start, so that it has nothing but its definition to show. */
 export function isUnstarted({ state, attempt }: RunSummary): boolean {
   return attempt === 0 && (state === 'queued' || state === 'held');
 }
@@ -36,7 +36,7 @@ const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: nu
   failed: (run, reason) => ({ text: joined(exitWords(run), reason === null ? null : errorText(reason)), tone: 'bad' }),
   killed: (run, reason) => ({ text: joined('killed', unhealthy(run)?.text ?? reason), tone: 'warn' }),
   lost: (_, reason) => ({ text: joined('lost', reason), tone: 'bad' }),
-  // What to do then is told with its key.
+  // The advice is shown with its key instead.
   held: (_, reason) => ({ text: joined('held', reason?.replace(/; `release`.*$/, '') ?? null), tone: 'warn' }),
 };
 
@@ -45,7 +45,7 @@ function unhealthy(run: RunSummary): Reason | null {
   return text === null ? null : { text: cleanText(text), tone: healthTone(run.health) };
 }
 
-/** First, because a long reason is cut off at its end. */
+/** Time until the next attempt. Comes first because the end of a long reason is cut off. */
 function again(retryAt: number | null, now: number): string {
   return retryAt === null ? '' : `again in ${shortDuration(Math.max(0, retryAt - now) + 999)} · `;
 }
@@ -62,7 +62,7 @@ export function exitWords({ exit }: RunSummary): string {
   return exit.signal ?? (exit.code === null ? 'failed' : `exit ${exit.code}`);
 }
 
-/** Without saying the same thing twice. */
+/** Joins the two without repeating the same words. */
 function joined(words: string, reason: string | null): string {
   if (reason === null || reason === '') return words;
   return reason.toLowerCase().startsWith(words.toLowerCase()) ? reason : `${words} · ${reason}`;

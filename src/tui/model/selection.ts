@@ -6,12 +6,12 @@ import { type Branch, branchesOn, type TreeNode } from './tree/branch-index.js';
 
 type Shown = Pick<ListModel, 'rows' | 'tree'>;
 
-/** Runs looked at for the names of their metrics. */
+/** Maximum number of runs examined for the names of their metrics. */
 const mostRuns = 64;
 
 /**
- * Position of the selected row: of the run or group itself, or of the folded group the run is in; where it was last seen
- * if it is not in the list any more. It seldom moves, so that place is looked at first.
+ * Position of the selected row: the run or group itself, or the folded group that contains the run. If it is not in the list, its
+ * last position. That position is tried first, as it seldom changes.
  */
 export function rowOfSelection(
   { rows, tree }: Shown,
@@ -26,7 +26,7 @@ export function rowOfSelection(
   return folded >= 0 ? folded : last;
 }
 
-/** The branches a run is in, folded or not. */
+/** The branches that contain a run, folded or not. */
 function holdersOf(id: string, { groups }: ListModel['tree']): ReadonlySet<TreeNode> {
   const holds = ({ runs }: Branch): boolean => runs.some((run) => run.id === id);
   const found = new Set<TreeNode>();
@@ -34,13 +34,13 @@ function holdersOf(id: string, { groups }: ListModel['tree']): ReadonlySet<TreeN
   return found;
 }
 
-/** The runs of a group; of a run, those it hangs beside. */
+/** The runs of a group; for a run, those of its parent branch. */
 export function familyOf(node: TreeNode | undefined, { tree }: ListModel): readonly RunSummary[] {
   const branch = node?.kind === 'run' ? tree.branches.get(node.parent) : node;
   return branch?.runs ?? [];
 }
 
-/** The group at the top above a node. */
+/** The top-level group that contains a node. */
 export function groupOf(node: TreeNode | undefined, { tree }: ListModel): Branch | undefined {
   let branch = node?.kind === 'run' ? tree.branches.get(node.parent) : node;
   while (branch !== undefined && branch.parent !== null) branch = tree.branches.get(branch.parent);

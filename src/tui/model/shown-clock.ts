@@ -1,11 +1,11 @@
-/** Between two ticks, ms. */
+/** Time between two ticks, in ms. */
 const period = 1000;
-/** The time shown stays the same for so long, ms: a little less than the period, for a tick may be early. */
+/** How long the shown time stays the same, in ms: slightly less than the period, because a tick may be early. */
 const sameTime = 900;
 
 /**
- * The time that frames show. It moves on with the seconds: a key alone changes no time, and so not the rows that show one.
- * Ticks where nothing else is drawn.
+ * The time that frames show. It advances once a second, so a key alone changes neither the time nor the rows that show one. Ticks
+ * if nothing else is drawn.
  */
 export class ShownClock {
   /** Unix ms. */
@@ -14,7 +14,7 @@ export class ShownClock {
   #shown = -Infinity;
   #readAt = -Infinity;
 
-  /** @param tick Called when it is time for another frame, about once a second, unless there has just been one. */
+  /** @param tick Called about once a second for another frame, unless one was drawn just before. */
   constructor(now: () => number, tick: () => void) {
     this.#now = now;
     this.#timer = setInterval(() => {
@@ -22,7 +22,7 @@ export class ShownClock {
     }, period);
   }
 
-  /** For the frame that is being made, Unix ms. */
+  /** The time for the frame being drawn, in Unix ms. */
   read(): number {
     const now = this.#now();
     this.#readAt = now;

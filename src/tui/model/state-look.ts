@@ -2,7 +2,7 @@ import { isUnhealthy, type RunHealth } from '../../base/run-words.js';
 import type { RunSummary, RunWord } from '../state/port.js';
 import type { Tone } from '../surface/span.js';
 
-/** The sign of each state. Shape and colour both tell it, so either may be missing. */
+/** The symbol and tone of each state. Either alone identifies the state. */
 export const stateLook: Record<RunWord, { glyph: string; tone: Tone }> = {
   queued: { glyph: '○', tone: 'wait' },
   starting: { glyph: '◐', tone: 'busy' },
@@ -16,23 +16,23 @@ export const stateLook: Record<RunWord, { glyph: string; tone: Tone }> = {
   held: { glyph: '‖', tone: 'warn' },
 };
 
-/** The sign of a run with which something is wrong that its state does not tell. */
+/** The symbol of a run with a problem that its state does not show. */
 export const unhealthyGlyph = '!';
 
 const lostForGood: ReadonlySet<RunHealth> = new Set(['nan', 'diverging', 'diverged', 'collapsed']);
 
-/** What is lost for good is worse than what may come right. */
+/** The tone of a health problem; a permanent loss looks worse than a problem that may pass. */
 export function healthTone(health: RunHealth): Tone {
   return lostForGood.has(health) ? 'bad' : 'warn';
 }
 
-/** The sign of a run: that of its state, or that something is wrong with it. */
+/** The symbol of a run: that of its state, or `unhealthyGlyph`. */
 export function runLook(run: Pick<RunSummary, 'state' | 'health'>): { glyph: string; tone: Tone } {
   const isSignOfState = !isUnhealthy(run) || (run.state !== 'running' && run.state !== 'done');
   return isSignOfState ? stateLook[run.state] : { glyph: unhealthyGlyph, tone: healthTone(run.health) };
 }
 
-/** What wants a person's eye first comes first. */
+/** States in the order in which they need attention. */
 export const statesByUrgency: readonly RunWord[] = [
   'failed',
   'lost',
@@ -46,7 +46,7 @@ export const statesByUrgency: readonly RunWord[] = [
   'done',
 ];
 
-/** In the order of a run's life, for counts. */
+/** States in the order of a run's life, for counts. */
 export const statesInOrder: readonly RunWord[] = [
   'running',
   'starting',

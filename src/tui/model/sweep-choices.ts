@@ -2,10 +2,10 @@ import { groupBy } from '../../base/group-by.js';
 import type { FleetPort } from '../state/port.js';
 import { tally, type Tally } from './tally.js';
 
-/** A sweep that can be shown; `sweep` null: all of them together. */
+/** A sweep that can be shown; `sweep` null: all sweeps together. */
 export type SweepChoice = { readonly sweep: string | null; readonly tally: Tally };
 
-/** All sweeps first where there are several, then each, the one that was submitted last first. */
+/** The choices: all sweeps together if there are several, then each sweep, most recently submitted first. */
 export function sweepChoices({ runs, sweeps }: Pick<FleetPort, 'runs' | 'sweeps'>): readonly SweepChoice[] {
   const all = [...runs.values()];
   const own = groupBy(all, ({ sweep }) => sweep);
@@ -15,7 +15,7 @@ export function sweepChoices({ runs, sweeps }: Pick<FleetPort, 'runs' | 'sweeps'
   return each.length > 1 ? [{ sweep: null, tally: tally(all, null) }, ...each] : each;
 }
 
-/** How a sweep is called where one is chosen. */
+/** The title of a sweep in the menu of sweeps. */
 export function sweepTitle(sweep: string | null): string {
   return sweep ?? 'all sweeps';
 }

@@ -4,21 +4,21 @@ import { endStates, isUnhealthy, type RunHealth } from '../../base/run-words.js'
 import type { RunSummary, RunWord } from '../state/port.js';
 import { statesInOrder } from './state-look.js';
 
-/** Many runs in a few numbers. */
+/** Summary of many runs. */
 export type Tally = {
   readonly total: number;
   readonly counts: Readonly<Record<RunWord, number>>;
-  /** With how many runs what is wrong: running ones, and ended ones that keep a word. */
+  /** Number of runs with each health problem: running ones, and ended ones that keep it. */
   readonly unhealthy: ReadonlyMap<RunHealth, number>;
-  /** 0..1, the mean over the runs; a done run counts as whole. */
+  /** Mean progress of the runs, 0 to 1; a done run counts as 1. */
   readonly progress: number;
-  /** The chosen metric's last values; null where no run has one. */
+  /** Last values of the chosen metric; null: no run has one. */
   readonly metric: RunValues | null;
 };
 
 /**
- * Mean and sample standard deviation (0 of one) over the `count` values of runs that are finite; the mean is NaN where none
- * is. `nan`, `infinite`: runs whose value is that.
+ * Mean and sample standard deviation (0 for one value) of the `count` finite values; the mean is NaN if none is finite. `nan`,
+ * `infinite`: number of runs with such a value.
  */
 export type RunValues = {
   readonly mean: number;
@@ -26,10 +26,10 @@ export type RunValues = {
   readonly count: number;
 } & Pick<Results, 'nan' | 'infinite'>;
 
-/** Copied for each tally: far cheaper than making it, and ten thousand runs have some thousand groups. */
+/** Copied for each tally, which is much cheaper than building it: ten thousand runs have some thousand groups. */
 const none = Object.fromEntries(statesInOrder.map((state) => [state, 0])) as Record<RunWord, number>;
 
-/** Not to be added to: what most groups have. */
+/** Shared by groups without problems; must not be modified. */
 const allWell = new Map<RunHealth, number>();
 
 export function tally(runs: readonly RunSummary[], metric: string | null): Tally {
@@ -56,7 +56,7 @@ export function tally(runs: readonly RunSummary[], metric: string | null): Tally
   };
 }
 
-/** Over the best values of runs that have one objective; null where they have several, or no value. */
+/** Statistics of the best values of runs with one common objective; null if objectives differ or no run has a value. */
 export function bestValues(runs: readonly RunSummary[]): RunValues | null {
   const spread = new Spread();
   let metric: string | null = null;
@@ -70,7 +70,7 @@ export function bestValues(runs: readonly RunSummary[]): RunValues | null {
   return spread.result();
 }
 
-/** Over what was read off the runs' curves; null where there is none yet. */
+/** Statistics of a value read from the runs' curves; null: none has been read yet. */
 export function curveValues(runs: readonly RunSummary[], word: string): RunValues | null {
   const spread = new Spread();
   for (const run of runs) {
@@ -80,25 +80,25 @@ export function curveValues(runs: readonly RunSummary[], word: string): RunValue
   return spread.result();
 }
 
-/** The best value of a run's objective: the last where none is finite; undefined: it has written none. */
+/** The best value of a run's objective, or the last if none is finite; undefined: it has written none. */
 export function bestOf({ best, metrics }: RunSummary): number | undefined {
   if (best === undefined) return undefined;
   return best.value ?? (Object.hasOwn(metrics, best.metric) ? (metrics[best.metric] ?? Number.NaN) : undefined);
 }
 
-/** 0..1; a done run is whole even when its rule ended it early. */
+/** Progress, 0 to 1; 1 for a done run even if a stop rule ended it early. */
 export function progressOf(run: RunSummary): number {
   return run.state === 'done' ? 1 : (run.progress ?? 0);
 }
 
-/** Whether all of them have ended; not of none. */
+/** Whether there are runs and all have ended. */
 export function isOver({ counts, total }: Tally): boolean {
   return total > 0 && endStates.reduce((sum, state) => sum + counts[state], 0) === total;
 }
 
 export { elapsedMs as elapsed } from '../../analysis/forecast/busy-time.js';
 
-/** Welford's running mean and variance: ten thousand values need no array. */
+/** Running mean and variance by Welford's algorithm, which needs no array of values. */
 class Spread {
   #count = 0;
   #mean = 0;

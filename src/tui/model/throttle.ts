@@ -1,29 +1,29 @@
-/** Of the time, at most one part in so many goes into the task. */
+/** The task takes at most 1/`parts` of the time. */
 const parts = 5;
-/** A machine that slept in the middle of the task did not work so long, ms. */
+/** Longest pause, in ms, so that a machine that slept during the task does not cause a pause of hours. */
 const longestPause = 1000;
 
 /**
- * Does a task whenever it is asked to while that is cheap, and less often the more it costs: so that keys, which come in
- * between, seldom have to wait for it. What is asked for meanwhile is done once, at the end of the pause.
+ * Runs a task on request: at once while it is cheap, less often the more it costs, so that key presses seldom wait for it. Requests
+ * during a pause lead to one run at its end.
  */
 export class Throttle {
   readonly #task: () => void;
-  /** Any clock, ms. */
+  /** Any clock in ms. */
   readonly #now: () => number;
   readonly #leastPause: number;
   #freeAt = -Infinity;
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
 
-  /** @param leastPause Between the ends of two tasks, ms, however cheap they are. */
+  /** @param leastPause Minimum time between two runs, in ms, however cheap they are. */
   constructor(task: () => void, now: () => number, leastPause = 0) {
     this.#task = task;
     this.#now = now;
     this.#leastPause = leastPause;
   }
 
-  /** Does the task, at once or soon. */
+  /** Requests a run, at once or after the pause. */
   ask(): void {
     if (this.#timer !== null || this.#isClosed) return;
     const pause = Math.min(this.#freeAt - this.#now(), longestPause);
@@ -31,7 +31,7 @@ export class Throttle {
     else this.#perform();
   }
 
-  /** Without a pause this once: now if it was asked for, else when it is asked for next. */
+  /** Skips the pause once: runs now if a run is pending, otherwise at the next request. */
   hurry(): void {
     if (this.#isClosed) return;
     this.#freeAt = -Infinity;

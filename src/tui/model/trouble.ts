@@ -3,18 +3,18 @@ import { healthWord } from '../../analysis/health/finding.js';
 import { errorOf, isUnhealthy } from '../../base/run-words.js';
 import type { RunSummary } from '../state/port.js';
 
-/** The kind of error with which a run failed, or else the word for what is wrong with it; null: nothing is. */
+/** The kind of error of a failed run, or otherwise its health problem; null: neither. */
 export function troubleOf(run: RunSummary): string | null {
   const error = errorOf(run);
   if (error !== null) return kindOf(error);
   return isUnhealthy(run) ? healthWord(run.health) : null;
 }
 
-/** The same texts come again with each publication and each grouping. */
+/** Cache of kinds by error text, because the same texts recur with each publication and grouping. */
 const kinds = new Map<string, string>();
 const mostKinds = 20_000;
 
-/** An error that says nothing is a kind of its own. */
+/** The kind of an error message; an empty message is its own kind. */
 function kindOf(error: string): string {
   let kind = kinds.get(error);
   if (kind === undefined) {

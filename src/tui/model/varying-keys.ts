@@ -1,7 +1,7 @@
 import type { RunSummary } from '../state/port.js';
 import { parameterText } from './parameter-text.js';
 
-/** Parameters that do not have one value in all runs. */
+/** Parameters that do not have the same value in all runs. */
 export function varyingKeys(runs: readonly RunSummary[]): ReadonlySet<string> {
   const first = new Map<string, string>();
   const varying = new Set<string>();

@@ -2,19 +2,19 @@ import type { RunSummary } from '../state/port.js';
 import { textWidth } from '../../text/display-width.js';
 import { parameterText } from './parameter-text.js';
 
-/** What tells the runs apart: of every parameter that is not the same in all of them, how many values it has. */
+/** Every parameter that differs between runs, with its number of values. */
 export type VaryingParameters = ReadonlyMap<string, VaryingParameter>;
 
 type VaryingParameter = {
-  /** Different values, a run without the parameter counting as one. */
+  /** Number of distinct values; a missing parameter counts as one. */
   readonly values: number;
-  /** Columns of the widest of them. */
+  /** Columns of the widest value. */
   readonly width: number;
-  /** Whether every value is a number, to be aligned on the right. */
+  /** Whether every value is a number, which is aligned right. */
   readonly isNumeric: boolean;
 };
 
-/** Parameters in the order in which the sweep file names them. */
+/** The parameters in the order of the sweep file. */
 export function varyingParametersOf(runs: readonly RunSummary[]): VaryingParameters {
   const found = new Map<string, { texts: Set<string>; runs: number; isNumeric: boolean }>();
   for (const { parameters } of runs) {

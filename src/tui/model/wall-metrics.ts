@@ -6,16 +6,16 @@ import type { MetricReader } from '../state/port.js';
 import type { WallMetrics } from '../state/wall-choice.js';
 import type { History } from './history.js';
 
-/** Runs whose curves say which metrics are alike, and what only counts. */
+/** Number of runs whose curves decide which metrics are alike and which are counters. */
 const mostRuns = 3;
 
-/** What was read, and of whom. `of`: the selection. */
+/** The readers of a selection. `of`: identifies the selection. */
 type Written = { readonly history: History; readonly of: string; readonly readers: readonly MetricReader[] };
 
-/** Every metric is looked at for this, so only again when there is twice as much of them; nor do charts change places all the time. */
+/** Cached because it reads every metric: recomputed only when the points have doubled, which also keeps charts in place. */
 const known = new Memo<History, WallMetrics>(8);
 
-/** The metrics of a selection in the order of the wall, and which show the same. */
+/** The metrics of a selection in the order of the wall, and which of them are alike. */
 export function wallMetrics({ history, of, readers }: Written, choice: MetricsToShow): WallMetrics {
   const keys = [...new Set(readers.flatMap((reader) => reader.keys()))];
   const few = spread(readers);
@@ -31,15 +31,15 @@ export function wallMetrics({ history, of, readers }: Written, choice: MetricsTo
   });
 }
 
-/** The first, the last, and what is between them. */
+/** The first, the middle and the last reader. */
 function spread(readers: readonly MetricReader[]): MetricReader[] {
   const last = readers.length - 1;
   return [...new Set([0, Math.floor(last / 2), last])].slice(0, mostRuns).flatMap((index) => readers[index] ?? []);
 }
 
 /**
- * Metrics of one prefix together (`train/…`), in the order in which the best of each comes; results first in each. What only
- * counts, tells the time or was set comes after all others. The x axis is none of them.
+ * Orders metrics so that those with one prefix (`train/…`) stand together, prefixes in the order of their best metric, results
+ * first within each. Counters, times and settings come last. The x axis is left out.
  */
 export function wallOrder(keys: Iterable<string>, choice: MetricsToShow, counting?: ReadonlySet<string>): string[] {
   const inOrder = inMetricOrder(keys, choice, counting).filter((key) => key !== choice.x);

@@ -14,48 +14,48 @@ import type { Detail } from '../widgets/chart/chart-section.js';
 import type { Tally } from './tally.js';
 import type { VaryingParameters } from './varying-parameters.js';
 
-/** What more than one part of the window shows. What only one screen shows is its own data. */
+/** What several parts of the window show. Data of a single screen is separate. */
 export type WindowModel = {
   /** Unix ms. */
   readonly now: number;
   readonly title: string;
   readonly connection: 'connected' | 'reconnecting';
   readonly status: FleetStatus;
-  /** Of all runs, filtered or not. */
+  /** Tally of all runs, filtered or not. */
   readonly tally: Tally;
-  /** The time in which a run was up; null: none has begun. */
+  /** Time in which at least one run was up; null: none has begun. */
   readonly busy: BusyTime | null;
   readonly attention: () => Attention;
-  /** Sweeps of the runs directory, shown or not; what can be shown instead, computed when it is asked for. */
+  /** Number of sweeps in the runs directory, shown or not. `sweepChoices` is computed on request. */
   readonly sweepCount: number;
   readonly sweepChoices: () => readonly SweepChoice[];
-  /** Until all runs have ended; null: nothing tells. */
+  /** Time until all runs have ended; null: unknown. */
   readonly left: TimeRange | null;
   readonly groups: readonly Branch[];
   readonly rows: readonly TreeNode[];
   /** Position of the selection in `rows`. */
   readonly index: number;
-  /** Colours of the curves that are drawn, by the keys of their rows. */
+  /** Colours of the drawn curves by row key. */
   readonly colours: ReadonlyMap<string, Tone>;
   readonly isFolded: (branch: Branch) => boolean;
-  /** Orders that the supervisor has not answered yet, in words. */
+  /** Requests that the supervisor has not answered yet, in words. */
   readonly pending: readonly string[];
-  /** What the palette shows; null: it is closed. */
+  /** Contents of the palette; null: it is closed. */
   readonly palette: PaletteView | null;
   readonly metric: string | null;
-  /** The metric that says how good all the sweeps' runs are; null: none does. */
+  /** The metric that ranks the runs of all sweeps; null: there is none. */
   readonly objective: string | null;
   readonly metrics: readonly string[];
-  /** What the x axis can be, while one is asked. */
+  /** Possible x axes, while the user is choosing one. */
   readonly xChoices: readonly XChoice[];
   readonly ui: UiState;
   readonly detail: Detail;
   /** Names of parameters that differ between runs. */
   readonly varying: ReadonlySet<string>;
-  /** What tells all runs apart; computed when it is asked for. */
+  /** Parameters that differ between all runs; computed on request. */
   readonly variety: () => VaryingParameters;
   readonly groupChoices: () => readonly GroupChoice[];
-  /** What goes with a kind of failure; undefined: not found out yet. */
+  /** What is associated with a kind of failure; undefined: not yet known. */
   readonly causeOf: (branch: Branch) => FoundCause | undefined;
   /** Columns of the whole screen. */
   readonly width: number;

@@ -6,32 +6,32 @@ import { parameterText } from '../parameter-text.js';
 import { runLabels } from './run-labels.js';
 import { bestValues, curveValues, progressOf, type RunValues, tally, type Tally } from '../tally.js';
 
-/** As many values as the trend of one run has at most. */
+/** Number of values in a trend, the maximum for one run. */
 const points = 32;
-/** Runs that are looked at: the mean of more looks the same in seven steps of height. */
+/** Maximum number of runs in a mean trend; more would look the same in seven steps of height. */
 const mostRuns = 256;
 
 /**
- * What a row of a group shows beyond its tally. A branch is never changed, so each is computed once, and only for the
- * groups that are on the screen.
+ * What the row of a group shows beyond its tally, computed once per branch, since branches never change, and only for groups on the
+ * screen.
  */
 export const trendOf = remembered((branch) => meanTrend(branch.runs));
 
-/** Mean and deviation of another metric than the chosen one. */
+/** Mean and deviation of a metric other than the chosen one. */
 export const spreadOf = remembered((branch, metric): Tally['metric'] => tally(branch.runs, metric).metric);
 
 /** Mean and deviation of the best values of the objective. */
 export const bestSpreadOf = remembered((branch): RunValues | null => bestValues(branch.runs));
 
-/** Mean and deviation of what is read off the curves. */
+/** Mean and deviation of a value read from the curves. */
 export const curveSpreadOf = remembered((branch, word): RunValues | null => curveValues(branch.runs, word));
 
-/** What tells the runs of a group apart, whatever divides it further; `letters`: `ascii`, or '' for any. */
+/** Labels that distinguish the runs of a group, whatever divides it further. `letters`: `ascii`, or empty for any. */
 export const labelsOf = remembered((branch, letters): readonly string[] =>
   runLabels(branch.runs, { isAscii: letters === 'ascii' }),
 );
 
-/** The value of a parameter that all runs have; null when they differ. */
+/** The value of a parameter that all runs share; null: they differ. */
 export const commonValueOf = remembered((branch, parameter): string | null => {
   const first = parameterText(parameterOf(branch.runs[0]?.parameters ?? {}, parameter));
   return branch.runs.every(({ parameters }) => parameterText(parameterOf(parameters, parameter)) === first)
@@ -39,16 +39,16 @@ export const commonValueOf = remembered((branch, parameter): string | null => {
     : null;
 });
 
-/** What the runs use of the machine together, in the units of a run; null: nothing, or not known. */
+/** Total resource usage of the runs, in the units of a run; null: none or unknown. */
 export const usageOf = remembered((branch, what): number | null => {
   const known = branch.runs.flatMap((run) => run[what as 'cpu' | 'memory' | 'gpuMemory'] ?? []);
   return known.length === 0 ? null : known.reduce((sum, size) => sum + size);
 });
 
-/** Whether a verb makes sense for any of the runs. */
+/** Whether a verb applies to any of the runs. */
 export const suits = remembered((branch, verb): boolean => branch.runs.some(fits({ verb: verb as PlainVerb })));
 
-/** The run that failed first, of those whose end is known, else any of them. */
+/** The run that failed first among those with a known end, otherwise any. */
 export const firstFailureOf = remembered((branch): RunSummary => {
   const endOf = ({ endedAt }: RunSummary): number => endedAt ?? Infinity;
   return branch.runs.reduce((first, run) => (endOf(run) < endOf(first) ? run : first));
@@ -77,8 +77,8 @@ function remembered<T>(compute: (branch: Branch, key: string) => T): (branch: Br
 }
 
 /**
- * The trends of several runs as one, from the beginning of a run to its end: at each part of the way the mean over those
- * runs that have come so far. Null where none has.
+ * Mean of the runs' trends from beginning to end of a run. Each point is the mean over the runs that have come that far; null if
+ * none has.
  */
 export function meanTrend(runs: readonly RunSummary[]): (number | null)[] {
   const sums = new Float64Array(points);
@@ -90,7 +90,7 @@ export function meanTrend(runs: readonly RunSummary[]): (number | null)[] {
 
 function addRun(run: RunSummary, sums: Float64Array, counts: Uint32Array): void {
   const { spark } = run;
-  // A run that does not know how far it is has come all the way that is known.
+  // The values of a run with unknown progress are spread over the whole width.
   const extent = run.progress === null ? 1 : progressOf(run);
   const reached = Math.min(points, Math.ceil(extent * points));
   for (let at = 0; at < reached; at++) {

@@ -7,29 +7,29 @@ export type RunNode = {
   readonly kind: 'run';
   readonly key: RunId;
   readonly depth: number;
-  /** Key of the branch it hangs on. */
+  /** Key of the parent branch. */
   readonly parent: string;
-  /** What of the name tells it from its siblings. */
+  /** The part of the name that distinguishes it from its siblings. */
   readonly label: string;
-  /** The labels of all its siblings and its own: where a label has to be cut, what tells them apart is kept. */
+  /** Labels of all siblings including its own. A shortened label keeps what distinguishes it from these. */
   readonly among: readonly string[];
   readonly run: RunSummary;
 };
 
-/** A group, a subgroup below one, or runs in one of these that wait for the same thing. */
+/** A group, a subgroup of one, or a row of runs in either that wait for the same thing. */
 export type Branch = {
   readonly kind: 'group' | 'subgroup' | 'waiting';
   readonly key: string;
   readonly depth: number;
-  /** Key of the branch it hangs on; null for a group. */
+  /** Key of the parent branch; null for a group. */
   readonly parent: string | null;
   readonly label: string;
-  /** Of all its siblings and its own, as for a run. */
+  /** Labels of all siblings including its own, as for a run. */
   readonly among: readonly string[];
   readonly title: string | null;
-  /** Whether these are runs that failed in one way. */
+  /** Whether these runs failed in the same way. */
   readonly isFailure: boolean;
-  /** In the order of the list. */
+  /** Runs in the order of the list. */
   readonly runs: readonly RunSummary[];
   readonly tally: Tally;
   readonly children: readonly TreeNode[];
@@ -40,23 +40,23 @@ export type TreeNode = Branch | RunNode;
 export type Tree = {
   readonly groups: readonly Branch[];
   readonly branches: BranchIndex;
-  /** One list of runs: its only group has no row. */
+  /** Whether there is only one group, which has no row. */
   readonly isFlat: boolean;
 };
 
-/** How a person calls it. */
+/** The word for a kind of node in messages. */
 export function kindWord({ kind }: TreeNode): string {
   return kind === 'waiting' ? 'row of waiting runs' : kind;
 }
 
 export type TreeOptions = {
-  /** Which runs are shown. Another function is another filter. */
+  /** Which runs are shown. A different function is treated as a different filter. */
   readonly matches: (run: RunSummary) => boolean;
-  /** The sweep file's own when left out. */
+  /** Default: the grouping of the sweep file. */
   readonly grouping?: Grouping;
-  /** Whether runs that wait for the same thing stand in one row. */
+  /** Whether runs that wait for the same thing are folded into one row. */
   readonly foldsWaiting?: boolean;
-  /** Whether names have to differ in ASCII. */
+  /** Whether names must be distinct in ASCII. */
   readonly isAscii?: boolean;
   readonly sort: Sort;
   readonly metric: string | null;
@@ -64,7 +64,7 @@ export type TreeOptions = {
   readonly now: number;
 };
 
-/** Branches by key. Looks below a group only for what must be there: to look makes what hangs on it. */
+/** Branches by key. Descends only where a key can be, because reading the children of a branch creates them. */
 export class BranchIndex {
   readonly #groups: readonly Branch[];
 
@@ -80,7 +80,7 @@ export class BranchIndex {
     return this.get(key) !== undefined;
   }
 
-  /** Each branch, and after it those on it. */
+  /** Each branch, followed by its descendants. */
   values(): Branch[] {
     return this.#groups.flatMap(withBranches);
   }

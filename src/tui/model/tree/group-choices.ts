@@ -3,10 +3,10 @@ import type { RunSummary, SweepSummary } from '../../state/port.js';
 import { levelOf } from './grouping-level.js';
 import type { VaryingParameters } from '../varying-parameters.js';
 
-/** Something the list can be divided by. `groups`: how many that gives. */
+/** Something the list can be grouped by. `groups`: the resulting number of groups. */
 export type GroupChoice = { readonly by: GroupBy; readonly groups: number };
 
-/** What the runs can be grouped by: group, state, slot, every parameter that varies, kind of error, nothing. */
+/** What runs can be grouped by: group, state, slot, each parameter that varies, kind of error, or nothing. */
 export function groupChoices(
   runs: readonly RunSummary[],
   sweeps: readonly SweepSummary[],

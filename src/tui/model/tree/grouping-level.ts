@@ -9,25 +9,25 @@ import { parameterOrder, parameterText, type ParameterValue } from '../parameter
 import { statesByUrgency } from '../state-look.js';
 import { troubleOf } from '../trouble.js';
 
-/** One level of the list: which group a run belongs to, and how the groups are called and ordered. */
+/** One level of grouping: which group a run belongs to, and how groups are named and ordered. */
 export type Level = {
-  /** Key of the group; the same text for all runs of one group. */
+  /** Key of the run's group. */
   readonly keyOf: (run: RunSummary) => string;
   readonly labelOf: (key: string) => string;
   readonly titleOf: (key: string) => string | null;
   readonly order: (a: string, b: string) => number;
-  /** Where the group with the most runs comes first; `order` then decides between equal ones. */
+  /** Whether larger groups come first; `order` then decides between groups of equal size. */
   readonly isBySize?: boolean;
-  /** Whether the runs of a group are those that failed in one way. */
+  /** Whether the runs of a group failed in the same way. */
   readonly isFailure: (key: string) => boolean;
-  /** Whether a run stays in its group as long as its parameters are the same. */
+  /** Whether a run stays in its group while its parameters stay the same. */
   readonly isFixed: boolean;
 };
 
-/** A run without a value on this level. Sorts after every text. */
+/** Key for runs without a value on this level. Sorts after every text. */
 const nothing = '\uffff';
 
-/** The level a person asked for. `sweeps`: those shown, in their order. */
+/** The level for a choice of the user. `sweeps`: the shown ones in order. */
 export function levelOf(by: GroupBy, sweeps: readonly SweepSummary[]): Level {
   switch (by.kind) {
     case 'group':
@@ -47,7 +47,7 @@ export function levelOf(by: GroupBy, sweeps: readonly SweepSummary[]): Level {
   }
 }
 
-/** The keys of groups in the order of their level. What belongs to no group comes last, however much it is. */
+/** Group keys in the order of their level. Runs without a value come last, however many there are. */
 export function inOrder(parts: ReadonlyMap<string, readonly unknown[]>, { order, isBySize = false }: Level): string[] {
   const sizeOf = (key: string): number => (key === nothing ? -1 : parts.get(key)!.length);
   return [...parts.keys()].sort((a, b) => (isBySize ? sizeOf(b) - sizeOf(a) : 0) || order(a, b));
@@ -55,7 +55,7 @@ export function inOrder(parts: ReadonlyMap<string, readonly unknown[]>, { order,
 
 const never = (): boolean => false;
 
-/** Groups of the sweep file in its order; those it does not know (of an older sweep) after them. */
+/** Groups of the sweep file in its order, followed by groups that it does not contain (from an older sweep). */
 function groupLevel(sweeps: readonly SweepSummary[]): Level {
   const named = sweeps.flatMap((sweep): [string, string | null][] =>
     sweep.groups.map(({ name, title }) => [`${sweep.name}/${name}`, title]),
@@ -85,7 +85,7 @@ const stateLevel: Level = {
   isFixed: false,
 };
 
-/** By what a run holds now: a run that waits or has ended holds nothing. */
+/** Groups by the GPUs or slot that a run occupies now; a run that waits or has ended occupies none. */
 const slotLevel: Level = {
   keyOf: ({ gpus, slot }) => (gpus.length > 0 ? `gpu ${gpus.map(gpuName).join(' + ')}` : (slot ?? nothing)),
   labelOf: (key) => (key === nothing ? 'no slot' : key),
@@ -99,7 +99,7 @@ function gpusFirst(a: string, b: string): number {
   return Number(b.startsWith('gpu')) - Number(a.startsWith('gpu')) || naturalOrder(a, b);
 }
 
-/** What is wrong with runs, the commonest first; after it what is well. */
+/** Groups by kind of error, most frequent first; runs without an error last. */
 const errorLevel: Level = {
   keyOf: (run) => troubleOf(run) ?? nothing,
   labelOf: (key) => (key === nothing ? 'no error' : cleanText(key)),
@@ -138,7 +138,7 @@ function parameterLevel(name: string): Level {
   };
 }
 
-/** An empty text is a value that would not be seen. */
+/** Shows an empty text as `""`, which would otherwise be invisible. */
 function shown(text: string): string {
   return text === '' ? '""' : text;
 }

@@ -6,22 +6,22 @@ import type { RunSummary } from '../../state/port.js';
 import { parameterText } from '../parameter-text.js';
 import { varyingParametersOf } from '../varying-parameters.js';
 
-/** What runs that stand below each other are called: what of their names tells them apart, in the order of the runs. */
+/** Labels of runs in one list, in order: the part of each name that distinguishes it from the others. */
 export function runLabels(runs: readonly RunSummary[], { isAscii }: { readonly isAscii: boolean }): readonly string[] {
   if (runs.some(({ name }) => isCut(name))) {
     const names = byParameters(runs);
     return distinctNames(isAscii ? names.map(romanized) : names);
   }
-  // Where other letters cannot be shown, names are best as folders have them.
+  // Without Unicode, names are shown as folders have them.
   return distinctNames(runs.map(isAscii ? ({ name }) => cleanText(name) : readableName));
 }
 
-/** A name that was too long for a folder ends with a hash instead of its last values. */
+/** Whether a name was too long for a folder, so that a hash replaces its last values. */
 function isCut(name: string): boolean {
   return /^.{120,}_[0-9a-f]{8}$/.test(name);
 }
 
-/** `lr=0.1_model=a`; the names themselves where parameters do not tell the runs apart. */
+/** Labels such as `lr=0.1_model=a`; the names themselves if parameters do not distinguish the runs. */
 function byParameters(runs: readonly RunSummary[]): string[] {
   const varying = [...varyingParametersOf(runs).keys()];
   const names = runs.map(({ parameters }) =>
@@ -33,7 +33,7 @@ function byParameters(runs: readonly RunSummary[]): string[] {
   return new Set(names).size === names.length ? names : runs.map(({ name }) => name);
 }
 
-/** The name with the values of parameters as they are, where a folder name cannot hold them: `data-模型`, not `data-u6a21-u578b`. */
+/** The name with original parameter values where a folder name cannot hold them: `data-模型`, not `data-u6a21-u578b`. */
 function readableName({ name, parameters }: RunSummary): string {
   let readable = cleanText(name);
   for (const key in parameters) {
@@ -48,5 +48,5 @@ function readableName({ name, parameters }: RunSummary): string {
 }
 
 const isFolderName = /^[A-Za-z0-9._=+,@-]*$/;
-/** Fewer letters could be any part of a name. */
+/** A value is replaced only if it contains two letters or digits in a row; less could match any part of a name. */
 const leastWord = /[A-Za-z0-9]{2}/;

@@ -6,7 +6,7 @@ import { parameterOrder } from '../parameter-text.js';
 import { statesByUrgency } from '../state-look.js';
 import { bestOf, elapsed, progressOf } from '../tally.js';
 
-/** Runs in the chosen order; equal ones stay as they were. What has no value comes last, either way. `now`: Unix ms. */
+/** Runs in the chosen order. The sort is stable; runs without a value come last in either direction. `now`: Unix ms. */
 export function sorted(
   runs: readonly RunSummary[],
   sort: Sort,
@@ -24,7 +24,7 @@ export function sorted(
     .map(({ run }) => run);
 }
 
-/** A number ascends, and a text in the natural order; null and NaN are no values. */
+/** A sort value: numbers ascend, texts are in natural order; null and NaN mean no value. */
 type Value = number | string | null;
 
 function valueOrder(a: Value, b: Value, sign: number): number {
@@ -52,7 +52,7 @@ function reader(by: SortBy, metric: string | null, now: number): (run: RunSummar
   return (run) => falling(metric === null ? null : run.metrics[metric]);
 }
 
-/** Ascending, so what should begin with its highest value is negated. */
+/** Sort values in ascending order; columns that start with the highest value are negated. */
 const readers: Partial<Record<SortBy, (run: RunSummary, now: number) => Value>> = {
   state: ({ state }) => statesByUrgency.indexOf(state),
   name: ({ name }) => name,

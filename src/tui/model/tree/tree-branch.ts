@@ -15,19 +15,19 @@ type BranchPlan = {
   readonly among: readonly string[];
   readonly title: string | null;
   readonly isFailure: boolean;
-  /** The group has no row of its own: what hangs on it stands at the left edge. */
+  /** Whether the group has no row, so that its children are at the left edge. */
   readonly isFlat: boolean;
-  /** `setting`: runs that differ in the seed alone, as the sweep file has them; null: no further division. */
+  /** The second level. `setting`: runs that differ only in the seed, as the sweep file defines them; null: none. */
   readonly second: Level | 'setting' | null;
   readonly foldsWaiting: boolean;
-  /** Names have to differ in ASCII. */
+  /** Whether names must be distinct in ASCII. */
   readonly isAscii: boolean;
   readonly metric: string | null;
 };
 
 /**
- * A group with all that hangs on it. `runs`: in the order of the list, at least one. `before`: the group in the last tree,
- * made by the same plan; what has not changed is taken over from it.
+ * A group with its children. `runs`: at least one, in the order of the list. `before`: the group in the last tree, made by the same
+ * plan; unchanged parts are reused.
  */
 export function groupBranch(plan: BranchPlan, runs: readonly RunSummary[], before: Branch | undefined): Branch {
   const { key, label, among, title, isFailure, metric } = plan;
@@ -43,12 +43,12 @@ export function groupBranch(plan: BranchPlan, runs: readonly RunSummary[], befor
   return branch;
 }
 
-/** What hangs on a group, made when it is first asked for: most groups of a large sweep are folded. */
+/** Children of a group, created on first use, because most groups of a large sweep are folded. */
 class Children {
   #nodes: readonly TreeNode[];
   #make: ((known: readonly TreeNode[]) => readonly TreeNode[]) | null;
 
-  /** `known`: those of an earlier tree. */
+  /** `known`: nodes of an earlier tree. */
   constructor(known: readonly TreeNode[], make: (known: readonly TreeNode[]) => readonly TreeNode[]) {
     this.#nodes = known;
     this.#make = make;
@@ -60,7 +60,7 @@ class Children {
     return this.#nodes;
   }
 
-  /** Those that were made last, be it for an earlier tree. */
+  /** The most recently created nodes, possibly those of an earlier tree. */
   get latest(): readonly TreeNode[] {
     return this.#nodes;
   }
@@ -72,7 +72,7 @@ type Known = readonly TreeNode[];
 
 function childrenOf(plan: BranchPlan, runs: readonly RunSummary[], known: Known): readonly TreeNode[] {
   const { key, second, isAscii } = plan;
-  // Who divides a group by something wants to see its parts.
+  // A user who groups by something wants to see all parts, so no rows are folded.
   if (second !== null && second !== 'setting') return byLevel(plan, second, runs, known);
   const whole = wholeOf.get(known) ?? known;
   const depth = plan.isFlat ? 0 : 1;
@@ -81,10 +81,10 @@ function childrenOf(plan: BranchPlan, runs: readonly RunSummary[], known: Known)
   return withWaiting(plan, parent, nodes, known);
 }
 
-/** The rows as they are without any that stands for runs that wait, by those with them. */
+/** Maps children with folded waiting rows to the same children without folding. */
 const wholeOf = new WeakMap<Known, readonly TreeNode[]>();
 
-/** The runs that wait for the same thing as one row, below the others. */
+/** Folds runs that wait for the same thing into one row each, below the others. */
 function withWaiting(plan: BranchPlan, parent: Parent, nodes: readonly TreeNode[], known: Known): readonly TreeNode[] {
   if (!plan.foldsWaiting || plan.isFlat) return nodes;
   const waiting = waitingAmong(nodes);
@@ -124,7 +124,7 @@ function waitingBranch(plan: WaitingPlan, runs: readonly RunSummary[], before: B
   return branch;
 }
 
-/** The settings in the order of their first runs; a run that is alone in its setting needs no heading. */
+/** Settings in the order of their first runs; a run alone in its setting gets no heading. */
 function bySetting(plan: BranchPlan, runs: readonly RunSummary[], known: Known): TreeNode[] {
   const settings = groupBy(runs, ({ subgroup }) => subgroup ?? '');
   const hasHeading = (name: string): boolean => name !== '' && settings.get(name)!.length > 1;
@@ -135,7 +135,7 @@ function bySetting(plan: BranchPlan, runs: readonly RunSummary[], known: Known):
   const nodes: TreeNode[] = [];
   let placed = 0;
   for (const [name, seeds] of settings) {
-    // Nearly always the settings are those of the last tree, in their order.
+    // Settings and their order are nearly always those of the last tree.
     const last = known[nodes.length];
     if (hasHeading(name)) {
       const heading = { name, label: cleanText(name), among, isFailure: false };
@@ -166,12 +166,12 @@ function labelsAmong(known: Known): readonly string[] {
   return known.find(({ kind }) => kind !== 'run')?.among ?? [];
 }
 
-/** The array of before where nothing in it has changed, so that what was made of it is not made again. */
+/** Returns the previous array if nothing has changed, so that what depends on it is not recomputed. */
 export function sameIfEqual(before: readonly string[], now: readonly string[]): readonly string[] {
   return before.length === now.length && before.every((text, index) => text === now[index]) ? before : now;
 }
 
-/** `last`: what was in its place in the last tree. */
+/** `last`: the node at its position in the last tree. */
 function subgroupBranch(
   plan: BranchPlan,
   { name, label, among, isFailure }: Heading,
@@ -194,15 +194,15 @@ function subgroupBranch(
   return { ...known, among, runs, tally: tally(runs, plan.metric), children };
 }
 
-/** Whether a key is that of the subgroup of this name; asked so often that it is not put together for it. */
+/** Whether a key is that of the named subgroup. Compares without building the key, since it is called very often. */
 function isKey(key: string, parent: string, name: string): boolean {
   return key.length === parent.length + 1 + name.length && key.endsWith(name);
 }
 
-/** What runs hang on, and how they are named there. */
+/** The branch that contains runs, and how they are labelled there. */
 type Parent = { readonly key: string; readonly depth: number; readonly isAscii: boolean };
 
-/** Nodes of runs that have not changed are taken over, and so are labels while the same runs hang there. */
+/** Nodes for runs. Reuses nodes of unchanged runs, and labels while the set of runs is the same. */
 function runNodes(runs: readonly RunSummary[], parent: Parent, known: Known): readonly RunNode[] {
   if (haveSameRuns(known, runs)) return runs.map((run, index) => withRun(known[index]!, run));
   const labels = runLabels(runs, parent);
@@ -217,7 +217,7 @@ function runNodes(runs: readonly RunSummary[], parent: Parent, known: Known): re
   }));
 }
 
-/** Not spread: with thousands of runs that is most of the work. */
+/** Copies fields one by one, because spreading dominated the time with thousands of runs. */
 function withRun(node: RunNode, run: RunSummary): RunNode {
   if (node.run === run) return node;
   const { kind, key, depth, parent, label, among } = node;

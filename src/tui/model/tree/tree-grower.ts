@@ -6,10 +6,10 @@ import { isLive } from '../../state/sort.js';
 import { sorted } from './sorted.js';
 import { groupBranch, sameIfEqual } from './tree-branch.js';
 
-/** What the shape of the tree depends on besides the runs. */
+/** What shapes the tree besides the runs. */
 type Recipe = {
   readonly inputs: readonly unknown[];
-  /** What the keys of all branches begin with: folds are remembered for each grouping by itself. */
+  /** Prefix of all branch keys. Folds are remembered separately for each grouping. */
   readonly prefix: string;
   readonly first: Level;
   readonly second: Level | 'setting' | null;
@@ -19,16 +19,16 @@ type Recipe = {
 };
 
 /**
- * A group while it grows: its runs by their positions among all, and the order the list has them in; null for an order
- * that must be found anew whenever a run changes.
+ * A group being built: positions of its runs among all runs, and their order in the list. A null order must be recomputed whenever
+ * a run changes.
  */
 type Group = { readonly members: readonly number[]; readonly order: readonly number[] | null; readonly branch: Branch };
 
 type Changes = { readonly changed: ReadonlySet<string>; readonly hasMoved: boolean };
 
 /**
- * Makes one tree after the other, and only what has changed since the last one: a publication costs a look at every run,
- * and the building of those groups in which a run has changed. Within them, subgroups and rows without a change are kept.
+ * Builds successive trees, reusing what has not changed. A publication costs one look at every run and the rebuilding of groups
+ * with a changed run. Within these, unchanged subgroups and rows are reused.
  */
 export class TreeGrower {
   #recipe: Recipe | null = null;
@@ -36,11 +36,11 @@ export class TreeGrower {
   /** Key of each run's group; null for one that is not shown. */
   #places: (string | null)[] = [];
   #groups = new Map<string, Group>();
-  /** Of the groups: the same array for as long as they are the same. */
+  /** Labels of the groups; the same array while they do not change. */
   #labels: readonly string[] = [];
   #tree = treeOf([], false);
 
-  /** Groups in the order of their level, runs in the chosen order. Groups left empty are not there. */
+  /** Builds the tree: groups in the order of their level, runs in the chosen order, empty groups left out. */
   grow(runs: readonly RunSummary[], sweeps: readonly SweepSummary[], options: TreeOptions): Tree {
     this.#follow(sweeps, options);
     const { changed, hasMoved } = this.#look(runs, options);
@@ -65,7 +65,7 @@ export class TreeGrower {
     return this.#tree;
   }
 
-  /** Another recipe makes all anew. */
+  /** Applies the options. A different recipe rebuilds everything. */
   #follow(sweeps: readonly SweepSummary[], options: TreeOptions): void {
     const { matches, grouping = initialGrouping, foldsWaiting = false, isAscii = false, sort, metric } = options;
     const prefix = groupingKey(grouping);
@@ -94,7 +94,7 @@ export class TreeGrower {
     this.#tree = treeOf([], this.#recipe.isFlat);
   }
 
-  /** Finds out which groups have changed runs, and whether any run has come, gone or gone to another group. */
+  /** Finds groups with changed runs, and whether any run was added, removed or moved to another group. */
   #look(runs: readonly RunSummary[], { matches }: TreeOptions): Changes {
     const { first } = this.#recipe!;
     const changed = new Set<string>();
@@ -115,7 +115,7 @@ export class TreeGrower {
     return { changed, hasMoved };
   }
 
-  /** The runs of a group as the list has them. `known`: an order that still holds. */
+  /** The runs of a group in list order. `known`: an order that is still valid. */
   #orderOf(members: readonly number[], known: readonly number[] | null, { sort, metric, now }: TreeOptions): Order {
     if (known !== null) return { runs: known.map((index) => this.#runs[index]!), order: known };
     const own = members.map((index) => this.#runs[index]!);
@@ -150,7 +150,10 @@ export class TreeGrower {
 
 type Order = { readonly runs: readonly RunSummary[]; readonly order: readonly number[] | null };
 
-/** Whether a changed run is sure to be in the group it was in: the client keeps the parameters it was not told of. */
+/**
+ * Whether a changed run certainly stays in its group. The client keeps the parameter object of a run that it receives no parameters
+ * for.
+ */
 function isStill({ isFixed }: Level, known: RunSummary | undefined, run: RunSummary): boolean {
   return isFixed && known?.id === run.id && known.parameters === run.parameters;
 }

@@ -4,12 +4,12 @@ import { TreeGrower } from './tree-grower.js';
 
 export type { TreeOptions } from './branch-index.js';
 
-/** The tree of these runs, made at once. Groups left empty are not there. */
+/** Builds the tree of these runs at once. Empty groups are left out. */
 export function buildTree(runs: readonly RunSummary[], sweeps: readonly SweepSummary[], options: TreeOptions): Tree {
   return new TreeGrower().grow(runs, sweeps, options);
 }
 
-/** The rows of the list: every node whose ancestors are unfolded; of a flat list its runs. */
+/** The rows of the list: every node whose ancestors are unfolded. A flat list has only runs. */
 export function flatten(tree: Tree, isFolded: (branch: Branch) => boolean): TreeNode[] {
   const rows: TreeNode[] = [];
   const walk = (node: TreeNode): void => {

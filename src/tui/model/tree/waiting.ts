@@ -2,10 +2,10 @@ import { cleanText } from '../../../text/display-text.js';
 import type { RunSummary } from '../../state/port.js';
 import type { TreeNode } from './branch-index.js';
 
-/** Fewer are shown one by one. */
+/** Fewer waiting runs are shown individually. */
 const leastWaiting = 4;
 
-/** Runs that wait for one thing: a row of the list. `nodes`: the rows in whose place it stands. */
+/** Runs that wait for the same thing, shown as one row. `nodes`: the rows that it replaces. */
 export type WaitingRuns = {
   /** `waiting for warmup`, `held: 3 runs in a row failed`. */
   readonly what: string;
@@ -13,7 +13,7 @@ export type WaitingRuns = {
   readonly nodes: readonly TreeNode[];
 };
 
-/** The runs and the groups among these rows of which nothing has begun, by what they wait for, where they are many. */
+/** Waiting runs and groups of which nothing has begun, by what they wait for, if there are enough of them. */
 export function waitingAmong(nodes: readonly TreeNode[]): readonly WaitingRuns[] {
   const found = new Map<string, TreeNode[]>();
   for (const node of nodes) {
@@ -37,17 +37,17 @@ function commonWait(runs: readonly RunSummary[]): string | null {
   return what !== null && runs.every((run) => waitsFor(run) === what) ? what : null;
 }
 
-/** Null for a run that has begun or is to be tried again: it is looked at by itself. */
+/** What a run waits for; null if it has begun or is to be retried, as it is then shown individually. */
 function waitsFor({ state, attempt, retryAt, reason }: RunSummary): string | null {
   if (attempt > 0 || retryAt !== null || (state !== 'queued' && state !== 'held')) return null;
   return reason === null ? state : whatOf(reason);
 }
 
-/** By reason: thousands of runs have the same, and are asked with each publication. */
+/** Cache by reason: thousands of runs share one, and each publication asks again. */
 const known = new Map<string, string>();
 const mostKnown = 1000;
 
-/** Without what changes while one waits, and without what to do: `waiting for a slot (2 of 2 busy)`. */
+/** The reason without its changing parts and advice: `waiting for a slot (2 of 2 busy)`. */
 function whatOf(reason: string): string {
   const before = known.get(reason);
   if (before !== undefined) return before;
