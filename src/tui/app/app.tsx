@@ -10,12 +10,12 @@ import { Footer, ShortFooter } from './footer.js';
 import { Header, ShortHeader } from './header.js';
 import { bodyOf, isSmall, isTooSmall, least } from './layout.js';
 
-/** All of them at once: none is waited for when it is to be shown. */
+/** Loads all components at once, so that none has to be awaited when it is shown. */
 const components = Object.fromEntries(
   await Promise.all(Object.entries(screens).map(async ([kind, { component }]) => [kind, await component()] as const)),
 );
 
-/** The window: a header, a screen, a footer, and over them the dialog that is open. */
+/** The window: a header, a screen, a footer, and the open dialog above them. */
 export function App() {
   const source = useModelSource();
   const surface = useSurface();

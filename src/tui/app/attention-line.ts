@@ -14,15 +14,15 @@ import { keyOf } from '../screens/key-map.js';
 import { fitLine, type Line, lineWidth, span, type Tone } from '../surface/span.js';
 import { hintLine, type KeyHint } from '../widgets/key-hints.js';
 
-/** Something that needs a person. `texts`: what it is, from the longest to the shortest. */
+/** Something that needs the user. `texts`: descriptions from longest to shortest. */
 type Item = { readonly glyph: string; readonly tone: Tone; readonly texts: readonly string[] };
 
-/** What needs a person and the keys for it, in one row; empty where nothing does. */
+/** What needs the user, with the keys for it, in one row; empty if there is nothing. */
 export function attentionLine(model: WindowModel, width: number): Line {
   const items = itemsOf(model.attention(), model.tally);
   if (items.length === 0) return [];
   const hints = attentionHints(model);
-  // The counts of the header say the same where no key leads there.
+  // Without a key, the line would only repeat the counts of the header.
   if (hints.length === 0 && items.every(({ glyph }) => glyph === unhealthyGlyph)) return [];
   const keys = hints.length === 0 ? [] : [span('  '), ...hintLine(hints)];
   const room = width - lineWidth(keys);
@@ -30,7 +30,7 @@ export function attentionLine(model: WindowModel, width: number): Line {
   return [...(lineWidth(words) > room ? fitLine(words, room) : words), ...keys];
 }
 
-/** The most urgent first. */
+/** The items, most urgent first. */
 function itemsOf({ held, failed, blocked, waitsForPerson }: Attention, { unhealthy }: Tally): Item[] {
   const ill = ailments.filter((word) => unhealthy.has(word));
   const words = ill.map((word) => `${countText(unhealthy.get(word)!)} ${healthWord(word)}`);
@@ -62,7 +62,7 @@ function heldTexts({ group, runs, reason, shared, error }: HeldGroup): string[] 
   ];
 }
 
-/** Columns of an error beside which other things have room. */
+/** Maximum columns of an error message that leaves room for other items. */
 const shortError = 40;
 
 function failedTexts({ count, kinds }: Attention['failed']): string[] {
@@ -76,7 +76,7 @@ function blockedTexts({ count, reason }: NonNullable<Attention['blocked']>): str
   return [`${countText(count)} cannot start: ${reason}`, `${countText(count)} cannot start`];
 }
 
-/** What is less urgent is told more shortly first, and then not at all rather than that the first is only counted. */
+/** Shortens the less urgent items first, then drops them, before the first item is shortened to a count. */
 function fittingWords(items: readonly Item[], room: number): Line {
   const lengths = items.map(() => 0);
   const shown = [...items];
@@ -97,7 +97,7 @@ function fittingWords(items: readonly Item[], room: number): Line {
   return line();
 }
 
-/** The keys for what needs a person, where the screen has them. */
+/** Keys for what needs the user, if the screen has them. */
 export function attentionHints(model: WindowModel): readonly KeyHint[] {
   const { screen, keys, beforeFailures } = model.ui;
   if (screen.kind !== 'jobs' && screen.kind !== 'run') return [];
@@ -108,7 +108,10 @@ export function attentionHints(model: WindowModel): readonly KeyHint[] {
   return held.length > 0 || waitsForPerson > 0 ? [...shows, continueHint(model)] : shows;
 }
 
-/** The key lets go what is held from wherever nothing else waits that it would hold instead; else one goes to the group first. */
+/**
+ * The hint for continuing held runs. The plain key is enough unless it would hold something at the selection; then the hint selects
+ * the group first.
+ */
 function continueHint(model: WindowModel): KeyHint {
   const { groups, ui, attention } = model;
   const key = keyOf('hold-group', ui.keys);

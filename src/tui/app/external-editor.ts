@@ -7,26 +7,26 @@ import type { EditorEffect } from '../state/effect.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
 import type { Note } from '../state/ui-state.js';
 
-/** What the desk needs of the window around it. */
+/** What the editor needs of the surrounding window. */
 type EditorTools = {
-  /** Undefined: this window was opened without one. */
+  /** Undefined: the window was opened without one. */
   readonly port: EditorPort | undefined;
   readonly preferences: PreferencesPort | undefined;
-  /** Gives the terminal to other programs for as long as `use` takes. */
+  /** Gives the terminal to other programs for the duration of `use`. */
   readonly lend: <Result>(use: () => Result) => Result;
   /** Sends codes to the terminal. */
   readonly write: (codes: string) => void;
   readonly say: (note: Note) => void;
-  /** Shows what submitting the draft would do; null: no longer. */
+  /** Shows what submitting the draft would do; null: stops showing it. */
   readonly review: (draft: Draft | null) => void;
 };
 
-/** What ends a paste, or is a key, for the shell that the text is pasted into. A command may have lines. */
+/** Characters that would end a paste or act as keys in the shell that the text is pasted into. Line ends are allowed. */
 const commanding = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
 
 type DraftOrder = Extract<EditorEffect['type'], `${string}-draft`>;
 
-/** Carries out what needs other programs: the clipboard, a shell, an editor. */
+/** Carries out effects that need other programs: the clipboard, a shell, an editor. */
 export class ExternalEditor {
   readonly #tools: EditorTools;
   #draft: Draft | null = null;
@@ -35,7 +35,7 @@ export class ExternalEditor {
     this.#tools = tools;
   }
 
-  /** What goes wrong is said, never thrown, save what is a bug. */
+  /** Carries out an effect. Failures are shown, not thrown, except bugs. */
   obey(order: EditorEffect): void {
     const { port } = this.#tools;
     if (order.type !== 'prefer' && port?.loading) return void port.loading.then(() => this.#carryOut(order));
@@ -120,7 +120,7 @@ export class ExternalEditor {
       this.#tools.say({ text: `Nothing was submitted. The text is kept in ${draft.path}.`, tone: 'dim' });
   }
 
-  /** A draft that was refused stays open, with the reason; nothing that was typed is lost. */
+  /** Submits the draft. A refused draft stays open with the reason, so no typed text is lost. */
   async #submit(port: EditorPort): Promise<void> {
     const draft = this.#draft;
     if (draft === null) return;
@@ -132,7 +132,7 @@ export class ExternalEditor {
     this.#take({ ...draft, verdict: { kind: 'refused', lines: why } });
   }
 
-  /** The person's own file still says what it said before: whether it is to follow is asked. */
+  /** Called after submission. Asks whether to write the change to the user's own file, which is still unchanged. */
   #submitted(draft: Draft, message: string, port: EditorPort): void {
     const own = port.ownFile(draft);
     if (own === null) {
@@ -162,7 +162,7 @@ export class ExternalEditor {
       this.#tools.say({ text: cleanText(`Not written to ${own.path}; the text is in ${own.kept}.`), tone: 'dim' });
   }
 
-  /** The draft that has been submitted; the question about it is over. */
+  /** Returns the submitted draft and closes the question about it. */
   #finished(): Draft | null {
     const draft = this.#draft;
     this.#draft = null;

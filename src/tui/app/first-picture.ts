@@ -5,7 +5,7 @@ import { listPane, listRows } from '../widgets/run-list/list-pane.js';
 import { type Line, span } from '../surface/span.js';
 import { bodyOf, isSmall, isTooSmall } from './layout.js';
 
-/** The list where the screen will have it, for the moment before there are components. */
+/** The list where the screen will have it, shown before the components are loaded. */
 export function firstPicture(model: WindowModel, size: Size): readonly Line[] {
   if (isTooSmall(size)) return [];
   const small = isSmall(size);

@@ -5,12 +5,14 @@ import type { Effect, FleetEffect, RunEffect } from '../state/effect.js';
 import type { Ack, FleetPort } from '../state/port.js';
 import type { Note } from '../state/ui-state.js';
 
-/** Sends orders to the supervisor; says each when it is sent, and again when it is answered. */
+/** Sends requests to the supervisor. Shows a note when each is sent and when it is answered. */
 export class FleetEffects {
   readonly #fleet: FleetPort;
   readonly #say: (note: Note) => void;
   readonly #pending = new Set<string>();
-  /** CPU slots that were asked for and are not there yet: the news may come after the answer, and a key after neither. */
+  /**
+   * Requested number of CPU slots not yet reported; null: none. The report may come after the answer, and another key before both.
+   */
   #slots: number | null = null;
 
   constructor(fleet: FleetPort, say: (note: Note) => void) {
@@ -18,12 +20,12 @@ export class FleetEffects {
     this.#say = say;
   }
 
-  /** What was asked and is not answered yet, in words, oldest first. */
+  /** Requests that are not answered yet, in words, oldest first. */
   get pending(): readonly string[] {
     return [...this.#pending];
   }
 
-  /** Resolves when it was answered, well or not. */
+  /** Sends a request; resolves when it is answered, successfully or not. */
   async send(order: FleetEffect): Promise<void> {
     const doing = `${doingOf(order)} …`;
     this.#pending.add(doing);
@@ -73,7 +75,7 @@ function busyStays(busy: number): string {
   return `; the ${busy} runs that hold one keep it until they end`;
 }
 
-/** Whether an order goes to the supervisor. */
+/** Whether an effect is a request to the supervisor. */
 export function isFleetEffect(order: Effect): order is FleetEffect {
   return 'ids' in order || fleetOrders.has(order.type);
 }
@@ -101,7 +103,7 @@ function doingOf(order: FleetEffect): string {
   }
 }
 
-/** `undo`: what undoes it, if it was done. */
+/** The note for an answer. `undo`: what would undo the request. */
 function answerNote(ack: Ack, undo: string | undefined): Note {
   if (ack.ok) return { text: cleanText(undo === undefined ? ack.message : `${ack.message} · ${undo}`), tone: 'good' };
   return { text: cleanText(ack.fix === null ? ack.message : `${ack.message} → ${ack.fix}`), tone: 'bad' };

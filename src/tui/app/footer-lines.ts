@@ -8,12 +8,12 @@ import { isInitialSort, sortWords } from '../state/sort.js';
 import { ends, fitLine, type Line, span } from '../surface/span.js';
 import { selectedNode, type WindowModel } from '../model/window-model.js';
 
-/** Two lines: what was said last; the keys. */
+/** Two lines: the last message, and the keys. */
 export function footer(model: WindowModel, width: number): Line[] {
   return [messageLine(model, width), keysLine(model, width)];
 }
 
-/** The refusal or the answer, or else what the list is showing. */
+/** The last refusal or answer, otherwise what the list shows. */
 export function messageLine(model: WindowModel, width: number): Line {
   const { note } = model.ui;
   if (note !== null) return fitLine([span(` ${note.text}`, note.tone)], width);
@@ -31,7 +31,7 @@ function listState({ ui, metric }: WindowModel): Line {
   return [...marked, span(` ${parts.filter((part) => part !== null).join(' · ')}`, 'faint')];
 }
 
-/** Where the selected run keeps its files, when that leaves room for the rest. */
+/** The directory of the selected run, if it leaves room for the rest. */
 function directory(model: WindowModel, width: number): Line {
   const node = selectedNode(model);
   if (node?.kind !== 'run') return [];
@@ -42,17 +42,17 @@ function directory(model: WindowModel, width: number): Line {
   return textWidth(path) > width * 0.6 ? [] : [shown, span(' ')];
 }
 
-/** As many keys as fit; what leads on or out always. */
+/** As many keys as fit; those that lead on or out are always included. */
 export function keysLine(model: WindowModel, width: number): Line {
   const inDialog = dialogHints(model);
   if (inDialog !== null) return fitLine(hintLine(fittingHints(inDialog, width)), width);
   return fitLine(fitting(screenHints(model), width), width);
 }
 
-/** `worth`: how long it stays in a footer that gets narrow. */
+/** `worth`: hints worth more stay longer in a narrow footer. */
 type ScreenHint = readonly [...hint: KeyHint, worth: number];
 
-/** The words of the shown screen, in the order of its table. */
+/** Key hints of the shown screen in the order of its table. */
 function screenHints(model: WindowModel): ScreenHint[] {
   const { screen, keys } = model.ui;
   return keysOn(screen.kind, keys).flatMap(({ short, hint, shown, worth }): ScreenHint[] => {
@@ -61,7 +61,7 @@ function screenHints(model: WindowModel): ScreenHint[] {
   });
 }
 
-/** The hint worth least gives way first, and of those worth the same the last one. */
+/** Drops the hint worth least until the line fits; among equals, the last. */
 function fitting(list: readonly ScreenHint[], width: number): Line {
   const kept = new Set(list);
   const columnsOf = ([key, does]: ScreenHint): number => hintWidth([key, does]);

@@ -5,7 +5,7 @@ import type { OnPoint } from '../surface/surface.js';
 import { keyHintAt } from './key-hint.js';
 import { keysLine, messageLine } from './footer-lines.js';
 
-/** What was said last, and the keys. Both change with nearly every key. */
+/** The last message and the keys, which change with nearly every key press. */
 export function Footer({ width }: { readonly width: number }) {
   return (
     <Box flexDirection="column" width={width} height={2} flexShrink={0}>
@@ -15,13 +15,13 @@ export function Footer({ width }: { readonly width: number }) {
   );
 }
 
-/** One row, for a small screen: what there is to say, or else the keys. */
+/** One row for a small screen: the message if there is one, otherwise the keys. */
 export function ShortFooter({ width }: { readonly width: number }) {
   const hasMessage = useModel(({ ui }) => ui.note !== null);
   return hasMessage ? <LiveLine width={width} read={messageLine} /> : <Keys width={width} />;
 }
 
-/** The hints of keys; a click on one presses it. */
+/** Key hints; a click on one presses its key. */
 function Keys({ width }: { readonly width: number }) {
   const source = useModelSource();
   const point = useCallback<OnPoint>(

@@ -19,7 +19,9 @@ import { keyOf } from '../screens/key-map.js';
 
 const lost = ' supervisor lost · reconnecting ';
 
-/** Three rows: the sweep and its runs by state; the whole progress; what keeps the supervisor from its work, or else needs a person. */
+/**
+ * Three rows: the sweep and its runs by state; overall progress; an obstacle to the supervisor's work, or else what needs the user.
+ */
 export function Header({ width }: { readonly width: number }) {
   const title = useModel((model) => model.title);
   const tally = useModel((model) => model.tally);
@@ -51,12 +53,12 @@ export function Header({ width }: { readonly width: number }) {
   );
 }
 
-/** One row, for a small screen. */
+/** One row for a small screen. */
 export function ShortHeader({ width }: { readonly width: number }) {
   return <LiveLine width={width} read={shortHeader} />;
 }
 
-/** The sweep, its runs by state, and the keys for what needs a person, as far as there is room for them. */
+/** The sweep, its runs by state, and keys for what needs the user, as far as they fit. */
 function shortHeader(model: WindowModel, width: number): Line {
   const { title, tally } = model;
   const counts = countWords(tally, false).flatMap(({ tone, sign, words }) => [span(sign, tone), span(words, 'dim')]);
@@ -83,7 +85,7 @@ function Lost({ words }: { readonly words: string }) {
 
 type CountsProps = { readonly tally: Tally; readonly isLong: boolean };
 
-/** How many runs are in which state; states without runs are left out. */
+/** Number of runs in each state; states without runs are left out. */
 function Counts({ tally, isLong }: CountsProps) {
   return (
     <Text>
@@ -97,7 +99,7 @@ function Counts({ tally, isLong }: CountsProps) {
   );
 }
 
-/** The states, and what is wrong with runs that these do not tell. */
+/** The states, and health problems that they do not show. */
 function countWords({ counts, unhealthy }: Tally, isLong: boolean) {
   const words = (name: string) => (isLong ? ` ${name}   ` : ' ');
   const sign = (glyph: string, count: number) => `${glyph}${isLong ? ' ' : ''}${count}`;
@@ -119,7 +121,7 @@ function countWidth(tally: Tally, isLong: boolean): number {
   return countWords(tally, isLong).reduce((sum, { sign, words }) => sum + textWidth(sign) + words.length, 0);
 }
 
-/** What of the machine is busy, and how long the runs have taken. Nothing of runs that had ended before this supervisor knew of them. */
+/** Busy resources and the time that runs have taken. The time is left out if all runs ended before this supervisor started. */
 function rightEnd(model: WindowModel): string {
   if (isReconnecting(model)) return lost;
   return `${slotWords(model.status)} ${timeWords(model)}`;
@@ -147,7 +149,7 @@ function progressLine({ tally, left }: WindowModel, width: number): Line {
   return [span(' '), ...progressBar(tally.progress, Math.max(0, width - lineWidth(right) - 1), 'accent'), ...right];
 }
 
-/** What all runs came to, and what there is to do now. */
+/** Overall outcome of the runs, and what can be done next. */
 function Ended({ tally }: { readonly tally: Tally }) {
   const keys = useModel((model) => model.ui.keys);
   const { done } = tally.counts;

@@ -7,8 +7,8 @@ import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { bindingFor, elsewhere, keyMapOf, keysOn } from '../screens/key-map.js';
 
 /**
- * One key: the state after it, and what has to be done outside. A dialog that is open takes it first, then the screen, then
- * the window. A key that does nothing leaves a note that says why.
+ * Handles one key and returns the next state and the effects. An open dialog gets the key first, then the screen, then the window.
+ * A key that does nothing leaves a note with the reason.
  */
 export function press(ui: UiState, key: string, at: KeyContext): Pressed {
   const pressed = taken(ui, key, at);
@@ -27,7 +27,7 @@ function taken(ui: UiState, key: string, at: KeyContext): Pressed {
   return binding === undefined ? refuse(quiet, whyNot(quiet, key, at)) : opened(binding.act(quiet, at, key), at);
 }
 
-/** Keys of a terminal, which no dialog has for itself. */
+/** Keys that work everywhere, even in a dialog. */
 const atAnyTime: Readonly<Record<string, WindowEffect>> = {
   'ctrl-c': { type: 'leave' },
   'ctrl-l': { type: 'repaint' },
@@ -46,12 +46,12 @@ function whyNot(ui: UiState, key: string, at: KeyContext): string {
   return `${key} does nothing here; ${at.keyOf('help')} shows the keys.`;
 }
 
-/** Of a row for several keys the one that was pressed. */
+/** How the pressed key of a row with several keys is shown. */
 function shownAs(keys: readonly string[], key: string, shown: string): string {
   return keys.length > 1 && key.length === 1 ? key : shown;
 }
 
-/** A command that was chosen by its name: as if its key had been pressed. */
+/** Runs a command chosen by name as if its key had been pressed. */
 function run(ui: UiState, command: Command, at: KeyContext): Pressed {
   const binding = keysOn(ui.screen.kind, ui.keys).find((each) => each.command === command);
   if (binding !== undefined) return opened(binding.act(ui, at, binding.keys[0]!), at);

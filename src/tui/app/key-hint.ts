@@ -3,7 +3,7 @@ import type { KeyPreset } from '../state/preferences-port.js';
 import type { Line } from '../surface/span.js';
 import { keyMapOf } from '../screens/key-map.js';
 
-/** The key whose hint is there. A hint is a span in the tone of keys, and the word after it. */
+/** The key of the hint at a column. A hint is a span in the tone of keys, followed by its word. */
 export function keyHintAt(line: Line, column: number, preset: KeyPreset): string | null {
   let end = 0;
   let key: string | null = null;
@@ -15,7 +15,7 @@ export function keyHintAt(line: Line, column: number, preset: KeyPreset): string
   return null;
 }
 
-/** A hint for several keys (`↑↓`) is none to press. */
+/** The key for a shown name; null for a hint that stands for several keys (`↑↓`). */
 function nameOfShown(shown: string, preset: KeyPreset): string | null {
   const row = keyMapOf(preset).find((binding) => binding.shown === shown);
   if (row !== undefined) return row.keys.length > 2 ? null : row.keys.at(row.command === 'leave' ? 0 : -1)!;

@@ -8,11 +8,14 @@ import type { WindowStore } from './window-store.js';
 type Parts = {
   readonly store: WindowStore;
   readonly surface: Surface;
-  /** Something broke in a component. */
+  /** Called when a component throws. */
   readonly onError: (error: unknown) => void;
 };
 
-/** All of the window that needs Ink and React: what is drawn, and what keys do, as a dialog has both in one file. A file of its own, so that it is loaded after the first picture. */
+/**
+ * The part of the window that needs Ink and React: drawing, and keys, since a dialog has both in one file. A separate file, so that
+ * it is loaded after the first picture.
+ */
 export function mountApp({ store, surface, onError }: Parts): MountedWindow {
   store.listen(press);
   return mountWindow(

@@ -32,31 +32,31 @@ import type { mountApp } from './mount-app.js';
 
 type WindowOptions = {
   readonly fleet: FleetPort;
-  /** The only sweep to show; without it all the supervisor knows. */
+  /** The only sweep to show; default: all sweeps of the supervisor. */
   readonly sweep?: string | undefined;
   readonly stdout: NodeJS.WriteStream;
   readonly stdin: NodeJS.ReadStream;
-  /** The table of what the runs of a sweep came to. */
+  /** Creates the summary table of a sweep. */
   readonly summary?: MakeSummary | undefined;
-  /** Where TERM, LANG, NO_COLOR … are read. */
+  /** Environment variables: TERM, LANG, NO_COLOR … */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** What the person prefers, and where it is kept; without it choices hold until the window is closed. */
+  /** The user's preferences and where they are stored; without it, choices last until the window is closed. */
   readonly preferences?: PreferencesPort | undefined;
-  /** Draw with ASCII only. */
+  /** Whether to draw with ASCII only. */
   readonly ascii?: boolean | undefined;
-  /** Where histories and logs are read; the run directories themselves unless a test says otherwise. */
+  /** Source of histories and logs; default: the run directories. */
   readonly files?: RunFilesPort | undefined;
   /** Editor, shell and clipboard; without it the window cannot extend, clone or copy. */
   readonly desk?: EditorPort | undefined;
-  /** Called once the first frame is drawn and keys are heard: what neither needed can be loaded. */
+  /** Called after the first frame is drawn and keys are read, so that anything else can be loaded. */
   readonly onReady?: (() => void) | undefined;
 };
 
 /**
- * Shows the control window until the person leaves it. Runs are not touched by leaving.
+ * Shows the control window until the user leaves it. Leaving does not affect runs.
  *
- * @returns `ended` when every run shown had ended by then, else `detached`.
- * @throws UserError when there is no terminal to draw on; whatever broke inside, after the terminal was restored.
+ * @returns `ended` if every shown run had ended by then, otherwise `detached`.
+ * @throws UserError if there is no terminal to draw on; any internal error, after the terminal was restored.
  */
 export async function openWindow(options: WindowOptions): Promise<Outcome> {
   const { stdin, stdout } = options;
@@ -79,7 +79,7 @@ export async function openWindow(options: WindowOptions): Promise<Outcome> {
 type Outcome = 'detached' | 'ended';
 type Answer = { readonly resolve: (outcome: Outcome) => void; readonly reject: (error: Error) => void };
 
-/** Holds the parts of one open window together, and takes them apart once, in the right order. */
+/** Owns the parts of an open window and closes them once, in the right order. */
 class WindowLife {
   readonly #stdin: NodeJS.ReadStream;
   readonly #stdout: NodeJS.WriteStream;
@@ -146,8 +146,8 @@ class WindowLife {
     } catch (error) {
       return this.#fail(error);
     }
-    // Ink and React are more than half of the window's code: its first picture does not wait until they are loaded. A key that
-    // is pressed meanwhile waits in the terminal.
+    // Ink and React are more than half of the window's code, so the first picture does not wait for them. A key pressed meanwhile
+    // stays in the terminal's buffer.
     import('./mount-app.js').then((loaded) => this.#mount(loaded.mountApp)).catch(this.#fail);
   }
 
@@ -173,7 +173,7 @@ class WindowLife {
     this.#session.useMouse(!mouse ? 'off' : hover ? 'moves' : 'clicks');
   }
 
-  /** Letters have no pictures beside them where there are only those of ASCII. */
+  /** Charts are not drawn as pictures if text is limited to ASCII. */
   #graphicsFinder(): GraphicsFinder {
     return new GraphicsFinder(this.#capabilities.ascii ? 'none' : this.#preferences.graphics, this.#environment);
   }
@@ -185,7 +185,7 @@ class WindowLife {
 
   #showPictures(): void {
     const found = this.#graphics.found();
-    // A terminal says more than once what has not changed.
+    // Terminals repeat answers that have not changed.
     if (JSON.stringify(found) === JSON.stringify(this.#found)) return;
     this.#found = found;
     const ground = this.#capabilities.ground === 'light' ? white : black;
@@ -194,7 +194,7 @@ class WindowLife {
     const graphics = { ...found, background: found.background ?? ground };
     import('../surface/graphics/picture-layer.js')
       .then(({ PictureLayer }) => {
-        // Something else may have been found meanwhile.
+        // Another answer may have arrived meanwhile.
         if (this.#found !== found || this.#isOver) return;
         this.#surface.usePictures((theme) => new PictureLayer(graphics, theme, Date.now));
       })
@@ -218,7 +218,7 @@ class WindowLife {
     if (order.type === 'prefer') this.#prefer();
   }
 
-  /** What was chosen holds at once; that it is written takes longer. */
+  /** Applies preferences at once; writing them takes longer. */
   #prefer(): void {
     this.#useMouse();
     this.#graphics = this.#graphicsFinder();
@@ -230,7 +230,7 @@ class WindowLife {
     this.#store.prefer();
   }
 
-  /** Of another sweep than it was opened for, the end says nothing. */
+  /** Whether all runs have ended, provided that the window shows the sweep it was opened for. */
   get #hasSeenEnd(): boolean {
     return this.#store.isEnded && this.#store.sweep === this.#sweep;
   }
@@ -243,7 +243,10 @@ class WindowLife {
     });
   }
 
-  /** What draws and what reads keys first (either would go on on the person's own screen), then the terminal, then the answer. */
+  /**
+   * Closes the window: first what draws and what reads keys (either would otherwise act on the user's own screen), then the
+   * terminal, then reports the outcome.
+   */
   #finish(tell: () => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -269,15 +272,14 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** Above so many runs, what is published fills a small young generation so often that its collection takes a fifth more time. */
+/** Maximum number of runs for a small young generation; with more, it fills so often that collection takes a fifth more time. */
 const most = 2000;
 
 /**
- * Keeps the part of the heap that takes new objects as small as it starts: by itself it grows to 32 MB, which a window that
- * hears of all its runs ten times a second soon fills. Saves a fifth of the window's memory, and costs no time that could
- * be measured.
+ * Keeps the part of the heap for new objects at its initial size. By default it grows to 32 MB, which a window that receives all
+ * runs ten times a second soon fills. This saves a fifth of the window's memory at no measurable cost in time.
  *
- * @param runs How many the window shows. With very many, the garbage collector gets the room it asks for.
+ * @param runs Number of runs in the window. With very many, the garbage collector gets the room it asks for.
  */
 export function keepYoungGenerationSmall(runs: number): void {
   if (runs <= most) setFlagsFromString('--semi-space-growth-factor=1');
@@ -294,7 +296,7 @@ export const runFiles: RunFilesPort = {
   usage: (directory) => new UsageReading(directory),
 };
 
-/** The files about the code lie in the directory of the sweep. */
+/** Reads the run's details. Files about the code are in the directory of the sweep. */
 function readDossier(directory: string): RunDetails | null {
   const record = readRunRecord(directory);
   if (record === null) return null;

@@ -1,20 +1,20 @@
 import type { Note } from '../state/ui-state.js';
 
-/** How long a passing remark is shown, ms: long enough to be read twice. */
+/** How long a passing note is shown, in ms: long enough to read it twice. */
 const shownFor = 5000;
 
-/** Takes passing remarks (`Nothing was killed.`) away after a while. What asks for attention stays until the next key. */
+/** Removes passing notes (`Nothing was killed.`) after a while. Notes that need attention stay until the next key. */
 export class PassingNote {
   readonly #forget: () => void;
   #note: Note | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param forget Called when the note that was heard last has been there long enough. */
+  /** @param forget Called when the last note has been shown long enough. */
   constructor(forget: () => void) {
     this.#forget = forget;
   }
 
-  /** `note`: what is shown now; the same object for as long as it stays. */
+  /** `note`: the note shown now; the same object while it stays. */
   hear(note: Note | null): void {
     if (note === this.#note) return;
     this.close();

@@ -1,9 +1,9 @@
 import type { Place } from '../surface/surface.js';
 
-/** Between two looks at where the pointer is, ms: as many as a screen can show. */
+/** Minimum time between two pointer positions, in ms: one frame of a screen. */
 const pause = 16;
 
-/** Where the pointer is, told at most once a frame: on its way over the screen it comes to a hundred cells. */
+/** Reports the pointer's position at most once per frame, since it crosses a hundred cells on its way over the screen. */
 export class Pointer {
   readonly #tell: (place: Place) => void;
   #place: Place | null = null;

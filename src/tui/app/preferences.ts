@@ -16,7 +16,7 @@ const GroupBy: z.ZodType<GroupBy> = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['group', 'state', 'gpu', 'error', 'none']) }),
   z.object({ kind: z.literal('parameter'), key: z.string() }),
 ]);
-/** Views saved before groups were called so everywhere say `block`. */
+/** Older preferences use `block` for what is now `group`. */
 const SavedLevel = z.union([
   z.object({ kind: z.literal('block') }).transform((): GroupBy => ({ kind: 'group' })),
   GroupBy,
@@ -31,7 +31,7 @@ const View = z.object({
   metric: z.string().nullable(),
   columns: z.array(z.string()).nullable(),
 });
-/** A view that a newer program has written is left out; the others are still good. */
+/** Views written by a newer program are skipped; the others are kept. */
 const NamedView = View.extend({ name: z.string() });
 const Views = z.array(z.unknown()).transform((views) => views.flatMap((view) => NamedView.safeParse(view).data ?? []));
 const SweepPart: z.ZodType<SweepPreferences> = z.object({ views: Views.catch([]), last: View.nullable().catch(null) });
@@ -40,7 +40,7 @@ function isSortBy(by: string): boolean {
   return ['file order', 'state', 'name'].includes(by) || (isColumnId(by) && by !== 'trend');
 }
 
-/** What each key may be, and in words for a person. */
+/** The allowed values of each preference, and their description for the user. */
 const parts = {
   theme: { schema: z.enum(themeNames).nullable(), may: `one of ${themeNames.join(', ')}` },
   keys: { schema: z.enum(keyPresets), may: `one of ${keyPresets.join(', ')}` },
@@ -51,7 +51,7 @@ const parts = {
 const initial: WindowPreferences = { theme: null, keys: 'default', mouse: true, hover: true, graphics: 'auto' };
 const nothing: SweepPreferences = { views: [], last: null };
 
-/** The preferences in a file. A value that cannot be is as if it were not there, and told as a problem. */
+/** The preferences in a file. Invalid values are ignored and reported as a problem. */
 export function preferencesIn(file: PreferencesFile): PreferencesPort {
   return {
     get theme() {
@@ -77,7 +77,7 @@ export function preferencesIn(file: PreferencesFile): PreferencesPort {
   };
 }
 
-/** Preferences for a window that keeps none: what is chosen holds until it is closed. */
+/** Preferences that are not stored; choices last until the window is closed. */
 export function passingPreferences(): PreferencesPort {
   let chosen = initial;
   const sweeps = new Map<string, SweepPreferences>();
@@ -115,7 +115,7 @@ function valueOf<Key extends keyof WindowPreferences>({ values }: PreferencesFil
   return success ? (data as WindowPreferences[Key]) : initial[key];
 }
 
-/** The first value that a person must have misspelt, in a sentence; null: all can be. */
+/** The first invalid value, reported in a sentence; null: all are valid. */
 export function strayPreference({ values, path }: Pick<PreferencesFile, 'values' | 'path'>): string | null {
   for (const [key, { schema, may }] of Object.entries(parts)) {
     const value = values[key];

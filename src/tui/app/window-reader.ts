@@ -28,11 +28,11 @@ type WindowReaderTools = ScreenTools & {
   readonly fleet: FleetPort;
   /** Unix ms. */
   readonly now: () => number;
-  /** Orders that the supervisor has not answered yet, in words. */
+  /** Requests that the supervisor has not answered yet, in words. */
   readonly pending: () => readonly string[];
 };
 
-/** What the window is, at one moment. `version`: grows with every change of anything. */
+/** The state of the window at one moment. `version`: increases with every change. */
 export type Moment = {
   readonly ui: UiState;
   readonly size: Size;
@@ -41,8 +41,8 @@ export type Moment = {
 };
 
 /**
- * What there is to show, and what keys need to know: put together from the state of the window, the runs, and what is read of
- * their files in the background. What has not changed is not computed again.
+ * Computes what to show and what keys need to know from the state of the window, the runs, and the parts of their files that are
+ * read in the background. Does not recompute what has not changed.
  */
 export class WindowReader {
   readonly #fleet: FleetPort;
@@ -70,12 +70,12 @@ export class WindowReader {
     this.#screens = screenDataWith(tools);
   }
 
-  /** The same object until the version is another. */
+  /** Returns the same object until the version changes. */
   model(at: Moment): WindowModel {
     return this.#shown.value([at.version], () => this.#model(at));
   }
 
-  /** The fleet has published something. */
+  /** Called when the fleet has published something. */
   hear(): void {
     Object.values(this.#screens).forEach((screen) => screen.hear?.(this.#fleet, this.#now()));
   }
@@ -113,7 +113,7 @@ export class WindowReader {
       groupChoices: scene.groupChoices,
       causeOf: (branch: Branch) => this.#causes.causeOf(branch, scene.runs, scene.tally.counts.done),
     };
-    // What only some screens and dialogs show is worked out when they ask for it.
+    // What only some screens and dialogs show is computed when they request it.
     return withLazy(known, {
       palette: () => this.#palette(at),
       metrics: () => (at.ui.dialog.kind === 'metrics' ? metricsOf(node, scene) : []),
@@ -150,7 +150,8 @@ export class WindowReader {
       now: this.#now(),
       keyOf: (command: Command) => keyOf(command, at.ui.keys),
     };
-    // Only some keys and dialogs ask for these. Charts are not those of the last frame: two keys may come between two frames.
+    // Only some keys and dialogs request these. Charts are not those of the last frame, because two keys may come between two
+    // frames.
     return withLazy(known, {
       metrics: () => metricsOf(node, scene),
       charts: () => here.charts ?? filledCharts(this.#detailFor(node, at)),
@@ -158,7 +159,7 @@ export class WindowReader {
     });
   }
 
-  /** What only this screen shows; null while another one is shown. */
+  /** Data of one screen; null while another one is shown. */
   screenData(kind: ScreenKind, at: Moment): unknown {
     if (kind !== at.ui.screen.kind) return null;
     return this.#screenData.value([at.version, kind], () => this.#shownData(at).read(this.#source(at)));
@@ -186,19 +187,19 @@ export class WindowReader {
     };
   }
 
-  /** The data of the screen that is shown. */
+  /** Data of the shown screen. */
   #shownData(at: Moment): AnyData {
     return this.#screens[at.ui.screen.kind];
   }
 
-  /** The shown screen says what to read; the others need no more. */
+  /** Sets the files to read to those that the shown screen needs. */
   #wantFiles(at: Moment): void {
     const shown = this.#shownData(at);
     for (const other of Object.values(this.#screens)) if (other !== shown) other.rest?.();
     this.#history.want(shown.wanted(this.#source(at)));
   }
 
-  /** What tells the runs of the selection's group apart; where nothing does, what tells those of the sweep apart. */
+  /** Parameters that differ between runs of the selection's group; if there are none, those that differ within the sweep. */
   #varyingFor(node: TreeNode | undefined, scene: ListModel): ReadonlySet<string> {
     const group = groupOf(node, scene);
     return this.#varying.value([group?.key, group?.runs.length, scene.runs.length], () => {
@@ -207,7 +208,7 @@ export class WindowReader {
     });
   }
 
-  /** The same object while nothing in it has changed, so that a chart is not drawn again. */
+  /** Returns the same object while nothing in it has changed, so that a chart is not redrawn. */
   #detailFor(node: TreeNode | undefined, { scene, ui }: Moment): ReadDetail {
     const members = familyOf(node, scene).length;
     const { xKey } = ui.chart;
@@ -218,7 +219,7 @@ export class WindowReader {
 
 type AnyData = ScreenData<ScreenKind, unknown>;
 
-/** The data of every screen. Each is only ever given the state of its own screen: it is asked while that is the one shown. */
+/** The data of every screen. Each receives only the state of its own screen, because it is used only while that screen is shown. */
 function screenDataWith(tools: ScreenTools): Readonly<Record<ScreenKind, AnyData>> {
   const made = Object.entries(screens).map(([kind, { data }]) => [kind, data(tools)] as const);
   return Object.fromEntries(made) as unknown as Readonly<Record<ScreenKind, AnyData>>;

@@ -36,38 +36,38 @@ import { scrollTo } from '../widgets/scroll.js';
 import { isOver } from '../model/tally.js';
 import type { WindowModel } from '../model/window-model.js';
 
-/** What the window needs of the world. */
+/** What the window needs from outside. */
 type WindowPorts = {
   readonly fleet: FleetPort;
   readonly files: RunFilesPort;
-  /** What the person prefers; without it nothing is kept. */
+  /** The user's preferences; without it nothing is stored. */
   readonly preferences?: PreferencesPort | undefined;
   /** Unix ms. */
   readonly now: () => number;
-  /** Between two looks at the news of the fleet, ms; none unless it is given. Keys are answered at once in any case. */
+  /** Minimum time between two updates from the fleet, in ms; default: 0. Keys are always handled at once. */
   readonly newsPause?: number;
-  /** The table of what the runs of a sweep came to; undefined when there is none. */
+  /** The table of a sweep's results; undefined: there is none. */
   readonly summary?: MakeSummary | undefined;
-  /** Closes the window, gives the terminal back for a while, draws everything again. */
+  /** Closes the window, lends the terminal, or redraws everything. */
   readonly perform: (order: WindowEffect) => void;
 };
 
-/** Four pictures a second are as good to the eye as ten, at half the cost, ms. */
+/** Update interval in ms: four pictures a second look as good as ten at half the cost. */
 export const calmNewsPause = 240;
 
-/** `row`: key of that under the pointer; `cursor`: as in `ChartChoice`. */
+/** `row`: key of the row under the pointer; `cursor`: as in `ChartChoice`. */
 type Hover = { readonly row: string | null; readonly cursor: number | null };
 const nowhere: Hover = { row: null, cursor: null };
 
-/** Longest text a prompt takes from a paste, in UTF-16 units. */
+/** Maximum length of text that a prompt takes from a paste, in UTF-16 units. */
 const mostPasted = 500;
 /** Rows per notch of the wheel. */
 const notch = 3;
 
 /**
- * The life of one window: takes keys and news, and says what there is to show.
+ * State of one window: takes keys and news, and computes what to show.
  *
- * Holds no copy of the runs; what is shown is computed from the fleet as it is. Knows nothing of terminals, Ink or React.
+ * Holds no copy of the runs; the model is computed from the current fleet. Knows nothing of terminals, Ink or React.
  */
 export class WindowStore implements ModelSource {
   readonly #ports: WindowPorts;
@@ -80,7 +80,7 @@ export class WindowStore implements ModelSource {
   readonly #orders: FleetEffects;
   readonly #listeners = new Set<() => void>();
   readonly #unsubscribe: () => void;
-  /** With very many runs a publication is dear: not every one is shown. */
+  /** Limits updates: with very many runs a publication is expensive, so some are skipped. */
   readonly #news: Throttle;
   #ui: UiState = initialUi;
   #size = { width: 80, height: 24 };
@@ -90,7 +90,7 @@ export class WindowStore implements ModelSource {
   readonly #clicks = new Clicks();
   readonly #passing = new PassingNote(() => this.#forgetNote());
 
-  /** `sweep`: the only sweep to show at first; null shows all the fleet knows. */
+  /** `sweep`: the only sweep shown at first; null: all of them. */
   constructor(ports: WindowPorts, sweep: string | null) {
     this.#ports = ports;
     this.#preferences = ports.preferences ?? passingPreferences();
@@ -110,7 +110,7 @@ export class WindowStore implements ModelSource {
       },
     });
     this.#orders = new FleetEffects(ports.fleet, (note) => {
-      // What an order did is seen with its answer: the next key may be meant for it.
+      // The effect of a request is shown together with its answer, because the next key may depend on it.
       this.#news.hurry();
       this.say(note);
     });
@@ -124,19 +124,19 @@ export class WindowStore implements ModelSource {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Grows whenever a new frame would look different. */
+  /** Increases whenever a new frame would look different. */
   readonly version = (): number => this.#version;
 
   get size(): { width: number; height: number } {
     return this.#size;
   }
 
-  /** The sweep that is shown; null: all of them. */
+  /** The shown sweep; null: all of them. */
   get sweep(): string | null {
     return this.#ui.sweep;
   }
 
-  /** Whether every run shown has ended, and none is still to be proposed. */
+  /** Whether every shown run has ended and none is still to be proposed. */
   get isEnded(): boolean {
     return this.#ports.fleet.status.growing === undefined && isOver(this.#scene().tally);
   }
@@ -146,16 +146,18 @@ export class WindowStore implements ModelSource {
     this.#changed();
   }
 
-  /** Hands over what keys do. They come with the components, as dialogs have both in one place; the first picture needs neither. */
+  /**
+   * Sets the key handler. It is loaded with the components, since dialogs have both in one file; the first picture needs neither.
+   */
   listen(press: Press): void {
     this.#press = press;
   }
 
-  /** `key`: a name as `keyNames` gives it. */
+  /** Handles a key, named as `keyNames` does. */
   readonly press = (key: string): void => {
     const { ui, order } = this.#press(this.#ui, key, this.#reader.context(this.#moment()));
     this.#ui = ui.sweep === this.#ui.sweep ? ui : this.#switched(ui);
-    // The cursor of the keys is seen again.
+    // A key press makes the keyboard cursor visible again.
     this.#hovered = nowhere;
     this.#memory.keepViews(ui);
     if (order !== undefined && isFleetEffect(order)) void this.#orders.send(order);
@@ -163,7 +165,7 @@ export class WindowStore implements ModelSource {
     this.#changed();
   };
 
-  /** Pasted text goes to a prompt; without one it is not taken for keys, whatever it says. */
+  /** Inserts pasted text into a prompt; without a prompt, pasted text is ignored rather than taken for keys. */
   paste(text: string): void {
     const { dialog } = this.#ui;
     const isMenu = 'typed' in dialog;
@@ -176,39 +178,41 @@ export class WindowStore implements ModelSource {
     }
     for (const character of cleanText(text).slice(0, mostPasted)) {
       if (character !== ' ') this.press(character);
-      // In a menu a space is a key with a meaning.
+      // In a menu, space is a key with its own meaning.
       else if (!isMenu) this.press('space');
     }
   }
 
-  /** A notch of the wheel moves what is under the pointer. It answers no question, and does not leaf through what was typed before. */
+  /**
+   * Handles a notch of the wheel, which moves what is under the pointer. It neither answers questions nor recalls earlier input.
+   */
   readonly turn = (way: 'up' | 'down'): void => {
     const { dialog, screen } = this.#ui;
     if (dialog.kind !== 'none' && !('index' in dialog) && !('top' in dialog)) return;
-    // Where a step of the cursor changes a picture, three would skip two.
+    // If each step of the cursor changes a picture, three steps would skip two.
     const times = screen.kind === 'gpus' || screen.kind === 'parameters' ? 1 : notch;
     for (let time = 0; time < times; time++) this.press(way);
   };
 
-  /** A click on a row of the list, counted from the first that is shown. */
+  /** Handles a click on a row of the list, counted from the first visible row. */
   readonly clickRow = (row: number): void => {
     const at = this.#rowOfList(row);
     if (at !== null) this.#selectRow(at);
   };
 
-  /** The pointer is over a row of the list, counted likewise, or over none: its curve stands out. */
+  /** Highlights the curve of the row under the pointer, counted likewise; null: no row. */
   readonly hoverRow = (row: number | null): void => {
     const at = row === null ? null : this.#rowOfList(row);
     this.#hover({ row: at === null ? null : this.#scene().rows[at]!.key });
   };
 
-  /** The pointer is so far along the x axis of a chart, from 0 to 1, or over none: its values are read off there. */
+  /** Shows chart values under the pointer, at a fraction from 0 to 1 of the x axis; null: the pointer is over no chart. */
   hoverChart(across: number | null): void {
     const { from, to } = this.#ui.chart.zoom ?? { from: 0, to: 1 };
     this.#hover({ cursor: across === null || this.#ui.dialog.kind !== 'none' ? null : from + across * (to - from) });
   }
 
-  /** Nothing is computed anew where the pointer has come to nothing else. */
+  /** Does nothing if the pointer is still over the same thing. */
   #hover(change: Partial<Hover>): void {
     const next = { ...this.#hovered, ...change };
     if (next.row === this.#hovered.row && next.cursor === this.#hovered.cursor) return;
@@ -216,7 +220,7 @@ export class WindowStore implements ModelSource {
     this.#changed();
   }
 
-  /** The row of the whole list; null: there is none, or a dialog lies over it. */
+  /** Index of a visible row in the whole list; null: there is no such row, or a dialog covers it. */
   #rowOfList(row: number): number | null {
     if (this.#ui.dialog.kind !== 'none' || row < 0) return null;
     const scene = this.#scene();
@@ -225,7 +229,7 @@ export class WindowStore implements ModelSource {
     return at < scene.rows.length ? at : null;
   }
 
-  /** A click on the heading of the list: orders by that column, or the other way round where it does so already. */
+  /** Handles a click on the heading of the list: sorts by that column, or reverses the order if it already does. */
   readonly clickHeading = (column: number, width: number): void => {
     if (this.#ui.dialog.kind !== 'none') return;
     const by = sortOfHeading(this.model(), width, column);
@@ -235,7 +239,7 @@ export class WindowStore implements ModelSource {
     this.#changed();
   };
 
-  /** A click on a row of the menu that is open: as if the cursor had gone there and `key` had been pressed. */
+  /** Handles a click on a row of the open menu: moves the cursor there and presses `key`. */
   readonly chooseRow = (index: number, key: string): void => {
     const { dialog } = this.#ui;
     if (!('index' in dialog)) return;
@@ -243,7 +247,7 @@ export class WindowStore implements ModelSource {
     this.press(key);
   };
 
-  /** A second click soon after the first opens. */
+  /** Selects a row; a double click opens it. */
   #selectRow(row: number): void {
     const isSecond = this.#clicks.isSecond(row, this.#ports.now());
     const at = this.#reader.context(this.#moment());
@@ -252,25 +256,28 @@ export class WindowStore implements ModelSource {
     else this.#changed();
   }
 
-  /** Takes up keys that were chosen; what else was has nothing to do with the frames. */
+  /** Applies chosen keys; other preferences do not affect frames. */
   prefer(): void {
     this.#ui = { ...this.#ui, keys: this.#preferences.keys };
     this.#changed();
   }
 
-  /** What the terminal can show: without colours lines of charts have dashes; in ASCII they have marks, and names no other letters. */
+  /**
+   * Sets what the terminal can show. Without colours, chart lines are dashed; in ASCII they have marks, and names are limited to
+   * ASCII.
+   */
   suit({ hasColours, isAscii }: { readonly hasColours: boolean; readonly isAscii: boolean }): void {
     this.#ui = { ...this.#ui, isAscii, chart: { ...this.#ui.chart, hasDashes: !hasColours && !isAscii } };
     this.#changed();
   }
 
-  /** What there is to show: the same object until something changes. */
+  /** What to show: the same object until something changes. */
   readonly model = (): WindowModel => this.#reader.model(this.#moment());
 
-  /** What only this screen shows; null while another one is shown. */
+  /** Data of one screen; null while another one is shown. */
   readonly screenData = (kind: ScreenKind): unknown => this.#reader.screenData(kind, this.#moment());
 
-  /** Ends timers and subscriptions. No frame is asked for afterwards. */
+  /** Ends timers and subscriptions. Requests no further frames. */
   close(): void {
     this.#memory.keepLook(this.#ui);
     this.#unsubscribe();
@@ -280,20 +287,23 @@ export class WindowStore implements ModelSource {
     this.#passing.close();
   }
 
-  /** Says something to the person, until the next key. */
+  /** Shows a note until the next key. */
   readonly say = (note: Note): void => {
     this.#ui = { ...this.#ui, note };
     this.#changed();
   };
 
-  /** Shows what submitting a draft would do, and asks; null: no longer. */
+  /** Shows what submitting a draft would do, and asks; null: stops showing it. */
   readonly review = (draft: Draft | null): void => {
     const dialog: Dialog = draft === null ? { kind: 'none' } : { kind: 'draft', draft, top: 0 };
     this.#ui = { ...this.#ui, dialog, note: null };
     this.#changed();
   };
 
-  /** Another sweep, as its window was left. Nothing is kept of what was chosen in the one before but what holds for all. */
+  /**
+   * Restores the state in which another sweep was last shown. Choices of the previous sweep are dropped except those that hold for
+   * all sweeps.
+   */
   #switched({ sweep, keys, isAscii, filters, chart: { hasDashes }, note }: UiState): UiState {
     this.#memory.keepLook(this.#ui);
     this.#memory = this.#memoryOf(sweep);
@@ -324,11 +334,11 @@ export class WindowStore implements ModelSource {
 
   #moment(): Moment {
     const known = { ui: this.#shownUi(), size: this.#size, version: this.#version };
-    // Where nothing has changed, it is not asked for.
+    // The scene is computed only if something has changed.
     return withLazy(known, { scene: () => this.#scene() });
   }
 
-  /** What the pointer is over is shown, and chosen by nobody. */
+  /** The state with what the pointer is over, which does not become a choice. */
   #shownUi(): UiState {
     const { row, cursor } = this.#hovered;
     if (row === null && cursor === null) return this.#ui;
@@ -350,7 +360,7 @@ export class WindowStore implements ModelSource {
   }
 }
 
-/** Until the window is mounted, keys wait in the terminal. */
+/** Throws: keys must wait in the terminal until the window is mounted. */
 function unheard(): never {
   throw new Error('A key was pressed before the window was mounted.');
 }

@@ -1,24 +1,24 @@
-/** How many colours the terminal is trusted with. `none`: only bold, dim and reverse. */
+/** Number of colours the terminal is assumed to have. `none`: only bold, dim and reverse. */
 export type ColourDepth = 'none' | 16 | 256;
 
-/** What the terminal draws on. */
+/** Brightness of the terminal's background. */
 export type TerminalGround = 'dark' | 'light';
 
-/** `ground`: missing where the terminal does not tell. */
+/** `ground`: absent if the terminal does not report it. */
 export type Capabilities = {
   readonly colours: ColourDepth;
   readonly ascii: boolean;
   readonly ground?: TerminalGround;
-  /** The name of this machine, for links to its files; missing where the terminal has no links. */
+  /** Name of this machine, for links to its files; absent if the terminal does not support links. */
   readonly linkHost?: string;
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * What the terminal can show, as far as the environment tells. A terminal whose locale is not set is trusted with Unicode.
+ * What the terminal can show, according to the environment. If no locale is set, Unicode is assumed.
  *
- * @param host The name of this machine, for links.
+ * @param host Name of this machine, for links.
  */
 export function capabilitiesOf(environment: Environment, wantsAscii: boolean, host = ''): Capabilities {
   const term = environment['TERM'] ?? '';
@@ -31,13 +31,13 @@ export function capabilitiesOf(environment: Environment, wantsAscii: boolean, ho
   };
 }
 
-/** An empty variable counts as not set, as POSIX has it. */
+/** Whether the locale uses UTF-8. As in POSIX, an empty variable counts as unset. */
 function isUnicode(environment: Environment): boolean {
   const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
   return locale === '' || /utf-?8/i.test(locale);
 }
 
-/** From the number of the background colour, as rxvt, Konsole and others tell it: `0;15` is black on white. */
+/** The background from its colour number, as rxvt, Konsole and others report it: `0;15` is black on white. */
 function groundOf({ COLORFGBG }: Environment): TerminalGround | null {
   const [, number] = /;(\d+)$/.exec(COLORFGBG ?? '') ?? [];
   if (number === undefined) return null;
@@ -51,7 +51,7 @@ function coloursOf(environment: Environment, term: string): ColourDepth {
   return isRich ? 256 : 16;
 }
 
-/** Terminals that are known to open links (OSC 8); some of the others would print their codes. */
+/** Whether the terminal is known to open links (OSC 8); some others would print the codes. */
 function hasLinks(
   { TERM_PROGRAM = '', TERM_PROGRAM_VERSION = '', VTE_VERSION, WT_SESSION }: Environment,
   term: string,

@@ -4,7 +4,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 type Size = { readonly width: number; readonly height: number };
 type Rgb = readonly [red: number, green: number, blue: number];
 
-/** What a terminal has said of its pictures. `background`: what it draws on; null: it has not said. */
+/** What a terminal has reported about its pictures. `background`: its background colour; null: not reported. */
 type Found = {
   readonly protocol: 'kitty' | 'sixel';
   readonly cell: Size;
@@ -12,20 +12,20 @@ type Found = {
   readonly background: Rgb | null;
 };
 
-/** A picture of one pixel that is not to be shown, only judged. */
+/** A picture of one pixel that the terminal checks but does not show. */
 const kittyQuestion = '\u001b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u001b\\';
-/** Pixels of a character, and of all of them. */
+/** Ask for the size of a character and of the whole screen in pixels. */
 const sizeQuestions = '\u001b[16t\u001b[14t';
-/** How many colours a picture may have, what it lies on, and what kind of terminal it is, which every terminal answers. */
+/** Ask for the number of colours in a picture, the background colour, and the kind of terminal, which every terminal answers. */
 const otherQuestions = '\u001b[?1;1;0S\u001b]11;?\u001b\\\u001b[c';
-/** Where a terminal that can stretch a picture has not said how large its characters are. */
+/** Size of a character, in pixels, if a terminal that can scale pictures has not reported it. */
 const usualCell: Size = { width: 10, height: 20 };
-/** No more is asked of a picture, however many colours a terminal has. */
+/** Maximum number of colours used in a picture, even if the terminal has more. */
 const mostColours = 256;
 
 /**
- * Finds out whether the terminal shows pictures, by asking it: what it is called does not tell. The answers come among the
- * keys, when they come; nothing waits for them, and without them there are no pictures.
+ * Finds out whether the terminal shows pictures by asking it, because its name is not reliable. The answers come among the keys;
+ * nothing waits for them, and without them there are no pictures.
  */
 export class GraphicsFinder {
   readonly #choice: GraphicsChoice;
@@ -36,7 +36,7 @@ export class GraphicsFinder {
   #colours = 16;
   #background: Rgb | null = null;
 
-  /** What to ask; empty where nothing is: inside of tmux and screen it is their own pictures that would be asked for. */
+  /** Codes to send; empty inside tmux and screen, which would answer for themselves rather than for the terminal. */
   readonly questions: string;
 
   constructor(choice: GraphicsChoice, environment: Environment) {
@@ -46,12 +46,12 @@ export class GraphicsFinder {
     this.questions = isAsked ? kitty + sizeQuestions + otherQuestions : '';
   }
 
-  /** Codes that ask again what another size of the letters has changed. */
+  /** Codes that ask again for what a change of font size has changed. */
   get sizeQuestion(): string {
     return this.questions === '' ? '' : sizeQuestions;
   }
 
-  /** Takes an answer. `size`: of the screen in characters. */
+  /** Takes an answer. `size`: of the screen, in characters. */
   hear(answer: string, size: Size): void {
     const body = answer.slice(2);
     if (answer.startsWith('\u001b_')) this.#hasKitty ||= /^Gi=31;OK/.test(body);
@@ -59,9 +59,9 @@ export class GraphicsFinder {
     else this.#hearNumbers(body, size);
   }
 
-  /** null: not all has been said yet, or there are no pictures. */
+  /** The result; null: answers are still missing, or there are no pictures. */
   found(): Found | null {
-    // What every terminal answers comes last.
+    // The answer that every terminal gives comes last.
     const protocol = this.#hasSaidKind ? this.#protocol() : null;
     const cell = this.#cell ?? (protocol === 'kitty' ? usualCell : null);
     if (protocol === null || cell === null) return null;
@@ -90,17 +90,17 @@ export class GraphicsFinder {
   #hearSize(kind: number, [height = 0, width = 0]: readonly number[], size: Size): void {
     if (!(height > 0 && width > 0)) return;
     if (kind === 6) this.#cell = { width, height };
-    // Of all characters together, with what is left over at the edge.
+    // Size of all characters together, including a remainder at the edge.
     else this.#cell ??= { width: Math.floor(width / size.width), height: Math.floor(height / size.height) };
   }
 }
 
-/** Whether something lies between the window and the terminal that would have to pass pictures on. */
+/** Whether a multiplexer, which would have to pass pictures on, runs between the window and the terminal. */
 function isWithin({ TMUX = '', STY = '', ZELLIJ = '', TERM = '' }: Environment): boolean {
   return TMUX !== '' || STY !== '' || ZELLIJ !== '' || /^(screen|tmux)/.test(TERM);
 }
 
-/** `11;rgb:1e1e/1e1e/2e2e`, with one to four digits each. */
+/** Parses `11;rgb:1e1e/1e1e/2e2e`, with one to four digits each. */
 function colourIn(body: string): Rgb | null {
   const [, red, green, blue] = /^11;rgba?:([\da-f]{1,4})\/([\da-f]{1,4})\/([\da-f]{1,4})/i.exec(body) ?? [];
   if (blue === undefined) return null;

@@ -4,42 +4,45 @@ import { characterName, unambiguousName } from './key-names.js';
 const ESC = '\u001b';
 const pasteBegin = '\u001b[200~';
 const pasteEnd = '\u001b[201~';
-/** A paste of more than this is no text for a prompt, and its end may never come. */
+/** Maximum length of a paste. A longer one is not text for a prompt, and its end may never come. */
 const mostPasted = 100_000;
-/** A sequence that is longer than any terminal sends is not one. */
+/** Maximum length of a sequence, longer than any that terminals send. */
 const longestSequence = 4096;
 
-/** Keys by the last character of their control sequence, or by its number before `~`. */
+/** Names of keys by the last character of their control sequence, or by its number before `~`. */
 const finals: Record<string, string> = {
   ...{ A: 'up', B: 'down', C: 'right', D: 'left', H: 'home', F: 'end', Z: 'shift-tab' },
 };
 const numbers: Record<string, string> = {
   ...{ 1: 'home', 4: 'end', 7: 'home', 8: 'end', 3: 'backspace', 5: 'pageup', 6: 'pagedown' },
 };
-/** Control sequences; the Linux console's function keys; strings to the program, up to their end. */
+/** Matches control sequences; function keys of the Linux console; strings up to their end. */
 const control = /^\u001b\[(\[.|([0-?]*)[ -/]*([@-Z\\-~]))/;
 const unfinishedControl = /^\u001b\[(\[|[0-?]*[ -/]*)$/;
 const shift3 = /^\u001bO(.)/;
 const string = /^\u001b[\]P^_X][^\u0007\u001b]*(\u0007|\u001b\\)/;
 const unfinishedString = /^\u001b[\]P^_X][^\u0007\u001b]*\u001b?$/;
-/** What kitty's graphics protocol answers, the colour of the background, sizes in pixels, numbers of colours, the kind of terminal. */
+/**
+ * Matches answers of kitty's graphics protocol and reports of background colour, pixel sizes, number of colours and kind of
+ * terminal.
+ */
 const graphicsAnswer = /^\u001b(_G|\]11;|\[[46];\d+;\d+t$|\[\?[\d;]*[cS]$)/;
-/** What is left of a mouse report or of the mark of a paste when its escape was taken for the key. */
+/** Matches the rest of a mouse report or paste mark whose escape character was taken for the key. */
 const headless = /^\[(<\d|20[01]~)/;
 
 /**
- * Makes keys, pastes and clicks of what a terminal sends, in whatever pieces it comes.
+ * Decodes what a terminal sends, in pieces of any size, into keys, pastes and clicks.
  *
- * A piece of a sequence is never taken for keys: a click that arrives in two reads must not kill a run. Only a lone
- * escape can be either the key or the begin of something; after a while `settle` says that it was the key.
+ * A piece of a sequence is never taken for keys: a click that arrives in two reads must not kill a run. Only a lone escape
+ * character can be either the key or the start of a sequence; `settle`, called after a while, decides for the key.
  */
 export class InputDecoder {
   #rest = '';
-  /** What was pasted so far; null outside of a paste. */
+  /** Text pasted so far; null: no paste is under way. */
   #pasted: string | null = null;
   #hasSettled = false;
 
-  /** Whether something has begun whose end would be the next thing to come. */
+  /** Whether a sequence or paste has begun but not ended. */
   get isWaiting(): boolean {
     return this.#rest === ESC;
   }
@@ -57,7 +60,7 @@ export class InputDecoder {
     return events;
   }
 
-  /** Nothing more has come for a while. */
+  /** Called when nothing more has come for a while. */
   settle(): InputEvent[] {
     if (!this.isWaiting || this.#pasted !== null) return [];
     this.#rest = '';
@@ -65,7 +68,7 @@ export class InputDecoder {
     return [{ kind: 'key', name: 'escape' }];
   }
 
-  /** The next event; null where a sequence is unfinished (then nothing is taken) or says nothing. */
+  /** The next event; null: the sequence is unfinished (nothing is taken then) or has no meaning. */
   #next(): InputEvent | null {
     if (!this.#rest.startsWith(ESC)) return this.#character();
     if (this.#rest.startsWith(pasteBegin)) {
@@ -107,7 +110,7 @@ export class InputDecoder {
     return rest === ESC || rest === `${ESC}O` || unfinishedControl.test(rest) || unfinishedString.test(rest);
   }
 
-  /** Escape before a character is that character with Alt; before anything else it is the key. */
+  /** Escape before a character is that character with Alt; otherwise it is the Escape key. */
   #escape(): InputEvent {
     this.#take(1);
     if (this.#rest.startsWith(ESC)) return { kind: 'key', name: 'escape' };
@@ -115,7 +118,7 @@ export class InputDecoder {
     return { kind: 'key', name: event?.kind === 'key' ? `alt-${event.name}` : 'escape' };
   }
 
-  /** The mark of the end may be cut in two as well. */
+  /** Continues a paste. Its end mark may also arrive in two pieces. */
   #morePaste(): InputEvent | null {
     const end = this.#rest.indexOf(pasteEnd);
     if (end >= 0) {
@@ -149,15 +152,15 @@ function named(name: string | undefined): InputEvent | null {
   return name === undefined ? null : { kind: 'key', name };
 }
 
-/** No button, and that the pointer has moved. */
+/** Code of a pointer movement with no button down. */
 const moved = 3 + 32;
 
-/** `<button;column;row` and `M` for a press, `m` for a release. Of the buttons only the left one means something here. */
+/** Decodes `<button;column;row` with `M` for a press or `m` for a release. Only the left button and the wheel have a meaning. */
 function mouseEvent(parameters: string, final: string): InputEvent | null {
   const [, code, x, y] = /^<(\d+);(\d+);(\d+)$/.exec(parameters) ?? [];
   if (y === undefined || final !== 'M') return null;
   const place = { column: Number(x) - 1, row: Number(y) - 1 };
-  // Shift, Alt and Control are bits of their own.
+  // Bits for Shift, Alt and Control are removed.
   const button = Number(code) & ~0b1_1100;
   if (button === 0) return { kind: 'click', ...place };
   if (button === moved) return { kind: 'move', ...place };

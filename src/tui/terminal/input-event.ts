@@ -1,13 +1,16 @@
-/** What a terminal tells of what a person does. Columns and rows count from 0 at the top left. */
+/** User input reported by a terminal. Columns and rows count from 0 at the top left. */
 export type InputEvent =
   | { readonly kind: 'key'; readonly name: string }
-  /** Text that was pasted, in one piece; it may hold anything, line ends too. */
+  /** Pasted text in one piece; it may contain anything, including line ends. */
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'click'; readonly column: number; readonly row: number }
-  /** The pointer is over another cell, with no button down. */
+  /** The pointer has moved to another cell with no button down. */
   | { readonly kind: 'move'; readonly column: number; readonly row: number }
   | { readonly kind: 'wheel'; readonly way: 'up' | 'down'; readonly column: number; readonly row: number }
-  /** The terminal can tell keys apart that are one code otherwise (kitty's keyboard protocol): its answer to `keyboardQuestion`. */
+  /**
+   * The answer to `keyboardQuestion`: the terminal can distinguish keys that otherwise send the same code (kitty's keyboard
+   * protocol).
+   */
   | { readonly kind: 'keyboard' }
-  /** The terminal has answered a question of `GraphicsFinder`; the codes as they came. */
+  /** The answer to a question of `GraphicsFinder`, as received. */
   | { readonly kind: 'answer'; readonly codes: string };

@@ -11,13 +11,13 @@ const named: readonly (readonly [keyof Key, string])[] = [
   ['end', 'end'],
   ['return', 'enter'],
   ['escape', 'escape'],
-  // Ink 6 takes the byte that most terminals send for backspace as delete.
+  // Ink 6 reports the byte that most terminals send for backspace as delete.
   ['backspace', 'backspace'],
   ['delete', 'backspace'],
   ['tab', 'tab'],
 ];
 
-/** Names of the keys in what Ink hands on: several when they came in one read, as in a paste or over a slow line. */
+/** Names of the keys in Ink's input: several if they came in one read, as in a paste or over a slow line. */
 export function keyNames(input: string, key: Key): string[] {
   const special = named.find(([flag]) => key[flag] === true);
   if (special !== undefined) return [special[1]];
@@ -25,7 +25,7 @@ export function keyNames(input: string, key: Key): string[] {
   return [...input].map(characterName).filter((name) => name !== '');
 }
 
-/** The name of the key that sends a character; empty where none does. */
+/** The name of the key that sends a character; empty if there is none. */
 export function characterName(character: string): string {
   const code = character.codePointAt(0)!;
   if (character === ' ') return 'space';
@@ -36,15 +36,15 @@ export function characterName(character: string): string {
   return code < 0x20 ? '' : character;
 }
 
-/** Keys by their code in kitty's keyboard protocol; a letter has that of its small form. */
+/** Key names by code in kitty's keyboard protocol; a letter has the code of its lower case. */
 const byCode: Record<number, string> = { 9: 'tab', 13: 'enter', 27: 'escape', 32: 'space', 127: 'backspace' };
-/** Bits of the modifiers, which are told as one more than their sum. */
+/** Modifier bits; the protocol sends one more than their sum. */
 const modifiers = { shift: 1, alt: 2, ctrl: 4 };
-/** Where the protocol has keys that no character stands for (keypad, media, modifiers alone). */
+/** Code range for keys without a character (keypad, media keys, modifiers alone). */
 const privateUse = [0xe000, 0xf8ff] as const;
 
 /**
- * The name of a key told without ambiguity: `27` is Escape and nothing else, `105;5` is Ctrl-I and not Tab.
+ * The name of an unambiguously reported key: `27` is Escape and nothing else, `105;5` is Ctrl-I and not Tab.
  *
  * @param parameters `code:alternatives;modifiers:event;text`, of kitty's keyboard protocol with flag 1 (no releases).
  */

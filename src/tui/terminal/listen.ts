@@ -1,16 +1,18 @@
 import { InputDecoder } from './input-decoder.js';
 import type { InputEvent } from './input-event.js';
 
-/** How long a lone escape may be the begin of something else, ms: more than a slow line needs, less than one notices. */
+/**
+ * How long a lone escape character may be the start of a sequence, in ms: longer than a slow line needs, shorter than users notice.
+ */
 const patience = 50;
 
 /**
- * Reads what a person does from a terminal in raw mode.
+ * Reads user input from a terminal in raw mode.
  *
- * Ink is not asked: it takes each read for one key, so that of a paste, of a mouse report or of a sequence that comes in two
- * reads it makes keys that nobody pressed.
+ * Does not use Ink's input, which takes each read for one key and so turns a paste, a mouse report or a sequence split over two
+ * reads into keys that nobody pressed.
  *
- * @returns What stops it.
+ * @returns A function that stops reading.
  */
 export function listen(stdin: NodeJS.ReadStream, tell: (event: InputEvent) => void): () => void {
   const decoder = new InputDecoder();
@@ -20,7 +22,7 @@ export function listen(stdin: NodeJS.ReadStream, tell: (event: InputEvent) => vo
     decoder.push(text).forEach(tell);
     timer = decoder.isWaiting ? setTimeout(() => decoder.settle().forEach(tell), patience) : null;
   };
-  // A character may be cut in two by a read.
+  // A read may split a character.
   stdin.setEncoding('utf8');
   stdin.on('data', hear);
   stdin.ref();

@@ -1,30 +1,30 @@
 import { writeSync } from 'node:fs';
 import process from 'node:process';
 
-/** Alternate screen, no wrapping at the right edge (the painter places every cell itself), no cursor, pastes marked. */
+/** Alternate screen, no wrapping at the right edge (the painter positions every cell itself), no cursor, marked pastes. */
 const enterCodes = '\u001b[?1049h\u001b[?7l\u001b[?25l\u001b[?2004h';
 const clear = '\u001b[2J\u001b[H';
-/** All pictures of kitty's protocol that are on this screen. */
+/** Deletes all pictures of kitty's protocol on this screen. */
 const picturesOff = '\u001b_Ga=d,d=A,q=2\u001b\\';
-/** Presses and the wheel, with places beyond column 223. */
+/** Reports presses and the wheel, also beyond column 223. */
 const mouseOn = '\u001b[?1000h\u001b[?1006h';
-/** Each cell that the pointer comes to, too. */
+/** Also reports every cell that the pointer enters. */
 const movesOn = '\u001b[?1003h';
 const mouseOff = '\u001b[?1003l\u001b[?1006l\u001b[?1000l';
-/** Asks whether the terminal knows kitty's keyboard protocol; one that does not says nothing. */
+/** Asks whether the terminal supports kitty's keyboard protocol; one that does not sends no answer. */
 const keyboardQuestion = '\u001b[?u';
-/** Keys that are one code otherwise get codes of their own, and what was asked for before comes back on leaving. */
+/** Gives keys that otherwise share a code their own codes; the previous mode is restored on leaving. */
 const keyboardOn = '\u001b[>1u';
 const keyboardOff = '\u001b[<u';
 const leaveCodes = `${mouseOff}\u001b[?2026l\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[0m\u001b[?1049l`;
 const deadly = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const;
 type Deadly = (typeof deadly)[number];
 
-/** What the terminal tells of the mouse; `off`: the terminal itself marks text with it. */
+/** What the terminal reports about the mouse; `off`: the terminal selects text with it. */
 type Mouse = 'off' | 'clicks' | 'moves';
 const mouseCodes: Record<Mouse, string> = { off: '', clicks: mouseOn, moves: mouseOn + movesOn };
 
-/** How the session was ended from outside: by a signal, by an error nobody caught, by the loss of the terminal. */
+/** How the session was ended from outside: by a signal, an uncaught error, or the loss of the terminal. */
 export type Interruption =
   | { readonly kind: 'signal'; readonly signal: Deadly }
   | { readonly kind: 'error'; readonly error: unknown }
@@ -33,17 +33,17 @@ export type Interruption =
 type Listeners = {
   /** Must call `end`. */
   readonly onInterruption: (interruption: Interruption) => void;
-  /** Another program is about to use the terminal: nothing may be drawn on it from now on. */
+  /** Called before another program uses the terminal: nothing may be drawn from then on. */
   readonly onLeave: () => void;
-  /** The terminal is ours again; nothing on it is as it was. */
+  /** Called when the terminal is available again; its previous contents are lost. */
   readonly onReturn: () => void;
 };
 
 /**
- * Borrows the terminal, and gives it back on every way out but SIGKILL.
+ * Takes over the terminal and restores it on every exit except SIGKILL.
  *
- * The one file of the window that touches the process: signals and stopping are its subject. Whoever reads keys from
- * the terminal must stop doing so before `end`: what it writes after would land on the person's own screen.
+ * The only file of the window that touches the process, because signals and suspending are its subject. Whatever reads keys from
+ * the terminal must stop before `end`, since anything it writes later would appear on the user's own screen.
  */
 export class TerminalSession {
   readonly #stdin: NodeJS.ReadStream;
@@ -55,7 +55,7 @@ export class TerminalSession {
   #mouse: Mouse = 'off';
   #hasKeyboard = false;
   #hasPictures = false;
-  /** Asked whenever the terminal is taken. */
+  /** Codes sent each time the terminal is taken over. */
   #questions = '';
 
   constructor(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream, listeners: Listeners) {
@@ -74,7 +74,7 @@ export class TerminalSession {
     this.#stdout.on('error', this.#onHangUp);
     this.#stdin.on('error', this.#onHangUp);
     this.#stdin.on('end', this.#onHangUp);
-    // Before anything is drawn: the terminal would echo a key pressed now into the picture.
+    // Raw mode comes before drawing, since the terminal would otherwise echo keys into the picture.
     this.#setRaw(true);
     this.#show();
   }
@@ -85,30 +85,30 @@ export class TerminalSession {
     if (this.#isShown) this.#write(mouseOff + mouseCodes[mouse]);
   }
 
-  /** The terminal has said that it tells every key apart: Escape is then known at once, without waiting for what may follow. */
+  /** The terminal distinguishes all keys, so Escape is recognized at once without waiting for more input. */
   useKeyboard(): void {
     if (this.#hasKeyboard || !this.#isShown) return;
     this.#hasKeyboard = true;
     this.#write(keyboardOn);
   }
 
-  /** Asks the terminal something now, if it is ours, and each time it is taken. */
+  /** Sends questions now, if the terminal is taken over, and each time it is taken over again. */
   ask(questions: string): void {
     this.#questions = questions;
     this.askNow(questions);
   }
 
-  /** Asks something if the terminal is ours; the answer comes among the keys. */
+  /** Sends questions once if the terminal is taken over; answers arrive among the keys. */
   askNow(questions: string): void {
     if (this.#isShown && questions !== '') this.#write(questions);
   }
 
-  /** Whether there are pictures that have to be taken away before the terminal is given back. */
+  /** Sets whether there are pictures to delete before the terminal is given back. */
   usePictures(has: boolean): void {
     this.#hasPictures = has;
   }
 
-  /** Gives the terminal back. Calling it twice is the same as once. */
+  /** Restores the terminal. Further calls do nothing. */
   end(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -121,16 +121,16 @@ export class TerminalSession {
     process.off('uncaughtException', this.#onError);
     this.#stdin.off('error', this.#onHangUp);
     this.#stdin.off('end', this.#onHangUp);
-    // The listener on stdout stays: a last write to a lost terminal fails after this, and must not be fatal.
+    // The listener on stdout stays, because a last write to a lost terminal fails later and must not be fatal.
   }
 
-  /** Stops the whole job, as Ctrl-Z does where the terminal is not in raw mode, and comes back when it is continued. */
+  /** Suspends the job, as Ctrl-Z does outside raw mode, and returns to the window when it is continued. */
   suspend(): void {
     this.#setRaw(false);
     this.#hide();
     process.off('SIGTSTP', this.#onStop);
     process.kill(0, 'SIGTSTP');
-    // Reached when the job is continued; at once where nobody could continue it and the system did not stop it.
+    // Reached when the job is continued, or at once if the system did not stop it because nobody could continue it.
     setImmediate(() => {
       if (!this.#isOpen) return;
       process.on('SIGTSTP', this.#onStop);
@@ -139,8 +139,8 @@ export class TerminalSession {
   }
 
   /**
-   * Gives the terminal to another program for as long as `use` takes, which must not return before that program has
-   * ended. Signals from its keyboard (Ctrl-C) are its own matter; Ctrl-Z stops both, as one job.
+   * Gives the terminal to another program for the duration of `use`, which must not return before that program has ended. Ctrl-C is
+   * left to that program; Ctrl-Z stops both, as one job.
    */
   lend<Result>(use: () => Result): Result {
     this.#setRaw(false);
@@ -152,7 +152,7 @@ export class TerminalSession {
     } finally {
       if (this.#isOpen) process.on('SIGTSTP', this.#onStop);
       this.#return();
-      // What was pressed in the other program is heard only now, when this one listens again.
+      // Signals received during the other program are delivered only now.
       setImmediate(() => (this.#isLent = false));
     }
   }
@@ -169,7 +169,7 @@ export class TerminalSession {
   readonly #onStop = (): void => this.suspend();
   readonly #onContinue = (): void => this.#return();
 
-  /** The shell has used the terminal in the meantime: its modes are set again even if they look set. */
+  /** Takes the terminal over again. Sets its modes even if they look unchanged, because the shell has used it meanwhile. */
   #return(): void {
     if (!this.#isOpen) return;
     this.#setRaw(false);
@@ -183,14 +183,14 @@ export class TerminalSession {
     try {
       this.#stdin.setRawMode(isRaw);
     } catch {
-      // The terminal is gone; its end comes as an event of its own.
+      // The terminal is gone; its end is reported by another event.
     }
   }
 
   #show(): void {
     if (this.#isShown) return;
     this.#isShown = true;
-    // A terminal that does not know a question may print it: before all is erased.
+    // A terminal that does not understand a question may print it, so questions come before clearing the screen.
     this.#write(enterCodes + this.#questions + clear + mouseCodes[this.#mouse] + keyboardQuestion);
   }
 
@@ -200,21 +200,21 @@ export class TerminalSession {
     this.#listeners.onLeave();
     const keyboard = this.#hasKeyboard ? keyboardOff : '';
     this.#write((this.#hasPictures ? picturesOff : '') + keyboard + leaveCodes);
-    // Asked again on coming back: it may be another terminal by then.
+    // The question is repeated on return, because the terminal may be a different one.
     this.#hasKeyboard = false;
   }
 
-  /** At once, whatever is about to happen to the process. */
+  /** Writes synchronously, whatever happens to the process next. */
   #write(codes: string): void {
     try {
       writeSync((this.#stdout as NodeJS.WriteStream & { fd: number }).fd, codes);
     } catch {
-      // The terminal is gone: there is nothing to restore.
+      // The terminal is gone, so there is nothing to restore.
     }
   }
 }
 
-/** Dies by the signal itself, so that a shell sees what happened. Its handlers must be gone. */
+/** Ends the process by the signal itself, so that a shell sees the cause. Handlers must have been removed. */
 export function dieBy(signal: Deadly): void {
   process.kill(process.pid, signal);
 }
