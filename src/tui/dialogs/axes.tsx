@@ -7,7 +7,7 @@ import { fit, span } from '../surface/span.js';
 import type { DialogModule, DialogOf, DialogProps } from './dialog-module.js';
 import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing, unfiltered } from './menu-keys.js';
 
-/** Which parameters are on the axes of the heatmap. It stays open, so that both can be chosen. */
+/** Chooses which parameters are on the axes of the heatmap. Stays open so that both can be chosen. */
 export const axes: DialogModule<'axes'> = {
   press,
   hints: (dialog) => menuHints(dialog, ['Enter', 'across'], ['Space', 'down']),
@@ -28,7 +28,7 @@ function press(ui: UiState, dialog: DialogOf<'axes'>, key: string, at: KeyContex
 
 const usage = 'Enter: across · Space: down · type part of a name to find it · Esc: close.';
 
-/** A parameter that is on the other axis changes places; the one that is down already goes away. */
+/** Puts a parameter on an axis. One that is on the other axis swaps places; one that is already `down` is removed. */
 function withAxis(ui: UiState, chosen: string, place: 'across' | 'down'): Pressed {
   const now = ui.compare.axes ?? { across: chosen, down: null };
   const chosenAxes =
@@ -42,7 +42,7 @@ function withAxis(ui: UiState, chosen: string, place: 'across' | 'down'): Presse
 
 const most = 32;
 
-/** The parameters, each with the axis it is on. */
+/** The parameters, each with its axis. */
 function AxesDialog({ dialog, size }: DialogProps<'axes'>) {
   const now = useModel((model) => model.ui.compare.axes);
   const choices = choicesOf(dialog.keys);

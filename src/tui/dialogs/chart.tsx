@@ -9,7 +9,7 @@ import { DialogBox } from '../widgets/dialog-box.js';
 import { SelectList } from '../widgets/select-list.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 
-/** How the charts are drawn: a letter changes one thing of it, and is seen at once. */
+/** Chooses how charts are drawn. Each letter changes one setting, which is applied at once. */
 export const chart: DialogModule<'chart'> = {
   press,
   hints: () => [
@@ -36,7 +36,7 @@ function press(ui: UiState, dialog: DialogOf<'chart'>, key: string, at: KeyConte
 const labelWidth = 24;
 const width = 46;
 
-/** In the corner of the list, so that the charts beside it stay in sight. */
+/** Drawn in the corner of the list, so that the charts beside it stay visible. */
 function ChartDialog({ dialog, size, isSmall }: DialogProps<'chart'>) {
   const ui = useModel((model) => model.ui);
   const height = Math.max(1, Math.min(chartOptions.length, size.height - 4));

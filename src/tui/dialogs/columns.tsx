@@ -16,17 +16,17 @@ import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothin
 
 type ColumnsDialog = DialogOf<'columns'>;
 
-/** Which columns the list has, and in what order. */
+/** Chooses the columns of the list and their order. */
 export const columns: DialogModule<'columns'> = { press, hints, Dialog: ColumnsBox };
 
-/** Asks which columns the list has: first those it has now, then all others. */
+/** Opens the dialog of columns: the current columns first, then all others. */
 export const openColumns: Handler = (ui, at) => {
   const shown = ui.columns ?? initialColumns;
   const order = [...new Set([...shown, ...allColumns(at)])];
   return { ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'columns', ...menuAt(0), order } } };
 };
 
-/** What there can be: the usual columns, the parameters that vary, and every metric but the chosen one's own column. */
+/** The available columns: the usual ones, parameters that vary, and every metric but the chosen one, which has its own column. */
 function allColumns(at: KeyContext): ColumnId[] {
   const parameters = [...(at.variety?.().keys() ?? [])].map((key): ColumnId => `parameter ${key}`);
   const ofMetrics = at.metrics.map((key): ColumnId => `metric ${key}`);
@@ -49,7 +49,7 @@ function press(ui: UiState, dialog: ColumnsDialog, key: string, at: KeyContext):
   if (key === 'enter' && dialog.typed === '') return { ui: closedDialog(ui) };
   if (key !== 'enter' && !(key in ownKeys)) return pressInMenu(ui, dialog, key, { choices, at, usage });
   if (column === undefined) return refuseNothing(ui, dialog);
-  // Who typed a name and pressed Enter wants that column, and sees it among the others.
+  // After typing a name, Enter toggles that column and shows it among the others.
   if (key === 'enter') return toggle({ ...ui, dialog: unfiltered(dialog, choices) }, dialog, column);
   return ownKeys[key]!(ui, dialog, column, at);
 }
@@ -58,7 +58,7 @@ const usage = 'Space shows or hides the column, ← → move it, Ctrl-S sorts by
 
 type OnColumn = (ui: UiState, dialog: ColumnsDialog, column: ColumnId, at: KeyContext) => Pressed;
 
-/** No letter is among them: letters find a column. */
+/** Keys of this dialog. Letters are not used, because they search for a column. */
 const ownKeys: Readonly<Record<string, OnColumn>> = {
   space: toggle,
   left: (ui, dialog) => shift(ui, dialog, -1),
@@ -72,7 +72,7 @@ function toggle(ui: UiState, { order }: ColumnsDialog, column: ColumnId): Presse
   return { ui: { ...ui, columns: columnsOf(order, shown) } };
 }
 
-/** The cursor stays on the column that moves. */
+/** Moves a column; the cursor stays on it. */
 function shift(ui: UiState, dialog: ColumnsDialog, by: -1 | 1): Pressed {
   const { order, index, typed } = dialog;
   if (typed !== '') return refuse(ui, 'Columns move among all of them: Esc shows all first.');
@@ -93,13 +93,13 @@ function orderBy(ui: UiState, _: ColumnsDialog, column: ColumnId, at: KeyContext
   return orderedBy(ui, { by: column, isReversed: ui.sort.by === column && !ui.sort.isReversed }, at);
 }
 
-/** What a column is called where a person chooses it. `metric`: the chosen one. */
+/** The title of a column in the dialog. `metric`: the chosen one. */
 function columnWords(column: ColumnId, metric: string | null): string {
   if (column === 'metric') return metric === null ? 'metric' : `metric (${metric})`;
   return columnKey(column)?.key ?? column;
 }
 
-/** Every column there can be, with a sign before those that are shown and what kind of thing it is behind it. */
+/** Every available column, with a mark if it is shown and its kind. */
 function ColumnsBox({ dialog, size }: DialogProps<'columns'>) {
   const metric = useModel((model) => model.metric);
   const sort = useModel(({ ui }) => ui.sort);
@@ -119,7 +119,7 @@ function ColumnsBox({ dialog, size }: DialogProps<'columns'>) {
   );
 }
 
-/** Columns of a row that are not its name. */
+/** Columns of a row besides its name. */
 const besideName = 16;
 
 type Look = { readonly isShown: boolean; readonly sort: Sort; readonly width: number };

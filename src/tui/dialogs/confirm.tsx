@@ -9,7 +9,7 @@ import { wrapWithin } from '../../text/wrap.js';
 import { textWidth } from '../../text/display-width.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 
-/** A question before what cannot be undone. Whatever is not a clear yes is a no: keys may have been typed ahead. */
+/** Asks before an action that cannot be undone. Any key but a clear yes means no, because keys may have been typed ahead. */
 export const confirm: DialogModule<'confirm'> = { press, hints, Dialog: ConfirmDialog };
 
 function hints({ yes }: DialogOf<'confirm'>): readonly KeyHint[] {
@@ -34,7 +34,7 @@ function doneBy({ type }: Effect): string {
 
 const mostRows = 3;
 
-/** Right above the row of keys, which says the answers; as little of the list as possible is covered. */
+/** Drawn right above the row of keys, which lists the answers, so that it covers little of the list. */
 function ConfirmDialog({ dialog: { question, detail }, size }: DialogProps<'confirm'>) {
   const room = size.width - dialogFrame;
   const width = dialogWidth(Math.max(textWidth(question), textWidth(detail ?? '')), size.width);

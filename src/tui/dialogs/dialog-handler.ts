@@ -12,12 +12,12 @@ import { dialogs } from './registry.js';
 import { openSweeps } from './sweeps.js';
 import { openViews } from './views.js';
 
-/** One key while a dialog is open. */
+/** Handles one key while a dialog is open. */
 export function pressInDialog(ui: UiState, dialog: DialogState, key: string, at: KeyContext): Pressed {
   return moduleOf(dialog).press(ui, dialog, key, at);
 }
 
-/** The dialogs that a key opens. */
+/** How each dialog is opened by its key. */
 export const openDialog: Readonly<Record<OpenedByKey, Handler>> = {
   filter: openFilter,
   palette: openPalette,
@@ -45,13 +45,13 @@ function askForX(ui: UiState, at: KeyContext): Pressed {
   return { ui: { ...ui, dialog: { kind: 'x-axis', ...menuAt(index) } } };
 }
 
-/** What the footer says of the keys of the open dialog; null: none is open. */
+/** Footer hints for the keys of the open dialog; null: none is open. */
 export function dialogHints(model: WindowModel): readonly KeyHint[] | null {
   const { dialog } = model.ui;
   return dialog.kind === 'none' ? null : moduleOf(dialog).hints(dialog, model);
 }
 
-/** The registry holds for each kind what takes a dialog of that kind; the compiler cannot see that the two belong together. */
+/** The module of a dialog. The registry has the right type for each kind, but the compiler cannot see that the two match. */
 export function moduleOf({ kind }: DialogState): DialogModule<DialogState['kind']> {
   return dialogs[kind] as DialogModule<DialogState['kind']>;
 }

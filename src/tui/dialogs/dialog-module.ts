@@ -9,17 +9,20 @@ import type { KeyHint } from '../widgets/key-hints.js';
 export type DialogState = Exclude<Dialog, { kind: 'none' }>;
 export type DialogOf<Kind extends DialogState['kind']> = Extract<DialogState, { kind: Kind }>;
 
-/** What a dialog is drawn from besides the model. `size`: of the whole screen; `isSmall`: it has one row of footer, not two. */
+/**
+ * Properties of a dialog component besides the model. `size`: of the whole screen; `isSmall`: the footer has one row instead of
+ * two.
+ */
 export type DialogProps<Kind extends DialogState['kind']> = {
   readonly dialog: DialogOf<Kind>;
   readonly size: Size;
   readonly isSmall: boolean;
 };
 
-/** A dialog: what its keys do, what the footer says of them, and how it is drawn. */
+/** A dialog: its key handler, its footer hints, and its component. */
 export type DialogModule<Kind extends DialogState['kind']> = {
   readonly press: (ui: UiState, dialog: DialogOf<Kind>, key: string, at: KeyContext) => Pressed;
-  /** The most important first, the way out last. */
+  /** The most important hint comes first, the one that closes the dialog last. */
   readonly hints: (dialog: DialogOf<Kind>, model: WindowModel) => readonly KeyHint[];
   readonly Dialog: ComponentType<DialogProps<Kind>>;
 };

@@ -14,8 +14,8 @@ import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from
 import { scrolledBy } from './text-keys.js';
 
 /**
- * Runs that were written in an editor: what submitting them would do, or what is wrong with them; and when they were submitted,
- * whether the person's own file is to say the same.
+ * Shows runs written in an editor: what submitting them would do, or what is wrong with them. After submission it asks whether to
+ * write the same text to the user's own file.
  */
 export const draft: DialogModule<'draft'> = { press, hints: ({ draft }) => hints(draft), Dialog: DraftDialog };
 
@@ -54,7 +54,7 @@ function press(ui: UiState, dialog: DialogOf<'draft'>, key: string, at: KeyConte
   );
 }
 
-/** The runs are submitted whatever the answer. */
+/** Handles a key after submission; the runs are submitted whatever the answer. */
 function pressSubmitted(ui: UiState, key: string, asks: boolean): Pressed {
   const isYes = key === 'enter' || key === 'y';
   if (asks && isYes) return { ui, order: { type: 'write-draft' } };
@@ -62,10 +62,10 @@ function pressSubmitted(ui: UiState, key: string, asks: boolean): Pressed {
   return refuse(ui, asks ? 'Enter writes the file, Esc leaves it as it is.' : 'Esc closes this.');
 }
 
-/** Rows below which a screen has none to spare for what its footer says too. */
+/** Minimum rows of a screen for repeating in the box what the footer says. */
 const leastRoomy = 18;
 
-/** Rows of the box beside the lines: the summary above them, the keys and the file below them. */
+/** Rows of the box besides the lines: the summary above, keys and file below them. */
 function frameRows({ verdict }: Draft, isTight: boolean): number {
   const head = verdict.kind === 'ready' ? (isTight ? 1 : 2) : 0;
   return head + (isTight ? 0 : 3);
@@ -80,7 +80,7 @@ function draftLines({ verdict }: Draft, width: number): Line[] {
   });
 }
 
-/** Lines with a mark below them keep their columns; words are wrapped. */
+/** Wraps a line. Lines with a mark below them are not wrapped, so that the columns stay aligned. */
 function wrapped(line: string, width: number): readonly string[] {
   const text = cleanText(line);
   return /^\s*\d* \| /.test(text) ? [text] : wrapWithin(text, width, 12);

@@ -17,7 +17,7 @@ import { Spans } from '../widgets/text.js';
 import { closedDialog, type DialogModule, type DialogProps } from './dialog-module.js';
 import { queryProblem } from './query-problem.js';
 
-/** Which runs the list shows. The list follows while one types, as far as what is there makes sense. */
+/** Chooses which runs the list shows. The list follows while the user types, as far as the text is valid. */
 export const filter: DialogModule<'filter'> = {
   press,
   hints: () => [
@@ -81,7 +81,7 @@ function enter(ui: UiState, dialog: FilterDialog, at: KeyContext): Pressed {
   return { ui: { ...closedDialog(ui), filter: kept, filters: remembered(ui.filters, kept) } };
 }
 
-/** The prompt, how many runs it leaves, and above it what the word at the cursor can go on with. */
+/** The prompt with the number of matching runs, and above it the possible completions at the cursor. */
 function FilterPrompt({ dialog, size, isSmall }: DialogProps<'filter'>) {
   const { line, offer, problem } = dialog;
   const shown = useModel(shownRuns);
@@ -103,11 +103,11 @@ function shownRuns({ groups }: WindowModel): number {
   return groups.reduce((sum, { runs }) => sum + runs.length, 0);
 }
 
-/** Points at what is wrong with the filter, below it, and says what to do. */
+/** Marks the position of an error below the filter, and says how to fix it. */
 function problemLine({ problem, fix, at }: QueryProblem, typed: string, width: number): Line {
   const text = cleanText(`${problem} ${fix}`);
   const column = promptSign.length + textWidth(typed.slice(0, at));
-  // The mark stands under the place as long as the words fit behind it, or else before it.
+  // The mark is at the error if the message fits behind it; otherwise the message comes before the mark.
   if (column + 2 + textWidth(text) <= width) return [span(`${' '.repeat(column)}^ `, 'bad'), span(text, 'warn')];
   const before = column - textWidth(`${text} ^`) + 1;
   if (before > 0) return [span(' '.repeat(before)), span(text, 'warn'), span(' ^', 'bad')];
@@ -128,15 +128,15 @@ function Completions({ offer, size, at }: CompletionsProps) {
   );
 }
 
-/** `column`: where the word begins. `below`: rows of the prompt and of what is under it. */
+/** `column`: start of the word. `below`: rows of the prompt and of what is below it. */
 type Anchor = { readonly column: number; readonly below: number };
 
-/** Where a list of words lies on the screen. */
+/** Position of a list of words on the screen. */
 type Placed = { readonly left: number; readonly top: number; readonly width: number; readonly lines: readonly Line[] };
 
 const mostRows = 8;
 
-/** What the prompt can go on with, right above it, at the word it belongs to; null when there is nothing. */
+/** The possible completions, right above the word they belong to; null if there are none. */
 export function completionList(offer: Offer, size: Size, { column, below }: Anchor): Placed | null {
   const rows = Math.min(offer.candidates.length, mostRows, size.height - below - 1);
   if (rows <= 0) return null;

@@ -12,14 +12,14 @@ import { fit, fitRight, type Line, span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing, unfiltered } from './menu-keys.js';
 
-/** What the list is grouped by: Enter makes it the first level, Space the second one or takes that away. */
+/** Chooses the grouping of the list: Enter sets the first level, Space sets or removes the second. */
 export const grouping: DialogModule<'grouping'> = {
   press,
   hints: (dialog) => menuHints(dialog, ['Enter', 'group by'], ['Space', 'second level']),
   Dialog: GroupingDialog,
 };
 
-/** Asks what the list is to be grouped by, the present first level under the cursor. */
+/** Opens the dialog with the cursor on the current first level. */
 export const openGrouping: Handler = (ui, at) => {
   const [first] = ui.grouping;
   const index = (at.groupChoices?.() ?? []).findIndex(({ by }) => isSameLevel(by, first));
@@ -53,19 +53,19 @@ function asSecond(ui: UiState, by: GroupBy, at: KeyContext): Pressed {
   return { ui: regrouped(ui, isSameLevel(by, second) ? [first] : [first, by], at) };
 }
 
-/** Another grouping. What was selected stays so: a group that will not be there any more hands on to its first run. */
+/** Applies another grouping. Keeps the selection; instead of a group that disappears, its first run is selected. */
 export function regrouped(ui: UiState, levels: Grouping, at: KeyContext): UiState {
   const text = `Grouped by ${groupingWords(levels)}.`;
   return { ...ui, grouping: levels, selected: selectedRun(at) ?? ui.selected, note: { text, tone: 'dim' } };
 }
 
-/** The selected run, or the first of the selected group; null when there is none. */
+/** The selected run, or the first run of the selected group; null if there is none. */
 function selectedRun({ rows, index }: KeyContext): string | null {
   const node = rows[index];
   return node === undefined ? null : node.kind === 'run' ? node.key : (node.runs[0]?.id ?? null);
 }
 
-/** What there is to group by, the level it is on now, and how many groups it gives. */
+/** What runs can be grouped by, with the current level and the resulting number of groups. */
 function GroupingDialog({ dialog, size }: DialogProps<'grouping'>) {
   const items = useModel(({ groupChoices }) => groupChoices());
   const levels = useModel(({ ui }) => ui.grouping);
@@ -86,7 +86,7 @@ function GroupingDialog({ dialog, size }: DialogProps<'grouping'>) {
   );
 }
 
-/** Columns of a row that are not its name. */
+/** Columns of a row besides its name. */
 const besideName = 16;
 
 function lineOf({ by, groups }: GroupChoice, levels: Grouping, width: number): Line {

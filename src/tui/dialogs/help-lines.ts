@@ -10,8 +10,8 @@ import { fit, type Line, span } from '../surface/span.js';
 const keyWidth = 9;
 
 /**
- * The keys of the screen by what they are about, what it is for first, and the signs of the states; with something typed only the
- * keys that it stands for. Lines of at most `width` columns.
+ * The keys of the screen by topic, most relevant first, and the symbols of states. If text is typed, only the matching keys. Lines
+ * have at most `width` columns.
  */
 export function helpLines(ui: UiState, typed: string, width: number): Line[] {
   const here = screens[ui.screen.kind].keys.about?.(ui) ?? 'runs';
@@ -23,7 +23,7 @@ export function helpLines(ui: UiState, typed: string, width: number): Line[] {
   return typed === '' ? [...sections, ...legend(width)] : sections.slice(0, -1);
 }
 
-/** A key by its own name, or by words of what it does. */
+/** Whether a binding matches: by its key, or by words of its description. */
 function isFound({ shown, keys, command, help }: Binding, typed: string): boolean {
   const wanted = typed.trim().toLowerCase();
   if (wanted === '') return true;

@@ -12,7 +12,7 @@ import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from
 import { helpLines } from './help-lines.js';
 import { scrolledBy } from './text-keys.js';
 
-/** All keys by what they are about. Typing finds one: by its own letter, or by words of what it does. */
+/** Shows all keys by topic. Typing searches by key or by words of the description. */
 export const help: DialogModule<'help'> = { press, hints, Dialog: HelpDialog };
 
 function hints({ typed }: DialogOf<'help'>): readonly KeyHint[] {
@@ -30,7 +30,7 @@ function press(ui: UiState, dialog: DialogOf<'help'>, key: string, at: KeyContex
   return scrolled ?? typeKey(ui, dialog, key);
 }
 
-/** The key that has opened it closes it, as long as it is not text. */
+/** Whether a key closes the help: the key that opened it, unless it is typed as text. */
 function closes(key: string, { typed }: DialogOf<'help'>): boolean {
   return key === 'enter' || (typed === '' && (key === 'escape' || key === '?'));
 }
@@ -48,7 +48,7 @@ function HelpDialog({ dialog, size }: DialogProps<'help'>) {
   const room = size.width - dialogFrame;
   const all = helpLines(ui, '', room);
   const lines = dialog.typed === '' ? all : helpLines(ui, dialog.typed, room);
-  // The size of the whole help, or the box would jump while one types.
+  // The box has the size of the whole help, so that it does not change while the user types.
   const width = dialogWidth(Math.max(...all.map(lineWidth)), size.width);
   const height = Math.max(1, Math.min(all.length, size.height - 4));
   const top = Math.min(dialog.top, Math.max(0, lines.length - height));

@@ -7,18 +7,18 @@ import type { UiState } from '../state/ui-state.js';
 import type { KeyHint } from '../widgets/key-hints.js';
 import { closedDialog, type DialogState } from './dialog-module.js';
 
-/** The dialogs in which letters find a row: none of them may have a letter as a key. */
+/** Dialogs in which letters search for a row, so that none of them may use a letter as a key. */
 type MenuDialog = Extract<DialogState, MenuState>;
 
-/** What a menu has to choose from. `textOf`: what is compared with what is typed. */
+/** The items of a menu. `textOf`: the text that is searched. */
 export type Choices<Item> = { readonly items: readonly Item[]; readonly textOf: (item: Item) => string };
 
-/** What was typed may stand for, the best match first; everything while nothing is typed. */
+/** Items that match the typed text, best first; all items if nothing is typed. */
 export function matchesOf<Item>({ items, textOf }: Choices<Item>, { typed }: MenuState): readonly Item[] {
   return typed === '' ? items : ranked(typed, items, (item) => fuzzyScore(typed, textOf(item)));
 }
 
-/** The row under the cursor; undefined: nothing matches. */
+/** The item under the cursor; undefined: nothing matches. */
 export function chosenOf<Item>(choices: Choices<Item>, menu: MenuState): Item | undefined {
   return matchesOf(choices, menu)[menu.index];
 }
@@ -28,11 +28,11 @@ const longest = 60;
 type MenuKeys<Item> = {
   readonly choices: Choices<Item>;
   readonly at: KeyContext;
-  /** What is said of a key that means nothing. */
+  /** Message for a key without a meaning. */
   readonly usage: string;
 };
 
-/** What a key does in every menu: it moves, finds by what is typed, takes that back, closes. */
+/** Handles keys common to all menus: moving, searching, deleting typed text, closing. */
 export function pressInMenu<Item>(ui: UiState, dialog: MenuDialog, key: string, keys: MenuKeys<Item>): Pressed {
   const { choices, at, usage } = keys;
   const command = isLetter(key) ? undefined : commandFor(key, ui.keys);
@@ -48,21 +48,21 @@ export function pressInMenu<Item>(ui: UiState, dialog: MenuDialog, key: string, 
   return { ui: { ...ui, dialog: typed === '' ? unfiltered(dialog, choices) : { ...dialog, typed, index: 0 } } };
 }
 
-/** What is typed after a key; null for one that does not edit it. */
+/** The typed text after a key; null if the key does not edit it. */
 function typedAfter({ typed }: MenuState, key: string): string | null {
   if (isCursorKey(key)) return null;
   const edited = editLine(lineOf(typed), key)?.text.trimStart();
   return edited === undefined || edited.length > longest ? null : edited;
 }
 
-/** The whole menu again, the cursor on what it was on. */
+/** The menu with its search cleared and the cursor on the same item. */
 export function unfiltered<Item>(dialog: MenuDialog, choices: Choices<Item>): MenuDialog {
   const chosen = chosenOf(choices, dialog);
   const index = chosen === undefined ? 0 : choices.items.indexOf(chosen);
   return { ...dialog, index: Math.max(0, index), typed: '' };
 }
 
-/** Enter where nothing matches. */
+/** Refuses Enter if nothing matches. */
 export function refuseNothing(ui: UiState, { typed }: MenuState): Pressed {
   return refuse(
     ui,
@@ -70,7 +70,7 @@ export function refuseNothing(ui: UiState, { typed }: MenuState): Pressed {
   );
 }
 
-/** Hints of a menu: what its own keys do, between how to find a row and how to leave. */
+/** Hints of a menu: its own keys between those for searching and closing. */
 export function menuHints({ typed }: MenuState, ...own: readonly KeyHint[]): readonly KeyHint[] {
   return [...own, ['type', 'to find'], ['↑↓', 'move'], typed === '' ? ['Esc', 'close'] : ['Esc', 'show all']];
 }
@@ -79,7 +79,7 @@ function isLetter(key: string): boolean {
   return [...key].length === 1;
 }
 
-/** Keys that move within a line: here they are the menu's own, or mean nothing. */
+/** Whether a key moves within a line. In menus these keys are either the menu's own or have no meaning. */
 function isCursorKey(key: string): boolean {
   return ['left', 'right', 'home', 'end', 'ctrl-a', 'ctrl-e', 'ctrl-b', 'ctrl-f', 'ctrl-d', 'ctrl-k'].includes(key);
 }

@@ -12,7 +12,7 @@ import { fit, fitRight, span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing } from './menu-keys.js';
 
-/** Which metric the list and the first chart show. */
+/** Chooses the metric of the list and of the first chart. */
 export const metrics: DialogModule<'metrics'> = {
   press,
   hints: (dialog) => menuHints(dialog, ['Enter', 'choose']),
@@ -32,7 +32,7 @@ function press(ui: UiState, dialog: DialogOf<'metrics'>, key: string, at: KeyCon
 
 const usage = 'Choose with ↑ ↓ and Enter, or type part of the name; Esc keeps the metric.';
 
-/** The metrics, with what the selection had last of each. */
+/** The metrics, each with the mean of its last values in the selection. */
 function MetricsDialog({ dialog, size }: DialogProps<'metrics'>) {
   const keys = useModel((model) => model.metrics);
   const node = useModel((model) => model.rows[model.index]);
@@ -51,10 +51,10 @@ function MetricsDialog({ dialog, size }: DialogProps<'metrics'>) {
   );
 }
 
-/** Columns of a row that are not the name. */
+/** Columns of a row besides its name. */
 const besideName = 11;
 
-/** The mean of the last values, in few columns; empty where there are none. */
+/** Mean of the last values, in few columns; empty if there are none. */
 function meanOf(runs: readonly RunSummary[], key: string): string {
   const values = runs.map(({ metrics: last }) => last[key]).filter((value) => typeof value === 'number');
   return values.length === 0 ? '' : narrowNumber(values.reduce((sum, value) => sum + value, 0) / values.length);

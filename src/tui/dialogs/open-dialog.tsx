@@ -4,7 +4,7 @@ import { moduleOf } from './dialog-handler.js';
 
 type Props = { readonly size: Size; readonly isSmall: boolean };
 
-/** The dialog that is open, if there is one. */
+/** The open dialog, if there is one. */
 export function OpenDialog({ size, isSmall }: Props) {
   const dialog = useModel((model) => model.ui.dialog);
   if (dialog.kind === 'none') return null;

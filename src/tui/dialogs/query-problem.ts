@@ -4,7 +4,7 @@ import { readRunQuery } from '../../query/parser.js';
 import type { QueryProblem } from '../../query/query.js';
 import type { RunSummary } from '../state/port.js';
 
-/** Why a query cannot be used on these runs; null when it can. */
+/** Why a query cannot be used on these runs; null if it can. */
 export function queryProblem(text: string, runs: readonly RunSummary[]): QueryProblem | null {
   const query = readRunQuery(text);
   if (query.kind === 'problem') return query;

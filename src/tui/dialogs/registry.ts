@@ -15,7 +15,7 @@ import { views } from './views.js';
 import { wallFilter } from './wall-filter.js';
 import { xAxis } from './x-axis.js';
 
-/** Every dialog, once. A new one is its file, its kind in `state/ui-state.ts`, and its line here. */
+/** All dialogs. A new one needs its file, its kind in `state/ui-state.ts`, and its line here. */
 export const dialogs: { readonly [Kind in DialogState['kind']]: DialogModule<Kind> } = {
   help,
   metrics,

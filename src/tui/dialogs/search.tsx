@@ -9,7 +9,7 @@ import { Prompt } from '../widgets/prompt.js';
 import { span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 
-/** What is looked for in a log. What matches on the screen stands out while one types. */
+/** Asks for the text to search for in a log. Matches on the screen are highlighted while the user types. */
 export const search: DialogModule<'search'> = {
   press,
   hints: () => [

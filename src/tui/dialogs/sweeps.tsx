@@ -12,14 +12,14 @@ import { nameWidth } from '../widgets/name-width.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing } from './menu-keys.js';
 
-/** Another sweep of the runs directory, or all of them. */
+/** Chooses another sweep of the runs directory, or all of them. */
 export const sweeps: DialogModule<'sweeps'> = {
   press,
   hints: (dialog) => menuHints(dialog, ['Enter', 'open']),
   Dialog: SweepsDialog,
 };
 
-/** Asks which, the present one under the cursor. */
+/** Opens the dialog with the cursor on the current sweep. */
 export const openSweeps: Handler = (ui, at) => {
   const choices = at.sweepChoices?.() ?? [];
   if (choices.length < 2) return refuse(ui, 'There is only one sweep in this runs directory.');
@@ -40,10 +40,10 @@ function press(ui: UiState, dialog: DialogOf<'sweeps'>, key: string, at: KeyCont
 
 const usage = 'Choose with ↑ ↓ and Enter, or type part of the name; Esc keeps the sweep.';
 
-/** Columns of a row that are not its name. */
+/** Columns of a row besides its name. */
 const besideName = 24;
 
-/** The sweeps with their runs by state. */
+/** The sweeps with their number of runs by state. */
 function SweepsDialog({ dialog, size }: DialogProps<'sweeps'>) {
   const items = useModel(({ sweepChoices }) => sweepChoices)();
   const choices = choicesOf(items);

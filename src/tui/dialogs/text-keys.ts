@@ -5,7 +5,7 @@ import type { DialogState } from './dialog-module.js';
 
 type Scrolled = Extract<DialogState, { top: number }>;
 
-/** The dialog scrolled by a key that moves, no further than its end; null: the key means something else. `length`: of all lines. */
+/** Scrolls a dialog by a movement key, at most to its end; null: the key has another meaning. `length`: number of all lines. */
 export function scrolledBy(
   ui: UiState,
   dialog: Scrolled,

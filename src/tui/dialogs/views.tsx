@@ -24,21 +24,21 @@ import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothin
 
 type ViewsDialog = DialogOf<'views'>;
 
-/** Ways to look at the list under a name: filter, grouping, order, metric, columns. */
+/** Saves and restores named views of the list: filter, grouping, order, metric, columns. */
 export const views: DialogModule<'views'> = { press, hints, Dialog: ViewsBox };
 
-/** What the first row of the dialog is called: it is always there. */
+/** The first row of the dialog, which always exists. */
 const plainView: SavedView = { name: 'as in the sweep file', ...plainLook };
 
 const longestName = 40;
 
-/** Lists the views of this sweep, the one that is shown under the cursor. */
+/** Opens the dialog of this sweep's views with the cursor on the shown one. */
 export const openViews: Handler = (ui) => {
   const shown = viewsOf(ui.views).findIndex((view) => isSameLook(view, lookOf(ui)));
   return { ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'views', ...menuAt(shown), name: null } } };
 };
 
-/** The rows of the dialog. */
+/** Rows of the dialog. */
 function viewsOf(saved: readonly SavedView[]): readonly SavedView[] {
   return [plainView, ...saved];
 }
@@ -107,7 +107,7 @@ function said(text: string): Note {
   return { text, tone: 'dim' };
 }
 
-/** The saved views with what makes them, the one that is shown now with a sign; or the name of a new one. */
+/** The saved views with their settings and a mark at the shown one, or a prompt for the name of a new one. */
 function ViewsBox({ dialog, size }: DialogProps<'views'>) {
   const saved = useModel(({ ui }) => ui.views);
   const now = useModel(({ ui }) => ui);

@@ -7,7 +7,7 @@ import { Prompt } from '../widgets/prompt.js';
 import { span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 
-/** The words that the names of the metrics shown have in them; the charts follow while one types. */
+/** Asks for words that the names of shown metrics must contain; the charts follow while the user types. */
 export const wallFilter: DialogModule<'wall-filter'> = {
   press,
   hints: () => [

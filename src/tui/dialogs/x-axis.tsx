@@ -9,7 +9,7 @@ import { fit, span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing } from './menu-keys.js';
 
-/** What the x axis of the charts is. */
+/** Chooses the x axis of the charts. */
 export const xAxis: DialogModule<'x-axis'> = {
   press,
   hints: (dialog) => menuHints(dialog, ['Enter', 'choose']),
@@ -29,14 +29,14 @@ function press(ui: UiState, dialog: DialogOf<'x-axis'>, key: string, at: KeyCont
 
 const usage = 'Choose with ↑ ↓ and Enter, or type part of the name; Esc keeps the axis.';
 
-/** Another axis has other places: what was zoomed into and pointed at on the old one is let go. */
+/** Chooses an axis. Resets zoom and cursor, which are positions on the previous axis. */
 function choose(ui: UiState, { key, label, refusal }: XChoice): Pressed {
   if (refusal !== null) return refuse(ui, refusal);
   const chart = { ...ui.chart, xKey: key, zoom: null, cursor: null };
   return { ui: { ...closedDialog(ui), chart, note: { text: `x axis: ${label}.`, tone: 'dim' } } };
 }
 
-/** One to a line; what cannot be chosen is dim, and says so when one tries. */
+/** One axis per line; unavailable ones are dim, and give the reason when chosen. */
 function XAxisDialog({ dialog, size }: DialogProps<'x-axis'>) {
   const choices = choicesOf(useModel((model) => model.xChoices));
   const width = Math.max(12, ...choices.items.map(({ label }) => textWidth(cleanText(label))));

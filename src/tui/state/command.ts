@@ -1,6 +1,6 @@
 import type { KeyedVerb } from '../../protocol/run-verbs.js';
 
-/** What a person can ask the window for. Each has one row in the key map. */
+/** What the user can ask of the window. Each command has one row in the key map. */
 export type Command =
   MoveCommand | ActCommand | ListCommand | ChartCommand | LogCommand | CompareCommand | ScreenCommand | WindowCommand;
 
@@ -20,10 +20,10 @@ export type MoveCommand =
   | 'back'
   | 'next-pane';
 
-/** A run verb that has a key: for one run or the marked ones, or for the group. */
+/** A run verb with a key, for one run or the marked ones, or for the group. */
 export type VerbCommand = KeyedVerb | `${KeyedVerb}-group`;
 
-/** What is asked of runs, or of the machine they run on. */
+/** Commands for runs or the machine they run on. */
 export type ActCommand =
   VerbCommand | 'extend' | 'clone' | 'more-slots' | 'fewer-slots' | 'drain' | 'copy' | 'shell' | 'palette';
 

@@ -1,9 +1,9 @@
 import type { Spread } from './chart-choice.js';
 import type { RunId } from './port.js';
 
-/** One of the things that are compared: a run, or the runs of a group together. */
+/** Something that is compared: a run, or the runs of a group together. */
 export type Subject = {
-  /** As of the row of the list it was taken from. */
+  /** Key of the list row it was taken from. */
   readonly key: string;
   readonly label: string;
   readonly ids: readonly RunId[];
@@ -11,11 +11,11 @@ export type Subject = {
 
 /** What the compare screen shows. */
 export type CompareChoice = {
-  /** Key of the run or group that the others are measured against; null: none. */
+  /** Key of the run or group that others are compared with; null: none. */
   readonly baseline: string | null;
   readonly view: CompareView;
   readonly summary: ValueSummary;
-  /** What stands for the runs of one thing compared, in the overlay. */
+  /** How the runs of one subject are drawn in the overlay. */
   readonly spread: Spread;
   /** Parameters on the axes of the heatmap; null: those with the most values. */
   readonly axes: HeatmapAxes | null;
@@ -27,7 +27,7 @@ export type HeatmapAxes = { readonly across: string; readonly down: string | nul
 export const compareViews = ['table', 'overlay', 'heatmap'] as const;
 export type CompareView = (typeof compareViews)[number];
 
-/** The one number that stands for a curve. */
+/** Ways to reduce a curve to one number. */
 export const valueSummaries = ['last', 'best', 'mean of last 10', 'auc', 'at cursor'] as const;
 export type ValueSummary = (typeof valueSummaries)[number];
 

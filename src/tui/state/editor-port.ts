@@ -1,47 +1,50 @@
 import type { Ack, RunSummary } from './port.js';
 
-/** New runs that were written in an editor: the text, and what submitting it would do. */
+/** New runs written in an editor: the text, and what submitting it would do. */
 export type Draft = {
   /** `extend abcd`, `clone A_x_s0`. */
   readonly title: string;
-  /** The file that holds what was typed; it stays until it was submitted. */
+  /** The file with the text, kept until it has been submitted. */
   readonly path: string;
   readonly verdict: Verdict;
 };
 
 export type Verdict =
-  /** `summary`: `12 new runs`; `lines`: which, and what becomes of the others. */
+  /** `summary`: `12 new runs`; `lines`: which runs, and what happens to the others. */
   | { readonly kind: 'ready'; readonly summary: string; readonly lines: readonly string[] }
-  /** `lines`: what is wrong, where, and the fix. */
+  /** `lines`: what is wrong, where, and how to fix it. */
   | { readonly kind: 'refused'; readonly lines: readonly string[] }
-  /** Nothing to submit; why, in a sentence. */
+  /** There is nothing to submit; `why` is a sentence. */
   | { readonly kind: 'unchanged'; readonly why: string }
   /**
-   * It was submitted, and the person's own file says something else. `lines`: what was done, and the question. `asks`: it can be
-   * written there as well; else somebody has changed it since.
+   * The text was submitted, and the user's own file differs from it. `lines`: what was done, and the question. `asks`: whether the
+   * file can be updated; otherwise it has been changed since.
    */
   | { readonly kind: 'submitted'; readonly asks: boolean; readonly lines: readonly string[] };
 
-/** The file that a sweep was launched from. `kept`: where the text is kept in any case. `isAsKnown`: nobody has changed it since. */
+/**
+ * The file that a sweep was launched from. `kept`: where the text is stored in any case. `isAsKnown`: the file has not been changed
+ * since.
+ */
 export type OwnFile = { readonly path: string; readonly kept: string; readonly isAsKnown: boolean };
 
 /**
- * What a person does to runs with other programs. The methods that open an editor or a shell return when it has ended;
- * the terminal is theirs so long. All of them throw a UserError when the program cannot be started.
+ * What the user does to runs with other programs. Methods that open an editor or a shell return when it has ended, and lend it the
+ * terminal until then. All of them throw a UserError if the program cannot be started.
  */
 export type EditorPort = {
-  /** Not null: until this is settled nothing can be asked of it. */
+  /** If not null, other methods must not be called until this has settled. */
   readonly loading?: Promise<void> | null;
-  /** The command of a run as a shell takes it, with the directory to go to first. */
+  /** The command of a run in shell syntax, preceded by a change to its directory. */
   commandOf(run: RunSummary): string;
   openShell(directory: string): void;
   extend(sweep: string): Draft;
   clone(run: RunSummary): Draft;
-  /** Opens the text of a draft again. */
+  /** Reopens the text of a draft. */
   edit(draft: Draft): Draft;
   submit(draft: Draft): Promise<Ack>;
-  /** The person's own file, to which a text that was submitted can be written; null: there is none. */
+  /** The user's own file, to which submitted text can be written; null: there is none. */
   ownFile(draft: Draft): OwnFile | null;
-  /** Writes it; throws a UserError where it cannot, or somebody has changed the file since. */
+  /** Writes the submitted text to the user's own file; throws a UserError if it cannot or the file has been changed since. */
   writeOwnFile(draft: Draft): void;
 };

@@ -4,10 +4,10 @@ import type { PlainVerb } from '../../protocol/run-verbs.js';
 import type { RunId, RunSummary } from './port.js';
 import type { WindowPreferences } from './preferences-port.js';
 
-/** What has to be done outside the state of the window because of a key. */
+/** What must be done outside the state of the window because of a key. */
 export type Effect = FleetEffect | WindowEffect;
 
-/** An order to the supervisor. */
+/** A request to the supervisor. */
 export type FleetEffect =
   | RunEffect
   /** `doing`: what is being done, and to which runs, in words. */
@@ -17,18 +17,18 @@ export type FleetEffect =
       readonly change: AnnotationChange;
       readonly doing: string;
     }
-  /** So many CPU slots more than there are, or will be once earlier orders are through. */
+  /** Adds CPU slots to the present number, or to that of earlier requests still under way. */
   | { readonly type: 'more-slots'; readonly by: number }
   | { readonly type: 'set-slots'; readonly wish: RequestedSlots }
   | { readonly type: 'drain'; readonly gpus: readonly number[]; readonly drained: boolean }
   | { readonly type: 'stop-sweep'; readonly sweep: string };
 
-/** A run verb. `what`: on what, in words; `undo`: what undoes it, in words. */
+/** A run verb. `what`: the runs, in words; `undo`: what would undo it, in words. */
 export type RunEffect =
   | { readonly type: PlainVerb; readonly ids: readonly RunId[]; readonly what: string; readonly undo?: string }
   | { readonly type: 'priority'; readonly ids: readonly RunId[]; readonly what: string; readonly priority: number };
 
-/** An order to the window itself. */
+/** A request to the window itself. */
 export type WindowEffect =
   | { readonly type: 'leave' }
   | { readonly type: 'repaint' }
@@ -36,12 +36,12 @@ export type WindowEffect =
   | { readonly type: 'ring' }
   | EditorEffect;
 
-/** An order for which the window needs other programs, the clipboard or the sweep file. */
+/** A request that needs other programs, the clipboard or the sweep file. */
 export type EditorEffect =
   | { readonly type: 'copy' | 'clone'; readonly run: RunSummary }
-  /** A shell in a directory. */
+  /** Opens a shell in a directory. */
   | { readonly type: 'shell'; readonly directory: string; readonly what: string }
   | { readonly type: 'extend'; readonly sweep: string }
-  /** What becomes of the draft that is being reviewed. */
+  /** Decides about the draft under review. */
   | { readonly type: 'submit-draft' | 'edit-draft' | 'drop-draft' | 'write-draft' | 'leave-draft' }
   | { readonly type: 'prefer'; readonly change: Partial<WindowPreferences> };

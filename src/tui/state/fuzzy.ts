@@ -1,9 +1,9 @@
 /**
- * How well what was typed stands for a text; null: it does not. The letters must come in their order, gaps are allowed.
+ * How well typed text matches a text; null: it does not. The letters must occur in order; gaps are allowed.
  *
- * A letter is worth more at the start of a word than within it, most at the start of the text, and more directly after
- * the letter before it than after a gap; of two texts that are matched alike the shorter one is meant. What begins with
- * all that was typed comes before anything else.
+ * A letter scores more at the start of a word than within it, most at the start of the text, and more directly after the previous
+ * letter than after a gap. If two texts match equally well, the shorter one wins. Texts that begin with all of the typed text come
+ * first.
  */
 export function fuzzyScore(typed: string, text: string): number | null {
   const wanted = [...typed.toLowerCase().replace(/\s+/g, '')];
@@ -17,9 +17,9 @@ export function fuzzyScore(typed: string, text: string): number | null {
   return whole + Math.max(...found) - letters.length / 100;
 }
 
-/** Best scores of the letters so far, by where the last of them stands. `before`: the same without it; null: it is the first. */
+/** Best scores of the letters so far, by position of the last one. `before`: scores without it; null: it is the first letter. */
 function nextRow(letters: string, letter: string, before: readonly (number | null)[] | null): (number | null)[] {
-  // The best score of those that end at least one letter away from the present one.
+  // The best score of a previous letter that is not directly before the present one.
   let far = -Infinity;
   return Array.from(letters, (candidate, at) => {
     const near = before?.[at - 1] ?? -Infinity;
@@ -32,7 +32,7 @@ function nextRow(letters: string, letter: string, before: readonly (number | nul
 
 const adjacentValue = 6;
 const gapCost = 1;
-/** More than the letters of any text can be worth. */
+/** Higher than the total score of any text's letters. */
 const wholeValue = 1e6;
 
 function startValue(letters: string, at: number): number {
@@ -40,7 +40,7 @@ function startValue(letters: string, at: number): number {
   return /[^a-z0-9]/.test(letters[at - 1]!) ? 8 : 1;
 }
 
-/** What matches, the best first; what matches alike stays in its order. */
+/** Items that match, best first; equal matches keep their order. */
 export function ranked<Item>(typed: string, items: readonly Item[], scoreOf: (item: Item) => number | null): Item[] {
   return items
     .map((item) => ({ item, score: scoreOf(item) }))

@@ -1,19 +1,19 @@
 import { graphemes } from '../../text/display-width.js';
 
-/** A line of text that is being typed. `at`: UTF-16 units before the cursor; never within a character as a person sees it. */
+/** A line of text being typed. `at`: UTF-16 units before the cursor; never within a grapheme. */
 export type EditedLine = { readonly text: string; readonly at: number };
 
 export const emptyLine: EditedLine = { text: '', at: 0 };
 
-/** The text with the cursor behind it. */
+/** A line with the cursor at its end. */
 export function lineOf(text: string): EditedLine {
   return { text, at: text.length };
 }
 
 /**
- * The line after a key, as `keyNames` names it; null for a key that does not edit text, which is the caller's.
+ * The line after a key, named as `keyNames` does; null if the key does not edit text and is left to the caller.
  *
- * A key that finds nothing to do (← at the start) gives the line as it is. The keys are those of readline.
+ * A key without effect (← at the start) returns the line unchanged. Keys are those of readline.
  */
 export function editLine(line: EditedLine, key: string): EditedLine | null {
   const edit = edits[key];
@@ -22,7 +22,7 @@ export function editLine(line: EditedLine, key: string): EditedLine | null {
   return isOneCharacter(typed) ? insert(line, typed) : null;
 }
 
-/** The line with its part from `from` to the cursor replaced; the cursor is behind it. */
+/** Replaces the part of the line from `from` to the cursor; the cursor ends up behind the replacement. */
 export function replaceBeforeCursor({ text, at }: EditedLine, from: number, by: string): EditedLine {
   return { text: text.slice(0, from) + by + text.slice(at), at: from + by.length };
 }
@@ -55,12 +55,12 @@ const edits: Readonly<Record<string, Edit>> = {
   'ctrl-w': (line) => replaceBeforeCursor(line, line.text.slice(0, line.at).search(/\S*\s*$/), ''),
 };
 
-/** What is pasted comes as characters one by one, so an accent may join the letter that stands before it. */
+/** Inserts text. Pasted characters come one by one, so an accent may combine with the letter before it. */
 function insert(line: EditedLine, typed: string): EditedLine {
   return snapped(replaceBeforeCursor(line, line.at, typed));
 }
 
-/** What is joined by an edit may have become one character around the cursor, which then goes behind it. */
+/** Moves the cursor behind a grapheme that an edit may have formed around it. */
 function snapped({ text, at }: EditedLine): EditedLine {
   return { text, at: bounds(text).find((bound) => bound >= at) ?? text.length };
 }
@@ -73,7 +73,7 @@ function after({ text, at }: EditedLine): number {
   return bounds(text).find((bound) => bound > at) ?? text.length;
 }
 
-/** Where a cursor may stand. */
+/** The possible positions of the cursor. */
 function bounds(text: string): number[] {
   return [...[...graphemes(text)].map(({ index }) => index), text.length];
 }

@@ -1,6 +1,6 @@
 import { parseRunValue, type RunValue, runValueWord } from '../../analysis/run-value.js';
 
-/** Columns of the list that every sweep can have. `metric`: last value of the one chosen with `m`; `best`: of the objective. */
+/** Columns available in every sweep. `metric`: last value of the metric chosen with `m`; `best`: best value of the objective. */
 export const commonColumns = [
   'progress',
   'left',
@@ -21,18 +21,18 @@ export const commonColumns = [
 export type CommonColumn = (typeof commonColumns)[number];
 
 /**
- * A column of the list; the last value of a metric or the value of a parameter by its name; another value of the metric
- * chosen with `m` by the word of `parseRunValue` (`value mean=10`). Kept in preferences as it is.
+ * A column of the list: a common one; the last value of a metric, or the value of a parameter, by name; or another value of the
+ * metric chosen with `m`, in the words of `parseRunValue` (`value mean=10`). Stored in preferences as it is.
  */
 export type ColumnId = CommonColumn | `metric ${string}` | `parameter ${string}` | `value ${string}`;
 
-/** What the list shows beside the names until a person chooses otherwise. */
+/** The default columns beside the names. */
 export const initialColumns: readonly ColumnId[] = ['progress', 'left', 'trend', 'metric', 'slot', 'time'];
 
-/** Which value of a run the list shows; `both`: the last and the best. The words but for that are those of `report --value`. */
+/** Which value of a run the list shows; `both`: the last and the best. The other words are those of `report --value`. */
 export const valueChoices = ['last', 'best', 'both', 'min', 'max', 'mean=10', 'auc'] as const;
 
-/** The columns of a choice, which may be `at=X` and `mean=K` as well; null: it is none. */
+/** The columns of a choice, which may also be `at=X` or `mean=K`; null: it is not a valid choice. */
 export function valueColumns(choice: string): readonly ColumnId[] | null {
   if (choice === 'both') return ['metric', 'best'];
   const value = parseRunValue(choice.replace(/^(at|mean) +/, '$1='));
@@ -40,7 +40,7 @@ export function valueColumns(choice: string): readonly ColumnId[] | null {
   return value.kind === 'last' ? ['metric'] : [`value ${runValueWord(value)}`];
 }
 
-/** The columns with these values where they have some now, else at the end; null for the usual ones. */
+/** Replaces the value columns in place, or appends them; null for the default columns. */
 export function withValue(
   columns: readonly ColumnId[] | null,
   values: readonly ColumnId[],
@@ -51,12 +51,14 @@ export function withValue(
   return knownColumns([...before, ...values, ...shown.slice(before.length).filter((id) => !isValue(id))]);
 }
 
-/** Whether what a column shows is what `valueColumns` chooses. */
+/** Whether a column shows one of the values that `valueColumns` chooses. */
 export function isValue(column: string): column is ColumnId {
   return column === 'metric' || column === 'best' || curveValueOf(column) !== null;
 }
 
-/** What a column shows that is read off the whole curve of the chosen metric. `word`: as it is written; null: it is no such column. */
+/**
+ * The value that a column reads from the whole curve of the chosen metric. `word`: as written; null: it is another kind of column.
+ */
 export function curveValueOf(column: string): { readonly word: string; readonly value: RunValue } | null {
   if (!column.startsWith('value ')) return null;
   const word = column.slice('value '.length);
@@ -64,20 +66,20 @@ export function curveValueOf(column: string): { readonly word: string; readonly 
   return value === null || value === 'best' ? null : { word, value };
 }
 
-/** Null for the usual columns, so that they follow what a later version shows. */
+/** Null for the default columns, so that they follow later versions of the default. */
 export function knownColumns(columns: readonly ColumnId[]): readonly ColumnId[] | null {
   const isUsual = columns.length === initialColumns.length && columns.every((id, at) => id === initialColumns[at]);
   return isUsual ? null : columns;
 }
 
-/** What of a column's id is the name of a metric or of a parameter; null for a column that every sweep has. */
+/** The name of the metric or parameter in a column's id; null for a common column. */
 export function columnKey(column: ColumnId): { readonly kind: 'metric' | 'parameter'; readonly key: string } | null {
   const space = column.indexOf(' ');
   const kind = column.slice(0, Math.max(0, space));
   return kind === 'metric' || kind === 'parameter' ? { kind, key: column.slice(space + 1) } : null;
 }
 
-/** Whether a text that was kept somewhere is the id of a column. */
+/** Whether a stored text is the id of a column. */
 export function isColumnId(text: string): text is ColumnId {
   return (
     (commonColumns as readonly string[]).includes(text) ||

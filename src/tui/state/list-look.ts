@@ -5,10 +5,10 @@ import type { SavedView } from './preferences-port.js';
 import type { UiState } from './ui-state.js';
 import { initialSort } from './sort.js';
 
-/** What of the window's state makes a view: how the list looks, not where one is in it. */
+/** The part of the window's state that makes a view: how the list looks, not the position in it. */
 export type ListLook = Omit<SavedView, 'name'>;
 
-/** The list as the sweep file has it. */
+/** The look of the list according to the sweep file. */
 export const plainLook: ListLook = {
   filter: '',
   grouping: initialGrouping,
@@ -21,7 +21,7 @@ export function lookOf({ filter, grouping, sort, metric, columns }: UiState): Li
   return { filter, grouping, sort, metric, columns };
 }
 
-/** The state with the list looking so. Columns this program does not know are left out. */
+/** Applies a look to the state. Columns that this program does not know are left out. */
 export function withLook(ui: UiState, { filter, grouping, sort, metric, columns }: ListLook): UiState {
   return { ...ui, filter, grouping, sort, metric, columns: columns === null ? null : columns.filter(isColumnId) };
 }
@@ -30,15 +30,12 @@ export function isSameLook(a: ListLook, b: ListLook): boolean {
   return JSON.stringify(lookPart(a)) === JSON.stringify(lookPart(b));
 }
 
-/** Without what a view has besides, and its parts in one order. */
+/** The parts of a look alone, in a fixed order, for comparison. */
 function lookPart({ filter, grouping, sort, metric, columns }: ListLook): unknown {
   return [filter, grouping, sort.by, sort.isReversed, metric, columns];
 }
 
-/**
- * A look from an earlier time as far as it still fits these runs: no grouping, order or column by a parameter that none
- * of them has.
- */
+/** Adapts an earlier look to these runs: drops groupings, orders and columns by a parameter that none of them has. */
 export function fittingLook(look: ListLook, runs: readonly RunSummary[]): ListLook {
   const isKnown = (key: string): boolean => runs.some(({ parameters }) => Object.hasOwn(parameters, key));
   const fits = (column: string): boolean => {

@@ -1,26 +1,26 @@
-/** How a log is read, and where in it. */
+/** How a log is read, and the position in it. */
 export type LogChoice = {
   readonly wraps: boolean;
-  /** A regular expression, see `readLogPattern`; empty: nothing is searched for. */
+  /** A regular expression, see `readLogPattern`; empty: no search. */
   readonly search: string;
   readonly place: LogPlace;
-  /** What is being looked for at the moment. */
+  /** The search under way; null: none. */
   readonly seek: LogSeek | null;
   readonly hit: LogHit | null;
 };
 
-/** What part of a log is shown. Places are bytes: line numbers of a large log are not known. */
+/** The visible part of a log. Positions are in bytes, because line numbers of a large log are not known. */
 export type LogPlace =
-  /** The failure of a failed run, else the end: what one wants to see first. */
+  /** The failure of a failed run, otherwise the end. */
   | { readonly kind: 'opening' }
-  /** The newest line at the bottom, whatever is written. */
+  /** The newest line at the bottom, following what is written. */
   | { readonly kind: 'end' }
-  /** The line at `offset` at the top, its first `row` rows above it. */
+  /** The line at `offset` at the top, with its first `row` rows scrolled out. */
   | { readonly kind: 'top'; readonly offset: number; readonly row: number }
   /** The line at `offset` with some lines above it. */
   | { readonly kind: 'around'; readonly offset: number };
 
-/** A search under way. `from`: the beginning of the line to start at. */
+/** A search under way. `from`: start of the line to begin at. */
 export type LogSeek = {
   readonly of: LogHit['of'];
   readonly pattern: string;
@@ -28,7 +28,7 @@ export type LogSeek = {
   readonly direction: 1 | -1;
 };
 
-/** Where the line begins that was looked for; null: there is none; `too long`: the expression takes too long to tell. */
+/** Start of the line that was found; null: there is none; `too long`: the expression takes too long to evaluate. */
 export type Sought = number | 'too long' | null;
 
 /** The line that was found last. */
@@ -42,7 +42,7 @@ export const initialLogChoice: LogChoice = {
   hit: null,
 };
 
-/** The log of another run: what was searched for stays, where one was does not. */
+/** The state for another run's log: keeps the search but not the position. */
 export function anotherLog(log: LogChoice): LogChoice {
   return { ...log, place: { kind: 'opening' }, seek: null, hit: null };
 }

@@ -1,7 +1,7 @@
-/** A menu: the row under the cursor, of those that match what was typed, and that. */
+/** A menu: the index among the rows that match the typed text, and that text. */
 export type MenuState = { readonly index: number; readonly typed: string };
 
-/** A menu as it opens. */
+/** The state of a newly opened menu. */
 export function menuAt(index: number): MenuState {
   return { index: Math.max(0, index), typed: '' };
 }

@@ -1,4 +1,4 @@
-/** Thrown by a reader of files on another host: what was asked for comes later, and the reader is to be asked again then. */
+/** Thrown by a reader of files on another host if the data has not arrived yet; the caller must retry after its arrival. */
 export class OnItsWay extends Error {
   readonly arrival: Promise<unknown>;
 
@@ -9,7 +9,7 @@ export class OnItsWay extends Error {
   }
 }
 
-/** Reads; gives undefined where what is read is on its way, and calls back when it has come. */
+/** Reads; returns undefined if the data has not arrived yet, and calls back when it has. */
 export function readOrWait<Read>(read: () => Read, arrived: () => void): Read | undefined {
   try {
     return read();

@@ -7,11 +7,11 @@ import type { readRunRecord } from '../../files/run-record-file.js';
 
 export type { Ack, FleetStatus, GroupSummary, RunWord, RequestedSlots, SweepSummary } from '../../client/fleet.js';
 
-/** A run as the supervisor tells it. */
+/** A run as the supervisor reports it. */
 export type RunSummary = ToldRun & {
   /**
-   * What the window has read off its curve of the chosen metric, by words as `parseRunValue` has them; a value that is not
-   * there is not known, or the run has none. Absent: nothing is asked.
+   * Values read from the run's curve of the chosen metric, in the words of `parseRunValue`; a missing one is unknown or does not
+   * exist. Absent: none were requested.
    */
   readonly curveValues?: Readonly<Record<string, number>>;
 };
@@ -20,54 +20,52 @@ export type RunId = RunSummary['id'];
 
 export type GpuSummary = FleetStatus['gpus'][number];
 
-/** What the window needs of the connection to the supervisor; tests give their own. */
+/** What the window needs of the connection to the supervisor; tests provide their own. */
 export type FleetPort = Pick<
   Fleet,
   'sweeps' | 'runs' | 'status' | 'connection' | 'subscribe' | 'version' | 'act' | 'request'
 >;
 
-/** One metric over a run; `x` grows, gaps are NaN in `y`. Both have the same length and are not changed afterwards. */
+/** One metric of a run; `x` increases, gaps are NaN in `y`. Both have the same length and must not be modified. */
 export type Series = { readonly x: Float64Array; readonly y: Float64Array };
 
-/** The metrics a run has written so far. */
+/** The metrics that a run has written so far. */
 export type MetricReader = {
-  /** Reads what was added since the last call, or a part of it that takes no more than some ms; true when something was. */
+  /** Reads what was added since the last call, or a part of it that takes no more than a few ms; true if there was anything. */
   refresh(): boolean;
-  /** Whether there is more to read at once. Absent: never. */
+  /** Whether more can be read at once. Absent: never. */
   readonly more?: boolean;
   keys(): readonly string[];
-  /** Over `step`, another metric, or a time as `metrics/filing.ts` names it. */
+  /** The series over `step`, another metric, or a time named as in `metrics/filing.ts`. */
   series(key: string, xKey?: string): Series;
-  /** Where the metrics are, and why, as far as they have been read. Absent: that is not known. */
+  /** Where the metrics are and why, as far as they have been read. Absent: unknown. */
   readonly describe?: (() => MetricsReport) | undefined;
-  /** Where it is known from when the values were written. Absent: it is not. */
+  /** Clock from which the time of each value is known. Absent: unknown. */
   readonly clock?: Clock;
 };
 
-/**
- * The files of one run directory, as far as the window reads them. Where they are on another host, a reader may throw `OnItsWay`.
- */
+/** Files of one run directory, as far as the window reads them. If they are on another host, a reader may throw `OnItsWay`. */
 export type RunFilesPort = {
-  /** Calls back when something has come that `series` had been asked for. Absent: all is here at once. */
+  /** Calls back when data that `series` requested has arrived. Absent: all data is available at once. */
   subscribe?(listener: () => void): () => void;
   metrics(directory: string): MetricReader;
-  /** The same with every point that was written, for who lets go of it. Absent: `metrics` has them all. */
+  /** Like `metrics`, but with every point, for callers that do not keep it. Absent: `metrics` has all points. */
   wholeMetrics?(directory: string): MetricReader;
-  /** The last lines of the run's output, oldest first; empty when there is none yet. */
+  /** The last lines of the run's output, oldest first; empty if there is none yet. */
   logTail(directory: string, count: number): readonly string[];
-  /** The whole of the run's output, whatever its size, to be read by place. */
+  /** All of the run's output, whatever its size, for reading by position. */
   openLog(directory: string): LogSource;
-  /** What is written down of the run; null when nothing is, or it cannot be read. */
+  /** The recorded details of the run; null if there are none or they cannot be read. */
   dossier(directory: string): RunDetails | null;
-  /** Parameters of the sweep of this directory that its file computes from seeds. Absent: none are known. */
+  /** Parameters that the sweep's file derives from seeds. Absent: unknown. */
   fromSeeds?(sweepDirectory: string): readonly string[];
-  /** Measures what the run takes on its disk. Absent: that cannot be measured. */
+  /** Measures the disk usage of the run. Absent: cannot be measured. */
   usage?(directory: string): UsageReading;
 };
 
 export type UsageReading = Pick<Reading, 'step' | 'isOver' | 'usage' | 'close'>;
 
-/** `run.json`, and how many packages the code of the run could see; null: that is not known. */
+/** `run.json`, and the number of packages visible to the run's code; null: unknown. */
 export type RunDetails = {
   readonly record: NonNullable<ReturnType<typeof readRunRecord>>;
   readonly packages: number | null;

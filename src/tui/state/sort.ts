@@ -1,19 +1,19 @@
 import type { RunValue } from '../../analysis/run-value.js';
 import { columnKey, type ColumnId, curveValueOf, isValue } from './list-column-id.js';
 
-/** What the runs of a group can be ordered by. */
+/** What the runs of a group can be sorted by. */
 export type SortBy = 'file order' | 'state' | 'name' | Exclude<ColumnId, 'trend'>;
 
 export type Sort = { readonly by: SortBy; readonly isReversed: boolean };
 
 export const initialSort: Sort = { by: 'file order', isReversed: false };
 
-/** Whether the runs are as the sweep file has them. */
+/** Whether the runs are in the order of the sweep file. */
 export function isInitialSort({ by, isReversed }: Sort): boolean {
   return by === initialSort.by && isReversed === initialSort.isReversed;
 }
 
-/** The orders that `s` cycles through: the usual ones, then the other columns shown, from left to right. */
+/** The orders that `s` cycles through: the usual ones, then the other shown columns from left to right. */
 export function sortsFor(columns: readonly ColumnId[]): SortBy[] {
   const value = columns.includes('metric') ? 'metric' : ((columns.find(isValue) as SortBy | undefined) ?? 'metric');
   const usual: SortBy[] = ['file order', 'state', value, 'time', 'name'];
@@ -21,10 +21,10 @@ export function sortsFor(columns: readonly ColumnId[]): SortBy[] {
   return [...new Set([...usual, ...others.filter((column) => columnKey(column) !== null || !defaults.has(column))])];
 }
 
-/** Seldom sorted by, so `s` leaves them out; the dialog of columns offers them. */
+/** Columns rarely sorted by, which `s` skips; the dialog of columns offers them. */
 const defaults: ReadonlySet<ColumnId> = new Set(['progress', 'left', 'slot']);
 
-/** Whether the order can change without the runs' names or parameters changing. */
+/** Whether the order can change while names and parameters stay the same. */
 export function isLive({ by }: Sort): boolean {
   return by !== 'file order' && by !== 'name' && !by.startsWith('parameter ');
 }
@@ -43,7 +43,7 @@ function subjectOf(by: SortBy, metric: string | null): string | null | undefined
   return curve === null ? columnKey(by as ColumnId)?.key : `${metric ?? 'value'} ${valueWords(curve.value)}`;
 }
 
-/** Beside the name of the metric: `at 1000`, `mean 10`, `auc`. */
+/** Shown beside the name of the metric: `at 1000`, `mean 10`, `auc`. */
 export function valueWords(value: RunValue): string {
   if (value.kind === 'at') return `at ${value.x}`;
   return value.kind === 'mean' ? `mean ${value.of}` : value.kind;

@@ -1,10 +1,10 @@
 /** The summary table of a sweep. */
 export type SummaryPort = {
-  /** The table as it was read last, as ready lines of at most `width` columns; null before the first time. */
+  /** The table as last read, formatted in lines of at most `width` columns; null before the first time. */
   readonly lines: ((width: number) => readonly string[]) | null;
-  /** Reads it anew, without making a key wait. Rejects when it cannot be made; what was read before stays. */
+  /** Reads the table again in the background. Rejects if that fails; the previous table stays. */
   refresh(): Promise<void>;
 };
 
-/** The table of a sweep, by its name. */
+/** Creates the table of a sweep, by its name. */
 export type MakeSummary = (sweep: string) => SummaryPort;

@@ -14,29 +14,29 @@ import type { Offer, Recall } from './prompt.js';
 import { initialWallChoice, type WallChoice, type WallFilterDialog } from './wall-choice.js';
 import { initialSort, type Sort } from './sort.js';
 
-/** What is looked for in a log, while it is typed. `before`: what it was. */
+/** The search in a log while it is typed. `before`: the previous search. */
 type SearchDialog = {
   readonly kind: 'search';
   readonly line: EditedLine;
   readonly before: string;
-  /** Why Enter did not take it. */
+  /** Why Enter was refused. */
   readonly problem: string | null;
 };
 
-/** The filter while it is typed. `before`: what it was. */
+/** The filter while it is typed. `before`: the previous filter. */
 export type FilterDialog = {
   readonly kind: 'filter';
   readonly line: EditedLine;
   readonly before: string;
   readonly offer: Offer;
   readonly recall: Recall | null;
-  /** Why Enter did not take it. */
+  /** Why Enter was refused. */
   readonly problem: QueryProblem | null;
 };
 
 /**
- * The palette while a command is typed. `index`: the chosen row; -1: none, Enter takes what is typed.
- * `isRefused`: Enter was pressed on what cannot be done.
+ * The palette while a command is typed. `index`: the chosen row; -1: none, so Enter takes the typed text. `isRefused`: Enter was
+ * pressed on something that cannot be done.
  */
 export type PaletteDialog = {
   readonly kind: 'palette';
@@ -45,34 +45,34 @@ export type PaletteDialog = {
   readonly isRefused: boolean;
 };
 
-/** What the person sees and has chosen; not what the runs do. */
+/** What the user sees and has chosen, not the state of runs. */
 export type UiState = {
-  /** The sweep that is shown; null: all of them. */
+  /** The shown sweep; null: all of them. */
   readonly sweep: string | null;
   /** Key of the selected row; null: the first one. */
   readonly selected: string | null;
-  /** Where the selection was last seen, for when its row goes away. */
+  /** Last index of the selection, used if its row disappears. */
   readonly index: number;
-  /** First row of the list on the screen. */
+  /** First visible row of the list. */
   readonly top: number;
-  /** Groups folded or unfolded by hand, by key. */
+  /** Groups folded or unfolded by the user, by key. */
   readonly folds: ReadonlyMap<string, boolean>;
-  /** Marked runs: what acts on runs acts on them while there are any. */
+  /** Marked runs. While there are any, commands for runs act on them. */
   readonly marks: ReadonlySet<RunId>;
   readonly filter: string;
-  /** Filters that were used in this window, the last one last. */
+  /** Filters used in this window, the latest last. */
   readonly filters: readonly string[];
   readonly grouping: Grouping;
   readonly sort: Sort;
-  /** Columns of the list from left to right; null: the usual ones. */
+  /** Columns of the list from left to right; null: the default ones. */
   readonly columns: readonly ColumnId[] | null;
-  /** The views that are kept for this sweep. */
+  /** Views saved for this sweep. */
   readonly views: readonly SavedView[];
-  /** null: what the sweep shows first. */
+  /** null: the default metric of the sweep. */
   readonly metric: string | null;
-  /** How the list looked before the failures were shown; null: they are not. */
+  /** Look of the list before failures were shown; null: they are not shown. */
   readonly beforeFailures: Omit<SavedView, 'name'> | null;
-  /** Key of the row under the mouse; null: it is over none. */
+  /** Key of the row under the pointer; null: none. */
   readonly hovered: string | null;
   readonly chart: ChartChoice;
   readonly log: LogChoice;
@@ -83,14 +83,14 @@ export type UiState = {
   readonly dialog: Dialog;
   /** Which keys do what. */
   readonly keys: KeyPreset;
-  /** Whether only ASCII can be shown: names are written so that they differ in it. Nobody chooses it; the terminal does. */
+  /** Whether only ASCII can be shown, so that names must differ in ASCII. Set by the terminal rather than the user. */
   readonly isAscii: boolean;
   readonly note: Note | null;
 };
 
 export type Screen =
   | { readonly kind: 'jobs' }
-  /** `offset`: lines that the pane in use is scrolled down; a log has its own place, in `log`. */
+  /** `offset`: number of lines that the pane in use is scrolled down; a log has its own position, in `log`. */
   | { readonly kind: 'run'; readonly pane: OpenPane; readonly offset: number }
   | CompareScreen
   | { readonly kind: 'gpus'; readonly index: number }
@@ -99,7 +99,7 @@ export type Screen =
 
 export type ScreenKind = Screen['kind'];
 
-/** `at`: the thing under the cursor; `top` and `left`: the first line and the first column that are shown. */
+/** `at`: the item under the cursor; `top` and `left`: first visible line and column. */
 export type CompareScreen = {
   readonly kind: 'compare';
   readonly subjects: readonly Subject[];
@@ -108,64 +108,61 @@ export type CompareScreen = {
   readonly left: number;
 };
 
-/**
- * The parameters that matter, and how they are shown. Columns by their names: their order changes while runs end.
- */
+/** The ranking of parameters, and how it is shown. Parameters are referred to by name, because their order changes as runs end. */
 export type ParametersScreen = {
   readonly kind: 'parameters';
   readonly view: ParametersView;
-  /** The one under the cursor; null: the one that matters most. */
+  /** The parameter under the cursor; null: the most important one. */
   readonly parameter: string | null;
-  /** What it is drawn against; null: the metric. */
+  /** The other axis of the plot; null: the metric. */
   readonly against: string | null;
-  /** What tells runs apart in the scatter plot; null: nothing. */
+  /** What distinguishes runs in the scatter plot; null: nothing. */
   readonly groupBy: string | null;
-  /** Of the run that is beside the baseline: 0 is the best. */
+  /** Rank of the run beside the baseline; 0 is the best. */
   readonly rank: number;
-  /** Whether only the order of the runs counts, not how far they lie apart. */
-  /** null: as the values need it. */
+  /** Whether to use the ranks of runs instead of their values; null: chosen according to the values. */
   readonly byRank: boolean | null;
-  /** The first line that is shown. */
+  /** First visible line. */
   readonly top: number;
 };
 
 export const parametersViews = ['importance', 'parallel', 'scatter', 'best'] as const;
 export type ParametersView = (typeof parametersViews)[number];
 
-/** What the keys that move act on, on an open run or group. */
+/** The panes of an open run or group that movement keys can act on. */
 export const openPanes = ['log', 'charts', 'config', 'attempts'] as const;
 export type OpenPane = (typeof openPanes)[number];
 
-/** What lies over the screen or asks in the footer. */
+/** What covers the screen or asks in the footer. */
 export type Dialog =
   | { readonly kind: 'none' }
-  /** `typed`: what is looked for among the keys. */
+  /** `typed`: the text to search for among the keys. */
   | { readonly kind: 'help'; readonly top: number; readonly typed: string }
   | ({ readonly kind: 'metrics' } & MenuState)
-  /** The sweeps of the runs directory. */
+  /** Chooses a sweep of the runs directory. */
   | ({ readonly kind: 'sweeps' } & MenuState)
-  /** How the charts are drawn. `index`: the option under the cursor. */
+  /** Chooses how charts are drawn. `index`: the option under the cursor. */
   | { readonly kind: 'chart'; readonly index: number }
-  /** What the x axis of the charts can be. */
+  /** Chooses the x axis of the charts. */
   | ({ readonly kind: 'x-axis' } & MenuState)
-  /** `keys`: the parameters that may be on the axes of the heatmap. */
+  /** `keys`: parameters that can be on the axes of the heatmap. */
   | ({ readonly kind: 'axes'; readonly keys: readonly string[] } & MenuState)
   | ({ readonly kind: 'grouping' } & MenuState)
-  /** `order`: all columns there can be, as they stand in the dialog; those that are shown keep this order. */
+  /** `order`: all available columns in the order of the dialog; shown columns keep this order. */
   | ({ readonly kind: 'columns'; readonly order: readonly ColumnId[] } & MenuState)
-  /** `name`: that of a view while it is typed. */
+  /** `name`: the name of a view while it is typed. */
   | ({ readonly kind: 'views'; readonly name: EditedLine | null } & MenuState)
   | FilterDialog
   | PaletteDialog
-  /** New runs that were written in an editor, and what submitting them would do. */
+  /** Shows new runs written in an editor, and what submitting them would do. */
   | { readonly kind: 'draft'; readonly draft: Draft; readonly top: number }
   | SearchDialog
   | WallFilterDialog
   | ConfirmDialog;
 
 /**
- * A question before an order. `detail`: what will happen, in words. `yes`: the keys that agree; never the key that asked, which
- * may come twice by a slip.
+ * A question before a request. `detail`: what will happen, in words. `yes`: the keys that confirm; never the key that asked, which
+ * may be pressed twice by accident.
  */
 export type ConfirmDialog = {
   readonly kind: 'confirm';
@@ -175,7 +172,7 @@ export type ConfirmDialog = {
   readonly order: Effect;
 };
 
-/** A word to the person in the footer, until the next key. */
+/** A message in the footer, shown until the next key. */
 export type Note = { readonly text: string; readonly tone: 'dim' | 'good' | 'warn' | 'bad' };
 
 export type { Effect, WindowEffect } from './effect.js';

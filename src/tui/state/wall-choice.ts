@@ -3,22 +3,25 @@ import type { EditedLine } from './line-editor.js';
 
 /** What is shown of the charts of an open run or group. */
 export type WallChoice = {
-  /** The marked metric; null: the one of the window. */
+  /** The marked metric; null: that of the window. */
   readonly at: string | null;
-  /** Whether the marked one has the pane to itself. */
+  /** Whether the marked metric fills the pane. */
   readonly isZoomed: boolean;
-  /** Words that the names of the metrics shown have in them. */
+  /** Words that the names of shown metrics must contain. */
   readonly filter: string;
-  /** Metrics beside which those that show the same have charts of their own. */
+  /** Metrics whose alike metrics have charts of their own. */
   readonly opened: readonly string[];
 };
 
 export const initialWallChoice: WallChoice = { at: null, isZoomed: false, filter: '', opened: [] };
 
-/** All metrics in their order, and of each the first that shows the same. */
+/** All metrics in order, and for each the first one that is alike. */
 export type WallMetrics = { readonly metrics: readonly string[]; readonly firstOf: ReadonlyMap<string, string> };
 
-/** A chart of the wall. `alike`: the others that it stands for; `family`: what all of them go by; `isOpened`: they stand beside it. */
+/**
+ * A chart of the wall. `alike`: the other metrics that it represents; `family`: their common name; `isOpened`: they have their own
+ * charts beside it.
+ */
 export type WallTile = {
   readonly metric: string;
   readonly alike: readonly string[];
@@ -26,10 +29,10 @@ export type WallTile = {
   readonly isOpened: boolean;
 };
 
-/** The filter of the charts while it is typed. `before`: what it was. */
+/** The filter of the charts while it is typed. `before`: the previous filter. */
 export type WallFilterDialog = { readonly kind: 'wall-filter'; readonly line: EditedLine; readonly before: string };
 
-/** The metrics whose names have all the words in them, in whatever case. */
+/** Metrics whose names contain all the words, ignoring case. */
 export function filteredMetrics(metrics: readonly string[], filter: string): readonly string[] {
   const words = filter
     .toLowerCase()
@@ -39,7 +42,7 @@ export function filteredMetrics(metrics: readonly string[], filter: string): rea
   return metrics.filter((metric) => words.every((word) => metric.toLowerCase().includes(word)));
 }
 
-/** The charts that the filter leaves: one for all metrics that show the same, where the first of them is. */
+/** The charts that match the filter: one for all metrics that are alike, in the place of the first. */
 export function wallTiles({ metrics, firstOf }: WallMetrics, { filter, opened }: WallChoice): WallTile[] {
   const shown = filteredMetrics(metrics, filter);
   const families = groupBy(shown, (metric) => firstOf.get(metric) ?? metric);
@@ -52,7 +55,10 @@ export function wallTiles({ metrics, firstOf }: WallMetrics, { filter, opened }:
   });
 }
 
-/** Position of the marked metric, or of the chart that stands for it: the one chosen on the wall, that of the window, or else the first. */
+/**
+ * Position of the marked metric or of the chart that represents it: the one chosen on the wall, otherwise that of the window,
+ * otherwise the first.
+ */
 export function wallPosition(tiles: readonly WallTile[], { at }: WallChoice, metric: string | null): number {
   const placeOf = (name: string | null): number =>
     tiles.findIndex((tile) => tile.metric === name || (name !== null && tile.alike.includes(name)));

@@ -5,7 +5,7 @@ import type { UiState } from '../../state/ui-state.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import { chosenBy, countedRuns, namesOf } from './palette-runs.js';
 
-/** What a person notes of runs: of those of a query, else of the marked ones, else of the selection. */
+/** Commands that annotate runs: those of a query, otherwise the marked ones, otherwise the selection. */
 export const annotationEntries: readonly PaletteEntry[] = [
   {
     ...{ name: 'star', takes: '[runs]', help: 'star runs; clean leaves them alone', command: 'star', words: null },
@@ -53,7 +53,7 @@ function readTags(rest: string, ui: UiState, at: KeyContext): Reading {
   return reading(`tag ${signed}:`, 'Tagging', query, { ui, at, change: { add: having('+'), remove: having('-') } });
 }
 
-/** Tags there are, so that one need not be remembered. */
+/** Existing tags, so that users need not remember them. */
 function known({ runs }: KeyContext): string {
   const tags = [...new Set(runs.flatMap(({ annotation }) => annotation?.tags ?? []))];
   return tags.length === 0 ? '' : ` There are ${cleanText(shortened(tags.join(', ')))}.`;
@@ -67,7 +67,7 @@ function readNote(rest: string, ui: UiState, at: KeyContext): Reading {
   return reading('note on', 'Writing a note on', '', { ui, at, change: { note: text } });
 }
 
-/** Whom it will be written on, and what stands there now. */
+/** The runs that will be annotated, and their current annotation. */
 function present(ui: UiState, at: KeyContext): string {
   const chosen = chosenBy('', ui, at);
   if (chosen.kind === 'problem') return chosen.said;

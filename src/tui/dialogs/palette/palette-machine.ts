@@ -82,7 +82,7 @@ function draining(drained: boolean): Read {
   };
 }
 
-/** `0`, `0,1`, `0 1`; null: something else. */
+/** Parses `0`, `0,1` or `0 1`; null: anything else. */
 function indexesIn(text: string): number[] | null {
   const parts = text.split(/[\s,]+/).filter((part) => part !== '');
   return parts.every((part) => /^\d{1,4}$/.test(part)) ? [...new Set(parts.map(Number))] : null;
@@ -107,7 +107,7 @@ function readStop(rest: string, _ui: UiState, at: KeyContext): Reading {
 function readExport(rest: string, _ui: UiState, at: KeyContext): Reading {
   const sweep = rest === '' ? sweepAt(at) : at.sweeps.find(({ name }) => name === rest);
   if (sweep === undefined) return problem(`There is no sweep ${rest}; there are ${sweepNames(_ui, at).join(', ')}.`);
-  // The folder that holds the sweeps is the one above that of the sweep.
+  // The runs directory is the parent of the sweep's directory.
   const runs = sweep.directory.replace(/[/\\][^/\\]*$/, '');
   const text = `In a shell: memrl-tui export ${sweep.name} --runs ${runs} > ${sweep.name}.csv`;
   return { kind: 'ready', said: text, act: (ui) => ({ ui: { ...ui, note: { text, tone: 'good' } } }) };

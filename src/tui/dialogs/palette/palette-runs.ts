@@ -20,7 +20,7 @@ import type { RunSummary } from '../../state/port.js';
 import { capital, refusalWithKeys } from '../../keys/run-verb-handler.js';
 import type { UiState } from '../../state/ui-state.js';
 
-/** The verbs that act on runs: on those of a query, else on the marks, else on the selection. */
+/** Verbs that act on runs: those of a query, otherwise the marked ones, otherwise the selection. */
 export const runEntries: readonly PaletteEntry[] = runVerbNames.map((verb): PaletteEntry => {
   const { help, takesNumber } = rowOf(verb);
   const command = keyedVerbs.find((each) => each === verb) ?? null;
@@ -55,7 +55,7 @@ function read(order: RunOrder, query: string, ui: UiState, at: KeyContext): Read
   return {
     kind: 'ready',
     said,
-    // Enter has asked.
+    // The confirmation dialog opens after Enter.
     act: (now) => ({ ui: { ...now, dialog: { kind: 'confirm', question, detail, yes: ['y'], order: effect } } }),
   };
 }
@@ -69,7 +69,7 @@ function runEffect(order: RunOrder, on: Pick<RunEffect, 'ids' | 'what'>): RunEff
 type ChosenRuns = { readonly kind: 'runs'; readonly runs: readonly RunSummary[]; readonly by: string };
 type Chosen = ChosenRuns | Extract<Reading, { kind: 'problem' }>;
 
-/** The runs of a query; without one the marked runs, the selected run, or what is shown of the selected group. */
+/** Runs matching a query; without one the marked runs, the selected run, or the shown runs of the selected group. */
 export function chosenBy(query: string, ui: UiState, at: KeyContext): Chosen {
   if (query.trim() !== '') return queried(query, at);
   if (ui.marks.size > 0) return { kind: 'runs', runs: at.runs.filter(({ id }) => ui.marks.has(id)), by: '(marked)' };

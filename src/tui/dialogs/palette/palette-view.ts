@@ -17,7 +17,7 @@ import { type Offer, offerFor } from '../../state/prompt.js';
 import type { UiState } from '../../state/ui-state.js';
 import { type SortBy, sortsFor, sortWords } from '../../state/sort.js';
 
-/** Commands that choose one of some words: what the list and the charts show, and how the window looks. */
+/** Commands with a choice of words: what the list and the charts show, and how the window looks. */
 const choiceEntries: readonly PaletteEntry[] = [
   choice({
     ...{
@@ -106,7 +106,7 @@ const choiceEntries: readonly PaletteEntry[] = [
   }),
 ];
 
-/** `index`: the chosen row; null: none yet. */
+/** What the palette shows for a line. `index`: the chosen row; null: none yet. */
 export function paletteView(line: EditedLine, index: number, ui: UiState, at: KeyContext): PaletteView {
   const { name, rest } = divided(line.text);
   const entry = rest === null ? undefined : paletteEntries.find((each) => each.name === name);
@@ -123,20 +123,20 @@ export function paletteView(line: EditedLine, index: number, ui: UiState, at: Ke
 
 const hint = 'Type a command. It acts on the marked runs, the selection, or a query after it: hold group:A';
 
-/** Commands that what was typed may stand for: by their name, and after these by a word of what they do. */
+/** Commands that match the typed text: first by name, then by a word of their description. */
 export function matching(typed: string): readonly PaletteEntry[] {
   const word = typed.trim();
   if (word === '') return paletteEntries;
   return ranked(word, paletteEntries, ({ name, help }) => fuzzyScore(word, name) ?? inHelp(word, help));
 }
 
-/** Less than any match of the name is worth. */
+/** Score of a match in the description, lower than that of any match in the name. */
 function inHelp(word: string, help: string): number | null {
   const at = help.toLowerCase().indexOf(word.toLowerCase());
   return at < 0 || word.length < 3 ? null : -100 - at / 1000;
 }
 
-/** The name and what follows it; `rest` null: no blank was typed after the name yet. */
+/** Splits the line into name and arguments; `rest` null: no space has been typed after the name. */
 function divided(text: string): { name: string; rest: string | null } {
   const [, name, rest] = /^\s*(\S+)\s([^]*)$/.exec(text) ?? [];
   return name === undefined ? { name: text.trim(), rest: null } : { name, rest: rest! };
@@ -158,7 +158,7 @@ function offered(entry: PaletteEntry, line: EditedLine, ui: UiState, at: KeyCont
   return { ...offer, from: from + offer.from };
 }
 
-/** What only makes sense as a key, or stands in the palette under another name. */
+/** Commands that only make sense as keys, or have another name in the palette. */
 const unnamed: ReadonlySet<Command> = new Set([
   ...([
     'up',
@@ -180,7 +180,7 @@ const unnamed: ReadonlySet<Command> = new Set([
   ),
 ]);
 
-/** Every command by name: first those that act on runs, on the machine and on the view, then what only has a key. */
+/** Every command by name: first those for runs, the machine and the view, then those that only have a key. */
 export const paletteEntries: readonly PaletteEntry[] = [
   ...runEntries,
   ...annotationEntries,
@@ -204,11 +204,11 @@ function keyed(): PaletteEntry[] {
 
 type Choice = Pick<PaletteEntry, 'name' | 'takes' | 'help' | 'command'> & {
   readonly words: (ui: UiState, at: KeyContext) => readonly string[];
-  /** Other words that there are too many of to be offered. Absent: there are none. */
+  /** Further valid words that are too many to offer. Absent: none. */
   readonly isWord?: (word: string) => boolean;
-  /** What has to follow a word that is only begun; null: it is not. */
+  /** What must follow an incomplete word; null: the word is complete. */
   readonly opens?: (word: string) => string | null;
-  /** `word`: one of these. */
+  /** `word`: one of the valid words. */
   readonly choose: (ui: UiState, at: KeyContext, word: string) => Pressed;
 };
 
@@ -226,7 +226,7 @@ function choice({ choose, words, isWord, opens, ...entry }: Choice): PaletteEntr
   return { ...entry, words, queryAt: null, read };
 }
 
-/** An order by the value that goes is one by the value that comes. */
+/** Chooses which value the list shows. If the list was sorted by the previous value, it is sorted by the new one. */
 function chooseValue(ui: UiState, { runs }: KeyContext, word: string): Pressed {
   const values = valueColumns(word)!;
   if (values.includes('best') && runs.every(({ best }) => best === undefined)) {
@@ -253,7 +253,7 @@ function groupChoices(runs: readonly RunSummary[]): GroupBy[] {
   return [{ kind: 'group' }, { kind: 'state' }, { kind: 'gpu' }, ...varying(runs), { kind: 'error' }, { kind: 'none' }];
 }
 
-/** The parameters that are not the same for all runs. */
+/** Parameters that differ between runs. */
 function varying(runs: readonly RunSummary[]): GroupBy[] {
   const first = new Map<string, string>();
   const keys = new Set<string>();

@@ -17,7 +17,7 @@ import { closedDialog, type DialogModule, type DialogProps } from '../dialog-mod
 import type { PaletteEntry, PaletteView } from './palette-entry.js';
 import { paletteView } from './palette-view.js';
 
-/** Any command by its name, on the selection, the marks or a query. */
+/** Runs any command by name, on the selection, the marked runs or a query. */
 export const palette: DialogModule<'palette'> = {
   press,
   hints: () => [
@@ -53,7 +53,7 @@ function press(ui: UiState, dialog: PaletteDialog, key: string, at: KeyContext):
   }
 }
 
-/** The first row is chosen where Enter takes it: among commands and words, but not in a query. */
+/** Updates the typed line. Chooses the first row among commands and words, where Enter takes it, but not in a query. */
 function typed(ui: UiState, line: EditedLine, at: KeyContext): Pressed {
   const view = paletteView(line, 0, ui, at);
   const index = view.kind === 'commands' || view.entry.words !== null ? 0 : -1;
@@ -72,7 +72,7 @@ function chosen(ui: UiState, dialog: PaletteDialog, index: number, view: Palette
   return { ui: { ...ui, dialog: { ...dialog, index: next, isRefused: false } } };
 }
 
-/** Writes the chosen row out: the name of a command, or the next word of what follows it. */
+/** Completes the line with the chosen row: the name of a command, or the next word of its arguments. */
 function complete(ui: UiState, { line, index }: PaletteDialog, view: PaletteView, at: KeyContext): Pressed {
   const word = rowsOf(view)[Math.max(0, index)];
   if (word === undefined) return refuse(ui, 'No completion.');
@@ -95,10 +95,10 @@ function enter(ui: UiState, dialog: PaletteDialog, view: PaletteView, at: KeyCon
 
 const widest = 96;
 const mostRows = 12;
-/** Rows of the prompt, of what is said of it, and of the rule. */
+/** Rows of the prompt, its explanation, and the rule. */
 const headRows = 4;
 
-/** The prompt, what Enter would do, and the commands or words to choose from. It keeps its size while one types. */
+/** The prompt, what Enter would do, and the commands or words to choose from. Keeps its size while the user types. */
 function PaletteBox({ dialog, size }: DialogProps<'palette'>) {
   const view = useModel((model) => model.palette);
   const keys = useModel(({ ui }) => ui.keys);
@@ -127,7 +127,7 @@ function PaletteBox({ dialog, size }: DialogProps<'palette'>) {
 
 type SaidProps = { readonly view: PaletteView; readonly isRefused: boolean; readonly width: number };
 
-/** Two rows, whether one would do or not. */
+/** Always two rows, even if one would suffice. */
 function Said({ view: { reading }, isRefused, width }: SaidProps) {
   return (
     <Box height={2} flexShrink={0} paddingLeft={2}>
