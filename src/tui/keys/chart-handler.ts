@@ -5,10 +5,10 @@ import { type Handler, opens, type Pressed, refuse, type KeyContext } from './ke
 import type { UiState } from '../state/ui-state.js';
 import { spreadNames } from '../widgets/chart/chart-legend.js';
 
-/** Weights of the exponential mean, in the order in which the key goes through them. */
+/** Weights of the exponential mean, in the order in which the key cycles through them. */
 const smoothings = [0, 0.6, 0.9, 0.97];
 
-/** One thing that can be chosen of the charts. `key`: its letter in the menu of charts; `now`: how it is, in a word or two. */
+/** One setting of the charts. `key`: its letter in the menu of charts; `now`: its present value in a word or two. */
 export type ChartOption = {
   readonly name: string;
   readonly key: string;
@@ -18,7 +18,7 @@ export type ChartOption = {
   readonly act: Handler;
 };
 
-/** What has no key but its letter in the menu. */
+/** Settings that have no key besides their letter in the menu. */
 export const chartOptions: readonly ChartOption[] = [
   {
     ...{ name: 'spread', key: 'a', label: 'seeds', act: nextSpread },
@@ -53,7 +53,7 @@ function percent(part: number): number {
   return Math.round(part * 100);
 }
 
-/** The keys of every chart. `shorts`: what the footer of a screen says of them. */
+/** The keys of every chart. `shorts`: the words for them in a screen's footer. */
 export function chartRows(shorts: Partial<Record<ChartCommand, Pick<KeyRow, 'short' | 'worth'>>>): KeyRow[] {
   const row = (command: ChartCommand, key: string, help: string, act: Handler): KeyRow => ({
     ...{ command, keys: [key], help, group: 'charts', act },
@@ -74,7 +74,7 @@ export function chartRows(shorts: Partial<Record<ChartCommand, Pick<KeyRow, 'sho
   ];
 }
 
-/** What the key goes through, and what is said of it. */
+/** Values that the key cycles through, with their descriptions. */
 const yAxes: readonly (readonly [ChartChoice['isLogY'], string])[] = [
   [null, 'logarithmic where values span a factor of 10,000, else linear'],
   [true, 'logarithmic'],
@@ -97,7 +97,7 @@ const smooth: Handler = (ui) => {
   return chooseChart(ui, { smoothing }, text);
 };
 
-/** What stands for seeds: the comparison has a choice of its own. */
+/** How seeds are drawn; the comparison has its own setting. */
 function spreadOf({ screen, chart, compare }: UiState): Spread {
   return screen.kind === 'compare' ? compare.spread : chart.spread;
 }
@@ -126,16 +126,16 @@ function next<T>(all: readonly T[], current: T): T {
   return all[(all.indexOf(current) + 1) % all.length]!;
 }
 
-/** The charts drawn another way, and in words how. */
+/** Changes chart settings and shows the change in words. */
 function chooseChart(ui: UiState, change: Partial<ChartChoice>, text: string): Pressed {
   return { ui: { ...ui, chart: { ...ui.chart, ...change }, note: { text, tone: 'dim' } } };
 }
 
-/** The smallest part of the x range that can be shown. */
+/** Smallest part of the x range that can be shown. */
 const leastPart = 1 / 4096;
 const whole = { from: 0, to: 1 };
 
-/** Half of what is shown, around the cursor or the middle. */
+/** Halves the visible range around the cursor or its middle. */
 function zoomIn(ui: UiState, at: KeyContext): Pressed {
   if (at.charts === 0) return refuse(ui, 'There is no chart to zoom into; select a run that has started.');
   const { from, to } = ui.chart.zoom ?? whole;
@@ -152,14 +152,14 @@ function zoomOut(ui: UiState): Pressed {
   return { ui: { ...ui, chart: { ...ui.chart, zoom: wider } } };
 }
 
-/** All of the charts again, without a cursor; null: that is how they are. */
+/** Resets zoom and cursor; null: both are reset already. */
 export function unzoomed(ui: UiState): Pressed | null {
   const { zoom, cursor } = ui.chart;
   if (zoom === null && cursor === null) return null;
   return chooseChart(ui, { zoom: null, cursor: null }, zoom === null ? 'Cursor off.' : 'All of the chart is shown.');
 }
 
-/** What was zoomed into and pointed at belongs to the charts of one run or group, and one metric: on others it is let go. */
+/** Resets zoom and cursor if the selection or the metric has changed, since they belong to one run or group and one metric. */
 export function withOwnZoom(
   before: UiState,
   after: UiState,
@@ -173,20 +173,23 @@ export function withOwnZoom(
   return { ...after, chart: { ...after.chart, zoom: null, cursor: null } };
 }
 
-/** A part of that size as nearly around a place as the whole allows. */
+/** A range of the given size, as close around a position as the whole allows. */
 function partAround(middle: number, size: number): { from: number; to: number } {
   const from = Math.min(1 - size, Math.max(0, middle - size / 2));
   return { from, to: from + size };
 }
 
-/** Steps of the cursor from one end of what is shown to the other, and those of a page. */
+/** Steps of the cursor across the visible range, and steps per page. */
 const cursorSteps = 100;
 const pageSteps = 10;
 
-/** Where the cursor of the charts can be sent. */
+/** Ways to move the cursor of the charts. */
 export type CursorMove = 'left' | 'right' | 'page-left' | 'page-right' | 'first' | 'last';
 
-/** Moves the cursor of the charts, and what is shown with it; the first move puts it at the end it comes from. */
+/**
+ * Moves the cursor of the charts and scrolls the visible range if needed. The first move starts from the end opposite to its
+ * direction.
+ */
 export function moveCursor(ui: UiState, move: CursorMove, at: KeyContext): Pressed {
   if (at.charts === 0) return refuse(ui, 'There is no chart to read values from; select a run that has started.');
   const { cursor, zoom } = ui.chart;
@@ -206,7 +209,7 @@ export function moveCursor(ui: UiState, move: CursorMove, at: KeyContext): Press
   return { ui: { ...ui, chart: { ...ui.chart, cursor: moved, zoom: following(zoom, moved) } } };
 }
 
-/** The part shown moves on when the cursor leaves it. */
+/** Moves the visible range when the cursor leaves it. */
 function following(zoom: ChartChoice['zoom'], cursor: number): ChartChoice['zoom'] {
   if (zoom === null || (cursor >= zoom.from && cursor <= zoom.to)) return zoom;
   const size = zoom.to - zoom.from;

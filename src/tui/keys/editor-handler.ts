@@ -8,7 +8,7 @@ export const copyCommand: Handler = (ui, at) =>
 
 export const cloneRun: Handler = (ui, at) => withRun(ui, at, 'clone', (run) => ({ ui, order: { type: 'clone', run } }));
 
-/** A shell where the selected run keeps its files; for a group, where its sweep does. */
+/** Opens a shell in the directory of the selected run, or, for a group, of its sweep. */
 export const openShell: Handler = (ui, at) => {
   const node = at.rows[at.index];
   if (node?.kind === 'run') {

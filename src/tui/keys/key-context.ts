@@ -8,44 +8,44 @@ import type { Branch, BranchIndex, TreeNode } from '../model/tree/branch-index.j
 import type { VaryingParameters } from '../model/varying-parameters.js';
 import type { XChoice } from '../widgets/chart/x-axis.js';
 
-/** What a key press may need to know about what is on the screen. */
+/** What key handlers need to know about the screen. */
 export type KeyContext = {
   readonly rows: readonly TreeNode[];
-  /** All runs of the sweeps shown, whatever the filter says. */
+  /** All runs of the shown sweeps, whatever the filter. */
   readonly runs: readonly RunSummary[];
   readonly sweeps: readonly SweepSummary[];
   readonly status: FleetStatus;
-  /** Position of the selection in `rows`; 0 when there are none. */
+  /** Position of the selection in `rows`; 0 if there are none. */
   readonly index: number;
   readonly groups: readonly Branch[];
   /** Groups and subgroups by key. */
   readonly branches: BranchIndex;
-  /** Rows of the list, and lines of a text screen, that are seen at once. */
+  /** Number of visible rows of the list, or lines of a text screen. */
   readonly page: number;
   readonly metrics: readonly string[];
   readonly metric: string | null;
   readonly isFolded: (branch: Branch) => boolean;
   /** Columns of the whole screen. */
   readonly width: number;
-  /** Charts of the selection, and what their x axis can be. */
+  /** Number of charts of the selection. `xChoices`: their possible x axes. */
   readonly charts?: number;
   readonly xChoices?: readonly XChoice[];
-  /** The metrics of the selection, as the wall of charts has them. */
+  /** Metrics of the selection as shown on the wall of charts. */
   readonly wall?: () => WallMetrics;
-  /** What the runs can be grouped by, and what tells them apart; computed when it is asked for. */
+  /** What runs can be grouped by, and the parameters that differ between them; computed on request. */
   readonly groupChoices?: () => readonly GroupChoice[];
-  /** The sweeps there are, to be shown instead. */
+  /** The sweeps that can be shown. */
   readonly sweepChoices?: () => readonly SweepChoice[];
   readonly variety?: () => VaryingParameters;
   /** Unix ms. */
   readonly now: number;
-  /** What only the keys of the shown screen look at; its data gives it, and its table knows what it is. */
+  /** Data that only the keys of the shown screen use; the screen provides it and knows its type. */
   readonly own: unknown;
-  /** How the key of a command is shown to a person. */
+  /** How the key of a command is shown to the user. */
   readonly keyOf: (command: Command) => string;
 };
 
-/** `command`: what is to be done next, as if its key had been pressed. `opens`: the dialog that comes up, if it can. */
+/** `command`: to be run next, as if its key had been pressed. `opens`: the dialog to open, if possible. */
 export type Pressed = {
   readonly ui: UiState;
   readonly order?: Effect;
@@ -53,10 +53,10 @@ export type Pressed = {
   readonly opens?: OpenedByKey;
 };
 
-/** Dialogs that a key opens. */
+/** Dialogs that are opened by a key. */
 export type OpenedByKey = Exclude<Dialog['kind'], 'none' | 'search' | 'wall-filter' | 'confirm' | 'draft' | 'axes'>;
 
-/** What one key does, wherever it is pressed. */
+/** Handles one key, whatever has the focus. */
 export type Press = (ui: UiState, key: string, at: KeyContext) => Pressed;
 
 export function refuse(ui: UiState, why: string): Pressed {
@@ -70,7 +70,7 @@ export function isMovement(command: Command | undefined): command is Movement {
   return (movements as readonly (Command | undefined)[]).includes(command);
 }
 
-/** How far a movement goes, in rows; the ends are far enough for any list. */
+/** Distance of a movement in rows; first and last are far enough for any list. */
 export function distance(movement: Movement, page: number): number {
   const distances: Record<Movement, number> = {
     up: -1,
@@ -83,7 +83,7 @@ export function distance(movement: Movement, page: number): number {
   return distances[movement];
 }
 
-/** What a command does to the window. `key`: the one that was pressed. */
+/** What a command does to the window. `key`: the pressed key. */
 export type Handler = (ui: UiState, at: KeyContext, key: string) => Pressed;
 
 /** The handler of a key that opens a dialog. */

@@ -4,28 +4,28 @@ import type { Command } from '../state/command.js';
 import type { KeyPreset } from '../state/preferences-port.js';
 import type { UiState } from '../state/ui-state.js';
 
-/** What a key has to do with. The help stands in this order. */
+/** Topics of keys, in the order of the help. */
 export const keyGroups = ['move', 'runs', 'list', 'charts', 'log', 'window'] as const;
 export type KeyGroup = (typeof keyGroups)[number];
 
-/** A word or two for the footer; null: the footer has better things to say. */
+/** A word or two for the footer; null: the key is left out. */
 export type Short = string | ((model: WindowModel) => string | null);
 
-/** One key of a screen, or of the whole window: what it is called and what it does. A key that cannot act says why in `act`. */
+/** One key of a screen or of the whole window. If it cannot act, `act` gives the reason. */
 export type KeyRow = {
   readonly command: Command;
-  /** Names of keys as `keyNames` gives them. */
+  /** Key names as in `keyNames`. */
   readonly keys: readonly string[];
-  /** How the key is shown to a person, if not by the name of the first. */
+  /** How the key is shown to the user; default: the first name. */
   readonly shown?: string;
-  /** The keys of the vim preset, where they are others. */
+  /** The keys of the vim preset, if they differ. */
   readonly vim?: { readonly keys: readonly string[]; readonly shown: string };
   readonly help: string;
   readonly group: KeyGroup;
   readonly short?: Short;
-  /** How the footer shows it where its word stands for several keys: `↑↓`. */
+  /** How the footer shows the key if its word stands for several keys: `↑↓`. */
   readonly hint?: string;
-  /** How long its word stays in a footer that gets narrow; 1 unless it is given. */
+  /** Hints worth more stay longer in a narrow footer; default: 1. */
   readonly worth?: number;
   readonly act: Handler;
 };
@@ -33,13 +33,13 @@ export type KeyRow = {
 /** The keys of one screen. */
 export type KeyTable = {
   readonly rows: readonly KeyRow[];
-  /** What a person most likely asks about there: it stands first in the help. Absent: runs. */
+  /** The topic that comes first in the help of this screen. Absent: runs. */
   readonly about?: (ui: UiState) => KeyGroup;
-  /** Why a key that another screen has does nothing on this one. */
+  /** Why a key of another screen does nothing on this one. */
   readonly refusal: (elsewhere: Binding, ui: UiState, at: KeyContext) => string;
 };
 
-/** A row as it is in one preset. */
+/** A row with the keys of one preset. */
 export type Binding = KeyRow & { readonly shown: string };
 
 export function inPreset(row: KeyRow, preset: KeyPreset): Binding {
@@ -47,5 +47,5 @@ export function inPreset(row: KeyRow, preset: KeyPreset): Binding {
   return { ...row, shown: row.shown ?? row.keys[0]!, ...(preset === 'vim' ? vim : undefined) };
 }
 
-/** Worth of what leads on or out: it is never left out of the footer. */
+/** Worth of hints that are never left out of the footer because they lead on or out. */
 export const always = Infinity;

@@ -10,16 +10,16 @@ import { type Branch, kindWord } from '../model/tree/branch-index.js';
 export type Target =
   | {
       readonly kind: 'runs';
-      /** Those of the chosen for which the verb makes sense; at least one. */
+      /** Those of the chosen runs to which the verb applies; at least one. */
       readonly runs: readonly RunSummary[];
       /** `A_x_s0`, `12 runs of A`, `9 of the 12 marked runs`. */
       readonly what: string;
-      /** What a question has to add: `, 3 of them not shown by the filter`; mostly nothing. */
+      /** An addition to the question: `, 3 of them hidden by the filter`; usually empty. */
       readonly caution: string;
     }
   | { readonly kind: 'none'; readonly why: string };
 
-/** What a verb acts on as a key for one run: the marks while there are any, else the selected run. */
+/** The runs that the key for single runs acts on: the marked ones if there are any, otherwise the selected run. */
 export function targetOf(verb: PlainVerb, key: string, ui: UiState, at: KeyContext): Target {
   if (ui.marks.size > 0) return markedTarget(verb, ui, at);
   const node = at.rows[at.index];
@@ -30,8 +30,8 @@ export function targetOf(verb: PlainVerb, key: string, ui: UiState, at: KeyConte
 }
 
 /**
- * What a verb acts on as a key for a group: what of the selection's group or subgroup is shown. What a breaker holds is let go as a
- * whole, also where the selection has nothing to do with it.
+ * The runs that the key for groups acts on: the shown runs of the selection's group or subgroup. Runs held by a breaker are
+ * released together, even if the selection holds none of them.
  */
 export function groupTargetOf(verb: PlainVerb, ui: UiState, at: KeyContext): Target {
   const branch = branchAt(at);
@@ -44,7 +44,10 @@ export function groupTargetOf(verb: PlainVerb, ui: UiState, at: KeyContext): Tar
   return { kind: 'runs', runs, what: `${counted(runs.length, 'run')} of ${branch.label}`, caution };
 }
 
-/** All that the breaker holds in the groups of these runs, or of none of them anywhere; none where a person holds one of them. */
+/**
+ * All runs held by a breaker in the groups of these runs, or in any group if there are none; empty if one of these runs is held by
+ * a user.
+ */
 function heldByBreaker(runs: readonly RunSummary[], { runs: all }: KeyContext): readonly RunSummary[] {
   if (!runs.every(isHeldByBreaker)) return [];
   const groups = new Set(runs.map(({ sweep, group }) => `${sweep}/${group}`));
@@ -68,7 +71,7 @@ function markedRuns(count: number): string {
   return count === 1 ? '1 marked run' : `${count} marked runs`;
 }
 
-/** The selected branch, or the group or subgroup the selected run is in. */
+/** The selected branch, or the group or subgroup that contains the selected run. */
 function branchAt({ rows, index, branches }: KeyContext): Branch | null {
   const node = rows[index];
   if (node?.kind !== 'run') return node ?? null;

@@ -2,10 +2,10 @@ import { distance, type KeyContext, type Movement, type Pressed } from './key-co
 import type { UiState } from '../state/ui-state.js';
 import type { KeyRow, Short } from './key-row.js';
 
-/** What a movement does on a screen. */
+/** How a screen handles a movement. */
 type Move = (ui: UiState, movement: Movement, at: KeyContext) => Pressed;
 
-/** ↑ and ↓, a page, and the ends. `short`: what the footer calls ↑ and ↓. */
+/** Keys for ↑ and ↓, pages, and the ends. `short`: the word for ↑ and ↓ in the footer. */
 export function movementRows(move: Move, short: Short): KeyRow[] {
   const row = (command: Movement, keys: Pick<KeyRow, 'keys' | 'shown' | 'vim'>, help: string): KeyRow => ({
     ...{ command, ...keys, help, group: 'move' },
@@ -38,7 +38,7 @@ export const enterKey = { keys: ['enter'], shown: 'Enter' } as const;
 export const tabKey = { keys: ['tab'], shown: 'Tab' } as const;
 export const escapeKey = { keys: ['escape'], shown: 'Esc' } as const;
 
-/** Where a movement leads from a place among `length` rows or lines. */
+/** The position after a movement among `length` rows or lines. */
 export function placeAfter(
   from: number,
   movement: Movement,

@@ -22,10 +22,10 @@ import type { KeyPreset } from '../state/preferences-port.js';
 import type { UiState } from '../state/ui-state.js';
 import { shortDuration } from '../../text/duration.js';
 
-/** What a person looks for first stays longest in the footer. */
+/** Worths of hints; the verbs that users look for first stay longest in the footer. */
 const worths: Partial<Record<VerbCommand, number>> = { kill: 6, resume: 5, 'resume-group': 4, 'pause-group': 1 };
 
-/** The keys that act on runs: all of them do what the table of run verbs says. The small letter is for runs, the large one for the group. */
+/** The keys that act on runs, from the table of run verbs. The small letter is for runs, the capital letter for the group. */
 export const verbRows: readonly KeyRow[] = keyedVerbs.flatMap((verb): KeyRow[] => {
   const { key, vim, run, group }: VerbKeys = runVerbs[verb].keys;
   const row = (
@@ -55,7 +55,7 @@ export const verbRows: readonly KeyRow[] = keyedVerbs.flatMap((verb): KeyRow[] =
   ];
 });
 
-/** What the key would do now, for the footer: the verb or what undoes it, `resume group`; null: nothing. */
+/** What the key would do now, for the footer: the verb, or the verb that undoes it; null: nothing. */
 function shortFor(verb: KeyedVerb, isOfGroup: boolean): Short {
   const { undo } = rowOf(verb);
   const verbs = undo === null ? [verb] : [verb, undo];
@@ -80,12 +80,12 @@ function markedAmong({ groups, ui: { marks } }: WindowModel): readonly RunSummar
 
 const marked = new Memoized<readonly RunSummary[]>();
 
-/** The row under the cursor stays the selected one, even if it goes out of the filter because of what is done to it. */
+/** Keeps the row under the cursor selected, even if the action removes it from the filter. */
 function withSelection(ui: UiState, { rows, index }: KeyContext): UiState {
   return { ...ui, selected: rows[index]?.key ?? ui.selected, index };
 }
 
-/** A key that was pressed for a verb. `on`: the runs it means, if a verb makes sense for them. */
+/** A verb whose key was pressed. `on`: the runs it acts on, or why there are none. */
 type Asked = {
   readonly verb: KeyedVerb;
   readonly key: string;
@@ -93,7 +93,7 @@ type Asked = {
   readonly on: (verb: PlainVerb) => Target;
 };
 
-/** While the verb makes sense for any of the runs, the key does that; else it does what undoes it, if anything does. */
+/** Applies the verb if any of the runs allows it, otherwise the verb that undoes it, if there is one. */
 function act(ui: UiState, { verb, key, at, on }: Asked): Pressed {
   const { undo } = rowOf(verb);
   for (const type of undo === null ? [verb] : [verb, undo]) {
@@ -126,7 +126,7 @@ function sent(ui: UiState, { verb, key, at }: Sent, target: Extract<Target, { ki
   return { ui, order: { ...order, undo: `${key} ${runVerbs[undo].does} ${runs.length === 1 ? 'it' : 'them'}` } };
 }
 
-/** A refusal for someone who presses keys: `is held; h releases it`. */
+/** A refusal that names a key: `is held; h releases it`. */
 export function refusalWithKeys(refusal: Refusal, { killAt }: RunSummary, keys: KeyPreset, now: number): string {
   const { why, first, instead } = refusal;
   const countdown = killAt === null ? '' : `, SIGKILL in ${shortDuration(Math.max(0, killAt - now))}`;
@@ -134,13 +134,13 @@ export function refusalWithKeys(refusal: Refusal, { killAt }: RunSummary, keys: 
   return `${why}${countdown}${better === undefined ? '' : `; ${byKey(better, keys)}`}`;
 }
 
-/** `h releases it`, by its own key or the one it shares; else as a word. */
+/** `h releases it` with the verb's own or shared key; without one, the verb as a word. */
 function byKey(verb: PlainVerb, keys: KeyPreset): string {
   const key = keyOfVerb(verb, keys);
   return key === null ? `${verb} it` : `${key} ${runVerbs[verb].does} it`;
 }
 
-/** The key of a verb for one run, or the one that it shares with what it undoes; null: it has none. */
+/** The key of a verb for one run, or the key it shares with the verb it undoes; null: it has none. */
 export function keyOfVerb(verb: PlainVerb, keys: KeyPreset): string | null {
   const keyed = keyedVerbs.find((each) => each === verb || rowOf(each).undo === verb);
   if (keyed === undefined) return null;

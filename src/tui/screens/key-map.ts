@@ -7,7 +7,7 @@ import { windowKeys } from './window-keys.js';
 
 const kinds = Object.keys(screens) as ScreenKind[];
 
-/** The keys of a screen: its own, those that show another screen, and those of the window it has no other use for. */
+/** The keys of a screen: its own, those that show another screen, and those of the window that it does not use itself. */
 function rowsOf(kind: ScreenKind): readonly KeyRow[] {
   const openers = kinds.flatMap((each) => screens[each].opener ?? []);
   return uniqueCommands([...screens[kind].keys.rows, ...openers, ...windowKeys]);
@@ -23,12 +23,12 @@ type Bindings = { readonly rows: readonly Binding[]; readonly byKey: ReadonlyMap
 
 function bindings(rows: readonly KeyRow[], preset: KeyPreset): Bindings {
   const bound = rows.map((row) => inPreset(row, preset));
-  // Where two rows have a key, it is that of the first.
+  // If two rows have the same key, the first one wins.
   const entries = bound.flatMap((row) => row.keys.map((key) => [key, row] as const)).reverse();
   return { rows: bound, byKey: new Map(entries) };
 }
 
-/** Each command once, in the words of the first screen that has it. */
+/** Each command once, as described by the first screen that has it. */
 const allRows = uniqueCommands(kinds.flatMap(rowsOf));
 
 const perScreen = byPreset((preset) => new Map(kinds.map((kind) => [kind, bindings(rowsOf(kind), preset)] as const)));
@@ -39,7 +39,7 @@ export function keysOn(screen: ScreenKind, preset: KeyPreset): readonly Binding[
   return perScreen[preset].get(screen)!.rows;
 }
 
-/** What a key does on a screen; undefined: nothing. */
+/** The binding of a key on a screen; undefined: none. */
 export function bindingFor(screen: ScreenKind, key: string, preset: KeyPreset): Binding | undefined {
   return perScreen[preset].get(screen)!.byKey.get(key);
 }
@@ -49,22 +49,22 @@ export function keyMapOf(preset: KeyPreset): readonly Binding[] {
   return all[preset].rows;
 }
 
-/** What a key asks for on the list, or else on the screen that has it; undefined for a key that is bound to nothing. */
+/** The command of a key on the list, or else on the first screen that has it; undefined for an unbound key. */
 export function commandFor(key: string, preset: KeyPreset = 'default'): Command | undefined {
   return elsewhere(key, preset)?.command;
 }
 
-/** The row of a key on the first screen that has it. */
+/** The binding of a key on the first screen that has it. */
 export function elsewhere(key: string, preset: KeyPreset): Binding | undefined {
   return all[preset].byKey.get(key);
 }
 
-/** How the key of a command is shown to a person. */
+/** How the key of a command is shown to the user. */
 export function keyOf(command: Command, preset: KeyPreset): string {
   return all[preset].rows.find((binding) => binding.command === command)!.shown;
 }
 
-/** The table of keys for the documentation: each meaning of a key once, with the screens on which it has it. */
+/** The table of keys for the documentation: each meaning of a key once, with its screens. */
 export function keyTableMarkdown(): string {
   const code = (key: string): string => `\`${key}\``;
   const meanings = new Map<string, { row: Binding; on: ScreenKind[] }>();

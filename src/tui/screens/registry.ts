@@ -16,23 +16,23 @@ import { sweepKeys, sweepOpener } from './sweep/keys.js';
 import { SweepOverviewReader } from './sweep/sweep-overview-reader.js';
 
 type ScreenEntry<Kind extends ScreenKind, Value> = {
-  /** How the documentation calls it. */
+  /** The name of the screen in the documentation. */
   readonly name: string;
   readonly keys: KeyTable;
-  /** The key that shows it from every other screen; a screen without one is come to from the selection. */
+  /** The key that shows it from every other screen. A screen without one is opened from the selection. */
   readonly opener?: KeyRow;
   readonly data: (tools: ScreenTools) => ScreenData<Kind, Value>;
-  /** Loaded after the first picture, with Ink and React. */
+  /** Loads the component after the first picture, with Ink and React. */
   readonly component: () => Promise<ComponentType<ScreenProps<Value>>>;
 };
 type AnyScreen<Kind extends ScreenKind> = ScreenEntry<Kind, unknown>;
 
-/** Forgets what the data is: a component only ever gets what the data of its own screen has read. */
+/** Erases the type of the data: a component only receives what the data of its own screen has read. */
 function screen<Kind extends ScreenKind, Value>(entry: ScreenEntry<Kind, Value>): AnyScreen<Kind> {
   return entry as unknown as AnyScreen<Kind>;
 }
 
-/** Every screen. A new one is a folder, its state in `UiState`, and a line here. */
+/** All screens. A new one needs a folder, its state in `UiState`, and a line here. */
 export const screens: { readonly [Kind in ScreenKind]: AnyScreen<Kind> } = {
   jobs: screen({
     ...{ name: 'list', keys: jobsKeys, data: jobsData },

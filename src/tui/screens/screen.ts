@@ -8,10 +8,10 @@ import type { MakeSummary } from '../state/summary-port.js';
 import type { Screen, ScreenKind, UiState } from '../state/ui-state.js';
 import type { Size } from '../surface/surface.js';
 
-/** What the data of a screen is put together from, at one moment. */
+/** The inputs from which a screen computes its data. */
 export type ScreenSource<Kind extends ScreenKind = ScreenKind> = {
   readonly ui: UiState;
-  /** The state of this screen, which is the one that is shown. */
+  /** The state of this screen, which is the shown one. */
   readonly screen: Extract<Screen, { kind: Kind }>;
   readonly scene: ListModel;
   /** The selected row of the list. */
@@ -20,46 +20,46 @@ export type ScreenSource<Kind extends ScreenKind = ScreenKind> = {
   readonly history: History;
   /** Unix ms. */
   readonly now: number;
-  /** The room between header and footer, and whether it is a small one (under 80 × 24). */
+  /** Size of the area between header and footer, and whether the terminal is small (under 80 × 24). */
   readonly body: Size;
   readonly isSmall: boolean;
   readonly model: () => WindowModel;
 };
 
-/** What only one screen shows: read while it is shown, by its component alone. */
+/** Data of one screen, read by its component while it is shown. */
 export type ScreenData<Kind extends ScreenKind, Value> = {
   /** The files to read. */
   readonly wanted: (source: ScreenSource<Kind>) => Wanted;
-  /** What there is to draw. The same for as long as nothing of it has changed, if that is dear. */
+  /** What to draw. If that is expensive to compute, the same object while nothing has changed. */
   readonly read: (source: ScreenSource<Kind>) => Value;
-  /** What its keys need to know: the rows of a page, and what its own table looks at. */
+  /** What its keys need to know: the rows of a page, and the data of its own key table. */
   readonly context: (
     source: ScreenSource<Kind>,
   ) => Pick<KeyContext, 'page'> & Partial<Pick<KeyContext, 'own' | 'charts' | 'xChoices'>>;
-  /** The fleet has published something, whether the screen is shown or not. `now`: Unix ms. */
+  /** Called when the fleet has published something, whether the screen is shown or not. `now`: Unix ms. */
   readonly hear?: (fleet: FleetPort, now: number) => void;
-  /** Another screen is shown: what is read in the background can stop. */
+  /** Called when another screen is shown, so that background reading can stop. */
   readonly rest?: () => void;
   readonly close?: () => void;
 };
 
-/** What the data of a screen may need of the window besides. */
+/** What the data of a screen may need of the rest of the window. */
 export type ScreenTools = {
   readonly files: RunFilesPort;
-  /** The table of what the runs of a sweep came to. Absent: there is none. */
+  /** Creates the table of a sweep's results. Absent: there is none. */
   readonly summary?: MakeSummary | undefined;
-  /** Something was read: the screen is to be drawn again. */
+  /** Called when something was read, to redraw the screen. */
   readonly changed: () => void;
   /** Changes the state because of what was found. */
   readonly change: (edit: (ui: UiState) => UiState) => void;
 };
 
-/** What the component of a screen is told. `read`: its data; null once another screen is shown. */
+/** Properties of a screen's component. `read`: returns its data; null once another screen is shown. */
 export type ScreenProps<Value = unknown> = {
   readonly size: Size;
   readonly isSmall: boolean;
   readonly read: () => Value | null;
 };
 
-/** For a screen that is drawn from what the supervisor tells. */
+/** For screens that need only data from the supervisor. */
 export const noFiles: Wanted = { metrics: [], log: null, logLines: 0 };

@@ -4,13 +4,13 @@ import { extendSweep } from '../keys/editor-handler.js';
 import { type KeyContext, opens, type Pressed, refuse } from '../keys/key-context.js';
 import type { UiState } from '../state/ui-state.js';
 
-/** Where the list is, the footer says more of the window. */
+/** A word that the footer shows only on the list. */
 const onList =
   (word: string): Short =>
   ({ ui }) =>
     ui.screen.kind === 'jobs' ? word : null;
 
-/** What a key does on every screen that has no other use for it. */
+/** Keys of every screen that does not use them otherwise. */
 export const windowKeys: readonly KeyRow[] = [
   {
     ...{ command: 'palette', keys: [':'], group: 'window', short: onList('command'), worth: 4, act: opens('palette') },
@@ -27,7 +27,7 @@ export const windowKeys: readonly KeyRow[] = [
   {
     ...{ command: 'more-slots', keys: ['+'], group: 'runs', help: 'add a slot', hint: '+ -' },
     short: ({ ui }) => (ui.screen.kind === 'gpus' ? 'slots' : null),
-    // Whether there are GPUs as well makes no difference to the slots of the CPU.
+    // The number of CPU slots does not depend on whether there are GPUs.
     act: (ui) => ({ ui, order: { type: 'more-slots', by: 1 } }),
   },
   {

@@ -3,7 +3,10 @@ import type { Delta, Sample } from './compare-value.js';
 import { narrowNumber } from '../../../text/numbers.js';
 import { fitLine, type Line, lineWidth, span, type Tone } from '../../surface/span.js';
 
-/** `9.310 ±0.12 n2`, `0.0059 · 4 NaN`, or `0.02…9.31` where nobody says which end is best. `runs`: how many could have a value. */
+/**
+ * `9.310 ±0.12 n2`, `0.0059 · 4 NaN`, or `0.02…9.31` if it is not known which end is best. `runs`: number of runs that could have a
+ * value.
+ */
 export function sampleCell(sample: Sample | null, runs: number): Line {
   if (sample === null) return [span('–', 'faint')];
   const others = notFiniteText(sample);
@@ -19,7 +22,7 @@ export function sampleCell(sample: Sample | null, runs: number): Line {
   return [span(narrowNumber(sample.mean), 'value'), ...spread, ...few];
 }
 
-/** The best of a row or column, told by its sign as well. */
+/** The best cell of a row or column, also marked with a sign. */
 export function bestCell(cell: Line): Line {
   const [value, ...rest] = cell;
   return value === undefined ? cell : [span('● ', 'good'), { ...value, tone: 'good' }, ...rest];
@@ -27,7 +30,7 @@ export function bestCell(cell: Line): Line {
 
 const verdictTones: Record<Delta['verdict'], Tone> = { better: 'good', worse: 'bad', same: 'dim', unknown: 'plain' };
 
-/** `+0.520 +5.6%`; coloured only where the sweep says which way is better. */
+/** `+0.520 +5.6%`; coloured only if the sweep names a direction. */
 export function deltaCell(delta: Delta | null): Line {
   if (delta === null) return [];
   if (delta.absolute === 0) return [span('same', 'dim')];
@@ -47,14 +50,14 @@ function signed(value: number, text: (size: number) => string): string {
   return (value < 0 ? '-' : '+') + text(Math.abs(value));
 }
 
-/** Three digits that count: what a deviation or a difference is worth. */
+/** Three significant digits, the precision of a deviation or a difference. */
 function roughNumber(value: number): string {
   const size = Math.abs(value);
   if (!Number.isFinite(value) || size < 1e-3 || size >= 1000) return narrowNumber(value);
   return String(Number(value.toPrecision(3)));
 }
 
-/** Exactly `width` columns, the spaces on the left. */
+/** Fits a line to exactly `width` columns, with spaces on the left. */
 export function fitLineRight(line: Line, width: number): Line {
   const missing = width - lineWidth(line);
   return missing > 0 ? [span(' '.repeat(missing)), ...line] : fitLine(line, width);

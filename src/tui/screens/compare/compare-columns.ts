@@ -14,10 +14,10 @@ const least = 16;
 const widest = 26;
 const gap = 2;
 
-/** Columns of the table: those that are shown, and the room each has. */
+/** Columns of the table: the visible ones, and their widths. */
 type Frame = { name: number; cell: number; from: number; count: number };
 
-/** The things compared beside each other: the heading that stays, and the lines below it that scroll. */
+/** The subjects beside each other: the fixed heading, and the lines below it that scroll. */
 export function columnsTable(
   comparison: Comparison,
   { at }: Pick<CompareScreen, 'at'>,
@@ -87,7 +87,7 @@ export function summaryWords({ summary, cursor, setting }: Pick<Comparison, 'sum
   return summary === 'at cursor' && cursor !== null ? `at ${cleanText(setting.xKey)} ${narrowNumber(cursor)}` : summary;
 }
 
-/** The values and, below them, how far they are from the baseline. */
+/** The values, and below them their distances from the baseline. */
 function metricRow(metric: ComparedMetric, { subjects, baseline }: Comparison, frame: Frame): Line[] {
   const best = bestOnes(rankedSamples(metric.cells), metric.direction, narrowNumber);
   const values = metric.cells.map((sample, index) => {
@@ -103,7 +103,7 @@ function metricRow(metric: ComparedMetric, { subjects, baseline }: Comparison, f
   return [first, row([span('   to the baseline', 'faint')], shown(deltas, frame), frame)];
 }
 
-/** With an arrow that says which way is better, where that is known. The end of a long name tells more. */
+/** The name with an arrow for the direction, if that is known. A long name keeps its end. */
 export function metricName({ key, direction }: Pick<ComparedMetric, 'key' | 'direction'>, width: number): string {
   const arrow = direction === null ? '' : direction === 'maximize' ? ' ↑' : ' ↓';
   const text = cleanText(key);

@@ -2,7 +2,7 @@ import { type KeyContext, type Pressed, refuse } from '../../keys/key-context.js
 import { chooseSubjects } from './compare-subjects.js';
 import type { UiState } from '../../state/ui-state.js';
 
-/** The cursor begins at the top; what is pinned is measured against, wherever it stands. */
+/** Opens the comparison with the cursor at the top. The pinned baseline applies wherever it is in the list. */
 export function compareSelection(ui: UiState, at: KeyContext): Pressed {
   const { rows, index, groups, branches } = at;
   const { marks } = ui;
@@ -18,7 +18,7 @@ export function pinSelection(ui: UiState, at: KeyContext): Pressed {
   return pin(ui, node.key, node.label, `${at.keyOf('compare')} compares with it.`);
 }
 
-/** Pins the baseline; the same again lets go of it. */
+/** Pins the baseline, or unpins it if it is the same. */
 export function pin(ui: UiState, key: string, label: string, next: string): Pressed {
   const isPinned = key === ui.compare.baseline;
   const text = isPinned ? 'No baseline.' : `Baseline: ${label}; ${next}`;

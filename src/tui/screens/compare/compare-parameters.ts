@@ -9,13 +9,12 @@ import { narrowNumber } from '../../../text/numbers.js';
 
 type Value = RunSummary['parameters'][string];
 
-/** A parameter in which what is compared differs. Of each thing compared: the different values its runs have. */
+/** A parameter that differs between subjects. `cells`: for each subject, the distinct values of its runs. */
 export type DifferingParameter = { readonly key: string; readonly cells: readonly (readonly (Value | undefined)[])[] };
 
 /**
- * The parameters that do not have the same values in all of these lists of runs, in the order in which they come.
- * What differs inside every list in the same way (its seeds) is no difference between the lists. `undefined` is a value:
- * a run may lack a parameter.
+ * The parameters that do not have the same values in all of these lists of runs, in their original order. What varies in the same
+ * way within every list (such as seeds) is not a difference. `undefined` is a value, as a run may lack a parameter.
  */
 export function differingParameters(lists: readonly (readonly RunSummary[])[]): DifferingParameter[] {
   const sets = lists.map(valueSets);
@@ -27,7 +26,7 @@ export function differingParameters(lists: readonly (readonly RunSummary[])[]): 
   });
 }
 
-/** Tags and notes in which what is compared differs, in the same way. */
+/** Tags and notes that differ between subjects, by the same rule. */
 export function differingAnnotations(lists: readonly (readonly RunSummary[])[]): DifferingParameter[] {
   return differingParameters(lists.map((runs) => runs.map((run) => ({ ...run, parameters: annotationValues(run) }))));
 }
@@ -38,7 +37,7 @@ function annotationValues({ annotation }: RunSummary): RunSummary['parameters'] 
   return { ...(tags === '' ? {} : { tags }), ...(note === null ? {} : { note }) };
 }
 
-/** Of every parameter its values, by their text. */
+/** The values of every parameter, by their text. */
 function valueSets(runs: readonly RunSummary[]): Map<string, Map<string, Value | undefined>> {
   const sets = new Map<string, Map<string, Value | undefined>>();
   const counts = new Map<string, number>();
@@ -54,12 +53,12 @@ function valueSets(runs: readonly RunSummary[]): Map<string, Map<string, Value |
   return sets;
 }
 
-/** Two sets of values are the same when this is. No run of the list has a parameter that has no set. */
+/** A text that is equal for equal sets of values. A missing set means that no run of the list has the parameter. */
 function identity(set: ReadonlyMap<string, unknown> | undefined): string {
   return set === undefined ? '' : [...set.keys()].sort().join('\n');
 }
 
-/** One value as it is, a few beside each other, many as a range or a number of them; at most about `width` columns. */
+/** One value as it is, a few beside each other, many as a range or a count; about `width` columns at most. */
 export function valuesText(values: readonly (Value | undefined)[], width: number): string {
   const texts = values.map(scalarText);
   const whole = texts.join(' ');
@@ -69,7 +68,7 @@ export function valuesText(values: readonly (Value | undefined)[], width: number
   return `${narrowNumber(Math.min(...numbers))}…${narrowNumber(Math.max(...numbers))} (${values.length})`;
 }
 
-/** Texts that are compared, all of them whole, or where one of them is too wide what tells them apart (`…N64/last.ckpt`). */
+/** Texts for comparison: whole if all of them fit, otherwise shortened to what distinguishes them (`…N64/last.ckpt`). */
 export function withoutCommon(texts: readonly string[], width: number): string[] {
   const distinct = [...new Set(texts)];
   if (distinct.length < 2 || texts.every((text) => textWidth(text) <= width)) return [...texts];

@@ -51,7 +51,7 @@ function bodyOf(ui: UiState, comparison: Comparison, screen: CompareScreen, { wi
   }
 }
 
-/** What the table leaves free shows the curves it speaks of, if they would be large enough. */
+/** Adds curves of the table's metrics below it if they would be large enough. */
 function withCurves(table: Line[], comparison: Comparison, { width, height }: Room): Line[] {
   const free = height - table.length - 1;
   if (free < leastChart.height || comparison.charts.length === 0) return table;
@@ -76,7 +76,7 @@ function heatmapBody({ heatmaps, metrics }: Comparison, screen: CompareScreen, {
   return [blank(width), [span(`  ${why} Tab shows the table.`, 'dim')]];
 }
 
-/** What the values are, and of how many runs. */
+/** What the values are, and the number of runs. */
 function headingWords(comparison: Comparison): Line {
   const { subjects, curves, baseline } = comparison;
   const reading = curves.read < curves.wanted ? `reading ${curves.read} of ${curves.wanted} · ` : '';
@@ -91,7 +91,7 @@ function headingWords(comparison: Comparison): Line {
   ];
 }
 
-/** How far the screen can be scrolled: lines or rows, columns, and how many of the lines are seen at once. */
+/** Scroll extent: number of lines or rows, number of columns, and number of visible lines. */
 export function compareExtent(
   { subjects, ...comparison }: Comparison,
   view: WindowModel['ui']['compare']['view'],
@@ -110,11 +110,11 @@ export function compareExtent(
   return { length: body.length, columns: 1, page: Math.max(1, height - head.length - 2) };
 }
 
-/** A chart below this size tells nothing. */
+/** Minimum size of a useful chart. */
 const leastChart = { width: 48, height: 10 };
 const gap = 2;
 
-/** The curves of all that is compared, a chart for each metric. `top`: the first of them that is shown. */
+/** Curves of all subjects, one chart per metric. `top`: first visible chart. */
 function overlaySection(comparison: Comparison, top: number, width: number, height: number): Line[] {
   const { setting } = comparison;
   const charts = comparison.charts.slice(Math.min(top, Math.max(0, comparison.charts.length - 1)));
@@ -137,7 +137,7 @@ function overlaySection(comparison: Comparison, top: number, width: number, heig
 
 const gridGap = 3;
 
-/** As many heatmaps beside and below each other as are still readable; the first in any case. At most `height` lines. */
+/** As many heatmaps beside and below each other as are readable; always at least one. At most `height` lines. */
 export function heatmapGrid(
   maps: readonly Heatmap[],
   place: { readonly top: number; readonly left: number },
@@ -164,10 +164,10 @@ export function heatmapGrid(
 
 const longestName = 36;
 
-/** `cell`: of the thing compared that has this position. */
+/** `cell`: the cell of the subject at a position. */
 type Column = { readonly title: string; readonly cell: (index: number) => Line };
 
-/** One row for each thing compared; only those that are seen are drawn. `height`: of heading and rows together. */
+/** One row per subject; only the visible ones are drawn. `height`: heading and rows together. */
 function rowsTable(
   comparison: Comparison,
   { at, left }: Pick<CompareScreen, 'at' | 'left'>,
@@ -192,7 +192,7 @@ function rowsTable(
   return [fitLine([...fitLine([span(more === '' ? '' : `   ${more} more`, 'accent')], name), ...head], width), ...rows];
 }
 
-/** How many columns there are to scroll through. */
+/** Number of columns to scroll through. */
 function columnCount(comparison: Comparison): number {
   return columnsOf(comparison).length;
 }
@@ -227,7 +227,7 @@ function columnsOf({ subjects, parameters, metrics, baseline }: Comparison): Col
 
 const widestCell = 24;
 
-/** As many columns as fit, each as wide as what is seen of it; the first in any case. */
+/** As many columns as fit, each as wide as its visible cells; always at least one. */
 function fitting(
   columns: readonly Column[],
   indexes: readonly number[],

@@ -3,7 +3,7 @@ import type { RunId } from '../../state/port.js';
 import type { Branch, BranchIndex, RunNode, TreeNode } from '../../model/tree/branch-index.js';
 import { runLabels } from '../../model/tree/run-labels.js';
 
-/** What a person has singled out, and where they stand. */
+/** What the user has marked and selected, and the list. */
 type SubjectSource = {
   readonly node: TreeNode | undefined;
   readonly groups: readonly Branch[];
@@ -11,13 +11,13 @@ type SubjectSource = {
   readonly marks: ReadonlySet<RunId>;
   /** Key of the pinned baseline. */
   readonly baseline: string | null;
-  /** Names have to differ in ASCII. */
+  /** Whether names must be distinct in ASCII. */
   readonly isAscii: boolean;
 };
 
 /**
- * What `c` compares: the marks; without marks the parts of the selected group, or the selection with the baseline.
- * A string says why there is nothing to compare, and what to do.
+ * What `c` compares: the marked runs; without marks the parts of the selected group, or the selection with the baseline. A string
+ * says why there is nothing to compare, and what to do.
  */
 export function chooseSubjects(source: SubjectSource): readonly Subject[] | string {
   if (source.marks.size > 0) {
@@ -35,13 +35,13 @@ export function chooseSubjects(source: SubjectSource): readonly Subject[] | stri
     : `${node.label} has only one run; mark what to compare it with: space.`;
 }
 
-/** The baseline, if it is neither the selection nor a part of it, nor has it as a part. */
+/** The baseline, unless it is the selection or one contains the other. */
 function pinnedBeside(node: TreeNode, source: SubjectSource): TreeNode | null {
   const pinned = source.baseline === null ? null : nodeOf(source.baseline, source);
   return pinned === null || pinned.key === node.key || holds(node, pinned) || holds(pinned, node) ? null : pinned;
 }
 
-/** The baseline, the outermost groups of which every run is marked, and the other marked runs each by itself. */
+/** The baseline, the outermost groups with all runs marked, and the other marked runs individually. */
 function markedSubjects(source: SubjectSource): readonly Subject[] {
   const { groups, marks } = source;
   const found: TreeNode[] = [];
@@ -67,14 +67,14 @@ function withBaseline(nodes: readonly TreeNode[], source: SubjectSource): readon
   return isThere ? nodes : [pinned, ...nodes];
 }
 
-/** A group is compared by its settings; where it has none, by its runs. What has not begun has nothing to be compared. */
+/** A group's settings, or its runs if it has none. Runs that have not begun are left out. */
 function partsOf(branch: Branch): readonly TreeNode[] {
   const parts = branch.children.filter(({ kind }) => kind !== 'waiting');
   const [only] = parts;
   return parts.length === 1 && only?.kind === 'subgroup' ? partsOf(only) : parts;
 }
 
-/** Runs are called by what tells them apart, unless groups are among them. */
+/** Runs are labelled by what distinguishes them, unless there are groups among them. */
 function subjectsOf(nodes: readonly TreeNode[], { isAscii }: SubjectSource): Subject[] {
   const runs = nodes.flatMap((node) => (node.kind === 'run' ? [node.run] : []));
   const names = runs.length === nodes.length ? runLabels(runs, { isAscii }) : null;

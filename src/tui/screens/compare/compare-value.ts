@@ -5,29 +5,26 @@ import { deviation, mean } from '../../../analysis/statistics.js';
 import type { ValueSummary } from '../../state/compare-choice.js';
 import type { Series } from '../../state/port.js';
 
-/** Which way a metric should go, if that is known. */
+/** The direction in which a metric improves, if known. */
 export type Direction = Goal;
 
-/**
- * The value of one run's curve, NaN or infinite where that is what the run has come to. `low` and `high` are the same
- * unless it is a range that stands for the curve.
- */
+/** The value of one run's curve, which may be NaN or infinite. `low` and `high` are equal unless a range represents the curve. */
 export type CurveValue = { readonly low: number; readonly high: number };
 
 /**
- * The value of several runs. `mean` and `deviation` (of a sample, n − 1; 0 for one run) are over the `count` runs that have
- * a finite value, NaN where none has; `range`: the lowest and the highest value of any, where nothing says which of them is
- * best. `nan` and `infinite`: runs with a value that is no number.
+ * The value of several runs. `mean` and `deviation` (of a sample, n − 1; 0 for one run) are over the `count` runs with a finite
+ * value, NaN if there are none; `range`: the lowest and highest value if the direction is not known. `nan` and `infinite`: number
+ * of runs with such a value.
  */
 export type Sample = (
   | { readonly kind: 'mean'; readonly mean: number; readonly deviation: number }
   | { readonly kind: 'range'; readonly low: number; readonly high: number }
 ) & { readonly count: number } & Pick<Results, 'nan' | 'infinite'>;
 
-/** What is asked of a curve. `x`: where `at cursor` reads it. */
+/** How a curve is reduced to a value. `x`: position for `at cursor`. */
 export type Question = { readonly summary: ValueSummary; readonly direction: Direction; readonly x: number | null };
 
-/** The number that stands for a curve, as `report --value` has it; null where there is none. */
+/** The number that represents a curve, as in `report --value`; null: there is none. */
 export function curveValue(curve: Series, { summary, direction, x }: Question): CurveValue | null {
   switch (summary) {
     case 'last':
@@ -47,19 +44,19 @@ function single(value: number | null): CurveValue | null {
   return value === null ? null : { low: value, high: value };
 }
 
-/** Both ends where nobody says which is best; null where nothing is finite. */
+/** The best value, or both ends if the direction is not known; null if no value is finite. */
 function best(curve: Series, direction: Direction): CurveValue | null {
   if (bestPlace(curve, 'minimize') === null) return null;
   const [low, high] = (['min', 'max'] as const).map((kind) => runValue(curve, { kind })!) as [number, number];
   return direction === null ? { low, high } : single(direction === 'minimize' ? low : high);
 }
 
-/** The last value at or before `at`: what a person would have read there. Null before the first. */
+/** The last value at or before `at`; null before the first. */
 function valueAt(x: Float64Array, y: Float64Array, at: number): number | null {
   return y[lastAtMost(x, at)] ?? null;
 }
 
-/** Index of the last x at or below `at`, x not falling; -1: all are above. */
+/** Index of the last x at or below `at`, x being non-decreasing; -1: all are above. */
 function lastAtMost(x: Float64Array, at: number): number {
   let [low, high] = [0, x.length];
   while (low < high) {
@@ -70,7 +67,7 @@ function lastAtMost(x: Float64Array, at: number): number {
   return low - 1;
 }
 
-/** Of the runs that have a value, be it a number or not; null where none has. */
+/** Sample over the runs that have a value, including non-finite ones; null if none has. */
 export function sampleOf(values: readonly (CurveValue | null)[]): Sample | null {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return null;
@@ -87,7 +84,7 @@ export function sampleOf(values: readonly (CurveValue | null)[]): Sample | null 
   return { kind: 'mean', mean: mean(finite) ?? Number.NaN, deviation: deviation(finite) ?? 0, ...counts };
 }
 
-/** What samples are ranked by. A range has no best end: by its upper one it can be ordered, and no more. */
+/** The values by which samples are ranked. A range has no best end, so its upper end is used. */
 export function rankedSamples(samples: readonly (Sample | null)[]): Ranked[] {
   return samples.map((sample) => {
     if (sample === null || sample.count === 0) return { value: null, isBroken: true };
@@ -96,14 +93,14 @@ export function rankedSamples(samples: readonly (Sample | null)[]): Ranked[] {
   });
 }
 
-/** How far a value is from the baseline's. `percent`: of the baseline's size; null where that is 0 or too small. */
+/** Difference of a value from the baseline's. `percent`: relative to the baseline; null if that is 0 or too small. */
 export type Delta = {
   readonly absolute: number;
   readonly percent: number | null;
   readonly verdict: 'better' | 'worse' | 'same' | 'unknown';
 };
 
-/** Null where one of them has no single finite value. */
+/** Null if one of them has no single finite value. */
 export function deltaOf(sample: Sample | null, base: Sample | null, direction: Direction): Delta | null {
   if (sample?.kind !== 'mean' || base?.kind !== 'mean' || Number.isNaN(sample.mean + base.mean)) return null;
   const absolute = sample.mean - base.mean;

@@ -28,7 +28,7 @@ import type { ComparedMetric, ComparedSubject, Comparison } from './comparison.j
 import { defaultAxes, heatmapOf, heatmapParameters } from './heatmap.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../../widgets/chart/x-axis.js';
 
-/** Runs whose curves are read for one comparison: more cannot be told apart, and cost memory. */
+/** Maximum number of runs whose curves are read: more cannot be distinguished and cost memory. */
 const mostCurves = 96;
 const mostMetrics = 6;
 
@@ -37,14 +37,14 @@ type Subjects = { subjects: readonly ComparedSubject[]; runs: readonly RunSummar
 type Parameters = Pick<Comparison, 'parameters' | 'axes'> & { defaultAxes: HeatmapAxes | null };
 type Shown = { keys: readonly string[]; usual: string };
 type Readers = ReadonlyMap<RunSummary['id'], MetricReader>;
-/** What one run's curve of a metric amounts to. */
+/** The value of one run's curve of a metric. */
 type ValueOf = (run: RunSummary, metric: string) => CurveValue | null;
 
-/** Puts together what the compare screen shows, and only what has changed since the last time. */
+/** Computes what the compare screen shows, and only what has changed since the last time. */
 export class ComparisonReader implements ScreenData<'compare', Comparison> {
   readonly #subjects = new Memoized<Subjects>();
   readonly #parameters = new Memoized<Parameters>();
-  /** They change while they are looked at. */
+  /** Annotations, which may change while they are shown. */
   readonly #annotations = new Memoized<readonly DifferingParameter[]>();
   readonly #charts = new Memoized<readonly ChartData[]>();
   readonly #whole = new Memoized<Comparison>();
@@ -56,14 +56,14 @@ export class ComparisonReader implements ScreenData<'compare', Comparison> {
     return this.#whole.value(seen, () => this.#compare(who, source));
   }
 
-  /** What the x axis of the overlay can be. */
+  /** Possible x axes of the overlay. */
   #xChoices(source: Source): readonly XChoice[] {
     const { ui, scene, history } = source;
     const who = this.#who(source);
     return xChoicesOf(shownMetrics(who.runs, scene).usual, [...readersOf(curvesWanted(who, ui), history).values()]);
   }
 
-  /** The curves that are needed: none while the last values, which every summary has, are enough. */
+  /** The curves to read; none if the last values, which every summary has, suffice. */
   wanted(source: Source): Wanted {
     return {
       metrics: curvesWanted(this.#who(source), source.ui).map(({ directory }) => directory),
@@ -112,7 +112,7 @@ export class ComparisonReader implements ScreenData<'compare', Comparison> {
   }
 }
 
-/** The subjects as they are now. A run that is gone is left out. */
+/** The subjects as they are now. Runs that no longer exist are left out. */
 function subjectsNow({ subjects }: CompareScreen, { runs }: FleetPort): Subjects {
   const now = subjects
     .map(({ key, label, ids }) => ({ key, label, runs: ids.flatMap((id) => runs.get(id) ?? []) }))
@@ -120,12 +120,12 @@ function subjectsNow({ subjects }: CompareScreen, { runs }: FleetPort): Subjects
   return { subjects: now, runs: uniqueRuns(now) };
 }
 
-/** A baseline may hold some of the others. */
+/** All runs once, since a baseline may contain runs of the others. */
 function uniqueRuns(subjects: readonly ComparedSubject[]): RunSummary[] {
   return [...new Map(subjects.flatMap(({ runs }) => runs.map((run) => [run.id, run] as const))).values()];
 }
 
-/** The chosen metric, then those that the group or the sweep shows; of these only what some run has. */
+/** The chosen metric, then those that the group or the sweep shows, limited to metrics that some run has. */
 function shownMetrics(runs: readonly RunSummary[], scene: ListModel): Shown {
   const [first] = runs;
   const sweep = scene.sweeps.find(({ name }) => name === first?.sweep);
@@ -136,7 +136,7 @@ function shownMetrics(runs: readonly RunSummary[], scene: ListModel): Shown {
   return { keys: keys.length > 0 ? keys : wanted.slice(0, 1), usual: x };
 }
 
-/** A heatmap of last values, which the supervisor keeps, needs no curve. */
+/** A heatmap of last values, which the supervisor sends, needs no curves. */
 function curvesWanted({ subjects }: Subjects, { compare }: UiState): RunSummary[] {
   if (compare.summary === 'last' && compare.view === 'heatmap') return [];
   const share = Math.max(1, Math.floor(mostCurves / Math.max(1, subjects.length)));
@@ -148,7 +148,7 @@ function readersOf(runs: readonly RunSummary[], history: History): Readers {
   return new Map(known.filter((entry): entry is [RunSummary['id'], MetricReader] => entry[1] !== undefined));
 }
 
-/** Of a long file a part is shown while the rest is read. */
+/** Number of completely read curves. A part of a long file is shown while the rest is read. */
 function wholeReaders(readers: Readers): number {
   return [...readers.values()].filter(({ more }) => more !== true).length;
 }
@@ -166,7 +166,7 @@ function annotationsOf({ subjects, runs }: Subjects): readonly DifferingParamete
   return isThere ? differingAnnotations(subjects.map((subject) => subject.runs)) : [];
 }
 
-/** The runs of one thing compared are drawn as one where seeds are. */
+/** The charts. The runs of one subject are drawn as one line if seeds are. */
 function chartsOf(
   subjects: readonly ComparedSubject[],
   { keys }: Shown,
@@ -217,7 +217,7 @@ function answerer(
   };
 }
 
-/** The supervisor keeps the last values of every run, so these need no file. */
+/** The last value as sent by the supervisor, which needs no file. */
 function lastValue({ metrics }: RunSummary, metric: string): CurveValue | null {
   const value = metrics[metric];
   if (value === undefined) return null;
@@ -225,7 +225,7 @@ function lastValue({ metrics }: RunSummary, metric: string): CurveValue | null {
   return { low: known, high: known };
 }
 
-/** An arrow beside the metric shows it. */
+/** The direction, shown as an arrow beside the metric. */
 function directionOf(metric: string, sweep: string, { sweeps }: ListModel): Direction {
   return goalOf(metric, sweeps.find(({ name }) => name === sweep)?.objective);
 }
@@ -243,7 +243,7 @@ function metricOf(
   };
 }
 
-/** A heatmap of every metric. Axes that were chosen for other runs may not exist here. */
+/** A heatmap of every metric. Axes chosen for other runs may not exist here. */
 function mapOf(
   runs: readonly RunSummary[],
   { keys }: Shown,
@@ -259,7 +259,7 @@ function mapOf(
   return { heatmaps, axes, chosenAxes };
 }
 
-/** What is compared from the best to the worst by the first metric; null: nothing has a value. */
+/** The subjects ranked from best to worst by the first metric; null: none has a value. */
 function rankingOf({ subjects, metrics: [metric] }: Comparison): CompareContext['ranking'] {
   const order = bestFirst(rankedSamples(metric?.cells ?? []), metric?.direction ?? null).filter(
     (index) => metric!.cells[index] !== null,
@@ -273,7 +273,7 @@ function positionOf(key: string | null, subjects: readonly ComparedSubject[]): n
   return index < 0 ? null : index;
 }
 
-/** At most `most` of them, evenly taken. */
+/** At most `most` items at even distances. */
 function spread<T>(items: readonly T[], most: number): readonly T[] {
   if (items.length <= most) return items;
   return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)]!);

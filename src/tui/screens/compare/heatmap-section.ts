@@ -11,10 +11,10 @@ import { type Background, fit, fitLine, fitRight, type Line, span } from '../../
 const leastCell = 10;
 const widestCell = 16;
 const tallest = 4;
-/** Steps of the ramp; a block of each height tells them apart where there are no colours. */
+/** Steps of the ramp; blocks of different heights distinguish them without colours. */
 const steps = '▁▂▃▄▅▆▇';
 
-/** Where the window into a large heatmap is. */
+/** Position of the visible part of a large heatmap. */
 type Place = { readonly top: number; readonly left: number };
 type Room = { readonly width: number; readonly height: number };
 type Frame = {
@@ -29,12 +29,12 @@ type Frame = {
   high: number;
 };
 
-/** Room that one heatmap needs with cells of two lines, and with the narrowest ones. */
+/** Room that a heatmap needs: with cells of two lines, and with the narrowest cells. */
 export function heatmapNeeds(map: Heatmap): Room {
   return { width: labelWidth(map, Infinity) + map.across.length * leastCell, height: map.down.length * 2 + 6 };
 }
 
-/** A metric over two parameters, each cell on a ramp of colours with its number. At most `height` lines. */
+/** A metric over two parameters; each cell has a colour from a ramp and its number. At most `height` lines. */
 export function heatmapSection(map: Heatmap, place: Place, { width, height }: Room): Line[] {
   const frame = frameOf(map, place, { width, height: height - 1 });
   const across = cleanText(map.axes.across);
@@ -92,7 +92,7 @@ function range(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => from + index);
 }
 
-/** Rows and columns of a heatmap of which no more can be hidden. */
+/** Number of rows and columns that a heatmap can scroll through. */
 export function heatmapSize({ across, down }: Heatmap): { rows: number; columns: number } {
   return { rows: down.length, columns: across.length };
 }
@@ -112,7 +112,7 @@ function columnLabels(map: Heatmap, frame: Frame): Line {
   return [...fitLine([], frame.label), span(labels.join(''), 'strong')];
 }
 
-/** One row of cells, as many lines high as there is room for; the numbers stand in the middle one. */
+/** One row of cells, as many lines high as there is room for, with the number in the middle line. */
 function bandOf(map: Heatmap, row: number, frame: Frame): Line[] {
   const middleLine = (frame.rows - 1) >> 1;
   return Array.from({ length: frame.rows }, (_, line): Line => {
@@ -140,20 +140,20 @@ function cellLine(sample: Sample | null, count: number, { cell, number, low, hig
 
 const heatGrounds: readonly Background[] = ['heat0', 'heat1', 'heat2', 'heat3', 'heat4', 'heat5', 'heat6'];
 
-/** 0 … 6 from the lowest to the highest; the middle one where all are equal. */
+/** Step from 0 (lowest) to 6 (highest); the middle one if all values are equal. */
 function stepOf(value: number, low: number, high: number): number {
   if (!(high > low)) return 3;
   const share = (value / 2 - low / 2) / (high / 2 - low / 2);
   return Math.min(steps.length - 1, Math.floor(share * steps.length));
 }
 
-/** The mean; the greatest value where nobody says which end is best. Null: no run has one. */
+/** The mean, or the greatest value if the direction is not known. Null: no run has a value. */
 function middle(sample: Sample | null): number | null {
   const value = sample === null ? Number.NaN : sample.kind === 'mean' ? sample.mean : sample.high;
   return Number.isFinite(value) ? value : null;
 }
 
-/** Whether a run at that point has come to NaN or infinity. */
+/** Whether a run at that point has a NaN or infinite value. */
 function isNotFinite(sample: Sample | null): boolean {
   return sample !== null && sample.nan + sample.infinite > 0;
 }

@@ -5,21 +5,21 @@ import { type CurveValue, type Sample, sampleOf } from './compare-value.js';
 
 type Value = RunSummary['parameters'][string];
 
-/** A metric over two parameters. `down` of one undefined value: there is only one parameter. */
+/** A metric over two parameters. `down` with one undefined value: there is only one parameter. */
 export type Heatmap = {
   readonly metric: string;
   readonly axes: HeatmapAxes;
   readonly across: readonly (Value | undefined)[];
   readonly down: readonly (Value | undefined)[];
-  /** By row and column: over the runs at that point; null where there is none with a value. */
+  /** By row and column: sample over the runs at that point; null: none has a value. */
   readonly cells: readonly (readonly (Sample | null)[])[];
-  /** Runs at each point, with a value or without. */
+  /** Number of runs at each point, with or without a value. */
   readonly counts: readonly (readonly number[])[];
 };
 
 /**
- * Parameters a heatmap can be over: those that differ between the runs, those with the most values first. What differs
- * between the seeds of one setting comes last, whatever its values: a cell is the mean over it.
+ * Parameters a heatmap can show: those that differ between the runs, those with the most values first. Parameters that differ
+ * between the seeds of one setting come last whatever their values, since a cell is the mean over them.
  */
 export function heatmapParameters(runs: readonly RunSummary[]): string[] {
   const counts = new Map<string, number>();
@@ -31,14 +31,14 @@ export function heatmapParameters(runs: readonly RunSummary[]): string[] {
     .map(([key]) => key);
 }
 
-/** The two with the most values that are not there for chance; a single row where there is but one. */
+/** The two parameters with the most values that are not seeds; a single row if there is only one. */
 export function defaultAxes(runs: readonly RunSummary[]): HeatmapAxes | null {
   const inside = variesInside(runs);
   const [across, down] = heatmapParameters(runs).filter((key) => !inside.has(key));
   return across === undefined ? null : { across, down: down ?? null };
 }
 
-/** `valueOf`: the value of a run's curve. */
+/** `valueOf`: returns the value of a run's curve. */
 export function heatmapOf(
   runs: readonly RunSummary[],
   metric: string,
@@ -72,7 +72,9 @@ function pointKey(across: Value | undefined, down: Value | undefined): string {
   return `${identity(across)}\n${identity(down)}`;
 }
 
-/** JSON text has no raw line break, so two of them can be joined by one. A parameter that is lacking has none. */
+/**
+ * Identifies a value. JSON text has no raw line break, so two of them can be joined by one; a missing parameter is an empty text.
+ */
 function identity(value: Value | undefined): string {
   return value === undefined ? '' : JSON.stringify(value);
 }
@@ -83,7 +85,7 @@ function keysOf(runs: readonly RunSummary[]): Set<string> {
   return keys;
 }
 
-/** The different values, numbers by their size and before all else, the others in the order in which they come. */
+/** The distinct values: numbers first, by size, then the others in their original order. */
 function valuesOf(runs: readonly RunSummary[], key: string): (Value | undefined)[] {
   const values = new Map<string, Value | undefined>();
   for (const { parameters } of runs) values.set(identity(parameterOf(parameters, key)), parameterOf(parameters, key));
@@ -93,7 +95,7 @@ function valuesOf(runs: readonly RunSummary[], key: string): (Value | undefined)
   });
 }
 
-/** Parameters that differ between runs of one setting, as the sweep file divides them; and seeds: it need not name the settings. */
+/** Parameters that differ between runs of one setting, and seeds, since the sweep file need not name settings. */
 function variesInside(runs: readonly RunSummary[]): Set<string> {
   const firsts = new Map<string, RunSummary>();
   const varying = new Set([...keysOf(runs)].filter(isSeedName));

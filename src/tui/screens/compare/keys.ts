@@ -19,15 +19,15 @@ import { cleanText } from '../../../text/display-text.js';
 import type { Direction } from './compare-value.js';
 import { isInRows } from './comparison.js';
 
-/** What the keys of the screen need to know of what is compared. */
+/** What the keys of the screen need to know of the comparison. */
 export type CompareContext = {
-  /** Lines or rows that can be scrolled through, and columns. */
+  /** Number of lines or rows to scroll through. `columns`: number of columns. */
   readonly length: number;
   readonly columns: number;
-  /** Parameters that may be on the axes of the heatmap, and those that are unless a person chooses. */
+  /** Possible axes of the heatmap. `usualAxes`: the default ones. */
   readonly axes: readonly string[];
   readonly usualAxes: HeatmapAxes | null;
-  /** Keys of what has a value, from the best to the worst by a metric; null: nothing has. */
+  /** Keys of subjects with a value, from best to worst by a metric; null: none has a value. */
   readonly ranking: { readonly keys: readonly string[]; readonly metric: string; readonly direction: Direction } | null;
 };
 
@@ -39,7 +39,7 @@ type Shown = {
 };
 type OnScreen = (shown: Shown) => Pressed;
 
-/** The keys of the comparison. */
+/** Keys of the compare screen. */
 export const compareKeys: KeyTable = {
   rows: [
     ...movementRows(
@@ -102,7 +102,7 @@ export const compareKeys: KeyTable = {
   refusal: ({ shown }) => `${shown} acts on the list of runs; Esc goes back to it.`,
 };
 
-/** A word of the footer in one view. */
+/** A word that the footer shows only in one view. */
 function inView(view: CompareView, word: string): Short {
   return ({ ui }) => (ui.compare.view === view ? word : null);
 }
@@ -122,7 +122,7 @@ function onScreen(act: OnScreen): Handler {
     ui.screen.kind === 'compare' ? act({ ui, screen: ui.screen, at, own: at.own as CompareContext }) : { ui };
 }
 
-/** Where each thing compared has a row the cursor moves; else the lines do. */
+/** Moves the cursor if each subject has a row, otherwise scrolls. */
 function travel({ ui, screen, at, own }: Shown, movement: Movement): Pressed {
   const way = distance(movement, at.page);
   if (ui.compare.view === 'table' && isInRows(screen.subjects)) return pointAt(ui, screen, screen.at + way);
@@ -151,7 +151,7 @@ function pinSubject({ ui, screen, at }: Shown): Pressed {
   return pin(ui, subject.key, subject.label, `${at.keyOf('baseline')} again unpins it.`);
 }
 
-/** The cursor stays with what it is on. What has no value comes last, either way. */
+/** Sorts the subjects; the cursor stays on its subject. Subjects without a value come last in either direction. */
 function sortSubjects({ ui, screen, own: { ranking } }: Shown): Pressed {
   if (ranking === null) return refuse(ui, 'There are no values to order by yet.');
   const { keys, metric, direction } = ranking;
@@ -168,7 +168,7 @@ function sortSubjects({ ui, screen, own: { ranking } }: Shown): Pressed {
   return { ui: { ...ui, screen: { ...screen, subjects, at }, note: { text, tone: 'dim' } } };
 }
 
-/** Goes to the row of the thing under the cursor and opens it; what is folded away is unfolded. */
+/** Selects the row of the subject under the cursor and opens it, unfolding the branches that contain it. */
 function openSubject({ ui, screen, at: { branches } }: Shown): Pressed {
   const subject = screen.subjects[screen.at];
   if (subject === undefined) return refuse(ui, 'There is nothing to open.');
@@ -193,7 +193,7 @@ function nextView({ ui, screen }: Shown): Pressed {
   return { ui: { ...ui, compare, screen: { ...screen, top: 0, left: 0 } } };
 }
 
-/** `at cursor` has a meaning only while the charts have a cursor. */
+/** Switches to the next summary; `at cursor` is skipped while the charts have no cursor. */
 function nextSummary(ui: UiState): Pressed {
   const known = valueSummaries.filter((summary) => summary !== 'at cursor' || ui.chart.cursor !== null);
   const summary = known[(known.indexOf(ui.compare.summary) + 1) % known.length]!;

@@ -16,26 +16,32 @@ import { hintLine, type KeyHint } from '../../widgets/key-hints.js';
 import { isUnstarted } from '../../model/run-reason.js';
 import { keyOfVerb } from '../../keys/run-verb-handler.js';
 
-/** From so many rows on there is room for the end of the log below the curve. */
+/** Minimum rows that leave room for the end of the log below the curve. */
 const roomForLog = 14;
 
-/** Rows in which a chart says that it has no values. */
+/** Rows of a chart without values. */
 const leastChart = 3;
 
-/** Not of a run that may still write metrics and says what was looked for: its log would jump when they come. */
+/**
+ * Whether a node has a log and no metrics. False for a live run that reports where it looked for metrics, since its log would move
+ * when they come.
+ */
 function hasOnlyLog({ detail }: WindowModel, node: TreeNode): boolean {
   const mayCome = node.kind === 'run' && !hasEnded(node.run.state) && Boolean(detail.report);
   return detail.isLoaded && !mayCome && detail.log.length > 0 && filledCharts(detail) === 0;
 }
 
-/** What is selected; of a kind of failure what goes with it. */
+/** Heading of the selection; for a kind of failure, with its associated parameters. */
 export function headingOf(node: TreeNode, model: WindowModel, width: number): Line[] {
   const { now, tally } = model;
   if (node.kind === 'run' || !node.isFailure) return detailHeading(node, width, now);
   return failureDetail(node, model.causeOf(node), { width, now, total: tally.total });
 }
 
-/** What has not begun has neither curve nor log: why it waits, the key that lets it go, and what it will be. Null: it has begun. */
+/**
+ * For runs that have not begun, and so have neither curve nor log: the reason for waiting, the key that releases them, and their
+ * parameters. Null: the node has begun.
+ */
 export function unstartedDetail(node: TreeNode, model: WindowModel, width: number, height: number): Line[] | null {
   const runs = selectedRuns(node);
   if (node.kind === 'run' ? !isUnstarted(node.run) : node.kind !== 'waiting') return null;
@@ -52,7 +58,7 @@ export function unstartedDetail(node: TreeNode, model: WindowModel, width: numbe
   ].slice(0, height);
 }
 
-/** The selection: what it is, its curve, its parameters, the end of its log. */
+/** The selection: heading, curve, parameters, end of the log. */
 export function detailPane(model: WindowModel, width: number, height: number): Line[] {
   const node = selectedNode(model);
   if (node === undefined) return [];
@@ -62,7 +68,7 @@ export function detailPane(model: WindowModel, width: number, height: number): L
   const parameters = parameterLines(selectedRuns(node), model.varying, width, Math.max(1, Math.floor(height / 7)));
   const rest = height - heading.length - parameters.length - 1;
   const first = model.detail.charts[0];
-  // What has written a log and no metric has nothing better to show than its log.
+  // A log without any metric takes the room of the chart.
   const chartHeight = hasOnlyLog(model, node) ? leastChart : rest - Math.floor(rest * 0.42);
   const logHeight = node.kind === 'run' && rest >= roomForLog ? rest - chartHeight : 0;
   const lines = [

@@ -3,10 +3,10 @@ import { troubleOf } from '../../model/trouble.js';
 import { lookOf, withLook } from '../../state/list-look.js';
 import type { UiState } from '../../state/ui-state.js';
 
-/** All with which something is wrong. */
+/** Matches all runs with a problem. */
 const wrong = 'status:failed,lost or not health:ok';
 
-/** Only what went wrong, by kind, the commonest first; again: the list as it was. */
+/** Shows only runs with a problem, by kind, most frequent first; the second time restores the list. */
 export const toggleFailures: Handler = (ui, at) => {
   const left = leaveFailures(ui);
   if (left !== null) return left;
@@ -24,7 +24,7 @@ export const toggleFailures: Handler = (ui, at) => {
   };
 };
 
-/** Back from the failures to the list as it was; null: they are not shown. */
+/** Restores the list from before the failures; null: they are not shown. */
 export function leaveFailures(ui: UiState): Pressed | null {
   const { beforeFailures, grouping } = ui;
   if (beforeFailures === null || grouping[0].kind !== 'error') return null;

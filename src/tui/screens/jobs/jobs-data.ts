@@ -2,10 +2,10 @@ import { wantedFor } from '../../model/detail.js';
 import type { ScreenData } from '../screen.js';
 import { listPage } from './layout.js';
 
-/** Lines of a log beside the list. */
+/** Number of log lines beside the list. */
 export const logLines = 200;
 
-/** The list shows nothing that the other screens do not know. */
+/** The list has no data of its own beyond the window's. */
 export function jobsData(): ScreenData<'jobs', null> {
   return {
     wanted: ({ node, scene }) => wantedFor(node, scene, logLines),

@@ -11,7 +11,7 @@ import type { ScreenProps } from '../screen.js';
 import { detailPane, headingOf, unstartedDetail } from './detail-pane.js';
 import { jobsLayout } from './layout.js';
 
-/** The list of all runs, and the selection's curve, parameters and log beside it; on a narrow terminal the curve below it. */
+/** The list of all runs with the selection's curve, parameters and log beside it, or the curve below it on a narrow terminal. */
 export function JobsScreen({ size, isSmall }: ScreenProps) {
   const rows = useModel((model) => model.rows.length);
   const { list, strip, pane } = jobsLayout(size, isSmall, rows);
@@ -27,7 +27,7 @@ export function JobsScreen({ size, isSmall }: ScreenProps) {
 
 type RunListProps = { readonly width: number; readonly height: number; readonly hasHeading: boolean };
 
-/** The tree of groups and runs. Thousands of rows, ten updates a second: a canvas. */
+/** The tree of groups and runs. Drawn on a canvas, because it has thousands of rows and ten updates a second. */
 function RunList({ hasHeading, ...size }: RunListProps) {
   const source = useModelSource();
   const point = useCallback<OnPoint>(
@@ -50,7 +50,7 @@ const drawList: DrawModel = (model, { width, height }) => listPane(model, width,
 const drawRows: DrawModel = (model, { width, height }) => listRows(model, width, height);
 const drawDetail: DrawModel = (model, { width, height }) => detailPane(model, width, height);
 
-/** The curve with its name, for when there is little room. */
+/** The curve with its name, for small areas. */
 const drawStrip: DrawModel = (model, { width, height }) => {
   const node = selectedNode(model);
   const unstarted = node === undefined ? null : unstartedDetail(node, model, width, height);

@@ -10,7 +10,7 @@ import type { UiState } from '../../state/ui-state.js';
 import { leaveFailures } from './failures-handler.js';
 import { select, selectGroup, selectionRows } from './selection-keys.js';
 
-/** Words of the footer, and how long they stay. */
+/** Words of the footer, and their worths. */
 const shorts: Partial<Record<Command, Pick<KeyRow, 'short' | 'worth'>>> = {
   jump: { short: 'group', worth: 2 },
   group: { short: 'group by' },
@@ -89,12 +89,12 @@ function open(ui: UiState, at: KeyContext): Pressed {
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, 'There is no run to open.');
   if (node.kind !== 'run' && node.isFailure) return openExample(ui, node, at);
-  // What has not begun has no log.
+  // A run that has not begun has no log.
   const pane = node.kind === 'run' && isUnstarted(node.run) ? 'config' : 'log';
   return { ui: { ...ui, log: anotherLog(ui.log), screen: { kind: 'run', pane, offset: 0 } } };
 }
 
-/** The log of a run that failed so, at its error; the others are beside it. */
+/** Opens the log of a run with this failure at its error. The other runs stay listed beside it. */
 function openExample(ui: UiState, failure: Branch, { index }: KeyContext): Pressed {
   const selected = failure.runs[0]!.id;
   const shown = { ...withFold(ui, failure.key, false), selected, index: index + 1 };

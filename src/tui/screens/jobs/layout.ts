@@ -1,17 +1,17 @@
 import type { Size } from '../../surface/surface.js';
 
-/** From this width on the selection has a pane beside the list; from this height of the body on a curve below it. */
+/** Minimum width for a pane beside the list; the next constant is the minimum height of the body for a curve below it. */
 const wide = 100;
 const tall = 25;
-/** The heading of the columns. */
+/** Rows of the column heading. */
 const heading = 1;
-/** Columns of the rule between list and pane, with its margins. */
+/** Columns of the rule between list and pane, including margins. */
 const ruleWidth = 3;
 
-/** How the room of the jobs screen is divided. `strip`: rows of the curve below the list; `pane`: columns beside it. */
+/** Division of the jobs screen. `strip`: rows of the curve below the list; `pane`: columns beside it. */
 type JobsLayout = { readonly list: Size; readonly strip: number; readonly pane: number };
 
-/** `rows`: how many the list has, for a short list leaves its room to the curve. */
+/** `rows`: number of rows in the list; a short list leaves its room to the curve. */
 export function jobsLayout({ width, height }: Size, isSmall: boolean, rows: number): JobsLayout {
   if (isSmall) return { list: { width, height }, strip: 0, pane: 0 };
   if (width >= wide) {
@@ -24,7 +24,7 @@ export function jobsLayout({ width, height }: Size, isSmall: boolean, rows: numb
   return { list: { width, height: used }, strip: height - used, pane: 0 };
 }
 
-/** Rows of runs and groups that are seen at once: what a page is. */
+/** Number of visible rows of runs and groups, which is the size of a page. */
 export function listPage(body: Size, isSmall: boolean): number {
   if (isSmall) return Math.max(1, body.height);
   const strip = body.width < wide && body.height >= tall ? Math.floor(body.height * 0.4) : 0;

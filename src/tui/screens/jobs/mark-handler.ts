@@ -1,7 +1,7 @@
 import type { RunId } from '../../state/port.js';
 import { type Handler, refuse } from '../../keys/key-context.js';
 
-/** Marks the selected run, or all runs of the selected group; unmarks them when all of them are marked. */
+/** Marks the selected run or all runs of the selected group; unmarks them if all are marked. */
 export const mark: Handler = (ui, at) => {
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, 'There is no run to mark.');
@@ -15,7 +15,7 @@ export const mark: Handler = (ui, at) => {
   return { ui: { ...ui, marks } };
 };
 
-/** Marks every run that the filter shows; takes all marks away when all of those are marked already. */
+/** Marks every run that the filter shows; removes all marks if all of them are marked. */
 export const markAll: Handler = (ui, at) => {
   const ids = at.groups.flatMap(({ runs }) => runs.map(({ id }) => id));
   if (ids.length === 0) return refuse(ui, 'There is no run to mark.');
@@ -24,7 +24,7 @@ export const markAll: Handler = (ui, at) => {
   return { ui: { ...ui, marks, note: { text, tone: 'dim' } } };
 };
 
-/** The marks without those of runs that are gone; the same set when there are none. */
+/** The marks without those of runs that no longer exist; the same set if none are removed. */
 export function livingMarks(marks: ReadonlySet<RunId>, runs: ReadonlyMap<RunId, unknown>): ReadonlySet<RunId> {
   for (const id of marks) if (!runs.has(id)) return new Set([...marks].filter((other) => runs.has(other)));
   return marks;

@@ -13,7 +13,7 @@ import { nextSort, reverseSort } from './sort-handler.js';
 
 const digits = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '0'];
 
-/** What acts on the selected run or group, or on the list it stands in: on the list itself, and where the selection is open. */
+/** Keys for the selected run or group, or its list: on the list itself, and on the screen of the opened selection. */
 export const selectionRows: readonly KeyRow[] = [
   {
     ...{ command: 'jump', keys: digits, shown: '0–9', group: 'move', act: jump },
@@ -83,7 +83,7 @@ function jump(ui: UiState, at: KeyContext, key: string): ReturnType<Handler> {
   return selectGroup(ui, group.key, at);
 }
 
-/** Selects the row of a group; a list of something else than groups has none. */
+/** Selects the row of a group, which exists only if the list is grouped by groups. */
 export function selectGroup(ui: UiState, key: string, at: KeyContext): Pressed {
   const row = at.rows.findIndex((each) => each.key === key);
   return row < 0 ? refuse(ui, 'The list has no groups.') : select(ui, row, at);

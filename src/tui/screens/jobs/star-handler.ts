@@ -2,7 +2,7 @@ import { counted } from '../../../text/numbers.js';
 import { type Handler, refuse } from '../../keys/key-context.js';
 import type { RunSummary } from '../../state/port.js';
 
-/** Stars the marked runs, or else the selected run or group; takes the stars away when all of them have one. */
+/** Stars the marked runs, or otherwise the selected run or group; removes the stars if all of them have one. */
 export const star: Handler = (ui, at) => {
   const runs = ui.marks.size > 0 ? at.runs.filter(({ id }) => ui.marks.has(id)) : selected(at);
   if (runs.length === 0) return refuse(ui, 'There is no run to star.');

@@ -6,8 +6,8 @@ import { fractionOf, Ruler, type Scale } from '../../widgets/chart/axes/chart-sc
 import { scalarText } from '../../widgets/parameters.js';
 
 /**
- * A parameter or a metric: its value in every run; undefined: a run does not have it. Must not change: what is made of it is kept.
- * `isResult`: a metric, of which a few runs may have exploded.
+ * A parameter or metric: its value in every run; undefined: the run has none. Must not be modified, since results are cached by it.
+ * `isResult`: a metric, which may have diverged in a few runs.
  */
 export type Column = {
   readonly name: string;
@@ -15,24 +15,24 @@ export type Column = {
   readonly isResult?: boolean;
 };
 
-/** Where the values of a column lie on a line. */
+/** Positions of the values of a column on an axis. */
 export type Axis = {
-  /** Null: the values are no numbers, and lie at equal distances. */
+  /** Null: the values are not numbers and are evenly spaced. */
   readonly scale: Scale | null;
-  /** The different values, in their order, with their places 0 … 1; none of results, or where they are too many to name each. */
+  /** The distinct values in order with their positions from 0 to 1; empty for results, or if there are too many to label each. */
   readonly named: readonly Mark[];
-  /** By run, 0 … 1; NaN for a run that has no place: NaN, an infinite parameter, or no value. */
+  /** Position of each run from 0 to 1; NaN for a run without one: NaN, an infinite parameter, or no value. */
   readonly places: Float64Array;
-  /** Runs whose result lies beyond the axis, which have a place at its end. */
+  /** Runs whose result is outside the axis range; their position is at its end. */
   readonly beyond: ReadonlySet<number>;
-  /** Runs without a place. */
+  /** Number of runs without a position. */
   readonly off: number;
 };
 
-/** So many different numbers are marked each with its own value. */
+/** Maximum number of distinct numbers that are labelled individually. */
 const MOST_NAMED = 12;
 
-/** Numbers lie by their size, or by their logarithm where they are spread over decades; all else lies side by side. */
+/** The axis of a column. Numbers are placed linearly, or logarithmically if they span decades; other values are evenly spaced. */
 export function axisOf(column: Column): Axis {
   const known = axes.get(column);
   if (known !== undefined) return known;
@@ -66,21 +66,21 @@ function numberAxis({ values, isResult }: { values: readonly (number | undefined
   };
 }
 
-/** Of results: a few runs that exploded lie beyond. */
+/** The range of results without outliers. */
 function limitsOf(finite: readonly number[]): Extent {
   return robustRange(finite.map((value) => ({ low: value, high: value }))) ?? { low: 0, high: 0 };
 }
 
-/** 1 above the limits, -1 below them, else 0. */
+/** 1 above the limits, -1 below them, otherwise 0. */
 function sideOf(value: number | undefined, limits: Extent | null): -1 | 0 | 1 {
   if (value === undefined || limits === null) return 0;
   return value > limits.high ? 1 : value < limits.low ? -1 : 0;
 }
 
-/** From this factor between the ends on, numbers may be spread over decades. */
+/** Minimum ratio between the ends for a logarithmic axis. */
 const DECADES = 30;
 
-/** By the logarithm where the middle one of the different values would otherwise lie close to the lower end. @param sorted Rising. */
+/** Chooses a logarithmic scale if the median distinct value would otherwise be close to the lower end. @param sorted Ascending. */
 function scaleOf(sorted: readonly number[]): Scale {
   const [low, high] = [sorted[0] ?? 0, sorted.at(-1) ?? 1];
   const middle = sorted[sorted.length >> 1] ?? 0;
@@ -104,7 +104,7 @@ function textAxis({ values }: Column): Axis {
   };
 }
 
-/** Labels for an axis of so many rows of characters: of each value if there is room, else round numbers or the first few texts. */
+/** Labels for an axis with `rows` rows of characters: every value if they fit, otherwise round numbers or every n-th text. */
 export function marksOf({ named, scale }: Axis, rows: number): readonly Mark[] {
   if (named.length > 0 && named.length * 2 <= Math.max(rows, 4)) return named;
   if (scale !== null) {

@@ -10,20 +10,20 @@ import { fit, fitLine, type Line, lineWidth, span } from '../../surface/span.js'
 import { deltaCell, fitLineRight, sampleCell } from '../compare/compare-cells.js';
 import { deltaOf, type Direction, sampleOf } from '../compare/compare-value.js';
 
-/** A run with what it was given and what it came to. `word`: what it is, as `best` or `baseline`. */
+/** A run with its parameters and results. `word`: its role, such as `best` or `baseline`. */
 export type Contestant = {
   readonly word: string;
   readonly name: string;
   readonly parameters: Parameters;
   readonly metrics: Readonly<Record<string, number | null>>;
-  /** The first metric of all runs that differ from it in their seeds alone, its own included. */
+  /** Values of the first metric in all runs that differ only in their seeds, including its own. */
   readonly overSeeds: readonly number[];
 };
 
 export type Contest = {
   readonly best: Contestant;
   readonly baseline: Contestant;
-  /** Metrics to compare, the objective first, and which way each should go. */
+  /** Metrics to compare, the objective first, with their directions. */
   readonly metrics: readonly { readonly key: string; readonly direction: Direction }[];
 };
 
@@ -31,8 +31,8 @@ type Room = { readonly width: number; readonly height: number };
 type Row = { readonly name: string; readonly best: Line; readonly baseline: Line; readonly change: Line };
 
 /**
- * What the best run did otherwise than the baseline, and what it gained by it: metrics, then the parameters that differ, then
- * the others. At most `height` lines of `width` columns, of the rows those from `top` on.
+ * Compares the best run with the baseline: metrics, then the parameters that differ, then the others. At most `height` lines of
+ * `width` columns, starting at row `top`.
  */
 export function bestAgainstBaseline(contest: Contest, top: number, { width, height }: Room): Line[] {
   const { differing, same } = parametersOf(contest);
@@ -50,7 +50,7 @@ export function bestAgainstBaseline(contest: Contest, top: number, { width, heig
   return [...head, ...shown, fitLine([span(` ${hidden + 1} more ↓`, 'faint')], width)].slice(0, height);
 }
 
-/** Rows that can be scrolled through, and how many of them are seen at once. */
+/** Number of rows to scroll through, and number of visible rows. */
 export function contestExtent(contest: Contest, height: number): { readonly length: number; readonly page: number } {
   return { length: contestRows(contest).length, page: Math.max(1, height - 2) };
 }
@@ -74,7 +74,7 @@ function parametersOf(contest: Contest): { readonly differing: string[]; readonl
   };
 }
 
-/** The best of many runs was lucky as well: what its setting is worth is told by its other seeds. */
+/** Mean over seeds, because the best of many runs was also lucky. */
 function seedRows({ best, baseline, metrics: [metric] }: Contest): Row[] {
   if (metric === undefined || best.overSeeds.length + baseline.overSeeds.length <= 2) return [];
   const sample = ({ overSeeds }: Contestant) => sampleOf(overSeeds.map((value) => ({ low: value, high: value })));
@@ -99,7 +99,7 @@ function isSame({ best, baseline }: Contest, key: string): boolean {
 
 function row({ best, baseline }: Contest, key: string, isDifferent: boolean): Row {
   const [a, b] = [parameterOf(best.parameters, key), parameterOf(baseline.parameters, key)];
-  // `"true"` in quotes beside `true`.
+  // If values look the same, text is quoted: `"true"` beside `true`.
   const looksSame = isDifferent && scalarText(a) === scalarText(b);
   const text = (value: typeof a) => (looksSame ? cleanText(JSON.stringify(value)) : scalarText(value));
   return {
@@ -110,7 +110,7 @@ function row({ best, baseline }: Contest, key: string, isDifferent: boolean): Ro
   };
 }
 
-/** `×0.1` of two positive numbers: parameters are thought of in factors. */
+/** `×0.1` for two positive numbers, since parameters are usually compared by factors. */
 function factorCell(best: unknown, baseline: unknown): Line {
   if (typeof best !== 'number' || typeof baseline !== 'number' || !(best > 0 && baseline > 0)) return [];
   const factor = best / baseline;
@@ -133,7 +133,7 @@ function metricRow({ best, baseline }: Contest, { key, direction }: Contest['met
 /** Columns of the name, of each value and of the change. */
 type Widths = { readonly name: number; readonly value: number; readonly change: number };
 
-/** Names and changes as wide as they are, within limits; the rest is for the values. */
+/** Names and changes get the width they need, within limits; values get the rest. */
 function widthsOf(rows: readonly Row[], width: number): Widths {
   const change = Math.min(Math.max(4, ...rows.map((one) => lineWidth(one.change))) + 1, 18, Math.floor(width * 0.34));
   const longest = Math.max(6, ...rows.map(({ name }) => textWidth(name)));

@@ -15,20 +15,20 @@ import { sparkline } from '../../widgets/run-list/list-cells.js';
 import { sectionRule } from '../../widgets/section.js';
 import { fit, fitLine, fitRight, type Line, lineWidth, span, type Tone } from '../../surface/span.js';
 
-/** What importance is of. `at`: index of the parameter that the cursor is on; null: on none. */
+/** Inputs of the importance view. `at`: index of the parameter under the cursor; null: none. */
 type ImportanceView = {
   readonly importance: Importance;
   readonly objective: string;
   readonly at: number | null;
-  /** Whether a person chose between values and ranks. */
+  /** Whether the user has chosen between values and ranks. */
   readonly isChosen: boolean;
 };
 
 type Room = { readonly width: number; readonly height: number };
 
 /**
- * How much of the objective's variance each parameter makes up, as bars; where it leads, where it is best and the shape of its
- * effect; below them pairs of parameters, and what nothing explains. At most `height` lines of `width` columns.
+ * Shows each parameter's share of the objective's variance as a bar, with the direction, best value and shape of its effect; below
+ * them pairs of parameters, and the unexplained share. At most `height` lines of `width` columns.
  */
 export function importanceSection(view: ImportanceView, { width, height }: Room): Line[] {
   const { importance, objective } = view;
@@ -40,14 +40,14 @@ export function importanceSection(view: ImportanceView, { width, height }: Room)
   return lines.slice(0, height).map((line) => fitLine(line, width));
 }
 
-/** While it is computed. `done`: 0 … 1. */
+/** Shown during the computation. `done`: 0 to 1. */
 export function importanceProgress(objective: string, done: number, { width, height }: Room): Line[] {
   const head = sectionRule(`what matters for ${cleanText(objective)}`, [], width);
   const bar = progressBar(done, Math.max(4, Math.min(40, width - 20)), 'busy');
   return [head, [span(' growing trees  ', 'dim'), ...bar]].slice(0, height).map((line) => fitLine(line, width));
 }
 
-/** As much as there is room for. */
+/** Heading, as long as there is room for. */
 function headingWords(importance: Importance, room: number): Line {
   const runs = counted(importance.counts.finite, 'run');
   if (importance.kind !== 'measured') return [span(runs, 'faint')];
@@ -95,12 +95,12 @@ function measuredLines(
   return [...warning, ...rows, ...more, ...together, ...feet];
 }
 
-/** A share below this is not worth a line, nor its direction a word. */
+/** Smallest share for which a line or a direction is shown. */
 const LEAST_SHARE = 0.005;
 
 /** Columns of each part of a row; 0: there is no room for it. */
 type Columns = { name: number; bar: number; best: number; curve: number };
-/** `100 % ±12 ` and the arrow. */
+/** Columns of `100 % ±12 ` and the arrow. */
 const NUMBERS = 14;
 
 function columnsOf(parameters: readonly ParameterEffect[], width: number): Columns {
@@ -129,7 +129,7 @@ function effectLine(effect: ParameterEffect, columns: Columns, { parameters, isN
   ];
 }
 
-/** Where a parameter leads, where it is best, and the mean objective along its values. */
+/** Direction and best value of a parameter, and the mean objective along its values. */
 function shapeOf({ trend, best, curve }: ParameterEffect, columns: Columns): Line {
   const means = curve.map(({ mean }) => mean);
   return [
@@ -144,8 +144,8 @@ function shapeOf({ trend, best, curve }: ParameterEffect, columns: Columns): Lin
 const arrows: Record<Trend, string> = { up: '↑', down: '↓', mixed: '~', unordered: ' ' };
 
 /**
- * `best 0.05 or 0.1 n=3`: the value in the best setting that was run, those that cannot be told from it, and the seeds of that
- * setting, beside the usual number if others have more. What comes first is said where there is little room.
+ * `best 0.05 or 0.1 n=3`: the value in the best setting, values that cannot be distinguished from it, and its number of seeds, with
+ * the usual number if other settings have more. Later parts are dropped if there is little room.
  */
 function bestText({ value, ties, runs, usual }: BestValue, width: number): string {
   const seeds = runs < usual ? ` n=${runs} of ${usual}` : ` n=${runs}`;
@@ -180,7 +180,7 @@ function noiseLines({ explained, noise, parameters, pairs }: Measured, width: nu
   return wrapped(words.join(' · '), 'dim', width);
 }
 
-/** Where there is room for it, where the figures are from. */
+/** How the shares are computed, if there is room. */
 function methodLines({ trees }: Measured, { width, height }: Room): Line[] {
   const words = [
     ` Functional ANOVA of a random forest (${trees} trees): the share of the variance each parameter explains alone, ± over trees`,
@@ -189,7 +189,7 @@ function methodLines({ trees }: Measured, { width, height }: Room): Line[] {
   return words === undefined || height < 10 ? [] : [[span(words, 'faint')]];
 }
 
-/** Why the shares are those of the order of the runs, where that follows from their values. */
+/** Why ranks of runs are used, if that follows from the values. */
 function scaleLines({ scale }: Measured, isChosen: boolean, width: number): Line[] {
   if (scale !== 'rank' || isChosen) return [];
   return wrapped(
@@ -199,7 +199,7 @@ function scaleLines({ scale }: Measured, isChosen: boolean, width: number): Line
   );
 }
 
-/** Runs and parameters that take no part. */
+/** Number of runs and parameters that are left out. */
 function footLines({ counts, leftOut }: Importance, width: number): Line[] {
   const { nan, infinite, none } = counts;
   const runs = [
@@ -219,7 +219,7 @@ function wrapped(text: string, tone: Tone, width: number): Line[] {
   return wrapWithin(text, width - 2, 2).map((part) => [span(` ${part}`, tone)]);
 }
 
-/** `61 %`, `0.4 %`; a share too small to be seen is 0. */
+/** `61 %`, `0.4 %`; a share too small to show is 0. */
 function percent(share: number): string {
   const hundredths = share * 100;
   if (hundredths < 0.05) return '0 %';

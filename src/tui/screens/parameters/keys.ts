@@ -8,7 +8,7 @@ import { pin } from '../compare/compare-handler.js';
 import type { Column } from './axis.js';
 import { chosenAxis, chosenIndex, scaleOf, shownRank, type Study, uprightsOf } from './study.js';
 
-/** What the keys of the screen need to know. `length`: lines that the view scrolls through. */
+/** What the keys of the screen need to know. `length`: number of lines that the view scrolls through. */
 export type ParametersContext = { readonly study: Study | null; readonly length: number };
 
 const first: ParametersScreen = {
@@ -16,7 +16,7 @@ const first: ParametersScreen = {
   ...{ rank: 0, byRank: null, top: 0 },
 };
 
-/** The key that shows the parameters. */
+/** The key that opens the parameters screen. */
 export const parametersOpener: KeyRow = {
   ...{ command: 'parameters', keys: ['M'], group: 'charts' },
   help: 'the parameters that matter for the metric, and the best run beside a baseline',
@@ -27,7 +27,7 @@ export const parametersOpener: KeyRow = {
       : { ui: { ...ui, screen: first } },
 };
 
-/** The keys of the parameters that matter. */
+/** Keys of the parameters screen. */
 export const parametersKeys: KeyTable = {
   rows: [
     ...movementRows(
@@ -84,7 +84,7 @@ type Shown = {
   readonly at: KeyContext;
 };
 
-/** What a key does once there is something to see. */
+/** A handler that acts only if there is something to show. */
 function onScreen(act: (shown: Shown) => Pressed): Handler {
   return (ui, at) => {
     const { study } = at.own as ParametersContext;
@@ -113,12 +113,12 @@ function changed({ ui, screen }: Shown, change: Partial<ParametersScreen>): Pres
   return { ui: { ...ui, screen: { ...screen, ...change } } };
 }
 
-/** From parameter to parameter, or through the lines of the comparison. */
+/** Moves between parameters, or scrolls the comparison. */
 function travel(shown: Shown, movement: Movement): Pressed {
   const { screen, at } = shown;
   if (screen.view !== 'best') return choose(shown, (from, length) => placeAfter(from, movement, { length, page: 8 }));
   const { length } = at.own as ParametersContext;
-  // The last page stays full.
+  // The last page is kept full.
   const top = placeAfter(screen.top, movement, { length: length - at.page + 1, page: at.page });
   if (top === screen.top) return refuse(shown.ui, top === 0 ? 'This is the top.' : 'This is the end.');
   return changed(shown, { top });
@@ -155,7 +155,7 @@ function sideways(shown: Shown, way: -1 | 1): Pressed {
   }
 }
 
-/** The first column after the last one; null: the metric, which is the first. */
+/** The column at a position, wrapping around after the last one; null: the metric, which is the first. */
 function nameAt(columns: readonly Column[], place: number): string | null {
   const at = (place + columns.length) % columns.length;
   return at === 0 ? null : columns[at]!.name;
@@ -165,7 +165,7 @@ function viewAfter(view: ParametersView): ParametersView {
   return parametersViews[(parametersViews.indexOf(view) + 1) % parametersViews.length]!;
 }
 
-/** Also while there is nothing to be seen yet. */
+/** Switches to the next view, even if there is nothing to show yet. */
 function nextView(ui: UiState): Pressed {
   const { screen } = ui;
   if (screen.kind !== 'parameters') return { ui };
@@ -179,7 +179,7 @@ function open(shown: Shown): Pressed {
   return run === undefined ? refuse(ui, 'No finished run has a value.') : openRun(shown, run);
 }
 
-/** Goes to the row of the run and opens it; what it is folded away in is unfolded. */
+/** Selects the row of the run and opens it, unfolding the branches that contain it. */
 function openRun({ ui, at: { branches } }: Shown, { id, name }: RunSummary): Pressed {
   const holders = [...branches.values()].filter(({ runs }) => runs.some((run) => run.id === id));
   if (holders.length === 0) return refuse(ui, `${name} is hidden by the filter; Esc goes back to the list.`);

@@ -7,18 +7,18 @@ import { shortKey } from '../../widgets/short-key.js';
 import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
 import { type Axis, axisOf, type Column, marksOf } from './axis.js';
 
-/** Runs as lines through their parameters. Indexes are those of the columns' values. */
+/** Inputs of the plot. Indexes refer to the values of columns. */
 export type ParallelRuns = {
-  /** Those that matter most first. */
+  /** Most important parameters first. */
   readonly parameters: readonly Column[];
   readonly objective: Column;
-  /** Which end is best; null: nobody says, and high values stand out. */
+  /** Which end is best; null: unknown, so high values are highlighted. */
   readonly goal: 'minimize' | 'maximize' | null;
   readonly best: Highlight | null;
   readonly selected: Highlight | null;
-  /** Index of the parameter under the cursor; null: there is none. */
+  /** Index of the parameter under the cursor; null: none. */
   readonly at: number | null;
-  /** Parameters that vary and have no axis here. */
+  /** Number of parameters that vary but have no axis here. */
   readonly leftOut: number;
 };
 type Highlight = { readonly index: number; readonly name: string };
@@ -26,20 +26,20 @@ type Highlight = { readonly index: number; readonly name: string };
 type Room = { readonly width: number; readonly height: number };
 
 const TITLE = 'parallel coordinates';
-/** Columns between two axes, and for the labels right of the last one. */
+/** Columns between two axes. The next constant is for the labels right of the last one. */
 const GAP = 12;
 const LABELS = 9;
 
-/** How many parameters there is room for beside the objective; at least one. */
+/** Number of parameters that fit beside the objective; at least one. */
 export function parallelCapacity(width: number): number {
   return Math.max(1, Math.floor((width - LABELS - 1) / GAP));
 }
 
 /**
- * Parallel coordinates (Inselberg 1985): an upright axis per parameter and one for the objective at the right end, and each run
- * a line through its values. Lines of better runs are drawn through and lie before those of worse ones, which are dashed. Runs
- * without a value pass below the axis. Of very many different lines some are left out; where there is no room for all
- * parameters, those around the cursor are shown.
+ * Parallel coordinates (Inselberg 1985): a vertical axis per parameter and one for the objective at the right end, with each run as
+ * a line through its values. Lines of better runs are solid and in front of those of worse runs, which are dashed. Runs without a
+ * value pass below the axis. If there are very many different lines, some are left out; if not all parameters fit, those around the
+ * cursor are shown.
  *
  * @returns At most `height` lines of `width` columns.
  */
@@ -68,11 +68,11 @@ type Frame = {
   /** Column of characters of each axis. */
   readonly at: readonly number[];
   readonly canvas: BrailleCanvas;
-  /** Whether there is a place below the axes, for runs without a value. */
+  /** Whether there is a row below the axes for runs without a value. */
   readonly hasOff: boolean;
 };
 
-/** Which parameters lie to either side, and of how many runs this is, as far as there is room. */
+/** Names of parameters on either side that are out of view, and the number of runs, as far as they fit. */
 function headingWords(
   { parameters, objective, leftOut }: ParallelRuns,
   { first, shown }: { readonly first: number; readonly shown: number },
@@ -89,7 +89,7 @@ function headingWords(
   return [span(sides, 'accent'), span(words, 'faint')];
 }
 
-/** Each name above its axis, cut where the next begins. */
+/** Each name above its axis, cut where the next one begins. */
 function namesLine(
   columns: readonly Column[],
   { at, chosen }: { readonly at: readonly number[]; readonly chosen: number },
@@ -104,10 +104,10 @@ function namesLine(
   });
 }
 
-/** `most`: lines between two axes for each row of characters; more are too dense to be told apart. */
+/** `most`: maximum number of lines between two axes per row of characters; more cannot be distinguished. */
 type Pen = { readonly tone: Tone; readonly most: number };
 
-/** From the back to the front; told apart by their dashes as well: bits of eight columns of dots, as `BrailleCanvas.dash` takes them. */
+/** Layers from back to front. Dashes distinguish them as well: bits for eight columns of dots, as in `BrailleCanvas.dash`. */
 const layers: readonly (Pen & { readonly dashes: number; readonly sign: string })[] = [
   { tone: 'faint', most: 2, dashes: dotted, sign: ':' },
   { tone: 'bad', most: 2, dashes: 0b01001111, sign: '╌' },
@@ -132,7 +132,7 @@ function drawn(frame: Frame, runs: ParallelRuns): BrailleCanvas {
   return canvas;
 }
 
-/** The selected run before the best one: it moves, and must be seen. */
+/** The highlighted runs. The selected one is drawn last, above the best one, because it moves and must be visible. */
 function highlightsOf({ best, selected }: ParallelRuns): (readonly [Highlight, Tone, string])[] {
   return [
     ...(best === null ? [] : [[best, 'good', '●'] as const]),
@@ -140,7 +140,7 @@ function highlightsOf({ best, selected }: ParallelRuns): (readonly [Highlight, T
   ];
 }
 
-/** By run the index of its layer: its quarter by the objective, the lower two as one; or that it has no value. */
+/** Layer index by run: the quarter by objective, with the lower two combined, or a layer for runs without a value. */
 function layerOf({ objective, goal }: ParallelRuns): Uint8Array {
   const { places } = axisOf(objective);
   const layer = new Uint8Array(places.length).fill(1);
@@ -155,7 +155,7 @@ function layerOf({ objective, goal }: ParallelRuns): Uint8Array {
   return layer;
 }
 
-/** The lines of some runs from one axis to the next; runs of equal values have one. Of very many only every second or third is drawn. */
+/** Lines of some runs between two axes; runs with equal values share one. If there are very many, only every n-th is drawn. */
 function drawGap({ axes, at, canvas, hasOff }: Frame, gap: number, runs: readonly number[], pen: Pen): void {
   const size = canvas.rows * 4;
   const [left, right] = [axes[gap]!.places, axes[gap + 1]!.places];
@@ -172,7 +172,7 @@ function drawGap({ axes, at, canvas, hasOff }: Frame, gap: number, runs: readonl
   }
 }
 
-/** The row of dots at a place of an axis; what has no place lies below, apart. */
+/** Row of dots for a position on an axis; runs without a position are below, apart from the axis. */
 function dotRow(place: number, rows: number, hasOff: boolean): number {
   if (Number.isNaN(place)) return rows * 4 - 2;
   return Math.round((1 - place) * ((hasOff ? rows - 2 : rows) * 4 - 1));
@@ -196,7 +196,7 @@ function drawAxis({ axes, at, canvas, hasOff }: Frame, index: number, runs: Para
   }
 }
 
-/** At the end of an axis where results lie beyond. */
+/** Marks the end of an axis if results are beyond it. */
 function markBeyond(canvas: BrailleCanvas, { beyond, places }: Axis, column: number, rows: number): void {
   for (const run of beyond) {
     const isAbove = places[run]! > 0.5;

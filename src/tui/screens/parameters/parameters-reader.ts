@@ -12,19 +12,19 @@ import { type Baseline, lastValue, medianBaseline, middleRun, type Study, type S
 import { StudyReader } from './study-reader.js';
 
 type Source = ScreenSource<'parameters'>;
-/** The runs of one sweep that the filter lets through. `done`: those that are done. */
+/** Runs of one sweep that match the filter. `done`: the completed ones. */
 type Runs = {
   readonly sweep: SweepSummary | undefined;
   readonly of: readonly RunSummary[];
   readonly done: RunSummary[];
 };
 
-/** Metrics beside the one that is explained. */
+/** Maximum number of metrics besides the explained one. */
 const MOST_OTHERS = 6;
 
 const noNames: readonly string[] = [];
 
-/** Asks what the finished runs say of their parameters, for as long as the screen is shown. */
+/** Computes the study of the finished runs' parameters while the screen is shown. */
 export class ParametersReader implements ScreenData<'parameters', ParametersFacts> {
   readonly #studies: StudyReader;
   readonly #runs = new Memoized<Runs>();
@@ -40,7 +40,7 @@ export class ParametersReader implements ScreenData<'parameters', ParametersFact
     this.#studies = new StudyReader(changed);
   }
 
-  /** No files: the supervisor tells the last values of all runs. */
+  /** Needs no files, because the supervisor sends the last values of all runs. */
   wanted(source: Source): Wanted {
     const runs = this.#runsOf(source);
     const { scene, ui, screen } = source;
@@ -85,7 +85,7 @@ export class ParametersReader implements ScreenData<'parameters', ParametersFact
     this.rest();
   }
 
-  /** The same list for as long as the sweep is the same. */
+  /** Returns the same list while the sweep is the same. */
   #fromSeedsOf({ sweep }: Runs): readonly string[] {
     const directory = sweep?.directory;
     if (directory === undefined) return noNames;
@@ -105,7 +105,7 @@ export class ParametersReader implements ScreenData<'parameters', ParametersFact
   }
 }
 
-/** That of the selection: runs of different programs have no parameters in common. */
+/** The sweep of the selection, since runs of different programs have no common parameters. */
 function sweepOf(node: TreeNode | undefined, sweeps: readonly SweepSummary[]): SweepSummary | undefined {
   const run = node?.kind === 'run' ? node.run : node?.runs[0];
   return sweeps.find(({ name }) => name === run?.sweep) ?? sweeps[0];
@@ -132,13 +132,13 @@ function questionOf(
   };
 }
 
-/** The run that was selected in the list, if it is one of them. */
+/** Index of the run selected in the list, if it is one of these. */
 function selectedIn(runs: readonly RunSummary[], node: TreeNode | undefined): number | null {
   const index = node?.kind === 'run' ? runs.findIndex(({ id }) => id === node.run.id) : -1;
   return index < 0 ? null : index;
 }
 
-/** The run that was pinned, or the middle one of the group that was. */
+/** The pinned run, or the middle run of the pinned group. */
 function pinnedRun(key: string | null, study: Study, { fleet, scene }: Source): Baseline | null {
   if (key === null) return null;
   const run = fleet.runs.get(key as RunSummary['id']);

@@ -21,33 +21,33 @@ import {
 } from './study.js';
 import type { RunSummary } from '../../state/port.js';
 
-/** Everything the screen is drawn from, but for what was chosen on it. */
+/** Everything the screen is drawn from except the choices made on it. */
 export type ParametersFacts = {
-  /** Null: there is none yet. `progress`: how much of the first one is done, 0 … 1. */
+  /** Null: not computed yet. `progress`: progress of the first one, 0 to 1. */
   readonly study: Study | null;
   readonly progress: number;
   /** Null: no run has written any. */
   readonly metric: string | null;
   readonly filter: string;
-  /** Runs of the sweep that the filter lets through, how many of them are done, and how many have not ended. */
+  /** Number of runs of the sweep that match the filter; then how many of them are done and how many have not ended. */
   readonly total: number;
   readonly done: number;
   readonly pending: number;
   /** Ended runs of all sweeps whose metrics are still being read. */
   readonly unread: number;
-  /** Index of the run that is selected in the list; null: it is none of those looked at. */
+  /** Index of the run selected in the list; null: it is not among the examined runs. */
   readonly selected: number | null;
   /** Null: no run has a value. */
   readonly baseline: Baseline | null;
 };
 
-/** The parameters that matter. At most `height` lines of `width` columns. */
+/** The parameters screen. At most `height` lines of `width` columns. */
 export function parametersScreen(facts: ParametersFacts, screen: ParametersScreen, { width, height }: Size): Line[] {
   const body = bodyLines(facts, screen, { width, height: height - 1 });
   return [headLine(facts, screen, width), ...body].slice(0, height).map((line) => fitLine(line, width));
 }
 
-/** The names of the views, the one that is shown marked; at the right what is looked at, as far as there is room. */
+/** Names of the views with the shown one marked; at the right a description, as far as it fits. */
 function headLine(facts: ParametersFacts, { view }: ParametersScreen, width: number): Line {
   const tabs = parametersViews.flatMap((each, index): Line => {
     const name = span(` ${each} `, each === view ? 'strong' : 'dim');
@@ -59,7 +59,7 @@ function headLine(facts: ParametersFacts, { view }: ParametersScreen, width: num
   return words === undefined ? tabs : [...tabs, span(`${words.padStart(room)} `, 'dim')];
 }
 
-/** The longest first. */
+/** Descriptions of what is shown, longest first. */
 function aboutWords({ study, metric, done, total, unread, filter }: ParametersFacts): string[] {
   const part = study !== null && study.runs.length < study.of.runs.length ? `${study.runs.length} of ` : '';
   const runs = done === total ? `${part}${counted(total, 'run')}` : `${part}${done} of ${total} runs done`;
@@ -111,19 +111,19 @@ function noValue({ done }: ParametersFacts, metric: string): string {
   return `${done === 1 ? 'The run that is done' : `None of the ${done} runs that are done`} has no finite ${name}; m chooses another metric.`;
 }
 
-/** What will tell more. */
+/** What has to happen for more to be known. */
 function whenMore({ pending }: ParametersFacts): string {
   if (pending === 0) return 'All runs have ended; e extends the sweep by more of them.';
   return `${counted(pending, 'run')} ${pending === 1 ? 'has' : 'have'} not ended; this is worked out again as they do.`;
 }
 
-/** From this room on all four views stand beside each other. */
+/** Minimum room for showing all four views beside each other. */
 const wide: Size = { width: 160, height: 36 };
-/** A picture below this says nothing. */
+/** Minimum size of a useful picture. */
 const leastPicture: Size = { width: 44, height: 9 };
 const gap = 3;
 
-/** The bars, and what they leave free for the parameter under the cursor. */
+/** The bars, and in the remaining room the parameter under the cursor. */
 function importanceView(facts: ParametersFacts, study: Study, screen: ParametersScreen, room: Size): Line[] {
   const { width, height } = room;
   const isWide = width >= wide.width && height >= wide.height;
@@ -143,7 +143,7 @@ function importanceView(facts: ParametersFacts, study: Study, screen: Parameters
   ];
 }
 
-/** All bars, if that leaves room for a picture or there is none for one anyway; else half of the room. */
+/** Height of the bars: all of them if that leaves room for a picture or none would fit anyway, otherwise half of the room. */
 function barHeight(facts: ParametersFacts, study: Study, screen: ParametersScreen, { width, height }: Size): number {
   const all = barLines(facts, study, screen, { width, height }).length;
   const hasRoom = height - all - 1 >= leastPicture.height || height < 2 * leastPicture.height + 6;
@@ -164,7 +164,7 @@ function barLines(facts: ParametersFacts, study: Study, screen: ParametersScreen
   return [...lines, ...more].slice(0, room.height);
 }
 
-/** Position of the parameter under the cursor among those of which something is said. */
+/** Position of the parameter under the cursor among those with an effect. */
 function placeIn(effects: readonly { readonly name: string }[], study: Study, screen: ParametersScreen): number | null {
   const at = chosenIndex(study, screen);
   const place = at === null ? -1 : effects.findIndex(({ name }) => name === study.parameters[at]!.name);
@@ -179,7 +179,7 @@ function beside(left: readonly Line[], right: readonly Line[], width: number): L
   ]);
 }
 
-/** The best one, if anybody says which end is best. */
+/** The best run if it is known which end is best. */
 function bestOf({ ranking, of }: Study): number | null {
   return of.goal === null ? null : (ranking[0] ?? null);
 }
@@ -210,7 +210,7 @@ function bestView(facts: ParametersFacts, study: Study, screen: ParametersScreen
   return [...bestAgainstBaseline(contest, screen.top, { ...room, height }), ...notes];
 }
 
-/** What a reader of the comparison has to know. */
+/** Notes that readers of the comparison need. */
 function contestNotes({ baseline }: ParametersFacts, { of }: Study, width: number): Line[] {
   const words = [
     ...(of.goal === null
@@ -244,7 +244,7 @@ function contestant(run: RunSummary, word: string, study: Study): Contestant {
   return { word, name, parameters, metrics, overSeeds: valuesOverSeeds(study, run) };
 }
 
-/** What the view scrolls through, and how much of it is seen at once. */
+/** Number of lines that the view scrolls through, and number of visible lines. */
 export function scrolledLines(
   facts: ParametersFacts,
   screen: ParametersScreen,

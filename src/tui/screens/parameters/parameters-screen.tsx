@@ -11,7 +11,7 @@ export function ParametersScreen({ size, read }: ScreenProps<ParametersFacts>) {
   return <ScreenCanvas {...size} read={read} draw={draw} onPoint={wheel} />;
 }
 
-/** A picture of thousands of lines is not drawn again while nothing of it changes. */
+/** Cached, so that a picture of thousands of lines is not redrawn while nothing changes. */
 const drawn = new Memoized<readonly Line[]>();
 
 function draw(facts: ParametersFacts, { ui: { screen } }: WindowModel, { width, height }: Size): readonly Line[] {

@@ -11,11 +11,11 @@ import { shortKey } from '../../widgets/short-key.js';
 import { fit, fitLine, fitRight, type Line, span, type Tone } from '../../surface/span.js';
 import { type Axis, axisOf, type Column, marksOf } from './axis.js';
 
-/** Runs as points. Indexes are those of the columns' values. */
+/** Inputs of the plot. Indexes refer to the values of columns. */
 export type ScatterRuns = {
   readonly x: Column;
   readonly y: Column;
-  /** What gives a run its sign and its colour; null: all have one. */
+  /** The column that determines sign and colour of each run; null: all have the same. */
   readonly groups: Column | null;
   readonly best: number | null;
   readonly selected: number | null;
@@ -23,7 +23,7 @@ export type ScatterRuns = {
 
 type Room = { readonly width: number; readonly height: number };
 
-/** A dot per run over any two parameters or metrics, and how far their ranks agree. At most `height` lines of `width` columns. */
+/** A dot per run over any two parameters or metrics, with their rank correlation. At most `height` lines of `width` columns. */
 export function scatter(runs: ScatterRuns, { width, height }: Room): Line[] {
   const [x, y] = [axisOf(runs.x), axisOf(runs.y)];
   const title = `${cleanText(runs.y.name)} over ${cleanText(runs.x.name)}`;
@@ -62,17 +62,17 @@ function isFinite(value: unknown): boolean {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
-/** Runs that have a place on both axes. */
+/** Runs that have a position on both axes. */
 function placed(x: Axis, y: Axis): number[] {
   return [...x.places.keys()].filter((run) => !Number.isNaN(x.places[run]! + y.places[run]!));
 }
 
-/** Runs of one value: letters, so that they are told apart without colours as well. */
+/** Runs with one value. Signs are letters, so that they can be distinguished without colours. */
 type Group = { readonly sign: string; readonly tone: Tone; readonly text: string };
 const signs = 'ox+#%&=~';
 const groupTones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
 
-/** Of each value its sign, in the order of an axis; more values than signs share the last. */
+/** The sign of each value, in the order of an axis; excess values share the last sign. */
 function groupsOf(column: Column): Map<string, Group> {
   const sorted = [...new Map(column.values.map((value) => [parameterText(value), value]))].sort(([, a], [, b]) =>
     parameterOrder(a, b),
@@ -97,14 +97,14 @@ function drawDots(canvas: BrailleCanvas, { groups }: ScatterRuns, x: Axis, y: Ax
   }
 }
 
-/** Of a run whose result lies beyond an axis; null: it lies within both. */
+/** The sign of a run whose result is beyond an axis; null: it is within both. */
 function edgeSign(run: number, x: Axis, y: Axis): string | null {
   if (y.beyond.has(run)) return y.places[run]! > 0.5 ? '▲' : '▼';
   if (x.beyond.has(run)) return x.places[run]! > 0.5 ? '▶' : '◀';
   return null;
 }
 
-/** The run's dot. Where values lie side by side, runs of one value are spread a little, each always in the same way. */
+/** Position of the run's dot. Runs with equal values of an evenly spaced column are spread a little, always in the same way. */
 function dotOf(canvas: BrailleCanvas, run: number, x: Axis, y: Axis): { column: number; row: number } {
   const [across, down] = [canvas.columns * 2 - 1, canvas.rows * 4 - 1];
   const column = inset(x, x.places[run]!) * across + spread(x, across, run);
@@ -112,10 +112,10 @@ function dotOf(canvas: BrailleCanvas, run: number, x: Axis, y: Axis): { column: 
   return { column: bounded(column, across), row: bounded(row, down) };
 }
 
-/** Part of the axis on either side of it that is left free for runs of its first and last value. */
+/** Part of the axis at each end that is kept free for runs with the first or last value. */
 const MARGIN = 0.04;
 
-/** Texts keep off the edges by half of what lies between two of them, numbers that many runs have in common by a little. */
+/** Moves a position away from the edges: texts by half of their spacing, numbers shared by many runs by a margin. */
 function inset(axis: Axis, place: number): number {
   const { scale, named } = axis;
   const count = Math.max(1, named.length);
@@ -123,17 +123,17 @@ function inset(axis: Axis, place: number): number {
   return isShared(axis) ? MARGIN + place * (1 - 2 * MARGIN) : place;
 }
 
-/** Whether the numbers are settings that were tried again and again, not results. */
+/** Whether the numbers are settings with many runs each, rather than results. */
 function isShared({ named, places }: Axis): boolean {
   return named.length > 0 && named.length * 3 <= places.length;
 }
 
-/** To either side, by the golden ratio's multiples: even however many there are. */
+/** Offset of a run to either side. Multiples of the golden ratio are evenly distributed for any number of runs. */
 function spread(axis: Axis, dots: number, run: number): number {
   return (((run * 0.6180339887) % 1) - 0.5) * 2 * dots * reach(axis);
 }
 
-/** Part of the axis that runs of one value are spread over to either side: less than halfway to the next value. */
+/** Part of the axis over which runs with one value are spread to either side: less than halfway to the next value. */
 function reach(axis: Axis): number {
   if (axis.scale === null) return 1 / 3 / Math.max(1, axis.named.length);
   if (!isShared(axis)) return 0;

@@ -1,18 +1,18 @@
 import { type Study, type StudyQuestion, studySteps } from './study.js';
 
-/** A turn takes so long, ms, and one step more: a key waits no longer. */
+/** Duration of one turn, in ms, which one more step may exceed. A key waits no longer. */
 const TURN = 5;
-/** How far it is is told no more often than this, ms. */
+/** Minimum time between two reports of progress, in ms. */
 const PATIENCE = 100;
-/** While runs keep ending, at most one part in so many of the time goes into studies. */
+/** While runs keep ending, studies take at most 1/`PARTS` of the time. */
 const PARTS = 5;
 
-/** A study in the making. */
+/** A study being computed. */
 type Work = { readonly of: StudyQuestion; readonly steps: Generator<number, Study>; spent: number };
 
 /**
- * Makes studies between two keys, one at a time. What was found stays for as long as the same runs have ended; while more of
- * them end it is shown until the next study is through, which is begun after a pause.
+ * Computes studies between key presses, one at a time. A result stays valid while the same runs have ended. When more runs end, it
+ * is shown until the next study, which begins after a pause, is complete.
  */
 export class StudyReader {
   readonly #changed: () => void;
@@ -21,33 +21,33 @@ export class StudyReader {
   #work: Work | null = null;
   #done = 0;
   #told = 0;
-  /** When the next study of the same kind may begin. */
+  /** Earliest time of the next study of the same kind. */
   #notBefore = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  /** `changed`: called when something was found, and now and then while it is being looked for. */
+  /** `changed`: called when a study is complete, and occasionally during its computation. */
   constructor(changed: () => void) {
     this.#changed = changed;
   }
 
-  /** The last study of what is asked, perhaps of fewer runs; null: there is none yet. */
+  /** The last study of the requested kind, possibly of fewer runs; null: none yet. */
   get study(): Study | null {
     return this.#study;
   }
 
-  /** How much is done of the first study of its kind, 0 … 1. */
+  /** Progress of the first study of its kind, 0 to 1. */
   get done(): number {
     return this.#done;
   }
 
-  /** Asking is what starts the work; null: nothing is asked. */
+  /** Sets the question, which starts the computation; null: no question. */
   want(question: StudyQuestion | null): void {
     if (question === null) return this.#forget();
     const known = this.#asked;
     if (known !== null && isSame(question, known)) return;
     this.#asked = question;
     if (this.#study !== null && !isOfOneKind(question, this.#study.of)) this.#study = null;
-    // A study of fewer runs is worth the time already spent on it.
+    // A study of fewer runs is completed, because time has been spent on it already.
     if (this.#work !== null && isOfOneKind(question, this.#work.of)) return;
     this.#stop();
     if (this.#study === null || !isSame(question, this.#study.of)) this.#begin(question);
@@ -58,7 +58,7 @@ export class StudyReader {
     this.#study = null;
   }
 
-  /** Another screen is shown: nothing is worked out for nobody. What is known stays. */
+  /** Stops computing when another screen is shown. Results are kept. */
   rest(): void {
     this.#stop();
     this.#asked = null;
@@ -86,7 +86,7 @@ export class StudyReader {
     if (step.done === true) return this.#found(step.value, work, now);
     this.#done = step.value;
     this.#timer = setTimeout(() => this.#turn(work), 0);
-    // While an older study is shown nobody sees how far the next one is.
+    // Progress is not shown while an older study is.
     if (this.#study !== null || now - this.#told < PATIENCE) return;
     this.#told = now;
     this.#changed();
@@ -102,7 +102,7 @@ export class StudyReader {
   }
 }
 
-/** Whether only the runs may differ. */
+/** Whether two questions differ at most in their runs. */
 function isOfOneKind(a: StudyQuestion, b: StudyQuestion): boolean {
   return (
     a.sweep === b.sweep &&
@@ -114,7 +114,7 @@ function isOfOneKind(a: StudyQuestion, b: StudyQuestion): boolean {
   );
 }
 
-/** Whether the same runs are asked for, with the same results: a run that is told anew is another object. */
+/** Whether two questions have the same runs with the same results: an update replaces the object of a run. */
 function isSame(a: StudyQuestion, b: StudyQuestion): boolean {
   if (!isOfOneKind(a, b) || a.runs.length !== b.runs.length) return false;
   return (

@@ -13,50 +13,50 @@ import type { ParametersScreen } from '../../state/ui-state.js';
 import type { Direction } from '../compare/compare-value.js';
 import { axisOf, type Column } from './axis.js';
 
-/** What is asked of a sweep. */
+/** The question that a study of a sweep answers. */
 export type StudyQuestion = {
   readonly sweep: string;
-  /** Only the runs it lets through are looked at. */
+  /** Only runs that match it are examined. */
   readonly filter: string;
   readonly metric: string;
   readonly goal: Direction;
-  /** null: as the values need it. */
+  /** null: chosen according to the values. */
   readonly scale: NonNullable<ImportanceQuestion['scale']> | null;
   /** Parameters that the sweep computes from seeds. */
   readonly fromSeeds: readonly string[];
-  /** Metrics to have beside it. */
+  /** Further metrics to include. */
   readonly others: readonly string[];
-  /** Those that are done. */
+  /** The completed runs. */
   readonly runs: readonly RunSummary[];
 };
 
-/** The finished runs of a sweep, and what they say of its parameters. Its columns stay the same objects. */
+/** The finished runs of a sweep, and the effects of its parameters. Its columns stay the same objects. */
 export type Study = {
   readonly of: StudyQuestion;
-  /** The runs looked at, by which all indexes are: of very many a part, evenly taken. */
+  /** The examined runs, which all indexes refer to; if there are very many, an even sample. */
   readonly runs: readonly RunSummary[];
   readonly importance: Importance;
-  /** Those that vary, but for seeds; those that matter most first. */
+  /** Parameters that vary, except seeds; most important first. */
   readonly parameters: readonly Column[];
-  /** Those of the parameters that are worth an axis each beside all others. */
+  /** Parameters that deserve an axis beside all others. */
   readonly parallel: readonly Column[];
   readonly objective: Column;
   /** The other metrics. */
   readonly metrics: readonly Column[];
-  /** What has so few values that runs can be told apart by them. */
+  /** Columns with few enough values to distinguish runs by. */
   readonly groupings: readonly Column[];
-  /** Indexes of the runs with a finite value, the best first, or the highest where nobody says which end is best. */
+  /** Indexes of runs with a finite value, best first, or highest first if it is not known which end is best. */
   readonly ranking: readonly number[];
   /** Parameters that differ between the seeds of one setting. */
   readonly seeds: ReadonlySet<string>;
 };
 
-/** More runs are not looked at: shares of the variance do not get surer, and a picture of more is a blot. */
+/** Maximum number of examined runs: more make neither shares more certain nor pictures readable. */
 const MOST_RUNS = 5000;
-/** Values that can be told apart by their signs. */
+/** Maximum number of values that can be distinguished by their signs. */
 const MOST_GROUPS = 8;
 
-/** In steps of a few milliseconds. Yields how much is done, 0 … 1. The same runs always give the same study. */
+/** Computes a study in steps of a few milliseconds. Yields progress from 0 to 1. The same runs always give the same study. */
 export function* studySteps(question: StudyQuestion): Generator<number, Study> {
   const { goal, scale, metric, fromSeeds } = question;
   const runs = someOf(question.runs);
@@ -64,7 +64,7 @@ export function* studySteps(question: StudyQuestion): Generator<number, Study> {
   const asked = { runs: measured, goal, fromSeeds, ...(scale === null ? {} : { scale }) };
   const importance = yield* importanceSteps(asked, seededRandom(1));
   const seeds = repetitionNames(runs, fromSeeds);
-  // Of all runs: a parameter that makes every run diverge has one value among those that did not.
+  // Uses all runs, because a parameter that makes every run diverge has only one value among those that did not.
   const { factors } = yield* factorSteps(
     runs.map(({ parameters }) => parameters),
     seeds,
@@ -90,13 +90,13 @@ function someOf<T>(items: readonly T[]): readonly T[] {
   return Array.from({ length: MOST_RUNS }, (_, index) => items[Math.floor((index * items.length) / MOST_RUNS)]!);
 }
 
-/** Null: it has written none. */
+/** Null: the run has not written the metric. */
 export function lastValue({ metrics }: RunSummary, metric: string): number | null {
   const value = metrics[metric];
   return value === undefined ? null : (value ?? Number.NaN);
 }
 
-/** Those that matter most first; those of which nothing can be said last. */
+/** Most important parameters first, those without an estimate last. */
 function inOrder(factors: readonly Factor[], importance: Importance): Factor[] {
   const effects = importance.kind === 'measured' ? importance.parameters : [];
   const places = new Map(effects.map(({ name }, place) => [name, place]));
@@ -108,16 +108,16 @@ function metricColumn(runs: readonly RunSummary[], name: string): Column {
   return drawable({ name, values: runs.map((run) => lastValue(run, name) ?? undefined), isResult: true });
 }
 
-/** With where its values lie worked out: the first picture of it is as quick as the next. */
+/** Computes the positions of a column's values in advance, so that its first picture is as quick as later ones. */
 function drawable(column: Column): Column {
   axisOf(column);
   return column;
 }
 
 /**
- * Parameters that vary over the runs with a result, and that half of these runs pass at least: one that belongs to a group of its
- * own would be an axis on which nearly all runs are `not set`. Several that are the same throughout each group say nothing but
- * which group it is, and have one axis, of the groups. All of them where none is left.
+ * Parameters that vary over the runs with a result and are passed to at least half of these. A parameter of a single group would be
+ * an axis with nearly all runs at `not set`. Parameters that are constant within each group only identify the group, so the axis of
+ * groups replaces them. If none is left, all parameters.
  */
 function axesAmong(parameters: readonly Column[], { values }: Column, all: readonly RunSummary[]): readonly Column[] {
   const runs = [...values.keys()].filter((run) => values[run] !== undefined);
@@ -134,7 +134,7 @@ function axesAmong(parameters: readonly Column[], { values }: Column, all: reado
   return axes.length > 0 ? axes : parameters;
 }
 
-/** The groups of the sweep file, where there are several. */
+/** The groups of the sweep file as a column, if there are several. */
 function groupColumn(runs: readonly RunSummary[]): Column[] {
   const count = new Set(runs.map(({ group }) => group)).size;
   return count > 1 && count <= MOST_GROUPS ? [{ name: 'group', values: runs.map(({ group }) => group) }] : [];
@@ -148,7 +148,7 @@ function rankingOf({ values }: Column, goal: Direction): number[] {
     .sort((a, b) => sign * (valueOf(a) - valueOf(b)));
 }
 
-/** Whether the values of the runs were explained, or their order. */
+/** Whether the values or the ranks of the runs were explained. */
 export function scaleOf({ importance, of }: Study): 'value' | 'rank' {
   return importance.kind === 'measured' ? importance.scale : (of.scale ?? 'value');
 }
@@ -159,24 +159,24 @@ export function chosenIndex({ parameters }: Study, { parameter }: Pick<Parameter
   return parameters.length === 0 ? null : Math.max(0, found);
 }
 
-/** The same among the axes of the parallel coordinates. */
+/** Position of the parameter under the cursor among the axes of the parallel coordinates. */
 export function chosenAxis({ parallel }: Study, { parameter }: Pick<ParametersScreen, 'parameter'>): number | null {
   const found = parallel.findIndex(({ name }) => name === parameter);
   return parallel.length === 0 ? null : Math.max(0, found);
 }
 
-/** What the parameter under the cursor can be drawn against: metrics, the one to explain first, then the other parameters. */
+/** Possible y axes for the parameter under the cursor: metrics, the explained one first, then the other parameters. */
 export function uprightsOf(study: Study, screen: Pick<ParametersScreen, 'parameter'>): readonly Column[] {
   const at = chosenIndex(study, screen);
   return [study.objective, ...study.metrics, ...study.parameters.filter((_, index) => index !== at)];
 }
 
-/** The rank of the run beside the baseline, where there may be fewer runs than when it was chosen. */
+/** The rank of the run beside the baseline, limited to the present number of runs. */
 export function shownRank({ ranking }: Study, { rank }: Pick<ParametersScreen, 'rank'>): number {
   return Math.max(0, Math.min(rank, ranking.length - 1));
 }
 
-/** What the best run is measured against. `word`: what it is. */
+/** The run that the best run is compared with. `word`: its role. */
 export type Baseline = { readonly run: RunSummary; readonly word: string; readonly isPinned: boolean };
 
 /** The run in the middle of the ranking; null: none has a value. */
@@ -185,13 +185,13 @@ export function medianBaseline(study: Study): Baseline | null {
   return run === null ? null : { run, word: 'median run', isPinned: false };
 }
 
-/** Of these runs, or of all of them, the one in the middle of the ranking. */
+/** The middle run of the ranking, among these runs or among all. */
 export function middleRun({ runs, ranking }: Study, of: ReadonlySet<RunSummary['id']> | null): RunSummary | null {
   const ranked = of === null ? ranking : ranking.filter((index) => of.has(runs[index]!.id));
   return runs[ranked[ranked.length >> 1] ?? -1] ?? null;
 }
 
-/** The metric of the runs that have all parameters of a run but the seeds, its own value included. */
+/** Values of the metric in the runs that have all parameters of a run except the seeds, including its own. */
 export function valuesOverSeeds({ runs, of: { metric }, seeds }: Study, { parameters, group }: RunSummary): number[] {
   const texts = Object.entries(parameters).filter(([name]) => !seeds.has(name));
   const isSame = (run: RunSummary) =>

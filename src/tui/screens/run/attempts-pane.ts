@@ -8,20 +8,20 @@ import { wrapWithin } from '../../../text/wrap.js';
 
 type Attempt = RunDetails['record']['attempts'][number];
 
-/** What is shown of a run's attempts. `now`: Unix ms. */
+/** Inputs of the attempts pane. `now`: Unix ms. */
 type ShownAttempts = {
   readonly run: RunSummary;
   readonly dossier: RunDetails | null | undefined;
   readonly now: number;
 };
 
-/** Columns of number, start, time and slot with their gaps. */
+/** Columns of number, start, time and slot, including gaps. */
 const numberWidth = 4;
 const startWidth = 21;
 const timeWidth = 8;
 const mostRows = 3;
 
-/** One start of the run after the other: when, how long, where, and how it ended. All lines of it, with a heading. */
+/** The attempts of a run in order: start, duration, place, and how each ended. Returns all lines, with a heading. */
 export function attemptLines({ run, dossier, now }: ShownAttempts, width: number): Line[] {
   if (dossier === undefined) return [[span('reading…', 'faint')]];
   const attempts = dossier?.record.attempts ?? [];
@@ -84,11 +84,11 @@ function joined(words: string, reason: string | undefined): string {
   return reason === undefined || reason === '' ? words : `${words} · ${cleanText(reason)}`;
 }
 
-/** Which code it ran, where that is not what the attempt before ran. */
+/** The code that an attempt ran, if it differs from that of the previous one. */
 function codeChange({ commit }: Attempt, previous: Attempt | undefined): string | null {
   if (commit === undefined || previous?.commit === undefined || previous.commit === commit) return null;
   return `commit ${cleanText(commit.slice(0, 9))}`;
 }
 
-/** `2026-01-05 12:00:31`, in the time zone of the terminal: the way Swedes write it. */
+/** `2026-01-05 12:00:31` in the time zone of the terminal, which is the Swedish format. */
 const clock = lazy(() => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' }));

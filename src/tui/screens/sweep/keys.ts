@@ -4,10 +4,10 @@ import { movementRows, placeAfter } from '../../keys/movement-rows.js';
 import type { UiState } from '../../state/ui-state.js';
 import { compareSelection } from '../compare/compare-handler.js';
 
-/** Lines of the screen. */
+/** Number of lines of the screen. */
 export type SweepContext = { readonly length: number };
 
-/** The key that shows the sweep. */
+/** The key that opens the sweep screen. */
 export const sweepOpener: KeyRow = {
   ...{
     command: 'sweep',
@@ -22,7 +22,7 @@ export const sweepOpener: KeyRow = {
       : { ui: { ...ui, screen: { kind: 'sweep', top: 0 } } },
 };
 
-/** The keys of the sweep as a whole. */
+/** Keys of the sweep screen. */
 export const sweepKeys: KeyTable = {
   rows: [
     ...movementRows(scroll, 'scroll'),
@@ -43,7 +43,7 @@ function scroll(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   const { screen } = ui;
   if (screen.kind !== 'sweep') return { ui };
   const { length } = at.own as SweepContext;
-  // The last page stays full.
+  // The last page is kept full.
   const top = placeAfter(screen.top, movement, { length: length - at.page + 1, page: at.page });
   return { ui: { ...ui, screen: { ...screen, top } } };
 }

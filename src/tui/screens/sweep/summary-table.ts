@@ -2,22 +2,25 @@ import { errorText } from '../../../base/user-error.js';
 import { Memoized } from '../../../base/memoize.js';
 import type { MakeSummary, SummaryPort } from '../../state/summary-port.js';
 
-/** What the runs of a sweep came to, as a table: as it was read last, until it has been read anew. */
+/** The table of a sweep's results. Keeps the last version until it has been read again. */
 export class SummaryTable {
   readonly #make: MakeSummary | undefined;
   readonly #changed: () => void;
   readonly #ports = new Memoized<SummaryPort | null>();
-  /** What was read last: of which sweep, and when it is to be read again. */
+  /** The sweep that was read last, and whether it was over then; null: to be read again. */
   #read: { readonly port: SummaryPort; readonly isOver: boolean } | null = null;
   #problem: string | null = null;
 
-  /** @param make Absent where there is no table. @param changed Called when the table is another one. */
+  /** @param make Absent: there is no table. @param changed Called when the table has changed. */
   constructor(make: MakeSummary | undefined, changed: () => void) {
     this.#make = make;
     this.#changed = changed;
   }
 
-  /** Reads it in the background where it was not read since `rest`, or all runs have ended since then. `sweep` null: of several there is none. */
+  /**
+   * Reads the table in the background, unless it was read since `rest` and all runs have not ended since. `sweep` null: several
+   * sweeps have none.
+   */
   want(sweep: string | null, isOver: boolean): void {
     const port = this.#portOf(sweep);
     if (port === null || (this.#read?.port === port && this.#read.isOver === isOver)) return;
@@ -25,12 +28,12 @@ export class SummaryTable {
     void this.#refresh(port);
   }
 
-  /** Read anew when it is wanted again. */
+  /** Makes the next `want` read the table again. */
   rest(): void {
     this.#read = null;
   }
 
-  /** Ready lines of at most `width` columns; null where there is no table. */
+  /** Formatted lines of at most `width` columns; null: there is no table. */
   lines(sweep: string | null): ((width: number) => readonly string[]) | null {
     const port = this.#portOf(sweep);
     if (port === null) return null;

@@ -7,13 +7,13 @@ import { fit, fitLine, type Line, span } from '../../surface/span.js';
 import type { MemoryRow } from './sweep-memory.js';
 import type { SweepOverview } from './sweep-overview.js';
 
-/** Room for the numbers beside the bar: memorised, bits known, episodes, bits per episode, share of the ceiling. */
+/** Columns of the numbers beside the bar: memorised, bits known, episodes, bits per episode, share of the ceiling. */
 const columns = { memorised: 7, known: 14, episodes: 9, bits: 10, share: 18 };
 type ColumnName = keyof typeof columns;
-/** What gives way to the bars, first to last. */
+/** Columns that are dropped to make room for the bars, first to last. */
 const spare: readonly ColumnName[] = ['episodes', 'known'];
 const gap = 2;
-/** Below this a bar says nothing. */
+/** Minimum width of a useful bar. */
 const leastBar = 20;
 
 type Axis = { readonly low: number; readonly high: number };
@@ -25,8 +25,8 @@ type Frame = {
 };
 
 /**
- * Bits learnt per episode of every setting beside what an episode can carry, on one logarithmic axis: they are so far
- * apart that on a linear one there would be no bars.
+ * Bits learnt per episode in every setting, with the capacity of an episode, on a logarithmic axis, because they differ by orders
+ * of magnitude.
  */
 export function memorySection({ memory, curves, titles }: SweepOverview, width: number): Line[] {
   if (memory.length === 0) return [];
@@ -62,7 +62,7 @@ function frameOf(memory: readonly MemoryRow[], width: number): Frame {
   return { label, shown, bar: axis === null ? 0 : Math.min(bar, 90), axis };
 }
 
-/** From the decade below all rates and ceilings to the greatest of them. */
+/** The axis from the decade below all rates and ceilings to the greatest of them. */
 function axisOf(memory: readonly MemoryRow[]): Axis | null {
   const values = memory
     .flatMap(({ bits, ceiling }) => [ceiling, ...(bits === null ? [] : [bits.bits])])
@@ -88,7 +88,7 @@ function memoryRow(row: MemoryRow, { label, shown, bar, axis }: Frame): Line {
   const name = fitLine([span(`   ${cleanText(row.label)}`)], label);
   const isAll = row.memorised === row.runs;
   const cells: Record<ColumnName, Line> = {
-    // Before its curves have been read nobody knows whether it has learnt anything.
+    // Before the curves have been read, it is not known whether a run has memorised.
     memorised: row.isRead
       ? [span(`${row.memorised}/${row.runs}`, isAll ? 'good' : row.missed > 0 ? 'warn' : 'dim')]
       : [span('–', 'faint')],
@@ -121,7 +121,7 @@ function shareCell({ bits, ceiling }: MemoryRow): Line {
   return [span(`${bits.kind === 'below' ? '<' : ''}${text}%`, 'strong'), whole];
 }
 
-/** The rate as a bar, the ceiling as a stop at its end. What is only an upper bound is drawn thin. */
+/** The rate as a bar, with the ceiling as a stop at its end. An upper bound is drawn thin. */
 function barOf({ bits, ceiling }: MemoryRow, width: number, axis: Axis): Line {
   const place = (value: number): number => {
     const share = (Math.log10(value) - axis.low) / (axis.high - axis.low);

@@ -7,40 +7,40 @@ import { grouped } from '../../../base/group-by.js';
 import { hasEnded } from '../../../base/run-words.js';
 import type { RunSummary, Series } from '../../state/port.js';
 
-/**
- * What the seeds of one setting of a memory sweep amount to, by the same measure as in the report: a run that is not judged
- * there is not judged here.
- */
+/** Results of the seeds of one setting in a memory sweep. Runs are judged by the same rules as in the report. */
 export type MemoryRow = {
   readonly group: string;
   readonly label: string;
   readonly runs: number;
   readonly memorised: number;
-  /** Whether the curves of all ended runs have been read: before, `memorised` and `missed` are too small. */
+  /** Whether the curves of all ended runs have been read. Before, `memorised` and `missed` are too low. */
   readonly isRead: boolean;
-  /** Ended after their whole budget without having memorised. */
+  /** Number of runs that used their whole budget without memorising. */
   readonly missed: number;
-  /** log2 N: the bits there are to know. */
+  /** log2 N: the number of bits to learn. */
   readonly secretBits: number;
-  /** The mean of what the runs know now; null: none has been measured. */
+  /** Mean of the bits that runs know now; null: not measured. */
   readonly known: number | null;
-  /** Median over all runs that can be judged; Infinity: most missed it. Examples, where it learns from examples. */
+  /**
+   * Median over all runs that can be judged; Infinity: most missed it. Examples instead of episodes if the run learns from
+   * examples.
+   */
   readonly episodes: number | null;
-  /** `below`: most missed it, so this is what it must be less than. */
+  /** `below`: most runs missed it, so this is an upper bound. */
   readonly bits: BitsPerEpisode;
-  /** The most bits that one episode can carry. */
+  /** Maximum number of bits that one episode can carry. */
   readonly ceiling: number;
 };
 
 /** Bits known over episodes; null: there are none; undefined: the run has not been read yet. */
 type BitsCurve = (run: RunSummary, bitsKey: string, countKey: string) => Series | null | undefined;
 
-/** What a run's columns say of its secret; null: it is not a run of a memory sweep. */
+/** Size of a run's secret from its columns; null: not a run of a memory sweep. */
 export function memoryFacts({ metrics, parameters }: RunSummary): { secretBits: number; ceiling: number } | null {
   return factsOf(metrics, parameters);
 }
 
-/** One row for each setting, in the order of their first run. Runs that are no memory runs are left out. */
+/** One row per setting, in the order of their first runs. Other runs are left out. */
 export function memoryRows(runs: readonly RunSummary[], curveOf: BitsCurve): MemoryRow[] {
   const members = runs.flatMap((run) => {
     const facts = memoryFacts(run);
@@ -73,7 +73,7 @@ function rowOf(
   };
 }
 
-/** Undefined for a run that has not been read. */
+/** Undefined if the run has not been read. */
 function verdictOf(run: RunSummary, secretBits: number, curveOf: BitsCurve): Verdict | undefined {
   const { metrics, parameters, state } = run;
   const judged = { secretBits, secret: secretOf(parameters) };
@@ -89,7 +89,7 @@ function verdictOf(run: RunSummary, secretBits: number, curveOf: BitsCurve): Ver
 
 const unmeasured: Curve = { evaluations: [], greedy: null };
 
-/** The rows that have a value. Steps are not told: nothing that is shown here depends on them. */
+/** The rows with a value. Steps are left out because nothing shown here depends on them. */
 function evaluationsOf({ x, y }: Series): Evaluation[] {
   return Array.from(x, (episodes, index) => ({ step: index, episodes, bits: y[index]! })).filter(
     ({ bits }) => !Number.isNaN(bits),

@@ -10,12 +10,12 @@ import { memoryFacts, memoryRows } from './sweep-memory.js';
 import { overviewOf, type SweepOverview } from './sweep-overview.js';
 import { sweepLines } from './sweep-screen-lines.js';
 
-/** Memory runs whose curves are read: as many as a window can keep. */
+/** Maximum number of memory runs whose curves are read, as many as a window can keep. */
 const mostCurves = 192;
 const mostMetrics = 4;
 const second = 1000;
 
-/** Puts together what the sweep screen shows, and only what has changed since the last time. */
+/** Computes what the sweep screen shows, and only what has changed since the last time. */
 export class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
   readonly #memoryRuns = new Memoized<readonly RunSummary[]>();
   readonly #facts = new Memoized<ReturnType<typeof overviewOf>>();
@@ -26,7 +26,7 @@ export class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
     this.#table = new SummaryTable(summary, changed);
   }
 
-  /** The time is looked at by the second. */
+  /** Reads the overview. Time advances in seconds. */
   read({ scene, history, now }: ScreenSource<'sweep'>): SweepOverview {
     const at = Math.floor(now / second) * second;
     const facts = this.#facts.value([scene.runs, scene.sweeps, scene.metric, at], () => factsOf(scene, at));
@@ -40,7 +40,7 @@ export class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
     });
   }
 
-  /** The curves that tell when a run had memorised; none of other sweeps. */
+  /** Curves that show when a run had memorised; other sweeps need none. */
   wanted({ scene }: ScreenSource<'sweep'>): Wanted {
     this.#table.want(
       sweepOf(scene),
@@ -68,13 +68,13 @@ function sweepOf({ sweeps }: ListModel): string | null {
   return sweeps.length === 1 ? sweeps[0]!.name : null;
 }
 
-/** Null until all of the run has been read: half a curve would say that it knew nothing. */
+/** Null until all of the run has been read, because half a curve would show too little. */
 function wholeReader(history: History, { directory }: RunSummary): MetricReader | null {
   const reader = history.reader(directory);
   return reader === undefined || reader.more === true ? null : reader;
 }
 
-/** The chosen metric first, then what the sweep shows. */
+/** The chosen metric first, then those that the sweep shows. */
 function factsOf({ runs, sweeps, metric, forecast }: ListModel, now: number): ReturnType<typeof overviewOf> {
   const wanted = [...(metric === null ? [] : [metric]), ...sweeps.flatMap(({ show }) => show)];
   const metrics = [...new Set(wanted)].slice(0, mostMetrics);

@@ -10,48 +10,48 @@ import { exitWords } from '../../model/run-reason.js';
 import type { MemoryRow } from './sweep-memory.js';
 import { elapsed, tally, type Tally } from '../../model/tally.js';
 
-/** A sweep as a whole: everything the sweep screen is drawn from. Times in ms. */
+/** Everything the sweep screen is drawn from. Times in ms. */
 export type SweepOverview = {
   readonly description: string | null;
   readonly runs: number;
   readonly groups: readonly GroupOverview[];
-  /** Of the groups of the file, by their names. */
+  /** Titles of the file's groups by name. */
   readonly titles: ReadonlyMap<string, string | null>;
-  /** Metrics that are shown, the chosen one first, and which way the best of the first is. */
+  /** Shown metrics, the chosen one first. `direction`: which way the first one should go. */
   readonly metrics: readonly string[];
   readonly direction: Direction;
-  /** Of the last attempts of all runs together, and the same for each GPU they took. */
+  /** Total time of the last attempts of all runs. `gpuTime`: the same multiplied by the number of GPUs. */
   readonly runTime: number;
   readonly gpuTime: number;
-  /** Runs that are done, for each hour in which one was up; null: none has begun. */
+  /** Completed runs per hour in which at least one was up; null: none has begun. */
   readonly donePerHour: number | null;
   readonly retries: number;
   readonly slowest: readonly SlowRun[];
   readonly failures: readonly FailureClass[];
-  /** The table of what the runs came to, as lines of at most so many columns; null: there is none. */
+  /** The table of results in lines of at most `width` columns; null: there is none. */
   readonly results: ((width: number) => readonly string[]) | null;
   readonly memory: readonly MemoryRow[];
-  /** Curves read and wanted for `memory`, and the memory runs there are. */
+  /** Number of curves read and wanted for `memory`, and number of memory runs. */
   readonly curves: { readonly read: number; readonly wanted: number; readonly of: number };
 };
 
-/** A group of the sweep file, or where there is but one, a setting of it. */
+/** A group of the sweep file, or one of its settings if there is only one group. */
 export type GroupOverview = {
   readonly name: string;
   readonly title: string | null;
   readonly tally: Tally;
   readonly runTime: number;
   readonly left: TimeRange | null;
-  /** By metric. */
+  /** Values by metric. */
   readonly values: readonly Tally['metric'][];
-  /** The best last value of the first metric and whose it is, if the sweep says which way is better. */
+  /** Best last value of the first metric and its run, if the sweep names a direction. */
   readonly best: { readonly value: number; readonly run: string } | null;
 };
 
-/** `factor`: of the median of its group's runs that are done; null where fewer than three are. */
+/** `factor`: time relative to the median of the group's done runs; null if fewer than three are done. */
 export type SlowRun = { readonly run: RunSummary; readonly time: number; readonly factor: number | null };
 
-/** `reason`: the most common one, and how many gave it. Numbers in reasons may differ. */
+/** `reason`: the most common one, and the number of runs with it. Numbers in reasons may differ. */
 export type FailureClass = {
   readonly name: string;
   readonly count: number;
@@ -71,7 +71,7 @@ type OverviewChoice = {
 const mostSlow = 8;
 const hour = 3_600_000;
 
-/** What all runs of the sweeps amount to, except what has to be read from their files. */
+/** Overview of all runs of the sweeps, except what must be read from their files. */
 export function overviewOf(
   runs: readonly RunSummary[],
   sweeps: readonly SweepSummary[],
@@ -136,7 +136,7 @@ function bestOf(runs: readonly RunSummary[], { metrics, direction }: OverviewCho
   return best;
 }
 
-/** The longest of those that have begun, beside what is usual in their group. */
+/** Runs that took longest, with the usual time of their group. */
 function slowestOf(runs: readonly RunSummary[], now: number): SlowRun[] {
   const usual = new Map([...groupBy(runs, groupKey)].map(([key, members]) => [key, medianTime(members, now)] as const));
   return runs
@@ -164,7 +164,7 @@ function medianTime(runs: readonly RunSummary[], now: number): number | null {
   return times.length < 3 ? null : times[times.length >> 1]!;
 }
 
-/** The most common class first. */
+/** Most common class first. */
 function failuresOf(runs: readonly RunSummary[]): FailureClass[] {
   const bad = runs.filter(({ state }) => hasEnded(state) && state !== 'done');
   return [...groupBy(bad, className)]
@@ -176,7 +176,7 @@ function className(run: RunSummary): string {
   return run.state === 'failed' ? exitWords(run) : run.state;
 }
 
-/** Reasons that differ in their numbers alone are the same reason; its first words are given. */
+/** The most common reason. Reasons that differ only in numbers count as one; the text of the first is returned. */
 function commonReason(runs: readonly RunSummary[]): Pick<FailureClass, 'reason' | 'reasonCount'> {
   const reasons = runs.flatMap(({ reason }) => (reason === null ? [] : [cleanText(reason)]));
   const same = [...groupBy(reasons, (reason) => reason.replace(/\d+(\.\d+)?/g, '#')).values()];

@@ -16,7 +16,7 @@ import { memorySection } from './sweep-memory-section.js';
 import type { FailureClass, GroupOverview, SlowRun, SweepOverview } from './sweep-overview.js';
 import type { WindowModel } from '../../model/window-model.js';
 
-/** The sweep as a whole. At most `height` lines of `width` columns. */
+/** The sweep screen. At most `height` lines of `width` columns. */
 export function sweepScreen(overview: SweepOverview, model: WindowModel, width: number, height: number): Line[] {
   const { ui } = model;
   if (ui.screen.kind !== 'sweep') return [];
@@ -30,7 +30,7 @@ export function sweepScreen(overview: SweepOverview, model: WindowModel, width: 
     .map((line) => fitLine(line, width));
 }
 
-/** All lines of the screen, below its heading. */
+/** All lines of the screen below its heading. */
 export function sweepLines(overview: SweepOverview, width: number): Line[] {
   if (overview.runs === 0) return [[], [span(' The sweep has no runs yet.', 'dim')]];
   const about = overview.description === null ? [] : wrapWithin(cleanText(overview.description), width - 2, 3);
@@ -45,7 +45,7 @@ export function sweepLines(overview: SweepOverview, width: number): Line[] {
   ];
 }
 
-/** By setting, over its seeds: laid out once for each width. */
+/** Results by setting over its seeds, laid out once per width. */
 function resultsSection({ results }: SweepOverview, width: number): Line[] {
   if (results === null) return [];
   return laidOut.value(results, String(width), () => {
@@ -56,7 +56,7 @@ function resultsSection({ results }: SweepOverview, width: number): Line[] {
 
 const laidOut = new Memo<NonNullable<SweepOverview['results']>, Line[]>(2);
 
-/** What it took and how fast it goes. */
+/** Total time and rate. */
 function factsLine({ runs, runTime, gpuTime, donePerHour, retries }: SweepOverview): Line {
   const facts: [string, string][] = [
     [String(runs), runs === 1 ? 'run' : 'runs'],
@@ -75,11 +75,11 @@ function rateText(perHour: number): string {
   return perHour >= 10 ? perHour.toFixed(0) : perHour.toFixed(1);
 }
 
-/** From this width on the two stand beside each other. */
+/** Minimum width for showing both parts beside each other. */
 const wide = 100;
 const gap = 3;
 
-/** The runs that took longest, and how runs failed. */
+/** Runs that took longest, and kinds of failure. */
 function troubleSection({ slowest, failures }: SweepOverview, width: number): Line[] {
   if (width < wide) return [...slowSection(slowest, width), [], ...failureSection(failures, width)];
   const left = Math.floor((width - gap) / 2);
@@ -123,7 +123,7 @@ function failureSection(failures: readonly FailureClass[], width: number): Line[
   return [rule, ...failures.flatMap(failureRows)];
 }
 
-/** The class, and below it the reason that most of them gave and the names of a few. */
+/** The class, and below it its most common reason and the names of a few runs. */
 function failureRows({ name, count, reason, reasonCount, runs }: FailureClass): Line[] {
   const { glyph, tone } = stateLook[runs[0]!.state];
   const shown = reasonCount > 1 && reasonCount < count ? `  (${reasonCount} of ${count})` : '';
@@ -139,7 +139,7 @@ function failureRows({ name, count, reason, reasonCount, runs }: FailureClass): 
 const groupsGap = 2;
 const columns = { progress: 15, time: 7, left: 7, value: 16, best: 10 };
 
-/** A row for each group: its runs by state, progress, time, and the mean of what the sweep shows. */
+/** A row per group: runs by state, progress, time, and the means of the shown metrics. */
 function groupsSection({ groups, metrics, direction }: SweepOverview, width: number): Line[] {
   const name = Math.min(Math.floor(width * 0.3), Math.max(8, ...groups.map(nameLength))) + 3;
   const counts = Math.min(28, Math.max(5, ...groups.map(({ tally }) => lineWidth(countsLine(tally)))));
