@@ -11,20 +11,23 @@ export function useSurface(): Surface {
 }
 
 type Props = Omit<BoxProps, 'children'> & {
-  /** The lines that fill the canvas, in the tones of the theme. Called when it is new or resized, when `draw` is another function, and when `watch` tells. */
+  /**
+   * Returns the lines that fill the canvas, in tones of the theme. Called when the canvas is new or resized, when `draw` is a
+   * different function, and when `watch` calls back.
+   */
   readonly draw: Draw;
-  /** Tells when what is drawn has changed: then the canvas is drawn again without React. */
+  /** Subscribes to changes of the contents, after which the canvas is redrawn without React. */
   readonly watch?: ((changed: () => void) => () => void) | undefined;
   readonly onPoint?: OnPoint | undefined;
   readonly onHover?: OnHover | undefined;
 };
 
-/** A box of Ink's layout whose cells are painted directly: for what is large, or changes by itself or with each key. */
+/** A box of Ink's layout whose cells are painted directly, for contents that are large or change by themselves or with each key. */
 export function Canvas({ draw, watch, onPoint, onHover, ...layout }: Props) {
   const surface = useSurface();
   const box = useRef<DOMElement>(null);
   const record = useRef<CanvasRecord>(null);
-  // In layout effects: the frame that shows the box is already on its way.
+  // These are layout effects, because the frame that shows the new box is already scheduled.
   useLayoutEffect(() => {
     const node = box.current!;
     record.current = surface.addCanvas(node, draw);

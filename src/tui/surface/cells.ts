@@ -3,10 +3,10 @@ import { type Line, type Span, span } from './span.js';
 import { codeOfComposed, composedGlyph, continuation, firstComposed, isWide, space } from './glyphs.js';
 import { type Look, partsOf, plainLook } from './look.js';
 
-/** Columns and rows; the ends are not part of it. */
+/** Columns and rows; `right` and `bottom` are exclusive. */
 export type Rect = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };
 
-/** Who painted a cell: 0 for Ink's boxes and texts, else the number of a canvas. */
+/** Who painted a cell: 0 for Ink's boxes and texts, otherwise the number of a canvas. */
 export type Owner = number;
 
 export function intersection(a: Rect, b: Rect): Rect {
@@ -18,10 +18,10 @@ export function intersection(a: Rect, b: Rect): Rect {
   };
 }
 
-/** Text that looks the same all along. */
+/** Text with a single look. */
 type Piece = { readonly text: string; readonly look: Look };
 
-/** A picture of the screen or of a part of it: glyph, look and owner of each cell, row by row. */
+/** A picture of the screen or a part of it: glyph, look and owner of each cell, row by row. */
 export class Cells {
   readonly width: number;
   readonly height: number;
@@ -41,7 +41,7 @@ export class Cells {
     return { left: 0, top: 0, right: this.width, bottom: this.height };
   }
 
-  /** The code of the glyph in a cell. Where something lies over one half of a wide glyph, the other half is a space. */
+  /** The code of the glyph in a cell. If one half of a wide glyph is covered, the other half is a space. */
   code(row: number, column: number): number {
     const at = row * this.width + column;
     const code = this.glyphs[at]!;
@@ -50,7 +50,7 @@ export class Cells {
     return column + 1 < this.width && this.glyphs[at + 1] === continuation ? code : space;
   }
 
-  /** The picture as lines: one span for as long as the look stays the same. */
+  /** The picture as lines, with one span per look. */
   lines(): Line[] {
     return Array.from({ length: this.height }, (_, row) => this.#line(row));
   }
@@ -93,7 +93,7 @@ export class Cells {
     }
   }
 
-  /** Writes text into a row from a column on, as far as it lies in `clip`. @returns The column after it. */
+  /** Writes text into a row from a column on, clipped to `clip`. @returns The column after it. */
   write(row: number, column: number, { text, look }: Piece, clip: Rect): number {
     if (row < clip.top || row >= clip.bottom) return column;
     if (!isSimple(text)) return this.#writeAny(row, column, { text, look }, clip);
@@ -126,7 +126,7 @@ export class Cells {
     return column;
   }
 
-  /** Copies rows of a picture to where `place` says, but only over the cells that `owner` has. */
+  /** Copies the rows of a picture to `place`, limited to the cells of `owner`. */
   blit(from: Cells, place: Rect, owner: Owner, isWanted: (row: number) => boolean): void {
     const seen = intersection(place, this.rect);
     for (let row = seen.top; row < seen.bottom; row++) {

@@ -1,5 +1,5 @@
 /**
- * All that the window knows of Ink beyond its documented components: the tree that its reconciler keeps.
+ * Everything the window knows of Ink beyond its documented components: the tree of its reconciler.
  *
  * Fields used, unchanged from Ink 3 to 8: `nodeName`, `parentNode`, `childNodes`, `nodeValue`, `style`, `yogaNode`,
  * `internal_transform`, and `onRender` of the root, which the reconciler calls after each commit and its layout.
@@ -10,9 +10,9 @@ import { type Background, type Line, span, type Span, type Tone } from './span.j
 type InkNode = DOMElement['childNodes'][number];
 type Transform = NonNullable<DOMElement['internal_transform']>;
 
-/** From Yoga's `Display`. */
+/** Value of Yoga's `Display`. */
 const displayNone = 1;
-/** From Yoga's `Edge`. */
+/** Values of Yoga's `Edge`. */
 const edges = { left: 0, top: 1, right: 2, bottom: 3 } as const;
 
 export function rootOf(element: DOMElement): DOMElement {
@@ -23,7 +23,7 @@ export function rootOf(element: DOMElement): DOMElement {
   return node;
 }
 
-/** From now on Ink lays out and no longer draws: `committed` is called in its place. */
+/** Makes Ink lay out without drawing: `committed` is called instead. */
 export function takeOverDrawing(root: DOMElement, committed: () => void): void {
   root.onRender = committed;
 }
@@ -36,7 +36,7 @@ export function isHidden(node: DOMElement): boolean {
   return node.yogaNode === undefined || Number(node.yogaNode.getDisplay()) === displayNone;
 }
 
-/** Where the node lies in its parent. */
+/** Position and size of the node within its parent. */
 export function placeOf({ yogaNode }: DOMElement): { left: number; top: number; width: number; height: number } {
   if (yogaNode === undefined) return { left: 0, top: 0, width: 0, height: 0 };
   return {
@@ -47,7 +47,7 @@ export function placeOf({ yogaNode }: DOMElement): { left: number; top: number; 
   };
 }
 
-/** How wide the border is at each side: 0 or 1. */
+/** Width of the border on each side: 0 or 1. */
 export function borderOf({ yogaNode }: DOMElement): Record<keyof typeof edges, number> {
   const at = (side: keyof typeof edges): number => yogaNode?.getComputedBorder(edges[side]) ?? 0;
   return { left: at('left'), top: at('top'), right: at('right'), bottom: at('bottom') };
@@ -55,14 +55,14 @@ export function borderOf({ yogaNode }: DOMElement): Record<keyof typeof edges, n
 
 const looks = new WeakMap<Transform, { readonly tone: Tone; readonly ground: Background | undefined }>();
 
-/** A transform that changes nothing and carries a look to `spansOf`: the one thing that an Ink text can carry. */
+/** A transform that changes nothing and carries a look to `spansOf`, since an Ink text cannot carry anything else. */
 export function lookCarrier(tone: Tone, ground: Background | undefined): (text: string) => string {
   const carrier = (text: string): string => text;
   looks.set(carrier, { tone, ground });
   return carrier;
 }
 
-/** The words of a text with their looks. `ground`: of what lies below. */
+/** The contents of a text with looks. `ground`: the background below it. */
 export function spansOf(text: DOMElement, ground: Background): Line {
   const spans: Span[] = [];
   collect(text, { tone: 'plain', ground }, spans);

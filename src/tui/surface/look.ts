@@ -1,12 +1,12 @@
 import type { Theme } from './theme.js';
 import { type Background, backgrounds, type Tone, tones } from './span.js';
 
-/** A tone on a background, and where a click leads, as one number, so that cells are compared as numbers. */
+/** A tone, a background and a link as one number, so that cells can be compared as numbers. */
 export type Look = number;
 
-/** How many looks there are for each link. */
+/** Number of looks per link. */
 const styles = tones.length * backgrounds.length;
-/** The paths that links lead to, by their number; 0 is none. As many as there were runs to be seen. */
+/** The paths of links by number; 0 means no link. There are as many as links to runs have been shown. */
 const paths = [''];
 const pathNumbers = new Map([['', 0]]);
 
@@ -20,13 +20,13 @@ function pathNumber(path: string): number {
   return number;
 }
 
-/** The tone and the background that a look stands for. */
+/** The tone and the background of a look. */
 export function partsOf(look: Look): { readonly tone: Tone; readonly ground: Background } {
   const style = styleOf(look);
   return { tone: tones[style % tones.length]!, ground: backgrounds[Math.floor(style / tones.length)]! };
 }
 
-/** A look on the terminal's own ground, without a link. */
+/** The look on the terminal's own background, without a link. */
 export function withoutGround(look: Look): Look {
   return lookOf(partsOf(look).tone);
 }
@@ -36,18 +36,21 @@ export function styleOf(look: Look): Look {
   return look % styles;
 }
 
-/** The path that a look's link leads to; empty without one. */
+/** The path of a look's link; empty if it has none. */
 export function pathOf(look: Look): string {
   return paths[Math.floor(look / styles)]!;
 }
 
-/** The parameters of the escape code that turns a look on; empty for the terminal's own. */
+/** Parameters of the escape code for a look; empty for the terminal's own. */
 export function sgrOf(look: Look, theme: Theme): string {
   const { tone, ground } = partsOf(look);
   return theme.sgr(tone, ground);
 }
 
-/** Ink's props are strings: a tone if it is one that a theme knows. `red` or `#fff` has no place in a themed window. */
+/**
+ * The tone with this name, since Ink's properties are strings; otherwise `otherwise`. Colours such as `red` or `#fff` are not
+ * allowed in a themed window.
+ */
 export function toneNamed(name: string | undefined, otherwise: Tone): Tone {
   return name !== undefined && name in toneNumbers ? (name as Tone) : otherwise;
 }

@@ -7,7 +7,7 @@ import type { Surface } from './surface.js';
 
 /** A mounted window. */
 export type MountedWindow = Pick<Instance, 'unmount'> & {
-  /** Commits at once what would be committed at the end of the turn. */
+  /** Commits at once what would otherwise be committed at the end of the turn. */
   readonly flush: () => void;
 };
 
@@ -24,7 +24,7 @@ export function mountWindow(children: ReactNode, surface: Surface, onError: (err
   return { unmount: ink.unmount, flush: () => ink.rerender(window) };
 }
 
-/** The whole screen. Its first, empty commit takes the drawing over from Ink; only then comes what is to be seen. */
+/** The whole screen. Its first, empty commit takes over drawing from Ink; only then the contents are rendered. */
 function WindowRoot({ surface, children }: { readonly surface: Surface; readonly children: ReactNode }) {
   const size = useSyncExternalStore(surface.onResize, surface.size);
   const [isAttached, setIsAttached] = useState(false);
@@ -47,8 +47,7 @@ function WindowRoot({ surface, children }: { readonly surface: Surface; readonly
 type BoundaryProps = { readonly onError: (error: unknown) => void; readonly children: ReactNode };
 
 /**
- * What breaks in a component ends the window. Ink's own boundary would draw it as a picture, and in Ink 6 forget it when it
- * happens at once.
+ * Closes the window when a component throws. Ink's own boundary would draw the error, and in Ink 6 lose it if it happens at once.
  */
 class Boundary extends Component<BoundaryProps, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false };
@@ -66,7 +65,7 @@ class Boundary extends Component<BoundaryProps, { readonly hasFailed: boolean }>
   }
 }
 
-/** What Ink asks of a terminal. Not writable, so that no last frame is made for it when Ink is unmounted. */
+/** The terminal that Ink sees. Not writable, so that unmounting Ink does not write a last frame. */
 function silentOutput(surface: Surface): NodeJS.WriteStream {
   const output = {
     get columns() {
@@ -80,7 +79,10 @@ function silentOutput(surface: Surface): NodeJS.WriteStream {
   return output as unknown as NodeJS.WriteStream;
 }
 
-/** Ink must hear no keys: it takes a paste, a click or a sequence in two reads for keys that nobody pressed. */
+/**
+ * The input that Ink sees, which never sends anything: Ink would take a paste, a click or a split sequence for keys that nobody
+ * pressed.
+ */
 function silentInput(): NodeJS.ReadStream {
   return Object.assign(new PassThrough(), { isTTY: false }) as unknown as NodeJS.ReadStream;
 }

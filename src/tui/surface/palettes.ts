@@ -1,16 +1,16 @@
 import { type Background, bandNames, type Tone } from './span.js';
 
-/** Parameters of SGR sequences. Whatever is empty is the terminal's own look. */
+/** Parameters of SGR sequences. An empty one means the terminal's own look. */
 export type Palette = {
   readonly fronts: Readonly<Record<Tone, string>>;
-  /** Instead of those on a ground of the window's own, where the terminal's foreground may not be readable. */
+  /** Replacements on a background of the window's own, on which the terminal's foreground may be unreadable. */
   readonly onGround: Readonly<Partial<Record<Tone, string>>>;
   readonly grounds: Readonly<Record<Background, string>>;
 };
 
 type Fronts = Readonly<Record<Tone, string>>;
 
-/** As matplotlib's viridis: it grows lighter all the way, so that any colour vision sees its order. */
+/** Colours like matplotlib's viridis: brightness always increases, so the order is visible with any colour vision. */
 const heat = {
   heat0: '38;5;255;48;5;53',
   heat1: '38;5;231;48;5;55',
@@ -28,18 +28,20 @@ function bands(code: (index: number) => string): Bands {
   return Object.fromEntries(bandNames.map((name, index) => [name, code(index)])) as Bands;
 }
 
-/** A band is filled with a glyph of its own colour: where there is a background for it, the two become one even area. */
+/** Looks of bands. A band is filled with a glyph in its own colour; with a matching background the area is uniform. */
 function bandLooks(shades: readonly number[]): { readonly fronts: Bands; readonly grounds: Bands } {
   return { fronts: bands((index) => `38;5;${shades[index]!}`), grounds: bands((index) => `48;5;${shades[index]!}`) };
 }
 
-/** Near to the ground, so that every curve is seen before every band; of the hue of its curve where there is one so dark. */
+/** Close to the background, so that curves stand out against bands, and in the hue of the curve if there is one that dark. */
 const darkBands = bandLooks([17, 237, 236, 53, 52, 238, 54, 238, 235]);
 const lightBands = bandLooks([153, 223, 194, 225, 224, 230, 189, 253, 254]);
-/** Without shades of a hue the glyph alone fills the band. */
+/** Without shades of a hue, only the glyph fills the band. */
 const plainBands = { fronts: bands((index) => (index === 8 ? '90' : '')), grounds: bands(() => '') };
 
-/** On black or nearly black. Curves in Okabe and Ito's order: told apart with any colour vision. */
+/**
+ * For black or nearly black backgrounds. Curves in the order of Okabe and Ito, which can be distinguished with any colour vision.
+ */
 const darkFronts: Fronts = {
   plain: '',
   strong: '1',
@@ -74,7 +76,7 @@ export const dark: Palette = {
   grounds: { none: '', selected: '48;5;237', raised: '48;5;235', alarm, ...heat, ...darkBands.grounds },
 };
 
-/** On white or nearly white. */
+/** For white or nearly white backgrounds. */
 const lightFronts: Fronts = {
   plain: '',
   strong: '1',
@@ -110,7 +112,7 @@ export const light: Palette = {
   grounds: { none: '', selected: '48;5;253', raised: '48;5;255', alarm, ...heat, ...lightBands.grounds },
 };
 
-/** Good and bad as Okabe and Ito's bluish green and vermilion, which no colour vision takes for each other. */
+/** Uses Okabe and Ito's bluish green for good and vermilion for bad, which can be distinguished with any colour vision. */
 export const colourBlindDark: Palette = {
   ...dark,
   fronts: {
@@ -130,7 +132,7 @@ export const colourBlindLight: Palette = {
   onGround: { ...light.onGround, good: '38;5;23', bad: '1;38;5;88', curve4: '38;5;130' },
 };
 
-/** Of the sixteen colours each terminal chooses its own shades; the row of the selection is simply turned round. */
+/** For the sixteen colours, whose shades each terminal chooses itself; the selected row is in reverse. */
 const heat16 = {
   ...{ heat0: '97;44', heat1: '97;44', heat2: '30;46', heat3: '30;46', heat4: '30;42', heat5: '30;43', heat6: '30;43' },
 };
@@ -154,7 +156,7 @@ export const dark16: Palette = {
   onGround: {},
   grounds: { none: '', selected: '7', raised: '', alarm: '1;37;41', ...heat16, ...plainBands.grounds },
 };
-/** Yellow and cyan cannot be read on white. */
+/** Avoids yellow and cyan, which are unreadable on white. */
 export const light16: Palette = {
   ...dark16,
   fronts: {
@@ -164,7 +166,7 @@ export const light16: Palette = {
     ...{ band0: '34', band1: '31', band5: '90', band6: '94', band7: '30' },
   },
 };
-/** Green and red are the two that are mixed up. */
+/** Avoids distinguishing green from red. */
 export const colourBlind16: Palette = {
   ...dark16,
   fronts: { ...dark16.fronts, good: '36', bad: '1;33', busy: '94', warn: '35' },
@@ -174,7 +176,7 @@ export const colourBlindLight16: Palette = {
   fronts: { ...light16.fronts, good: '34', bad: '1;31', busy: '36', warn: '35' },
 };
 
-/** Bold, dim and reverse alone. */
+/** Uses only bold, dim and reverse. */
 export const mono: Palette = {
   fronts: {
     ...{ plain: '', strong: '1', dim: '', faint: '2', title: '1', accent: '', good: '', bad: '1', warn: '', busy: '' },

@@ -4,10 +4,10 @@ import type { PixelSize, Raster, Rgb } from './graphics/raster.js';
 export { fit, fitRight };
 export type { PixelSize, Raster, Rgb };
 
-/** The bands of the curves, and that of curves in the background. */
+/** Names of bands: one per curve, and one for curves in the background. */
 export const bandNames = ['band0', 'band1', 'band2', 'band3', 'band4', 'band5', 'band6', 'band7', 'band'] as const;
 
-/** What a piece of text means. Only `theme.ts` knows which colour that is. */
+/** Meanings of text. Only `theme.ts` knows their colours. */
 export const tones = [
   'plain',
   'strong',
@@ -31,12 +31,12 @@ export const tones = [
   'curve5',
   'curve6',
   'curve7',
-  // What a band is filled with where it has no background of its own.
+  // Fillings of bands without a background of their own.
   ...bandNames,
 ] as const;
 export type Tone = (typeof tones)[number];
 
-/** What a piece of text lies on. */
+/** Backgrounds of text. */
 export const backgrounds = [
   'none',
   'selected',
@@ -55,8 +55,8 @@ export const backgrounds = [
 export type Background = (typeof backgrounds)[number];
 
 /**
- * `link`: the path that a click in the terminal opens, where the terminal has links. `plot`: the span begins a row of a plot,
- * whose characters a terminal that can show pictures has a picture for.
+ * A piece of text with one look. `link`: the path that a click opens, if the terminal supports links. `plot`: the span begins a row
+ * of a plot, which a terminal with pictures shows as a picture instead.
  */
 export type Span = {
   readonly text: string;
@@ -66,11 +66,11 @@ export type Span = {
   readonly plot?: { readonly of: PlotImage; readonly row: number };
 };
 
-/** A plot as a picture. `columns` and `rows`: the characters in whose place it is seen. The same object as long as it looks the same. */
+/** A plot as a picture. `columns` and `rows`: size of the characters that it replaces. The same object while it looks the same. */
 export type PlotImage = {
   readonly columns: number;
   readonly rows: number;
-  /** Draws it, on nothing, for characters of so many pixels, which need not be whole ones. */
+  /** Draws the plot on a transparent background, for characters of the given pixel size, which need not be integral. */
   draw(cell: PixelSize, ink: (tone: Tone) => Rgb): Raster;
 };
 
@@ -81,17 +81,17 @@ export function span(text: string, tone: Tone = 'plain'): Span {
   return { text, tone };
 }
 
-/** Columns a line fills. */
+/** Number of columns of a line. */
 export function lineWidth(line: Line): number {
   return line.reduce((sum, { text }) => sum + textWidth(text), 0);
 }
 
-/** The words of a line without their tones. */
+/** The text of a line without tones. */
 export function plainText(line: Line): string {
   return line.map(({ text }) => text).join('');
 }
 
-/** Exactly `width` columns of a line. */
+/** Fits a line to exactly `width` columns. */
 export function fitLine(line: Line, width: number): Line {
   if (width <= 0) return [];
   const columns = lineWidth(line);
@@ -101,7 +101,7 @@ export function fitLine(line: Line, width: number): Line {
   return [...kept, last === undefined ? span('…') : { ...last, text: '…' }];
 }
 
-/** `left` and `right` at the two ends of a row of `width` columns; the left one gives way. */
+/** `left` and `right` at the two ends of a row of `width` columns; the left one is cut if necessary. */
 export function ends(left: Line, right: Line, width: number): Line {
   const rightWidth = lineWidth(right);
   if (rightWidth >= width) return fitLine(right, width);
@@ -116,7 +116,7 @@ export function blank(width: number): Line {
   return [span(' '.repeat(Math.max(0, width)))];
 }
 
-/** The part of a line from column `from` to before column `to`; half of a wide character is a space. */
+/** The part of a line from column `from` to before column `to`; half of a wide character becomes a space. */
 export function columnsOf(line: Line, from: number, to: number): Line {
   const kept: Span[] = [];
   let column = 0;
@@ -133,7 +133,7 @@ export function columnsOf(line: Line, from: number, to: number): Line {
   return filled(kept, to - from - lineWidth(kept));
 }
 
-/** With so many columns of space at its end. */
+/** The line with `missing` columns of space at its end. */
 function filled(line: Line, missing: number): Line {
   return missing > 0 ? [...line, span(' '.repeat(missing))] : line;
 }

@@ -11,25 +11,25 @@ import { TreePainter } from './tree-painter.js';
 
 export type Size = { readonly width: number; readonly height: number };
 export type Draw = (size: Size) => readonly Line[];
-/** A place within a canvas, counted from its top left. */
+/** A position within a canvas, from its top left. */
 export type Place = { readonly column: number; readonly row: number };
-/** A press of the mouse, or a notch of its wheel. */
+/** A press of a mouse button, or a notch of the wheel. */
 type Pointing = Place & { readonly kind: 'click' | 'up' | 'down' };
 export type OnPoint = (at: Pointing) => void;
 /** null: the pointer has left the canvas. */
 export type OnHover = (at: Place | null) => void;
 
-/** What a `<Canvas>` has in the surface. */
+/** The state of a `<Canvas>` in the surface. */
 export type CanvasRecord = {
   readonly owner: number;
   draw: Draw;
   onPoint: OnPoint | undefined;
   onHover: OnHover | undefined;
-  /** Where it was laid out last, and on what. */
+  /** Where it was last laid out. The background follows. */
   place: Rect;
   ground: Background;
   picture: Cells;
-  /** What each row of the picture was painted from. */
+  /** The lines from which each row of the picture was painted. */
   lines: readonly Line[];
   isStale: boolean;
 };
@@ -37,11 +37,10 @@ export type CanvasRecord = {
 const nowhere: Rect = { left: 0, top: 0, right: 0, bottom: 0 };
 
 /**
- * The screen: Ink's tree and the canvases in it, as one picture of cells.
+ * The screen: Ink's tree and the canvases in it as one picture of cells.
  *
- * A frame is made at most once per turn of the event loop. After a commit of React the tree is painted anew; when only a
- * canvas has changed, only that canvas is drawn, and of it only the rows that differ. Either way what is written are the cells
- * that differ.
+ * A frame is drawn at most once per turn of the event loop. After a commit of React the whole tree is painted; if only a canvas has
+ * changed, only the rows of it that differ. In either case, only cells that differ are written.
  */
 export class Surface {
   readonly #writer: TerminalWriter;
@@ -56,7 +55,7 @@ export class Surface {
   #hovered: CanvasRecord | null = null;
   readonly #sizeListeners = new Set<() => void>();
 
-  /** `onError`: a frame could not be made. */
+  /** `onError`: called when drawing a frame fails. */
   constructor(target: WriteTarget, theme: Theme, size: Size, onError: (error: unknown) => void) {
     this.#writer = new TerminalWriter(target, theme);
     this.#theme = theme;
@@ -65,14 +64,14 @@ export class Surface {
     this.#onError = onError;
   }
 
-  /** Shows lines for as long as there is no tree. */
+  /** Shows lines while there is no tree. */
   preview(lines: readonly Line[]): void {
     this.#cells.clear();
     lines.forEach((line, row) => this.#paintLine(line, row, { picture: this.#cells, ground: 'none' }));
     this.#writer.show(this.#cells, () => this.preview(lines));
   }
 
-  /** Draws Ink's tree in Ink's place. */
+  /** Draws the tree instead of Ink. */
   attach(root: DOMElement): void {
     this.#root = root;
     takeOverDrawing(root, () => {
@@ -97,22 +96,22 @@ export class Surface {
     this.#canvases.delete(node);
   }
 
-  /** What the canvas shows has changed. */
+  /** Called when the contents of a canvas have changed. */
   redraw(canvas: CanvasRecord): void {
     canvas.isStale = true;
     this.#ask();
   }
 
-  /** Tells the canvas that is seen at a place of the screen, if there is one; what a dialog hides is not seen. */
+  /** Passes a mouse event to the canvas visible at a position, if any; canvases behind a dialog do not get it. */
   point({ kind, column, row }: Pointing): void {
     const canvas = this.#canvasAt({ column, row });
     canvas?.onPoint?.({ kind, column: column - canvas.place.left, row: row - canvas.place.top });
   }
 
   /**
-   * Tells the canvas that the pointer is over, and the one that it has left.
+   * Notifies the canvas that the pointer is over, and the one that it has left.
    *
-   * @returns How far it is along the width of a plot, 0 to 1; null: it is over none.
+   * @returns The position along the width of a plot, from 0 to 1; null: not over a plot.
    */
   hover({ column, row }: Place): number | null {
     const canvas = this.#canvasAt({ column, row });
@@ -144,7 +143,7 @@ export class Surface {
     return () => this.#sizeListeners.delete(listener);
   };
 
-  /** The terminal has another size, or shows something else: the next frame is written whole. */
+  /** Called when the terminal has a new size or shows something else: the next frame is written completely. */
   resize(size: Size): void {
     if (size.width !== this.#size.width || size.height !== this.#size.height) {
       this.#size = size;
@@ -164,13 +163,13 @@ export class Surface {
     this.#ask();
   }
 
-  /** Plots are shown as pictures where the terminal has them; null: in characters. */
+  /** Shows plots as pictures; null: as characters. */
   usePictures(make: MakePictures): void {
     this.#writer.usePictures(make);
     this.#ask();
   }
 
-  /** The terminal is somebody else's until `wake`. */
+  /** Stops drawing until `wake`, while another program uses the terminal. */
   rest(): void {
     this.#writer.rest();
   }
@@ -180,7 +179,7 @@ export class Surface {
     this.#ask();
   }
 
-  /** After the reactions of React, which come as microtasks, so that one event is one frame. */
+  /** Requests a frame. It is drawn after React's reactions, which are microtasks, so that one event causes one frame. */
   #ask(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
@@ -193,7 +192,7 @@ export class Surface {
     });
   }
 
-  /** Draws what has changed now, without waiting for the end of the turn. */
+  /** Draws changes now, without waiting for the end of the turn. */
   frame(): void {
     this.#isAsked = false;
     if (this.#root === null) return;
@@ -205,7 +204,7 @@ export class Surface {
     this.#writer.show(this.#cells, () => this.#ask(), plots);
   }
 
-  /** The plots of which every cell is seen. */
+  /** Plots of which every cell is visible. */
   #wholePlots(): PlacedPlot[] {
     const { owners, width } = this.#cells;
     return [...this.#canvases.values()].flatMap(({ lines, place, owner }) =>
@@ -236,7 +235,7 @@ export class Surface {
     else if (changed.size > 0) this.#cells.blit(canvas.picture, place, owner, (row) => changed.has(row));
   }
 
-  /** @returns The rows that differ from what was painted before. */
+  /** Repaints a canvas. @returns The rows that differ from before. */
   #repaint(canvas: CanvasRecord, lines: readonly Line[]): ReadonlySet<number> {
     const changed = new Set<number>();
     const isSameGround = canvas.lines.length > 0;
@@ -264,7 +263,7 @@ export class Surface {
 const none: ReadonlySet<number> = new Set();
 const empty: Line = [];
 
-/** The plots among some lines that have all of their rows there, and the column and the line where each begins. */
+/** The plots in some lines that have all of their rows, with the column and line where each begins. */
 function plotsIn(lines: readonly Line[]): PlacedPlot[] {
   const begun = new Map<PlotImage, { left: number; top: number; rows: number }>();
   for (const [top, line] of lines.entries()) {

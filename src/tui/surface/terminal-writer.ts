@@ -4,29 +4,31 @@ import { composedGlyph, continuation, firstComposed, isPlotGlyph, isWide, space,
 import type { Drawing, PictureLayer, PlacedPlot, ShownPicture } from './graphics/picture-layer.js';
 import { type Look, pathOf, plainLook, sgrOf, styleOf, withoutGround } from './look.js';
 
-/** Where frames go: a terminal, or in tests anything that takes text. */
+/** The destination of frames: a terminal, or in tests anything that accepts text. */
 export type WriteTarget = {
   write(text: string): unknown;
-  /** Bytes not yet taken by the terminal. */
+  /** Number of bytes not yet accepted by the terminal. */
   readonly writableLength: number;
   once(event: 'drain', listener: () => void): unknown;
 };
 
-/** Makes the pictures of a terminal that has them; its code is loaded only for one that does. */
+/** Creates the pictures of a terminal that supports them. The code is loaded only for such terminals; null: characters only. */
 export type MakePictures = ((theme: Theme) => PictureLayer) | null;
 
 const begin = '\u001b[?2026h';
 const end = '\u001b[?2026l';
-/** A terminal that became larger or smaller keeps old text where no cell is written. */
+/** Clears the screen, because a resized terminal keeps old text where no cell is written. */
 const erase = '\u001b[0m\u001b[2J';
-/** Beyond this a slow line is behind by more than a frame; what is then skipped is made up by the next one. */
+/**
+ * Maximum number of pending bytes. Beyond it a slow line is behind by more than a frame; the next frame makes up for skipped ones.
+ */
 const mostPending = 64 * 1024;
 
 /**
- * Knows what the terminal shows, and writes only the cells that differ from it, inside one synchronized update.
+ * Knows the contents of the terminal and writes only cells that differ, within one synchronized update.
  *
- * That is true only as long as nobody else writes to it: after anything that might have (a resize, a stop and continue), call
- * `forget`, and the next frame is written whole.
+ * This requires that nobody else writes to the terminal. After anything that might have (a resize, suspending), call `forget`, and
+ * the next frame is written completely.
  */
 export class TerminalWriter {
   readonly #target: WriteTarget;
@@ -36,13 +38,13 @@ export class TerminalWriter {
   #glyphs = new Uint32Array();
   #looks = new Uint32Array();
   #isResting = false;
-  /** null: plots are seen in characters. */
+  /** null: plots are shown as characters. */
   #pictures: PictureLayer | null = null;
   #makePictures: MakePictures = null;
-  /** For each cell one more than the place of the picture that lies there; null: there are none. */
+  /** For each cell, the index of the picture there plus one, or 0; null: there are no pictures. */
   #covered: Uint8Array | null = null;
   #later: NodeJS.Timeout | null = null;
-  /** What to do once the terminal has caught up; null: it has. */
+  /** Called when the terminal has caught up; null: it is not behind. */
   #again: (() => void) | null = null;
 
   constructor(target: WriteTarget, theme: Theme) {
@@ -51,9 +53,9 @@ export class TerminalWriter {
   }
 
   /**
-   * Where the terminal must catch up first, nothing is written, and `again` is called when it has.
+   * Writes a frame. If the terminal is behind, writes nothing, and calls `again` when it has caught up.
    *
-   * @param plots Those that may be seen as pictures.
+   * @param plots Plots that may be shown as pictures.
    */
   show(cells: Cells, again: () => void, plots: readonly PlacedPlot[] = []): void {
     if (this.#isResting) return;
@@ -69,7 +71,7 @@ export class TerminalWriter {
     return this.#pictures !== null;
   }
 
-  /** Plots are shown as pictures from now on; null: in characters. */
+  /** Shows plots as pictures; null: as characters. */
   usePictures(make: MakePictures): void {
     const gone = this.#pictures?.forget() ?? '';
     if (gone !== '' && !this.#isResting) this.#target.write(gone);
@@ -79,19 +81,19 @@ export class TerminalWriter {
     this.forget();
   }
 
-  /** What the terminal shows is no longer known: the next frame is written whole. */
+  /** Forgets the contents of the terminal, so that the next frame is written completely. */
   forget(): void {
     this.#width = 0;
   }
 
-  /** The terminal is somebody else's: nothing is written until `wake`. */
+  /** Stops writing until `wake`, while another program uses the terminal. */
   rest(): void {
     this.#isResting = true;
     if (this.#later !== null) clearTimeout(this.#later);
     this.#later = null;
   }
 
-  /** The terminal is ours again; what it shows is not known. */
+  /** Resumes writing, with the contents of the terminal unknown. */
   wake(): void {
     this.#isResting = false;
     this.forget();
@@ -113,7 +115,7 @@ export class TerminalWriter {
     });
   }
 
-  /** @returns The codes that take away what pictures there may be. */
+  /** @returns The codes that delete all pictures. */
   #reset({ width, height }: Cells): string {
     [this.#width, this.#height] = [width, height];
     this.#glyphs = new Uint32Array(width * height).fill(unknown);
@@ -121,7 +123,7 @@ export class TerminalWriter {
     return this.#pictures?.forget() ?? '';
   }
 
-  /** Settles which plots are pictures in this frame. @returns The codes that take others away. */
+  /** Decides which plots are pictures in this frame. @returns The codes that delete the others. */
   #arrange(plots: readonly PlacedPlot[], again: () => void): string {
     if (this.#pictures === null) return '';
     const { spoilt, codes, waitMs } = this.#pictures.arrange(plots);
@@ -147,7 +149,7 @@ export class TerminalWriter {
     return pen.finish();
   }
 
-  /** A picture that lies in the cells lies over their letters as well. */
+  /** Rewrites the letters in a picture's cells, which a protocol that draws into cells overwrites. */
   #rewrite({ box, changed, touched }: ShownPicture, cells: Cells, pen: Pen): void {
     if (changed === null && touched === null) return;
     for (let row = box.top; row < box.bottom; row++) {
@@ -159,7 +161,7 @@ export class TerminalWriter {
     }
   }
 
-  /** `picture`: one more than its place; 0: none lies there. */
+  /** Notes that a cell was written. `picture`: index of the picture there plus one; 0: none. */
   #touch(picture: number, row: number, column: number): void {
     this.#pictures!.shown[picture - 1]?.touch(row, column);
   }
@@ -184,13 +186,13 @@ export class TerminalWriter {
       }
       const spreads = isWide(code);
       pen.drawComposed(composedGlyph(code), spreads);
-      // Where terminals disagree on a glyph's width, it may have spilled into its neighbour.
+      // If terminals disagree on a glyph's width, it may have covered its neighbour.
       disturbed = at + (spreads ? 2 : 1);
     }
   }
 }
 
-/** The cells as they are over pictures: dots and bands are in those, letters and arrows lie on them. */
+/** The cells as they are over pictures: without dots and bands, which the pictures contain, but with letters and arrows. */
 function onPictures(cells: Cells, covered: Uint8Array): Cells {
   const shown = cells.copy();
   for (let at = 0; at < covered.length; at++) {
@@ -212,7 +214,7 @@ function coverOf(pictures: readonly ShownPicture[], width: number, height: numbe
   return covered;
 }
 
-/** Collects the escape codes of one frame; knows where the cursor is and which look is on. */
+/** Collects the escape codes of one frame, tracking the cursor and the current look. */
 class Pen {
   readonly #theme: Theme;
   #out = '';
@@ -252,19 +254,19 @@ class Pen {
   }
 
   drawComposed(glyph: string, isWide: boolean): void {
-    // Clear both columns first: a terminal that thinks the glyph narrow would leave the old second half.
+    // Clears both columns first, because a terminal that considers the glyph narrow would leave the old second half.
     if (isWide) this.#out += `  \u001b[${this.#column + 1}G`;
     this.#out += glyph;
     this.#row = -1;
   }
 
-  /** Its codes leave the cursor somewhere else. */
+  /** Adds a picture; its codes change the position of the cursor. */
   drawPicture({ row, column, codes }: Drawing): void {
     this.#out += `\u001b[${row + 1};${column + 1}H${codes}`;
     this.#row = -1;
   }
 
-  /** The codes, with the look put back to normal; empty if nothing was drawn. */
+  /** Returns the codes with the look reset; empty if nothing was drawn. */
   finish(): string {
     if (this.#path !== '') this.#out += this.#theme.link('');
     return this.#out === '' || this.#style === plainLook ? this.#out : `${this.#out}\u001b[0m`;

@@ -15,26 +15,26 @@ import type { Capabilities, ColourDepth, TerminalGround } from '../terminal/capa
 import type { ThemeName } from '../state/preferences-port.js';
 import type { Background, Span, Tone } from './span.js';
 
-/** The one place that turns meanings into escape codes. */
+/** Translates meanings into escape codes; nothing else does. */
 export type Theme = {
-  /** Whether curves have colours to be told apart by. */
+  /** Whether curves can be distinguished by colour. */
   readonly hasColours: boolean;
   /** Parameters of the SGR sequence (`1;38;5;39`); empty for the terminal's own look. */
   readonly sgr: (tone: Tone, ground: Background) => string;
-  /** The text in characters this terminal can show; as many columns as before. `tone`: of a curve, it is told by its mark. */
+  /** The text in characters that the terminal can show, with the same number of columns. `tone`: for a curve, selects its mark. */
   readonly glyphs: (text: string, tone?: Tone) => string;
-  /** The codes after which text leads to a path of this machine (OSC 8), or to nothing for ''; empty without links. */
+  /** The codes that start a link to a path on this machine (OSC 8), or end it for ''; empty if links are not supported. */
   readonly link: (path: string) => string;
 };
 
-/** `theme` null: what suits the terminal's ground, as far as that is known. */
+/** `theme` null: one that suits the terminal's background, if that is known. */
 export function themeFor({ colours, ascii, ground, linkHost }: Capabilities, theme: ThemeName | null = null): Theme {
   const palette = paletteFor(colours, theme ?? ground ?? 'dark', ground ?? 'dark');
   const { fronts, onGround, grounds } = palette;
   return {
     hasColours: palette !== mono,
     sgr: (tone, lies) => {
-      // These bring the colour of their text along, and what is turned round must not have a colour of its own.
+      // These include the colour of their text, and reversed text must not have a colour of its own.
       if (lies === 'alarm' || lies.startsWith('heat') || grounds[lies] === '7') return grounds[lies];
       const front = lies === 'none' ? fronts[tone] : (onGround[tone] ?? fronts[tone]);
       return [front, grounds[lies]].filter((code) => code !== '').join(';');
@@ -44,13 +44,16 @@ export function themeFor({ colours, ascii, ground, linkHost }: Capabilities, the
   };
 }
 
-/** Control characters are escaped with all else that a URL may not hold. */
+/** Control characters are escaped like anything else that is not allowed in a URL. */
 function linkCodes(path: string, host: string): string {
   const url = path === '' ? '' : `file://${host}${path.split('/').map(encodeURIComponent).join('/')}`;
   return `\u001b]8;;${url}\u001b\\`;
 }
 
-/** A curve, the line of its legend and the dot of its row are drawn with its mark: colours alone may not be seen, nor dashes drawn. */
+/**
+ * The text in ASCII. Curves, their lines in the legend and the dots of their rows use a mark, as colours or dashes may not be
+ * visible.
+ */
 function asciiOf(text: string, tone: Tone = 'plain'): string {
   const mark = marks[tone];
   return toAscii(mark === undefined ? text : text.replace(/[\u2801-\u28ff━•]/g, mark));
@@ -77,7 +80,7 @@ function paletteFor(colours: ColourDepth, theme: ThemeName, ground: TerminalGrou
   return colours === 256 ? rich : sixteen;
 }
 
-/** A line as text with escape codes, for anything that is not the painter (one Ink `<Text>`, a plain print). */
+/** A line as text with escape codes, for use outside the painter (an Ink `<Text>`, plain printing). */
 export function toAnsi(line: readonly Span[], theme: Theme): string {
   return line
     .map(({ text, tone, ground = 'none' }) => {

@@ -5,21 +5,21 @@ import { type Cells, intersection, type Rect } from './cells.js';
 import { borderOf, isElement, isHidden, placeOf, spansOf } from './ink-tree.js';
 import { backgroundNamed, lookOf, toneNamed } from './look.js';
 
-/** What the painter notes of the canvases it comes by. */
+/** Called for each canvas the painter visits; records its position. */
 type CanvasLookup = (
   node: DOMElement,
 ) => { readonly owner: number; place: Rect; ground: Background; lines: readonly Line[]; isStale: boolean } | undefined;
 
-/** What a node gets from those above it. */
+/** What a node inherits from its ancestors. */
 type Around = { readonly x: number; readonly y: number; readonly clip: Rect; readonly ground: Background };
 
 const rounded = { topLeft: '╭', top: '─', topRight: '╮', side: '│', bottomLeft: '╰', bottomRight: '╯' } as const;
 
 /**
- * Paints Ink's boxes and texts into cells, in the order of the tree: what comes later lies over what came before.
+ * Paints Ink's boxes and texts into cells in the order of the tree, later nodes over earlier ones.
  *
- * For a canvas it only notes the place, and marks the cells as the canvas's own; a dialog that comes later takes those
- * it covers away again.
+ * For a canvas it only records the position and marks the cells as the canvas's own; a later dialog takes over the cells that it
+ * covers.
  */
 export class TreePainter {
   readonly #cells: Cells;
@@ -64,7 +64,7 @@ export class TreePainter {
     }
   }
 
-  /** Round corners are the window's only border; Ink's other styles are not drawn. */
+  /** Paints the border. The window only uses round corners; Ink's other styles are not supported. */
   #paintBorder(node: DOMElement, { left, top, right, bottom }: Rect, { clip, ground }: Around): void {
     const look = lookOf(toneNamed(node.style.borderColor, 'dim'), ground);
     const has = borderOf(node);
@@ -82,7 +82,7 @@ export class TreePainter {
       put(left, bottom - 1, corner(has.left, rounded.bottomLeft) + rule + corner(has.right, rounded.bottomRight));
   }
 
-  /** One row: a text that takes several is laid out by `<Paragraph>`, with the rules of the rest of the window. */
+  /** Paints one row. Text of several rows is wrapped by `<Paragraph>`, by the rules of the rest of the window. */
   #paintText(node: DOMElement, place: Rect, { clip, ground }: Around): void {
     let column = place.left;
     for (const { text, tone, ground: lies } of fitLine(spansOf(node, ground), place.right - place.left)) {

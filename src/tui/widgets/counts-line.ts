@@ -3,7 +3,7 @@ import { ailments } from '../../base/run-words.js';
 import { healthTone, stateLook, statesInOrder, unhealthyGlyph } from '../model/state-look.js';
 import type { Tally } from '../model/tally.js';
 
-/** `●2 ✓14 ✗1 !1`, states without runs left out; `!`: runs with which something is wrong that their state does not tell. */
+/** `●2 ✓14 ✗1 !1`, without states that have no runs; `!`: runs with a problem that their state does not show. */
 export function countsLine({ counts, unhealthy }: Tally): Line {
   const present = statesInOrder.filter((state) => counts[state] > 0);
   const states = present.map((state, index) =>

@@ -11,7 +11,9 @@ import { runLook } from '../model/state-look.js';
 import { elapsed } from '../model/tally.js';
 import { wrapWithin } from '../../text/wrap.js';
 
-/** What is selected, in two or three lines of any width: its full name, where and how long it runs, why it is as it is. */
+/**
+ * Heading of the selection in two or three lines of any width: full name, where and how long it runs, and the reason for its state.
+ */
 export function detailHeading(node: TreeNode, width: number, now: number): Line[] {
   return node.kind === 'run' ? runHeading(node.run, width, now) : branchHeading(node, width);
 }
@@ -21,7 +23,7 @@ function runHeading(run: RunSummary, width: number, now: number): Line[] {
   const facts = factsOf(run, elapsed(run, now));
   const reason =
     runReason(run, now) ?? (run.reason === null ? null : { text: cleanText(run.reason), tone: 'dim' as const });
-  // `held` above `held: 3 runs failed` would say nothing more.
+  // The state is left out if the reason begins with it.
   const isSaid = reason?.text.startsWith(facts.join(' · ')) === true;
   return [
     [span(`${look.glyph} `, look.tone), span(run.name, 'strong'), ...tagSpans(run)],
@@ -44,7 +46,7 @@ function factsOf(run: RunSummary, time: number | null): string[] {
   return facts.filter((fact) => fact !== null);
 }
 
-/** Behind the name: ` ★ good, baseline`. */
+/** Tags after the name: ` ★ good, baseline`. */
 function tagSpans({ annotation }: RunSummary): Line {
   const text = tagsText(annotation);
   return text === '' ? [] : [span(` ${cleanText(text)}`, 'warn')];

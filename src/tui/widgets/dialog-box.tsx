@@ -8,24 +8,24 @@ import { Spans, Text } from './text.js';
 
 type Props = {
   readonly title: string;
-  /** What was typed to find something in the dialog; shown in the frame. */
+  /** Text typed to search in the dialog; shown in the frame. */
   readonly typed?: string;
-  /** Of the whole screen. */
+  /** Size of the whole screen. */
   readonly screen: Size;
-  /** Columns and rows of the content. */
+  /** Columns of the content, followed by its rows. */
   readonly width: number;
   readonly height: number;
-  /** Rows and columns from the top left of the screen to the frame; without them the box stands in the middle. */
+  /** Rows and columns from the top left of the screen to the frame; default: the box is centred. */
   readonly top?: number;
   readonly left?: number;
-  /** How much of the content is not shown because there is no room. */
+  /** Amount of content that is not shown for lack of room. */
   readonly below?: number;
   readonly ground?: Background;
   readonly border?: Tone;
   readonly children: ReactNode;
 };
 
-/** A framed box in the middle of the screen, over whatever is there. */
+/** A framed box above the screen, centred by default. */
 export function DialogBox({ title, typed = '', screen, width, height, below = 0, ...look }: Props) {
   const { ground = 'raised', border = 'dim', children } = look;
   const left = look.left ?? Math.max(0, (screen.width - width - dialogFrame) >> 1);
@@ -65,7 +65,7 @@ export function DialogBox({ title, typed = '', screen, width, height, below = 0,
   );
 }
 
-/** ` metric ` or ` metric › los▏ `; of what was typed the end is shown. */
+/** ` metric ` or ` metric › los▏ `; typed text is cut at its beginning. */
 function headingOf(title: string, typed: string, width: number): Line {
   const words = ` ${cleanText(title)} `;
   if (typed === '') return columnsOf([span(words, 'title')], 0, Math.min(width, lineWidth([span(words)])));

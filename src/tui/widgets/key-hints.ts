@@ -1,20 +1,20 @@
 import { textWidth } from '../../text/display-width.js';
 import { type Line, span } from '../surface/span.js';
 
-/** A key as a person reads it, and what it does where it is shown, in a word or two. */
+/** A key as shown to the user, and its action in a word or two. */
 export type KeyHint = readonly [key: string, does: string];
 
-/** ` Enter open  Esc back `: the key stands out, and what it does follows. */
+/** ` Enter open  Esc back `: each key is highlighted and followed by its action. */
 export function hintLine(hints: readonly KeyHint[]): Line {
   return hints.flatMap(([key, does]) => [span(` ${key}`, 'key'), span(` ${does} `, 'dim')]);
 }
 
-/** Columns that `hintLine` makes of one. */
+/** Columns of one hint in `hintLine`. */
 export function hintWidth([key, does]: KeyHint): number {
   return textWidth(key) + textWidth(does) + 3;
 }
 
-/** As many hints as fit, in their order. The first says what to do and the last how to leave: those two stay. */
+/** As many hints as fit, in order. The first (what to do) and the last (how to leave) are always kept. */
 export function fittingHints(hints: readonly KeyHint[], width: number): readonly KeyHint[] {
   const kept = [...hints];
   while (kept.length > 2 && kept.reduce((sum, hint) => sum + hintWidth(hint), 0) > width) kept.splice(-2, 1);

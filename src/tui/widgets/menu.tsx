@@ -6,22 +6,22 @@ import { firstRowShown, SelectList } from './select-list.js';
 import { type Line, lineWidth } from '../surface/span.js';
 import { Text } from './text.js';
 
-/** Rows a menu has at most, so that what it is about stays in sight. */
+/** Maximum rows of a menu, so that its subject stays visible. */
 const mostRows = 20;
 
 type Props<Item> = {
   readonly title: string;
   readonly screen: Size;
   readonly menu: MenuState;
-  /** All there is to choose from, and what of it was typed for. */
+  /** All items, and those that match the typed text. */
   readonly items: readonly Item[];
   readonly matches: readonly Item[];
   readonly line: (item: Item) => Line;
-  /** The key that a click on a row stands for. */
+  /** The key that a click on a row presses. */
   readonly clickKey?: string;
 };
 
-/** Things to choose from in a frame, with what was typed to find one in its title. Keeps its size while one types. */
+/** A framed menu with the typed text in its title. Keeps its size while the user types. */
 export function Menu<Item>({ title, screen, menu, items, matches, line, clickKey = 'enter' }: Props<Item>) {
   const width = dialogWidth(Math.max(title.length + 16, ...items.map((item) => lineWidth(line(item)))), screen.width);
   const height = Math.max(1, Math.min(items.length, mostRows, screen.height - 4));

@@ -9,10 +9,10 @@ const tones: Readonly<Record<ReportLine['kind'], Tone>> = {
   code: 'accent',
   gap: 'plain',
 };
-/** Rows of one line at most: a file may have any name. */
+/** Maximum rows of one line, since file names can be very long. */
 const MOST_ROWS = 12;
 
-/** What is said of a run's metrics, `width` columns wide. Where the line of code has to be cut, where it can be copied whole. */
+/** The report on a run's metrics, `width` columns wide. If the line of code is cut, says where it can be copied completely. */
 export function metricsReport(lines: readonly ReportLine[], width: number): Line[] {
   return lines.flatMap(({ kind, text }): Line[] => {
     if (kind === 'gap') return [[]];
@@ -28,7 +28,7 @@ export function metricsReport(lines: readonly ReportLine[], width: number): Line
 
 const toCopy = 'as one line, to copy: memrl-tui doctor --metrics RUN';
 
-/** The same in exactly `height` lines, of which the last says where the rest is. */
+/** The same in exactly `height` lines; the last one says where the rest is. */
 export function metricsReportWithin(lines: readonly ReportLine[], width: number, height: number): Line[] {
   const all = metricsReport(lines, width);
   const rows =

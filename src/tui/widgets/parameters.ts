@@ -7,8 +7,8 @@ import { ends, type Line, lineWidth, span } from '../surface/span.js';
 type Value = RunSummary['parameters'][string];
 
 /**
- * The parameters several runs have in common, as many to a line as fit, at most `height` lines.
- * Those that vary over the sweep come first and stand out; ones that differ between these runs show how many values there are.
+ * The common parameters of several runs, as many per line as fit, in at most `height` lines. Those that vary over the sweep come
+ * first and are highlighted; for those that differ between these runs, the number of values is shown.
  */
 export function parameterLines(
   runs: readonly RunSummary[],
@@ -25,7 +25,7 @@ export function parameterLines(
   return flow(pairs, width, height);
 }
 
-/** Lays pieces out in lines, two spaces apart; the last line says how many found no room. */
+/** Arranges pieces in lines, two spaces apart; the last line gives the number of pieces that did not fit. */
 export function flow(pieces: readonly Line[], width: number, height: number): Line[] {
   const lines: { line: Line; pieces: number }[] = [];
   for (const piece of pieces) {
@@ -52,7 +52,7 @@ function valueText(runs: readonly RunSummary[], key: string, width: number): str
       : `${values.size} values`;
 }
 
-/** A value in few columns; `–` where a run lacks the parameter. */
+/** A value in few columns; `–` if the run lacks the parameter. */
 export function scalarText(value: Value | undefined): string {
   if (value === undefined) return '–';
   if (Array.isArray(value)) return `[${value.map((item) => scalarText(item)).join(', ')}]`;
@@ -60,7 +60,7 @@ export function scalarText(value: Value | undefined): string {
   return cleanText(isMapValue(value) ? JSON.stringify(value) : String(value));
 }
 
-/** As written if that is short (`0.0001`), else rounded. */
+/** The number as written if that is short (`0.0001`), otherwise rounded. */
 function shortestText(value: number): string {
   const exact = String(value);
   return exact.length <= 8 ? exact : narrowNumber(value);

@@ -6,20 +6,20 @@ import { fitLine, type Line, lineWidth, span } from '../surface/span.js';
 import { Spans } from './text.js';
 
 type Props = {
-  /** Of the whole screen; a small one has one row below its screens, not two. */
+  /** Size of the whole screen. A small one has one row below its screens instead of two. */
   readonly size: Size;
   readonly isSmall: boolean;
   readonly line: EditedLine;
-  /** What there is to say of it; left out where the line needs the room. */
+  /** A remark at the right; left out if the line needs the room. */
   readonly right: Line;
-  /** Why Enter did not take it; null: nothing is wrong. */
+  /** Why Enter was refused; null: nothing is wrong. */
   readonly problem: Line | null;
 };
 
-/** What stands before the text. */
+/** Prefix of the text. */
 export const promptSign = ' / ';
 
-/** A line that is typed in the row of messages. What is wrong with it takes the row of keys, or the row above where there is none. */
+/** A line typed in the row of messages. A problem is shown in the row of keys, or in the row above if there is none. */
 export function Prompt({ size, isSmall, line, right, problem }: Props) {
   const { width, height } = size;
   const room = lineWidth(right) > width / 2 ? [] : right;

@@ -2,7 +2,7 @@ import { Canvas } from '../surface/canvas.js';
 import type { Draw } from '../surface/surface.js';
 import { span } from '../surface/span.js';
 
-/** A vertical line between two panes, with a column of room on each side. */
+/** A vertical line between two panes, with a column of space on each side. */
 export function Rule({ height }: { readonly height: number }) {
   return <Canvas width={3} height={height} flexShrink={0} draw={draw} />;
 }

@@ -6,12 +6,12 @@ type Props = {
   readonly lines: readonly Line[];
   readonly width: number;
   readonly height: number;
-  /** The first line and the first column that are shown. */
+  /** First visible line. `left`: first visible column. */
   readonly top: number;
   readonly left?: number;
 };
 
-/** The part of a long text that fits; the wheel scrolls. */
+/** The visible part of a long text; the mouse wheel scrolls it. */
 export function ScrollText({ lines, width, height, top, left = 0 }: Props) {
   const wheel = useWheel();
   const draw = () => lines.slice(top, top + height).map((line) => columnsOf(line, left, left + width));

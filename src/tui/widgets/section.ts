@@ -1,6 +1,6 @@
 import { fitLine, type Line, lineWidth, span } from '../surface/span.js';
 
-/** A heading on a thin rule, with something at the right end: `── chart ──────── s0 9.31 ──`. */
+/** A heading on a thin rule, with a text at the right end: `── chart ──────── s0 9.31 ──`. */
 export function sectionRule(title: string, right: Line, width: number): Line {
   const head = [span('── ', 'faint'), span(title, 'accent'), span(' ', 'faint')];
   const tail = right.length === 0 ? [] : [span(' '), ...right, span(' ')];
@@ -9,7 +9,7 @@ export function sectionRule(title: string, right: Line, width: number): Line {
   return [...head, span('─'.repeat(rule), 'faint'), ...tail];
 }
 
-/** The heading of the pane that keys act on: a thicker rule that stands out. */
+/** The heading of the pane that keys act on, with a thicker, highlighted rule. */
 export function inFocus(rule: Line): Line {
   return rule.map(({ text, tone, ...rest }) => {
     const isRule = /─/.test(text);

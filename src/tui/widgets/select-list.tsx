@@ -7,15 +7,15 @@ type Props = {
   readonly width: number;
   readonly height: number;
   readonly count: number;
-  /** The row under the cursor; -1: none. */
+  /** Index of the row under the cursor; -1: none. */
   readonly index: number;
-  /** One row of the list; asked only for those that are seen. */
+  /** Returns one row of the list; called only for visible rows. */
   readonly row: (index: number) => Line;
-  /** The key that a click on a row stands for, once the cursor is there. */
+  /** The key that a click on a row presses, after the cursor has moved there. */
   readonly clickKey: string;
 };
 
-/** Rows to choose from, of which any number may be out of sight. A click chooses a row, the wheel moves the cursor. */
+/** A list of rows to choose from, of any length. A click chooses a row, the wheel moves the cursor. */
 export function SelectList({ width, height, count, index, row, clickKey }: Props) {
   const source = useModelSource();
   const top = firstRowShown(index, height, count);
@@ -38,7 +38,7 @@ export function SelectList({ width, height, count, index, row, clickKey }: Props
   );
 }
 
-/** The first of `height` rows of a list: the one under the cursor stands in the middle, as far as the ends allow. */
+/** The first of `height` visible rows: the row under the cursor is in the middle, except near the ends. */
 export function firstRowShown(index: number, height: number, count: number): number {
   return scrollTo(Math.max(0, index), Math.max(0, index - (height >> 1)), height, count);
 }

@@ -4,7 +4,7 @@ import { Spans } from './text.js';
 
 type Props = { readonly line: EditedLine; readonly width: number };
 
-/** A line of text that is being typed, with its cursor in sight. */
+/** A line of text being typed, with its cursor visible. */
 export function TextField({ line, width }: Props) {
   return <Spans line={lineWithCursor(line, width)} />;
 }

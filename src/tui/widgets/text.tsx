@@ -6,14 +6,14 @@ import { type Background, type Line, type Tone, tones } from '../surface/span.js
 
 type TextProps = {
   readonly tone?: Tone;
-  /** Without one, that of the box around it. */
+  /** Default: the background of the surrounding box. */
   readonly ground?: Background;
   readonly children?: ReactNode;
 };
 
 /**
- * Words with a meaning; the theme says what that looks like. May stand in another text. What does not fit is cut with an
- * ellipsis; for more than one row see `Paragraph`.
+ * Text in a tone, which the theme translates into a look. Can be nested in another text. Text that does not fit is cut with an
+ * ellipsis; for several rows see `Paragraph`.
  */
 export function Text({ tone = 'plain', ground, children }: TextProps) {
   return (
@@ -23,7 +23,7 @@ export function Text({ tone = 'plain', ground, children }: TextProps) {
   );
 }
 
-/** A line that was computed, as one text. */
+/** A computed line as one text. */
 export function Spans({ line }: { readonly line: Line }) {
   return (
     <InkText wrap="truncate">
@@ -38,7 +38,7 @@ export function Spans({ line }: { readonly line: Line }) {
 
 type ParagraphProps = TextProps & { readonly children: string; readonly width: number; readonly rows?: number };
 
-/** Words on as many rows as they need, at most `rows` of `width` columns, broken where the rest of the window breaks them. */
+/** Text on as many rows as it needs, at most `rows` of `width` columns, wrapped by the rules of the rest of the window. */
 export function Paragraph({ children, width, rows = 100, ...look }: ParagraphProps) {
   return (
     <Box flexDirection="column">
@@ -53,7 +53,7 @@ export function Paragraph({ children, width, rows = 100, ...look }: ParagraphPro
 
 const carriers = new Map<string, (text: string) => string>();
 
-/** The same function for the same look, so that React finds nothing changed. */
+/** Returns the same function for the same look, so that React sees no change. */
 function carrierOf(tone: Tone, ground: Background | undefined): (text: string) => string {
   const key = `${tones.indexOf(tone)} ${ground ?? ''}`;
   let carrier = carriers.get(key);

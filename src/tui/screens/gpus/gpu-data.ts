@@ -3,18 +3,18 @@ import type { WindowModel } from '../../model/window-model.js';
 import type { FleetPort } from '../../state/port.js';
 import { noFiles, type ScreenData } from '../screen.js';
 
-/** What the screen of GPUs shows besides what the whole window knows. */
+/** Data of the GPU screen beyond the window's. */
 export type GpuUse = {
-  /** All runs by their ids, whatever sweep they belong to. */
+  /** All runs by id, of any sweep. */
   readonly fleetRuns: FleetPort['runs'];
-  /** How busy a GPU was: percent, oldest first, five seconds apart. */
+  /** Utilization of a GPU in percent, oldest first, five seconds apart. */
   readonly gpuUse: (index: number) => readonly (number | null)[];
 };
 
 /** Everything the screen is drawn from. */
 export type GpuModel = GpuUse & Pick<WindowModel, 'status' | 'ui' | 'now'>;
 
-/** The supervisor tells how busy a GPU is now; how busy it was is known from what has been heard. */
+/** Reads the screen's data. The supervisor sends only the present utilization; its history is collected here. */
 export function gpuData(): ScreenData<'gpus', GpuUse> {
   const history = new GpuHistory();
   return {

@@ -11,12 +11,12 @@ import { stateLook } from '../../model/state-look.js';
 import { elapsed } from '../../model/tally.js';
 import type { GpuModel } from './gpu-data.js';
 
-/** The GPUs and the CPU: what they do, and for whom. At most `height` lines of `width` columns. */
+/** The GPUs and the CPU with their usage and users. At most `height` lines of `width` columns. */
 export function gpuScreen(model: GpuModel, width: number, height: number): Line[] {
   const { gpus } = model.status;
   const chosen = chosenRow(model);
   const detail = detailAt(chosen, model, width);
-  // The table gives way as far as the chosen row and its neighbours are still seen.
+  // The table is shortened while the chosen row and its neighbours stay visible.
   const least = Math.min(gpus.length + 2, 5);
   const tableHeight = Math.max(least, Math.min(gpus.length + 2, height - detail.length - 2));
   const table = [sectionRule('GPUs', totals(model), width), ...gpuTable(model, chosen, width, tableHeight), []];
@@ -26,13 +26,13 @@ export function gpuScreen(model: GpuModel, width: number, height: number): Line[
   return shown.map((line) => fitLine(line, width));
 }
 
-/** Who is on the place of a row: a GPU, or after the last of them the CPU. */
+/** Users of the GPU in a row, or of the CPU in the row after the last GPU. */
 function detailAt(row: number, model: GpuModel, width: number): Line[] {
   const gpu = model.status.gpus[row];
   return gpu === undefined ? cpuDetail(model, width) : gpuDetail(gpu, model, width);
 }
 
-/** Below the chosen place the others on which anything is, as far as they are seen whole. */
+/** Adds other GPUs in use below the chosen one, as far as they fit completely. */
 function withOthers(
   lines: readonly Line[],
   chosen: number,
@@ -52,7 +52,7 @@ function withOthers(
   return shown;
 }
 
-/** The CPU has the row after the last GPU. */
+/** The chosen row. The CPU has the row after the last GPU. */
 function chosenRow({ ui, status }: GpuModel): number {
   return ui.screen.kind === 'gpus' ? Math.min(ui.screen.index, status.gpus.length) : 0;
 }
@@ -70,7 +70,7 @@ function totals({ status: { gpus } }: GpuModel): Line {
   return [span(words.join(' · '), 'dim')];
 }
 
-/** Whoever is on a GPU: its runs, foreign processes, and what nobody can see. */
+/** Users of a GPU: its runs, foreign processes, and invisible ones. */
 function gpuDetail(gpu: GpuSummary, model: GpuModel, width: number): Line[] {
   const runs = runsOn(gpu, model);
   const { hidden } = gpuMemory(gpu, runs);
@@ -89,7 +89,7 @@ function gpuDetail(gpu: GpuSummary, model: GpuModel, width: number): Line[] {
   ];
 }
 
-/** The runs on slots of the CPU. */
+/** The runs on CPU slots. */
 function cpuDetail(model: GpuModel, width: number): Line[] {
   const runs = [...model.fleetRuns.values()].filter(({ slot }) => slot?.startsWith('cpu') === true);
   const { cpu, gpus } = model.status;
@@ -121,7 +121,7 @@ function line(glyph: string, text: string): Line {
 
 type MemoryOf = (run: RunSummary) => number | null;
 
-/** Slot, name, memory, time, progress; the longest name decides where the numbers begin. */
+/** Slot, name, memory, time, progress; numbers are aligned after the longest name. */
 function runLines(runs: readonly RunSummary[], now: number, width: number, memoryOf: MemoryOf): Line[] {
   const nameWidth = Math.min(Math.max(12, width - 44), Math.max(0, ...runs.map(({ name }) => name.length)));
   const hasMemory = runs.some((run) => memoryOf(run) !== null);

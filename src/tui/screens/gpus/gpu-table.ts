@@ -8,7 +8,7 @@ import { progressBar } from '../../widgets/progress-bar.js';
 import { fit, fitLine, fitRight, type Line, onBackground, span, type Tone } from '../../surface/span.js';
 import type { GpuModel } from './gpu-data.js';
 
-/** One column; `least`: the width of the screen from which on it is there. */
+/** One column; `least`: minimum width of the screen for showing it. */
 type Column = { readonly title: string; readonly width: number; readonly least: number; readonly cell: Cell };
 type Cell = (gpu: GpuSummary, model: GpuModel) => Line;
 
@@ -27,7 +27,7 @@ const columns: readonly Column[] = [
 ];
 const gap = 2;
 
-/** The table of GPUs, and a row for the CPU below it: a heading and `height - 1` rows around the chosen one. */
+/** The table of GPUs with a row for the CPU below: a heading and `height - 1` rows around the chosen one. */
 export function gpuTable(model: GpuModel, chosen: number, width: number, height: number): Line[] {
   const shown = columns.filter(({ least }) => least <= width);
   const { gpus } = model.status;
@@ -50,7 +50,7 @@ function isRight(title: string): boolean {
 }
 
 function pad(width: number): string {
-  // The first column stands at the edge.
+  // The first column is at the edge.
   return width === 5 ? ' ' : ' '.repeat(gap);
 }
 
@@ -58,7 +58,7 @@ function gpuRow(gpu: GpuSummary, shown: readonly Column[], model: GpuModel): Lin
   return shown.flatMap(({ width, cell }): Line => [span(pad(width)), ...cell(gpu, model)]);
 }
 
-/** What a GPU does for whom, in few words. */
+/** The use of a GPU in few words. */
 function stateWords(gpu: GpuSummary): Line {
   const { drained, leasedBy, foreign, runs } = gpu;
   if (leasedBy !== null) return [span('leased ', 'warn'), span(`by ${cleanText(leasedBy)}`, 'dim')];
@@ -85,7 +85,7 @@ function sharing({ mps }: GpuSummary): Line {
   return mps ? [span(' · MPS', 'dim')] : [];
 }
 
-/** Of the columns only those that a CPU has too. */
+/** The row of the CPU, which has only some of the columns. */
 function cpuRow({ status: { cpu } }: GpuModel, shown: readonly Column[]): Line {
   return shown.flatMap(({ title, width }): Line => {
     const cell: Line =
@@ -115,7 +115,7 @@ function memoryCell(gpu: GpuSummary, model: GpuModel): Line {
   return memoryBar(gpu, gpuMemory(gpu, runsOn(gpu, model)), 12);
 }
 
-/** Runs, foreign processes, what cannot be seen, and what is free, in this order. */
+/** Memory of runs, foreign processes, invisible processes, and free memory, in this order. */
 export function memoryBar({ memoryTotal }: GpuSummary, { runs, foreign, hidden }: GpuMemory, width: number): Line {
   if (memoryTotal === null || memoryTotal <= 0) return [span('─'.repeat(width), 'faint')];
   const parts: [number, Tone, string][] = [
@@ -127,7 +127,7 @@ export function memoryBar({ memoryTotal }: GpuSummary, { runs, foreign, hidden }
   const line: Line[number][] = [];
   for (const [part, tone, glyph] of parts) {
     sum += part;
-    // What is there at all is seen, as long as there is room for it.
+    // Any part above 0.1 % is visible if there is room for it.
     const least = part > memoryTotal / 1000 ? column + 1 : column;
     const end = Math.min(width, Math.max(least, Math.round((sum / memoryTotal) * width)));
     line.push(span(glyph.repeat(end - column), tone));
@@ -136,7 +136,7 @@ export function memoryBar({ memoryTotal }: GpuSummary, { runs, foreign, hidden }
   return [...line, span('─'.repeat(width - column), 'faint')];
 }
 
-/** The runs that were put on a GPU, as far as they are known. */
+/** The known runs placed on a GPU. */
 export function runsOn({ runs }: GpuSummary, { fleetRuns }: GpuModel): RunSummary[] {
   return runs.flatMap((id) => fleetRuns.get(id as RunSummary['id']) ?? []);
 }
@@ -155,21 +155,21 @@ function rounded(value: number | null, unit: string): string {
   return value === null ? '' : `${Math.round(value)} ${unit}`;
 }
 
-/** From here on cards slow themselves down, °C. */
+/** Temperature from which on GPUs throttle, in °C. */
 const hot = 85;
 
 function warm(temperature: number | null): Line[number] {
   return span(fitRight(rounded(temperature, '°C').replace(' ', ''), 5), (temperature ?? 0) >= hot ? 'warn' : 'dim');
 }
 
-/** What every card of a maker has in its name says nothing. */
+/** The model without the parts that all GPUs of a maker share. */
 function shortModel(name: string | null): string {
   return cleanText(name ?? '').replace(/^(NVIDIA|AMD) (GeForce )?/, '');
 }
 
 const levels = '▁▂▃▄▅▆▇';
 
-/** The newest values of a gauge of 0 to 100 as one row of blocks, newest at the right; a missing value is a space. */
+/** The newest values of a gauge from 0 to 100 as one row of blocks, newest at the right; a missing value is a space. */
 export function gaugeSpark(values: readonly (number | null)[], width: number): string {
   const drawn = values.slice(-width).map((value) => {
     if (value === null || !Number.isFinite(value)) return ' ';

@@ -6,7 +6,7 @@ import type { RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
 import { select } from '../jobs/selection-keys.js';
 
-/** The key that shows the GPUs. */
+/** The key that opens the GPU screen. */
 export const gpuOpener: KeyRow = {
   ...{ command: 'gpus', keys: ['d'], group: 'window', help: 'the GPUs: gauges, runs, foreign processes' },
   short: ({ ui }) => (ui.screen.kind === 'jobs' ? 'GPUs' : null),
@@ -16,7 +16,7 @@ export const gpuOpener: KeyRow = {
       : { ui: { ...ui, screen: { kind: 'gpus', index: 0 } } },
 };
 
-/** The keys of the screen of GPUs. The selection of the list is not seen there: what would act on it is refused. */
+/** Keys of the GPU screen. The selection of the list is not visible there, so keys that would act on it are refused. */
 export const gpuKeys: KeyTable = {
   rows: [
     ...movementRows(choose, 'choose'),
@@ -35,7 +35,7 @@ export const gpuKeys: KeyTable = {
       : 'Go to a run first: Enter goes to the first one here.',
 };
 
-/** The CPU has the row after the last GPU. */
+/** Moves the cursor; the CPU has the row after the last GPU. */
 function choose(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   const { screen } = ui;
   if (screen.kind !== 'gpus') return { ui };
@@ -43,7 +43,7 @@ function choose(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   return { ui: { ...ui, screen: { ...screen, index } } };
 }
 
-/** From a GPU, or the CPU, to the first run on it. */
+/** Goes to the first run on the chosen GPU or the CPU. */
 function goToRun(ui: UiState, at: KeyContext): Pressed {
   const gpu = ui.screen.kind === 'gpus' ? at.status.gpus[ui.screen.index] : undefined;
   const where = gpu === undefined ? 'the CPU' : `GPU ${gpuName(gpu.index)}`;
@@ -57,7 +57,7 @@ function goToRun(ui: UiState, at: KeyContext): Pressed {
   return { ui: { ...selected, screen: { kind: 'jobs' } } };
 }
 
-/** Drains the GPU under the cursor, or fills it again. */
+/** Drains the GPU under the cursor, or makes it available again. */
 function drain(ui: UiState, { status, keyOf }: KeyContext): Pressed {
   if (status.gpus.length === 0) return refuse(ui, 'There are no GPUs here to drain.');
   const gpu = ui.screen.kind === 'gpus' ? status.gpus[ui.screen.index] : undefined;

@@ -13,22 +13,22 @@ import { metricsReport } from '../../widgets/metrics-report.js';
 import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
 import { wrapWithin } from '../../../text/wrap.js';
 
-/** What a run is. `dossier`: undefined until it was read, null where there is none. */
+/** Inputs of the config pane. `dossier`: undefined until it has been read, null if there is none. */
 type ShownConfig = {
   readonly run: RunSummary;
   readonly varying: ReadonlySet<string>;
   readonly dossier: RunDetails | null | undefined;
-  /** What it takes on its disk; absent or null: not measured. */
+  /** Disk usage of the run; absent or null: not measured. */
   readonly disk?: DiskUsage | null;
-  /** Where its metrics are; null until they have been read. */
+  /** Where the run's metrics are; null until they have been read. */
   readonly metrics: MetricsReport | null;
 };
 
-/** Rows a command may fill; a longer one is cut. */
+/** Maximum rows of a command; a longer one is cut. */
 const mostCommandRows = 40;
 const leastColumn = 28;
 
-/** Everything a run was told, and where it came from: the parameters that tell it apart first. All lines of it. */
+/** The whole configuration of a run and its origin, parameters that distinguish it first. Returns all lines. */
 export function configLines(config: ShownConfig, width: number): Line[] {
   return [
     ...parameterGrid(config, width),
@@ -39,7 +39,7 @@ export function configLines(config: ShownConfig, width: number): Line[] {
   ];
 }
 
-/** Last, for it grows as the run writes. */
+/** The section of metrics, which comes last because it grows as the run writes. */
 function metricsSection(metrics: MetricsReport | null, width: number): Line[] {
   if (metrics === null) return factLines({ name: 'metrics', text: 'not read yet', tone: 'faint' }, width);
   const [first, ...lines] = metricsReport(reportLines(metrics), width - nameWidth);
@@ -49,7 +49,7 @@ function metricsSection(metrics: MetricsReport | null, width: number): Line[] {
 
 type Pair = { readonly key: string; readonly value: string; readonly tone: Tone };
 
-/** Names and exact values, down one column and then the next. */
+/** Names and exact values, column by column. */
 function parameterGrid({ run, varying }: ShownConfig, width: number): Line[] {
   const keys = Object.keys(run.parameters);
   const ordered = [...keys.filter((key) => varying.has(key)), ...keys.filter((key) => !varying.has(key))];
@@ -106,7 +106,7 @@ function diskWords(disk: DiskUsage): string {
   return `${sizeText(totalUsage(disk))}: ${parts.join(', ')}${unread}`;
 }
 
-/** What a person has noted of it. */
+/** The user's annotations of the run. */
 function noted({ annotation }: RunSummary): (Fact | null)[] {
   const tags = cleanText(tagsText(annotation));
   const note = annotation?.note ?? null;

@@ -1,12 +1,12 @@
 import type { DiskUsage } from '../../../files/disk/disk-usage.js';
 import type { RunFilesPort, UsageReading } from '../../state/port.js';
 
-/** Who passes by does not have it measured, ms. */
+/** How long a run must stay open before it is measured, in ms. */
 const REST = 200;
-/** Between two parts of the work, ms: on a disk that is far away the window has to go on meanwhile. */
+/** Pause between two parts of the work, in ms, so that a slow disk does not block the window. */
 const BETWEEN = 5;
 
-/** Measures what the open run takes on its disk while its configuration is looked at: once each time, a part at a time. */
+/** Measures the disk usage of the open run while its configuration is shown: once per visit, one part at a time. */
 export class DiskUsageReader {
   readonly #files: Pick<RunFilesPort, 'usage'>;
   readonly #changed: () => void;
@@ -14,13 +14,13 @@ export class DiskUsageReader {
   #reading: UsageReading | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  /** `changed` is called once it is measured. */
+  /** `changed` is called when the measurement is complete. */
   constructor(files: Pick<RunFilesPort, 'usage'>, changed: () => void) {
     this.#files = files;
     this.#changed = changed;
   }
 
-  /** Null: none is looked at. */
+  /** Null: no run is shown. */
   want(directory: string | null): void {
     if (directory === this.#directory) return;
     this.close();
@@ -28,7 +28,7 @@ export class DiskUsageReader {
     if (directory !== null) this.#timer = setTimeout(() => this.#read(directory), REST);
   }
 
-  /** Null: it is not measured yet. */
+  /** Null: not measured yet. */
   usage(directory: string): DiskUsage | null {
     return directory === this.#directory && this.#reading?.isOver === true ? this.#reading.usage : null;
   }

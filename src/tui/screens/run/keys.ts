@@ -12,10 +12,10 @@ import { askSearch, isReadingLog, runContext, scrollLog, searchOn, stopSearch, w
 import { wallOf } from './open-screen.js';
 import { panesOf } from './open-tabs.js';
 
-/** Words that the footer has for what acts on runs. */
+/** Verbs for runs that the footer shows. */
 const footerVerbs: ReadonlySet<Command> = new Set(['kill', 'kill-group', 'resume', 'resume-group', 'hold', 'pause']);
 
-/** The keys of an open run or group. */
+/** Keys of an open run or group. */
 export const runKeys: KeyTable = {
   rows: [
     ...movementRows(scroll, (model) =>
@@ -105,7 +105,7 @@ function paneOf({ ui }: WindowModel): OpenPane | null {
   return ui.screen.kind === 'run' ? ui.screen.pane : null;
 }
 
-/** While something is searched for, the footer says how to stop. */
+/** A footer word that is hidden during a search, when the footer says how to stop it. */
 function unlessSearching(word: string): (model: WindowModel) => string | null {
   return ({ ui }) => (ui.log.seek === null ? word : null);
 }
@@ -114,12 +114,12 @@ function inPanes(word: string, panes: readonly OpenPane[]): (model: WindowModel)
   return (model) => (panes.includes(paneOf(model) ?? 'log') ? unlessSearching(word)(model) : null);
 }
 
-/** A word about the log of a run. */
+/** A footer word for the log of a run. */
 function ofLog(word: string): (model: WindowModel) => string | null {
   return (model) => (isRun(model) ? inPanes(word, ['log'])(model) : null);
 }
 
-/** What acts on runs, but beside charts. */
+/** The footer word for a verb on runs, hidden while the charts are in use. */
 function actWord({ command, short }: KeyRow): Short {
   return (model) => {
     if (paneOf(model) === 'charts' || !footerVerbs.has(command) || typeof short !== 'function') return null;
@@ -136,7 +136,7 @@ function zoomWord(model: WindowModel): string | null {
   return inPanes(model.ui.wall.isZoomed ? 'all charts' : 'one chart', ['charts'])(model);
 }
 
-/** Only where the marked chart stands for others, or beside them. */
+/** The footer word for alike metrics, if the marked chart represents others or is one of them. */
 function alikeWord(model: WindowModel): string | null {
   if (paneOf(model) !== 'charts') return null;
   const { tiles, at } = wallOf(model);
@@ -159,7 +159,7 @@ function sidewaysWord(model: WindowModel): string | null {
   return isRun(model) ? unlessSearching('other run')(model) : null;
 }
 
-/** Through the log of a run, or the lines of another pane. */
+/** Scrolls the log of a run, or the lines of another pane. */
 function scroll(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   const { screen } = ui;
   if (screen.kind !== 'run') return { ui };
@@ -174,7 +174,7 @@ function scroll(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   return refuse(ui, most === 0 ? 'All of it is shown.' : offset === 0 ? 'This is the first line.' : 'This is the end.');
 }
 
-/** The cursor of the charts, or the run before or after, of all the list; the pane stays. */
+/** Moves the cursor of the charts, or opens the previous or next run of the list in the same pane. */
 function sideways(ui: UiState, direction: -1 | 1, at: KeyContext): Pressed {
   const { screen } = ui;
   if (screen.kind !== 'run') return { ui };
@@ -194,7 +194,7 @@ function nextPane(ui: UiState, at: KeyContext): Pressed {
   return { ui: { ...ui, screen: { kind: 'run', pane, offset: 0 } } };
 }
 
-/** In a log one looks for words, among charts for metrics, elsewhere for runs. */
+/** Searches the log, filters the charts, or otherwise filters the list. */
 function search(ui: UiState, at: KeyContext): Pressed {
   if (isReadingLog(ui, at)) return askSearch(ui);
   return isOnWall(ui) ? askWallFilter(ui) : opens('filter')(ui, at, '');

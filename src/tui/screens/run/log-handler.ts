@@ -14,15 +14,15 @@ import { logRoom } from '../../widgets/log/log-pane.js';
 import type { LogRoom } from '../../widgets/log/log-rows.js';
 import { placeAfter, topOf } from '../../widgets/log/log-scroll.js';
 
-/** What the keys of an open run need to know of it. */
+/** What the keys of an open run need to know. */
 export type RunContext = {
-  /** The pane in use: its columns and rows, and its lines where they can be counted. Null: nothing is shown. */
+  /** Size of the pane in use, and its number of lines if they can be counted. Null: nothing is shown. */
   readonly focus: { readonly width: number; readonly height: number; readonly length: number } | null;
-  /** What has been read of its log. */
+  /** The part of its log that has been read. */
   readonly log: LogPage | null;
 };
 
-/** The context of an open run; on other screens there is no log to be in. */
+/** The context of an open run; other screens have no log. */
 export function runContext(ui: UiState, { own }: KeyContext): RunContext {
   return ui.screen.kind === 'run' ? (own as RunContext) : { focus: null, log: null };
 }
@@ -32,7 +32,7 @@ export const wrap: Handler = (ui) => {
   return { ui: { ...ui, log: { ...ui.log, wraps: !ui.log.wraps }, note } };
 };
 
-/** Whether the keys act on the log of an open run. */
+/** Whether keys act on the log of an open run. */
 export function isReadingLog({ screen }: UiState, at: KeyContext): boolean {
   return screen.kind === 'run' && screen.pane === 'log' && at.rows[at.index]?.kind === 'run';
 }
@@ -42,18 +42,18 @@ export function askSearch(ui: UiState): Pressed {
   return { ui: { ...ui, dialog: { kind: 'search', line: lineOf(search), before: search, problem: null } } };
 }
 
-/** A search for a pattern, from the line found last or from the first on the screen. */
+/** A search for a pattern, starting at the line found last or at the first visible line. */
 export function searchFrom(ui: UiState, at: KeyContext, pattern: string): LogSeek {
   return seekOf('pattern', pattern, { from: startOf(ui, at), direction: 1 });
 }
 
-/** Esc while something is searched for. Null: nothing is. */
+/** Stops the search under way. Null: there is none. */
 export function stopSearch(ui: UiState): Pressed | null {
   if (ui.log.seek === null) return null;
   return { ui: { ...ui, log: { ...ui.log, seek: null }, note: { text: 'The search was stopped.', tone: 'dim' } } };
 }
 
-/** What the search has found: the line is shown, or a word that there is none. */
+/** Shows the result of a search: the line that was found, or a note that there is none. */
 export function withFound(ui: UiState, seek: LogSeek, offset: Sought): UiState {
   if (ui.log.seek !== seek) return ui;
   const log = { ...ui.log, seek: null };
@@ -78,7 +78,7 @@ function turnNote({ from, direction }: LogSeek, offset: number): UiState['note']
   return null;
 }
 
-/** Through the log of an open run, row by row. */
+/** Scrolls the log of an open run by rows. */
 export function scrollLog(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   const room = roomOf(ui, at);
   const { log } = runContext(ui, at);
@@ -106,7 +106,7 @@ function withPlace(ui: UiState, place: LogPlace): UiState {
   return { ...ui, log: { ...ui.log, place, hit: null } };
 }
 
-/** To the next match, or the one before. */
+/** Searches for the next or previous match. */
 export function searchOn(ui: UiState, at: KeyContext, direction: 1 | -1): Pressed {
   const { search } = ui.log;
   if (at.rows[at.index]?.kind !== 'run') return refuse(ui, 'Open a run to search its log: a group has none.');
@@ -115,7 +115,7 @@ export function searchOn(ui: UiState, at: KeyContext, direction: 1 | -1): Presse
   return { ui: inLog(ui, seekOf('pattern', search, { from, direction })) };
 }
 
-/** The first in the log; when it is on the screen, the next one. */
+/** Shows the first error in the log, or the next one if the first is visible. */
 export function firstError(ui: UiState, at: KeyContext): Pressed {
   const node = at.rows[at.index];
   if (node?.kind !== 'run') return refuse(ui, 'Select a run: a group has no log.');
@@ -124,7 +124,7 @@ export function firstError(ui: UiState, at: KeyContext): Pressed {
   return { ui: inLog(fresh, seekOf('error', '', { from: isNext ? startOf(ui, at) : 0, direction: 1 })) };
 }
 
-/** The log comes to the front when it is searched. */
+/** Starts a search and shows the log. */
 function inLog(ui: UiState, seek: LogSeek): UiState {
   return { ...ui, screen: { kind: 'run', pane: 'log', offset: 0 }, log: { ...ui.log, seek } };
 }
@@ -133,7 +133,7 @@ function seekOf(of: LogSeek['of'], pattern: string, way: Pick<LogSeek, 'from' | 
   return { of, pattern, ...way };
 }
 
-/** The line to look at next: after the one found last, or the first on the screen. */
+/** The line where a search starts: after the line found last, or the first visible line. */
 function startOf(ui: UiState, at: KeyContext): number {
   const page = runContext(ui, at).log;
   if (page === null || page.lines.length === 0) return 0;
@@ -147,7 +147,7 @@ function startOf(ui: UiState, at: KeyContext): number {
   return top === null ? 0 : page.lines[top.index]!.offset;
 }
 
-/** Null: the log is not what is in use. */
+/** Size of the log; null: the log is not in use. */
 function roomOf(ui: UiState, at: KeyContext): LogRoom | null {
   const { focus } = runContext(ui, at);
   const isLog = ui.screen.kind === 'run' && ui.screen.pane === 'log';

@@ -25,13 +25,13 @@ import { stateLook } from '../../model/state-look.js';
 import { elapsed } from '../../model/tally.js';
 import { selectedNode, selectedRuns, type WindowModel } from '../../model/window-model.js';
 
-/** What only the screen of a run shows. */
+/** Data that only the screen of a run shows. */
 export type RunFiles = {
-  /** The log, and what percent of it a search has seen; null: a group has none. */
+  /** The log, and the percentage of it that a search has covered; null: a group has no log. */
   readonly log: { readonly page: LogPage | null; readonly progress: number | null } | null;
-  /** What is written down of the run; undefined before it was read. */
+  /** Recorded details of the run; undefined until they have been read. */
   readonly dossier: RunDetails | null | undefined;
-  /** What it takes on its disk; null: not measured, as it is only where the configuration is looked at. */
+  /** Disk usage; null: not measured, which is done only while the configuration is shown. */
   readonly disk: DiskUsage | null;
 };
 
@@ -42,7 +42,7 @@ export function openModel({ ui, rows, index, now, detail, varying, metric }: Win
   return { ui, rows, index, now, detail, varying, metric, ...files };
 }
 
-/** The selection on the whole screen: its charts, its log, its configuration and its attempts, as many as there is room for. */
+/** The selection on the whole screen: charts, log, configuration and attempts, as far as they fit. */
 export function openScreen(model: OpenModel, width: number, height: number): Line[] {
   const node = selectedNode(model);
   if (node === undefined) return [[span(' This run is no longer in the list; Esc goes back.', 'dim')]];
@@ -60,7 +60,10 @@ export function openScreen(model: OpenModel, width: number, height: number): Lin
   return [...heading, ...charts, ...lower].map((line) => fitLine(line, width));
 }
 
-/** The pane in use: its columns and rows, and how many lines it has; of charts, how many are seen and how many there are. Null: it is not on the screen. */
+/**
+ * Size of the pane in use and its number of lines; for charts, the number of visible and of all charts. Null: the pane is not
+ * visible.
+ */
 export function openFocus(
   model: OpenModel,
   width: number,
@@ -75,7 +78,7 @@ export function openFocus(
   return { width: room.width, height: seen, length: paneLength(node, model, room) };
 }
 
-/** The charts that the filter leaves, and which of them is marked. */
+/** The charts that match the filter, and the marked one. */
 export function wallOf({ detail, ui, metric }: Pick<WindowModel, 'detail' | 'ui' | 'metric'>): Wall {
   const { filter, isZoomed } = ui.wall;
   const all = detail.wall();
@@ -84,7 +87,7 @@ export function wallOf({ detail, ui, metric }: Pick<WindowModel, 'detail' | 'ui'
   return { tiles, chartOf: detail.chartOf, setting: detail, at, isZoomed, filter, of: all.metrics.length };
 }
 
-/** A group has no panes but its charts and its runs. */
+/** The pane in use. A group has only charts and runs. */
 function focusOf({ ui }: OpenModel, { kind }: TreeNode): OpenPane {
   const pane = ui.screen.kind === 'run' ? ui.screen.pane : 'log';
   return kind === 'run' || pane === 'charts' ? pane : 'log';
@@ -98,7 +101,7 @@ function openParts(
 ): { heading: Line[]; layout: OpenLayout } {
   const focus = focusOf(model, node);
   const heading = withTabs(detailHeading(node, width, model.now), openTabs(node.kind, focus), width);
-  // A low window has better things to show, and the config pane has all of them.
+  // Parameters are left out of a low window and above the config pane, which shows all of them.
   const most = height < 15 || focus === 'config' ? 0 : Math.max(1, Math.floor(height / 16));
   const parameters = parameterLines(selectedRuns(node), model.varying, width, most);
   const content = {
@@ -114,7 +117,7 @@ function openParts(
   return { heading: above, layout: openLayout(content, width, height - above.length) };
 }
 
-/** The names of the panes at the right end of the first line, if its left end keeps enough room. */
+/** Adds the names of the panes at the right end of the first line, if enough room remains for its left end. */
 function withTabs([first, ...others]: Line[], tabs: Line, width: number): Line[] {
   return [tabbed(first ?? [], tabs, width), ...others];
 }
@@ -124,7 +127,7 @@ function tabbed(first: Line, tabs: Line, width: number): Line {
   return room < 24 ? first : [...fitLine(first, room), span('  '), ...tabs];
 }
 
-/** Exactly the lines of the room. */
+/** Draws a pane as exactly the lines of its room. */
 function drawPane(node: TreeNode, model: OpenModel, room: PaneRoom, focus: OpenPane): Line[] {
   const drawn = node.kind === 'run' ? runPane(node, model, room) : groupPane(node, model, room);
   const lines = room.pane === focus ? [inFocus(drawn[0] ?? []), ...drawn.slice(1)] : drawn;
@@ -145,7 +148,7 @@ function runPane(node: RunNode, model: OpenModel, room: PaneRoom): Line[] {
   return textPane(pane, textLines(node.run, model, room), { width, height, top });
 }
 
-/** How far a pane is scrolled; only the one in use is. */
+/** Scroll offset of a pane; only the one in use is scrolled. */
 function offsetOf({ ui }: OpenModel, pane: OpenPane, focus: OpenPane): number {
   return ui.screen.kind === 'run' && ui.screen.pane === focus && pane === focus ? ui.screen.offset : 0;
 }
@@ -164,14 +167,14 @@ function textLines(run: RunSummary, model: OpenModel, { pane, width }: PaneRoom)
 
 type TextRoom = { width: number; height: number; top: number };
 
-/** A part of a text that may be longer than its pane. */
+/** The visible part of a text that may be longer than its pane. */
 function textPane(title: string, lines: readonly Line[], { width, height, top }: TextRoom): Line[] {
   const shown = lines.slice(top, top + height - 1);
   const below = lines.length - top - shown.length;
   return [sectionRule(title, below > 0 ? [span(`${below} below`, 'faint')] : [], width), ...shown];
 }
 
-/** Lines of a pane: one more than a page of them can be scrolled past. */
+/** Number of lines of a pane that can be scrolled through; 0 for a log, which scrolls by itself. */
 function paneLength(node: TreeNode, model: OpenModel, room: PaneRoom): number {
   const { pane } = room;
   if (pane === 'charts') return wallOf(model).tiles.length;
@@ -210,13 +213,13 @@ function tableRow(run: RunSummary, name: string, keys: readonly string[], now: n
   ];
 }
 
-/** A part of the open screen. */
+/** Position of a pane on the open screen. */
 type PaneRoom = { readonly pane: OpenPane; readonly width: number; readonly height: number };
 
-/** Charts above; below them the lower panes, side by side, one below the other within a column. */
+/** Charts at the top; below them columns of panes, side by side. */
 type OpenLayout = { readonly charts: PaneRoom | null; readonly lower: readonly (readonly PaneRoom[])[] };
 
-/** What is laid out. `rows`: attempts of a run, or runs of a group. `hasCharts`: whether there is a curve, or may be one soon. */
+/** What to lay out. `rows`: attempts of a run, or runs of a group. `hasCharts`: whether there is a curve, or may be one soon. */
 export type OpenContent = {
   readonly kind: 'run' | 'group';
   readonly focus: OpenPane;
@@ -227,12 +230,15 @@ export type OpenContent = {
 /** Columns between two panes beside each other. */
 export const paneGap = 3;
 
-/** Below this many rows only the pane in use is shown; from these columns on a second one stands beside the log. */
+/**
+ * Minimum rows for showing more than the pane in use. The next constant is the minimum number of columns for a second pane beside
+ * the log.
+ */
 const leastRows = 18;
 const wideColumns = 140;
 const tallRows = 16;
 
-/** Where each pane is, on so many rows below the heading. */
+/** Positions of the panes on `height` rows below the heading. */
 export function openLayout(content: OpenContent, width: number, height: number): OpenLayout {
   const { focus, hasCharts } = content;
   if (height < leastRows) {
@@ -247,7 +253,7 @@ export function openLayout(content: OpenContent, width: number, height: number):
   return { charts, lower: lowerPanes(content, width, height - above) };
 }
 
-/** The log, and what it gives way to or has beside it. */
+/** The panes below the charts: the log, or the pane in use instead of it or beside it. */
 function lowerPanes({ kind, focus, rows }: OpenContent, width: number, height: number): PaneRoom[][] {
   const pane = focus === 'charts' ? 'log' : focus;
   if (kind === 'group') return [[{ pane: 'log', width, height }]];
@@ -265,7 +271,7 @@ function lowerPanes({ kind, focus, rows }: OpenContent, width: number, height: n
   ];
 }
 
-/** The room of the pane in use. */
+/** Size of the pane in use. */
 export function focusedRoom({ charts, lower }: OpenLayout, focus: OpenPane): PaneRoom | null {
   if (focus === 'charts') return charts;
   return lower.flat().find(({ pane }) => pane === focus) ?? null;

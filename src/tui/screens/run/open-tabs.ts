@@ -2,7 +2,7 @@ import type { TreeNode } from '../../model/tree/branch-index.js';
 import { openPanes, type OpenPane } from '../../state/ui-state.js';
 import { type Line, onBackground, span } from '../../surface/span.js';
 
-/** The names of the panes, the one in use marked: `log │ charts │ config │ attempts`. */
+/** Names of the panes with the one in use marked: `log │ charts │ config │ attempts`. */
 export function openTabs(kind: TreeNode['kind'], focus: OpenPane): Line {
   return panesOf(kind).flatMap((pane, index): Line => {
     const name = ` ${pane === 'log' && kind !== 'run' ? 'runs' : pane} `;
@@ -11,7 +11,7 @@ export function openTabs(kind: TreeNode['kind'], focus: OpenPane): Line {
   });
 }
 
-/** What can be in use on the open screen of a run or a group. */
+/** The panes of an open run or group. */
 export function panesOf(kind: TreeNode['kind']): readonly OpenPane[] {
   return kind === 'run' ? openPanes : ['log', 'charts'];
 }

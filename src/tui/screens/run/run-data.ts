@@ -11,7 +11,7 @@ import { openFocus, openModel, type RunFiles } from './open-screen.js';
 import { DiskUsageReader } from './disk-usage-reader.js';
 import { RunDetailsReader } from './run-details-reader.js';
 
-/** Reads the log and the record of the open run for as long as it is open. */
+/** Reads the log and the details of the open run while it is open. */
 export function runData({ files, changed, change }: ScreenTools): ScreenData<'run', RunFiles> {
   const readers: Readers = {
     viewer: new LogViewer((directory) => files.openLog(directory), {
@@ -43,7 +43,7 @@ export function runData({ files, changed, change }: ScreenTools): ScreenData<'ru
   };
 }
 
-/** What is to be read; null: nothing. */
+/** Sets what to read; null: nothing. */
 function want(run: RunSummary | null, { log, screen }: Pick<UiState, 'log' | 'screen'>, readers: Readers): void {
   const { viewer, details, disk } = readers;
   const hasFailed = run !== null && (run.state === 'failed' || run.state === 'lost');

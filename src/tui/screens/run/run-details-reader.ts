@@ -1,12 +1,12 @@
 import { readOrWait } from '../../state/on-its-way.js';
 import type { RunDetails, RunFilesPort } from '../../state/port.js';
 
-/** A run that stays open this long has its record read, in ms. */
+/** How long a run must stay open before its details are read, in ms. */
 const REST = 40;
-/** The supervisor writes a record a moment after it tells of it; then it is read again, in ms. */
+/** Time between two readings, in ms, because the supervisor writes the details slightly after reporting a change. */
 const PERIOD = 2000;
 
-/** Reads what is written down of the open run, and goes on while it is open; never in answer to a key. */
+/** Reads the details of the open run repeatedly while it is open; never in answer to a key. */
 export class RunDetailsReader {
   readonly #files: RunFilesPort;
   readonly #changed: () => void;
@@ -30,7 +30,7 @@ export class RunDetailsReader {
     this.#schedule(directory === null ? null : REST);
   }
 
-  /** Undefined before it was read; null: there is none. */
+  /** Undefined until they have been read; null: there are none. */
   dossier(directory: string): RunDetails | null | undefined {
     return directory === this.#directory ? this.#dossier : undefined;
   }

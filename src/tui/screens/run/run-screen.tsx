@@ -6,7 +6,7 @@ import type { Line } from '../../surface/span.js';
 import type { ScreenProps } from '../screen.js';
 import { openModel, openScreen, type RunFiles } from './open-screen.js';
 
-/** The selected run or group with the window to itself. */
+/** The selected run or group on the whole screen. */
 export function RunScreen({ size, isSmall, read }: ScreenProps<RunFiles>) {
   const wheel = useWheel();
   return (

@@ -21,13 +21,13 @@ export function moveOnWall(ui: UiState, movement: Movement, at: KeyContext): Pre
   return chooseOnWall(ui, { at: tiles[next]!.metric });
 }
 
-/** Gives the marked chart the pane to itself, or gives it back to all of them. */
+/** Shows only the marked chart, or all charts again. */
 export function zoomChart(ui: UiState, at: KeyContext): Pressed {
   const isEmpty = tilesOf(ui, at).length === 0;
   return isEmpty ? refuse(ui, 'There is no chart to zoom.') : chooseOnWall(ui, { isZoomed: !ui.wall.isZoomed });
 }
 
-/** Gives the metrics that show the same as the marked one charts of their own, or lets it stand for them again. */
+/** Gives metrics that are alike the marked one their own charts, or hides these again. */
 export function openAlike(ui: UiState, at: KeyContext): Pressed {
   const tiles = tilesOf(ui, at);
   const tile = tiles[wallPosition(tiles, ui.wall, at.metric)];
@@ -42,7 +42,7 @@ function tilesOf({ wall }: UiState, at: KeyContext): WallTile[] {
   return wallTiles(at.wall?.() ?? { metrics: [], firstOf: new Map() }, wall);
 }
 
-/** Takes back what was chosen on the wall, one thing at a time; null: nothing was. */
+/** Undoes the choices made on the wall, one at a time; null: there were none. */
 export function leaveWall(ui: UiState): Pressed | null {
   if (!isOnWall(ui)) return null;
   if (ui.wall.isZoomed) return chooseOnWall(ui, { isZoomed: false });
@@ -54,7 +54,7 @@ export function askWallFilter(ui: UiState): Pressed {
   return { ui: { ...ui, dialog: { kind: 'wall-filter', line: lineOf(filter), before: filter } } };
 }
 
-/** What is shown of the charts, changed in part. */
+/** Changes part of the choices of the wall. */
 export function chooseOnWall(ui: UiState, change: Partial<WallChoice>): Pressed {
   return { ui: { ...ui, wall: { ...ui.wall, ...change } } };
 }

@@ -1,15 +1,15 @@
 import type { PixelSize, Rgb } from './raster.js';
 
-/** How a terminal takes pictures. */
+/** Protocol for showing pictures in a terminal. */
 export type GraphicsProtocol = 'kitty' | 'sixel';
 
-/** What is known of a terminal that shows pictures. */
+/** Properties of a terminal that shows pictures. */
 export type Graphics = {
   readonly protocol: GraphicsProtocol;
-  /** Pixels of a character. */
+  /** Size of a character in pixels. */
   readonly cell: PixelSize;
-  /** Colours that one picture can have, where the protocol has a palette. */
+  /** Maximum number of colours in one picture, for protocols with a palette. */
   readonly colours: number;
-  /** What the terminal draws on. */
+  /** Background colour of the terminal. */
   readonly background: Rgb;
 };

@@ -1,7 +1,7 @@
-/** A picture whose pixels are places in a table of colours. Colours: as `wordsOf` gives them. */
+/** A picture whose pixels are indexes into a palette. Colours are as in `wordsOf`. */
 export type Indexed = { readonly places: Uint8Array; readonly palette: readonly number[] };
 
-/** At most 256 colours for some pixels: the most frequent ones, and for each other the one nearest to it. */
+/** Reduces pixels to at most `most` colours, 256 at most: the most frequent ones; others are replaced by the nearest. */
 export function indexed(words: Uint32Array, most: number): Indexed {
   const counts = new Map<number, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -16,13 +16,13 @@ export function indexed(words: Uint32Array, most: number): Indexed {
 
 type Parts = readonly [red: number, green: number, blue: number, opacity: number];
 
-/** The parts of a colour in the order in which they lie in memory: red, green, blue, opacity. */
+/** The parts of a colour in the order of memory: red, green, blue, opacity. */
 export function partsOf(word: number): Parts {
   const [red, green, blue, opacity] = new Uint8Array(Uint32Array.of(word).buffer);
   return [red!, green!, blue!, opacity!];
 }
 
-/** A plain loop: asked for a thousand colours, each of which is compared with all of the palette. */
+/** The nearest colour. A plain loop, since each of a thousand colours is compared with the whole palette. */
 function nearest(colour: Parts, palette: readonly Parts[]): number {
   let [best, least] = [0, Infinity];
   for (let place = 0; place < palette.length; place++) {

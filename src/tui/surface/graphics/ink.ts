@@ -2,7 +2,7 @@ import type { Tone } from '../span.js';
 import type { Theme } from '../theme.js';
 import type { Rgb } from './raster.js';
 
-/** The sixteen colours as xterm has them. A terminal may have others; then a line of a picture is not quite that of its name. */
+/** The sixteen colours of xterm. If a terminal uses others, lines in pictures differ slightly from their labels. */
 const sixteen: readonly Rgb[] = [
   [0, 0, 0],
   [205, 0, 0],
@@ -21,10 +21,12 @@ const sixteen: readonly Rgb[] = [
   [0, 255, 255],
   [255, 255, 255],
 ];
-/** Brightness of the steps of the colour cube, and of what lies between black and white above it. */
+/** Brightness steps of the colour cube. */
 const steps = [0, 95, 135, 175, 215, 255];
 
-/** The colour in which text of a tone is seen. `isLight`: the terminal's ground, which a tone without a colour stands out from. */
+/**
+ * The colour of text with a tone. `isLight`: whether the terminal's background is light, for tones without a colour of their own.
+ */
 export function inkOf(theme: Theme, tone: Tone, isLight: boolean): Rgb {
   const codes = theme.sgr(tone, 'none');
   const [, index] = /(?:^|;)38;5;(\d+)/.exec(codes) ?? [];
@@ -46,7 +48,7 @@ function indexedColour(index: number): Rgb {
   return [steps[Math.floor(cube / 36)]!, steps[Math.floor(cube / 6) % 6]!, steps[cube % 6]!];
 }
 
-/** Whether dark text is what can be read on it. */
+/** Whether dark text is readable on a colour. */
 export function isLightColour([red, green, blue]: Rgb): boolean {
   return red * 0.299 + green * 0.587 + blue * 0.114 > 128;
 }

@@ -4,14 +4,14 @@ import type { Raster } from './raster.js';
 /** A picture in the terminal: its number, and the cells it fills from the cursor on. */
 type Placement = { readonly id: number; readonly columns: number; readonly rows: number };
 
-/** Characters of base64 in one sequence; the protocol allows no more. */
+/** Maximum number of base64 characters in one sequence according to the protocol. */
 const mostInChunk = 4096;
-/** Below the text, so that letters stay readable before it; the cursor stays where it is; no answers. */
+/** Options: below the text, so that letters stay readable; without moving the cursor; without answers. */
 const below = 'p=1,z=-1,C=1,q=2';
 
 /**
- * The codes that show a picture from the cursor on, stretched to the cells it is to fill, by kitty's graphics protocol
- * (https://sw.kovidgoyal.net/kitty/graphics-protocol/). A picture of the same number that was there goes.
+ * The codes that show a picture from the cursor on, scaled to its cells, in kitty's graphics protocol
+ * (https://sw.kovidgoyal.net/kitty/graphics-protocol/). Replaces an earlier picture with the same number.
  */
 export function kittyPicture(raster: Raster, { id, columns, rows }: Placement): string {
   const data = pngOf(raster).toString('base64');
@@ -24,12 +24,12 @@ export function kittyPicture(raster: Raster, { id, columns, rows }: Placement): 
   }).join('');
 }
 
-/** Shows a picture that the terminal has already, again: some terminals take it from cells that were written. */
+/** Shows a transmitted picture again, because some terminals remove it from cells that are written. */
 export function kittyPlacement({ id, columns, rows }: Placement): string {
   return command(`a=p,i=${id},c=${columns},r=${rows},${below}`);
 }
 
-/** Forgets a picture, wherever it is shown. */
+/** Deletes a picture wherever it is shown. */
 export function kittyRemoval(id: number): string {
   return command(`a=d,d=I,i=${id},q=2`);
 }

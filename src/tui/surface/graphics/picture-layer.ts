@@ -6,29 +6,29 @@ import { kittyPicture, kittyPlacement, kittyRemoval } from './kitty.js';
 import { cropOf, differenceOf, type PixelSize, type Raster } from './raster.js';
 import { sixelPicture } from './sixel.js';
 
-/** Columns and rows of cells; the ends are not part of it. */
+/** Columns and rows of cells; `right` and `bottom` are exclusive. */
 type Box = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };
 
-/** A plot that is seen as a whole, and the cell of the screen at its top left. */
+/** A completely visible plot, and the screen cell at its top left. */
 export type PlacedPlot = { readonly of: PlotImage; readonly left: number; readonly top: number };
 
 /** Codes to write with the cursor at a cell. */
 export type Drawing = { readonly column: number; readonly row: number; readonly codes: string };
 
-/** Bytes of pictures a second, over some time, and how many at once: a slow line must still have room for the answers to keys. */
+/** Average number of bytes of pictures per second, and maximum at once, so that a slow line has room for the answers to keys. */
 const perSecond = 128 * 1024;
 const atOnce = 64 * 1024;
-/** More pixels than these are not sent; a terminal that can stretch a picture does. */
+/** Maximum number of pixels of a picture; terminals that can scale show larger plots from fewer pixels. */
 const mostPixels = 1_000_000;
-/** Numbers of our pictures begin here, so that those of other programs are left alone. */
+/** Number of our first picture, chosen to leave those of other programs alone. */
 const firstId = 0x6d_72_00;
 const mostIds = 256;
 
 /**
- * The pictures that the terminal shows in the place of plots made of characters.
+ * The pictures that the terminal shows in place of plots made of characters.
  *
- * Knows what it has sent, and sends no more than a plot's worth of what has changed, and not more of it than its share of
- * bytes; until then the plot is seen in characters. What it sends is never written before the frame that it belongs to.
+ * Keeps track of what has been sent, and sends only changes, within its share of bytes; until then the plot is shown as characters.
+ * A picture is never written before the frame it belongs to.
  */
 export class PictureLayer {
   readonly #graphics: Graphics;
@@ -39,13 +39,13 @@ export class PictureLayer {
   #count = 0;
   #filledAt: number;
 
-  /** `now`: ms. */
+  /** `now`: current time in ms. */
   constructor(graphics: Graphics, theme: Theme, now: () => number) {
     [this.#graphics, this.#theme, this.#now] = [graphics, theme, now];
     this.#filledAt = now();
   }
 
-  /** Whether cells must be written again where a picture was, or is to be another one. */
+  /** Whether cells must be rewritten where a picture was or is to change. */
   get liesInCells(): boolean {
     return this.#graphics.protocol === 'sixel';
   }
@@ -55,10 +55,10 @@ export class PictureLayer {
   }
 
   /**
-   * Settles which plots are seen as pictures in the next frame.
+   * Decides which plots are shown as pictures in the next frame.
    *
-   * @returns The places whose cells have to be written again, the codes that take pictures away, and how long to wait for those
-   *   that have to, ms; null: none has to.
+   * @returns The places whose cells must be rewritten, the codes that delete pictures, and the time until waiting pictures can be
+   * sent, in ms; null: none is waiting.
    */
   arrange(wanted: readonly PlacedPlot[]): { spoilt: Box[]; codes: string; waitMs: number | null } {
     this.#refill();
@@ -79,7 +79,7 @@ export class PictureLayer {
     };
   }
 
-  /** The codes of what has changed, or was written over; to be called after the cells were written. */
+  /** The codes for pictures that have changed or were overwritten; call after the cells have been written. */
   drawings(): Drawing[] {
     return this.#shown.flatMap((picture): Drawing[] => {
       const codes = this.#codesOf(picture);
@@ -89,7 +89,7 @@ export class PictureLayer {
     });
   }
 
-  /** Nothing is known any longer of what the terminal shows. @returns The codes after which it shows no picture of ours. */
+  /** Forgets the contents of the terminal. @returns The codes that delete all pictures of ours. */
   forget(): string {
     const codes = this.liesInCells ? '' : this.#shown.map(({ id }) => kittyRemoval(id)).join('');
     this.#shown = [];
@@ -134,7 +134,7 @@ export class PictureLayer {
     this.#filledAt = now;
   }
 
-  /** Of pictures that are shown together each has another. */
+  /** A number for a picture, distinct among those shown together. */
   #nextId(): number {
     this.#count = (this.#count + 1) % mostIds;
     return firstId + this.#count;
@@ -147,9 +147,9 @@ export class ShownPicture {
   readonly box: Box;
   of: PlotImage;
   raster: Raster | null = null;
-  /** The cells in which it is another one than the terminal shows; null: it is the same. */
+  /** Cells in which it differs from what the terminal shows; null: none. */
   changed: Box | null = null;
-  /** The cells that were written in this frame. */
+  /** Cells of it that were written in this frame; null: none. */
   touched: Box | null = null;
 
   constructor(id: number, { of, left, top }: PlacedPlot) {
@@ -185,7 +185,7 @@ export class ShownPicture {
     return this;
   }
 
-  /** A cell of its place was written. */
+  /** Notes that a cell of its place was written. */
   touch(row: number, column: number): void {
     this.touched = around(this.touched, { left: column, top: row, right: column + 1, bottom: row + 1 });
   }

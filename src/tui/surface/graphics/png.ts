@@ -3,10 +3,10 @@ import { indexed, partsOf } from './indexed.js';
 import { type Raster, wordsOf } from './raster.js';
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** Bits of a pixel; that it is a place in the palette; the only ways to compress, to filter and to order there are. */
+/** Bits per pixel, palette as colour type, and the only methods of compression, filtering and interlacing. */
 const format = [8, 3, 0, 0, 0];
 
-/** A picture as PNG with a palette of at most 256 colours: a third of what its pixels are when they are packed as they are. */
+/** A picture as PNG with a palette of at most 256 colours, a third of the size of compressed raw pixels. */
 export function pngOf(raster: Raster): Buffer {
   const { width, height } = raster;
   const { places, palette } = indexed(wordsOf(raster), 256);
@@ -14,7 +14,7 @@ export function pngOf(raster: Raster): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  // Before each row: that it is not filtered, which does not help where pixels are no amounts.
+  // Each row begins with filter type 0, since filters do not help for palette indexes.
   const rows = Buffer.alloc((width + 1) * height);
   for (let row = 0; row < height; row++)
     rows.set(places.subarray(row * width, (row + 1) * width), row * (width + 1) + 1);

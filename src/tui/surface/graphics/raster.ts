@@ -4,10 +4,10 @@ export type Rgb = readonly [red: number, green: number, blue: number];
 /** Width and height in pixels. */
 export type PixelSize = { readonly width: number; readonly height: number };
 
-/** A picture of pixels: red, green, blue and opacity of each, row by row; colours are not multiplied by the opacity. */
+/** A picture in pixels: red, green, blue and opacity of each, row by row, with straight rather than premultiplied alpha. */
 export type Raster = PixelSize & { readonly pixels: Uint8Array };
 
-/** Where two pictures of one size differ: the ends are not part of it; null: nowhere. */
+/** Where two pictures of the same size differ, with exclusive ends; null: nowhere. */
 type Box = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };
 
 export function differenceOf(a: Raster, b: Raster): Box | null {
@@ -35,7 +35,7 @@ export function cropOf({ width, pixels }: Raster, { left, top, right, bottom }: 
   return { ...size, pixels: cropped };
 }
 
-/** A pixel as one number. */
+/** Each pixel as one number. */
 export function wordsOf({ pixels }: Raster): Uint32Array {
   return new Uint32Array(pixels.buffer, pixels.byteOffset, pixels.byteLength / 4);
 }

@@ -1,21 +1,21 @@
 import { indexed, partsOf } from './indexed.js';
 import { type Raster, type Rgb, wordsOf } from './raster.js';
 
-/** What is drawn on, and with how many colours. `background`: shows through what is not opaque. */
+/** Number of colours, and the background that shows through pixels that are not opaque. */
 type SixelPaper = { readonly colours: number; readonly background: Rgb };
 
-/** Rows of pixels that one character stands for. */
+/** Rows of pixels per sixel character. */
 const band = 6;
-/** No pixel: what is wholly transparent has no colour. */
+/** Colour word of fully transparent pixels, which are not drawn. */
 const nothing = 0;
 
 /**
- * The codes that draw a picture from the cursor on as sixels, as the VT340 took them. What is wholly transparent is left as it
- * is; with more colours than the terminal has, the rarest give way to the nearest of the others.
+ * The codes that draw a picture from the cursor on as sixels, as defined for the VT340. Fully transparent pixels are left
+ * unchanged. If there are more colours than the terminal has, the rarest are replaced by the nearest of the others.
  */
 export function sixelPicture(raster: Raster, { colours, background }: SixelPaper): string {
   const { width, height } = raster;
-  // One more than there are registers: that of what is not drawn takes none.
+  // One more than the number of registers, because transparent pixels need none.
   const { places, palette } = indexed(wordsOf(onBackground(raster, background)), Math.min(256, colours + 1));
   const none = palette.indexOf(nothing);
   const registers = palette.map((_, place) => (none >= 0 && place > none ? place - 1 : place));
@@ -25,17 +25,17 @@ export function sixelPicture(raster: Raster, { colours, background }: SixelPaper
     const bits = bitsOf(places, { width, top, bottom: Math.min(height, top + band), none });
     bands.push([...bits].map(([place, row]) => `#${registers[place]!}${runs(row)}`).join('$'));
   }
-  // 1: what is not drawn stays as it is. The pixels are square.
+  // 1: transparent pixels stay unchanged. Pixels are square.
   return `\u001bP0;1;0q"1;1;${width};${height}${shades.join('')}${bands.join('-')}\u001b\\`;
 }
 
-/** In percent, as sixels have it. */
+/** The code of a colour register, in percent as sixels require. */
 function shadeOf(word: number, register: number): string {
   const percent = partsOf(word).map((part) => Math.round((part * 100) / 255));
   return `#${register};2;${percent.slice(0, 3).join(';')}`;
 }
 
-/** What is seen where it lies on the background. */
+/** The picture blended with the background. */
 function onBackground({ width, height, pixels }: Raster, background: Rgb): Raster {
   const seen = new Uint8Array(pixels.length);
   for (let at = 0; at < pixels.length; at += 4) {
@@ -51,7 +51,7 @@ function onBackground({ width, height, pixels }: Raster, background: Rgb): Raste
 
 type Strip = { readonly width: number; readonly top: number; readonly bottom: number; readonly none: number };
 
-/** Which of six rows have a colour, column by column. */
+/** Which of the six rows have a colour, column by column. */
 function bitsOf(places: Uint8Array, { width, top, bottom, none }: Strip): Map<number, Uint8Array> {
   const rows = new Map<number, Uint8Array>();
   for (let row = top; row < bottom; row++) {
@@ -66,7 +66,7 @@ function bitsOf(places: Uint8Array, { width, top, bottom, none }: Strip): Map<nu
   return rows;
 }
 
-/** Equal characters as a count; empty ones at the end are left out. */
+/** Run-length encoding; empty columns at the end are left out. */
 function runs(bits: Uint8Array): string {
   let text = '';
   let end = bits.length;

@@ -1,11 +1,10 @@
 import type { ChartSeries } from './chart-series.js';
 
 /**
- * Of how many runs the lines speak, as a row below the x axis: the number stands where it begins to hold, as in
- * `15          12   3`. Carried runs are no longer counted. Null where it is the same all the way, or no line speaks for
- * several runs.
+ * The number of runs behind the lines, as a row below the x axis. Each number is where it begins to apply: `15          12   3`.
+ * Carried runs are not counted. Null if the number is constant or no line represents several runs.
  *
- * @param columns Of the chart's picture, that the row is as wide as.
+ * @param columns Width of the chart's picture and of the row.
  */
 export function countsRow(strands: readonly ChartSeries[], columns: number): string | null {
   const counts = countsAt(strands, columns);

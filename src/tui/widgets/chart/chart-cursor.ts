@@ -7,16 +7,15 @@ import { valueAt } from './axes/chart-scale.js';
 import { lastValue, type ChartSeries } from './chart-series.js';
 import { lowerBound } from './chart-thin.js';
 
-/** The x at which values are read off; null when there is no cursor or nothing on the axis. */
+/** The x at which values are read off; null without a cursor or an x range. */
 export function cursorX(curves: readonly Curve[], choice: ChartChoice): number | null {
   const whole = choice.cursor === null ? null : xScaleOf(curves, { ...choice, zoom: null });
   return whole === null ? null : valueAt(whole, choice.cursor!);
 }
 
 /**
- * What a strand has at some x, or at its end. `value` NaN: what is there is no number. `runs`: how many it speaks for,
- * `carried` of them by the value they ended with, of `of` that are drawn as one. `nan` and `infinite`: runs whose value
- * is no number.
+ * The value of a strand at some x or at its end. `value` NaN: not a number. `runs`: number of runs it represents, `carried` of them
+ * by their final value, out of `of` runs drawn as one. `nan` and `infinite`: number of runs with such a value.
  */
 export type Reading = {
   readonly value: number;
@@ -29,13 +28,13 @@ export type Reading = {
   readonly infinite: number;
 };
 
-/** Of a single run. */
+/** The reading of a single run. */
 function alone(value: number): Reading {
   const { finite, nan, infinite } = resultsOf([value]);
   return { value, low: Number.NaN, high: Number.NaN, runs: finite.length, carried: 0, of: 1, nan, infinite };
 }
 
-/** The reading at `x`, on the line between the points around it; null beyond the ends, in gaps, and where x has no order. */
+/** The reading at `x`, interpolated between points; null beyond the ends, in gaps, and if x is not increasing. */
 export function readingAt({ whole, seeds, isRising }: ChartSeries, x: number): Reading | null {
   if (!isRising || whole.x.length === 0) return null;
   const value = valueNear(whole, x);
@@ -47,7 +46,7 @@ export function readingAt({ whole, seeds, isRising }: ChartSeries, x: number): R
   return { value, low, high, runs: seeds.counts[cell]! + carried, carried, of: seeds.runs, nan: 0, infinite: 0 };
 }
 
-/** What the legend says without a cursor: the last value written; of seeds what stands for those of each. */
+/** The reading without a cursor: the last value written; for seeds, the summary of their last values. */
 export function lastReading({ whole, raw, seeds }: ChartSeries): Reading | null {
   if (seeds === null) return whole.y.length === 0 ? null : alone(lastValue(raw ?? whole, whole));
   const { last, results } = seeds;

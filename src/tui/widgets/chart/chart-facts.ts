@@ -1,21 +1,21 @@
 import type { Series } from '../../state/port.js';
 import { Memo } from '../../../base/memo.js';
 
-/** What has to be known of a whole series before any part of it is drawn. `low` > `high`: nothing can be drawn. */
+/** Facts about a whole series, needed before any part is drawn. `low` > `high`: nothing can be drawn. */
 type SeriesFacts = {
-  /** The range of x over the points whose y is a number. */
+  /** The range of x over the points with a finite y. */
   readonly low: number;
   readonly high: number;
-  /** The least x above zero: where a logarithmic axis begins. */
+  /** The smallest positive x, where a logarithmic axis begins. */
   readonly lowPositive: number;
-  /** Points with x at or below zero, and with y at or below zero: a logarithm has no place for them. */
+  /** Number of points with x at or below zero, and with y at or below zero, which a logarithmic axis leaves out. */
   readonly xNotPositive: number;
   readonly yNotPositive: number;
-  /** Whether x never falls and is always a number. What does not rise has no order to join its points in. */
+  /** Whether x is always finite and never decreases. Otherwise points are not joined. */
   readonly isRising: boolean;
 };
 
-/** Facts of a series, found once: a series does not change. A tight loop, as it sees every point. */
+/** Facts of a series, computed once, since a series does not change. A tight loop, because it visits every point. */
 export function factsOf(series: Series): SeriesFacts {
   return facts.value(series, '', () => readFacts(series));
 }
@@ -28,7 +28,7 @@ function readFacts({ x, y }: Series): SeriesFacts {
   for (let index = 0; index < y.length; index++) {
     const across = x[index]!;
     const up = y[index]!;
-    // The difference is NaN for NaN and for both infinities, and 0 for all else.
+    // The difference is NaN for NaN and both infinities, and 0 otherwise.
     if (up - up !== 0 || across - across !== 0) continue;
     if (across < low) low = across;
     if (across > high) high = across;

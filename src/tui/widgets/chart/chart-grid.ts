@@ -4,12 +4,12 @@ import { type Scale, valueAt, fractionOf } from './axes/chart-scale.js';
 import { lowerBound } from './chart-thin.js';
 
 /**
- * The values of a run on a grid of equal cells of the x axis, to be set beside those of other runs.
+ * Resamples a run to a grid of equal cells of the x axis, for combining it with other runs.
  *
- * A cell with points has their mean. A cell between two points has the value of the straight line between them at its
- * middle. NaN outside of the run's own range, and in its gaps: nothing is carried on beyond what was measured.
+ * A cell with points gets their mean. A cell between two points gets the value of the straight line at its middle. Cells outside
+ * the run's own range and in gaps are NaN: nothing is extrapolated.
  *
- * @param series Its x must rise.
+ * @param series Its x must be increasing.
  */
 export function onGrid(series: Series, x: Scale, cells: number): Float64Array {
   return grids.value(series, `${x.low} ${x.high} ${x.isLog} ${cells}`, () => gridded(series, x, cells));
@@ -33,7 +33,7 @@ function gridded(series: Series, x: Scale, cells: number): Float64Array {
   return values;
 }
 
-/** The upper end of the axis itself belongs to the last cell. */
+/** The end of a cell in the series. The upper end of the axis belongs to the last cell. */
 function endOfCell(x: Float64Array, scale: Scale, fraction: number, from: number): number {
   if (fraction < 1) return lowerBound(x, valueAt(scale, fraction), from);
   let end = lowerBound(x, scale.high, from);
@@ -52,12 +52,12 @@ function meanOf(y: Float64Array, from: number, end: number): number {
   return sum / count;
 }
 
-/** On the line, as it is drawn on this axis, from the point before `next` to the one there. */
+/** Interpolates between point `next` and the one before it, along the straight line on this axis. */
 function between({ x, y }: Series, scale: Scale, next: number, fraction: number): number {
   if (next === 0 || next >= x.length) return Number.NaN;
   const from = fractionOf(scale, x[next - 1]!);
   const to = fractionOf(scale, x[next]!);
-  // A point that a logarithmic axis has no place for is no neighbour.
+  // A point that a logarithmic axis leaves out cannot be interpolated from.
   if (!(to > from)) return Number.NaN;
   return y[next - 1]! + ((y[next]! - y[next - 1]!) * (fraction - from)) / (to - from);
 }

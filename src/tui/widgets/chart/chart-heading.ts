@@ -7,22 +7,22 @@ import { strandingOf } from './chart-plot.js';
 import { sectionRule } from '../section.js';
 import { fit, type Line, lineWidth, span, type Span } from '../../surface/span.js';
 
-/** What is drawn: the metric, and how. */
+/** The metric, its x axis and a note. */
 type ChartTitle = { readonly metric: string; readonly xKey: string; readonly note: string | null };
 
-/** Room that the name of the metric keeps, and what the rule around it takes. */
+/** Columns kept for the name of the metric. The next constant is for the rule around it. */
 const leastName = 16;
 const rule = 8;
 
 /**
- * The rule above a chart: the metric at its left end, and at its right what is not plain to see: points left out, the part
- * shown, what stands for the seeds, smoothing, axes. Where there is little room each says it shorter, then the first go.
+ * The rule above a chart: the metric at the left, and at the right what is not obvious: points left out, the visible part, how
+ * seeds are combined, smoothing, axes. If there is little room, each of these is shortened, then the first ones are dropped.
  */
 export function chartHeading(title: ChartTitle, curves: readonly Curve[], look: ChartLook, width: number): Line {
   const name = title.metric;
   const long = pieces(title, curves, look, width);
   const short: Span[] = long.map(({ short: text, tone }) => ({ text, tone }));
-  // The axis is the last piece, and the first to be said shorter: most of its name is the group it belongs to.
+  // The axis is the last piece and is shortened first, because most of its name is its group.
   const fitting = [long, [...long.slice(0, -1), ...short.slice(-1)]]
     .map(right)
     .find((words) => lineWidth(words) + name.length + rule <= width);
@@ -35,7 +35,7 @@ export function chartHeading(title: ChartTitle, curves: readonly Curve[], look: 
   return sectionRule(shown, words, width);
 }
 
-/** How charts are drawn, in words, for charts that have a heading in common. What each says of its values is its own. */
+/** Describes how charts with a common heading are drawn. Notes on their values are in each chart. */
 export function chartNotes(
   title: Omit<ChartTitle, 'metric'>,
   curves: readonly Curve[],
@@ -45,7 +45,7 @@ export function chartNotes(
   return right(commonPieces(title, curves, look, width));
 }
 
-/** In few words what is not plain to see of the values of one chart: `log y`, `▲2`. */
+/** Short notes on the values of one chart: `log y`, `▲2`. */
 export function ownNotes(curves: readonly Curve[], look: ChartLook, width: number): Line {
   return right(ownPieces(curves, look, width).map(({ short, tone }) => ({ text: short, tone })));
 }
@@ -56,14 +56,14 @@ function pieces(title: Omit<ChartTitle, 'metric'>, curves: readonly Curve[], loo
   return [...ownPieces(curves, look, width), ...commonPieces(title, curves, look, width)];
 }
 
-/** What the values of these curves ask for. */
+/** Notes that follow from the values of these curves. */
 function ownPieces(curves: readonly Curve[], look: ChartLook, width: number): Piece[] {
   const { leftOut = { x: 0, y: 0 }, y = null } = strandingOf(curves, width, look) ?? {};
   const found = [
     y === null ? null : beyondPiece(y),
     leftOut.y > 0 ? piece(`${leftOut.y} ≤ 0 left out`, `${leftOut.y} ≤ 0`, 'warn') : null,
     leftOut.x > 0 ? piece(`${leftOut.x} at x ≤ 0 left out`, `${leftOut.x} x ≤ 0`, 'warn') : null,
-    // Nobody asked for it, so it is said louder.
+    // Highlighted because the user did not choose it.
     look.choice.isLogY === null && y?.scale.isLog === true ? piece('log y', 'log y', 'accent') : null,
   ];
   return found.filter((one) => one !== null);
@@ -84,7 +84,7 @@ function commonPieces(
   return found.filter((one) => one !== null);
 }
 
-/** What lies outside of the axis. */
+/** The note on values outside the axis. */
 function beyondPiece({ beyond, farthest }: YAxis): Piece | null {
   if (beyond === 0) return null;
   const sign = farthest > 0 ? '▲' : '▼';
@@ -105,7 +105,7 @@ function choicePieces(choice: ChartChoice): (Piece | null)[] {
 
 const shortSpreads = { std: 'std', band: '95 %', range: 'min–max', median: 'median', iqm: 'iqm' };
 
-/** What is done with runs that ended before the others; null where that makes no difference. */
+/** The note on runs that ended before the others; null if that makes no difference. */
 function endedPiece(curves: readonly Curve[], look: ChartLook, width: number): Piece | null {
   const strands = strandingOf(curves, width, look)?.strands ?? [];
   if (!strands.some(({ seeds }) => seeds?.hasEndedEarly)) return null;
@@ -113,7 +113,7 @@ function endedPiece(curves: readonly Curve[], look: ChartLook, width: number): P
   return piece(`ended runs ${word}`, `ended ${word}`, 'faint');
 }
 
-/** What a person has chosen. */
+/** The note on logarithmic axes chosen by the user. */
 function logPiece({ isLogX, isLogY }: ChartChoice): Piece | null {
   const axes = [...(isLogX ? ['x'] : []), ...(isLogY === true ? ['y'] : [])];
   if (axes.length === 0) return null;
@@ -125,7 +125,7 @@ function piece(text: string, short: string, tone: Span['tone']): Piece {
   return { text, short, tone };
 }
 
-/** With as many decimals as a deep zoom needs. */
+/** A percentage with as many decimals as a deep zoom needs. */
 function percent(fraction: number): string {
   return String(Number((fraction * 100).toFixed(1)));
 }

@@ -14,7 +14,7 @@ import { narrowNumber } from '../../../text/numbers.js';
 import { type Line, span, type Span } from '../../surface/span.js';
 import { exactSeconds, exactTime } from './axes/time-ticks.js';
 
-/** What the colours mean and the last values of the lines, or those at the cursor; one entry per label, at most `height` lines. Computed once. */
+/** The legend with the last values of the lines, or those at the cursor; one entry per label, in at most `height` lines. Cached. */
 export function legendLines(curves: readonly Curve[], look: ChartLook, width: number, height: number): Line[] {
   if (height <= 0) return [];
   const question = `${width} ${height} ${look.choice.cursor} ${lookKey(look)}`;
@@ -40,14 +40,14 @@ function readOff(curves: readonly Curve[], look: ChartLook, width: number, heigh
   return flow([...placeOf(x, look), ...pieces], width, height);
 }
 
-/** Where the cursor is. */
+/** Position of the cursor. */
 function placeOf(x: number | null, { xUnit }: ChartLook): Line[] {
   return x === null ? [] : [[span('x = ', 'dim'), span(`${xText(x, xUnit)} │`, 'strong')]];
 }
 
 /**
- * What the colours mean, and where the cursor is, in one line that holds for all charts of the same runs; none where no curve
- * has a name and there is no cursor.
+ * The legend and the position of the cursor in one line for all charts of the same runs; empty if no curve has a name and there is
+ * no cursor.
  */
 export function labelLines(curves: readonly Curve[], look: ChartLook, width: number): Line[] {
   const entries = entriesOf(strandingOf(curves, width, look)?.strands ?? [], false);
@@ -59,10 +59,10 @@ export function labelLines(curves: readonly Curve[], look: ChartLook, width: num
   return flow([...placeOf(cursorX(curves, look.choice), look), ...pieces], width, 1);
 }
 
-/** Columns of an entry for its sign and its value, of one run or of several: `━ … 0.8747`, `━ … n=12 0.8747 ±0.0021`. */
+/** Columns of an entry besides its label, for one run or for several: `━ … 0.8747`, `━ … n=12 0.8747 ±0.0021`. */
 const besideLabel = { one: 13, several: 25 };
 
-/** A label that leaves its value no room in a line keeps what tells it from the others. */
+/** Shortens labels that leave no room for the value; each keeps what distinguishes it from the others. */
 function shortLabels(entries: readonly Entry[], width: number): string[] {
   const labels = entries.map(({ strand }) => strand.label);
   const beside = entries.some(({ strand }) => strand.seeds !== null) ? besideLabel.several : besideLabel.one;
@@ -70,7 +70,7 @@ function shortLabels(entries: readonly Entry[], width: number): string[] {
   return labels.map((label) => (textWidth(label) <= most ? label : fitDistinct(label, most, labels).trimEnd()));
 }
 
-/** What all curves that are not in the background have come to, or have at the cursor: one value, or the lowest and the highest. */
+/** The reading of all curves outside the background: one value, or the lowest and the highest. */
 export function wholeReading(curves: readonly Curve[], look: ChartLook, width: number): Line {
   const strands = (strandingOf(curves, width, look)?.strands ?? []).filter(({ tone }) => tone !== 'faint');
   const x = cursorX(curves, look.choice);
@@ -91,7 +91,7 @@ export function wholeReading(curves: readonly Curve[], look: ChartLook, width: n
 
 type Entry = { strand: ChartSeries; others: ChartSeries[] };
 
-/** Curves of one label have one colour and one entry. What has no name is in the legend only to be read off. */
+/** Legend entries. Curves with the same label share colour and entry. Nameless curves are only included for their values. */
 function entriesOf(strands: readonly ChartSeries[], withNameless: boolean): Entry[] {
   const entries = new Map<string, Entry>();
   for (const strand of strands) {
@@ -119,12 +119,12 @@ function valueSpan(value: number): Span {
 
 type Counts = Parameters<typeof notFiniteText>[0];
 
-/** How many runs have a value that is no number, said alone. */
+/** Number of runs with non-finite values. */
 function notFinite(counts: Counts): Line {
   return [span(notFiniteText(counts), 'bad')];
 }
 
-/** The same behind what stands for the others; nothing where all are numbers. */
+/** The same after the summary of the other runs; empty if all values are finite. */
 function beside(counts: Counts): Line {
   return notFiniteText(counts) === '' ? [] : [span(' · ', 'dim'), ...notFinite(counts)];
 }
@@ -137,13 +137,13 @@ function together(reading: Reading | null, spread: Spread): Line {
   return [...number, ...(Number.isNaN(low) ? [] : [bandSpan({ low, high }, spread)]), ...beside(reading)];
 }
 
-/** `n=15`, `n=12 of 15` where some have no value there, `n=15, 3 ended` where some are carried. */
+/** `n=15`, `n=12 of 15` if some have no value there, `n=15, 3 ended` if some are carried. */
 function runsText({ runs, carried, of, nan, infinite }: Reading): string {
   if (carried > 0) return `n=${runs}, ${carried} ended`;
   return runs + nan + infinite < of ? `n=${runs} of ${of}` : `n=${runs}`;
 }
 
-/** Around a mean the two sides are alike, and said once. */
+/** The band. Around a mean both sides are equal and shown once. */
 function bandSpan({ low, high }: Pick<Reading, 'low' | 'high'>, spread: Spread): Span {
   const isAround = spread === 'std' || spread === 'band';
   return span(
@@ -157,7 +157,7 @@ function xText(x: number, unit: XUnit): string {
   return unit === 'seconds' ? exactSeconds(x) : narrowNumber(Math.abs(x) >= 1000 ? Math.round(x) : x);
 }
 
-/** Names of what stands for the seeds, for headings. */
+/** Names of seed summaries for headings. */
 export const spreadNames: Record<ChartChoice['spread'], string> = {
   each: 'each seed',
   std: 'mean ± std',

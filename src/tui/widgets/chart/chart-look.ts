@@ -4,37 +4,37 @@ import type { Tone } from '../../surface/span.js';
 
 /** One run in a chart. */
 export type Curve = {
-  /** In the legend; empty: not there. */
+  /** Label in the legend; empty: left out. */
   readonly label: string;
   readonly tone: Tone;
   readonly series: Series;
-  /** What the seeds of one setting have in common: curves of one name may be drawn as one. None: always by itself. */
+  /** Setting of the run; curves of one setting may be drawn as one. Absent: always drawn by itself. */
   readonly setting?: string | undefined;
-  /** Whether the run has ended: nothing will come behind its last point. */
+  /** Whether the run has ended, so that its curve is complete. */
   readonly isOver?: boolean;
 };
 
-/** A line that theory gives: `value`, or `value` times x. */
+/** A line given by theory: `value`, or `value` times x. */
 export type Reference = { readonly label: string; readonly value: number; readonly isPerX: boolean };
 
-/** What the numbers of the x axis are: plain, seconds, or Unix seconds. */
+/** Unit of the x axis: plain numbers, seconds, or Unix seconds. */
 export type XUnit = 'number' | 'seconds' | 'clock';
 
 /** How a chart is drawn. */
 export type ChartLook = {
-  /** Said where there is nothing to draw. */
+  /** Text if there is nothing to draw. */
   readonly nothing: string;
   readonly choice: ChartChoice;
   readonly references: readonly Reference[];
   readonly xUnit: XUnit;
 };
 
-/** Every run by itself on linear axes, all of it. */
+/** Each run by itself on complete linear axes. */
 export function plainLook(nothing: string): ChartLook {
   return { nothing, choice: initialChartChoice, references: [], xUnit: 'number' };
 }
 
-/** The same text for looks that give the same picture but for the cursor. */
+/** A key that is equal for looks whose pictures differ at most in the cursor. */
 export function lookKey({ choice, references, xUnit, nothing }: ChartLook): string {
   return JSON.stringify([{ ...choice, cursor: null, xKey: null }, references, xUnit, nothing]);
 }

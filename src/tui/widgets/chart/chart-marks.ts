@@ -4,15 +4,15 @@ import { fractionOf, type Scale } from './axes/chart-scale.js';
 import { logTicks, ticks } from './axes/ticks.js';
 import { clockTicks, secondTicks } from './axes/time-ticks.js';
 
-/** A number beside an axis, and where on it (0 … 1). */
+/** A number beside an axis, and its position from 0 to 1. */
 export type Mark = { readonly fraction: number; readonly label: string };
 
-/** Numbers beside the y axis: about one for every three rows, and enough that a range around zero shows both its sides. */
+/** Numbers beside the y axis: about one per three rows, and enough that a range around zero has them on both sides. */
 export function yMarksOf(y: Scale, rows: number): Mark[] {
   return numberMarks(y, Math.max(rows >= 5 ? 3 : 2, Math.floor(rows / 3)));
 }
 
-/** Numbers below the x axis: one for every ten columns at most. */
+/** Numbers below the x axis: at most one per ten columns. */
 export function xMarksOf(x: Scale, columns: number, unit: XUnit): Mark[] {
   const most = Math.max(2, Math.floor(columns / 10));
   if (x.isLog || unit === 'number') return numberMarks(x, most);
@@ -24,13 +24,13 @@ function numberMarks(scale: Scale, most: number): Mark[] {
   const { low, high } = scale;
   const at = scale.isLog ? logTicks(low, high, most) : ticks(low, high, most);
   const step = at.length > 1 ? at[1]! - at[0]! : lastDigit(at[0] ?? 1);
-  // Of the numbers that are written, not of the whole axis: only they are read beside each other.
+  // Digits depend on the range of the labels rather than of the axis, because only labels are compared.
   const ends = { low: at[0] ?? low, high: at.at(-1) ?? high, isLog: scale.isLog };
   const text = axisNumbers(ends, step);
   return at.map((value) => ({ fraction: fractionOf(scale, value), label: text(value) }));
 }
 
-/** The worth of the last digit of a round number, 0.1 for 2.5 and 10 for 250. */
+/** Place value of the last digit of a round number: 0.1 for 2.5, 10 for 250. */
 function lastDigit(value: number): number {
   const [digits, exponent] = value.toExponential(11).split('e');
   const decimals = digits!.replace(/\.?0+$/, '').split('.')[1] ?? '';

@@ -13,17 +13,17 @@ import { type ChartSeries, chartSeriesOf } from './chart-series.js';
 import { factsOf } from './chart-facts.js';
 import { Memo } from '../../../base/memo.js';
 
-/** What the curves look like on an axis, whatever the height of the chart. */
+/** Lines and axes of the curves, independent of the height of the chart. */
 type Stranding = {
   readonly x: Scale;
-  /** Null: nothing is seen. */
+  /** Null: nothing is visible. */
   readonly y: YAxis | null;
   readonly strands: readonly ChartSeries[];
-  /** Points that a logarithmic axis has no place for. */
+  /** Number of points that a logarithmic axis leaves out. */
   readonly leftOut: { readonly x: number; readonly y: number };
 };
 
-/** A chart drawn, but for its cursor. */
+/** A drawn chart without its cursor. */
 export type Plot = {
   readonly x: Scale;
   readonly y: Scale;
@@ -31,13 +31,13 @@ export type Plot = {
   readonly xMarks: readonly Mark[];
   readonly yMarks: readonly Mark[];
   readonly picture: BrailleCanvas;
-  /** The same in pixels, where a terminal has them. */
+  /** The same picture in pixels, for terminals that show pictures. */
   readonly image: PlotImage;
-  /** Below the x axis, as wide as the picture: of how many runs the lines speak where; null: the same everywhere. */
+  /** Row below the x axis with the number of runs, as wide as the picture; null: the number is constant. */
   readonly counts: string | null;
 };
 
-/** Lines of a chart of that width; null when no point can be drawn. Computed once for one list of curves. */
+/** Lines of a chart of this width; null if no point can be drawn. Cached by the list of curves. */
 export function strandingOf(curves: readonly Curve[], width: number, look: ChartLook): Stranding | null {
   return strandings.value(curves, `${width} ${lookKey(look)}`, () => {
     const { choice } = look;
@@ -55,7 +55,7 @@ export function strandingOf(curves: readonly Curve[], width: number, look: Chart
   });
 }
 
-/** The picture of exactly that size with its axes; null when there is nothing to draw, or no room. Computed once as well. */
+/** The picture of exactly this size with its axes; null if there is nothing to draw or no room. Cached as well. */
 export function plotOf(curves: readonly Curve[], width: number, height: number, look: ChartLook): Plot | null {
   return plots.value(curves, `${width} ${height} ${lookKey(look)}`, () => {
     const stranding = strandingOf(curves, width, look);
@@ -66,7 +66,7 @@ export function plotOf(curves: readonly Curve[], width: number, height: number, 
 const strandings = new Memo<readonly Curve[], Stranding | null>(2);
 const plots = new Memo<readonly Curve[], Plot | null>(2);
 
-/** A lower chart has no row to spare for the numbers of runs. */
+/** Minimum height of a chart with a row for the number of runs. */
 const leastForCounts = 8;
 
 function draw({ x, y: axis, strands }: Stranding, width: number, height: number, look: ChartLook): Plot | null {
@@ -87,7 +87,7 @@ function draw({ x, y: axis, strands }: Stranding, width: number, height: number,
   return { x, y, labelWidth, yMarks, xMarks, picture, image, counts: row };
 }
 
-/** The picture of a plot, drawn when a terminal is to show it. */
+/** The picture of a plot, drawn when a terminal is about to show it. */
 class DrawnPlot implements PlotImage {
   readonly columns: number;
   readonly rows: number;

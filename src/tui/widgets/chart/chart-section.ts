@@ -11,19 +11,19 @@ import type { Line } from '../../surface/span.js';
 
 /** What is known of the selection beyond its summary. */
 export type Detail = {
-  /** The chosen metric first. */
+  /** The chosen metric comes first. */
   readonly charts: readonly ChartData[];
-  /** All metrics that have been written, as the wall of charts has them, and the chart of each. */
+  /** All metrics that have been written, for the wall of charts. `chartOf`: the chart of each. */
   readonly wall: () => WallMetrics;
   readonly chartOf: (metric: string) => ChartData;
   readonly xKey: string;
   readonly xUnit: XUnit;
-  /** How they are drawn. */
+  /** How the charts are drawn. */
   readonly choice: ChartChoice;
-  /** What is to be said of all of them, such as that not every run is drawn; null: nothing. */
+  /** A note for all charts, such as that not every run is drawn; null: none. */
   readonly note: string | null;
   readonly log: readonly string[];
-  /** Where the metrics of the one run that is selected are; null: it is none, or it is not known. */
+  /** Report on the metrics of the single selected run; null: several runs, or unknown. */
   readonly report?: (() => MetricsReport) | null;
   /** False until the files of the selection have been read. */
   readonly isLoaded: boolean;
@@ -32,18 +32,18 @@ export type Detail = {
 export type ChartData = {
   readonly metric: string;
   readonly curves: readonly Curve[];
-  /** Lines that theory gives. */
+  /** Lines given by theory. */
   readonly references?: readonly Reference[];
 };
 
-/** Room for a chart. `legend`: rows below it, if they must be as many as those of its neighbours. */
+/** Room for a chart. `legend`: rows below it, if they must match those of its neighbours. */
 type ChartRoom = { readonly width: number; readonly height: number; readonly legend?: number };
 
-/** What is said and chosen of all charts shown together; plain where nothing is said. */
+/** Settings common to all charts shown together. */
 export type ChartSetting = Pick<Detail, 'xKey' | 'isLoaded'> &
   Partial<Pick<Detail, 'xUnit' | 'choice' | 'note' | 'report'>>;
 
-/** A heading, the curves of one metric, and below them the legend: exactly `height` lines. */
+/** A heading, the curves of one metric, and the legend below them: exactly `height` lines. */
 export function chartSection(data: ChartData, detail: ChartSetting, { width, height, legend }: ChartRoom): Line[] {
   const look = lookOf(data, detail);
   const entries = legendLines(data.curves, look, width, legend ?? mostLegend(height));
@@ -56,10 +56,12 @@ export function chartSection(data: ChartData, detail: ChartSetting, { width, hei
   ];
 }
 
-/** Rows in which there is more to be said than that there are no values. */
+/** Minimum rows for a report instead of the plain text that there are no values. */
 const leastReport = 4;
 
-/** Why there is nothing to draw, in exactly so many lines, for a run that has no metrics at all; null: it has, or there is no room. */
+/**
+ * Why there is nothing to draw for a run without any metrics, in exactly `height` lines; null: it has metrics, or there is no room.
+ */
 export function emptyReport(
   { report, isLoaded }: Pick<ChartSetting, 'report' | 'isLoaded'>,
   curves: readonly Curve[],
@@ -70,7 +72,7 @@ export function emptyReport(
   return hasMetrics(found) ? null : metricsReportWithin(emptyLines(found), width, height);
 }
 
-/** Rows the legends need, the same for all charts beside each other. */
+/** Rows of the legends, the same for all charts beside each other. */
 export function sharedLegend(
   charts: readonly ChartData[],
   detail: ChartSetting,

@@ -9,36 +9,36 @@ import { type Aggregate, aggregate } from './chart-spread.js';
 import { thin } from './chart-thin.js';
 import type { Tone } from '../../surface/span.js';
 
-/** One line of a chart: a run, or the seeds of a setting as one. */
+/** One line of a chart: a run, or the seeds of a setting combined. */
 export type ChartSeries = {
   readonly label: string;
   readonly tone: Tone;
   /** The points to draw. */
   readonly line: Series;
-  /** Whether its points have an order along x, to be joined in. */
+  /** Whether x is increasing, so that points are joined. */
   readonly isRising: boolean;
-  /** All of it, where values are read off. */
+  /** The complete series, from which values are read off. */
   readonly whole: Series;
-  /** What was smoothed, to be drawn faintly behind; null when nothing was, or where runs are drawn as one. */
+  /** The series before smoothing, drawn faintly behind; null: not smoothed, or several runs are drawn as one. */
   readonly raw: Series | null;
-  /** null: one run. */
+  /** null: a single run. */
   readonly seeds: Seeds | null;
 };
 
 export type Seeds = Aggregate & {
-  /** What stands for the last values: of each run, wherever it ended, or of those at the end if ended runs are left out. */
+  /** Summary of last values: of each run wherever it ended, or only of runs that reach the end if ended runs are left out. */
   readonly last: Centre;
-  /** Runs that `last` speaks for: with a finite value, and without. */
+  /** Number of runs in `last` with a finite value and without. */
   readonly results: Results;
   readonly runs: number;
   /** Whether some run ended before the others. */
   readonly hasEndedEarly: boolean;
 };
 
-/** Of the x axis shown, and the cells on it that seeds are brought together in. */
+/** The visible x axis, and the number of cells for combining seeds. */
 type StrandRoom = { readonly x: Scale; readonly cells: number };
 
-/** The lines to draw, those of one setting together if that was chosen, in the order of the curves. */
+/** The lines to draw in the order of the curves; those of one setting are combined if that was chosen. */
 export function chartSeriesOf(curves: readonly Curve[], choice: ChartChoice, room: StrandRoom): ChartSeries[] {
   const { spread } = choice;
   if (spread === 'each') return curves.map((curve) => single(curve, choice, room));
@@ -70,13 +70,13 @@ function seedsOf(curves: readonly Curve[], summary: SeedSummary, choice: ChartCh
   };
 }
 
-/** The line of some seeds in two: where all of them have a value, and the rest; null: there is no rest. They join. */
+/** Splits the line of some seeds into the stretch where all have a value and the rest; null: there is no rest. The two join. */
 export function stretchesOf({ line, counts, runs }: Seeds): { whole: Series; part: Series | null } {
   if (!counts.some((count) => count > 0 && count < runs)) return { whole: line, part: null };
   const { x, y } = line;
   const isPart = (cell: number): boolean => counts[cell]! < runs;
   const whole = y.map((value, cell) => (isPart(cell) ? Number.NaN : value));
-  // One cell more at either end, so that nothing is missing between the two.
+  // One more cell at either end, so that there is no gap between the two.
   const part = y.map((value, cell) => (isPart(cell) || isPart(cell - 1) || isPart(cell + 1) ? value : Number.NaN));
   return { whole: { x, y: whole }, part: { x, y: part } };
 }
@@ -85,7 +85,9 @@ function endX({ x }: Series): number {
   return x.at(-1) ?? -Infinity;
 }
 
-/** Curves of one setting together. One without points says nothing; one that goes back in x has no place on a grid. */
+/**
+ * Curves grouped by setting. Curves without points are left out; those whose x decreases cannot be put on a grid and stay alone.
+ */
 function settingsOf(curves: readonly Curve[]): Curve[][] {
   const settings = new Map<unknown, Curve[]>();
   for (const curve of curves) {
@@ -97,7 +99,7 @@ function settingsOf(curves: readonly Curve[]): Curve[][] {
   return [...settings.values()];
 }
 
-/** What was written last, be it a number or not, or what `smoothed` makes of it; NaN when nothing was. */
+/** The last value written, finite or not, or its smoothed value; NaN if there is none. */
 export function lastValue({ y }: Series, smoothed: Series): number {
   const last = y.at(-1) ?? Number.NaN;
   return Number.isFinite(last) ? (smoothed.y.at(-1) ?? last) : last;

@@ -2,11 +2,11 @@ import type { Series } from '../../state/port.js';
 import { Memo } from '../../../base/memo.js';
 
 /**
- * The exponential mean of a series, without the bias towards zero at its start, as TensorBoard draws it:
- * sₙ = Σᵢ wⁿ⁻ⁱ (1 − w) vᵢ / (1 − wⁿ), over the values that are numbers; n counts them, not the steps between them.
- * Where a value is missing the mean is missing too, and goes on behind the gap. Computed once per series for one weight.
+ * The exponential mean of a series with TensorBoard's correction of the bias towards zero at the start: sₙ = Σᵢ wⁿ⁻ⁱ (1 − w) vᵢ /
+ * (1 − wⁿ) over the finite values; n counts these rather than steps. The mean is missing where a value is missing, and continues
+ * after the gap. Cached per series for one weight.
  *
- * @param weight Of what came before, 0 (the series itself) to below 1.
+ * @param weight Weight of previous values, from 0 (the series itself) to below 1.
  */
 export function smooth(series: Series, weight: number): Series {
   if (weight <= 0) return series;
@@ -18,7 +18,7 @@ const smoothed = new Memo<Series, Series>(1);
 function exponentialMean(values: Float64Array, weight: number): Float64Array {
   const means = new Float64Array(values.length);
   let sum = 0;
-  // 1 − wⁿ: what the weights of the values so far add up to.
+  // 1 − wⁿ, the sum of the weights so far.
   let known = 0;
   for (let index = 0; index < values.length; index++) {
     const value = values[index]!;

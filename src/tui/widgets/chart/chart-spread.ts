@@ -3,27 +3,26 @@ import type { Series } from '../../state/port.js';
 import { gridOf, onGrid } from './chart-grid.js';
 import type { Scale } from './axes/chart-scale.js';
 
-/** One of the runs that are drawn as one. `isCarried`: its last value counts on where it has ended and others have not. */
+/** One of the runs that are drawn as one. `isCarried`: its final value continues to count after it has ended. */
 export type Member = { readonly series: Series; readonly isCarried: boolean };
 
 /** Some runs drawn as one: a line with a band around it, on a common grid. */
 export type Aggregate = {
   readonly line: Series;
-  /** NaN where fewer than two runs are. */
+  /** NaN where there are fewer than two runs. */
   readonly low: Float64Array;
   readonly high: Float64Array;
-  /** Runs that have a value of their own in each cell of the grid: they may end, and begin, at different x. */
+  /** Number of runs with a value of their own in each cell; runs may begin and end at different x. */
   readonly counts: Uint16Array;
-  /** Runs that have ended before and are in the line with their last value. */
+  /** Number of ended runs that contribute their final value. */
   readonly carried: Uint16Array;
 };
 
 /**
- * The seeds of one setting in one line and a band. Each run counts within its own range; behind its end only if it is
- * carried, and only for as long as another has values of its own. A run that ended with a value that is no number has
- * nothing to carry.
+ * Combines the seeds of one setting into a line and a band. Each run counts within its own range, and beyond its end only if it is
+ * carried and while another run has values of its own. A run whose final value is not finite is not carried.
  *
- * @param members Their x must rise.
+ * @param members Their x must be increasing.
  */
 export function aggregate(members: readonly Member[], x: Scale, cells: number, summary: SeedSummary): Aggregate {
   const grids = members.map(({ series }) => onGrid(series, x, cells));
@@ -49,7 +48,7 @@ export function aggregate(members: readonly Member[], x: Scale, cells: number, s
   return { line, low, high, counts, carried };
 }
 
-/** Where a run that is carried has ended, and with what; null: it is not carried, or has nothing to be carried with. */
+/** The final point of a carried run; null: it is not carried or has no finite final value. */
 function endOf({ series: { x, y }, isCarried }: Member): { x: number; y: number } | null {
   const last = y.length - 1;
   return isCarried && last >= 0 && Number.isFinite(y[last]) ? { x: x[last]!, y: y[last]! } : null;

@@ -2,29 +2,29 @@ import type { Series } from '../../state/port.js';
 import { Memo } from '../../../base/memo.js';
 import { type Scale, valueAt } from './axes/chart-scale.js';
 
-/** What is looked at of a series: a stretch of x, and whether only values above zero can be drawn. */
+/** The visible part of a series: a range of x, and whether only positive values can be drawn. */
 export type Lens = { readonly x: Scale; readonly isLogY: boolean };
 
-/** Stretches the shown range is divided into: more than any chart has columns of dots, so that one fits every width. */
+/** Number of stretches in the visible range, more than the columns of dots in any chart, so that one thinning suits every width. */
 const stretches = 1024;
 
 /**
- * Points that draw the same picture as those of the series that lie in the range of the lens: of each stretch the lowest
- * and the highest in their order, and one more point beyond each end, so that the curve goes on to the edge. A stretch of
- * gaps keeps one gap. The series itself or a view of it when it is short enough. Computed once per series and lens.
+ * Reduces a series to points that give the same picture within the range of the lens: the lowest and highest of each stretch in
+ * their order, and one point beyond each end, so that the curve reaches the edge. A stretch of gaps keeps one gap. Returns the
+ * series itself or a view of it if it is short enough. Cached per series and lens.
  *
- * @param series Its x must rise.
+ * @param series Its x must be increasing.
  */
 export function thin(series: Series, lens: Lens): Series {
   return thinned.value(series, lensKey(lens), () => pick(series, lens));
 }
 
-/** Two lenses with one key show the same. */
+/** Lenses with the same key show the same. */
 function lensKey({ x, isLogY }: Lens): string {
   return `${x.low} ${x.high} ${x.isLog} ${isLogY}`;
 }
 
-/** The whole, and a part of it while one zooms. */
+/** Caches the whole series and some parts of it during zooming. */
 const thinned = new Memo<Series, Series>(4);
 
 function pick(series: Series, lens: Lens): Series {
@@ -42,7 +42,7 @@ function pick(series: Series, lens: Lens): Series {
   return kept;
 }
 
-/** Indexes of the points to keep. The first and last are kept as they are: they may lie beyond the range. */
+/** Indexes of the points to keep, including the first and last, which may be outside the range. */
 function pickExtremes({ x, y }: Series, lens: Lens, first: number, last: number): Uint32Array {
   const picked = new Uint32Array(2 * stretches + 4);
   const least = lens.isLogY ? Number.MIN_VALUE : -Number.MAX_VALUE;
@@ -61,7 +61,7 @@ function pickExtremes({ x, y }: Series, lens: Lens, first: number, last: number)
   return picked.subarray(0, count);
 }
 
-/** Indexes of the lowest and the highest finite value of at least `least` in `[from, end)`; `from` twice when there is none. */
+/** Indexes of the lowest and highest finite value of at least `least` in `[from, end)`; both are `from` if there is none. */
 function extremes(y: Float64Array, from: number, end: number, least: number): [low: number, high: number] {
   let [low, high] = [Infinity, -Infinity];
   let [lowAt, highAt] = [from, from];
@@ -81,8 +81,8 @@ function extremes(y: Float64Array, from: number, end: number, least: number): [l
 }
 
 /**
- * The first index from `from` on whose x is at least `bound`; the length when there is none. Looks near `from` first: the
- * stretches of a long series follow each other, and far jumps through memory cost more than the values themselves.
+ * The first index from `from` on with an x of at least `bound`; the length if there is none. Searches near `from` first: stretches
+ * of a long series are adjacent, and far jumps through memory cost more than comparing values.
  */
 export function lowerBound(x: Float64Array, bound: number, from: number): number {
   let low = from;
@@ -100,7 +100,7 @@ export function lowerBound(x: Float64Array, bound: number, from: number): number
   return low;
 }
 
-/** The first index from `from` on whose x is above `bound`. */
+/** The first index from `from` on with an x above `bound`. */
 export function firstAfter(x: Float64Array, bound: number, from: number): number {
   let [low, high] = [from, x.length];
   while (low < high) {

@@ -11,33 +11,33 @@ import { fit, fitLine, type Line, lineWidth, span } from '../../surface/span.js'
 import type { WallTile } from '../../state/wall-choice.js';
 import { wallGap, wallGrid } from './wall-grid.js';
 
-/** Many charts in one pane. `chartOf` is asked for those that are drawn alone: what it costs is theirs. */
+/** Many charts in one pane. `chartOf` is called only for charts that are drawn, because it is expensive. */
 export type Wall = {
-  /** The charts that the filter leaves. */
+  /** Charts that match the filter. */
   readonly tiles: readonly WallTile[];
   readonly chartOf: (metric: string) => ChartData;
   readonly setting: ChartSetting;
-  /** Position of the marked chart, that is on the page shown. */
+  /** Position of the marked chart, which is on the visible page. */
   readonly at: number;
   readonly isZoomed: boolean;
   readonly filter: string;
-  /** Of how many metrics the filter leaves those of the charts. */
+  /** Number of all metrics before filtering. */
   readonly of: number;
 };
 
 type Room = { readonly width: number; readonly height: number };
 
-/** Rows of the pane that are no charts: its heading, and below the charts what their colours mean. */
+/** Rows of the pane besides charts: its heading, and the legend below the charts. */
 const frame = 2;
 
-/** Charts that are seen at once. */
+/** Number of visible charts. */
 export function wallPage({ tiles, isZoomed }: Pick<Wall, 'tiles' | 'isZoomed'>, { width, height }: Room): number {
   if (isZoomed) return 1;
   const { columns, rows } = wallGrid(tiles.length, width, height - frame);
   return columns * rows;
 }
 
-/** A heading, a page of charts, and a legend for all of them. Exactly `height` lines. */
+/** A heading, a page of charts, and a common legend. Exactly `height` lines. */
 export function chartWall(wall: Wall, room: Room): Line[] {
   const page = wallPage(wall, room);
   const first = Math.floor(wall.at / page) * page;
@@ -74,11 +74,11 @@ function beside(tiles: readonly (readonly Line[])[], { width, height }: Room): L
   );
 }
 
-/** What the rule of a heading takes beside its words, and the room that a name keeps. */
+/** Columns of the rule around the words of a heading. The next constant is the minimum for a name. */
 const ruleAround = 7;
 const leastName = 8;
 
-/** One metric: its name and its last value, or that at the cursor, over its curves. */
+/** One metric: its curves below its name and its last value or that at the cursor. */
 function tile(wall: Wall, one: WallTile, { width, height }: Room, isMarked: boolean): Line[] {
   const data = wall.chartOf(one.metric);
   const look = lookOf(data, wall.setting);
@@ -93,12 +93,14 @@ type TileLook = {
   readonly isAlone: boolean;
 };
 
-/** The name, whatever else it stands for, what is not plain to see of its values, and the last of them; what has room of these. */
+/**
+ * The heading of a chart, as far as there is room: the name, the metrics it represents, notes on its values, and the last value.
+ */
 function tileRule(one: WallTile, { data, look, mark, isAlone }: TileLook, width: number): Line {
   const whole = wholeReading(data.curves, look, width);
   const notes = ownNotes(data.curves, look, width);
   const noted = (value: Line): Line => (notes.length === 0 ? value : [...notes, span(' · ', 'faint'), ...value]);
-  // How far the seeds lie apart gives way to the name, then what is noted of the values.
+  // The spread of seeds is dropped first, then notes on the values, to leave room for the name.
   const short = whole.filter(({ text }) => !/^ [±[]/.test(text));
   const metric = cleanText(one.metric);
   const roomBeside = (value: Line): number => width - lineWidth(value) - mark.length - ruleAround;
@@ -110,20 +112,20 @@ function tileRule(one: WallTile, { data, look, mark, isAlone }: TileLook, width:
   return sectionRule(mark + name, value, width);
 }
 
-/** The name with what it stands for, from the longest to the shortest. */
+/** The name with the metrics it represents, from longest to shortest. */
 function namesOf({ alike }: WallTile, metric: string, isAlone: boolean): string[] {
   if (alike.length === 0) return [metric];
   const short = `${metric} +${alike.length}`;
   return [...(isAlone ? [`${short} alike: ${alike.map(cleanText).join(', ')}`] : []), `${short} alike`, short];
 }
 
-/** That others share the chart is said of a name that was cut, too. */
+/** A cut name still shows that other metrics share the chart. */
 function cutName({ alike }: WallTile, metric: string, room: number): string {
   const others = alike.length === 0 ? '' : ` +${alike.length}`;
   return nameIn(metric, room - others.length) + others;
 }
 
-/** The end of a long name tells more than its beginning. */
+/** Cuts a long name at its beginning, because its end says more. */
 function nameIn(name: string, width: number): string {
   if (textWidth(name) <= width) return name;
   return width < 2 ? fit(name, Math.max(1, width)) : `…${name.slice(name.length - width + 1)}`;
@@ -131,7 +133,7 @@ function nameIn(name: string, width: number): string {
 
 type Place = { readonly page: number; readonly first: number; readonly width: number };
 
-/** How the charts are drawn, which metrics are shown, and which page of them. */
+/** How the charts are drawn, which metrics are shown, and the page. */
 function wallWords(wall: Wall, marked: ChartData, look: ChartLook, { page, first, width }: Place): Line {
   const { tiles, filter, of, setting, isZoomed, at } = wall;
   const pages = Math.ceil(tiles.length / page);

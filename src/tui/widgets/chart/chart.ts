@@ -9,9 +9,9 @@ export type { ChartLook, Curve } from './chart-look.js';
 /**
  * Curves in one picture with both axes, exactly `height` lines of `width` columns.
  *
- * Each column of dots shows the range of the values that fall into it, so no spike is lost however many points there are.
- * A NaN is a gap. Later curves are drawn over earlier ones. What was computed is kept with the curves and with each
- * series, so that a frame in which only the cursor has moved costs as much as its characters.
+ * Each column of dots shows the range of values in it, so no spike is lost however many points there are. NaN is a gap. Later
+ * curves are drawn over earlier ones. Results are cached with the curves and each series, so a frame in which only the cursor has
+ * moved costs no more than its characters.
  */
 export function chart(curves: readonly Curve[], width: number, height: number, look: ChartLook): readonly Line[] {
   const plot = plotOf(curves, width, height, look);
@@ -67,7 +67,7 @@ function xAxis({ xMarks, labelWidth, picture: { columns } }: Plot, cursor: numbe
   ];
 }
 
-/** The numbers of runs, with their sign where the y axis has its labels. */
+/** The row with the number of runs, with its symbol below the labels of the y axis. */
 function countsLine({ counts, labelWidth }: Plot): Line[] {
   return counts === null ? [] : [[span(`${fitRight('n', labelWidth)} ${counts}`, 'faint')]];
 }

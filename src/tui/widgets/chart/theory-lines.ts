@@ -2,18 +2,18 @@ import type { MetricReader, RunSummary } from '../../state/port.js';
 import type { Reference } from './chart-look.js';
 import { narrowNumber } from '../../../text/numbers.js';
 
-/** A run that is drawn, and what it has written so far. */
+/** A drawn run, and its metrics so far. */
 export type Source = { readonly run: RunSummary; readonly reader: MetricReader };
 
-/** Metrics that say how many bits of the secret a policy knows. */
+/** Matches metrics for the number of bits of the secret that a policy knows. */
 const bitsKnown = /(^|[/_])bits_known|(^|\/)bits\/(known|answer)/;
-/** Axes that count the episodes a policy has learnt from. */
+/** Matches axes that count the episodes a policy has learnt from. */
 const episodes = /(^|\/)(total_)?episodes?$/;
 const most = 6;
 
 /**
- * Lines that the runs themselves give for a metric: for bits known, the bits there are to know (`theory/signal_bits`, or
- * log2 of the parameter N) and, over episodes, the most that so many of them can carry (`theory/…_bits_per_episode`).
+ * Theoretical lines for a metric, from the runs' own values: for bits known, the number of bits to learn (`theory/signal_bits`, or
+ * log2 of the parameter N) and, over episodes, the maximum that they can carry (`theory/…_bits_per_episode`).
  */
 export function theoryLines(metric: string, xKey: string, sources: readonly Source[]): Reference[] {
   if (!bitsKnown.test(metric)) return [];
@@ -28,7 +28,7 @@ function signal({ run, reader }: Source): Reference | null {
   return value === null ? null : { label: `log2 N = ${narrowNumber(value)}`, value, isPerX: false };
 }
 
-/** What the learner is given counts, where that is less than what the environment says. */
+/** The bits per episode that the learner receives, if fewer than the environment provides. */
 function channel({ reader }: Source): Reference | null {
   const value =
     constant(reader, 'theory/credit_bits_per_episode') ?? constant(reader, 'theory/channel_bits_per_episode');
@@ -36,7 +36,7 @@ function channel({ reader }: Source): Reference | null {
   return { label: `${narrowNumber(value)} ${value === 1 ? 'bit' : 'bits'}/episode`, value, isPerX: true };
 }
 
-/** The value of a metric that never changes; null when there is none, or it does. */
+/** The value of a constant metric; null if there is none or it varies. */
 function constant(reader: MetricReader, key: string): number | null {
   const { y } = reader.series(key);
   const last = y.at(-1);

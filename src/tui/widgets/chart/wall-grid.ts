@@ -1,17 +1,14 @@
-/** Room for one chart below which it says less than its numbers. */
+/** Minimum size of a chart that says more than its numbers. */
 const least = { width: 28, height: 7 };
 /** Columns between two charts. */
 export const wallGap = 2;
-/** Columns to a row of a chart that is pleasant to read: characters are twice as high as wide. */
+/** Preferred ratio of columns to rows of a chart; characters are twice as high as wide. */
 const pleasant = 4;
 
-/** How charts stand beside and below each other. */
+/** Arrangement of charts in columns and rows. */
 type WallGrid = { readonly columns: number; readonly rows: number };
 
-/**
- * The grid that has room for all charts and comes nearest to a pleasant shape; if they do not all fit, as many as can be
- * read.
- */
+/** The grid that has room for all charts with a ratio closest to the preferred one; if not all fit, as many as are readable. */
 export function wallGrid(count: number, width: number, height: number): WallGrid {
   const mostColumns = Math.max(1, Math.floor((width + wallGap) / (least.width + wallGap)));
   const mostRows = Math.max(1, Math.floor(height / least.height));

@@ -3,17 +3,17 @@ import type { MetricReader, Series } from '../../state/port.js';
 import type { XUnit } from './chart-look.js';
 import { Memo } from '../../../base/memo.js';
 
-/** What the charts are drawn over. `chosen`: a person chose it, so a run without it is left out instead of drawn over its steps. */
+/** The x axis of the charts. `isChosen`: chosen by the user, so runs without it are left out instead of drawn over steps. */
 export type XAxis = { readonly key: string; readonly unit: XUnit; readonly isChosen: boolean };
 
-/** The axis that was chosen; null: `usual`, what the sweep says. */
+/** The chosen axis; null: `usual`, the one that the sweep names. */
 export function xAxisOf(chosen: string | null, usual: string): XAxis {
   if (chosen === null) return { key: usual, unit: 'number', isChosen: false };
   if (chosen === 'relative') return { key: chosen, unit: 'seconds', isChosen: true };
   return { key: chosen, unit: chosen === 'time' ? 'clock' : 'number', isChosen: true };
 }
 
-/** One metric of a run over the axis; empty when the run has no such axis and it was chosen. */
+/** One metric of a run over the axis; empty if the axis was chosen and the run does not have it. */
 export function seriesOver(axis: XAxis, reader: MetricReader, metric: string): Series {
   if (axis.unit !== 'number') return overTime(axis.unit, reader, metric);
   const wanted = reader.series(metric, axis.key);
@@ -22,17 +22,17 @@ export function seriesOver(axis: XAxis, reader: MetricReader, metric: string): S
 
 const nothing: Series = { x: new Float64Array(0), y: new Float64Array(0) };
 
-/** Names of columns that hold the time of a row: Unix seconds or milliseconds, or seconds since the run began. */
+/** Names of columns with the time of a row: Unix seconds or milliseconds, or seconds since the run began. */
 const timeColumns = [
   ...['_timestamp', 'timestamp', 'wall_time', 'time'],
   ...['_runtime', 'runtime', 'elapsed', 'time_elapsed', 'time/time_elapsed', 'train_runtime'],
 ];
 
-/** Later than 2001 in seconds: no run lasts so long. And later than that in milliseconds. */
+/** Minimum of Unix times in seconds (2001), longer than any run lasts. The next constant is the minimum in milliseconds. */
 const unixSeconds = 1e9;
 const unixMilliseconds = 1e12;
 
-/** The column that an axis of time is read from; null when the run has none. `time` of the day needs a Unix time. */
+/** The column for an axis of time; null if the run has none. `time` requires Unix times. */
 function timeColumn(reader: MetricReader, kind: 'relative' | 'time'): string | null {
   const keys = new Set(reader.keys());
   const isFit = (key: string): boolean => {
@@ -47,7 +47,7 @@ function overTime(unit: 'seconds' | 'clock', reader: MetricReader, metric: strin
   const column = timeColumn(reader, unit === 'clock' ? 'time' : 'relative');
   if (column === null) return byItself(unit, reader, metric);
   const first = reader.series(column).y.find(Number.isFinite) ?? 0;
-  // A column that counts from the start of the run is relative as it is.
+  // A column that counts from the start of the run is already relative.
   const start = unit === 'clock' || first < unixSeconds ? 0 : first;
   const perSecond = first >= unixMilliseconds ? 1000 : 1;
   const series = reader.series(metric, column);
@@ -58,29 +58,29 @@ function overTime(unit: 'seconds' | 'clock', reader: MetricReader, metric: strin
   }));
 }
 
-/** Over when each value was written, whatever the format: TensorBoard and W&B say it, else the files do. */
+/** The metric over the time at which each value was written, from TensorBoard or W&B records, otherwise from the files. */
 function byItself(unit: 'seconds' | 'clock', reader: MetricReader, metric: string): Series {
   if ((reader.clock ?? null) === null) return nothing;
   return reader.series(metric, unit === 'clock' ? wallTime : relativeTime);
 }
 
-/** A new object a frame would be a new picture a frame. */
+/** Cached, because a new series object in each frame would cause a new picture in each frame. */
 const inSeconds = new Memo<Series, Series>(2);
 
-/** One line of the dialog that asks for an axis. */
+/** One line of the dialog for the x axis. */
 export type XChoice = {
-  /** null: what the sweep says. */
+  /** null: the axis that the sweep names. */
   readonly key: string | null;
   readonly label: string;
   readonly about: string;
-  /** Why it cannot be chosen, which `about` says in short; null when it can. */
+  /** Why it cannot be chosen, shortened in `about`; null: it can. */
   readonly refusal: string | null;
 };
 
 /**
- * What can be the x axis, the likely first: what the sweep says, steps, what rises all the time, time; then all else.
+ * Possible x axes, likely ones first: the one that the sweep names, steps, increasing columns, times; then all others.
  *
- * @param readers Of the runs shown; what one of them has is offered.
+ * @param readers Readers of the shown runs; an axis that any of them has is offered.
  */
 export function xChoicesOf(usual: string, readers: readonly MetricReader[]): XChoice[] {
   const keys = [...new Set(readers.flatMap((reader) => reader.keys()))].filter(
@@ -121,7 +121,7 @@ function unknownTime(key: 'relative' | 'time', readers: readonly MetricReader[])
 
 const rising = new WeakMap<Float64Array, boolean>();
 
-/** Whether values never fall, and not all are equal. Found once per array, which does not change. */
+/** Whether values never decrease and are not all equal. Cached per array, which does not change. */
 function isRising(y: Float64Array): boolean {
   const known = rising.get(y);
   if (known !== undefined) return known;

@@ -2,21 +2,21 @@ import type { LogLine } from '../../../logs/log-file.js';
 
 /** The part of a log that is in memory. */
 export type LogPage = {
-  /** Bytes of the whole log. */
+  /** Size of the whole log in bytes. */
   readonly size: number;
-  /** Bytes of it that `lines` are. */
+  /** Byte range of `lines`, from `from` to before `to`. */
   readonly from: number;
   readonly to: number;
   readonly lines: readonly LogLine[];
-  /** Number of the first of the lines, from 1; null when it was not reached from the start of the log. */
+  /** Number of the first line, from 1; null if it was not reached from the start of the log. */
   readonly firstNumber: number | null;
-  /** Beginning of the line that says why the run failed. */
+  /** Start of the line that gives the reason of the failure; null: none is known. */
   readonly failure: number | null;
-  /** The place for which this part was read first. */
+  /** The position for which this part was read first. */
   readonly anchor: number;
 };
 
-/** Index of the line that holds the byte `offset`; that of the nearest line for a place outside. -1 without lines. */
+/** Index of the line that contains the byte `offset`, or of the nearest line if it is outside. -1 without lines. */
 export function lineAt({ lines }: LogPage, offset: number): number {
   let [low, high] = [0, lines.length];
   while (low < high) {
@@ -27,7 +27,7 @@ export function lineAt({ lines }: LogPage, offset: number): number {
   return Math.max(Math.min(0, lines.length - 1), low - 1);
 }
 
-/** Whether the log ends with this page. */
+/** Whether the page reaches the end of the log. */
 export function isAtEnd({ to, size }: LogPage): boolean {
   return to >= size;
 }

@@ -9,10 +9,10 @@ import { logTone } from './log-section.js';
 import { sectionRule } from '../section.js';
 import { fitLine, type Line, onBackground, span, type Span, type Tone } from '../../surface/span.js';
 
-/** Columns beside the text, for the sign at the line that was found. */
+/** Columns beside the text for the mark of a found line. */
 const logGutter = 2;
 
-/** The log of an open run. `progress`: percent a search has seen. `isLive`: more may be written. */
+/** The log of an open run. `progress`: percentage covered by a search. `isLive`: more may be written. */
 type ShownLog = {
   readonly page: LogPage | null;
   readonly choice: LogChoice;
@@ -27,7 +27,7 @@ export function logRoom({ width, height }: Room, wraps: boolean): LogRoom {
   return { width: Math.max(1, width - logGutter), height: Math.max(1, height - 1), wraps };
 }
 
-/** A rule that says where one is, and the lines of that place: at most `height` lines. */
+/** A rule with the position in the log, and the lines there; at most `height` lines. */
 export function logPane(log: ShownLog, pane: Room): Line[] {
   const { page, choice } = log;
   const room = logRoom(pane, choice.wraps);
@@ -57,7 +57,7 @@ function drawn(page: LogPage, top: LogSpot, room: LogRoom, choice: LogChoice): {
   return { lines, last: index - 1 };
 }
 
-/** The line that was found, or the one that says why the run failed. */
+/** The mark of the found line, or of the line with the reason of the failure. */
 function signOf({ offset }: LogLine, { failure }: LogPage, { hit }: LogChoice): Span {
   if (hit?.offset === offset) return span('▸ ', hit.of === 'error' ? 'bad' : 'title');
   return failure === offset ? span('▸ ', 'bad') : span('  ');
@@ -70,15 +70,15 @@ function toneOf({ text }: LogLine): Tone {
 
 type Range = { readonly from: number; readonly to: number };
 
-/** More matches in one line are not told apart by anyone. */
+/** Maximum number of matches per line; more could not be distinguished. */
 const mostMatches = 200;
 
-/** More than any sensible expression takes for the lines of a screen, ms. */
+/** Maximum time of an expression on the lines of a screen, in ms. */
 const PATIENCE_MS = 100;
-/** What was typed last that took longer: it is not tried again with each frame. */
+/** The last expression that took longer, which is not tried again for each frame. */
 let tooSlow = '';
 
-/** What stands out in each of the lines. Nothing does where that takes too long to tell: the search itself says so. */
+/** The matches in each line to highlight; none if that takes too long, which the search itself reports. */
 function matchesOf(lines: readonly LogLine[], search: string): readonly (readonly Range[])[] {
   const pattern = search === tooSlow ? null : patternOf(search);
   if (pattern === null) return [];
@@ -115,7 +115,7 @@ function patternOf(search: string): RegExp | null {
   return read?.kind === 'pattern' ? read.regexp : null;
 }
 
-/** Where one is in the log, and what is searched for. */
+/** Position in the log, and the search. */
 function rightOf({ page, choice, progress, isLive }: ShownLog, last: number | null): Line {
   const searched = choice.seek?.of === 'error' ? 'first error' : `/${choice.search}/`;
   const search: Line =
@@ -140,7 +140,7 @@ function placeOf(page: LogPage, last: number, isLive: boolean): Line {
   return [span(`${number === null ? '' : `line ${number} · `}${percent}`, 'warn'), span(' · ', 'faint'), size];
 }
 
-/** Known where the lines were counted from the start of the log. */
+/** Number of a line; null unless lines were counted from the start of the log. */
 function numberOf({ lines, firstNumber }: LogPage, index: number): number | null {
   if (firstNumber === null) return null;
   return firstNumber + lines.slice(0, index).filter(({ endsLine }) => endsLine).length;

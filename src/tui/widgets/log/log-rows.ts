@@ -1,16 +1,16 @@
 import type { LogLine } from '../../../logs/log-file.js';
 import { cellsOf, isSimple, textWidth } from '../../../text/display-width.js';
 
-/** Characters of a line that are worth drawing; the rest is counted. */
+/** Maximum number of characters drawn of a line; the rest is only counted. */
 const LONGEST = 4000;
 
-/** A piece of a line that fills one row. `start`: where it begins in `shownText`. */
+/** A piece of a line that fills one row. `start`: its position in `shownText`. */
 export type LogRow = { readonly text: string; readonly start: number };
 
-/** How a log is laid out. `width` and `height`: columns and rows of its text. */
+/** Layout of a log. `width` and `height`: columns and rows of its text. */
 export type LogRoom = { readonly width: number; readonly height: number; readonly wraps: boolean };
 
-/** What of a line is drawn: without characters that have no width, and not beyond the longest. */
+/** The drawn part of a line: without zero-width characters, cut at the maximum length. */
 export function shownText({ text }: LogLine): string {
   const kept = text.length > LONGEST ? text.slice(0, LONGEST) : text;
   const seen = isSimple(kept)
@@ -21,7 +21,7 @@ export function shownText({ text }: LogLine): string {
   return text.length > LONGEST ? `${seen} …${(text.length - LONGEST).toLocaleString('en')} more characters` : seen;
 }
 
-/** A line in rows: broken at spaces where there are any, or one row for the drawer to cut. Never empty. */
+/** The rows of a line: broken at spaces if there are any, or a single row for the drawer to cut. Never empty. */
 export function rowsOf(line: LogLine, { width, wraps }: LogRoom): LogRow[] {
   const text = shownText(line);
   if (!wraps || width < 1 || textWidth(text) <= width) return [{ text, start: 0 }];
@@ -38,7 +38,7 @@ function simpleRows(text: string, width: number): LogRow[] {
   return rows;
 }
 
-/** After the last space of the part if that leaves most of the row filled, else at its end. */
+/** Where to break: after the last space if that leaves most of the row filled, otherwise at the end. */
 function breakIn(text: string, start: number, end: number): number {
   const space = text.lastIndexOf(' ', end - 1) + 1;
   return space > start + (end - start) / 2 ? space : end;

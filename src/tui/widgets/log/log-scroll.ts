@@ -2,10 +2,10 @@ import type { LogPlace } from '../../state/log-choice.js';
 import { isAtEnd, lineAt, type LogPage } from './log-page.js';
 import { type LogRoom, rowsOf } from './log-rows.js';
 
-/** A row of the page: the `row`th of the line `index`. */
+/** A row of the page: row `row` of line `index`. */
 export type LogSpot = { readonly index: number; readonly row: number };
 
-/** The row at the top of the pane for a place; null while the page has no lines. */
+/** The row at the top of the pane for a position; null while the page has no lines. */
 export function topOf(page: LogPage, place: LogPlace, room: LogRoom): LogSpot | null {
   if (page.lines.length === 0) return null;
   const last = endTop(page, room);
@@ -13,24 +13,24 @@ export function topOf(page: LogPage, place: LogPlace, room: LogRoom): LogSpot | 
   return wanted === null || isAfter(wanted, last) ? last : wanted;
 }
 
-/** The place some rows further down, or up with a negative number; the end when it is reached. */
+/** The position some rows further down, or up if `rows` is negative; the end when it is reached. */
 export function placeAfter(page: LogPage, top: LogSpot, rows: number, room: LogRoom): LogPlace {
   const moved = rows < 0 ? up(page, top, -rows, room) : down(page, top, rows, room);
   if (rows > 0 && isAtEnd(page) && !isAfter(endTop(page, room), moved)) return { kind: 'end' };
   return { kind: 'top', offset: page.lines[moved.index]!.offset, row: moved.row };
 }
 
-/** The top at which the last row of the page is at the bottom. */
+/** The top row for which the last row of the page is at the bottom. */
 function endTop(page: LogPage, room: LogRoom): LogSpot {
   const index = page.lines.length - 1;
   const row = rowsOf(page.lines[index]!, room).length - 1;
   return up(page, { index, row }, room.height - 1, room);
 }
 
-/** Null: the end. A place that has not been read yet is where the page was read for. */
+/** The top row; null: the end. For a position that has not been read yet, the position for which the page was read. */
 function wantedTop(page: LogPage, place: LogPlace, room: LogRoom): LogSpot | null {
   if (place.kind === 'end') return null;
-  // The words that say why come last: what led to them is above.
+  // The reason of a failure comes last, so most of the pane shows the lines before it.
   if (place.kind === 'opening')
     return page.failure === null ? null : above(page, page.failure, Math.floor(room.height * 0.7), room);
   const offset = place.offset >= page.from && place.offset < page.to ? place.offset : page.anchor;

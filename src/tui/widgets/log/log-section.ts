@@ -3,10 +3,10 @@ import { sectionRule } from '../section.js';
 import { fit, type Line, span, type Tone } from '../../surface/span.js';
 import { wrapWithin } from '../../../text/wrap.js';
 
-/** How much of a log is shown. `offset`: lines scrolled back. `wraps`: whole lines, or only what fits into one row each. */
+/** The shown part of a log. `offset`: lines scrolled back. `wraps`: whether lines are wrapped or cut to one row each. */
 type LogView = { readonly offset: number; readonly wraps: boolean };
 
-/** The end of the log, newest line at the bottom: exactly `height` lines. Lines about errors are always shown whole. */
+/** The end of the log with the newest line at the bottom: exactly `height` lines. Lines about errors are never cut. */
 export function logSection(log: readonly string[], view: LogView, width: number, height: number): Line[] {
   const right = view.offset > 0 ? [span(`${view.offset} lines below`, 'warn')] : [];
   return [sectionRule('log', right, width), ...logLines(log, view, width, height - 1)];
@@ -26,7 +26,7 @@ function logLines(log: readonly string[], { offset, wraps }: LogView, width: num
   return [...shown, ...Array.from({ length: Math.max(0, height - shown.length) }, (): Line => [])];
 }
 
-/** What a line is about, as far as its words tell. */
+/** The tone of a line, guessed from its words. */
 export function logTone(text: string): Tone {
   if (attemptRule.test(text)) return 'accent';
   if (/\b(?:\w*Error|\w*Exception|Traceback|FATAL|CRITICAL|panic|Killed)\b/.test(text)) return 'bad';

@@ -7,27 +7,27 @@ import type { LogPlace, LogSeek, Sought } from '../../state/log-choice.js';
 import { LogWindow } from './log-window.js';
 import type { LogPage } from './log-page.js';
 
-/** How often an open log is looked at again, in ms. */
+/** Time between two looks at an open log, in ms. */
 const PERIOD = 500;
-/** A run that stays open this long has its log read: going through many runs reads nothing. */
+/** How long a run must stay open before its log is read, in ms, so that leafing through runs reads nothing. */
 const REST = 30;
 
-/** What of which log is to be seen. */
+/** The log to read and the part of it to show. */
 export type LogWish = {
   readonly directory: string;
   readonly place: LogPlace;
-  /** Whether its run has failed: then why it did is looked for. */
+  /** Whether the run has failed, in which case the reason is searched for. */
   readonly hasFailed: boolean;
   readonly seek: LogSeek | null;
 };
 
-/** What the viewer says. `sought`: a search has ended; at the beginning of a line, with nothing, or given up. */
+/** Callbacks of the viewer. `sought`: a search has ended with the start of a line, with nothing, or was given up. */
 type LogNews = {
   readonly changed: () => void;
   readonly sought: (seek: LogSeek, found: Sought) => void;
 };
 
-/** The life of the log that is open: reads around what is shown and searches, a part per turn of the event loop. */
+/** Reads the open log around the visible part and searches in it, one part per turn of the event loop. */
 export class LogViewer {
   readonly #open: (directory: string) => LogSource;
   readonly #news: LogNews;
@@ -35,9 +35,9 @@ export class LogViewer {
   #window: LogWindow | null = null;
   #search: LogSearch | null = null;
   #progress: number | null = null;
-  /** The search that has ended; the wish may hold on to it. */
+  /** The last search that has ended; the wish may still contain it. */
   #answered: LogSeek | null = null;
-  /** Whether something was read that was not told of. */
+  /** Whether something was read since the last notification. */
   #isUntold = false;
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
@@ -47,12 +47,12 @@ export class LogViewer {
     this.#news = news;
   }
 
-  /** How much of the log the search has seen, in whole percent; null while nothing is searched for. */
+  /** Percentage of the log covered by the search; null: no search. */
   get progress(): number | null {
     return this.#progress;
   }
 
-  /** What has been read of the log; null before. */
+  /** The part of the log that has been read; null: none yet. */
   page(directory: string): LogPage | null {
     return this.#wish?.directory === directory ? (this.#window?.page ?? null) : null;
   }
@@ -96,12 +96,12 @@ export class LogViewer {
     if (goesOn !== undefined && this.#wish === wish) this.#rest(goesOn ? 0 : PERIOD);
   }
 
-  /** One part more of what is around the place. True when there is more of it. */
+  /** Reads one more part around the position. Returns true if there is more to read. */
   #readOn(window: LogWindow, { place, hasFailed }: LogWish): boolean {
     const before = window.page;
     const isMore = window.improve(place, hasFailed);
     if (window.page !== before) this.#isUntold = true;
-    // The lines around what is shown come without a word each; what is shown, and in the end all of it, is told.
+    // Changes outside the visible part are not reported one by one, only at the end.
     if (this.#isUntold && (!isMore || before?.anchor !== window.page?.anchor)) {
       this.#isUntold = false;
       this.#news.changed();
@@ -114,7 +114,7 @@ export class LogViewer {
     this.#progress = null;
   }
 
-  /** One part more. True while it goes on. */
+  /** Searches one more part. Returns true while the search is under way. */
   #searchOn(window: LogWindow, seek: LogSeek): boolean {
     this.#search ??= new LogSearch(window.file, testFor(seek), seek.from, seek.direction);
     const step = this.#search.step();

@@ -5,23 +5,23 @@ import type { LogSource } from '../../../logs/log-source.js';
 import type { LogPlace } from '../../state/log-choice.js';
 import { isAtEnd, lineAt, type LogPage } from './log-page.js';
 
-/** Bytes read at a time: a millisecond of work. */
+/** Bytes read at a time, about a millisecond of work. */
 const CHUNK = 128 << 10;
-/** Lines kept ready on both sides of what is shown: several pages of any terminal. */
+/** Lines kept on both sides of the visible part: several pages of any terminal. */
 const MARGIN = 400;
-/** Lines in memory; more are let go of on the far sides. */
+/** Maximum number of lines in memory; those farthest away are dropped. */
 const MOST = 5000;
-/** A log that grew by more than this since the last look is read from its end again. */
+/** If a log has grown by more bytes than this since the last look, it is read from its end again. */
 const FAR = 8 * CHUNK;
-/** Lines at the end of a log in which a failure is looked for. */
+/** Number of lines at the end of a log in which a failure is searched for. */
 const LAST_WORDS = 400;
 
 const empty: LogPage = { size: 0, from: 0, to: 0, lines: [], firstNumber: 1, failure: null, anchor: 0 };
 
 /**
- * The lines of a log around the place that is shown, read and given up as that place moves.
+ * The lines of a log around the visible position, read and dropped as it moves.
  *
- * Each call to `improve` reads one part. What is shown never waits: a page that is not there yet is drawn when it is.
+ * Each call of `improve` reads one part. Drawing never waits: a missing page is drawn when it has been read.
  */
 export class LogWindow {
   readonly file: LogFile;
@@ -37,7 +37,7 @@ export class LogWindow {
     return this.#page;
   }
 
-  /** Reads what is missing most around a place, if anything is. True when more should be read at once. */
+  /** Reads the most urgent missing part around a position, if any. Returns true if more should be read at once. */
   improve(place: LogPlace, hasFailed: boolean): boolean {
     if (this.file.look().restarted) this.#page = null;
     const { size } = this.file;
@@ -53,7 +53,7 @@ export class LogWindow {
     return isMore;
   }
 
-  /** The byte to be near to; beyond the end: the end. */
+  /** The byte to read around; positions beyond the end mean the end. */
   #goalOf(place: LogPlace): number {
     if ('offset' in place) return place.offset;
     const failure = place.kind === 'opening' ? (this.#page?.failure ?? null) : null;
@@ -77,7 +77,7 @@ export class LogWindow {
     return true;
   }
 
-  /** An unfinished last line is read again with what follows it. */
+  /** Extends the page downwards. An unfinished last line is read again with what follows it. */
   #extendDown(page: LogPage): void {
     const lines = page.lines.at(-1)?.isWhole === false ? page.lines.slice(0, -1) : page.lines;
     const added = this.file.linesAfter(lines === page.lines ? page.to : page.lines.at(-1)!.offset, CHUNK);

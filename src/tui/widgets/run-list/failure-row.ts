@@ -13,21 +13,21 @@ import type { FoundCause } from '../../model/failure-cause-finder.js';
 import type { WindowModel } from '../../model/window-model.js';
 import { ends, fit, fitLine, fitRight, type Line, span } from '../../surface/span.js';
 
-/** Columns of the numbers of a row: how many runs, and how long ago the first of them failed. */
+/** Columns of the numbers in a row: number of runs, and time since the first of them failed. */
 const sizes = { runs: 6, first: 6 };
 /** Columns between them. */
 const margins = 4;
-/** What the two texts need at least, and what the cause gains from at most. */
+/** Minimum columns of the kind of failure. The next constant is the maximum of the cause. */
 const leastKind = 18;
 const longestCause = 48;
 
-/** Kinds that are looked at for how long their causes are. */
+/** Number of kinds whose causes determine the layout. */
 const measured = 20;
 
-/** Columns of the kind of failure and of what goes with it. */
+/** Columns of the kind of failure and of its cause. */
 export type FailureLayout = { readonly kind: number; readonly cause: number };
 
-/** How rows of `width` columns are shared out between the two: the cause takes no more than it needs. */
+/** Divides rows of `width` columns between the two; the cause takes no more than it needs. */
 export function failureLayout(
   { groups, causeOf }: Pick<WindowModel, 'groups' | 'causeOf'>,
   width: number,
@@ -41,7 +41,7 @@ export function failureLayout(
 
 const causeHeading = 'mostly with';
 
-/** The words above rows of failures. */
+/** The heading above rows of failures. */
 export function failureHeading({ kind, cause }: FailureLayout): Line {
   const words = [
     fit('   what went wrong', kind),
@@ -52,7 +52,7 @@ export function failureHeading({ kind, cause }: FailureLayout): Line {
   return [span(words.join(' '), 'faint')];
 }
 
-/** One kind of failure. `sign`: mark, fold and digit before the words. `now`: Unix ms. */
+/** One kind of failure. `sign`: mark, fold and digit before the text. `now`: Unix ms. */
 export function failureRow(
   branch: Branch,
   sign: Line,
@@ -69,7 +69,7 @@ export function failureRow(
   ];
 }
 
-/** The longest text that says it in `width` columns: `batch_size=64 (412 of 417, p < 1e-99)`. */
+/** The longest text of the cause that fits in `width` columns: `batch_size=64 (412 of 417, p < 1e-99)`. */
 function causeText(found: FoundCause | undefined, width: number): string {
   if (found === undefined) return '…';
   if (found.cause === null) return '–';
@@ -80,7 +80,7 @@ function causeText(found: FoundCause | undefined, width: number): string {
   return texts.find((text) => textWidth(text) <= width) ?? what;
 }
 
-/** A kind of failure in words, for where it is selected: the error in full, how many runs, and what goes with it. `total`: runs in all. */
+/** Details of the selected kind of failure: the complete error, the number of runs, and the cause. `total`: number of all runs. */
 export function failureDetail(
   branch: Branch,
   found: FoundCause | undefined,

@@ -27,7 +27,7 @@ import { bestOf, elapsed, progressOf, type RunValues } from '../../model/tally.j
 /** What the cells of a row need besides its run. `now`: Unix ms. */
 export type CellContext = { readonly metric: string | null; readonly now: number };
 
-/** What a run shows in a column, as wide as that is; null for nothing. */
+/** The cell of a run in a column, as wide as the column; null: empty. */
 export function runCell(run: RunSummary, column: ListColumn, at: CellContext): Line | null {
   const key = columnKey(column.id);
   if (key?.kind === 'parameter') return textCell(parameterText(parameterOf(run.parameters, key.key)), column, 'plain');
@@ -37,7 +37,7 @@ export function runCell(run: RunSummary, column: ListColumn, at: CellContext): L
   return runCells[column.id as CommonColumn](run, column, at);
 }
 
-/** What a group shows in a column; null for nothing. */
+/** The cell of a group in a column; null: empty. */
 export function branchCell(branch: Branch, column: ListColumn): Line | null {
   const key = columnKey(column.id);
   if (key?.kind === 'parameter') return textCell(commonValueOf(branch, key.key) ?? '', column, 'dim');
@@ -46,7 +46,7 @@ export function branchCell(branch: Branch, column: ListColumn): Line | null {
   return branchCells[column.id as CommonColumn]?.(branch, column) ?? null;
 }
 
-/** What a group's cell in a column of values is the mean of; undefined: the column is none of these. */
+/** The values whose mean is in a group's cell; undefined: the column has no such values. */
 export function valuesOf(branch: Branch, column: ColumnId): RunValues | null | undefined {
   if (column === 'metric') return branch.tally.metric;
   if (column === 'best') return bestSpreadOf(branch);
@@ -91,31 +91,31 @@ const branchCells: Partial<Record<CommonColumn, (branch: Branch, column: ListCol
   'gpu memory': (branch, column) => textCell(memoryText(usageOf(branch, 'gpuMemory')), column, 'dim'),
 };
 
-/** A bar where there is room for one, and the number. */
+/** The percentage, with a bar if there is room. */
 function barCell(fraction: number | null, { width }: ListColumn, tone: Tone): Line {
   const percent = span(fitRight(fraction === null ? '' : percentOf(fraction), percentWidth), 'dim');
   const bar = width - percentWidth - 1;
   return bar > 0 ? [...progressBar(fraction, bar, tone), span(' '), percent] : [percent];
 }
 
-/** `67%`, never more than there is. */
+/** `67%`, rounded down. */
 export function percentOf(fraction: number): string {
   return `${Math.floor(fraction * 100)}%`;
 }
 
-/** What is wrong with the run; or the time it has left. */
+/** The health problem of the run, otherwise its remaining time. */
 function remaining(run: RunSummary, column: ListColumn): Line | null {
   if (isUnhealthy(run)) return textCell(healthWord(run.health), column, healthTone(run.health));
   return textCell(leftText(run), column, 'dim');
 }
 
-/** Null: NaN, which travels so. */
+/** The number; null stands for NaN, since JSON has no NaN. */
 function numberCell(value: number | null | undefined, column: ListColumn): Line | null {
   if (value === undefined) return null;
   return textCell(narrowNumber(value ?? Number.NaN), column, Number.isFinite(value) ? 'value' : 'bad');
 }
 
-/** The mean; where no run has a finite value, how many have which. */
+/** The mean; if no run has a finite value, the number of NaN and infinite ones. */
 function meanCell(values: RunValues | null | undefined, column: ListColumn): Line | null {
   if (!values || values.count > 0) return numberCell(values?.mean, column);
   const text = notFiniteText(values);
@@ -145,7 +145,7 @@ function exitTone(exit: Exit): Tone {
   return exit.class === 'done' ? 'dim' : exit.class === 'killed' ? 'warn' : 'bad';
 }
 
-/** Not the full block: rows below each other would run together. */
+/** Without the full block, so that rows below each other stay separate. */
 const levels = '▁▂▃▄▅▆▇';
 
 /** The values as one row of blocks, `width` columns, newest at the right; a missing value is a space. */

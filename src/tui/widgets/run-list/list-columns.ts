@@ -5,7 +5,7 @@ import { fit } from '../../surface/span.js';
 import { textWidth } from '../../../text/display-width.js';
 import type { VaryingParameters } from '../../model/varying-parameters.js';
 
-/** One column with the room it has. Between two columns lies one space. */
+/** One column with its width. There is one space between two columns. */
 export type ListColumn = {
   readonly id: ColumnId;
   readonly heading: string;
@@ -13,45 +13,45 @@ export type ListColumn = {
   readonly isRight: boolean;
 };
 
-/** How the list is laid out. Left of the name lies one column for the marks. */
+/** Layout of the list. The column left of the name is for marks. */
 export type ListLayout = {
-  /** All together with the spaces between them. */
+  /** Width of all columns together, including the spaces between them. */
   readonly total: number;
   readonly name: number;
-  /** Those there is room for, from left to right. */
+  /** Columns that fit, from left to right. */
   readonly columns: readonly ListColumn[];
   /** Whether a column had to be left out. */
   readonly isCramped: boolean;
 };
 
-/** What the widths depend on. `longest`: columns of the longest name that should be readable. */
+/** Inputs of the layout. `longest`: columns of the longest name that should be readable. */
 type ListWishes = {
   readonly columns: readonly ColumnId[] | null;
   readonly metric: string | null;
-  /** What `best` is of; absent or null: of nothing, or not of one metric alone. */
+  /** The objective of `best`; absent or null: there is none, or not a single one. */
   readonly objective?: string | null;
   readonly longest: number;
-  /** Whether values of curves are named without their metric. */
+  /** Whether headings of curve values leave out the metric. */
   readonly hasShortHeadings?: boolean;
-  /** Whether that name comes before columns, up to half of the width. */
+  /** Whether showing that name completely has priority over columns, up to half of the width. */
   readonly isFullName?: boolean;
   readonly variety: () => VaryingParameters;
 };
 
-/** Columns for the sign of a mark. */
+/** Columns of the mark. */
 export const gutter = 1;
-/** Columns of the number beside the bar. */
+/** Columns of the percentage beside the bar. */
 export const percentWidth = 4;
 
 const nameWidths = { least: 18, most: 24, good: 32 };
 const barWidths = { least: 8, most: 24 };
 const sparkWidths = { least: 8, most: 24 };
-/** In the order in which they are worth their room; before them all that a person has added. */
+/** The common columns by priority; columns added by the user come before them. */
 const worth: readonly ColumnId[] = ['progress', 'time', 'left', 'trend', 'slot'];
 
 /**
- * What fits into `width` columns. The name gets most of what is over, then bar and sparkline. Where not all fits, the heading
- * of a value of curves is without the metric, which the footer names.
+ * The columns that fit in `width`. Remaining room goes mostly to the name, then to bar and sparkline. If not everything fits,
+ * headings of curve values leave out the metric, which the footer names.
  */
 export function listLayout(width: number, wishes: ListWishes): ListLayout {
   const whole = layoutOf(width, wishes);
@@ -82,7 +82,7 @@ function layoutOf(width: number, wishes: ListWishes): ListLayout {
   return { total: width, name: width - gutter - used, columns, isCramped: columns.length < wanted.length };
 }
 
-/** In the order of their worth. The bar comes after its number, as what that column can do without. */
+/** Columns by priority. The bar comes after its percentage, because that column can do without it. */
 function wantedSizes(wanted: readonly ColumnId[], wishes: ListWishes): [ColumnId, number][] {
   const added = wanted.filter((id) => !worth.includes(id));
   const metricFirst = [...added.filter((id) => id === 'metric'), ...added.filter((id) => id !== 'metric')];
@@ -97,7 +97,7 @@ function wantedSizes(wanted: readonly ColumnId[], wishes: ListWishes): [ColumnId
   );
 }
 
-/** What is over goes to the trend and to the bar in equal parts, as far as they are there and gain from it. */
+/** Divides remaining room equally between trend and bar, as far as they exist and can use it. */
 function shareOut(sizes: ReadonlyMap<ColumnId, number>, over: number): { bar: number; spark: number } {
   const hasBar = (sizes.get('progress') ?? 0) > percentWidth;
   const most = { bar: hasBar ? barWidths.most - barWidths.least : 0, spark: 0 };
@@ -106,7 +106,7 @@ function shareOut(sizes: ReadonlyMap<ColumnId, number>, over: number): { bar: nu
   return { bar: Math.min(most.bar, over - spark), spark };
 }
 
-/** For a parameter that has one value in all runs. */
+/** Width for a parameter with one value in all runs. */
 const sameWidth = 6;
 const numberWidths = { least: 8, most: 14 };
 const commonWidths: Partial<Record<ColumnId, number>> = {
@@ -128,7 +128,7 @@ function leastWidth(id: ColumnId, wishes: ListWishes): number {
   const common = commonWidths[id];
   if (common !== undefined) return common;
   const heading = textWidth(headingOf(id, wishes).heading);
-  // The arrow of the order does not take the end of it, which says what it is.
+  // Leaves room for the arrow of the order, because the end of the heading says what it is.
   if (id === 'best' || curveValueOf(id) !== null) return Math.max(numberWidths.least, heading + 1);
   const key = columnKey(id);
   const widest = key?.kind === 'parameter' ? (wishes.variety().get(key.key)?.width ?? sameWidth) : numberWidths.least;
@@ -137,7 +137,7 @@ function leastWidth(id: ColumnId, wishes: ListWishes): number {
 
 type Heading = Pick<ListColumn, 'heading' | 'isRight'>;
 
-/** `val_loss best`: a long name loses its end, not the words. */
+/** `val_loss best`: a long name is cut rather than the words after it. */
 function valueHeading(metric: string | null, words: string): string {
   if (metric === null) return words;
   const key = shortKey(metric);

@@ -6,12 +6,12 @@ import { shortKey } from '../short-key.js';
 import { ends, fit, fitRight, type Line, span } from '../../surface/span.js';
 import { gutter, type ListColumn, type ListLayout } from './list-columns.js';
 
-/** Where the selection is among the rows, counted from 1. */
+/** Position of the selection among the rows, counted from 1. */
 type ListPosition = { readonly at: number; readonly of: number };
 
 /**
- * The words above the columns; the one the runs are ordered by stands out, with an arrow. An order by what has no column
- * here stands beside the names. `position`: null where all rows are on the screen.
+ * The headings of the columns; the one that runs are sorted by is highlighted and has an arrow. An order without a column here is
+ * named beside the names. `position`: null if all rows are visible.
  */
 export function listHeading({ name, columns }: ListLayout, sort: Sort, position: ListPosition | null): Line {
   const arrow = sort.isReversed ? '↑' : '↓';
@@ -29,7 +29,7 @@ function beside(by: SortBy, arrow: string): string {
   return ` · ${shortKey(columnKey(by as ColumnId)?.key ?? by)} ${arrow}`;
 }
 
-/** A heading that leaves the arrow no room loses its end. */
+/** A heading, cut if there is no room left for the arrow. */
 function word({ id, heading, width, isRight }: ListColumn, sort: Sort, arrow: string): Line[number] {
   const isOrdered = id === sort.by;
   const cut = textWidth(heading) < width ? heading : fit(heading, width - 1);
@@ -37,7 +37,7 @@ function word({ id, heading, width, isRight }: ListColumn, sort: Sort, arrow: st
   return span(isRight ? fitRight(text, width) : fit(text, width), isOrdered ? 'accent' : 'faint');
 }
 
-/** What a click on the heading at a column of the screen orders by; null where nothing can be ordered. */
+/** The order chosen by a click on the heading at a column of the screen; null: none. */
 export function sortAt({ name, columns }: ListLayout, at: number): SortBy | null {
   let end = gutter + name;
   if (at < end) return 'name';

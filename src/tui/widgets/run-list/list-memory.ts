@@ -6,10 +6,10 @@ import type { RunSummary } from '../../state/port.js';
 import type { PreferencesPort, SavedView } from '../../state/preferences-port.js';
 import type { UiState } from '../../state/ui-state.js';
 
-/** Under this name a window that shows all sweeps keeps how it looked; no sweep can be called so. */
+/** The name under which a window with all sweeps stores its look; no sweep can have it. */
 const allSweeps = '*';
 
-/** Remembers for one sweep how its list looked and which views were saved. */
+/** Stores the look of the list and the saved views of one sweep. */
 export class ListMemory {
   readonly #preferences: PreferencesPort;
   readonly #sweep: string;
@@ -17,7 +17,7 @@ export class ListMemory {
   #views: readonly SavedView[];
   #last: ListLook | null;
 
-  /** `sweep`: null for all of them. `tell`: says why something could not be kept. */
+  /** `sweep`: null for all sweeps. `tell`: reports why something could not be stored. */
   constructor(preferences: PreferencesPort, sweep: string | null, tell: (problem: string) => void) {
     this.#preferences = preferences;
     this.#sweep = sweep ?? allSweeps;
@@ -27,7 +27,7 @@ export class ListMemory {
     this.#last = last;
   }
 
-  /** The state as the window was left, as far as it still fits. A filter that would hide every run is not brought back. */
+  /** The state in which the window was left, as far as it still fits. A filter that would hide every run is dropped. */
   restored(ui: UiState, runs: readonly RunSummary[], now: number): UiState {
     const withViews = { ...ui, views: this.#views };
     if (this.#last === null) return withViews;
@@ -35,16 +35,16 @@ export class ListMemory {
     return withLook(withViews, { ...look, filter: showsAny(look.filter, runs, now) ? look.filter : '' });
   }
 
-  /** Keeps the views if they have changed. */
+  /** Stores the views if they have changed. */
   keepViews({ views }: UiState): void {
     if (views === this.#views) return;
     this.#views = views;
     this.#keep();
   }
 
-  /** Keeps how the list looks now, if it looked otherwise before. */
+  /** Stores the look of the list if it has changed. */
   keepLook(ui: UiState): void {
-    // Failures are looked at for a while; the list is what is come back to.
+    // The view of failures is temporary, so the look before it is stored.
     const look = ui.beforeFailures ?? lookOf(ui);
     if (isSameLook(look, this.#last ?? plainLook)) return;
     this.#last = look;

@@ -24,15 +24,15 @@ import { runLook, stateLook } from '../../model/state-look.js';
 import type { RunValues, Tally } from '../../model/tally.js';
 import type { WindowModel } from '../../model/window-model.js';
 
-/** Rows that are looked at for the longest name: the layout must not change while one scrolls. */
+/** Number of rows measured for the longest name. Fixed, since the layout must not change during scrolling. */
 const measured = 200;
 
-/** The tree of groups and runs: a heading and `height - 1` rows, of which only those on the screen are computed. */
+/** The tree of groups and runs: a heading and `height - 1` rows, of which only the visible ones are computed. */
 export function listPane(model: WindowModel, width: number, height: number): Line[] {
   return [fitLine(headingOf(model, width, height - 1), width), ...listRows(model, width, height - 1)];
 }
 
-/** `height`: of the rows below it. */
+/** `height`: of the rows below the heading. */
 function headingOf(model: WindowModel, width: number, height: number): Line {
   const { rows, index, ui } = model;
   if (ui.grouping[0].kind === 'error') return failureHeading(failuresLaidOut(model, width));
@@ -40,12 +40,12 @@ function headingOf(model: WindowModel, width: number, height: number): Line {
   return listHeading(layoutFor(model, width), ui.sort, position);
 }
 
-/** What a click on the heading orders the runs by; null: nothing. `column`: of the list, from 0. */
+/** The order chosen by a click on the heading; null: none. `column`: of the list, from 0. */
 export function sortOfHeading(model: WindowModel, width: number, column: number): SortBy | null {
   return model.ui.grouping[0].kind === 'error' ? null : sortAt(layoutFor(model, width), column);
 }
 
-/** The rows alone, for a small screen. */
+/** The rows without heading, for a small screen. */
 export function listRows(model: WindowModel, width: number, height: number): Line[] {
   const { rows, index, ui } = model;
   if (rows.length === 0) return emptyList(model, width, height);
@@ -57,7 +57,7 @@ export function listRows(model: WindowModel, width: number, height: number): Lin
   });
 }
 
-/** As wide as the layout; drawn again only when something has changed that it shows. A node is never changed itself. */
+/** One row as wide as the layout, cached until something it shows changes. Nodes are never modified. */
 function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
   let last = drawn.get(node);
   if (last === undefined) drawn.set(node, (last = new Memoized<Line>()));
@@ -87,7 +87,7 @@ function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
   );
 }
 
-/** The same for all rows of a frame. */
+/** The layout of failures, the same for all rows of a frame. */
 function failuresLaidOut(model: WindowModel, width: number): FailureLayout {
   return failureLayouts.value(model, String(width), () => failureLayout(model, width));
 }
@@ -96,7 +96,7 @@ const failureLayouts = new Memo<WindowModel, FailureLayout>(1);
 
 const drawn = new WeakMap<TreeNode, Memoized<Line>>();
 
-/** The same object for as long as nothing in it has changed. */
+/** Returns the same object while nothing in it has changed. */
 function layoutFor({ rows, ui, metric, objective, variety }: WindowModel, width: number): ListLayout {
   const longest = rows.slice(0, measured).reduce((most, node) => Math.max(most, nameWidth(node)), 0);
   const { columns } = ui;
@@ -108,7 +108,7 @@ function layoutFor({ rows, ui, metric, objective, variety }: WindowModel, width:
 
 const layouts = new Memo<WindowModel['variety'], ListLayout>(4);
 
-/** Columns of mark, indentation, sign and name; a group's name may be longer, for it can take the room of its bar. */
+/** Columns of mark, indentation, symbol and name. A group's name can be longer, because it can use the room of its bar. */
 function nameWidth(node: TreeNode): number {
   return node.kind === 'run' ? gutter + 2 * node.depth + 2 + textWidth(node.label) : 0;
 }
@@ -127,16 +127,16 @@ function emptyList({ ui, tally }: WindowModel, width: number, height: number): L
   return why.slice(0, height).map((text) => fitLine([span(`  ${text}`, 'dim')], width));
 }
 
-/** How a group stands in the list. `digit`: the key that jumps to it, or null. */
+/** Display state of a group. `digit`: the key that jumps to it, or null. */
 type BranchPlace = {
   readonly isFolded: boolean;
   readonly digit: number | null;
   readonly marks: ReadonlySet<RunId>;
-  /** Of its curves, where they are drawn. */
+  /** Colour of its curves; null: none are drawn. */
   readonly colour: Tone | null;
 };
 
-/** A group or subgroup: its runs in sum. */
+/** A group or subgroup with totals of its runs. */
 function branchRow(branch: Branch, layout: ListLayout, place: BranchPlace): Line {
   const [mark, ...sign] = branchSign(branch, place);
   const name = (room: number): Line => [...sign, ...branchName(branch, room - lineWidth(sign))];
@@ -146,20 +146,20 @@ function branchRow(branch: Branch, layout: ListLayout, place: BranchPlace): Line
   return [mark!, ...headOf(branch.tally, name, layout.name, head), ...tail(branch, rest)];
 }
 
-/** Its label, shortened to `room` columns if need be, and its title, which may be longer. */
+/** The label, shortened to `room` columns if necessary, and the title, which may be longer. */
 function branchName({ kind, label, among, title }: Branch, room: number): Line {
   const tone = kind === 'group' ? 'title' : 'strong';
   const columns = Math.min(room, textWidth(label));
   return [span(fitDistinct(label, columns, among), tone), span(title === null ? '' : `  ${title}`, 'dim')];
 }
 
-/** Runs that wait for the same thing: how many, and for what, over all columns. */
+/** Runs that wait for the same thing: their number and the reason, across all columns. */
 function waitingRow(branch: Branch, place: BranchPlace): Line {
   const { glyph, tone } = stateLook[branch.runs[0]!.state];
   return [...branchSign(branch, place), span(`${glyph} ${branch.label}`, tone)];
 }
 
-/** Its mark, whether it is unfolded, and its digit. */
+/** The mark, the fold symbol and the digit. */
 function branchSign(branch: Branch, { isFolded, digit, marks, colour }: BranchPlace): Line {
   return [
     edgeSign(markState(branch, marks), colour),
@@ -168,15 +168,15 @@ function branchSign(branch: Branch, { isFolded, digit, marks, colour }: BranchPl
   ];
 }
 
-/** How many columns after the name a group fills with its name, its progress and its counts as it likes. */
+/** Number of columns after the name that a group uses for its name, progress and counts. */
 function headLength(columns: readonly ListColumn[]): number {
   const end = columns.findIndex(({ id }) => id !== 'progress' && id !== 'left');
   return end < 0 ? columns.length : end;
 }
 
 /**
- * Name, progress and counts. The bar stands under that of the other rows where the name leaves it its place; a long title
- * takes that place, for words say more than a bar.
+ * Name, progress and counts. The bar is aligned with those of other rows if the name leaves it room; a longer title replaces the
+ * bar.
  */
 function headOf(tally: Tally, name: FittingName, nameWidth: number, columns: readonly ListColumn[]): Line {
   const middle = columns.reduce((sum, { width }) => sum + width + 1, 0);
@@ -198,7 +198,7 @@ function headOf(tally: Tally, name: FittingName, nameWidth: number, columns: rea
   ];
 }
 
-/** The counts at the right end, and the percentage before them if the name leaves it room. */
+/** The counts at the right end, preceded by the percentage if the name leaves room. */
 function longNamed(name: FittingName, percent: string, counts: Line, width: number): Line {
   const numbers = [span(`  ${percent.trim()} `, 'dim'), ...counts];
   const fits = lineWidth(name(Infinity)) + lineWidth(numbers) <= width;
@@ -206,10 +206,10 @@ function longNamed(name: FittingName, percent: string, counts: Line, width: numb
   return ends(name(width - lineWidth(right)), right, width);
 }
 
-/** The name of a group for so many columns. */
+/** Draws the name of a group in the given number of columns. */
 type FittingName = (room: number) => Line;
 
-/** The other columns; the deviation of a value has the empty ones that follow it. */
+/** The other columns. A value's deviation uses the empty columns after it. */
 function tail(branch: Branch, columns: readonly ListColumn[]): Line {
   const cells = columns.map((column) => branchCell(branch, column));
   const parts: Line[] = [];
@@ -225,12 +225,12 @@ function tail(branch: Branch, columns: readonly ListColumn[]): Line {
   return parts.flat();
 }
 
-/** A space before it, in one span: in ASCII `±` takes two columns. */
+/** Adds a space before the line within one span, because in ASCII `±` takes two columns. */
 function withSpace([first, ...others]: Line): Line {
   return first === undefined ? [] : [{ ...first, text: ` ${first.text}` }, ...others];
 }
 
-/** How far the runs lie apart, and those whose value is not finite: `±0.12 · 4 NaN, 1 inf`; where there is little room these alone. */
+/** Deviation and number of non-finite values: `±0.12 · 4 NaN, 1 inf`; only the latter if there is little room. */
 function besideMean(values: RunValues | null, width: number): Line {
   if (values === null || values.count === 0) return [];
   const deviation = values.count < 2 ? '' : `±${shortDeviation(values.deviation)}`;
@@ -241,29 +241,29 @@ function besideMean(values: RunValues | null, width: number): Line {
   return lineWidth(whole) <= width ? whole : [broken];
 }
 
-/** With one digit, or not at all, where there is little room: a number that was cut would be another. */
+/** The deviation with one digit or not at all if there is little room, since a cut number would be wrong. */
 function fittingDeviation({ deviation }: RunValues, text: string, width: number): string {
   const texts = [text, `±${deviation.toExponential(0).replace('e+', 'e')}`];
   return texts.find((each) => each.length <= width) ?? '';
 }
 
-/** Two digits that count are more than a handful of seeds can tell; one where it is small. */
+/** Two significant digits, enough for a handful of seeds; one for small values. */
 function shortDeviation(value: number): string {
   if (value >= 100 || value === 0) return narrowNumber(value);
   if (value < 1e-3) return value.toExponential(0);
   return value.toPrecision(value < 0.01 ? 1 : 2);
 }
 
-/** Columns below which a reason would be a stump. */
+/** Minimum columns for a reason. */
 const leastReason = 12;
 
-/** Words that lie over several columns, from the one to before the other. */
+/** Words across several columns, from column `from` to before `to`. */
 type Words = { readonly text: string; readonly tone: Tone; readonly from: number; readonly to: number };
 
-/** What the left edge of a run's row depends on. */
+/** Inputs of the left edge of a run's row. */
 type RunEdge = { readonly isMarked: boolean; readonly colour: Tone | null };
 
-/** One run: mark, sign, name, and its columns; or, over those that have nothing to say, why it is as it is. */
+/** One run: mark, symbol, name and columns, or the reason for its state across empty columns. */
 export function runRow(node: RunNode, { isMarked, colour }: RunEdge, layout: ListLayout, at: CellContext): Line {
   const { run } = node;
   const { columns } = layout;
@@ -277,13 +277,15 @@ export function runRow(node: RunNode, { isMarked, colour }: RunEdge, layout: Lis
   return [edgeSign(isMarked ? 'all' : 'none', colour), ...nameOf(node, layout.name), ...parts];
 }
 
-/** What stands at the left edge: a mark; else a dot in the colour of the curve, where one is drawn. In its own place, so that it moves nothing. */
+/**
+ * The left edge: a mark, otherwise a dot in the colour of the run's curve if one is drawn. Has its own column, so nothing moves.
+ */
 function edgeSign(state: 'all' | 'some' | 'none', colour: Tone | null): Line[number] {
   if (state === 'none') return colour === null ? span(' ') : span('•', colour);
   return span(state === 'all' ? '◆' : '◇', colour ?? 'accent');
 }
 
-/** What a column shows, with the space before it. */
+/** A cell preceded by a space. */
 function cell(content: Line | null, { width }: ListColumn): Line {
   return content === null ? [span(' '.repeat(width + 1))] : [gap, ...content];
 }
@@ -296,26 +298,26 @@ function nameOf(node: RunNode, width: number): Line {
   const indent = '  '.repeat(depth);
   const star = run.annotation?.starred === true ? [span(` ${STAR}`, 'warn')] : [];
   const room = width - indent.length - 2 - lineWidth(star);
-  // A star stands right behind the name.
+  // The star follows the name directly.
   const name = span(` ${fitDistinct(label, room, among).trimEnd()}`);
   return fitLine([span(indent), span(look.glyph, look.tone), name, ...star], width);
 }
 
-/** Why a run is not simply running, over its progress and whatever else is empty. */
+/** Why a run is not simply running, shown across its progress and empty columns. */
 function wordsOver(run: RunSummary, cells: readonly (Line | null)[], layout: ListLayout, now: number): Words | null {
   const { columns } = layout;
   const reason = runReason(run, now);
   if (reason === null) return run.state === 'done' ? doneWords(run, columns) : null;
   if (run.state === 'paused') return pausedWords(reason, cells, columns);
-  // How far it is, and its curve, say more than the rest of the reason, which the heading of the details has.
+  // Progress and curve say more than the rest of the reason, which is in the heading of the details.
   if (run.state === 'running' && run.warning === null) return null;
   const stretch = longest(columns, (index) => isSoft(columns[index]!) || cells[index] === null);
   if (widthOf(columns, stretch) >= leastReason) return { ...reason, ...stretch };
-  // Where there is little room a reason comes before all else; where a person chose other columns, they come first.
+  // If there is little room, a reason has priority; columns that the user added have priority otherwise.
   return layout.isCramped ? { ...reason, from: 0, to: columns.length } : null;
 }
 
-/** How far a paused run has come is still worth its room: the words stand beside the bar. */
+/** The progress of a paused run stays visible, with the words beside the bar. */
 function pausedWords(
   reason: { readonly text: string; readonly tone: Tone },
   cells: readonly (Line | null)[],
@@ -325,7 +327,7 @@ function pausedWords(
   return widthOf(columns, stretch) >= 'paused'.length ? { ...reason, ...stretch } : null;
 }
 
-/** A full bar would say no more; how it ended may, where there is room for the whole of it. */
+/** Replaces the full bar of a done run by its ending if that fits. */
 function doneWords({ reason }: RunSummary, columns: readonly ListColumn[]): Words | null {
   const from = columns.findIndex(({ id }) => id === 'progress');
   if (from < 0) return null;
@@ -335,14 +337,14 @@ function doneWords({ reason }: RunSummary, columns: readonly ListColumn[]): Word
   return { text: fits ? whole : 'done', tone: 'dim', from, to };
 }
 
-/** Columns a reason may lie over though a run that failed has something to show in them. */
+/** Columns that a reason may cover although a failed run has values in them. */
 function isSoft({ id }: ListColumn): boolean {
   return id === 'progress' || id === 'left' || id === 'trend';
 }
 
 type Stretch = { readonly from: number; readonly to: number };
 
-/** The widest stretch of neighbouring columns that are free. */
+/** The widest range of adjacent free columns. */
 function longest(columns: readonly ListColumn[], isFree: (index: number) => boolean): Stretch {
   let best: Stretch = { from: 0, to: 0 };
   for (let from = 0; from < columns.length; from++) {

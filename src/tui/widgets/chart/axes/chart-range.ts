@@ -10,7 +10,7 @@ import { firstAfter, lowerBound } from '../chart-thin.js';
 
 type Range = { low: number; high: number };
 
-/** The x axis over all points of the curves, or the part of it one has zoomed into; null when there is nothing on it. */
+/** The x axis over all points of the curves, or the zoomed part of it; null if there are no points. */
 export function xScaleOf(curves: readonly Curve[], { isLogX, zoom }: ChartChoice): Scale | null {
   const facts = curves.map(({ series }) => factsOf(series));
   const low = Math.min(...facts.map((fact) => (isLogX ? fact.lowPositive : fact.low)));
@@ -20,13 +20,13 @@ export function xScaleOf(curves: readonly Curve[], { isLogX, zoom }: ChartChoice
   return zoom === null ? whole : partOf(whole, zoom);
 }
 
-/** `beyond`: lines with values outside of the axis; `farthest`: the farthest of them, perhaps an infinity. */
+/** `beyond`: number of lines with values outside the axis; `farthest`: the farthest of these, possibly infinite. */
 export type YAxis = { readonly scale: Scale; readonly beyond: number; readonly farthest: number };
 
 /**
- * The y axis for what is seen of the strands in the range of x, with a little air; null when nothing is seen.
+ * The y axis for the visible part of the strands, with some margin; null if nothing is visible.
  *
- * A few lines that exploded are left out of its range, unless a logarithmic axis was asked for. With outliers left out it reaches
+ * A few lines that diverged are left out of its range, unless a logarithmic axis was chosen. With outliers excluded, it reaches
  * from the 1st to the 99th percentile and a tenth beyond, but never beyond the values.
  */
 export function yAxisOf(
@@ -64,7 +64,7 @@ function scaleOf(
   return padded(range, isLog);
 }
 
-/** About the median of what is seen. */
+/** Approximate median of the visible values. */
 function middleOf(strands: readonly ChartSeries[], x: Scale): number {
   const seen = strands.flatMap(({ line, isRising }) => sampled(line, x, isRising));
   return median(seen.filter(Number.isFinite)) ?? 0;
@@ -75,12 +75,12 @@ function valuesOf({ line, seeds }: ChartSeries, x: Scale, least: number): Values
   values.take(line, x);
   if (seeds === null) return values;
   values.take({ x: line.x, y: seeds.high }, x);
-  // The lower edge of a band may come as near to zero as it likes: on a logarithmic axis it would flatten all else.
+  // The lower edge of a band can be arbitrarily close to zero, which would flatten everything else on a logarithmic axis.
   if (least < 0) values.take({ x: line.x, y: seeds.low }, x);
   return values;
 }
 
-/** Lines that leave the axis, and how far. */
+/** Number of lines that leave the axis, and how far. */
 function outsideOf(strands: readonly ChartSeries[], x: Scale, y: Scale): Pick<YAxis, 'beyond' | 'farthest'> {
   const ruler = new Ruler(y, 1);
   const ends = strands.flatMap(({ line }) => farthestOutside(line, x, ruler) ?? []);
@@ -88,7 +88,7 @@ function outsideOf(strands: readonly ChartSeries[], x: Scale, y: Scale): Pick<YA
   return { beyond: ends.length, farthest };
 }
 
-/** Null: the line stays within. Rounding may put its ends beside the axis by next to nothing. */
+/** The farthest value outside the axis; null: there is none. Rounding may put ends slightly beside the axis. */
 function farthestOutside(line: Series, x: Scale, y: Ruler): number | null {
   let farthest: number | null = null;
   for (let index = 0; index < line.y.length; index++) {
@@ -102,7 +102,7 @@ function farthestOutside(line: Series, x: Scale, y: Ruler): number | null {
 
 const SLACK = 1e-6;
 
-/** The lowest and the highest of the values seen. */
+/** Range of the visible values. */
 class Values {
   low = Infinity;
   high = -Infinity;
@@ -123,9 +123,9 @@ class Values {
   }
 }
 
-/** Values looked at per strand: enough to know its hundredths. */
+/** Number of values examined per strand, enough for its percentiles. */
 const sample = 500;
-/** With fewer values than this nothing can be called an outlier. */
+/** Minimum number of values for detecting outliers. */
 const fewest = 8;
 
 function withoutOutliers(strands: readonly ChartSeries[], x: Scale, whole: Values): Range {
@@ -139,7 +139,7 @@ function withoutOutliers(strands: readonly ChartSeries[], x: Scale, whole: Value
   return { low: Math.max(whole.low, low - margin), high: Math.min(whole.high, high + margin) };
 }
 
-/** At most `sample` of the values in the range, evenly taken. */
+/** At most `sample` of the values in the range, at even distances. */
 function sampled({ x, y }: Series, { low, high }: Scale, isRising: boolean): number[] {
   const from = isRising ? lowerBound(x, low, 0) : 0;
   const end = isRising ? firstAfter(x, high, from) : x.length;
@@ -147,7 +147,7 @@ function sampled({ x, y }: Series, { low, high }: Scale, isRising: boolean): num
   return Array.from({ length: count }, (_, index) => y[from + Math.floor((index * (end - from)) / count)]!);
 }
 
-/** A little air above and below; what begins near zero begins at zero. */
+/** Adds a margin above and below; a range that begins near zero begins at zero. */
 function padded({ low, high }: Range, isLog: boolean): Scale {
   const range = apart({ low, high }, isLog);
   const air = 0.04;
@@ -155,7 +155,7 @@ function padded({ low, high }: Range, isLog: boolean): Scale {
   const isFromZero = !isLog && low >= 0 && low < (high - low) * 0.2;
   const bottom = isFromZero ? 0 : valueAt(scale, -air);
   const top = valueAt(scale, 1 + air);
-  // At the ends of the doubles there is no air left.
+  // At the limits of doubles there is no room for a margin.
   return {
     low: Number.isFinite(bottom) && (!isLog || bottom > 0) ? bottom : range.low,
     high: Number.isFinite(top) ? top : range.high,
@@ -163,9 +163,9 @@ function padded({ low, high }: Range, isLog: boolean): Scale {
   };
 }
 
-/** Two values that differ: a single one lies in the middle. */
+/** Makes the ends differ: a single value is put in the middle. */
 function apart({ low, high }: Range, isLog: boolean): Range {
-  // A range too small for the arithmetic of an axis is a single value as well.
+  // A range too small for the arithmetic of an axis is treated as a single value.
   if (low < high && fractionOf({ low, high, isLog }, high) === 1) return { low, high };
   if (isLog) return { low: low / 2, high: high * 2 };
   const half = (Math.abs(low) || 1) * 0.5;

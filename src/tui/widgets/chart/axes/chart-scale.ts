@@ -1,7 +1,9 @@
-/** One axis: the values at its two ends, and whether equal steps along it are equal factors. `low` < `high`. */
+/** One axis: the values at its ends, and whether it is logarithmic. `low` < `high`. */
 export type Scale = { readonly low: number; readonly high: number; readonly isLog: boolean };
 
-/** Where a value lies: 0 at the low end, 1 at the high end, outside of them beyond. NaN where a logarithm has no value. */
+/**
+ * Position of a value: 0 at the low end, 1 at the high end, beyond these outside. NaN if a logarithmic axis has no position for it.
+ */
 export function fractionOf(scale: Scale, value: number): number {
   const from = coordinate(scale.isLog, scale.low);
   const range = coordinate(scale.isLog, scale.high) - from;
@@ -16,18 +18,18 @@ export function valueAt(scale: Scale, fraction: number): number {
   return scale.isLog ? 10 ** at : at * 2;
 }
 
-/** The part of an axis between two fractions of it. */
+/** The part of an axis between two fractions. */
 export function partOf(scale: Scale, { from, to }: { readonly from: number; readonly to: number }): Scale {
   return { ...scale, low: valueAt(scale, from), high: valueAt(scale, to) };
 }
 
-/** Farther out than any picture is large, and near enough to calculate with. */
+/** Limit of positions, farther out than the size of any picture. */
 const far = 1e9;
 
 /**
- * Maps values to positions 0 … `last`, not rounded, upwards from the low end. What lies outside gets a position outside, a
- * finite one; NaN stays NaN. Made once for many values, and asked for each point that is drawn: not a function, because one
- * that was made by another is not compiled into the loop that calls it, which then takes ten times as long.
+ * Maps values to unrounded positions from 0 to `last`, starting at the low end. Values outside get a finite position outside; NaN
+ * stays NaN. A class rather than a closure, because a closure is not inlined into the calling loop, which then takes ten times as
+ * long.
  */
 export class Ruler {
   readonly #from: number;
@@ -49,7 +51,7 @@ export class Ruler {
   }
 }
 
-/** Half of the value, so that a range from one end of the doubles to the other is still a number; or its logarithm. */
+/** The logarithm, or half of the value, so that the range between the largest doubles is still finite. */
 function coordinate(isLog: boolean, value: number): number {
   if (!isLog) return value / 2;
   return value > 0 ? Math.log10(value) : Number.NaN;

@@ -1,6 +1,6 @@
 /**
- * Round numbers (1, 2 or 5 times a power of ten apart) between `low` and `high`, at most `most` of them.
- * None when the range is empty or not finite.
+ * Round numbers (1, 2 or 5 times a power of ten apart) between `low` and `high`, at most `most` of them. Empty if the range is
+ * empty or not finite.
  */
 export function ticks(low: number, high: number, most: number): number[] {
   const range = high - low;
@@ -15,7 +15,7 @@ export function ticks(low: number, high: number, most: number): number[] {
 export function multiples(low: number, high: number, step: number, most: number): number[] {
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.min(most, Math.floor(high / step + 1e-9) - first + 1);
-  // Rounding may lift a mark over the edge where the range is close to what a double can tell apart.
+  // If the range is close to the precision of doubles, rounding may put a mark slightly beyond the edge.
   const slack = (high - low) * 1e-6;
   return Array.from({ length: Math.max(0, count) }, (_, index) =>
     Number(((first + index) * step).toPrecision(12)),
@@ -23,8 +23,8 @@ export function multiples(low: number, high: number, step: number, most: number)
 }
 
 /**
- * Marks of a logarithmic axis, at most `most`: powers of ten, every second or third of them when there are many, with
- * their doubles and fivefolds when there are few, and round numbers where the axis spans less than a factor of ten.
+ * Marks of a logarithmic axis, at most `most`: powers of ten, or every second or third of them if there are many, with their
+ * doubles and fivefolds if there are few; round numbers if the axis spans less than a factor of ten.
  */
 export function logTicks(low: number, high: number, most: number): number[] {
   if (!(low > 0 && low < high) || !Number.isFinite(high) || most < 1) return [];

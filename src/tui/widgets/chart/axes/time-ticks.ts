@@ -2,7 +2,7 @@ import { twoDigits } from '../../../../text/duration.js';
 import { lazy } from '../../../../base/lazy.js';
 import { multiples, ticks } from './ticks.js';
 
-/** A mark on an axis of time, with its words. */
+/** A mark on an axis of time, with its label. */
 type LabelledTick = { readonly value: number; readonly label: string };
 
 const minute = 60;
@@ -13,7 +13,7 @@ const roundSeconds = [
   ...[hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 2 * day, 7 * day, 14 * day, 28 * day],
 ];
 
-/** Round stretches of time, `low` and `high` in seconds. */
+/** Round durations, `low` and `high` in seconds. */
 export function secondTicks(low: number, high: number, most: number): LabelledTick[] {
   const step = roundStep(low, high, most);
   return (step === null ? ticks(low, high, most) : multiples(low, high, step, most)).map((value) => ({
@@ -22,10 +22,10 @@ export function secondTicks(low: number, high: number, most: number): LabelledTi
   }));
 }
 
-/** Round times of the day, `low` and `high` in Unix seconds; in the time zone of the machine. */
+/** Round times of day in the local time zone, `low` and `high` in Unix seconds. */
 export function clockTicks(low: number, high: number, most: number): LabelledTick[] {
   const step = roundStep(low, high, most) ?? 1;
-  // A round hour here is not one everywhere: marks are counted from the midnight of this place.
+  // Marks are counted from local midnight, because a round local hour is not round in every time zone.
   const shift = -zoneOffset(low);
   return multiples(low - shift, high - shift, step, most).map((value) => ({
     value: value + shift,
@@ -33,7 +33,7 @@ export function clockTicks(low: number, high: number, most: number): LabelledTic
   }));
 }
 
-/** Null: less than a second, where ordinary numbers do. */
+/** Null: less than a second, for which ordinary numbers suffice. */
 function roundStep(low: number, high: number, most: number): number | null {
   if (!(high > low) || high - low < most) return null;
   return roundSeconds.find((step) => (high - low) / step <= most - 1) ?? Math.ceil((high - low) / most / day) * day;
@@ -58,11 +58,11 @@ function clockLabel(value: number, step: number): string {
   return step < minute ? `${hours}:${minutes}:${second}` : `${hours}:${minutes}`;
 }
 
-/** Seconds this place is ahead of UTC at a time. */
+/** Seconds by which local time is ahead of UTC. */
 function zoneOffset(value: number): number {
   const { hour: hours, minute: minutes, second } = partsOf(value);
   const ahead = Number(hours) * hour + Number(minutes) * minute + Number(second) - (Math.floor(value) % day);
-  // Noon in Auckland is the evening before in UTC: offsets reach from -12 to +14 hours.
+  // Noon in Auckland is the evening before in UTC: offsets range from -12 to +14 hours.
   return ahead > 14 * hour ? ahead - day : ahead <= -12 * hour ? ahead + day : ahead;
 }
 
@@ -72,7 +72,7 @@ const format = lazy(() => {
   return new Intl.DateTimeFormat('en-GB', { ...parts, hourCycle: 'h23' });
 });
 
-/** The digits of a time, given as Unix seconds, on the clock and in the calendar of this place. */
+/** Local date and time digits of Unix seconds. */
 function partsOf(value: number): Record<'day' | 'month' | 'hour' | 'minute' | 'second', string> {
   const parts = new Map(
     format()
@@ -83,7 +83,7 @@ function partsOf(value: number): Record<'day' | 'month' | 'hour' | 'minute' | 's
   return { day: part('day'), month: part('month'), hour: part('hour'), minute: part('minute'), second: part('second') };
 }
 
-/** A stretch of time to be read exactly: `1h02m03s`, `4.25s`. */
+/** An exact duration: `1h02m03s`, `4.25s`. */
 export function exactSeconds(value: number): string {
   const seconds = Math.abs(value);
   const sign = value < 0 ? '-' : '';
@@ -92,7 +92,7 @@ export function exactSeconds(value: number): string {
   return `${sign}${hours > 0 ? `${hours}h` : ''}${twoDigits(minutes)}m${twoDigits(Math.floor(seconds % minute))}s`;
 }
 
-/** Unix seconds as a time of this place: `05.01. 12:30:07`. */
+/** Unix seconds as local time: `05.01. 12:30:07`. */
 export function exactTime(value: number): string {
   return `${clockLabel(value, day)} ${clockLabel(value, 1)}`;
 }

@@ -8,13 +8,13 @@ const dotBits = [
   [0x40, 0x80],
 ] as const;
 
-/** A place among the dots, counted from the top left; it may lie outside of the picture, and between two rows. */
+/** A position among the dots, from the top left; it may be outside the picture and between two rows. */
 type Dot = { readonly column: number; readonly row: number };
 
-/** Characters laid over the picture where nothing is drawn: a rule down one column of characters. */
+/** Characters shown where nothing is drawn: a vertical rule in one column. */
 export type Rule = { readonly column: number; readonly glyph: string; readonly tone: Tone };
 
-/** The tone and the background of the band around a line of some tone: they have the same names. */
+/** Tone and background of the band around a line, which have the same names. */
 type Band = Extract<Tone, Background>;
 
 const curveTone = /^curve(\d)$/;
@@ -25,13 +25,13 @@ function bandOf(tone: Tone): Band {
 
 /** All eight dots. */
 const full = 0xff;
-/** What a cell is filled with that lies in a band as a whole. */
+/** Fills a cell that is completely within a band. */
 const shade = '░';
 
 /**
- * A drawing of 2 × 4 dots per character, in layers. A character shows the topmost layer that has a dot in it, in the tone
- * of the last dot set there; so a line stays sharp before what lies behind it. Bands lie behind all layers, as a background
- * where a line goes through them. What is outside of the picture is cut off.
+ * A drawing with 2 × 4 dots per character, in layers. A character shows the topmost layer that has a dot in it, in the tone of the
+ * last dot set there, so a line stays sharp in front of others. Bands are behind all layers, and are shown as background where a
+ * line crosses them. Anything outside the picture is clipped.
  */
 export class BrailleCanvas {
   readonly columns: number;
@@ -40,7 +40,7 @@ export class BrailleCanvas {
   readonly #layers: Uint8Array;
   readonly #tones: Tone[];
   readonly #glyphs = new Map<number, string>();
-  /** Dots of a cell that a band covers, and the last band there. */
+  /** Dots of each cell that a band covers. The next field is the last band there. */
   readonly #shaded: Uint8Array;
   readonly #bands: Band[];
   #layer = 0;
@@ -56,12 +56,12 @@ export class BrailleCanvas {
     this.#bands = new Array<Band>(columns * rows).fill('band');
   }
 
-  /** Lines from now on have dots only in those of eight columns whose bits are set: dashes that go on in step. */
+  /** Sets the dashes of the following lines: dots are drawn only in those of eight columns whose bits are set. */
   dash(pattern: number): void {
     this.#pattern = pattern;
   }
 
-  /** Fills a band around a line of that tone at dot column `x`, from dot row `from` to `to`, both included. */
+  /** Fills a band around a line of this tone at dot column `x`, from dot row `from` to `to` inclusive. */
   fill(x: number, from: number, to: number, tone: Tone): void {
     if (x < 0 || x >= this.columns * 2) return;
     const band = bandOf(tone);
@@ -73,7 +73,7 @@ export class BrailleCanvas {
     }
   }
 
-  /** What is drawn from now on lies before all that was drawn. */
+  /** Starts a new layer in front of everything drawn so far. */
   raise(): void {
     this.#layer++;
   }
@@ -90,7 +90,7 @@ export class BrailleCanvas {
     this.#tones[cell] = tone;
   }
 
-  /** A dot of the lowest layer, if nothing else but such dots is in its character. */
+  /** Sets a dot in the lowest layer, if its character contains only such dots. */
   dotBehind(x: number, y: number, tone: Tone): void {
     const cell = (y >> 2) * this.columns + (x >> 1);
     if (this.#bits[cell] !== 0 && (this.#layers[cell]! > 0 || this.#tones[cell] !== tone)) return;
@@ -99,7 +99,7 @@ export class BrailleCanvas {
     this.#tones[cell] = tone;
   }
 
-  /** A vertical stroke at dot column `x` from dot row `from` to `to`, both included. */
+  /** Draws a vertical stroke at dot column `x` from dot row `from` to `to` inclusive. */
   stroke(x: number, from: number, to: number, tone: Tone): void {
     if (x < 0 || x >= this.columns * 2 || ((this.#pattern >> (x & 7)) & 1) === 0) return;
     const top = Math.max(0, Math.min(from, to));
@@ -107,7 +107,7 @@ export class BrailleCanvas {
     for (let y = top; y <= bottom; y++) this.#set((y >> 2) * this.columns + (x >> 1), dotBits[y & 3]![x & 1]!, tone);
   }
 
-  /** On from a point already drawn to one further right: a vertical stroke per column, so that there are no holes. */
+  /** Continues from a drawn point to one further right, with a vertical stroke per column, so that there are no holes. */
   line(from: Dot, to: Dot, tone: Tone): void {
     const width = to.column - from.column;
     const slope = (to.row - from.row) / width;
@@ -121,7 +121,7 @@ export class BrailleCanvas {
     }
   }
 
-  /** Whether nothing at all is in these characters. */
+  /** Whether these characters are empty. */
   isFree(column: number, row: number, length: number): boolean {
     if (column < 0 || row < 0 || column + length > this.columns || row >= this.rows) return false;
     const start = row * this.columns + column;
@@ -140,7 +140,7 @@ export class BrailleCanvas {
     });
   }
 
-  /** One row of characters, neighbours of one look in one span. */
+  /** One row of characters; neighbours with the same look share a span. */
   row(row: number, rule: Rule | null = null): Line {
     const spans: Span[] = [];
     const start = row * this.columns;
@@ -180,7 +180,7 @@ export class BrailleCanvas {
     return this.#bits[cell] !== 0 || this.#glyphs.has(cell) ? this.#tones[cell]! : this.#bands[cell]!;
   }
 
-  /** That of the band, where all of it lies there, or the half of what a line goes through. */
+  /** The background of a cell: its band, if that covers all of it, or half of a cell that a line crosses. */
   #ground(cell: number): Background {
     const shaded = this.#shaded[cell]!;
     const isBand = this.#bits[cell] === 0 ? shaded === full : dotsIn(shaded) >= 4;
@@ -188,9 +188,9 @@ export class BrailleCanvas {
   }
 }
 
-/** A line without dashes, as `BrailleCanvas.dash` takes it. */
+/** A pattern for `BrailleCanvas.dash` without gaps. */
 export const solid = 0xff;
-/** One that is only half there. No curve has it for its own. */
+/** A pattern with every second dot, not used as the dashes of any curve. */
 export const dotted = 0x55;
 
 function dotsIn(bits: number): number {

@@ -21,7 +21,7 @@ export function braillePainter(canvas: BrailleCanvas, frame: Frame): PlotPainter
   };
 }
 
-/** Where points lie among the dots. */
+/** Positions of points among the dots. */
 class Place {
   readonly bottom: number;
   readonly #across: Ruler;
@@ -37,19 +37,19 @@ class Place {
     return Math.round(this.#across.at(x));
   }
 
-  /** Not rounded. */
+  /** The row, unrounded. */
   row(y: number): number {
     return this.bottom - this.#up.at(y);
   }
 }
 
 /**
- * Joins the points that follow each other; those of a series without order are dots. NaN is a gap. There are many points to
- * a column of dots: they come to one stroke, from the highest to the lowest.
+ * Joins successive points; points of an unordered series are drawn as dots. NaN is a gap. The many points in one column of dots are
+ * drawn as one stroke from the highest to the lowest.
  */
 function drawSeries(canvas: BrailleCanvas, frame: Frame, { x, y }: Series, { isRising, tone }: Stroke): void {
   const place = new Place(frame);
-  // The column that is being drawn, or NaN; the rows of its points.
+  // The current column, or NaN; the rows of its points.
   let [at, top, bottom, last] = [Number.NaN, 0, 0, 0];
   for (let index = 0; index < y.length; index++) {
     const row = place.row(y[index]!);
@@ -67,20 +67,20 @@ function drawSeries(canvas: BrailleCanvas, frame: Frame, { x, y }: Series, { isR
   if (!Number.isNaN(at)) canvas.stroke(at, Math.round(top), Math.round(bottom), tone);
 }
 
-/** Between the edges, where there are two or more runs. */
+/** Fills the area between the edges where there are at least two runs. */
 function drawBand(canvas: BrailleCanvas, frame: Frame, { line, low, high }: Seeds, tone: Tone): void {
   const place = new Place(frame);
   const { bottom } = place;
   for (let index = 0; index < line.x.length; index++) {
     const top = place.row(high[index]!);
-    // A lower edge that a logarithmic axis has no place for lies below the picture.
+    // A lower edge that a logarithmic axis leaves out is below the picture.
     const base = frame.y.isLog && low[index]! <= 0 ? bottom : place.row(low[index]!);
     if (Number.isNaN(top) || Number.isNaN(base)) continue;
     canvas.fill(place.column(line.x[index]!), Math.ceil(top), Math.floor(base), tone);
   }
 }
 
-/** A mark at the edge where a line leaves the picture, and where it ends outside of it. */
+/** Marks the edge where a line leaves the picture, and where it ends outside. */
 function markOutside(canvas: BrailleCanvas, { x, y, columns, rows }: Frame, line: Series, tone: Tone): void {
   const across = new Ruler(x, columns * 2 - 1);
   const last = line.y.length - 1;
@@ -90,23 +90,23 @@ function markOutside(canvas: BrailleCanvas, { x, y, columns, rows }: Frame, line
     const column = Math.round(across.at(line.x[index]!)) >> 1;
     const isMarked = side !== 0 && (side !== before || index === last) && column >= 0 && column < columns;
     if (isMarked) canvas.write(column, side > 0 ? 0 : rows - 1, side > 0 ? '▲' : '▼', tone);
-    // Across a gap it is still outside.
+    // The line is still outside after a gap.
     if (!Number.isNaN(line.y[index])) before = side;
   }
 }
 
-/** 1 above the axis, -1 below it, 0 on it, or where a logarithm has no place for the value. */
+/** 1 above the axis, -1 below it, 0 on it or if a logarithmic axis has no position for the value. */
 function sideOf(value: number, { low, high, isLog }: Scale): -1 | 0 | 1 {
   if (value > high) return 1;
   return value < low && !(isLog && value <= 0) ? -1 : 0;
 }
 
-/** A line seen in fewer columns of dots than this is a stroke beside the axis, and tells nothing. */
+/** Minimum number of visible dot columns of a theoretical line; a shorter one would look like a tick. */
 const leastDots = 16;
 
 /**
- * Theory behind the curves: dashes, with a name where there is room for it near the right end. Lines outside of the
- * picture are not there. Comes last, so that a name finds a place that no curve goes through.
+ * Draws theoretical lines behind the curves: dashed, with a name near the right end if there is room. Lines outside the picture are
+ * left out. Called last, so that names avoid curves.
  */
 function drawReferences(canvas: BrailleCanvas, frame: Frame, references: readonly Reference[]): void {
   const lines = seenReferences(references, frame).map((reference) => ({
@@ -118,11 +118,11 @@ function drawReferences(canvas: BrailleCanvas, frame: Frame, references: readonl
       if (row !== null && column % 4 < 2) canvas.dotBehind(column, row, 'faint');
     });
   }
-  // A name must not lie on the dashes of another line.
+  // Names are drawn after all lines, so that none covers dashes of another line.
   for (const { text, rows } of lines) label(canvas, text, rows);
 }
 
-/** The lines of theory that lie in the plot for more than a stroke. */
+/** Theoretical lines whose visible part is long enough. */
 export function seenReferences(references: readonly Reference[], frame: Frame): Reference[] {
   return references.filter((reference) => rowsOf(reference, frame).filter((row) => row !== null).length >= leastDots);
 }
@@ -138,13 +138,13 @@ function rowsOf({ value, isPerX }: Reference, { x, y, columns, rows }: Frame): (
   });
 }
 
-/** Above or below the line, as far right as no curve is in the way. */
+/** Writes a name above or below the line, as far right as no curve is in the way. */
 function label(canvas: BrailleCanvas, text: string, rows: readonly (number | null)[]): void {
   for (let column = canvas.columns - text.length; column >= 0; column--) {
     const dots = rows.slice(column * 2, (column + text.length) * 2).filter((row) => row !== null);
     if (dots.length === 0) continue;
     const [top, bottom] = [Math.min(...dots) >> 2, Math.max(...dots) >> 2];
-    // With a space before and behind it, inside the picture.
+    // Includes a space before and after it, within the picture.
     const start = Math.max(0, column - 1);
     const length = Math.min(canvas.columns, column + text.length + 1) - start;
     const row = [top - 1, bottom + 1].find((free) => canvas.isFree(start, free, length));

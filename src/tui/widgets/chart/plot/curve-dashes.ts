@@ -2,18 +2,18 @@ import type { Tone } from '../../../surface/span.js';
 import { solid } from './braille-canvas.js';
 
 /**
- * The dashes of the eight curves, as `BrailleCanvas.dash` takes them: which of eight columns of dots are drawn. They differ in how
- * long the dashes are, so that they are still told apart where a line is steep.
+ * Dash patterns of the eight curves for `BrailleCanvas.dash`: the columns of dots, out of eight, that are drawn. Their dashes
+ * differ in length, so that steep lines can be distinguished as well.
  */
 const patterns = [solid, 0x1f, 0x4f, 0x33, 0x07, 0x11, 0x5f, 0x27] as const;
 
-/** The dashes of a curve of this tone; a solid line for what is no curve. */
+/** The dashes of a curve with this tone; solid for anything else. */
 export function dashesOf(tone: Tone): number {
   const number = /^curve(\d)$/.exec(tone)?.[1];
   return number === undefined ? solid : patterns[Number(number)]!;
 }
 
-/** What stands for a line in a legend: a piece of it, and a space. `hasDashes`: as lines are drawn. */
+/** The symbol of a line in a legend: a piece of it, and a space. `hasDashes`: as for the lines. */
 export function lineSign(tone: Tone, hasDashes: boolean): string {
   if (!hasDashes) return '━ ';
   const pattern = dashesOf(tone);
@@ -21,5 +21,5 @@ export function lineSign(tone: Tone, hasDashes: boolean): string {
   return `${cells.join('')} `;
 }
 
-/** A character of a line with neither, the left, the right and both columns of dots. */
+/** Characters of a line with neither, the left, the right and both columns of dots. */
 const strokes = [' ', '⠂', '⠐', '⠒'] as const;

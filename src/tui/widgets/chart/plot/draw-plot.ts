@@ -6,7 +6,7 @@ import { dashesOf } from './curve-dashes.js';
 import type { Frame, PlotPainter } from './plot-painter.js';
 import type { Series } from '../../../state/port.js';
 
-/** The strands in a frame: bands and theory at the back, then what was smoothed, then faint lines, the others in front. */
+/** Draws the strands in a frame, from back to front: bands and theory, unsmoothed series, faint lines, other lines. */
 export function drawPlot(
   strands: readonly ChartSeries[],
   frame: Frame,
@@ -34,14 +34,14 @@ function drawBehind(strands: readonly ChartSeries[], painter: PlotPainter): void
   }
 }
 
-/** Dotted where it does not speak for all of its runs. */
+/** Draws a strand, dotted where it does not represent all of its runs. */
 function drawStrand({ line, isRising, tone, seeds }: ChartSeries, dashes: number, painter: PlotPainter): void {
   const { whole, part } = seeds === null ? { whole: line, part: null } : stretchesOf(seeds);
   painter.line(whole, { tone, isRising, dashes });
   if (part !== null) painter.line(part, { tone, isRising, dashes: dotted });
 }
 
-/** Columns of dots that dashes need to be told from others; a shorter line could fall into a gap as a whole. */
+/** Minimum number of dot columns for dashes; a shorter line could fall into a gap completely. */
 const leastDashed = 16;
 
 function isLong({ x }: Series, frame: Frame): boolean {

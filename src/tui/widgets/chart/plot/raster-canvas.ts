@@ -1,11 +1,11 @@
 import type { Raster, Rgb } from '../../../surface/span.js';
 
-/** Parts of a column of pixels in which a stroke is told from its neighbours: what makes steep lines smooth. */
+/** Subdivisions of a pixel column for the coverage of a stroke, which make steep lines smooth. */
 const parts = 4;
-/** Steps of opacity at the edge of a stroke; more are not seen, and make the picture larger to send. */
+/** Number of opacity steps at the edge of a stroke; more are not visible and make the picture larger to send. */
 const shades = 16;
 
-/** A place among the pixels, counted from the top left corner; it may lie between them and outside. */
+/** A position among the pixels, from the top left corner; it may be between pixels or outside. */
 type Point = { readonly x: number; readonly y: number };
 
 /** How a stroke looks. `width`: in pixels. `isDrawnAt`: which columns of pixels have it, for dashes. */
@@ -13,19 +13,19 @@ export type Pencil = {
   readonly colour: Rgb;
   readonly width: number;
   readonly isDrawnAt?: (x: number) => boolean;
-  /** Behind what is there already. */
+  /** Whether to draw behind the existing picture. */
   readonly isBehind?: boolean;
 };
 
 /**
- * A drawing of pixels with smooth edges, on nothing. A stroke is kept as what it covers of each part of a column, whatever the
- * number of its points, so that a million of them cost no more than a thousand.
+ * An antialiased drawing in pixels on a transparent background. A stroke is stored as its coverage of each part of a column,
+ * whatever the number of points, so a million points cost no more than a thousand.
  */
 export class RasterCanvas {
   readonly width: number;
   readonly height: number;
   readonly #pixels: Uint8Array;
-  /** How much of each pixel of one column is covered. */
+  /** Coverage of each pixel in one column. */
   readonly #cover: Float32Array;
   readonly #tops: Float32Array;
   readonly #bottoms: Float32Array;
@@ -38,7 +38,7 @@ export class RasterCanvas {
     this.#bottoms = new Float32Array(width * parts);
   }
 
-  /** With fewer colours than could be told apart, so that it has no more of them than a palette. */
+  /** Returns the picture, with few enough colours for a palette. */
   raster(): Raster {
     for (let at = 0; at < this.#pixels.length; at++) {
       const step = (at & 3) === 3 ? 17 : 5;
@@ -47,7 +47,7 @@ export class RasterCanvas {
     return { width: this.width, height: this.height, pixels: this.#pixels };
   }
 
-  /** Joins points that go to the right. NaN is a gap. `pointAt`: asked once for each, in their order. */
+  /** Joins points from left to right. NaN is a gap. `pointAt`: called once for each, in order. */
   stroke(count: number, pointAt: (index: number) => Point, pencil: Pencil): void {
     this.#tops.fill(Infinity);
     this.#bottoms.fill(-Infinity);
@@ -61,7 +61,7 @@ export class RasterCanvas {
     this.#ink(pencil);
   }
 
-  /** A disc. */
+  /** Draws a disc. */
   dot({ x, y }: Point, { colour, width }: Pencil): void {
     const radius = width / 2;
     const rows = [Math.floor(y - radius - 1), Math.ceil(y + radius + 1)] as const;
@@ -86,7 +86,7 @@ export class RasterCanvas {
     }
   }
 
-  /** What a stroke from one point to the next covers of each part of a column it goes through. */
+  /** Adds the coverage of a stroke between two points to each part of the columns it crosses. */
   #join(from: Point, to: Point, { isDrawnAt }: Pencil): void {
     const first = Math.max(0, Math.floor(from.x * parts));
     const last = Math.min(this.width * parts - 1, Math.floor(to.x * parts));
@@ -101,7 +101,7 @@ export class RasterCanvas {
     }
   }
 
-  /** The stroke with its width, as if a disc had gone along it. */
+  /** Draws the covered parts with the width of the stroke, as if a disc had moved along it. */
   #ink(pencil: Pencil): void {
     const radius = pencil.width / 2;
     const reach = Math.floor(radius * parts);
@@ -123,7 +123,7 @@ export class RasterCanvas {
     }
   }
 
-  /** From where to where a part of a column is covered, within the picture. */
+  /** Covered range of a part of a column, within the picture. */
   #covered(part: number, heights: readonly number[]): [from: number, to: number] {
     let [from, to] = [Infinity, -Infinity];
     const reach = heights.length - 1;
@@ -136,7 +136,7 @@ export class RasterCanvas {
     return [Math.max(0, from), Math.min(this.height, to)];
   }
 
-  /** One colour over another, or below it. */
+  /** Blends a colour over or behind that of a pixel. */
   #blend(pixel: number, colour: Rgb, opacity: number, isBehind = false): void {
     const own = Math.round(opacity * shades) / shades;
     if (!(own > 0)) return;

@@ -7,14 +7,14 @@ import type { Seeds } from '../chart-series.js';
 import type { Frame, PlotPainter, Stroke } from './plot-painter.js';
 import { type Pencil, RasterCanvas } from './raster-canvas.js';
 
-/** Of a band, behind the lines. */
+/** Opacity of a band behind the lines. */
 const bandOpacity = 0.22;
-/** Widths of strokes in heights of a character. */
+/** Widths of strokes relative to the height of a character. */
 const widths = { line: 0.11, faint: 0.07, reference: 0.06 };
-/** Which of eight columns of dots a line of theory has. */
+/** Dashes of theoretical lines: the drawn columns of dots out of eight. */
 const referenceDashes = 0x33;
 
-/** Draws a plot for characters of so many pixels, at the places where dots of characters would be. */
+/** Draws a plot for characters of the given pixel size, at the positions of the dots of characters. */
 export function drawRaster(
   frame: Frame,
   cell: PixelSize,
@@ -26,7 +26,7 @@ export function drawRaster(
   return canvas.raster();
 }
 
-/** Paints with pixels. Marks and names are left to characters, which lie over the picture. */
+/** Paints with pixels. Marks and names are left to characters, which are drawn over the picture. */
 class RasterPainter implements PlotPainter {
   readonly #canvas: RasterCanvas;
   readonly #frame: Frame;
@@ -37,7 +37,7 @@ class RasterPainter implements PlotPainter {
 
   constructor(canvas: RasterCanvas, frame: Frame, cell: PixelSize, ink: (tone: Tone) => Rgb) {
     [this.#canvas, this.#frame, this.#cell, this.#ink] = [canvas, frame, cell, ink];
-    // From the middle of the first dot of a character to that of the last: where the axes have their marks.
+    // The range is from the middle of the first dot of a character to that of the last, where the axes have their marks.
     this.#across = new Ruler(frame.x, canvas.width - cell.width / 2);
     this.#up = new Ruler(frame.y, canvas.height - cell.height / 4);
   }
@@ -65,7 +65,7 @@ class RasterPainter implements PlotPainter {
   }
 
   raise(): void {
-    // What is painted later lies before what was painted earlier in any case.
+    // Later operations draw over earlier ones anyway.
   }
 
   line({ x, y }: Series, { tone, isRising, dashes }: Stroke): void {
