@@ -12,6 +12,9 @@ import { addOptions, addVerb, parted, takenBy, type Verb } from './verb.js';
 import { launchOptions } from './verb-options.js';
 import { verbs } from './verb-table.js';
 
+/** The hosts that `--host` names; empty: this machine. */
+let hosts: readonly Host[] = [];
+
 const program = new Command('memrl-tui')
   .description('Turns a sweep file into training runs, keeps them alive, and shows them.')
   .version(packageJson.version)
@@ -48,7 +51,6 @@ process.on('uncaughtException', (error) => {
   if (process.listenerCount('uncaughtException') === 1) process.exit(told(error));
 });
 
-let hosts: readonly Host[] = [];
 try {
   await begin();
 } catch (error) {
