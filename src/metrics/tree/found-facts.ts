@@ -1,0 +1,180 @@
+import { readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Parameters } from '../../base/scalar.js';
+import { parseJsonLine } from '../../contract/json-line.js';
+import { statRegular, textOrNull } from '../../files/regular-file.js';
+import { redactedParameters, redactShapes } from '../../text/redaction.js';
+import { type EventFacts, readEventFacts } from '../formats/event-facts.js';
+import { tfevents } from '../formats/tfevents.js';
+import { partOfDatabase, runsOfDatabase, trackio } from '../formats/trackio.js';
+import { readWandbFacts } from '../formats/wandb-facts.js';
+import { RunFolders } from '../run-folders.js';
+import type { FoundRun } from './find-runs.js';
+import { parametersInArguments, parametersOf, recordOf, scalarOf, settingsIn } from './setting-files.js';
+
+/**
+ * What the files of a run say of it beside its metrics. `name`, `group`: as its writer calls the run, and the project or experiment
+ * it is of; null: it does not say. `state` null: nothing says whether, or how, it ended. Times: Unix ms.
+ */
+export type FoundFacts = {
+  readonly parameters: Parameters;
+  readonly name: string | null;
+  readonly group: string | null;
+  readonly state: 'running' | 'done' | 'failed' | 'killed' | null;
+  readonly reason: string | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+};
+
+const unknown: FoundFacts = {
+  ...{ parameters: {}, name: null, group: null, state: null, reason: null, startedAt: null, endedAt: null },
+};
+
+/** Reads the files of a run of another program than this one. Never throws; a file that cannot be read says nothing. */
+export function readFoundFacts(run: FoundRun): FoundFacts {
+  const said = readers[run.kind]?.(run.directory) ?? {};
+  const facts = { ...unknown, ...said };
+  const isSaid = Object.keys(facts.parameters).length > 0;
+  const parameters = isSaid ? facts.parameters : parametersIn(run.directory);
+  return { ...facts, parameters: redactedParameters(parameters, redactShapes) };
+}
+
+const readers: Readonly<Record<string, (directory: string) => Partial<FoundFacts>>> = {
+  Hydra: (directory) => ({ parameters: hydraParameters(join(directory, '.hydra')) }),
+  MLflow: mlflowFacts,
+  'W&B': wandbFacts,
+  [trackio.name]: trackioFacts,
+};
+
+/** Names of files in which programs write their settings, the likely first. */
+const settingFiles = [
+  ...['hparams', 'args', 'params', 'hyperparameters', 'hyperparams', 'flags', 'config'].flatMap((name) =>
+    ['json', 'yaml', 'yml'].map((ending) => `${name}.${ending}`),
+  ),
+  ...['params/agent.yaml', 'run_config.yaml', 'train_config.json', 'training_config.json', 'cfg.yaml'],
+];
+
+function parametersIn(directory: string): Parameters {
+  // A model's own file has what it is made of, not how it was trained.
+  const all = settingFiles
+    .map((name) => settingsIn(join(directory, name)))
+    .filter((settings) => settings !== null && !('transformers_version' in settings));
+  if (all.length > 0)
+    return Object.fromEntries(all.toReversed().flatMap((settings) => Object.entries(parametersOf(settings!))));
+  return parametersInEvents(directory);
+}
+
+/** Event files whose beginnings are read: `add_hparams` writes a further one. */
+const MOST_EVENT_FILES = 8;
+const MOST_FOLDERS = 16;
+
+/** The settings in event files: TensorBoard's plugin, the table of CleanRL, the arguments of Hugging Face's Trainer. */
+function parametersInEvents(directory: string): Parameters {
+  const folders = new RunFolders(directory, MOST_FOLDERS);
+  folders.look();
+  const events = folders.files.filter(({ name }) => tfevents.isNamed!(name)).slice(0, MOST_EVENT_FILES);
+  const parameters: Parameters = {};
+  for (const { path } of events) Object.assign(parameters, parametersInFacts(readEventFacts(path)));
+  return parameters;
+}
+
+function parametersInFacts({ hparams, texts }: EventFacts): Parameters {
+  const table = (texts['hyperparameters'] ?? texts['hparams'] ?? '').matchAll(/^\|([^|\n]+)\|([^|\n]*)\|$/gm);
+  const rows = [...table].map(([, key, value]) => [key!.trim(), scalarOf(value!)] as const);
+  const named = rows.filter(([key]) => !/^(param|key|name|-*)$/.test(key));
+  const settings = texts['args'] === undefined ? null : parseJsonLine(texts['args']);
+  return { ...parametersOf(settings ?? {}), ...Object.fromEntries(named), ...hparams };
+}
+
+function hydraParameters(folder: string): Parameters {
+  const config = settingsIn(join(folder, 'config.yaml')) ?? {};
+  const overrides = (textOrNull(join(folder, 'overrides.yaml'), 1 << 16) ?? '').split('\n');
+  const words = overrides.map((line) => line.replace(/^- *['"]?[+~]*/, '').replace(/['"]$/, ''));
+  // The composed configuration has the values as the program saw them.
+  return { ...parametersInArguments(words), ...parametersOf(config) };
+}
+
+const mlflowStates: Readonly<Record<string, FoundFacts['state']>> = { 1: 'running', 3: 'done', 4: 'failed', 5: 'killed' };
+/** Parameters of one run that are read. */
+const MOST_PARAMETERS = 500;
+
+function mlflowFacts(directory: string): Partial<FoundFacts> {
+  const meta = settingsIn(join(directory, 'meta.yaml')) ?? {};
+  const experiment = settingsIn(join(dirname(directory), 'meta.yaml'));
+  const state = mlflowStates[String(meta['status'])] ?? null;
+  const time = (key: string) => (typeof meta[key] === 'number' ? meta[key] : null);
+  return {
+    parameters: mlflowParameters(join(directory, 'params'), ''),
+    ...{ name: textOf(meta['run_name']), group: textOf(experiment?.['name']), state },
+    reason: state === 'failed' ? 'MLflow says that it failed' : null,
+    ...{ startedAt: time('start_time'), endedAt: time('end_time') },
+  };
+}
+
+/** A file for each, the value as its text; a name with a slash is a folder. */
+function mlflowParameters(folder: string, prefix: string): Parameters {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true }).slice(0, MOST_PARAMETERS);
+    const all = entries.map((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && prefix.length < 64) return mlflowParameters(path, `${prefix}${entry.name}/`);
+      const text = textOrNull(path, 1 << 16);
+      return text === null ? {} : { [prefix + entry.name]: scalarOf(text) };
+    });
+    return Object.assign({}, ...all) as Parameters;
+  } catch {
+    return {};
+  }
+}
+
+function wandbFacts(directory: string): Partial<FoundFacts> {
+  const file = readdirSync(directory).find((name) => /^run-.*\.wandb$/.test(name));
+  const facts = file === undefined ? null : readWandbFacts(join(directory, file));
+  const written = settingsIn(join(directory, 'files/config.yaml')) ?? {};
+  const valued = Object.entries(written).flatMap(([key, value]) => {
+    const held = recordOf(value);
+    return held !== null && 'value' in held ? [[key, held['value']] as const] : [];
+  });
+  const all = { ...Object.fromEntries(valued), ...facts?.config };
+  const config = Object.fromEntries(Object.entries(all).filter(([key]) => key !== '_wandb' && key !== 'wandb_version'));
+  const args = settingsIn(join(directory, 'files/wandb-metadata.json'))?.['args'];
+  const typed = Array.isArray(args) ? parametersInArguments(args.map(String)) : {};
+  const { name = null, project = null, group = null, exitCode = null } = facts ?? {};
+  return {
+    parameters: Object.keys(config).length > 0 ? parametersOf(config) : typed,
+    ...{ name, group: group ?? project },
+    state: exitCode === null ? null : exitCode === 0 ? 'done' : 'failed',
+    reason: exitCode === null || exitCode === 0 ? null : `exit code ${exitCode}`,
+  };
+}
+
+function trackioFacts(directory: string): Partial<FoundFacts> {
+  const part = partOfDatabase(directory);
+  if (part === null) return {};
+  const config = configsOf(part.database).get(part.run) ?? null;
+  const settings = (config === null ? null : parseJsonLine(config)) ?? {};
+  const created = Date.parse(String(settings['_Created']));
+  const own = Object.entries(settings).filter(([key]) => !key.startsWith('_'));
+  return {
+    parameters: parametersOf(Object.fromEntries(own)),
+    ...{ name: part.run, group: basename(part.database).replace(/\.\w+$/, '') },
+    startedAt: Number.isNaN(created) ? null : created,
+  };
+}
+
+/** Of the database that was asked for last: all of its runs are asked for one after the other. */
+let known: { readonly seen: string; readonly configs: ReadonlyMap<string, string | null> } | null = null;
+
+function configsOf(database: string): ReadonlyMap<string, string | null> {
+  const stats = [database, `${database}-wal`].map((path) => statRegular(path));
+  const seen = database + stats.map((each) => (each.kind === 'file' ? `${each.stat.size} ${each.stat.mtimeMs}` : '')).join();
+  if (known?.seen !== seen) {
+    const runs = runsOfDatabase(database) ?? [];
+    known = { seen, configs: new Map(runs.map(({ run, config }) => [run, config])) };
+  }
+  return known.configs;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
