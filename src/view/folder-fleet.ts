@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { groupBy } from '../base/group-by.js';
 import type { Ack, Fleet, FleetStatus, RunSummary, SweepSummary } from '../client/fleet.js';
@@ -162,7 +161,7 @@ export class FolderFleet implements FleetLike {
     const choice = metricsToShow(this.#outlines.get(sweep) ?? nothingSaid, head.group);
     const marks = this.#marks.get(sweep);
     const look = (metrics: NonNullable<ViewedRun['metrics']>) =>
-      marks?.take({ name: head.id, group: head.group, state: run.stateAt(this.#now()) }, metrics);
+      marks?.take({ name: head.name, group: head.group, state: run.stateAt(this.#now()) }, metrics);
     while (run.read(choice, this.#now(), look)) await this.#pause();
     await this.#pause();
     if (performance.now() - this.#publishedAt > PUBLISH_MS) this.#publish();
@@ -210,7 +209,7 @@ export class FolderFleet implements FleetLike {
       const key = `${sweep}/${head.group}`;
       const ofGroup = marks.get(key) ?? this.#marks.get(sweep)!.in(head.group);
       marks.set(key, ofGroup);
-      const mark = ofGroup.get(head.id);
+      const mark = ofGroup.get(head.name);
       const made = `${run.revision} ${run.stateAt(now)} ${sweep} ${mark?.word}`;
       const known = this.#rows.get(run);
       const isSame = known?.made === made && known.head === head;
@@ -237,8 +236,9 @@ export class FolderFleet implements FleetLike {
   }
 }
 
-function ownHead({ own, found }: ViewedRun): RowHead {
-  return { ...own!, id: basename(found.directory) };
+function ownHead({ own }: ViewedRun): RowHead {
+  const { name, group, subgroup, parameters } = own!;
+  return { name, group, subgroup, parameters };
 }
 
 function outlineOf(run: ViewedRun): SweepOutline {

@@ -8,9 +8,8 @@ import { toldValues, varyingNames } from '../spec/expand/run-name.js';
 import { folderText } from '../text/romanized.js';
 import { isOnlyWords, nameWords } from './name-words.js';
 
-/** What a row says of a run, beside its metrics. `id`: from its place, whatever else is found out of it. */
+/** What a row says of a run, beside its metrics. `name`: of no other run below the same path. */
 export type RowHead = {
-  readonly id: string;
   readonly name: string;
   readonly group: string;
   readonly subgroup: string | null;
@@ -75,10 +74,10 @@ function headsOf(members: readonly (Placed & { readonly of: Known })[]): [Known,
   const titles = parameters.map((each) => toldValues(settings, each).join('_'));
   const hasSeeds = new Set(titles).size < titles.length;
   return members.map(({ of, run, facts, group, place }, index) => {
-    const id = nameText(run.place) || 'run';
+    const folder = nameText(run.place) || 'run';
     const name = isTold ? named[index]! : (facts.name ?? place) || basename(run.directory);
     const subgroup = hasSeeds && titles[index] !== '' && titles[index]!.length <= LONGEST ? titles[index]! : null;
-    return [of, { id, name: nameText(name) || id, group, subgroup, parameters: parameters[index]! }];
+    return [of, { name: nameText(name) || folder, group, subgroup, parameters: parameters[index]! }];
   });
 }
 
@@ -102,16 +101,15 @@ function nameText(text: string): string {
   return safe.length <= 200 ? safe : `${safe.slice(0, 90)}-${safe.slice(-90)}`;
 }
 
-/** Places that are written alike are told apart by a number, runs of several groups that have one name by their groups. */
+/** Runs of several groups that have one name are told apart by their groups, others by a number. */
 function distinct(heads: readonly RowHead[]): RowHead[] {
   const groups = groupBy(heads, ({ name }) => name);
   const named = heads.map((head) => {
     const isShared = new Set(groups.get(head.name)!.map(({ group }) => group)).size > 1;
     return isShared ? { ...head, name: nameText(`${head.group}_${head.name}`) } : head;
   });
-  const ids = numbered(named.map(({ id }) => id));
   const names = numbered(named.map(({ name }) => name));
-  return named.map((head, index) => ({ ...head, id: ids[index]!, name: names[index]! }));
+  return named.map((head, index) => ({ ...head, name: names[index]! }));
 }
 
 /** The texts, of which those that were there before have a number behind them. */

@@ -129,7 +129,7 @@ export class ViewedRun {
     const state = this.stateAt(now);
     const isUp = state === 'running';
     return {
-      ...{ id: RunId.parse(`${sweep}/${head.id}`), sweep, group: head.group, subgroup: head.subgroup, name: head.name },
+      ...{ id: RunId.parse(`${sweep}/${head.name}`), sweep, group: head.group, subgroup: head.subgroup, name: head.name },
       ...{ directory: this.found.directory, parameters: head.parameters, argv: [...this.#argv] },
       ...{ state, reason: state === 'failed' ? (this.#facts.reason ?? this.#failure) : null, attempt: this.#attempt },
       exit: state === 'failed' ? { class: 'failed', code: null, signal: null } : null,

@@ -9,6 +9,7 @@ import { supervisedRuns } from '../print-report.js';
 import { runValueOf } from '../run-value.js';
 import { sweepDirectory } from '../sweep-directory.js';
 import { printData, remark } from '../terminal.js';
+import { foundRuns, viewedPaths } from '../viewed-paths.js';
 
 type ExportFormat = TextFormat | 'parquet';
 
@@ -26,12 +27,14 @@ const BATCH = 1 << 16;
  * `memrl-tui export SWEEP`: its runs as a table for other programs. Works without a supervisor, which only knows the states better.
  */
 export async function exportSweep([name]: readonly string[], options: ExportOptions): Promise<number> {
-  const directory = sweepDirectory(runsDirectory(options.runs), name!);
+  const [viewed] = viewedPaths([name!], options).paths;
+  const directory = viewed?.path ?? sweepDirectory(runsDirectory(options.runs), name!);
   if (options.metrics === 'all' && options.value !== undefined)
     throw new UserError('--metrics all has every value.', 'Leave out --value.');
   const metrics = options.metrics === 'all' ? 'all' : runValueOf(options.value, name!, options);
-  const known = statesOf(await supervisedRuns(runsDirectory(options.runs), name!));
-  const sweep = { name: name!, directory, known };
+  const known = statesOf(viewed === undefined ? await supervisedRuns(runsDirectory(options.runs), name!) : []);
+  const found = viewed === undefined ? undefined : await foundRuns([viewed]);
+  const sweep = { name: viewed?.label ?? name!, directory, known, found };
   const format = options.format ?? formatOf(options.output);
   if (format === 'parquet') return toParquet(sweep, metrics, options);
   const lines = exportLines(sweep, format, metrics);

@@ -1,0 +1,71 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { openWindow, runFiles } from '../../tui/app/open-window.js';
+import type { RunFilesPort } from '../../tui/state/port.js';
+import { foundLog } from '../../logs/found-log.js';
+import { fileSource, lastLines } from '../../logs/log-source.js';
+import { FolderFleet } from '../../view/folder-fleet.js';
+import { outputWidth, hasColour, hasScreen, print, remark } from '../terminal.js';
+import type { LaunchOptions } from '../options.js';
+import { runTable } from '../show/run-table.js';
+import { noRuns, ownRunsAt, reportedRuns, requiredPaths } from '../viewed-paths.js';
+import { sweepSummary, windowSurroundings } from '../watch.js';
+
+/**
+ * `memrl-tui view PATH…`: the control window on runs of any program, read-only and without a supervisor. A path that is a runs
+ * directory of this user, or a sweep in one, is attached to.
+ */
+export async function view(words: readonly string[], options: LaunchOptions): Promise<number> {
+  const paths = requiredPaths(words);
+  const own = paths.length === 1 ? ownRunsAt(paths[0]!.path) : null;
+  if (own !== null) {
+    const { attach } = await import('./attach.js');
+    return attach(own.sweep === null ? [] : [own.sweep], { ...options, runs: own.runs });
+  }
+  const fleet = new FolderFleet(paths);
+  try {
+    await fleet.find();
+    if (fleet.runs.size === 0) throw noRuns(paths);
+    return await (hasScreen() && options.plain !== true ? show(fleet, options) : tell(fleet));
+  } finally {
+    fleet.close();
+  }
+}
+
+async function show(fleet: FolderFleet, options: LaunchOptions): Promise<number> {
+  let problem: unknown = null;
+  const [first] = fleet.sweeps.keys();
+  const following = () => {
+    fleet
+      .read()
+      .then(() => fleet.follow())
+      .catch((error: unknown) => (problem = error));
+  };
+  await openWindow({
+    ...windowSurroundings(options),
+    ...{ fleet, files: viewedFiles, onReady: following },
+    summary: (sweep) =>
+      sweepSummary(({ readReport }) => {
+        const place = { directory: fleet.sweeps.get(sweep)?.directory ?? '.', found: reportedRuns(fleet, [sweep]) };
+        return readReport(sweep, { ...options, ...place }, { pause: () => turn() });
+      }),
+    ...(fleet.sweeps.size === 1 ? { sweep: first! } : {}),
+  });
+  if (problem !== null) throw problem;
+  return 0;
+}
+
+/** Without a screen: the table that `ls` prints. */
+async function tell(fleet: FolderFleet): Promise<number> {
+  await fleet.read();
+  const look = { sweeps: fleet.sweeps, width: outputWidth(Infinity), now: Date.now(), colour: hasColour() };
+  print(runTable([...fleet.runs.values()], look));
+  if (fleet.status.problem !== null) remark(fleet.status.problem);
+  return 0;
+}
+
+/** The log of a run has whatever name its program gave it. */
+const viewedFiles: RunFilesPort = {
+  ...runFiles,
+  logTail: (directory, count) => lastLines(foundLog(directory), count),
+  openLog: (directory) => fileSource(foundLog(directory)),
+};
