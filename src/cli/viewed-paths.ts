@@ -37,7 +37,9 @@ export function requiredPaths(words: readonly string[]): readonly ViewedPath[] {
   const wrong = words.find((word) => word.trim() === '' || !canBeViewed(word));
   if (wrong === undefined) return labelled(words);
   throw new UserError(
-    existsSync(wrong) ? `${wrong} is neither a folder nor a trackio database.` : `There is no ${wrong || 'path of no name'}.`,
+    existsSync(wrong)
+      ? `${wrong} is neither a folder nor a trackio database.`
+      : `There is no ${wrong || 'path of no name'}.`,
     'Name folders in which programs have written metrics: `memrl-tui view runs/ lightning_logs/ mlruns/`.',
   );
 }
@@ -69,7 +71,8 @@ function labelled(words: readonly string[]): ViewedPath[] {
 export function ownRunsAt(path: string): { readonly runs: string; readonly sweep: string | null } | null {
   if (isOwnRunsDirectory(path)) return { runs: path, sweep: null };
   const around = dirname(path);
-  const isSweep = isOwnRunsDirectory(around) && Name.safeParse(basename(path)).success && !basename(path).startsWith('.');
+  const isSweep =
+    isOwnRunsDirectory(around) && Name.safeParse(basename(path)).success && !basename(path).startsWith('.');
   return isSweep ? { runs: around, sweep: basename(path) } : null;
 }
 

@@ -66,7 +66,8 @@ export async function buildReport(
 ): Promise<Report> {
   const directory = resolve(sweepDirectory);
   const runs = found === undefined ? await runsOf(directory, known, pause) : [...found];
-  if (runs.length === 0) throw new UserError(`${directory} holds no runs.`, 'Name a folder in which programs have written metrics.');
+  if (runs.length === 0)
+    throw new UserError(`${directory} holds no runs.`, 'Name a folder in which programs have written metrics.');
   const outline = readOutline(directory);
   const groups = inFileOrder(
     grouped(runs, ({ group }) => group),

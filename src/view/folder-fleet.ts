@@ -30,10 +30,12 @@ const SEARCH_SHARE = 0.05;
 const nothingSaid: SweepOutline = { groups: [], metrics: { show: [], x: null }, objective: null, judgedBy: [] };
 
 /** Verbs are for runs that a supervisor has started. */
+export const readOnly =
+  'These files are only viewed: no supervisor started what writes them, so nothing can be done to it here.';
 const refusal: Ack = {
   ok: false,
-  message: 'nothing was done: these files are only viewed, and no supervisor runs what wrote them',
-  fix: 'Runs that memrl-tui starts can be killed, resumed and extended: launch a sweep file, or a command with `memrl-tui grid`.',
+  message: readOnly,
+  fix: 'Launch a sweep file, or commands with `memrl-tui grid`: those runs can be killed, resumed and extended.',
 };
 
 /**
@@ -82,6 +84,7 @@ export class FolderFleet implements FleetLike {
       settled: [...this.#runs.values()].every(({ state }) => state !== 'running'),
       ...{ recalled: this.#isRecalled, unread, cpu: { slots: 0, busy: 0 }, gpus: [] },
       problem: this.#notes.length === 0 ? null : this.#notes.join('; '),
+      readOnly,
     };
   }
 
@@ -141,15 +144,25 @@ export class FolderFleet implements FleetLike {
     while (!this.#isClosed) {
       await this.#sleep(LOOK_MS);
       if (this.#isClosed) return;
-      if (this.#now() >= searchAt) {
-        const begun = performance.now();
-        await this.find();
-        searchAt = this.#now() + Math.max(SEARCH_MS, (performance.now() - begun) / SEARCH_SHARE);
-        for (const place of this.#places) if (place.run.hasGrown() || !place.run.isRead) await this.#readOne(place);
+      if (this.#now() < searchAt) {
+        await this.#readSome(({ metrics }) => metrics !== null);
+        continue;
       }
-      for (const place of this.#places) if (place.run.metrics !== null) await this.#readOne(place);
-      this.#publish();
+      const begun = performance.now();
+      await this.look();
+      searchAt = this.#now() + Math.max(SEARCH_MS, (performance.now() - begun) / SEARCH_SHARE);
     }
+  }
+
+  /** Takes in all that has come since the last look: runs, and what known runs have written. */
+  async look(): Promise<void> {
+    await this.find();
+    await this.#readSome((run) => run.metrics !== null || !run.isRead || run.hasGrown());
+  }
+
+  async #readSome(isWanted: (run: ViewedRun) => boolean): Promise<void> {
+    for (const place of this.#places) if (isWanted(place.run)) await this.#readOne(place);
+    this.#publish();
   }
 
   close(): void {

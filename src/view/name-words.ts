@@ -8,7 +8,8 @@ import { scalarOf } from '../metrics/tree/setting-files.js';
 export type NameWords = { readonly parameters: Parameters; readonly rest: string };
 
 /** Words that number runs, or versions of anything, and are no parameters. */
-const counts = /^(v|version|run|runs|trial|job|exp|experiment|attempt|try|worker|part|ckpt|checkpoint|step|epoch|iter|no|nr)$/i;
+const counts =
+  /^(v|version|run|runs|trial|job|exp|experiment|attempt|try|worker|part|ckpt|checkpoint|step|epoch|iter|no|nr)$/i;
 /** Words that stand before a number with a `_` or a blank in between: any other word may be a name with a number. */
 const usual =
   /^(s|seed|lr|bs|batch|wd|gamma|lambda|lam|beta|beta1|beta2|alpha|eps|epsilon|clip|ent|kl|tau|temp|dropout|layers|depth|width|dim|hidden|rank|heads|n|k|N|epochs|steps|warmup|momentum|noise|size)$/;

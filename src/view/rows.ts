@@ -20,6 +20,8 @@ type Known = { readonly run: FoundRun; readonly facts: FoundFacts };
 /** `place`: without what is below it where no other run is, and without its group. */
 type Placed = Known & { readonly group: string; readonly place: string };
 
+/** Parameter that stands for the words in the names of folders that are none. */
+const VARIANT = 'variant';
 /** Longest name of a run, of its parameters; a longer one tells a person less than the folder's. */
 const LONGEST = 80;
 
@@ -69,9 +71,9 @@ function headsOf(members: readonly (Placed & { readonly of: Known })[]): [Known,
   const varying = varyingNames(parameters.map((each) => ({ parameters: each })));
   const settings = varying.filter((name) => !namesRepetition(name));
   const told = [...settings, ...varying.filter(isSeedName)];
-  const named = parameters.map((each) => toldValues(told, each).join('_'));
+  const named = parameters.map((each) => nameOf(told, each));
   const isTold = named.every((name) => name !== '' && name.length <= LONGEST) && new Set(named).size === named.length;
-  const titles = parameters.map((each) => toldValues(settings, each).join('_'));
+  const titles = parameters.map((each) => nameOf(settings, each));
   const hasSeeds = new Set(titles).size < titles.length;
   return members.map(({ of, run, facts, group, place }, index) => {
     const folder = nameText(run.place) || 'run';
@@ -79,6 +81,13 @@ function headsOf(members: readonly (Placed & { readonly of: Known })[]): [Known,
     const subgroup = hasSeeds && titles[index] !== '' && titles[index]!.length <= LONGEST ? titles[index]! : null;
     return [of, { name: nameText(name) || folder, group, subgroup, parameters: parameters[index]! }];
   });
+}
+
+/** What these parameters of a run are in its name; a word of the folder's name as it is. */
+function nameOf(names: readonly string[], parameters: Parameters): string {
+  const word = names.includes(VARIANT) ? parameters[VARIANT] : undefined;
+  const others = names.filter((name) => name !== VARIANT);
+  return [...(typeof word === 'string' ? [folderText(word)] : []), ...toldValues(others, parameters)].join('_');
 }
 
 /** The parameters of each run of a group: those in its files, and those in names where the files tell no two runs apart. */
@@ -91,7 +100,7 @@ function parametersOf(members: readonly Placed[]): Parameters[] {
   // A word that several runs share, and others do not, is what they are.
   const isVariant = rests.size > 1 && rests.size < members.length;
   return words.map(({ parameters, rest }, index) => {
-    return { ...(isVariant ? { variant: rest } : {}), ...parameters, ...known[index]! };
+    return { ...(isVariant ? { [VARIANT]: rest } : {}), ...parameters, ...known[index]! };
   });
 }
 

@@ -129,7 +129,13 @@ export class ViewedRun {
     const state = this.stateAt(now);
     const isUp = state === 'running';
     return {
-      ...{ id: RunId.parse(`${sweep}/${head.name}`), sweep, group: head.group, subgroup: head.subgroup, name: head.name },
+      ...{
+        id: RunId.parse(`${sweep}/${head.name}`),
+        sweep,
+        group: head.group,
+        subgroup: head.subgroup,
+        name: head.name,
+      },
       ...{ directory: this.found.directory, parameters: head.parameters, argv: [...this.#argv] },
       ...{ state, reason: state === 'failed' ? (this.#facts.reason ?? this.#failure) : null, attempt: this.#attempt },
       exit: state === 'failed' ? { class: 'failed', code: null, signal: null } : null,
@@ -149,7 +155,12 @@ export class ViewedRun {
     const standing = standingAmong(inMetricOrder(metrics.keys(), choice), choice, new Set(counting));
     const last = metrics.last();
     const share = last[DONE_SHARE] ?? metrics.progress?.share ?? null;
-    this.#vitals = { metrics: last, counting, spark: standing === null ? [] : metrics.spark(standing), progress: share };
+    this.#vitals = {
+      metrics: last,
+      counting,
+      spark: standing === null ? [] : metrics.spark(standing),
+      progress: share,
+    };
     this.#written = metrics.written;
     this.#warning = metrics.obstacle;
     this.#failure = this.#facts.state === null ? failureIn(foundLog(this.found.directory)) : null;

@@ -20,20 +20,20 @@ export async function ls(words: readonly string[], options: LsOptions): Promise<
 }
 
 function show(fleet: Pick<Fleet, 'runs' | 'sweeps' | 'status'>, words: readonly string[], options: LsOptions): number {
-    const all = [...fleet.runs.values()];
-    const now = Date.now();
-    const runs = runsChosenBy(words, all, now);
-    if (options.json === true) {
-      printJson(runs.map(runStatus));
-      return 0;
-    }
-    const { columns } = options;
-    const look = { sweeps: fleet.sweeps, width: outputWidth(Infinity), now, colour: hasColour() };
-    print(runTable(runs, columns === undefined ? look : { ...look, columns }));
-    if (runs.length > 0) strangersAmong(columns ?? [], runs).forEach(remark);
-    if (fleet.status.problem !== null) remark(fleet.status.problem);
-    if (runs.length === 0) remark(all.length === 0 ? 'There are no runs here.' : `None of ${all.length} runs matches.`);
+  const all = [...fleet.runs.values()];
+  const now = Date.now();
+  const runs = runsChosenBy(words, all, now);
+  if (options.json === true) {
+    printJson(runs.map(runStatus));
     return 0;
+  }
+  const { columns } = options;
+  const look = { sweeps: fleet.sweeps, width: outputWidth(Infinity), now, colour: hasColour() };
+  print(runTable(runs, columns === undefined ? look : { ...look, columns }));
+  if (runs.length > 0) strangersAmong(columns ?? [], runs).forEach(remark);
+  if (fleet.status.problem !== null) remark(fleet.status.problem);
+  if (runs.length === 0) remark(all.length === 0 ? 'There are no runs here.' : `None of ${all.length} runs matches.`);
+  return 0;
 }
 
 /** Notes on columns that no run has a value for. */

@@ -3,7 +3,11 @@ import { openWindow, runFiles } from '../../tui/app/open-window.js';
 import type { RunFilesPort } from '../../tui/state/port.js';
 import { foundLog } from '../../logs/found-log.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
-import { FolderFleet } from '../../view/folder-fleet.js';
+import { UserError } from '../../base/user-error.js';
+import { shellQuote } from '../../text/shell-words.js';
+import type { EditorPort } from '../../tui/state/editor-port.js';
+import { openShell } from '../editor/terminal-editor.js';
+import { FolderFleet, readOnly } from '../../view/folder-fleet.js';
 import { outputWidth, hasColour, hasScreen, print, remark } from '../terminal.js';
 import type { LaunchOptions } from '../options.js';
 import { runTable } from '../show/run-table.js';
@@ -42,7 +46,7 @@ async function show(fleet: FolderFleet, options: LaunchOptions): Promise<number>
   };
   await openWindow({
     ...windowSurroundings(options),
-    ...{ fleet, files: viewedFiles, onReady: following },
+    ...{ fleet, files: viewedFiles, desk: viewingDesk, onReady: following },
     summary: (sweep) =>
       sweepSummary(({ readReport }) => {
         const place = { directory: fleet.sweeps.get(sweep)?.directory ?? '.', found: reportedRuns(fleet, [sweep]) };
@@ -61,6 +65,21 @@ async function tell(fleet: FolderFleet): Promise<number> {
   print(runTable([...fleet.runs.values()], look));
   if (fleet.status.problem !== null) remark(fleet.status.problem);
   return 0;
+}
+
+/** A shell beside the files; there is no sweep file that could be edited. */
+const viewingDesk: EditorPort = {
+  commandOf: ({ argv }) => {
+    if (argv.length > 0) return shellQuote(argv);
+    throw new UserError('Its files do not say with which command it was started.', 'Enter shows its parameters.');
+  },
+  openShell: (directory) => openShell(directory, process.env),
+  ...{ extend: refuseEdit, clone: refuseEdit, edit: refuseEdit, submit: refuseEdit },
+  ...{ ownFile: refuseEdit, writeOwnFile: refuseEdit },
+};
+
+function refuseEdit(): never {
+  throw new UserError(readOnly, 'Write a sweep file with `memrl-tui init -- COMMAND…`, and launch it.');
 }
 
 /** The log of a run has whatever name its program gave it. */

@@ -52,11 +52,13 @@ function takeValue(bytes: Buffer, range: Range, facts: Writable): void {
   if (plugin === undefined) return;
   const [name] = partsOf(bytes, plugin, metadata.name);
   const pluginName = name === undefined ? '' : bytes.toString('utf8', ...name);
-  if (pluginName === 'hparams') for (const part of partsOf(bytes, plugin, metadata.content)) takeHparams(bytes, part, facts);
+  if (pluginName === 'hparams')
+    for (const part of partsOf(bytes, plugin, metadata.content)) takeHparams(bytes, part, facts);
   if (pluginName !== 'text') return;
   const [tensor] = partsOf(bytes, range, value.tensor);
   const [text] = tensor === undefined ? [] : partsOf(bytes, tensor, TENSOR_TEXT);
-  if (text !== undefined) facts.texts[textOf(value.tag).replace(/\/text_summary$/, '')] = bytes.toString('utf8', ...text);
+  if (text !== undefined)
+    facts.texts[textOf(value.tag).replace(/\/text_summary$/, '')] = bytes.toString('utf8', ...text);
 }
 
 function takeHparams(bytes: Buffer, range: Range, facts: Writable): void {

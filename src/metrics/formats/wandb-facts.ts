@@ -57,7 +57,8 @@ function take(bytes: Buffer, facts: Writable): void {
 function takeRun(bytes: Buffer, [from, to]: readonly [number, number], facts: Writable): void {
   const fields = new Fields().walk(bytes, from, to);
   while (fields.next()) {
-    if (fields.is(run.config, wire.bytes)) Object.assign(facts.config, itemsIn(bytes, fields.start, fields.end, UPDATE));
+    if (fields.is(run.config, wire.bytes))
+      Object.assign(facts.config, itemsIn(bytes, fields.start, fields.end, UPDATE));
     else if (fields.is(run.name, wire.bytes)) facts.name = fields.text || null;
     else if (fields.is(run.project, wire.bytes)) facts.project = fields.text || null;
     else if (fields.is(run.group, wire.bytes)) facts.group = fields.text || null;

@@ -9,12 +9,23 @@ import { isPartName, runKinds } from './run-kinds.js';
 
 /**
  * A run that was found. `directory`: what stands for it wherever a run's directory is asked for; `FILES_ALONE` and `databaseRun`
- * make paths of runs that are no folder. `place`: the same as seen from the root, without such an ending.
+ * make paths of runs that are no folder. `place`: the same as seen from the root, without such an ending. `files`, `folders`: names
+ * of what lies in its folder; `folders` are none of a run that has the files alone.
  */
-export type FoundRun = { readonly directory: string; readonly place: string; readonly kind: string };
+export type FoundRun = {
+  readonly directory: string;
+  readonly place: string;
+  readonly kind: string;
+  readonly files: readonly string[];
+  readonly folders: readonly string[];
+};
 
 /** `notes`: what was not looked at and why, in words. */
-export type FoundRuns = { readonly runs: readonly FoundRun[]; readonly folders: number; readonly notes: readonly string[] };
+export type FoundRuns = {
+  readonly runs: readonly FoundRun[];
+  readonly folders: number;
+  readonly notes: readonly string[];
+};
 
 /** Bounds of one search. */
 const bounds = { folders: 50_000, runs: 20_000, depth: 16, files: 100_000, filesOfFolder: 24 };
@@ -68,7 +79,7 @@ export class RunSearch {
     const found = trackio.isNamed!(this.#root) ? this.#inDatabase(this.#root) : yield* this.#below(this.#root, 0);
     const most = this.#bounds.runs;
     if (found.length > most) this.#cut.add(`only the first ${most} of ${found.length} runs are shown`);
-    const runs = found.slice(0, most).map(({ directory, place, kind }) => ({ directory, place, kind }));
+    const runs = found.slice(0, most).map(({ folder: _, ...run }): FoundRun => run);
     runs.sort((a, b) => naturalOrder(a.place, b.place));
     return { runs, folders: this.#folders.size, notes: [...this.#cut] };
   }
@@ -99,29 +110,33 @@ export class RunSearch {
     if (!isRun) return parts.length > 1 && parts.length === below.length ? [this.#whole(folder, 'folder')] : below;
     const others = below.filter((run) => !belongs(run, folder, below.length));
     if (others.length === 0) return [this.#whole(folder, 'folder')];
-    return [{ ...this.#whole(folder, 'folder'), directory: folder.path + FILES_ALONE }, ...below];
+    return [{ ...this.#whole(folder, 'folder'), directory: folder.path + FILES_ALONE, folders: [] }, ...below];
   }
 
   #whole(folder: Folder, kind: string): Found {
-    return { directory: folder.path, place: relative(this.#root, folder.path), kind, folder };
+    const { files, folders } = folder.entries;
+    return { directory: folder.path, place: relative(this.#root, folder.path), kind, files, folders, folder };
   }
 
   #inDatabase(path: string): Found[] {
     const runs = runsOfDatabase(path) ?? [];
     const place = relative(this.#root, path);
     return runs.map(({ run }) => {
-      return { directory: databaseRun(path, run), place: join(place, run), kind: trackio.name, folder: null };
+      const own = { directory: databaseRun(path, run), place: join(place, run), files: [], folders: [] };
+      return { ...own, kind: trackio.name, folder: null };
     });
   }
 
   *#look(path: string): Generator<void, Folder | null> {
+    const name = relative(this.#root, path) || path;
     const stat = statOf(path);
+    if (stat === null) this.#cut.add(`${name} may not be read`);
     if (stat === null) return null;
     const known = this.#known.get(path);
     if (known?.isSettled === true && known.mtimeMs === stat.mtimeMs) return this.#keep(known);
     const entries = yield* entriesOf(path, stat.size);
-    if (entries === null) this.#cut.add(`${relative(this.#root, path) || path} may not be read`);
-    else if (!entries.isWhole) this.#cut.add(`not all files of ${relative(this.#root, path) || path} were looked at`);
+    if (entries === null) this.#cut.add(`${name} may not be read`);
+    else if (!entries.isWhole) this.#cut.add(`not all files of ${name} were looked at`);
     if (entries === null) return null;
     const told = yield* this.#tell(path, entries);
     const isSettled = Date.now() - stat.mtimeMs > RACY_MS && told.isTold;
@@ -171,6 +186,7 @@ export class RunSearch {
 function belongs({ folder: inner, directory }: Found, outer: Folder, count: number): boolean {
   if (inner === null) return false;
   if (isPartName(basename(directory))) return true;
-  if (inner.writers.size > 0 && outer.writers.size > 0) return [...inner.writers].every((each) => outer.writers.has(each));
+  if (inner.writers.size > 0 && outer.writers.size > 0)
+    return [...inner.writers].every((each) => outer.writers.has(each));
   return count === 1 && ![...inner.formats].some((format) => outer.formats.has(format));
 }

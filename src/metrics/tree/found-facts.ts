@@ -35,7 +35,7 @@ export function readFoundFacts(run: FoundRun): FoundFacts {
   const said = readers[run.kind]?.(run.directory) ?? {};
   const facts = { ...unknown, ...said };
   const isSaid = Object.keys(facts.parameters).length > 0;
-  const parameters = isSaid ? facts.parameters : parametersIn(run.directory);
+  const parameters = isSaid ? facts.parameters : parametersIn(run);
   return { ...facts, parameters: redactedParameters(parameters, redactShapes) };
 }
 
@@ -54,14 +54,17 @@ const settingFiles = [
   ...['params/agent.yaml', 'run_config.yaml', 'train_config.json', 'training_config.json', 'cfg.yaml'],
 ];
 
-function parametersIn(directory: string): Parameters {
+function parametersIn(run: FoundRun): Parameters {
+  const { directory, files, folders } = run;
+  const isThere = (name: string) => files.includes(name) || (name.includes('/') && folders.includes(dirname(name)));
   // A model's own file has what it is made of, not how it was trained.
   const all = settingFiles
+    .filter(isThere)
     .map((name) => settingsIn(join(directory, name)))
     .filter((settings) => settings !== null && !('transformers_version' in settings));
   if (all.length > 0)
     return Object.fromEntries(all.toReversed().flatMap((settings) => Object.entries(parametersOf(settings!))));
-  return parametersInEvents(directory);
+  return parametersInEvents(run);
 }
 
 /** Event files whose beginnings are read: `add_hparams` writes a further one. */
@@ -69,13 +72,22 @@ const MOST_EVENT_FILES = 8;
 const MOST_FOLDERS = 16;
 
 /** The settings in event files: TensorBoard's plugin, the table of CleanRL, the arguments of Hugging Face's Trainer. */
-function parametersInEvents(directory: string): Parameters {
+function parametersInEvents({ directory, files, folders }: FoundRun): Parameters {
+  const paths = folders.length === 0 ? files.map((name) => join(directory, name)) : pathsBelow(directory);
+  const parameters: Parameters = {};
+  for (const path of paths.filter(isEvents).slice(0, MOST_EVENT_FILES))
+    Object.assign(parameters, parametersInFacts(readEventFacts(path)));
+  return parameters;
+}
+
+function pathsBelow(directory: string): string[] {
   const folders = new RunFolders(directory, MOST_FOLDERS);
   folders.look();
-  const events = folders.files.filter(({ name }) => tfevents.isNamed!(name)).slice(0, MOST_EVENT_FILES);
-  const parameters: Parameters = {};
-  for (const { path } of events) Object.assign(parameters, parametersInFacts(readEventFacts(path)));
-  return parameters;
+  return folders.files.map(({ path }) => path);
+}
+
+function isEvents(path: string): boolean {
+  return tfevents.isNamed!(basename(path));
 }
 
 function parametersInFacts({ hparams, texts }: EventFacts): Parameters {
@@ -94,7 +106,12 @@ function hydraParameters(folder: string): Parameters {
   return { ...parametersInArguments(words), ...parametersOf(config) };
 }
 
-const mlflowStates: Readonly<Record<string, FoundFacts['state']>> = { 1: 'running', 3: 'done', 4: 'failed', 5: 'killed' };
+const mlflowStates: Readonly<Record<string, FoundFacts['state']>> = {
+  1: 'running',
+  3: 'done',
+  4: 'failed',
+  5: 'killed',
+};
 /** Parameters of one run that are read. */
 const MOST_PARAMETERS = 500;
 
@@ -167,7 +184,8 @@ let known: { readonly seen: string; readonly configs: ReadonlyMap<string, string
 
 function configsOf(database: string): ReadonlyMap<string, string | null> {
   const stats = [database, `${database}-wal`].map((path) => statRegular(path));
-  const seen = database + stats.map((each) => (each.kind === 'file' ? `${each.stat.size} ${each.stat.mtimeMs}` : '')).join();
+  const seen =
+    database + stats.map((each) => (each.kind === 'file' ? `${each.stat.size} ${each.stat.mtimeMs}` : '')).join();
   if (known?.seen !== seen) {
     const runs = runsOfDatabase(database) ?? [];
     known = { seen, configs: new Map(runs.map(({ run, config }) => [run, config])) };

@@ -17,7 +17,8 @@ export const runKinds: readonly RunKind[] = [
   { name: 'Hydra', marks: ({ folders }) => folders.includes('.hydra') },
   {
     name: 'MLflow',
-    marks: ({ files, folders }) => files.includes('meta.yaml') && folders.includes('metrics') && folders.includes('params'),
+    marks: ({ files, folders }) =>
+      files.includes('meta.yaml') && folders.includes('metrics') && folders.includes('params'),
   },
   { name: 'W&B', marks: ({ files }) => files.some((name) => /^run-.*\.wandb$/.test(name)) },
   { name: 'Lightning', marks: ({ files }, folder) => /^version_\d+$/.test(folder) && files.includes('hparams.yaml') },

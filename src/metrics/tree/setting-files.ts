@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { isMapValue, type Parameters, type ParameterValue } from '../../base/scalar.js';
+import type { Parameters, ParameterValue, Scalar } from '../../base/scalar.js';
 import { parseJsonLine } from '../../contract/json-line.js';
 import { textOrNull } from '../../files/regular-file.js';
 import { valueOf } from '../formats/csv.js';
@@ -9,6 +9,10 @@ const LARGEST = 1 << 20;
 /** Settings of one run, and characters of a text among them: more is data. */
 const MOST = 1000;
 const LONGEST = 500;
+const DEEPEST = 8;
+/** Items of a list, and lists in lists. */
+const LONGEST_LIST = 32;
+const DEEPEST_LIST = 1;
 
 /** What a file of settings says, as plain data: JSON where its name ends so, else YAML. Null: nothing that can be read. */
 export function settingsIn(path: string): Readonly<Record<string, unknown>> | null {
@@ -32,22 +36,28 @@ export function recordOf(value: unknown): Readonly<Record<string, unknown>> | nu
 /** Settings as parameters: maps in maps become keys with points in between, what is no plain data is left out. */
 export function parametersOf(settings: Readonly<Record<string, unknown>>): Parameters {
   const parameters: Record<string, ParameterValue> = {};
+  // An alias of YAML may stand for what it is in: what is looked at is counted, not only what is kept.
+  let left = MOST;
   const take = (values: Readonly<Record<string, unknown>>, prefix: string, depth: number): void => {
     for (const [key, value] of Object.entries(values)) {
+      if (left-- <= 0) return;
       const inner = recordOf(value);
-      if (Object.keys(parameters).length >= MOST) return;
-      if (inner !== null && depth < 8) take(inner, `${prefix}${key}.`, depth + 1);
-      else if (isPlain(value)) parameters[prefix + key] = value;
+      if (inner !== null && depth < DEEPEST) take(inner, `${prefix}${key}.`, depth + 1);
+      else if (isScalar(value) || isList(value, 0)) parameters[prefix + key] = value;
     }
   };
   take(settings, '', 0);
   return parameters;
 }
 
-function isPlain(value: unknown): value is ParameterValue {
+function isScalar(value: unknown): value is Scalar {
   if (typeof value === 'string') return value.length <= LONGEST;
-  if (Array.isArray(value)) return value.length <= 64 && value.every((each) => isPlain(each) && !isMapValue(each));
   return value === null || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isList(value: unknown, depth: number): value is ParameterValue[] {
+  if (!Array.isArray(value) || value.length > LONGEST_LIST) return false;
+  return value.every((each) => isScalar(each) || (depth < DEEPEST_LIST && isList(each, depth + 1)));
 }
 
 /** A text that is all there is of a value: a number where it is one. */
@@ -64,7 +74,8 @@ export function parametersInArguments(words: readonly string[]): Parameters {
     const [, flag] = /^--?([A-Za-z][\w.-]*)$/.exec(words[at]!) ?? [];
     const next = words[at + 1];
     if (key !== undefined) parameters[key] = scalarOf(value!);
-    else if (flag !== undefined && next !== undefined && !/^-[^\d.]/.test(next)) parameters[flag] = scalarOf(words[++at]!);
+    else if (flag !== undefined && next !== undefined && !/^-[^\d.]/.test(next))
+      parameters[flag] = scalarOf(words[++at]!);
     else if (flag !== undefined) parameters[flag] = true;
   }
   return parameters;
