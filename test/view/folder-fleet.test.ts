@@ -142,7 +142,7 @@ describe('folders of runs as a fleet', () => {
 
   it('aggregates the seeds of a setting in the report', async () => {
     const { sections } = await buildReport(fixtures, { found: await foundRuns([at('multirun')]) });
-    expect(sections as readonly unknown[]).toMatchObject([{ kind: 'metrics', rows: [{ seeds: 2 }, { seeds: 2 }] }]);
+    expect(sections).toMatchObject([{ kind: 'metrics', rows: [{ seeds: 2 }, { seeds: 2 }] }]);
   });
 });
 
