@@ -10,6 +10,7 @@ import type { Launched } from './editor/sweep-source.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
 import { recalled } from './open-fleet.js';
+import type { readReport } from './print-report.js';
 import { isGrowing, isOver } from './plain/watched-run.js';
 import { hasPerson, hasScreen, print, remark } from './terminal.js';
 
@@ -130,7 +131,7 @@ function runsOf(fleet: Fleet, sweep: string | null): ReadonlyMap<RunSummary['id'
   return new Map([...fleet.runs].filter(([, run]) => run.sweep === sweep));
 }
 
-type ReportPrinter = typeof import('./print-report.js');
+type ReportPrinter = { readonly readReport: typeof readReport };
 
 /** The summary table of a sweep, for the window: worked out between its keys and frames. @param read Lays it out anew. */
 export function sweepSummary(read: (report: ReportPrinter) => ReturnType<ReportPrinter['readReport']>): SummaryPort {

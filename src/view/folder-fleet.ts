@@ -112,23 +112,28 @@ export class FolderFleet implements FleetLike {
     let isChanged = false;
     const found: { readonly path: ViewedPath; readonly runs: ViewedRun[] }[] = [];
     for (const path of this.#paths) {
-      const steps = path.search.search();
-      let step = steps.next();
-      for (; step.done !== true; step = steps.next()) await this.#pause();
-      for (const note of step.value.notes) notes.add(this.#paths.length > 1 ? `${path.label}: ${note}` : note);
-      const runs: ViewedRun[] = [];
-      for (const each of step.value.runs) {
-        const known = this.#known.get(each.directory) ?? new ViewedRun(each);
-        this.#known.set(each.directory, known);
-        runs.push(known);
-        isChanged = known.ask() || !before.delete(known) || isChanged;
-        await this.#pause();
-      }
+      const { runs, notes: said } = await this.#findIn(path.search);
+      for (const note of said) notes.add(this.#paths.length > 1 ? `${path.label}: ${note}` : note);
+      for (const run of runs) isChanged = run.ask() || !before.delete(run) || isChanged;
       found.push({ path, runs });
     }
     this.#notes = [...notes];
     if (isChanged || before.size > 0) this.#place(found);
     this.#publish();
+  }
+
+  async #findIn(search: RunSearch): Promise<{ runs: ViewedRun[]; notes: readonly string[] }> {
+    const steps = search.search();
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) await this.#pause();
+    const runs: ViewedRun[] = [];
+    for (const each of step.value.runs) {
+      const known = this.#known.get(each.directory) ?? new ViewedRun(each);
+      this.#known.set(each.directory, known);
+      runs.push(known);
+      await this.#pause();
+    }
+    return { runs, notes: step.value.notes };
   }
 
   /** Reads the metrics of all runs that have been found. */

@@ -54,20 +54,11 @@ export class ViewedRun {
 
   constructor(found: FoundRun) {
     this.found = found;
-    const own = found.kind === 'memrl-tui' ? readRun(found.directory) : null;
-    const record = own === null ? null : readRunRecord(found.directory);
-    this.own = own && record && { ...own, subgroup: own.subgroup ?? null, sweep: record.sweep };
-    this.#argv = record?.argv ?? [];
-    const last = record?.attempts.at(-1);
-    this.#attempt = last?.number ?? (own === null ? 1 : 0);
-    this.#facts =
-      own === null
-        ? readFoundFacts(found)
-        : {
-            ...{ parameters: own.parameters, name: own.name, group: own.group, reason: null },
-            state: own.state === 'running' ? null : (own.state as FoundFacts['state']),
-            ...{ startedAt: last?.startedAt ?? null, endedAt: last?.endedAt ?? null },
-          };
+    const known = found.kind === 'memrl-tui' ? ownRun(found.directory) : null;
+    this.own = known?.own ?? null;
+    this.#facts = known?.facts ?? readFoundFacts(found);
+    this.#argv = known?.argv ?? [];
+    this.#attempt = known?.attempt ?? 1;
   }
 
   get facts(): FoundFacts {
@@ -127,25 +118,27 @@ export class ViewedRun {
   /** The row of the run. @param mark What is wrong with how it ended; undefined: nothing. */
   row(sweep: string, head: RowHead, mark: Finding | undefined, now: number): RunSummary {
     const state = this.stateAt(now);
-    const isUp = state === 'running';
+    const { name, group, subgroup, parameters } = head;
     return {
-      ...{
-        id: RunId.parse(`${sweep}/${head.name}`),
-        sweep,
-        group: head.group,
-        subgroup: head.subgroup,
-        name: head.name,
-      },
-      ...{ directory: this.found.directory, parameters: head.parameters, argv: [...this.#argv] },
-      ...{ state, reason: state === 'failed' ? (this.#facts.reason ?? this.#failure) : null, attempt: this.#attempt },
-      exit: state === 'failed' ? { class: 'failed', code: null, signal: null } : null,
+      ...{ id: RunId.parse(`${sweep}/${name}`), sweep, group, subgroup, name },
+      ...{ directory: this.found.directory, parameters, argv: [...this.#argv], attempt: this.#attempt },
+      ...this.#lifeIn(state),
       ...{ slot: null, gpus: [], pid: null, killAt: null, retryAt: null, priority: 0, gpuMemory: null },
-      startedAt: this.#facts.startedAt ?? this.#written?.from ?? null,
-      endedAt: isUp ? null : (this.#facts.endedAt ?? this.#written?.to ?? null),
       ...{ warning: this.#warning, etaSeconds: null, ...this.#vitals },
       progress: state === 'done' ? 1 : this.#vitals.progress,
       ...{ health: mark?.word ?? 'ok', healthReason: mark?.reason ?? null },
       annotation: this.own === null ? null : readAnnotation(this.found.directory),
+    };
+  }
+
+  #lifeIn(state: RunSummary['state']): Pick<RunSummary, 'state' | 'reason' | 'exit' | 'startedAt' | 'endedAt'> {
+    const { startedAt, endedAt, reason } = this.#facts;
+    const isFailed = state === 'failed';
+    const { from = null, to = null } = this.#written ?? {};
+    return {
+      ...{ state, reason: isFailed ? (reason ?? this.#failure) : null },
+      exit: isFailed ? { class: 'failed', code: null, signal: null } : null,
+      ...{ startedAt: startedAt ?? from, endedAt: state === 'running' ? null : (endedAt ?? to) },
     };
   }
 
@@ -178,6 +171,21 @@ export class ViewedRun {
       .map((there) => (there.kind === 'file' ? `${there.stat.size} ${there.stat.mtimeMs}` : there.kind))
       .join();
   }
+}
+
+/** What the record of a run of this program says; null: there is none that can be read. */
+function ownRun(directory: string) {
+  const [run, record] = [readRun(directory), readRunRecord(directory)];
+  if (run === null || record === null) return null;
+  const { name, group, subgroup = null, parameters } = run;
+  const last = record.attempts.at(-1);
+  const facts: FoundFacts = {
+    ...{ parameters, name, group, reason: null },
+    state: run.state === 'running' ? null : (run.state as FoundFacts['state']),
+    ...{ startedAt: last?.startedAt ?? null, endedAt: last?.endedAt ?? null },
+  };
+  const own: OwnRun = { name, group, subgroup, parameters, sweep: record.sweep };
+  return { own, facts, argv: record.argv, attempt: last?.number ?? 0 };
 }
 
 /** The exception that ended a program, by the end of its log; null: it shows none. */

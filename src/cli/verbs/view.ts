@@ -36,13 +36,13 @@ export async function view(words: readonly string[], options: LaunchOptions): Pr
 }
 
 async function show(fleet: FolderFleet, options: LaunchOptions): Promise<number> {
-  let problem: unknown = null;
+  let problem: Error | null = null;
   const [first] = fleet.sweeps.keys();
   const following = () => {
     fleet
       .read()
       .then(() => fleet.follow())
-      .catch((error: unknown) => (problem = error));
+      .catch((error: unknown) => (problem = error instanceof Error ? error : new Error(String(error))));
   };
   await openWindow({
     ...windowSurroundings(options),
@@ -54,7 +54,7 @@ async function show(fleet: FolderFleet, options: LaunchOptions): Promise<number>
       }),
     ...(fleet.sweeps.size === 1 ? { sweep: first! } : {}),
   });
-  if (problem !== null) throw problem;
+  if (problem !== null) throw problem as Error;
   return 0;
 }
 

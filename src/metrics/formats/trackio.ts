@@ -57,25 +57,35 @@ const MOST_ROWS = 100_000;
 /** The runs of a trackio database, in the order in which they began; null: it is none, or cannot be read now. */
 export function runsOfDatabase(path: string): readonly DatabaseRun[] | null {
   const read = new SqliteFile(path).read((pages) => {
-    const tables = [...tablesOf(pages)];
     const metrics = metricsOf(pages);
-    if (metrics === null) return null;
-    const found = new Map<string, string | null>();
-    const configs = tables.find(({ name }) => name === 'configs');
-    const [name, config] = ['run_name', 'config'].map((column) => configs?.columns.indexOf(column) ?? -1);
-    if (configs !== undefined && name! >= 0)
-      for (const { values } of rowsAfter(pages, configs.root, -Infinity))
-        found.set(String(values?.[name!]), textOf(values?.[config!]));
-    const run = metrics.columns.indexOf(columns.run);
-    let left = MOST_ROWS;
-    for (const { values } of rowsAfter(pages, metrics.root, -Infinity)) {
-      const known = values?.[run];
-      if (typeof known === 'string' && !found.has(known)) found.set(known, null);
-      if (left-- === 0) break;
-    }
-    return [...found].map(([key, value]) => ({ run: key, config: value }));
+    return metrics === null ? null : [...namesIn(pages, metrics, configsIn(pages))];
   });
-  return read.is === 'read' ? read.value : null;
+  return read.is === 'read' ? (read.value?.map(([run, config]) => ({ run, config })) ?? null) : null;
+}
+
+/** What the runs were configured with, by name. */
+function configsIn(pages: Pages): Map<string, string | null> {
+  const found = new Map<string, string | null>();
+  const configs = [...tablesOf(pages)].find(({ name }) => name === 'configs');
+  if (configs === undefined) return found;
+  const [run, config] = [columns.run, 'config'].map((column) => configs.columns.indexOf(column));
+  for (const { values } of rowsAfter(pages, configs.root, -Infinity)) {
+    const name = values?.[run!];
+    if (typeof name === 'string') found.set(name, textOf(values?.[config!]));
+  }
+  return found;
+}
+
+/** The same, with the runs that have only metrics. */
+function namesIn(pages: Pages, metrics: SqlTable, found: Map<string, string | null>): Map<string, string | null> {
+  const run = metrics.columns.indexOf(columns.run);
+  let left = MOST_ROWS;
+  for (const { values } of rowsAfter(pages, metrics.root, -Infinity)) {
+    const name = values?.[run];
+    if (typeof name === 'string' && !found.has(name)) found.set(name, null);
+    if (left-- === 0) break;
+  }
+  return found;
 }
 
 /** Newer versions store bytes, older ones a text. */

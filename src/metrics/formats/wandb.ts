@@ -143,13 +143,12 @@ export function* recordsIn(bytes: Buffer, base: number): Generator<Buffer> {
     if (piece.is === 'torn' || piece.is === 'wrong') return;
     at = piece.to;
     if (piece.is === 'skip') continue;
-    const part = bytes.subarray(piece.from, piece.to);
-    if (piece.type === kind.full) yield part;
-    else if (piece.type === kind.first) pieces = [part];
-    else if (pieces.length > 0) pieces.push(part);
-    if (piece.type !== kind.last || pieces.length === 0) continue;
-    yield Buffer.concat(pieces);
-    pieces = [];
+    const begins = piece.type === kind.full || piece.type === kind.first;
+    // Of a record that began before, the rest is no record.
+    if (begins) pieces = [];
+    else if (pieces.length === 0) continue;
+    pieces.push(bytes.subarray(piece.from, piece.to));
+    if (piece.type === kind.full || piece.type === kind.last) yield Buffer.concat(pieces.splice(0));
   }
 }
 

@@ -79,7 +79,9 @@ export class RunSearch {
     const found = trackio.isNamed!(this.#root) ? this.#inDatabase(this.#root) : yield* this.#below(this.#root, 0);
     const most = this.#bounds.runs;
     if (found.length > most) this.#cut.add(`only the first ${most} of ${found.length} runs are shown`);
-    const runs = found.slice(0, most).map(({ folder: _, ...run }): FoundRun => run);
+    const runs: FoundRun[] = found.slice(0, most).map(({ directory, place, kind, files, folders }) => {
+      return { directory, place, kind, files, folders };
+    });
     runs.sort((a, b) => naturalOrder(a.place, b.place));
     return { runs, folders: this.#folders.size, notes: [...this.#cut] };
   }
@@ -128,19 +130,25 @@ export class RunSearch {
   }
 
   *#look(path: string): Generator<void, Folder | null> {
-    const name = relative(this.#root, path) || path;
     const stat = statOf(path);
-    if (stat === null) this.#cut.add(`${name} may not be read`);
-    if (stat === null) return null;
+    if (stat === null) return this.#isClosed(path);
     const known = this.#known.get(path);
     if (known?.isSettled === true && known.mtimeMs === stat.mtimeMs) return this.#keep(known);
     const entries = yield* entriesOf(path, stat.size);
-    if (entries === null) this.#cut.add(`${name} may not be read`);
-    else if (!entries.isWhole) this.#cut.add(`not all files of ${name} were looked at`);
-    if (entries === null) return null;
+    if (entries === null) return this.#isClosed(path);
+    if (!entries.isWhole) this.#cut.add(`not all files of ${this.#nameOf(path)} were looked at`);
     const told = yield* this.#tell(path, entries);
     const isSettled = Date.now() - stat.mtimeMs > RACY_MS && told.isTold;
     return this.#keep({ path, mtimeMs: stat.mtimeMs, isSettled, entries, ...told });
+  }
+
+  #isClosed(path: string): null {
+    this.#cut.add(`${this.#nameOf(path)} may not be read`);
+    return null;
+  }
+
+  #nameOf(path: string): string {
+    return relative(this.#root, path) || path;
   }
 
   #keep(folder: Folder): Folder {

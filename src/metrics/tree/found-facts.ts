@@ -145,24 +145,41 @@ function mlflowParameters(folder: string, prefix: string): Parameters {
 }
 
 function wandbFacts(directory: string): Partial<FoundFacts> {
-  const file = readdirSync(directory).find((name) => /^run-.*\.wandb$/.test(name));
-  const facts = file === undefined ? null : readWandbFacts(join(directory, file));
-  const written = settingsIn(join(directory, 'files/config.yaml')) ?? {};
-  const valued = Object.entries(written).flatMap(([key, value]) => {
-    const held = recordOf(value);
-    return held !== null && 'value' in held ? [[key, held['value']] as const] : [];
-  });
-  const all = { ...Object.fromEntries(valued), ...facts?.config };
-  const config = Object.fromEntries(Object.entries(all).filter(([key]) => key !== '_wandb' && key !== 'wandb_version'));
-  const args = settingsIn(join(directory, 'files/wandb-metadata.json'))?.['args'];
-  const typed = Array.isArray(args) ? parametersInArguments(args.map(String)) : {};
-  const { name = null, project = null, group = null, exitCode = null } = facts ?? {};
+  const file = wandbFile(directory);
+  if (file === null) return {};
+  const { name, project, group, config, exitCode } = readWandbFacts(file);
+  const all = Object.entries({ ...wandbConfig(directory), ...config });
+  const told = Object.fromEntries(all.filter(([key]) => key !== '_wandb' && key !== 'wandb_version'));
   return {
-    parameters: Object.keys(config).length > 0 ? parametersOf(config) : typed,
+    parameters: Object.keys(told).length > 0 ? parametersOf(told) : typedParameters(directory),
     ...{ name, group: group ?? project },
-    state: exitCode === null ? null : exitCode === 0 ? 'done' : 'failed',
-    reason: exitCode === null || exitCode === 0 ? null : `exit code ${exitCode}`,
+    ...(exitCode === null ? {} : endOf(exitCode)),
   };
+}
+
+function endOf(exitCode: number): Pick<FoundFacts, 'state' | 'reason'> {
+  return exitCode === 0 ? { state: 'done', reason: null } : { state: 'failed', reason: `exit code ${exitCode}` };
+}
+
+function wandbFile(directory: string): string | null {
+  try {
+    const name = readdirSync(directory).find((each) => /^run-.*\.wandb$/.test(each));
+    return name === undefined ? null : join(directory, name);
+  } catch {
+    return null;
+  }
+}
+
+/** `files/config.yaml`, which only runs that are online have. */
+function wandbConfig(directory: string): Readonly<Record<string, unknown>> {
+  const written = Object.entries(settingsIn(join(directory, 'files/config.yaml')) ?? {});
+  return Object.fromEntries(written.map(([key, value]) => [key, recordOf(value)?.['value']]));
+}
+
+/** The parameters in the command line that W&B has kept. */
+function typedParameters(directory: string): Parameters {
+  const args = settingsIn(join(directory, 'files/wandb-metadata.json'))?.['args'];
+  return Array.isArray(args) ? parametersInArguments(args.map(String)) : {};
 }
 
 function trackioFacts(directory: string): Partial<FoundFacts> {

@@ -129,7 +129,7 @@ describe('what is a run', () => {
     ['tables of data', { 'data/train.csv': 'name,city\na,b\nc,d\ne,f\n', 'a/metrics.jsonl': rows }, ['a']],
     ['the record of a run of ours', { 's/a/run.json': '{}', 's/a/wandb/run-x/run-x.wandb': '' }, ['s/a']],
   ])('%s', (_words, files, places) => {
-    const root = tree(files as Record<string, string>);
+    const root = tree(files);
     const seen = found(root).runs.map(
       ({ directory }) => relative(root, directory) + (directory.endsWith('/.') ? '/.' : ''),
     );
