@@ -6,7 +6,7 @@ import { Name } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
 import { supervisorFiles } from '../contract/files.js';
 import { statOf } from '../metrics/run-folders.js';
-import { trackio } from '../metrics/formats/trackio.js';
+import { mayHoldRuns } from '../metrics/tree/find-runs.js';
 import { readConfig } from '../report/read-runs.js';
 import { counted } from '../text/numbers.js';
 import { folderText } from '../text/romanized.js';
@@ -46,7 +46,7 @@ export function requiredPaths(words: readonly string[]): readonly ViewedPath[] {
 
 function canBeViewed(path: string): boolean {
   const stat = statOf(resolve(path));
-  return stat !== null && (stat.isDirectory() || (stat.isFile() && trackio.isNamed!(path)));
+  return stat !== null && (stat.isDirectory() || (stat.isFile() && mayHoldRuns(path)));
 }
 
 /** Each path with a name of its own: that of its folder, with the folder around it where two are alike. */

@@ -178,14 +178,14 @@ function ownRun(directory: string) {
   const [run, record] = [readRun(directory), readRunRecord(directory)];
   if (run === null || record === null) return null;
   const { name, group, subgroup = null, parameters } = run;
-  const last = record.attempts.at(-1);
+  const { number, ...last } = record.attempts.at(-1) ?? { number: 0, startedAt: null, endedAt: null };
   const facts: FoundFacts = {
     ...{ parameters, name, group, reason: null },
     state: run.state === 'running' ? null : (run.state as FoundFacts['state']),
-    ...{ startedAt: last?.startedAt ?? null, endedAt: last?.endedAt ?? null },
+    ...{ startedAt: last.startedAt, endedAt: last.endedAt },
   };
   const own: OwnRun = { name, group, subgroup, parameters, sweep: record.sweep };
-  return { own, facts, argv: record.argv, attempt: last?.number ?? 0 };
+  return { own, facts, argv: record.argv, attempt: number };
 }
 
 /** The exception that ended a program, by the end of its log; null: it shows none. */

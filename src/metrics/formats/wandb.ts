@@ -140,15 +140,15 @@ export function* recordsIn(bytes: Buffer, base: number): Generator<Buffer> {
   let pieces: Buffer[] = [];
   for (let at = base === 0 ? FILE_HEAD : 0; at < bytes.length;) {
     const piece = pieceAt(bytes, at, base);
-    if (piece.is === 'torn' || piece.is === 'wrong') return;
+    if (!('to' in piece)) return;
     at = piece.to;
     if (piece.is === 'skip') continue;
-    const begins = piece.type === kind.full || piece.type === kind.first;
+    const part = bytes.subarray(piece.from, piece.to);
+    if (piece.type <= kind.first) pieces = [part];
     // Of a record that began before, the rest is no record.
-    if (begins) pieces = [];
-    else if (pieces.length === 0) continue;
-    pieces.push(bytes.subarray(piece.from, piece.to));
-    if (piece.type === kind.full || piece.type === kind.last) yield Buffer.concat(pieces.splice(0));
+    else if (pieces.length > 0) pieces.push(part);
+    const isEnd = piece.type === kind.full || piece.type === kind.last;
+    if (isEnd && pieces.length > 0) yield Buffer.concat(pieces.splice(0));
   }
 }
 

@@ -27,6 +27,11 @@ export type FoundRuns = {
   readonly notes: readonly string[];
 };
 
+/** Whether a file of this name may hold several runs, and be searched as a folder is. */
+export function mayHoldRuns(file: string): boolean {
+  return trackio.isNamed!(file);
+}
+
 /** Bounds of one search. */
 const bounds = { folders: 50_000, runs: 20_000, depth: 16, files: 100_000, filesOfFolder: 24 };
 export type SearchBounds = typeof bounds;
@@ -76,7 +81,7 @@ export class RunSearch {
     this.#folders = new Map();
     this.#files = 0;
     this.#cut = new Set();
-    const found = trackio.isNamed!(this.#root) ? this.#inDatabase(this.#root) : yield* this.#below(this.#root, 0);
+    const found = mayHoldRuns(this.#root) ? this.#inDatabase(this.#root) : yield* this.#below(this.#root, 0);
     const most = this.#bounds.runs;
     if (found.length > most) this.#cut.add(`only the first ${most} of ${found.length} runs are shown`);
     const runs: FoundRun[] = found.slice(0, most).map(({ directory, place, kind, files, folders }) => {
