@@ -35,7 +35,7 @@ type PageOptions = {
  */
 export async function writePage(sweep: string, options: PageOptions): Promise<void> {
   const { directory, found, value, objective, spread = 'std' } = options;
-  const known = found === undefined ? await supervisedRuns(runsDirectory(options.runs), sweep) : [];
+  const known = await knownRuns(sweep, options);
   const data = await readPageData(directory, { known, found, value, objective });
   if (options.html !== undefined) {
     const command = `memrl-tui ${shellQuote(process.argv.slice(2))}`;
@@ -61,6 +61,10 @@ export async function writePage(sweep: string, options: PageOptions): Promise<vo
 
 const noFonts =
   'There are no fonts on this machine, so the PNG files have no text; the SVG files do. Install some, for example the package fonts-dejavu.';
+
+function knownRuns(sweep: string, { found, runs }: PageOptions): Promise<readonly ReportedRun[]> {
+  return found === undefined ? supervisedRuns(runsDirectory(runs), sweep) : Promise.resolve([]);
+}
 
 function write(path: string, text: string | Buffer): void {
   makeFolder(resolve(dirname(path)));
