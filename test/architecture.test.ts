@@ -31,6 +31,7 @@ const allowed: Record<string, string[]> = {
   client: ['protocol', 'scheduler', 'contract', 'query', 'files'],
   tui: ['client', 'protocol', 'query', 'metrics', 'logs', 'analysis', 'contract', 'files'],
   report: ['metrics', 'logs', 'analysis', 'contract', 'spec', 'files'],
+  view: ['metrics', 'logs', 'analysis', 'contract', 'spec', 'files', 'client', 'report'],
   cli: [
     ...[
       'contract',
@@ -45,7 +46,7 @@ const allowed: Record<string, string[]> = {
       'logs',
       'gpu',
     ],
-    ...['provenance', 'executors', 'supervisor', 'client', 'tui', 'report'],
+    ...['provenance', 'executors', 'supervisor', 'client', 'tui', 'report', 'view'],
   ],
   lab: ['contract', 'analysis'],
 };

@@ -16,4 +16,6 @@ export type ReportedRun = {
   parameters: Parameters;
   /** `config.json`: all settings as the program recorded them; empty: it wrote none. */
   config: Readonly<Record<string, unknown>>;
+  /** From when to when it was up, Unix ms; null: not known. Absent: its record says it. */
+  times?: { readonly startedAt: number | null; readonly endedAt: number | null };
 };

@@ -11,17 +11,22 @@ import { type LaunchOptions, runsDirectory } from './options.js';
 import { outputWidth, print } from './terminal.js';
 
 /** `value`: which value stands for a run in tables of metrics; `spread`: how the seeds of one setting are summarised. */
-type ReportChoice = Pick<LaunchOptions, 'runs' | 'ascii'> & { value?: RunValue; spread?: Spread };
+type ReportChoice = Pick<LaunchOptions, 'runs' | 'ascii'> & { value?: RunValue; spread?: Spread } & Partial<FoundSweep>;
+
+/** Runs of a folder of any program, in place of those of a sweep in the runs directory. */
+export type FoundSweep = { readonly directory: string; readonly found: readonly ReportedRun[] | undefined };
 
 /** Reads the results of a sweep. Returns a function that lays them out for a width in columns. */
 export async function readReport(
   sweep: string,
-  { runs, ascii, value, spread }: ReportChoice,
-  live?: { readonly fleet: Pick<Fleet, 'runs'>; readonly pause: Pause },
+  { runs, ascii, value, spread, found, directory: place }: ReportChoice,
+  live?: { readonly fleet?: Pick<Fleet, 'runs'>; readonly pause: Pause },
 ): Promise<(width: number) => string[]> {
   const directory = runsDirectory(runs);
-  const known = live === undefined ? await supervisedRuns(directory, sweep) : reportedRuns(live.fleet, sweep);
-  const report = await buildReport(join(directory, sweep), { pause: live?.pause, value, known });
+  const fleet = live?.fleet;
+  const isSupervised = fleet === undefined && found === undefined;
+  const known = isSupervised ? await supervisedRuns(directory, sweep) : fleet ? reportedRuns(fleet, sweep) : [];
+  const report = await buildReport(place ?? join(directory, sweep), { pause: live?.pause, value, known, found });
   return (width) => reportLines(report, { width, ascii: ascii ?? false, ...(spread === undefined ? {} : { spread }) });
 }
 

@@ -112,10 +112,19 @@ const rows: readonly Verb[] = [
     run: async (words, given) => (await import('./verbs/attach.js')).attach(words, given),
   },
   {
+    name: 'view',
+    takes: '<path...>',
+    heading: 'Look',
+    about:
+      'open the control window on runs of any program: TensorBoard, W&B, Lightning, MLflow, Hydra, trackio …; reads only, needs no supervisor',
+    options: [plain, ascii],
+    run: async (words, given) => (await import('./verbs/view.js')).view(words, given),
+  },
+  {
     name: 'ls',
     takes: '[query...]',
     heading: 'Look',
-    about: 'a table of runs, over all sweeps',
+    about: 'a table of runs, over all sweeps; of the runs in folders, where paths stand before the query',
     options: [
       runs,
       {
@@ -177,7 +186,7 @@ const rows: readonly Verb[] = [
     name: 'report',
     takes: '<sweep>',
     heading: 'Look',
-    about: 'the summary table of a sweep',
+    about: 'the summary table of a sweep, or of the runs in a folder',
     options: [
       runs,
       {
@@ -207,7 +216,7 @@ const rows: readonly Verb[] = [
     name: 'export',
     takes: '<sweep>',
     heading: 'Look',
-    about: 'its runs with parameters and metrics, for other programs',
+    about: 'the runs of a sweep, or in a folder, with parameters and metrics, for other programs',
     options: [
       runs,
       {

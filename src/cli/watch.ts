@@ -10,6 +10,7 @@ import type { Launched } from './editor/sweep-source.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
 import { recalled } from './open-fleet.js';
+import type { readReport } from './print-report.js';
 import { isGrowing, isOver } from './plain/watched-run.js';
 import { hasPerson, hasScreen, print, remark } from './terminal.js';
 
@@ -56,7 +57,7 @@ async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched
       desk.load();
       loadReport();
     },
-    summary: (name) => new SweepSummary(name, options, fleet),
+    summary: (name) => sweepSummary((report) => report.readReport(name, options, { fleet, pause: () => turn() })),
     ...(sweep === null ? {} : { sweep }),
   });
   if (outcome === 'detached') {
@@ -130,31 +131,17 @@ function runsOf(fleet: Fleet, sweep: string | null): ReadonlyMap<RunSummary['id'
   return new Map([...fleet.runs].filter(([, run]) => run.sweep === sweep));
 }
 
-/** The summary table of a sweep for the window, computed between key presses and frames. */
-class SweepSummary implements SummaryPort {
-  readonly #sweep: string;
-  readonly #options: LaunchOptions;
-  readonly #fleet: Fleet;
-  #lines: SummaryPort['lines'] = null;
-  #refreshing: Promise<void> | null = null;
+type ReportPrinter = { readonly readReport: typeof readReport };
 
-  constructor(sweep: string, options: LaunchOptions, fleet: Fleet) {
-    this.#sweep = sweep;
-    this.#options = options;
-    this.#fleet = fleet;
-  }
-
-  get lines(): SummaryPort['lines'] {
-    return this.#lines;
-  }
-
-  refresh(): Promise<void> {
-    this.#refreshing ??= this.#read().finally(() => (this.#refreshing = null));
-    return this.#refreshing;
-  }
-
-  async #read(): Promise<void> {
-    const { readReport } = await import('./print-report.js');
-    this.#lines = await readReport(this.#sweep, this.#options, { fleet: this.#fleet, pause: () => turn() });
-  }
+/** The summary table of a sweep, for the window: worked out between its keys and frames. @param read Lays it out anew. */
+export function sweepSummary(read: (report: ReportPrinter) => ReturnType<ReportPrinter['readReport']>): SummaryPort {
+  let refreshing: Promise<void> | null = null;
+  const summary = {
+    lines: null as SummaryPort['lines'],
+    refresh: () => (refreshing ??= readAgain().finally(() => (refreshing = null))),
+  };
+  const readAgain = async () => {
+    summary.lines = await read(await import('./print-report.js'));
+  };
+  return summary;
 }

@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
+import type { ReportedRun } from '../analysis/analysed-run.js';
 import type { RunValue } from '../analysis/run-value.js';
 import { writeOutputText } from '../files/output-file.js';
 import { numberFiles } from '../report/numbers-csv.js';
@@ -20,8 +21,9 @@ type PageOptions = {
   readonly figures?: string;
   readonly png?: boolean;
   readonly spread?: Spread;
-  /** Directory of the sweep. */
+  /** Of the sweep, or of runs that were found. */
   readonly directory: string;
+  readonly found?: readonly ReportedRun[] | undefined;
   readonly value: RunValue;
   readonly objective: Objective | null;
 };
@@ -32,9 +34,9 @@ type PageOptions = {
  * @throws {UserError} When a file cannot be written.
  */
 export async function writePage(sweep: string, options: PageOptions): Promise<void> {
-  const { directory, value, objective, spread = 'std' } = options;
-  const known = await supervisedRuns(runsDirectory(options.runs), sweep);
-  const data = await readPageData(directory, { known, value, objective });
+  const { directory, found, value, objective, spread = 'std' } = options;
+  const known = await knownRuns(sweep, options);
+  const data = await readPageData(directory, { known, found, value, objective });
   if (options.html !== undefined) {
     const command = `memrl-tui ${shellQuote(process.argv.slice(2))}`;
     const page = pageHtml(data, { command, spread, now: Date.now() });
@@ -59,6 +61,10 @@ export async function writePage(sweep: string, options: PageOptions): Promise<vo
 
 const noFonts =
   'There are no fonts on this machine, so the PNG files have no text; the SVG files do. Install some, for example the package fonts-dejavu.';
+
+function knownRuns(sweep: string, { found, runs }: PageOptions): Promise<readonly ReportedRun[]> {
+  return found === undefined ? supervisedRuns(runsDirectory(runs), sweep) : Promise.resolve([]);
+}
 
 function write(path: string, text: string | Buffer): void {
   makeFolder(resolve(dirname(path)));

@@ -3,6 +3,7 @@ import { statRegular } from '../files/regular-file.js';
 import { naturalOrder } from '../text/natural-order.js';
 import type { FoundFile, MetricFormat, Recognition } from './formats/format.js';
 import { whyUnread } from './formats/registry.js';
+import { partOfDatabase, trackioOf } from './formats/trackio.js';
 import { expectedFiles, RunFolders } from './run-folders.js';
 import { OutsidePlaces } from './run-places.js';
 
@@ -67,11 +68,12 @@ export class Detection {
   #overBytes = 0;
 
   constructor(directory: string, folders: readonly string[], formats: readonly MetricFormat[]) {
-    this.#folders = new RunFolders(directory);
+    const part = partOfDatabase(directory);
+    this.#folders = new RunFolders(part === null ? directory : null);
     this.#outside = new OutsidePlaces(directory, folders);
-    this.#folders.place(this.#outside.folders, this.#outside.files);
-    this.formats = formats;
-    this.#besides = formats.flatMap(({ besides = [] }) => besides);
+    this.#folders.place(this.#outside.folders, part === null ? this.#outside.files : [part.database]);
+    this.formats = part === null ? formats : [trackioOf(part.run)];
+    this.#besides = this.formats.flatMap(({ besides = [] }) => besides);
     this.#expected = expectedFiles(directory);
     for (const file of this.#expected) this.#judge(file);
     this.#sort();

@@ -28,12 +28,15 @@ const checkpoint = /^checkpoint-(\d+)$/;
 
 type Folder = { path: string; place: string; depth: number; mtimeMs: number; isSettled: boolean; entries: Entries };
 /** `others`: pipes, sockets, devices. `isWhole`: the lists are complete. */
-type Entries = {
+export type Entries = {
   files: readonly string[];
   folders: readonly string[];
   others: readonly string[];
   isWhole: boolean;
 };
+
+/** Behind the path of a folder: the run has the files that lie in it, and the folders in it are of other runs. */
+export const FILES_ALONE = '/.';
 
 const noEntries: Entries = { files: [], folders: [], others: [], isWhole: false };
 
@@ -45,6 +48,8 @@ const noEntries: Entries = { files: [], folders: [], others: [], isWhole: false 
 export class RunFolders {
   readonly #directory: string | null;
   readonly #most: number;
+  /** Only the files that lie in the folder itself are the run's. */
+  readonly #isAlone: boolean;
   #roots: readonly { path: string; place: string }[] = [];
   /** Files of the run outside these folders. */
   #outside: readonly string[] = [];
@@ -58,6 +63,7 @@ export class RunFolders {
   constructor(directory: string | null, most = MOST_FOLDERS) {
     this.#directory = directory;
     this.#most = most;
+    this.#isAlone = directory?.endsWith(FILES_ALONE) === true;
     this.place([], []);
   }
 
@@ -127,7 +133,7 @@ export class RunFolders {
       changed ||= folder !== known;
       this.#folders.set(path, folder);
       yield;
-      for (const name of foldersIn(folder))
+      for (const name of this.#isAlone ? [] : foldersIn(folder))
         queue.push({ path: join(path, name), place: placeOf(place, name), depth: depth + 1 });
     }
     if (changed || this.#folders.size !== before.size) this.#files = this.#list();
@@ -148,19 +154,10 @@ export class RunFolders {
   }
 
   *#entriesOf(path: string, size: number): Generator<void, Entries> {
-    try {
-      const { entries, isCut } = size > LARGE_FOLDER ? yield* someOf(path) : { entries: allOf(path), isCut: false };
-      this.#isCut ||= isCut;
-      const [files, folders, others]: [string[], string[], string[]] = [[], [], []];
-      for (const entry of entries) {
-        if (entry.isDirectory()) folders.push(entry.name);
-        else (entry.isFile() || entry.isSymbolicLink() ? files : others).push(entry.name);
-      }
-      return { files: files.sort(naturalOrder), folders: worthALook(folders), others, isWhole: !isCut };
-    } catch {
-      // The folder is gone or not readable: it counts as empty, and is read again when its time changes.
-      return noEntries;
-    }
+    const entries = yield* entriesOf(path, size);
+    this.#isCut ||= entries !== null && !entries.isWhole;
+    // The folder is gone or not readable: it counts as empty, and is read again when its time changes.
+    return entries ?? noEntries;
   }
 
   #list(): FoundFile[] {
@@ -170,6 +167,21 @@ export class RunFolders {
     const known = new Set(this.#outside.length === 0 ? [] : found.map(({ path }) => path));
     const outside = this.#outside.filter((path) => !known.has(path));
     return [...found, ...outside.map((path) => foundFile(path))];
+  }
+}
+
+/** Lists a folder, without folders of code, weights and data; null: it is gone or not readable. @param size As `stat` has it. */
+export function* entriesOf(path: string, size: number): Generator<void, Entries | null> {
+  try {
+    const { entries, isCut } = size > LARGE_FOLDER ? yield* someOf(path) : { entries: allOf(path), isCut: false };
+    const [files, folders, others]: [string[], string[], string[]] = [[], [], []];
+    for (const entry of entries) {
+      if (entry.isDirectory()) folders.push(entry.name);
+      else (entry.isFile() || entry.isSymbolicLink() ? files : others).push(entry.name);
+    }
+    return { files: files.sort(naturalOrder), folders: worthALook(folders), others, isWhole: !isCut };
+  } catch {
+    return null;
   }
 }
 
@@ -238,7 +250,7 @@ function isEqual(one: Entries, other: Entries): boolean {
   return same(one.files, other.files) && same(one.folders, other.folders) && same(one.others, other.others);
 }
 
-function statOf(path: string): Stats | null {
+export function statOf(path: string): Stats | null {
   try {
     return statSync(path, { throwIfNoEntry: false }) ?? null;
   } catch {

@@ -134,6 +134,13 @@ export class RunMetrics {
     return this.detection.leftOut;
   }
 
+  /** When the first of the files that count was made, and the last of them written, Unix ms; null: nothing was read yet. */
+  get written(): { readonly from: number; readonly to: number } | null {
+    const times = this.told.flatMap(({ reader }) => reader.written ?? []);
+    if (times.length === 0) return null;
+    return { from: Math.min(...times.map(({ from }) => from)), to: Math.max(...times.map(({ to }) => to)) };
+  }
+
   /** Identifies the present content of the sources without reading it; null: that is not possible, or a file is not readable. */
   identity(): SourcesIdentity | null {
     while (this.detection.more) this.#look();

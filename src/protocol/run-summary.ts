@@ -182,5 +182,7 @@ export const FleetStatus = z.object({
   gpus: z.array(GpuStatus),
   /** What keeps the supervisor from working (a full disk), in words; null: nothing does. */
   problem: z.string().nullable(),
+  /** Why nothing can be done to any run, in a sentence: nobody supervises them. Absent: something can. */
+  readOnly: z.string().optional(),
 });
 export type FleetStatus = z.infer<typeof FleetStatus>;

@@ -46,6 +46,8 @@ type ReportOptions = {
   readonly pause?: Pause | undefined;
   /** Runs as the supervisor knows them, including those without files. */
   readonly known?: readonly ReportedRun[];
+  /** The runs to report, in place of those of a sweep: they were found in a folder, beside which nothing is written. */
+  readonly found?: readonly ReportedRun[] | undefined;
   /** Which value of a metric stands for a run in the tables; groups of the memory task have their own measure. */
   readonly value?: RunValue | undefined;
   /** Receives the metrics of each run once, before they are freed; makes all of them be read. */
@@ -60,10 +62,12 @@ type ReportOptions = {
  */
 export async function buildReport(
   sweepDirectory: string,
-  { pause, known = [], value = { kind: 'last' }, seen }: ReportOptions = {},
+  { pause, known = [], found, value = { kind: 'last' }, seen }: ReportOptions = {},
 ): Promise<Report> {
   const directory = resolve(sweepDirectory);
-  const runs = await runsOf(directory, known, pause);
+  const runs = found === undefined ? await runsOf(directory, known, pause) : [...found];
+  if (runs.length === 0)
+    throw new UserError(`${directory} holds no runs.`, 'Name a folder in which programs have written metrics.');
   const outline = readOutline(directory);
   const groups = inFileOrder(
     grouped(runs, ({ group }) => group),
@@ -72,10 +76,10 @@ export async function buildReport(
   const sections: Section[] = [];
   const marks = new RunMarks(outline);
   const references = readReferences(directory, runs);
-  const cache = new ReportCache(directory);
+  const cache = found === undefined ? new ReportCache(directory) : null;
   const ask = asking({ outline, marks, cache }, { pause, seen });
   for (const members of groups) sections.push(await sectionOf(members, { outline, value, references, marks }, ask));
-  cache.save();
+  cache?.save();
   return {
     ...{ sweep: basename(directory), counts: countStates(runs), value, sections: answersFirst(sections) },
     ...{ marks: groups.flatMap(([run]) => marksIn(run!.group, marks)), annotations: annotationsOf(runs) },
@@ -85,7 +89,7 @@ export async function buildReport(
 
 /** Computes values of runs, and records how they ended. */
 function asking(
-  { outline, marks, cache }: Pick<Asked, 'outline' | 'marks'> & { readonly cache: ReportCache },
+  { outline, marks, cache }: Pick<Asked, 'outline' | 'marks'> & { readonly cache: ReportCache | null },
   { pause, seen }: { pause: ReportOptions['pause']; seen: ReportOptions['seen'] | undefined },
 ): Ask {
   return async (run, { kind, keep, by, take }) => {
@@ -98,7 +102,7 @@ function asking(
     };
     const said = [metricsToShow(outline, run.group), objectiveOf(outline, run.group)];
     const asked = { metrics, question: [kind, run.state, said, by] };
-    const isKept = hasEnded(run.state) && seen === undefined;
+    const isKept = cache !== null && hasEnded(run.state) && seen === undefined;
     const { ended, taken } = isKept ? await cache.answer(run.name, asked, read) : await read();
     marks.note(run, ended);
     return taken;

@@ -34,7 +34,8 @@ export function* eachRun(sweepDirectory: string, known?: KnownStates): Generator
   }
 }
 
-function readRun(directory: string): ReportedRun | null {
+/** What the record of a run says; null: there is none. */
+export function readRun(directory: string): ReportedRun | null {
   const record = readRunRecord(directory);
   if (record === null) return null;
   const { name, group, subgroup } = record;
@@ -54,7 +55,8 @@ function stateOf(record: RunRecord, directory: string): ReportedState {
   return code === 0 ? 'done' : 'failed';
 }
 
-function readConfig(directory: string): Record<string, unknown> {
+/** `config.json` of a run; empty where there is none that can be read. */
+export function readConfig(directory: string): Record<string, unknown> {
   const text = readIfThere(join(directory, runFiles.config));
   if (text === null) return {};
   try {

@@ -232,7 +232,7 @@ function editText(path: string, environment: Environment): void {
  *
  * @throws {UserError} When the directory does not exist, or the shell cannot be started.
  */
-function openShell(directory: string, environment: Environment): void {
+export function openShell(directory: string, environment: Environment): void {
   const shell = said(environment['SHELL']) ?? 'sh';
   print(['', directory, 'exit (or Ctrl-D) brings the window back.']);
   const { error } = spawnSync(shell, [], { stdio: 'inherit', cwd: directory });

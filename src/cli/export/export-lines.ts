@@ -15,14 +15,22 @@ import { csvLine, type CsvValue } from '../../text/csv.js';
 import { terminalJson } from '../../text/display-text.js';
 
 export type TextFormat = 'csv' | 'json' | 'jsonl';
-/** `known`: the states of its runs by their supervisor; absent: by their files. */
-type Sweep = { name: string; directory: string; known?: KnownStates };
+/**
+ * `known`: the states of its runs by their supervisor; absent: by their files. `found`: the runs themselves,
+ * where it is a folder of any program.
+ */
+export type ExportedSweep = {
+  name: string;
+  directory: string;
+  known?: KnownStates;
+  found?: readonly ReportedRun[] | undefined;
+};
 
 /**
  * A sweep as lines of text. `metrics`: the value of each run, which has one row; `all`: a row for each value of each metric, made
  * lazily.
  */
-export function exportLines(sweep: Sweep, format: TextFormat, metrics: RunValue | 'all'): Iterable<string> {
+export function exportLines(sweep: ExportedSweep, format: TextFormat, metrics: RunValue | 'all'): Iterable<string> {
   if (metrics === 'all') return formatted(valueRows(sweep), format);
   const table = runTable(sweep, metrics);
   return format === 'csv' ? runTableCsv(table) : formatted(table.rows, format);
@@ -32,7 +40,7 @@ export function exportLines(sweep: Sweep, format: TextFormat, metrics: RunValue 
 export type RunTable = { readonly rows: readonly RunRow[]; readonly columns: readonly RunColumn[] };
 
 /** @param metrics Which value stands for a run. */
-export function runTable(sweep: Sweep, metrics: RunValue): RunTable {
+export function runTable(sweep: ExportedSweep, metrics: RunValue): RunTable {
   const choice = shownFirst(readOutline(sweep.directory));
   const counting = new Set<string>();
   const rows = runRows(sweep, (read) => {
@@ -175,10 +183,10 @@ export type ValueRow = {
  * A row for each run below the directory, in natural order of name. `valuesIn`: called for each while its metrics are in memory.
  */
 function runRows(
-  { name: sweep, directory, known }: Sweep,
+  { name: sweep, directory, known, found }: ExportedSweep,
   valuesIn: (read: RunMetrics) => RunRow['metrics'],
 ): RunRow[] {
-  return readRuns(directory, known).map((run) => {
+  return (found ?? readRuns(directory, known)).map((run) => {
     const metrics = valuesIn(metricsOf(run));
     const { name, group, state, parameters } = run;
     const annotation = readAnnotation(run.directory) ?? noAnnotation;
@@ -195,9 +203,9 @@ function runRows(
  * A row for each value of each metric: by run, then metric (by `inMetricOrder`), then step. Steps that a resumed run wrote again
  * occur once, with their last value. Reads one run at a time.
  */
-export function* valueRows({ name: sweep, directory }: Sweep): Generator<ValueRow> {
+export function* valueRows({ name: sweep, directory, found }: ExportedSweep): Generator<ValueRow> {
   const outline = readOutline(directory);
-  for (const run of readRuns(directory)) {
+  for (const run of found ?? readRuns(directory)) {
     const metrics = metricsOf(run);
     const head = { sweep, group: run.group, subgroup: subgroupOf(run), name: run.name };
     const choice = metricsToShow(outline, run.group);
@@ -214,13 +222,13 @@ function metricsOf({ directory }: ReportedRun): RunMetrics {
   return openMetrics(directory, { keep: everyPoint }).readNow();
 }
 
-function subgroupOf({ directory }: ReportedRun): string | null {
-  return readRunRecord(directory)?.subgroup ?? null;
+function subgroupOf({ directory, subgroup }: ReportedRun): string | null {
+  return subgroup ?? readRunRecord(directory)?.subgroup ?? null;
 }
 
-function lifeOf({ directory }: ReportedRun): Pick<RunRow, 'attempts' | 'startedAt' | 'endedAt' | 'seconds'> {
+function lifeOf({ directory, times }: ReportedRun): Pick<RunRow, 'attempts' | 'startedAt' | 'endedAt' | 'seconds'> {
   const attempts = readRunRecord(directory)?.attempts ?? [];
-  const last = attempts.at(-1);
+  const last = attempts.at(-1) ?? lastTime(times);
   const iso = (time: number | null | undefined) =>
     time === null || time === undefined ? null : new Date(time).toISOString();
   return {
@@ -229,6 +237,11 @@ function lifeOf({ directory }: ReportedRun): Pick<RunRow, 'attempts' | 'startedA
     endedAt: iso(last?.endedAt),
     seconds: last === undefined || last.endedAt === null ? null : (last.endedAt - last.startedAt) / 1000,
   };
+}
+
+/** What is known of a run that has no record, as of an only attempt. */
+function lastTime(times: ReportedRun['times']) {
+  return times?.startedAt == null ? undefined : { number: 1, startedAt: times.startedAt, endedAt: times.endedAt };
 }
 
 /** Leaves out metrics without a value; NaN is null. */

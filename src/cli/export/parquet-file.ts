@@ -2,7 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { ByteWriter, type ColumnSource, ParquetWriter } from 'hyparquet-writer';
 import type { RunValue } from '../../analysis/run-value.js';
 import type { CsvValue } from '../../text/csv.js';
-import { type RunColumn, type RunTable, runTable, type ValueRow, valueRows } from './export-lines.js';
+import {
+  type RunColumn,
+  type RunTable,
+  runTable,
+  type ValueRow,
+  valueRows,
+  type ExportedSweep,
+} from './export-lines.js';
 
 /** Types of columns in the format. All values are optional. */
 type ParquetType = 'STRING' | 'BOOLEAN' | 'INT64' | 'DOUBLE' | 'TIMESTAMP';
@@ -19,11 +26,7 @@ const PART = 1 << 20;
  *
  * @returns The number of rows.
  */
-export function writeParquet(
-  descriptor: number,
-  sweep: { name: string; directory: string },
-  metrics: RunValue | 'all',
-): number {
+export function writeParquet(descriptor: number, sweep: ExportedSweep, metrics: RunValue | 'all'): number {
   if (metrics === 'all') return writeValues(descriptor, valueRows(sweep));
   return writeRuns(descriptor, runTable(sweep, metrics));
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { UserError } from '../../base/user-error.js';
-import { exportLines, type TextFormat } from '../export/export-lines.js';
+import { type ExportedSweep, exportLines, type TextFormat } from '../export/export-lines.js';
 import type { RunValue } from '../../analysis/run-value.js';
 import { writeOutput } from '../../files/output-file.js';
 import { runsDirectory, type CommonOptions } from '../options.js';
@@ -9,6 +9,7 @@ import { supervisedRuns } from '../print-report.js';
 import { runValueOf } from '../run-value.js';
 import { sweepDirectory } from '../sweep-directory.js';
 import { printData, remark } from '../terminal.js';
+import { foundRuns, viewedPaths } from '../viewed-paths.js';
 
 type ExportFormat = TextFormat | 'parquet';
 
@@ -26,12 +27,10 @@ const BATCH = 1 << 16;
  * `memrl-tui export SWEEP`: its runs as a table for other programs. Works without a supervisor, which only knows the states better.
  */
 export async function exportSweep([name]: readonly string[], options: ExportOptions): Promise<number> {
-  const directory = sweepDirectory(runsDirectory(options.runs), name!);
   if (options.metrics === 'all' && options.value !== undefined)
     throw new UserError('--metrics all has every value.', 'Leave out --value.');
   const metrics = options.metrics === 'all' ? 'all' : runValueOf(options.value, name!, options);
-  const known = statesOf(await supervisedRuns(runsDirectory(options.runs), name!));
-  const sweep = { name: name!, directory, known };
+  const sweep = await exported(name!, options);
   const format = options.format ?? formatOf(options.output);
   if (format === 'parquet') return toParquet(sweep, metrics, options);
   const lines = exportLines(sweep, format, metrics);
@@ -40,7 +39,16 @@ export async function exportSweep([name]: readonly string[], options: ExportOpti
   return 0;
 }
 
-/** The format by the ending of the file's name. */
+/** The sweep, or the folder of runs. */
+async function exported(name: string, options: ExportOptions): Promise<ExportedSweep> {
+  const [viewed] = viewedPaths([name], options).paths;
+  if (viewed !== undefined) return { name: viewed.label, directory: viewed.path, found: await foundRuns([viewed]) };
+  const runs = runsDirectory(options.runs);
+  const directory = sweepDirectory(runs, name);
+  return { name, directory, known: statesOf(await supervisedRuns(runs, name)) };
+}
+
+/** By the ending of the file's name. */
 function formatOf(output: string | undefined): ExportFormat {
   const ending = /\.(csv|jsonl?|parquet)$/i.exec(output ?? '')?.[1];
   return (ending?.toLowerCase() as ExportFormat | undefined) ?? 'csv';

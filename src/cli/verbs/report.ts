@@ -8,6 +8,8 @@ import { printReport, supervisedRuns } from '../print-report.js';
 import { knownObjective, runValueOf, sweepObjective } from '../run-value.js';
 import { sweepDirectory } from '../sweep-directory.js';
 import { outputWidth, print, printJson } from '../terminal.js';
+import { foundRuns, viewedPaths } from '../viewed-paths.js';
+import type { ViewedPath } from '../../view/folder-fleet.js';
 
 type ReportOptions = CommonOptions & {
   ascii?: boolean;
@@ -23,6 +25,8 @@ type ReportOptions = CommonOptions & {
 /** `memrl-tui report SWEEP`: the results of a sweep, finished or not. `--would-stop`: which runs a rule would have ended. */
 export async function report([name]: readonly string[], options: ReportOptions): Promise<number> {
   const sweep = name!;
+  const viewed = viewedPaths([sweep], options);
+  if (viewed.paths.length > 0) return reportFound(viewed.paths[0]!, options);
   const directory = sweepDirectory(runsDirectory(options.runs), sweep);
   if (options.wouldStop !== undefined) return replay(sweep, { ...options, rule: options.wouldStop, directory });
   refuseAlone(options);
@@ -35,6 +39,23 @@ export async function report([name]: readonly string[], options: ReportOptions):
     const known = await supervisedRuns(runsDirectory(options.runs), sweep);
     printJson(await buildReport(directory, { known, value }), reportReplacer);
   } else await printReport(sweep, { ...options, value });
+  return 0;
+}
+
+/** The report of the runs in a folder of any program. */
+async function reportFound(path: ViewedPath, options: ReportOptions): Promise<number> {
+  if (options.wouldStop !== undefined)
+    throw new UserError('--would-stop is for sweeps that were launched.', 'Leave it out for a folder.');
+  refuseAlone(options);
+  const objective = options.metric === undefined ? undefined : parseObjective(options.metric);
+  const value = runValueOf(options.value, path.path, { ...options, objective });
+  const sweep = { directory: path.path, found: await foundRuns([path]) };
+  if (options.html !== undefined || options.figures !== undefined) {
+    const { writePage } = await import('../write-page.js');
+    await writePage(path.label, { ...options, ...sweep, value, objective: objective ?? null });
+  } else if (options.json === true) {
+    printJson(await buildReport(path.path, { found: sweep.found, value }), reportReplacer);
+  } else await printReport(path.label, { ...options, ...sweep, value });
   return 0;
 }
 

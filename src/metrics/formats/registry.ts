@@ -4,6 +4,7 @@ import type { MetricFormat } from './format.js';
 import { jsonLines, ownJsonLines } from './json-lines.js';
 import { logFormat } from './log/log.js';
 import type { LogPatterns } from './log/log-rows.js';
+import { mlflow } from './mlflow.js';
 import { monitorCsv } from './monitor-csv.js';
 import { tfevents } from './tfevents.js';
 import { trackio } from './trackio.js';
@@ -12,7 +13,7 @@ import { wandb } from './wandb.js';
 
 /** All formats of files. A metric in several sources is taken from the first one; the log comes last. */
 const fileFormats: readonly MetricFormat[] = [
-  ...[ownJsonLines, jsonLines, monitorCsv, d3rlpyCsv, csv, tfevents, wandb, trackio, trainerState],
+  ...[ownJsonLines, mlflow, jsonLines, monitorCsv, d3rlpyCsv, csv, tfevents, wandb, trackio, trainerState],
 ];
 
 export function metricFormats(patterns: LogPatterns = {}): readonly MetricFormat[] {

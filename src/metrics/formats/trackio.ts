@@ -1,4 +1,5 @@
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { statRegular } from '../../files/regular-file.js';
 import { parseJsonLine } from '../../contract/json-line.js';
 import { besides, SqliteFile } from '../binary/sqlite-file.js';
 import {
@@ -15,16 +16,82 @@ import type { MetricFormat, Recognition, RowSink, SourceReader, WrittenRow } fro
  * Files of trackio: a project in an SQLite database, with a row in its table `metrics` for each `log`. If rows of several runs of a
  * project alternate, their names are put before the metrics; runs one after the other are attempts at one.
  */
-export const trackio: MetricFormat = {
-  name: 'trackio',
-  looksFor: '*.db of trackio (SQLite)',
-  filing: 'points',
-  besides: (name) => (isDatabase(name) ? [besides.log] : []),
-  countsCalls: true,
-  isNamed: isDatabase,
-  recognise: ({ path }) => recogniseDatabase(path),
-  open: ({ paths: [path] }) => new TrackioDatabase(path!),
-};
+export const trackio: MetricFormat = trackioOf(null);
+
+/** The same for one run of a project; null: for all of them. */
+export function trackioOf(run: string | null): MetricFormat {
+  return {
+    name: 'trackio',
+    looksFor: '*.db of trackio (SQLite)',
+    filing: 'points',
+    besides: (name) => (isDatabase(name) ? [besides.log] : []),
+    countsCalls: true,
+    isNamed: isDatabase,
+    recognise: ({ path }) => recogniseDatabase(path),
+    open: ({ paths: [path] }) => new TrackioDatabase(path!, run),
+  };
+}
+
+/** Path that stands for one run of a project, as if the database were a folder of runs. */
+export function databaseRun(database: string, run: string): string {
+  return join(database, encodeURIComponent(run).replaceAll('.', '%2E'));
+}
+
+/** The database and the run that such a path stands for; null: the path is none of those. */
+export function partOfDatabase(path: string): { readonly database: string; readonly run: string } | null {
+  const database = dirname(path);
+  if (!isDatabase(database) || statRegular(database).kind !== 'file') return null;
+  try {
+    return { database, run: decodeURIComponent(basename(path)) };
+  } catch {
+    return null;
+  }
+}
+
+/** A run of a project. `config`: JSON, as it was given to `init`; null: none was. */
+export type DatabaseRun = { readonly run: string; readonly config: string | null };
+
+/** Rows of `metrics` that are searched for names of runs. */
+const MOST_ROWS = 100_000;
+
+/** The runs of a trackio database, in the order in which they began; null: it is none, or cannot be read now. */
+export function runsOfDatabase(path: string): readonly DatabaseRun[] | null {
+  const read = new SqliteFile(path).read((pages) => {
+    const metrics = metricsOf(pages);
+    return metrics === null ? null : [...namesIn(pages, metrics, configsIn(pages))];
+  });
+  return read.is === 'read' ? (read.value?.map(([run, config]) => ({ run, config })) ?? null) : null;
+}
+
+/** What the runs were configured with, by name. */
+function configsIn(pages: Pages): Map<string, string | null> {
+  const found = new Map<string, string | null>();
+  const configs = [...tablesOf(pages)].find(({ name }) => name === 'configs');
+  if (configs === undefined) return found;
+  const [run, config] = [columns.run, 'config'].map((column) => configs.columns.indexOf(column));
+  for (const { values } of rowsAfter(pages, configs.root, -Infinity)) {
+    const name = values?.[run!];
+    if (typeof name === 'string') found.set(name, textOf(values?.[config!]));
+  }
+  return found;
+}
+
+/** The same, with the runs that have only metrics. */
+function namesIn(pages: Pages, metrics: SqlTable, found: Map<string, string | null>): Map<string, string | null> {
+  const run = metrics.columns.indexOf(columns.run);
+  let left = MOST_ROWS;
+  for (const { values } of rowsAfter(pages, metrics.root, -Infinity)) {
+    const name = values?.[run];
+    if (typeof name === 'string' && !found.has(name)) found.set(name, null);
+    if (left-- === 0) break;
+  }
+  return found;
+}
+
+/** Newer versions store bytes, older ones a text. */
+function textOf(value: unknown): string | null {
+  return Buffer.isBuffer(value) ? value.toString('utf8') : typeof value === 'string' ? value : null;
+}
 
 function isDatabase(name: string): boolean {
   return /\.(db|sqlite3?)$/i.test(name);
@@ -80,6 +147,8 @@ const DAMAGED_MS = 30_000;
 
 class TrackioDatabase implements SourceReader {
   readonly #file: SqliteFile;
+  /** The only run that is told; null: all are. */
+  readonly #only: string | null;
   /** Identifies the first row, which differs between databases. Null: there is none yet. */
   #first: string | null = null;
   #last = -Infinity;
@@ -90,8 +159,9 @@ class TrackioDatabase implements SourceReader {
   #damage: string | null = null;
   #runs = new Runs();
 
-  constructor(path: string) {
+  constructor(path: string, only: string | null) {
     this.#file = new SqliteFile(path);
+    this.#only = only;
   }
 
   get offset(): number {
@@ -150,6 +220,7 @@ class TrackioDatabase implements SourceReader {
   /** Passes rows to the sink. False: earlier rows are invalid. */
   #tell(rows: readonly Logged[], sink: RowSink): boolean {
     for (const { run, time, values } of rows) {
+      if (this.#only !== null && run !== this.#only) continue;
       if (!this.#runs.take(run)) return false;
       sink.row(this.#runs.named(run, values), time);
     }
@@ -255,8 +326,7 @@ function placesIn({ columns: names }: SqlTable): Places {
 /** Adds a row; returns its size in bytes. */
 function add(rows: Logged[], values: NonNullable<SqlRow['values']>, place: Places): number {
   const [run, time, step, written] = [place.run, place.time, place.step, place.metrics].map((at) => values[at] ?? null);
-  // Newer versions store bytes, older ones a text.
-  const text = Buffer.isBuffer(written) ? written.toString('utf8') : String(written);
+  const text = textOf(written) ?? String(written);
   const metrics = parseJsonLine(text);
   if (metrics !== null && typeof step === 'number')
     rows.push({ run: String(run), time: Date.parse(String(time)), values: { step, ...numbersIn(metrics) } });

@@ -25,7 +25,7 @@ export const wandb: MetricFormat = {
   pickFrom: (path, places) => new PlacesPicker(path, places, pickBlocks()),
 };
 
-const BLOCK = 32_768;
+export const BLOCK = 32_768;
 const HEAD = 7;
 /** The file header: `:W&B`, a magic number, a version. It is part of the first block. */
 const FILE_HEAD = 7;
@@ -135,6 +135,23 @@ class WandbFile extends FollowedSource<FollowedBytes> implements SourceReader {
   }
 }
 
+/** Whole records in `bytes`, which begin at a block: `base` is their place in the file. Ends where something is torn or damaged. */
+export function* recordsIn(bytes: Buffer, base: number): Generator<Buffer> {
+  let pieces: Buffer[] = [];
+  for (let at = base === 0 ? FILE_HEAD : 0; at < bytes.length;) {
+    const piece = pieceAt(bytes, at, base);
+    if (!('to' in piece)) return;
+    at = piece.to;
+    if (piece.is === 'skip') continue;
+    const part = bytes.subarray(piece.from, piece.to);
+    if (piece.type <= kind.first) pieces = [part];
+    // Of a record that began before, the rest is no record.
+    else if (pieces.length > 0) pieces.push(part);
+    const isEnd = piece.type === kind.full || piece.type === kind.last;
+    if (isEnd && pieces.length > 0) yield Buffer.concat(pieces.splice(0));
+  }
+}
+
 const record = { history: 2 };
 const history = { item: 1, step: 2 };
 const item = { key: 1, nested: 2, json: 16 };
@@ -162,6 +179,15 @@ function historyRow(bytes: Buffer, from: number, to: number): WrittenRow {
       while (inner.next()) if (inner.is(1, wire.varint)) row['_step'] = inner.integer;
     }
   }
+  return row;
+}
+
+/** The items of a message that has them in a field of this number: keys and values. */
+export function itemsIn(bytes: Buffer, from: number, to: number, number: number): WrittenRow {
+  const row: Record<string, unknown> = {};
+  const fields = new Fields().walk(bytes, from, to);
+  const inner = new Fields();
+  while (fields.next()) if (fields.is(number, wire.bytes)) takeItem(inner.walk(bytes, fields.start, fields.end), row);
   return row;
 }
 

@@ -106,19 +106,20 @@ type PageOptions = {
   readonly objective: Objective | null;
   /** As in `buildReport`. */
   readonly known?: readonly ReportedRun[];
+  readonly found?: readonly ReportedRun[] | undefined;
   readonly value?: RunValue;
 };
 
 /** Reads the data of a page and its report; the metrics of each run are read once. */
 export async function readPageData(
   sweepDirectory: string,
-  { objective, known: supervised = [], value = { kind: 'last' } }: PageOptions,
+  { objective, known: supervised = [], found, value = { kind: 'last' } }: PageOptions,
 ): Promise<PageData> {
   const directory = resolve(sweepDirectory);
-  const known = readRuns(directory, statesOf(supervised));
+  const known = found ?? readRuns(directory, statesOf(supervised));
   const reading = new Reading(known, readOutline(directory), { objective, value });
   const seen: Seen = (run, kind, metrics) => reading.take(run, kind, metrics);
-  const report = await buildReport(directory, { known: supervised, value, seen });
+  const report = await buildReport(directory, { known: supervised, found, value, seen });
   const read = report.sections.map((section) => readGroup(section, reading));
   const records = known.map((run) => readRunRecord(run.directory));
   const places = new Map(read.flatMap(({ places: ofGroup }) => [...ofGroup]));

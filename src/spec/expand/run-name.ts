@@ -135,9 +135,7 @@ export function distinctName(
 ): string {
   const differing = other === null ? [] : varyingNames([other, run]).filter(isTold);
   const own = differing.filter((name) => Object.hasOwn(run.parameters, name));
-  const short = shortNames(own);
-  const texts = own.map((name) => joined(short.get(name)!, run.parameters[name]!));
-  const told = [run.name, ...texts].join('_').replace(/\.$/, '._');
+  const told = [run.name, ...toldValues(own, run.parameters)].join('_').replace(/\.$/, '._');
   if (own.length > 0 && own.length <= MOST_TOLD && told.length <= longest && !isTaken(told)) return told;
   const stem = run.name.slice(0, longest);
   for (let number = 2; ; number += 1) if (!isTaken(`${stem}_${number}`)) return `${stem}_${number}`;
@@ -163,6 +161,14 @@ const usual: Readonly<Record<string, string>> = {
   temperature: 'temp',
   optimizer: 'opt',
 };
+
+/** What these parameters of a run are in its name, in their order: `lr0.1`, `s0`. A parameter that it does not have is left out. */
+export function toldValues(names: readonly string[], parameters: Point['parameters']): string[] {
+  const short = shortNames(names);
+  return names
+    .filter((name) => Object.hasOwn(parameters, name))
+    .map((name) => joined(short.get(name)!, parameters[name]!));
+}
 
 /**
  * Short forms of parameter names for run names: the common abbreviation, else the initials of a name of several words, else the

@@ -133,7 +133,8 @@ function timeWords({ busy, now, tally }: WindowModel): string {
 }
 
 /** `2 of 4 slots busy`, `7 of 8 GPUs busy`, or both. */
-function slotWords({ cpu, gpus }: FleetStatus): string {
+function slotWords({ cpu, gpus, readOnly }: FleetStatus): string {
+  if (readOnly !== undefined) return 'read-only';
   const busyGpus = gpus.filter(({ runs }) => runs.length > 0).length;
   const words = [
     gpus.length > 0 ? `${busyGpus} of ${gpus.length} GPUs` : '',

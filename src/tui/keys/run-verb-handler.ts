@@ -89,12 +89,13 @@ function withSelection(ui: UiState, { rows, index }: KeyContext): UiState {
 type Asked = {
   readonly verb: KeyedVerb;
   readonly key: string;
-  readonly at: Pick<KeyContext, 'now' | 'sweeps'>;
+  readonly at: Pick<KeyContext, 'now' | 'sweeps' | 'status'>;
   readonly on: (verb: PlainVerb) => Target;
 };
 
 /** Applies the verb if any of the runs allows it, otherwise the verb that undoes it, if there is one. */
 function act(ui: UiState, { verb, key, at, on }: Asked): Pressed {
+  if (at.status.readOnly !== undefined) return refuse(ui, at.status.readOnly);
   const { undo } = rowOf(verb);
   for (const type of undo === null ? [verb] : [verb, undo]) {
     const target = on(type);

@@ -1,0 +1,90 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { openWindow, runFiles } from '../../tui/app/open-window.js';
+import type { RunFilesPort } from '../../tui/state/port.js';
+import { foundLog } from '../../logs/found-log.js';
+import { fileSource, lastLines } from '../../logs/log-source.js';
+import { UserError } from '../../base/user-error.js';
+import { shellQuote } from '../../text/shell-words.js';
+import type { EditorPort } from '../../tui/state/editor-port.js';
+import { openShell } from '../editor/terminal-editor.js';
+import { FolderFleet, readOnly } from '../../view/folder-fleet.js';
+import { outputWidth, hasColour, hasScreen, print, remark } from '../terminal.js';
+import type { LaunchOptions } from '../options.js';
+import { runTable } from '../show/run-table.js';
+import { noRuns, ownRunsAt, reportedRuns, requiredPaths } from '../viewed-paths.js';
+import { sweepSummary, windowSurroundings } from '../watch.js';
+
+/**
+ * `memrl-tui view PATH…`: the control window on runs of any program, read-only and without a supervisor. A path that is a runs
+ * directory of this user, or a sweep in one, is attached to.
+ */
+export async function view(words: readonly string[], options: LaunchOptions): Promise<number> {
+  const paths = requiredPaths(words);
+  const own = paths.length === 1 ? ownRunsAt(paths[0]!.path) : null;
+  if (own !== null) {
+    const { attach } = await import('./attach.js');
+    return attach(own.sweep === null ? [] : [own.sweep], { ...options, runs: own.runs });
+  }
+  const fleet = new FolderFleet(paths);
+  try {
+    await fleet.find();
+    if (fleet.runs.size === 0) throw noRuns(paths);
+    return await (hasScreen() && options.plain !== true ? show(fleet, options) : tell(fleet));
+  } finally {
+    fleet.close();
+  }
+}
+
+async function show(fleet: FolderFleet, options: LaunchOptions): Promise<number> {
+  let problem: Error | null = null;
+  const [first] = fleet.sweeps.keys();
+  const following = () => {
+    fleet
+      .read()
+      .then(() => fleet.follow())
+      .catch((error: unknown) => (problem = error instanceof Error ? error : new Error(String(error))));
+  };
+  await openWindow({
+    ...windowSurroundings(options),
+    ...{ fleet, files: viewedFiles, desk: viewingDesk, onReady: following },
+    summary: (sweep) =>
+      sweepSummary(({ readReport }) => {
+        const place = { directory: fleet.sweeps.get(sweep)?.directory ?? '.', found: reportedRuns(fleet, [sweep]) };
+        return readReport(sweep, { ...options, ...place }, { pause: () => turn() });
+      }),
+    ...(fleet.sweeps.size === 1 ? { sweep: first! } : {}),
+  });
+  if (problem !== null) throw problem as Error;
+  return 0;
+}
+
+/** Without a screen: the table that `ls` prints. */
+async function tell(fleet: FolderFleet): Promise<number> {
+  await fleet.read();
+  const look = { sweeps: fleet.sweeps, width: outputWidth(Infinity), now: Date.now(), colour: hasColour() };
+  print(runTable([...fleet.runs.values()], look));
+  if (fleet.status.problem !== null) remark(fleet.status.problem);
+  return 0;
+}
+
+/** A shell beside the files; there is no sweep file that could be edited. */
+const viewingDesk: EditorPort = {
+  commandOf: ({ argv }) => {
+    if (argv.length > 0) return shellQuote(argv);
+    throw new UserError('Its files do not say with which command it was started.', 'Enter shows its parameters.');
+  },
+  openShell: (directory) => openShell(directory, process.env),
+  ...{ extend: refuseEdit, clone: refuseEdit, edit: refuseEdit, submit: refuseEdit },
+  ...{ ownFile: refuseEdit, writeOwnFile: refuseEdit },
+};
+
+function refuseEdit(): never {
+  throw new UserError(readOnly, 'Write a sweep file with `memrl-tui init -- COMMAND…`, and launch it.');
+}
+
+/** The log of a run has whatever name its program gave it. */
+const viewedFiles: RunFilesPort = {
+  ...runFiles,
+  logTail: (directory, count) => lastLines(foundLog(directory), count),
+  openLog: (directory) => fileSource(foundLog(directory)),
+};

@@ -1,0 +1,264 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { groupBy } from '../base/group-by.js';
+import type { Ack, Fleet, FleetStatus, RunSummary, SweepSummary } from '../client/fleet.js';
+import { RunSearch } from '../metrics/tree/find-runs.js';
+import { RunMarks } from '../report/run-marks.js';
+import { metricsToShow, readOutline, type SweepOutline } from '../report/sweep-outline.js';
+import { naturalOrder } from '../text/natural-order.js';
+import { type RowHead, rowHeads } from './rows.js';
+import { sweepFolder, ViewedRun } from './viewed-run.js';
+
+/** A path that is viewed. `label`: what its rows are called together. */
+export type ViewedPath = { readonly path: string; readonly label: string };
+
+/** What a window and the verbs of the command line ask of a fleet. */
+type FleetLike = Pick<Fleet, 'sweeps' | 'runs' | 'status' | 'connection' | 'subscribe' | 'version' | 'act' | 'request'>;
+
+/** A row, and what it was made of. */
+type RowMade = { readonly made: string; readonly head: RowHead; readonly row: RunSummary };
+
+/** Work between two turns of the event loop, ms: a key waits no longer. */
+const SLICE_MS = 10;
+/** Between publications, ms. */
+const PUBLISH_MS = 100;
+/** Between looks at runs that are being written, ms. */
+const LOOK_MS = 1000;
+/** Between searches for further runs, ms; a search that takes long is made more seldom. */
+const SEARCH_MS = 5000;
+const SEARCH_SHARE = 0.05;
+
+const nothingSaid: SweepOutline = { groups: [], metrics: { show: [], x: null }, objective: null, judgedBy: [] };
+
+/** Verbs are for runs that a supervisor has started. */
+export const readOnly =
+  'These files are only viewed: no supervisor started what writes them, so nothing can be done to it here.';
+const refusal: Ack = {
+  ok: false,
+  message: readOnly,
+  fix: 'Launch a sweep file, or commands with `memrl-tui grid`: those runs can be killed, resumed and extended.',
+};
+
+/**
+ * Runs of any program, found in folders, as a fleet: rows that are kept up to date while files grow. Reads only, starts nothing,
+ * and refuses all verbs.
+ *
+ * Each path is a sweep; runs that this program wrote there are of their own sweeps.
+ */
+export class FolderFleet implements FleetLike {
+  readonly connection = 'connected';
+  readonly #paths: readonly (ViewedPath & { readonly search: RunSearch })[];
+  readonly #listeners = new Set<() => void>();
+  readonly #known = new Map<string, ViewedRun>();
+  readonly #now: () => number;
+  #places: readonly { readonly run: ViewedRun; readonly sweep: string; readonly head: RowHead }[] = [];
+  #sweeps = new Map<string, SweepSummary>();
+  #outlines = new Map<string, SweepOutline>();
+  #marks = new Map<string, RunMarks>();
+  #runs = new Map<RunSummary['id'], RunSummary>();
+  /** By what each row was made of. */
+  #rows = new Map<ViewedRun, RowMade>();
+  #notes: readonly string[] = [];
+  #version = 0;
+  #isClosed = false;
+  #isRecalled = false;
+  #sliceAt = performance.now();
+  #publishedAt = 0;
+  #timer: { readonly end: () => void } | null = null;
+
+  constructor(paths: readonly ViewedPath[], now: () => number = Date.now) {
+    this.#paths = paths.map((each) => ({ ...each, search: new RunSearch(each.path) }));
+    this.#now = now;
+  }
+
+  get sweeps(): ReadonlyMap<string, SweepSummary> {
+    return this.#sweeps;
+  }
+
+  get runs(): ReadonlyMap<RunSummary['id'], RunSummary> {
+    return this.#runs;
+  }
+
+  get status(): FleetStatus {
+    const unread = this.#places.filter(({ run }) => !run.isRead).length;
+    return {
+      settled: [...this.#runs.values()].every(({ state }) => state !== 'running'),
+      ...{ recalled: this.#isRecalled, unread, cpu: { slots: 0, busy: 0 }, gpus: [] },
+      problem: this.#notes.length === 0 ? null : this.#notes.join('; '),
+      readOnly,
+    };
+  }
+
+  version(): number {
+    return this.#version;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  act(): Promise<Ack> {
+    return Promise.resolve(refusal);
+  }
+
+  request(): Promise<Ack> {
+    return Promise.resolve(refusal);
+  }
+
+  /** Finds the runs, and what their files say beside metrics. */
+  async find(): Promise<void> {
+    const notes = new Set<string>();
+    const before = new Set(this.#places.map(({ run }) => run));
+    let isChanged = false;
+    const found: { readonly path: ViewedPath; readonly runs: ViewedRun[] }[] = [];
+    for (const path of this.#paths) {
+      const { runs, notes: said } = await this.#findIn(path.search);
+      for (const note of said) notes.add(this.#paths.length > 1 ? `${path.label}: ${note}` : note);
+      for (const run of runs) isChanged = run.ask() || !before.delete(run) || isChanged;
+      found.push({ path, runs });
+    }
+    this.#notes = [...notes];
+    if (isChanged || before.size > 0) this.#place(found);
+    this.#publish();
+  }
+
+  async #findIn(search: RunSearch): Promise<{ runs: ViewedRun[]; notes: readonly string[] }> {
+    const steps = search.search();
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) await this.#pause();
+    const runs: ViewedRun[] = [];
+    for (const each of step.value.runs) {
+      const known = this.#known.get(each.directory) ?? new ViewedRun(each);
+      this.#known.set(each.directory, known);
+      runs.push(known);
+      await this.#pause();
+    }
+    return { runs, notes: step.value.notes };
+  }
+
+  /** Reads the metrics of all runs that have been found. */
+  async read(): Promise<void> {
+    for (const place of this.#places) await this.#readOne(place);
+    this.#isRecalled = true;
+    this.#publish();
+  }
+
+  /** Follows the files until it is closed. */
+  async follow(): Promise<void> {
+    let searchAt = this.#now() + SEARCH_MS;
+    while (!this.#isClosed) {
+      await this.#sleep(LOOK_MS);
+      if (this.#isClosed) return;
+      if (this.#now() < searchAt) {
+        await this.#readSome(({ metrics }) => metrics !== null);
+        continue;
+      }
+      const begun = performance.now();
+      await this.look();
+      searchAt = this.#now() + Math.max(SEARCH_MS, (performance.now() - begun) / SEARCH_SHARE);
+    }
+  }
+
+  /** Takes in all that has come since the last look: runs, and what known runs have written. */
+  async look(): Promise<void> {
+    await this.find();
+    await this.#readSome((run) => run.metrics !== null || !run.isRead || run.hasGrown());
+  }
+
+  async #readSome(isWanted: (run: ViewedRun) => boolean): Promise<void> {
+    for (const place of this.#places) if (isWanted(place.run)) await this.#readOne(place);
+    this.#publish();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.end();
+  }
+
+  async #readOne({ run, sweep, head }: { run: ViewedRun; sweep: string; head: RowHead }): Promise<void> {
+    const choice = metricsToShow(this.#outlines.get(sweep) ?? nothingSaid, head.group);
+    const marks = this.#marks.get(sweep);
+    const look = (metrics: NonNullable<ViewedRun['metrics']>) =>
+      marks?.take({ name: head.name, group: head.group, state: run.stateAt(this.#now()) }, metrics);
+    while (run.read(choice, this.#now(), look)) await this.#pause();
+    await this.#pause();
+    if (performance.now() - this.#publishedAt > PUBLISH_MS) this.#publish();
+  }
+
+  #place(found: readonly { readonly path: ViewedPath; readonly runs: readonly ViewedRun[] }[]): void {
+    const places = found.flatMap(({ path, runs }) => {
+      const foreign = runs.filter(({ own }) => own === null);
+      const heads = rowHeads(
+        foreign.map((run) => ({ run: run.found, facts: run.facts })),
+        path.label,
+      );
+      const own = runs.flatMap((run) => (run.own === null ? [] : [{ run, sweep: run.own.sweep, head: ownHead(run) }]));
+      return [...foreign.map((run, index) => ({ run, sweep: path.label, head: heads[index]! })), ...own];
+    });
+    const order = (a: (typeof places)[number], b: (typeof places)[number]) =>
+      naturalOrder(a.head.group, b.head.group) || naturalOrder(a.head.name, b.head.name);
+    const sweeps = groupBy(places, ({ sweep }) => sweep);
+    this.#places = [...sweeps.values()].flatMap((members) => members.toSorted(order));
+    this.#outlines = new Map([...sweeps].map(([name, [first]]) => [name, outlineOf(first!.run)]));
+    for (const name of sweeps.keys())
+      if (!this.#marks.has(name)) this.#marks.set(name, new RunMarks(this.#outlines.get(name)!));
+    this.#sweeps = new Map([...sweeps].map(([name, members]) => [name, this.#sweepOf(name, members)]));
+  }
+
+  #sweepOf(name: string, members: readonly { readonly run: ViewedRun; readonly head: RowHead }[]): SweepSummary {
+    const { groups, metrics, objective, judgedBy } = this.#outlines.get(name)!;
+    const titles = new Map(groups.map(({ name: group, title }) => [group, title]));
+    const names = [...new Set(members.map(({ head }) => head.group))].sort(naturalOrder);
+    const { run } = members[0]!;
+    const path = this.#paths.find(({ label }) => label === name)?.path ?? sweepFolder(run);
+    return {
+      ...{ name, description: null, directory: run.own === null ? path : sweepFolder(run) },
+      groups: names.map((group) => ({ name: group, title: titles.get(group) ?? null, needs: [] })),
+      ...{ show: [...metrics.show], x: metrics.x ?? 'step', judgedBy: [...judgedBy] },
+      ...(objective === null ? {} : { objective }),
+    };
+  }
+
+  #publish(): void {
+    const now = this.#now();
+    const rows = new Map<ViewedRun, RowMade>();
+    const marks = new Map<string, ReturnType<RunMarks['in']>>();
+    for (const { run, sweep, head } of this.#places) {
+      const key = `${sweep}/${head.group}`;
+      const ofGroup = marks.get(key) ?? this.#marks.get(sweep)!.in(head.group);
+      marks.set(key, ofGroup);
+      const mark = ofGroup.get(head.name);
+      const made = `${run.revision} ${run.stateAt(now)} ${sweep} ${mark?.word}`;
+      const known = this.#rows.get(run);
+      const isSame = known?.made === made && known.head === head;
+      rows.set(run, isSame ? known : { made, head, row: run.row(sweep, head, mark, now) });
+    }
+    this.#rows = rows;
+    this.#runs = new Map([...rows.values()].map(({ row }) => [row.id, row]));
+    this.#version += 1;
+    this.#publishedAt = performance.now();
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  async #pause(): Promise<void> {
+    if (performance.now() - this.#sliceAt < SLICE_MS) return;
+    await turn();
+    this.#sliceAt = performance.now();
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#timer = { end: () => (clearTimeout(timer), resolve()) };
+    });
+  }
+}
+
+function ownHead({ own }: ViewedRun): RowHead {
+  const { name, group, subgroup, parameters } = own!;
+  return { name, group, subgroup, parameters };
+}
+
+function outlineOf(run: ViewedRun): SweepOutline {
+  return run.own === null ? nothingSaid : readOutline(sweepFolder(run));
+}

@@ -1,0 +1,133 @@
+import { basename } from 'node:path';
+import { namesRepetition } from '../analysis/forecast/durations.js';
+import { groupBy } from '../base/group-by.js';
+import { isSeedName, type Parameters } from '../base/scalar.js';
+import type { FoundRun } from '../metrics/tree/find-runs.js';
+import type { FoundFacts } from '../metrics/tree/found-facts.js';
+import { toldValues, varyingNames } from '../spec/expand/run-name.js';
+import { folderText } from '../text/romanized.js';
+import { isOnlyWords, nameWords } from './name-words.js';
+
+/** What a row says of a run, beside its metrics. `name`: of no other run below the same path. */
+export type RowHead = {
+  readonly name: string;
+  readonly group: string;
+  readonly subgroup: string | null;
+  readonly parameters: Parameters;
+};
+
+type Known = { readonly run: FoundRun; readonly facts: FoundFacts };
+/** `place`: without what is below it where no other run is, and without its group. */
+type Placed = Known & { readonly group: string; readonly place: string };
+
+/** Parameter that stands for the words in the names of folders that are none. */
+const VARIANT = 'variant';
+/** Longest name of a run, of its parameters; a longer one tells a person less than the folder's. */
+const LONGEST = 80;
+
+/**
+ * Heads of rows for runs that were found below one path, in their order. Runs are grouped by the project, experiment or folder that
+ * they lie in, named by what varies in their group, and those that differ in their seed alone make a subgroup.
+ *
+ * @param label What the path is called: the group of runs that lie in no folder below it.
+ */
+export function rowHeads(found: readonly Known[], label: string): RowHead[] {
+  const placed = grouped(found, label);
+  const heads = new Map<Known, RowHead>();
+  for (const members of groupBy(placed, ({ group }) => group).values())
+    for (const [member, head] of headsOf(members)) heads.set(member, head);
+  return distinct(found.map((each) => heads.get(each)!));
+}
+
+/** Names of one kind of folder in which writers keep their runs say nothing of them. */
+const plain = /^(wandb|lightning_logs|runs|logs|multirun|outputs|mlruns|tensorboard|tb|tb_logs|checkpoints)$/i;
+
+function grouped(found: readonly Known[], label: string): readonly (Placed & { readonly of: Known })[] {
+  const counts = new Map<string, number>();
+  for (const { run } of found)
+    for (const prefix of prefixesOf(run.place)) counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+  return found.map((each) => {
+    const { place } = each.run;
+    const own = prefixesOf(place).find((prefix) => counts.get(prefix) === 1 && found.length > 1) ?? place;
+    const parts = own.split('/');
+    let depth = parts.length - 1;
+    // `lr0.1/seed0`: the folder around is a part of the name, and no group.
+    while (depth > 0 && isOnlyWords(parts[depth]!)) depth -= 1;
+    const folder = parts.slice(0, depth);
+    const told = folder.filter((part) => !plain.test(part));
+    const name = each.facts.group ?? (told.length > 0 ? told : folder).join('.');
+    return { ...each, of: each, group: nameText(name) || label, place: parts.slice(depth).join('/') };
+  });
+}
+
+/** `a/b/c`: `a`, `a/b`, `a/b/c`. */
+function prefixesOf(place: string): string[] {
+  const parts = place.split('/');
+  return parts.map((_part, index) => parts.slice(0, index + 1).join('/'));
+}
+
+function headsOf(members: readonly (Placed & { readonly of: Known })[]): [Known, RowHead][] {
+  const parameters = parametersOf(members);
+  const varying = varyingNames(parameters.map((each) => ({ parameters: each })));
+  const settings = varying.filter((name) => !namesRepetition(name));
+  const told = [...settings, ...varying.filter(isSeedName)];
+  const named = parameters.map((each) => nameOf(told, each));
+  const isTold = named.every((name) => name !== '' && name.length <= LONGEST) && new Set(named).size === named.length;
+  const titles = parameters.map((each) => nameOf(settings, each));
+  const hasSeeds = new Set(titles).size < titles.length;
+  return members.map(({ of, run, facts, group, place }, index) => {
+    const folder = nameText(run.place) || 'run';
+    const name = isTold ? named[index]! : (facts.name ?? place) || basename(run.directory);
+    const subgroup = hasSeeds && titles[index] !== '' && titles[index]!.length <= LONGEST ? titles[index]! : null;
+    return [of, { name: nameText(name) || folder, group, subgroup, parameters: parameters[index]! }];
+  });
+}
+
+/** What these parameters of a run are in its name; a word of the folder's name as it is. */
+function nameOf(names: readonly string[], parameters: Parameters): string {
+  const word = names.includes(VARIANT) ? parameters[VARIANT] : undefined;
+  const others = names.filter((name) => name !== VARIANT);
+  return [...(typeof word === 'string' ? [folderText(word)] : []), ...toldValues(others, parameters)].join('_');
+}
+
+/** The parameters of each run of a group: those in its files, and those in names where the files tell no two runs apart. */
+function parametersOf(members: readonly Placed[]): Parameters[] {
+  const known = members.map(({ facts }) => facts.parameters);
+  const varying = varyingNames(known.map((parameters) => ({ parameters }))).filter((name) => !namesRepetition(name));
+  if (members.length < 2 || varying.length > 0) return known;
+  const words = members.map(({ place }) => nameWords(place));
+  const rests = new Set(words.map(({ rest }) => rest));
+  // A word that several runs share, and others do not, is what they are.
+  const isVariant = rests.size > 1 && rests.size < members.length;
+  return words.map(({ parameters, rest }, index) => {
+    return { ...(isVariant ? { [VARIANT]: rest } : {}), ...parameters, ...known[index]! };
+  });
+}
+
+/** A text as the name of a run or a group. */
+function nameText(text: string): string {
+  const safe = folderText(text.replaceAll('/', '.')).replace(/^[^A-Za-z0-9_]+/, '');
+  return safe.length <= 200 ? safe : `${safe.slice(0, 90)}-${safe.slice(-90)}`;
+}
+
+/** Runs of several groups that have one name are told apart by their groups, others by a number. */
+function distinct(heads: readonly RowHead[]): RowHead[] {
+  const groups = groupBy(heads, ({ name }) => name);
+  const named = heads.map((head) => {
+    const isShared = new Set(groups.get(head.name)!.map(({ group }) => group)).size > 1;
+    return isShared ? { ...head, name: nameText(`${head.group}_${head.name}`) } : head;
+  });
+  const names = numbered(named.map(({ name }) => name));
+  return named.map((head, index) => ({ ...head, name: names[index]! }));
+}
+
+/** The texts, of which those that were there before have a number behind them. */
+function numbered(texts: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return texts.map((text) => {
+    let own = text;
+    for (let count = 2; taken.has(own); count++) own = `${text}-${count}`;
+    taken.add(own);
+    return own;
+  });
+}
