@@ -58,11 +58,12 @@ describe('what is printed', () => {
 
 describe('the door to the terminal', () => {
   /**
-   * Who writes there besides: the window, whose painter cleans each cell; the supervisor, to its log; the lab, and what stands
-   * before a command, to a run's.
+   * Who writes there besides: the window, whose painter cleans each cell; the supervisor, to its log; a worker of a
+   * Slurm job, to the job's log; the lab, and what stands before a command, to a run's.
    */
   const others = [
     ...[/^cli\/terminal\.ts$/, /^cli\/watch\.ts$/, /^supervisor\/main\.ts$/, /^lab\//],
+    /^executors\/slurm\/packs\/worker-main\.ts$/,
     /^executors\/attempt\/environment-carrier\.ts$/,
   ];
   const isOther = (path: string) => others.some((other) => other.test(path));

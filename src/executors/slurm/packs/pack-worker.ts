@@ -56,6 +56,8 @@ export type WorkerSetting = {
   readonly text: PackText;
   /** What the job has of Slurm, for its runs: its GPUs, and who it is. */
   readonly given: Readonly<Record<string, string>>;
+  /** Writes a line to the log of the job. */
+  readonly log: (line: string) => void;
 };
 
 /** `why`: it is being ended by this worker, and how that is to be told; null: it is not. */
@@ -273,7 +275,7 @@ export class PackWorker {
     try {
       addLines(this.#file, [line]);
     } catch (error) {
-      process.stderr.write(`memrl-tui: ${this.#file}: ${(error as Error).message}\n`);
+      this.#setting.log(`${this.#file}: ${(error as Error).message}`);
     }
   }
 }

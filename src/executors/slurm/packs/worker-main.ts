@@ -26,6 +26,7 @@ const worker = new PackWorker(
     given: Object.fromEntries(
       Object.entries(env).flatMap(([key, value = '']) => (isOfEnclosingJob(key) ? [[key, value]] : [])),
     ),
+    log: (line) => process.stderr.write(`memrl-tui: ${line}\n`),
   },
   () => process.exit(0),
 );
