@@ -16,20 +16,20 @@ import type { MetricFormat, Recognition, RowSink, SourceReader, WrittenRow } fro
  * Files of trackio: a project in an SQLite database, with a row in its table `metrics` for each `log`. If rows of several runs of a
  * project alternate, their names are put before the metrics; runs one after the other are attempts at one.
  */
-export const trackio: MetricFormat = trackioOf(null);
+export const trackio: MetricFormat = {
+  name: 'trackio',
+  looksFor: '*.db of trackio (SQLite)',
+  filing: 'points',
+  besides: (name) => (isDatabase(name) ? [besides.log] : []),
+  countsCalls: true,
+  isNamed: isDatabase,
+  recognise: ({ path }) => recogniseDatabase(path),
+  open: ({ paths: [path] }) => new TrackioDatabase(path!, null),
+};
 
-/** The same for one run of a project; null: for all of them. */
-export function trackioOf(run: string | null): MetricFormat {
-  return {
-    name: 'trackio',
-    looksFor: '*.db of trackio (SQLite)',
-    filing: 'points',
-    besides: (name) => (isDatabase(name) ? [besides.log] : []),
-    countsCalls: true,
-    isNamed: isDatabase,
-    recognise: ({ path }) => recogniseDatabase(path),
-    open: ({ paths: [path] }) => new TrackioDatabase(path!, run),
-  };
+/** The same for one run of a project. */
+export function trackioOf(run: string): MetricFormat {
+  return { ...trackio, open: ({ paths: [path] }) => new TrackioDatabase(path!, run) };
 }
 
 /** Path that stands for one run of a project, as if the database were a folder of runs. */
