@@ -45,7 +45,7 @@ export function requiredPaths(words: readonly string[]): readonly ViewedPath[] {
 }
 
 function canBeViewed(path: string): boolean {
-  const stat = statOf(resolve(path));
+  const stat = statOf(path);
   return stat !== null && (stat.isDirectory() || (stat.isFile() && mayHoldRuns(path)));
 }
 

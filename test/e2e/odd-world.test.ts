@@ -104,7 +104,7 @@ describe('a runs directory that is none', () => {
       const { code, err } = await run(...words.split(' '));
       expect({ words, code, err }).toEqual({ words, code: 0, err: '' });
     }
-    for (const words of ['report empty', 'report ..', 'export loop', 'export s/n1']) {
+    for (const words of ['report empty', 'report ...', 'export loop', 'export s/n1']) {
       const { code, err } = await run(...words.split(' '));
       expect({ words, code, bug: err.includes('bug') }).toEqual({ words, code: 2, bug: false });
     }
