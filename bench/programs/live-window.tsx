@@ -106,7 +106,7 @@ const files: RunFilesPort = {
   metrics: growing,
   logTail: (_, count) => Array.from({ length: count }, (_line, index) => `step ${tick + index} loss 0.123`),
   openLog: () => ({ look: () => null, read: () => Buffer.alloc(0) }),
-  dossier: () => null,
+  runDetails: () => null,
 };
 
 let presses = 0;

@@ -112,7 +112,7 @@ export function standingAmong(
   return inOrder.find((key) => !isCounter(key, choice, counting)) ?? inOrder[0] ?? null;
 }
 
-/** Whether a metric only counts, tells the time or is a setting. What the sweep file asks for never is. */
+/** Whether a metric is a count, a time or a setting rather than a result. A metric that the sweep file asks for is a result. */
 export function isCounter(key: string, choice: MetricsToShow, counting: ReadonlySet<string> = nothingCounts): boolean {
   return !choice.show.includes(key) && placeOf(key, choice, counting) >= Place.setting;
 }

@@ -31,7 +31,7 @@ export type GpuMonitorOptions = {
  */
 export class GpuMonitor {
   readonly #options: GpuMonitorOptions;
-  readonly #census = new GpuAccounting();
+  readonly #accounting = new GpuAccounting();
   #view: GpuView = nothingKnown;
   /** The look in progress, which callers share, as another one would wait for the same driver. */
   #looking: Promise<GpuView> | null = null;
@@ -84,7 +84,7 @@ export class GpuMonitor {
    * attempt is measured anew.
    */
   peakOf(id: RunId): number | null {
-    return this.#census.takePeak(id);
+    return this.#accounting.takePeak(id);
   }
 
   async #look(): Promise<GpuView> {
@@ -112,7 +112,7 @@ export class GpuMonitor {
     this.#wasShort = isShort;
     if (isNew) return this.#sick(missing(known, reading.gpus));
     const { gpus, processes } = reading;
-    const counted = this.#census.count(gpus, processes, this.#options.trees());
+    const counted = this.#accounting.count(gpus, processes, this.#options.trees());
     return { gpus, processes, ...counted, at: this.#now(), problem: null };
   }
 

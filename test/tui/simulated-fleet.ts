@@ -192,8 +192,8 @@ export function memorySweep(elapsedSeconds = 312): { fleet: SimulatedFleet; file
     metrics: (directory) => readerOf(byDirectory.get(directory)!, progressOf(directory)),
     logTail: (directory, count) => logOf(byDirectory.get(directory)!, progressOf(directory)).slice(-count),
     openLog: (directory) => new LogInMemory(logText(logOf(byDirectory.get(directory)!, progressOf(directory)))),
-    dossier: (directory) =>
-      dossierOf(
+    runDetails: (directory) =>
+      detailsOf(
         byDirectory.get(directory)!,
         runs.find((run) => run.directory === directory)!,
       ),
@@ -214,7 +214,7 @@ function logText(lines: readonly string[]): string {
 }
 
 /** What the supervisor would have written down of a run that was started. */
-function dossierOf(cell: Cell, run: RunSummary): RunDetails | null {
+function detailsOf(cell: Cell, run: RunSummary): RunDetails | null {
   if (run.startedAt === null) return null;
   const words = Object.entries(cell.parameters).map(([key, value]) => `${key}=${valueText(value)}`);
   const record: RunDetails['record'] = {

@@ -26,7 +26,7 @@ export type Duration = {
   readonly weight: number;
 };
 
-/** How long a run takes, estimated from others. As logarithms of seconds, since durations differ by factors. */
+/** The expected duration of a run, estimated from others: logarithms of seconds, since durations differ by factors. */
 export type Likeness = {
   readonly centre: number;
   /** Standard deviation of the error of the centre, which all runs share: averaging over runs does not reduce it. */

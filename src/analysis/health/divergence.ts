@@ -127,7 +127,11 @@ export function courseOf(
   return { start: bad[0]!, best, end: Math.min(...bad.slice(-last)), earlier, noise };
 }
 
-/** Whether the loss since the best is significant. @param times It must exceed so many times the largest earlier loss. */
+/**
+ * Whether a run has lost significantly much since its best value.
+ *
+ * @param times The loss must be more than this many times the largest loss before the best value.
+ */
 export function hasLost({ start, best, end, earlier, noise }: Course, times: number, ease = 1): boolean {
   const much = Math.max(NOISES * noise, times * earlier, SHARE * Math.abs(start), SHARE * Math.abs(best));
   return end - best > ease * much;

@@ -83,7 +83,7 @@ export function silenceOf(
   return `no output and no metrics for ${roughDuration(silence)}${pauseWords(own, siblings)}`;
 }
 
-/** What the silence is compared with, in words. */
+/** The longest pause of the run itself, or of the others while it has written too little, in words. */
 function pauseWords(own: WritingRhythm, siblings: SiblingPauses): string {
   if (own.pauses < ENOUGH) return `, others wrote within ${pauseText(siblings.longest)}`;
   return own.longest === 0 ? '' : `, its longest pause was ${pauseText(own.longest)}`;

@@ -35,7 +35,8 @@ type Factors = { readonly factors: readonly Factor[]; readonly leftOut: readonly
 const MOST_LEVELS = 31;
 
 /**
- * The parameters that vary over the runs, in alphabetical order, whatever the order of the runs. One step per parameter.
+ * Finds the parameters that vary over the runs, sorted by name so that the order of the runs does not matter. Yields before each
+ * parameter.
  *
  * @param without Names that are left out: seeds.
  */

@@ -95,7 +95,7 @@ const MOST_POINTS = 4096;
 
 /**
  * Variance of the forest's prediction over the grid of all parameters: exact where that has no more than 4,096 points; else
- * estimated from as many points drawn from it. One step is a part of the points.
+ * estimated from 4,096 points drawn from it. Yields after every 256 points.
  */
 export function* forestVariance(
   trees: readonly RegressionTree[],

@@ -2,7 +2,7 @@ import { counted, sizeText } from '../../text/numbers.js';
 import { tableLines } from '../../text/table.js';
 import type { RunPlan } from './clean-plan.js';
 
-/** What would be deleted, a line for each run, and the total. */
+/** A table of what would be deleted in each run, and the sum. */
 export function cleanLines(plans: readonly RunPlan[], width: number): string[] {
   const areSeveral = new Set(plans.map(({ run }) => run.sweep)).size > 1;
   const bytes = plans.reduce((sum, plan) => sum + plan.bytes, 0);

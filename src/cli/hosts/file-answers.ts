@@ -24,7 +24,7 @@ export class FileAnswerer {
     'log-end': ({ directory, count }) => this.#files.logTail(directory, count),
     'log-size': ({ directory }) => this.#files.openLog(directory).look(),
     'log-part': ({ directory, from, length }) => this.#files.openLog(directory).read(from, length).toString('base64'),
-    details: ({ directory }) => this.#files.dossier(directory),
+    details: ({ directory }) => this.#files.runDetails(directory),
     usage: (asked) => this.#usage(asked),
     seeds: ({ directory }) => this.#files.fromSeeds?.(directory) ?? [],
     'last-launched': () => lastLaunched(runsDirectory(this.#runs)),

@@ -47,7 +47,7 @@ export class HostFiles implements RunFilesPort {
     return this.#last({ about: 'log-end', directory, count });
   }
 
-  dossier(directory: string): FileAnswers['details'] {
+  runDetails(directory: string): FileAnswers['details'] {
     return this.#last({ about: 'details', directory });
   }
 

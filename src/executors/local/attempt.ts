@@ -96,12 +96,12 @@ export function treeOf(attempt: Attempt): Tree {
 }
 
 /** Determines the run's own process; returns whether it is known. Takes about 50 µs until it is, and no time after. */
-export function isNamed(attempt: Attempt, census: () => readonly ProcessEntry[]): boolean {
+export function isNamed(attempt: Attempt, listProcesses: () => readonly ProcessEntry[]): boolean {
   if (attempt.command !== null) return true;
   const { startTime } = treeOf(attempt);
   if (startTime === null) return false;
   attempt.identity ??= { pid: attempt.pid, startTime, bootId: bootId() };
-  attempt.command = isAlive(attempt.identity) ? commandProcess(attempt.pid, census) : null;
+  attempt.command = isAlive(attempt.identity) ? commandProcess(attempt.pid, listProcesses) : null;
   return attempt.command !== null;
 }
 
@@ -117,10 +117,10 @@ export function isOver({ ending, endedAt, stopped, killedAt }: Standing, left: n
 /**
  * The run's own process, which users see and may signal: the child of its shim. Null: there is none.
  *
- * @param census Returns all processes; called only if the kernel does not list children (`CONFIG_PROC_CHILDREN`).
+ * @param listProcesses Returns all processes; called only if the kernel does not list children (`CONFIG_PROC_CHILDREN`).
  */
-function commandProcess(shim: number, census: () => readonly ProcessEntry[]): ProcessIdentity | null {
-  const child = childrenOf(shim)?.[0] ?? (canTellChildren ? undefined : foundAmong(census(), shim));
+function commandProcess(shim: number, listProcesses: () => readonly ProcessEntry[]): ProcessIdentity | null {
+  const child = childrenOf(shim)?.[0] ?? (canTellChildren ? undefined : foundAmong(listProcesses(), shim));
   return child === undefined ? null : identityOf(child);
 }
 

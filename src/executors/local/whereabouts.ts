@@ -50,31 +50,31 @@ type Begun = Extract<Claim, { kind: 'begun' }>;
 const GLANCE_MS = 5;
 const GLANCES = 8;
 
-/** @param census Returns all processes; called only if the files do not decide. */
-export function whereaboutsOf(which: Which, census: () => readonly ProcessEntry[]): Whereabouts {
+/** @param listProcesses Returns all processes; called only if the files do not decide. */
+export function whereaboutsOf(which: Which, listProcesses: () => readonly ProcessEntry[]): Whereabouts {
   const folder = attemptDirectory(which.directory, which.number);
   const obstacle = attemptObstacle(folder);
-  if (obstacle !== null) return ofObstructed(which, census, obstacle);
+  if (obstacle !== null) return ofObstructed(which, listProcesses, obstacle);
   const claim = readClaim(folder);
   switch (claim.kind) {
     case 'begun':
-      return ofBegun(which, claim, census);
+      return ofBegun(which, claim, listProcesses);
     case 'withdrawn':
       return ofWithdrawn(which, claim.neverRan);
     case 'unreadable':
-      return ofUnreadable(which, census);
+      return ofUnreadable(which, listProcesses);
     case 'none':
-      return ofNone(which, census);
+      return ofNone(which, listProcesses);
   }
 }
 
 /** Whether processes of an earlier attempt may live, so that no other attempt of its run may start. */
-function isUnderWay(which: Which, census: () => readonly ProcessEntry[]): boolean {
+function isUnderWay(which: Which, listProcesses: () => readonly ProcessEntry[]): boolean {
   const folder = attemptDirectory(which.directory, which.number);
   const claim = readClaim(folder);
   if (claim.kind === 'withdrawn') return false;
-  if (claim.kind !== 'begun') return carriersOf(which, census()).length > 0;
-  return !['ended', 'unclear', 'withdrawn'].includes(ofBegun(which, claim, census).kind);
+  if (claim.kind !== 'begun') return carriersOf(which, listProcesses()).length > 0;
+  return !['ended', 'unclear', 'withdrawn'].includes(ofBegun(which, claim, listProcesses).kind);
 }
 
 /** The living processes of an attempt with a known shim, without leftovers of other attempts of its run. */
@@ -94,7 +94,11 @@ function ownNumber({ directory, number }: Which): number {
   }
 }
 
-function ofBegun(which: Which, { identity, place, cgroup }: Begun, census: () => readonly ProcessEntry[]): Whereabouts {
+function ofBegun(
+  which: Which,
+  { identity, place, cgroup }: Begun,
+  listProcesses: () => readonly ProcessEntry[],
+): Whereabouts {
   const { directory, number } = which;
   const folder = attemptDirectory(directory, number);
   const isForeign = place !== null && relationTo({ ...place, bootId: identity.bootId }) === 'foreign';
@@ -107,7 +111,7 @@ function ofBegun(which: Which, { identity, place, cgroup }: Begun, census: () =>
       : { kind: 'elsewhere', pid: identity.pid, host: place.host };
   if (identity.bootId === bootId()) {
     const tree = { pid: identity.pid, startTime: identity.startTime, directory, cgroup };
-    if (livingOf(which, tree, census()).length > 0) return { kind: 'orphaned', identity, cgroup };
+    if (livingOf(which, tree, listProcesses()).length > 0) return { kind: 'orphaned', identity, cgroup };
     if (exitObstacle(folder) !== null) return { kind: 'unclear', identity, cgroup };
   }
   return { kind: 'ended', identity, cgroup, ending: unprovenEnding(folder, null, false) };
@@ -124,26 +128,26 @@ export function unreachable(host: string): string {
 }
 
 /** Handles an attempt without a claim: its shim has not started yet, or somebody deleted its files. */
-function ofNone(which: Which, census: () => readonly ProcessEntry[]): Whereabouts {
+function ofNone(which: Which, listProcesses: () => readonly ProcessEntry[]): Whereabouts {
   const folder = attemptDirectory(which.directory, which.number);
   try {
     const withdrawn = withdraw(folder);
-    if (withdrawn !== null) return ofUnclaimed(which, withdrawn.neverRan, census);
+    if (withdrawn !== null) return ofUnclaimed(which, withdrawn.neverRan, listProcesses);
   } catch (error) {
     const obstacle = obstacleOf(error);
     const reason = obstacle.kind === 'unreadable' ? obstacle.reason : 'it is gone';
-    return ofObstructed(which, census, `${runFiles.attempts}/${which.number} cannot be written: ${reason}`);
+    return ofObstructed(which, listProcesses, `${runFiles.attempts}/${which.number} cannot be written: ${reason}`);
   }
-  if (readClaim(folder).kind !== 'none') return whereaboutsOf(which, census);
-  return ofObstructed(which, census, obstacleWords(folder, 'it is a link that leads nowhere'));
+  if (readClaim(folder).kind !== 'none') return whereaboutsOf(which, listProcesses);
+  return ofObstructed(which, listProcesses, obstacleWords(folder, 'it is a link that leads nowhere'));
 }
 
 /**
  * Handles an attempt whose files are unusable. If processes with its mark live, it continues with the oldest of them; otherwise it
  * will never begin, as its shim would have the mark, too.
  */
-function ofObstructed(which: Which, census: () => readonly ProcessEntry[], reason: string): Whereabouts {
-  const oldest = oldestOf(carriersOf(which, census()));
+function ofObstructed(which: Which, listProcesses: () => readonly ProcessEntry[], reason: string): Whereabouts {
+  const oldest = oldestOf(carriersOf(which, listProcesses()));
   const identity = oldest === undefined ? null : identityOf(oldest.pid);
   if (identity !== null) return { kind: 'led', identity, cgroup: null };
   const ending = provenEnding(attemptDirectory(which.directory, which.number), null);
@@ -152,11 +156,11 @@ function ofObstructed(which: Which, census: () => readonly ProcessEntry[], reaso
 }
 
 /** Handles an attempt that we have just claimed: it can no longer begin, but somebody may have deleted the claim of a live one. */
-function ofUnclaimed(which: Which, neverRan: boolean, census: () => readonly ProcessEntry[]): Whereabouts {
-  const carriers = carriersOf(which, census());
+function ofUnclaimed(which: Which, neverRan: boolean, listProcesses: () => readonly ProcessEntry[]): Whereabouts {
+  const carriers = carriersOf(which, listProcesses());
   if (carriers.length === 0) return ofWithdrawn(which, neverRan);
   claimFor(which, carriers);
-  return whereaboutsOf(which, census);
+  return whereaboutsOf(which, listProcesses);
 }
 
 /** The result for an attempt that can no longer begin and has no living process. */
@@ -170,20 +174,20 @@ function ofWithdrawn({ directory, number }: Which, neverRan: boolean): Whereabou
  * Handles a claim without its line. The shim runs the command only after the whole line is written, so unless the shim is writing
  * it at this moment, or the line was lost, the command has never run and never will.
  */
-function ofUnreadable(which: Which, census: () => readonly ProcessEntry[]): Whereabouts {
+function ofUnreadable(which: Which, listProcesses: () => readonly ProcessEntry[]): Whereabouts {
   const { directory, number } = which;
-  const carriers = carriersOf(which, census());
+  const carriers = carriersOf(which, listProcesses());
   if (carriers.length > 0) {
     claimFor(which, carriers);
-    return whereaboutsOf(which, census);
+    return whereaboutsOf(which, listProcesses);
   }
-  const writer = census().find((entry) => entry.mark() === directory && isShim(entry));
+  const writer = listProcesses().find((entry) => entry.mark() === directory && isShim(entry));
   const identity = writer === undefined ? null : identityOf(writer.pid);
   if (identity === null) return ofLineless(which);
   for (let glance = 0; glance < GLANCES && isAlive(identity); glance++) {
     pass(GLANCE_MS);
     const claim = readClaim(attemptDirectory(directory, number));
-    if (claim.kind === 'begun') return ofBegun(which, claim, census);
+    if (claim.kind === 'begun') return ofBegun(which, claim, listProcesses);
   }
   return isAlive(identity) ? { kind: 'led', identity, cgroup: null } : ofLineless(which);
 }
@@ -240,15 +244,15 @@ function pass(ms: number): void {
  * An earlier attempt of a run that lives, or may: its supervisor died and its records were deleted, its shim was killed from
  * outside, or it is on another machine. Null: there is none. Reads two small files for each earlier attempt.
  *
- * @param census Returns all processes; called only if the end of an earlier attempt is not certain.
+ * @param listProcesses Returns all processes; called only if the end of an earlier attempt is not certain.
  */
 export function livingOrphanedAttempt(
   runDirectory: string,
   attempt: number,
-  census: () => readonly ProcessEntry[],
+  listProcesses: () => readonly ProcessEntry[],
 ): number | null {
   for (let number = attempt - 1; number >= 1; number--) {
-    if (isUnderWay({ directory: runDirectory, number }, census)) return number;
+    if (isUnderWay({ directory: runDirectory, number }, listProcesses)) return number;
   }
   return null;
 }

@@ -12,7 +12,7 @@ import { bool, float, floats, int, oneOf, orNone } from '../config/value-type.js
 import { totalReward, type Environment } from '../environments/environment.js';
 import { openEnvironment } from '../environments/open-environment.js';
 import { k1, ppo } from '../objectives/objectives.js';
-import { testRollouts } from '../probes/evaluator.js';
+import { testEpisodes } from '../probes/evaluator.js';
 import { NoiseAverage, noiseScale } from '../probes/gradient-noise.js';
 import { NoiseProbe } from '../probes/noise-probe.js';
 import { rng, shuffle } from '../rng.js';
@@ -30,6 +30,7 @@ import type { TrainingService } from '../service/service.js';
 import { openTrained, type Trained } from '../tinker/client/open-trained.js';
 import { learn, type Learning, type Models } from '../update/learn.js';
 import { lrMultiplier, riseMultiplier } from '../update/optimizer.js';
+import { LatestRollouts } from './latest-rollouts.js';
 import { rlKeys, trainedKeys } from './rl-settings.js';
 
 /** `memrl dr-grpo`. Names are those of RL_Practice's configuration. */
@@ -129,7 +130,7 @@ class DrGrpo implements Training {
   readonly #passRates: PassRates;
   readonly #noise: NoiseAverage;
   readonly #probe: NoiseProbe | null;
-  #last: { readonly reward: number; readonly rollout: Rollout } | null = null;
+  readonly #latest = new LatestRollouts();
 
   constructor(config: DrGrpoConfig, parts: Parts, run: Run) {
     const { service, environment } = parts;
@@ -198,7 +199,7 @@ class DrGrpo implements Training {
       'collect/rejected_frac': rejected / all.length,
       ...{ 'curriculum/hard': hard, 'curriculum/normal': normal, 'curriculum/easy': easy },
     });
-    this.#last = { reward: mean(all.flat().map(totalReward))!, rollout: all[0]![0]! };
+    this.#latest.set(all);
     if (step % this.#config.log_every !== 0) return;
     const { num_groups_to_log: shown, rollout_json_export: summaries } = this.#config;
     const groups = all.map((rollouts) => ({ rollouts, sampledAt: step }));
@@ -252,11 +253,8 @@ class DrGrpo implements Training {
   }
 
   evaluate(step: number): Promise<Row> {
-    const { eval_groups: wanted, max_new_tokens: maxTokens, seed: base } = this.#config;
-    const { environment } = this.#parts;
-    const groups = Math.min(wanted, (environment.test ?? environment).size);
-    const test = { groups, groupSize: 1, maxTokens, streams: 'own' } as const;
-    return testRollouts(this.#parts, test, { seed: base, updates: step });
+    const { eval_groups: episodes, max_new_tokens: maxTokens, seed } = this.#config;
+    return testEpisodes(this.#parts, { episodes, maxTokens }, { seed, updates: step });
   }
 
   state() {
@@ -264,13 +262,11 @@ class DrGrpo implements Training {
   }
 
   words(): string {
-    return `reward ${this.#last?.reward.toFixed(3) ?? '–'}`;
+    return this.#latest.words();
   }
 
   sample() {
-    if (this.#last === null) return null;
-    const { task, turns } = this.#last.rollout;
-    return { prompt: task.text, text: turns.at(-1)!.text };
+    return this.#latest.sample();
   }
 
   #learningRate(step: number): number {

@@ -8,10 +8,10 @@
  * number alone: all modes ask the same tasks in the same order.
  */
 import * as z from 'zod';
-import { totalReward, type Environment, type Task } from '../environments/environment.js';
+import type { Environment, Task } from '../environments/environment.js';
 import { openEnvironment } from '../environments/open-environment.js';
 import { objectiveOf } from '../objectives/objectives.js';
-import { testRollouts } from '../probes/evaluator.js';
+import { testEpisodes } from '../probes/evaluator.js';
 import { rng } from '../rng.js';
 import { taskBatches } from '../rollouts/batches.js';
 import { AheadState, GroupsAhead, isConstant, type PlayedGroup } from '../rollouts/groups-ahead.js';
@@ -26,6 +26,7 @@ import type { TrainingService } from '../service/service.js';
 import { openTrained, type Trained } from '../tinker/client/open-trained.js';
 import { lrMultiplier } from '../update/optimizer.js';
 import { learn, learnAsPlayed, type BatchUpdate, type Learning, type Models } from '../update/learn.js';
+import { LatestRollouts } from './latest-rollouts.js';
 import { learningRateOf, requireRlSettings, type RlConfig } from './rl-settings.js';
 
 /** From the first step, or from where the run's last checkpoint left it. */
@@ -58,7 +59,7 @@ class Rl implements Training {
   readonly #directory: string;
   readonly #taskOf: (number: number) => Task;
   readonly #ahead: GroupsAhead;
-  #last: { readonly reward: number; readonly rollout: Rollout } | null = null;
+  readonly #latest = new LatestRollouts();
 
   constructor(config: RlConfig, parts: Parts, run: Run) {
     this.service = parts.service;
@@ -151,8 +152,7 @@ class Rl implements Training {
     addTagStatistics(row, groups);
     if (this.#config.max_steps_off_policy !== null) addAges(row, played, this.#ahead.takeStale());
     if (done !== null) addUpdate(row, done, this.#config.kl_penalty_coef > 0);
-    const rewards = groups.flat().map(totalReward);
-    this.#last = { reward: rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length, rollout: groups[0]![0]! };
+    this.#latest.set(groups);
     if (step % this.#config.log_every !== 0) return;
     const { num_groups_to_log: shown, rollout_json_export: summaries } = this.#config;
     writeRolloutFiles({ directory: this.#directory, shown, summaries }, step, played);
@@ -165,11 +165,8 @@ class Rl implements Training {
   }
 
   evaluate(step: number): Promise<Row> {
-    const { eval_groups: wanted, max_tokens: maxTokens, seed } = this.#config;
-    const { environment } = this.#parts;
-    const groups = Math.min(wanted, (environment.test ?? environment).size);
-    const test = { groups, groupSize: 1, maxTokens, streams: 'own' } as const;
-    return testRollouts(this.#parts, test, { seed, updates: step });
+    const { eval_groups: episodes, max_tokens: maxTokens, seed } = this.#config;
+    return testEpisodes(this.#parts, { episodes, maxTokens }, { seed, updates: step });
   }
 
   state() {
@@ -181,13 +178,11 @@ class Rl implements Training {
   }
 
   words(): string {
-    return `reward ${this.#last?.reward.toFixed(3) ?? '–'}`;
+    return this.#latest.words();
   }
 
   sample() {
-    if (this.#last === null) return null;
-    const { task, turns } = this.#last.rollout;
-    return { prompt: task.text, text: turns.at(-1)!.text };
+    return this.#latest.sample();
   }
 
   #learningRate(step: number): number {

@@ -96,11 +96,21 @@ type TestSet = {
 /** Episodes that are sampled side by side; bounds the memory of a large test set. */
 const atOnce = 256;
 
+/** `testRollouts` of single episodes, each with random numbers of its own; no more than there are tasks. */
+export function testEpisodes(
+  player: Player,
+  { episodes, maxTokens }: { readonly episodes: number; readonly maxTokens: number },
+  at: { readonly seed: number; readonly updates: number },
+): Promise<Row> {
+  const { size } = player.environment.test ?? player.environment;
+  return testRollouts(player, { groups: Math.min(episodes, size), groupSize: 1, maxTokens, streams: 'own' }, at);
+}
+
 /**
  * Sampled accuracy: `test/env/all/…`, named as the training rollouts. Empty when the test set is. Tasks are those that the environment
  * keeps for tests; where it has none, other than in training if there is no end of them, else the first ones.
  */
-export async function testRollouts(
+async function testRollouts(
   player: Player,
   test: TestSet,
   { seed, updates }: { readonly seed: number; readonly updates: number },

@@ -291,13 +291,13 @@ export const runFiles: RunFilesPort = {
   wholeMetrics: openWholeMetrics,
   logTail: (directory, count) => lastLines(join(directory, files.log), count),
   openLog: (directory) => fileSource(join(directory, files.log)),
-  dossier: readDossier,
+  runDetails: readRunDetails,
   fromSeeds: computedFromSeeds,
   usage: (directory) => new UsageReading(directory),
 };
 
 /** Reads the run's details. Files about the code are in the directory of the sweep. */
-function readDossier(directory: string): RunDetails | null {
+function readRunDetails(directory: string): RunDetails | null {
   const record = readRunRecord(directory);
   if (record === null) return null;
   const { packages } = record;

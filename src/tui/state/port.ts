@@ -56,7 +56,7 @@ export type RunFilesPort = {
   /** All of the run's output, whatever its size, for reading by position. */
   openLog(directory: string): LogSource;
   /** The recorded details of the run; null if there are none or they cannot be read. */
-  dossier(directory: string): RunDetails | null;
+  runDetails(directory: string): RunDetails | null;
   /** Parameters that the sweep's file derives from seeds. Absent: unknown. */
   fromSeeds?(sweepDirectory: string): readonly string[];
   /** Measures the disk usage of the run. Absent: cannot be measured. */

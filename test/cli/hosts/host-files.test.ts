@@ -226,7 +226,7 @@ describe('what the window reads of runs on another host', () => {
 describe('what else is known of a run on another host', () => {
   it('is that it has no record, and what it takes on its disk', async () => {
     write('output.log', 'x'.repeat(100_000));
-    expect(await read(() => files.dossier(run))).toBeNull();
+    expect(await read(() => files.runDetails(run))).toBeNull();
     const usage = files.usage(run);
     await read(
       () => usage.isOver,

@@ -157,7 +157,7 @@ function filesOf(dress: (text: string) => string): RunFilesPort {
     }),
     logTail: (_, count) => text.split('\n').slice(-count),
     openLog: () => new LogInMemory(text),
-    dossier: () => null,
+    runDetails: () => null,
   };
 }
 

@@ -25,7 +25,7 @@ const noFiles: RunFilesPort = {
   }),
   logTail: () => [],
   openLog: () => new LogInMemory(),
-  dossier: () => null,
+  runDetails: () => null,
 };
 
 let open: WindowStore[] = [];

@@ -19,7 +19,7 @@ function files(): RunFilesPort & { opened: string[]; refreshed: string[]; log: s
     },
     logTail: () => [...port.log],
     openLog: () => new LogInMemory(),
-    dossier: () => null,
+    runDetails: () => null,
   };
   return port;
 }

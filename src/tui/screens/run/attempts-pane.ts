@@ -11,7 +11,7 @@ type Attempt = RunDetails['record']['attempts'][number];
 /** Inputs of the attempts pane. `now`: Unix ms. */
 type ShownAttempts = {
   readonly run: RunSummary;
-  readonly dossier: RunDetails | null | undefined;
+  readonly details: RunDetails | null | undefined;
   readonly now: number;
 };
 
@@ -22,9 +22,9 @@ const timeWidth = 8;
 const mostRows = 3;
 
 /** The attempts of a run in order: start, duration, place, and how each ended. Returns all lines, with a heading. */
-export function attemptLines({ run, dossier, now }: ShownAttempts, width: number): Line[] {
-  if (dossier === undefined) return [[span('reading…', 'faint')]];
-  const attempts = dossier?.record.attempts ?? [];
+export function attemptLines({ run, details, now }: ShownAttempts, width: number): Line[] {
+  if (details === undefined) return [[span('reading…', 'faint')]];
+  const attempts = details?.record.attempts ?? [];
   if (attempts.length === 0) return [[span('It has not been started yet.', 'faint')]];
   const slotWidth = Math.max(6, ...attempts.map(({ slot }) => slot.length + 2));
   const head = `${fit('#', numberWidth)}${fit('started', startWidth)}${fitRight('time', timeWidth)}  ${fit('slot', slotWidth)}ended`;

@@ -13,11 +13,11 @@ import { metricsReport } from '../../widgets/metrics-report.js';
 import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
 import { wrapWithin } from '../../../text/wrap.js';
 
-/** Inputs of the config pane. `dossier`: undefined until it has been read, null if there is none. */
+/** Inputs of the config pane. `details`: undefined until it has been read, null if there is none. */
 type ShownConfig = {
   readonly run: RunSummary;
   readonly varying: ReadonlySet<string>;
-  readonly dossier: RunDetails | null | undefined;
+  readonly details: RunDetails | null | undefined;
   /** Disk usage of the run; absent or null: not measured. */
   readonly disk?: DiskUsage | null;
   /** Where the run's metrics are; null until they have been read. */
@@ -86,15 +86,15 @@ function exactText(value: RunSummary['parameters'][string] | undefined): string 
 
 type Fact = { readonly name: string; readonly text: string; readonly tone?: Tone };
 
-function facts({ run, dossier, disk = null }: ShownConfig): Fact[] {
+function facts({ run, details, disk = null }: ShownConfig): Fact[] {
   const here: (Fact | null)[] = [
-    { name: 'command', text: shellQuote((dossier?.record.argv ?? run.argv).map(cleanText)) },
+    { name: 'command', text: shellQuote((details?.record.argv ?? run.argv).map(cleanText)) },
     { name: 'directory', text: cleanText(run.directory) },
     disk === null ? null : { name: 'disk', text: diskWords(disk) },
     run.slot === null ? null : { name: 'slot', text: run.slot },
     run.priority === 0 ? null : { name: 'priority', text: String(run.priority) },
     ...noted(run),
-    ...written(dossier),
+    ...written(details),
   ];
   return here.filter((fact) => fact !== null);
 }
@@ -116,11 +116,11 @@ function noted({ annotation }: RunSummary): (Fact | null)[] {
   ];
 }
 
-function written(dossier: ShownConfig['dossier']): Fact[] {
-  if (dossier === undefined) return [{ name: 'record', text: 'reading…', tone: 'faint' }];
-  if (dossier === null)
+function written(details: ShownConfig['details']): Fact[] {
+  if (details === undefined) return [{ name: 'record', text: 'reading…', tone: 'faint' }];
+  if (details === null)
     return [{ name: 'record', text: 'none yet: it is written when the run is started', tone: 'faint' }];
-  const { record, packages } = dossier;
+  const { record, packages } = details;
   return [
     ...(record.policy === undefined ? [] : [{ name: 'policy', text: cleanText(record.policy.join('; ')) }]),
     { name: 'cwd', text: cleanText(record.snapshot?.cwd ?? record.cwd) },
@@ -132,16 +132,16 @@ function written(dossier: ShownConfig['dossier']): Fact[] {
   ];
 }
 
-type DossierRecord = RunDetails['record'];
+type RecordedRun = RunDetails['record'];
 
-function machineWords(machine: DossierRecord['machine']): string[] {
+function machineWords(machine: RecordedRun['machine']): string[] {
   if (machine === undefined) return [];
   const gpus = machine.gpus.length === 0 ? [] : [machine.gpus.join(', ')];
   const memory = memoryText(machine.memory);
   return [machine.os, `${machine.cpu}, ${machine.cores} cores`, memory, ...gpus, `node ${machine.node}`];
 }
 
-function codeFact(git: DossierRecord['git']): Fact {
+function codeFact(git: RecordedRun['git']): Fact {
   if (git === null) return { name: 'commit', text: 'not in a git repository', tone: 'dim' };
   const branch = git.branch === undefined || git.branch === null ? '' : ` on ${git.branch}`;
   const at = cleanText(`${git.commit.slice(0, 12)}${branch}`);

@@ -30,7 +30,7 @@ export type RunFiles = {
   /** The log, and the percentage of it that a search has covered; null: a group has no log. */
   readonly log: { readonly page: LogPage | null; readonly progress: number | null } | null;
   /** Recorded details of the run; undefined until they have been read. */
-  readonly dossier: RunDetails | null | undefined;
+  readonly details: RunDetails | null | undefined;
   /** Disk usage; null: not measured, which is done only while the configuration is shown. */
   readonly disk: DiskUsage | null;
 };
@@ -159,10 +159,10 @@ function shownLog(run: RunSummary, model: OpenModel): Parameters<typeof logPane>
 }
 
 function textLines(run: RunSummary, model: OpenModel, { pane, width }: PaneRoom): Line[] {
-  const { dossier, disk, varying } = model;
+  const { details, disk, varying } = model;
   return pane === 'config'
-    ? configLines({ run, dossier, disk, varying, metrics: model.detail.report?.() ?? null }, width)
-    : attemptLines({ run, dossier, now: model.now }, width);
+    ? configLines({ run, details, disk, varying, metrics: model.detail.report?.() ?? null }, width)
+    : attemptLines({ run, details, now: model.now }, width);
 }
 
 type TextRoom = { width: number; height: number; top: number };

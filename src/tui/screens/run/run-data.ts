@@ -22,7 +22,7 @@ export function runData({ files, changed, change }: ScreenTools): ScreenData<'ru
     disk: new DiskUsageReader(files, changed),
   };
   const read = (node: TreeNode | undefined): RunFiles =>
-    node?.kind === 'run' ? filesOf(node.run, readers) : { log: null, dossier: undefined, disk: null };
+    node?.kind === 'run' ? filesOf(node.run, readers) : { log: null, details: undefined, disk: null };
   return {
     wanted: ({ ui, node, scene }) => {
       want(node?.kind === 'run' ? node.run : null, ui, readers);
@@ -58,7 +58,7 @@ type Readers = { viewer: LogViewer; details: RunDetailsReader; disk: DiskUsageRe
 function filesOf({ directory }: RunSummary, { viewer, details, disk }: Readers): RunFiles {
   return {
     log: { page: viewer.page(directory), progress: viewer.progress },
-    dossier: details.dossier(directory),
+    details: details.details(directory),
     disk: disk.usage(directory),
   };
 }

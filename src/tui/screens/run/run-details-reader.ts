@@ -12,7 +12,7 @@ export class RunDetailsReader {
   readonly #changed: () => void;
   #directory: string | null = null;
   #text = '';
-  #dossier: RunDetails | null | undefined;
+  #details: RunDetails | null | undefined;
   #timer: NodeJS.Timeout | null = null;
 
   /** `changed` is called after something new was read. */
@@ -26,13 +26,13 @@ export class RunDetailsReader {
     if (directory === this.#directory) return;
     this.#directory = directory;
     this.#text = '';
-    this.#dossier = undefined;
+    this.#details = undefined;
     this.#schedule(directory === null ? null : REST);
   }
 
   /** Undefined until they have been read; null: there are none. */
-  dossier(directory: string): RunDetails | null | undefined {
-    return directory === this.#directory ? this.#dossier : undefined;
+  details(directory: string): RunDetails | null | undefined {
+    return directory === this.#directory ? this.#details : undefined;
   }
 
   close(): void {
@@ -49,12 +49,12 @@ export class RunDetailsReader {
     const directory = this.#directory;
     if (directory === null) return;
     const arrived = () => void (directory === this.#directory && this.#schedule(0));
-    const read = readOrWait(() => this.#files.dossier(directory), arrived);
+    const read = readOrWait(() => this.#files.runDetails(directory), arrived);
     if (read === undefined) return;
     const text = JSON.stringify(read);
     const isNews = text !== this.#text;
     this.#text = text;
-    if (isNews) this.#dossier = read;
+    if (isNews) this.#details = read;
     this.#schedule(PERIOD);
     if (isNews) this.#changed();
   }

@@ -22,7 +22,7 @@ const held = (name: string, over: Partial<RunSummary> = {}) =>
 /** As of a directory in which there is no file of metrics. */
 const files: RunFilesPort = {
   ...memorySweep().files,
-  dossier: () => null,
+  runDetails: () => null,
   metrics: () => ({
     refresh: () => false,
     keys: () => [],

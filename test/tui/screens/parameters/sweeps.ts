@@ -13,7 +13,7 @@ const noFiles: RunFilesPort = {
   }),
   logTail: () => [],
   openLog: () => new LogInMemory(''),
-  dossier: () => null,
+  runDetails: () => null,
 };
 
 export const now = Date.UTC(2026, 0, 5, 12);

@@ -79,7 +79,7 @@ const run = aRun('A_x_s0', {
   ...{ state: 'running', attempt: 3, argv: ['memrl', 'train', 'N=64', 'note=two words'] },
 });
 const begun = new Date(2026, 0, 5, 12).getTime();
-const dossier: RunDetails = {
+const details: RunDetails = {
   record: {
     ...{ version: 1, sweep: 'abcd', group: 'A', subgroup: null, name: 'A_x_s0', identity: '08ac238893cdcba1' },
     ...{ parameters: run.parameters, argv: run.argv, cwd: '/home/ada/memory rl', host: 'turing' },
@@ -111,7 +111,7 @@ const dossier: RunDetails = {
 
 describe('the config of a run', () => {
   it('has what tells it apart first, then where it comes from', () => {
-    expect(textOf(configLines({ run, dossier, varying: new Set(['seed', 'N']), metrics: null }, 76)))
+    expect(textOf(configLines({ run, details, varying: new Set(['seed', 'N']), metrics: null }, 76)))
       .toMatchInlineSnapshot(`
         "
         N       64                  reward  log_distance
@@ -149,18 +149,18 @@ describe('the config of a run', () => {
       ],
       ...{ passedOver: [], refused: [], fix: null, folders: 1, isCut: false, lookedFor: [] },
     };
-    expect(textOf(configLines({ run, dossier, varying: new Set(), metrics }, 60))).toMatch(
+    expect(textOf(configLines({ run, details, varying: new Set(), metrics }, 60))).toMatch(
       /\nmetrics {4}looked into 1 folder\n *\n {11}a\.csv \(CSV\): 3 rows\n {13}found because of: its name\n {13}metrics: loss\n$/,
     );
   });
 
   it('says what is not known yet, and what never will be', () => {
     const lines = (read: RunDetails | null | undefined) =>
-      textOf(configLines({ run, dossier: read, varying: new Set(), metrics: null }, 60));
+      textOf(configLines({ run, details: read, varying: new Set(), metrics: null }, 60));
     expect(lines(undefined)).toContain('reading…');
     expect(lines(null)).toContain('none yet: it is written when the run is started');
-    expect(lines({ ...dossier, record: { ...dossier.record, git: null } })).toContain('not in a git repository');
-    expect(textOf(configLines({ run: aRun('A_y'), dossier: null, varying: new Set(), metrics: null }, 60))).toContain(
+    expect(lines({ ...details, record: { ...details.record, git: null } })).toContain('not in a git repository');
+    expect(textOf(configLines({ run: aRun('A_y'), details: null, varying: new Set(), metrics: null }, 60))).toContain(
       'no parameters',
     );
   });
@@ -168,7 +168,7 @@ describe('the config of a run', () => {
   it('shows foreign text as one line without what a terminal would obey', () => {
     const strange = aRun('A_z', { parameters: { 'a\u001b[2J': 'x\ny\u202e' }, argv: ['sh', '-c', 'echo\u0007'] });
     expect(
-      textOf(configLines({ run: strange, dossier: null, varying: new Set(), metrics: null }, 60)).replaceAll('\n', ''),
+      textOf(configLines({ run: strange, details: null, varying: new Set(), metrics: null }, 60)).replaceAll('\n', ''),
     ).not.toMatch(/[\u0000-\u001f\u202e]/);
   });
 });
@@ -176,7 +176,7 @@ describe('the config of a run', () => {
 describe('the attempts of a run', () => {
   it('say when, how long, where, how each ended, and where the code changed', () => {
     const now = begun + 100_000;
-    expect(textOf(attemptLines({ run, dossier, now }, 90))).toMatchInlineSnapshot(`
+    expect(textOf(attemptLines({ run, details, now }, 90))).toMatchInlineSnapshot(`
       "
       #   started                  time  slot   ended
       1   2026-01-05 12:00:00     1m05s  gpu 1  out of memory · CUDA out of memory
@@ -187,7 +187,7 @@ describe('the attempts of a run', () => {
   });
 
   it('fit the columns there are, each reason below its column', () => {
-    const lines = attemptLines({ run, dossier, now: begun }, 66);
+    const lines = attemptLines({ run, details, now: begun }, 66);
     expect(lines.filter((line) => lineWidth(line) > 66)).toEqual([]);
   });
 
@@ -195,6 +195,6 @@ describe('the attempts of a run', () => {
     ['before they are read', undefined, 'reading…'],
     ['when there are none', null, 'It has not been started yet.'],
   ])('have words %s', (_, read, words) => {
-    expect(textOf(attemptLines({ run, dossier: read, now: 0 }, 60))).toContain(words);
+    expect(textOf(attemptLines({ run, details: read, now: 0 }, 60))).toContain(words);
   });
 });

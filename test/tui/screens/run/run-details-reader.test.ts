@@ -12,7 +12,7 @@ let changed: ReturnType<typeof vi.fn<() => void>>;
 let reader: RunDetailsReader;
 beforeEach(() => {
   vi.useFakeTimers();
-  sweep = mkdtempSync(join(tmpdir(), 'memrl-dossier-'));
+  sweep = mkdtempSync(join(tmpdir(), 'memrl-details-'));
   run = join(sweep, 'A_x');
   mkdirSync(run);
   changed = vi.fn<() => void>();
@@ -36,17 +36,17 @@ describe('what is written down of the open run', () => {
   it('is not known at once, then read, and again when it changes', () => {
     write();
     reader.want(run);
-    expect(reader.dossier(run)).toBeUndefined();
+    expect(reader.details(run)).toBeUndefined();
     vi.advanceTimersByTime(100);
-    expect(reader.dossier(run)).toMatchObject({ record: { host: 'turing', parameters: { N: 64 } }, packages: null });
+    expect(reader.details(run)).toMatchObject({ record: { host: 'turing', parameters: { N: 64 } }, packages: null });
     expect(changed).toHaveBeenCalledTimes(1);
-    const before = reader.dossier(run);
+    const before = reader.details(run);
     vi.advanceTimersByTime(5000);
-    expect(reader.dossier(run)).toBe(before);
+    expect(reader.details(run)).toBe(before);
     expect(changed).toHaveBeenCalledTimes(1);
     write({ host: 'hopper' });
     vi.advanceTimersByTime(2500);
-    expect(reader.dossier(run)).toMatchObject({ record: { host: 'hopper' } });
+    expect(reader.details(run)).toMatchObject({ record: { host: 'hopper' } });
     expect(changed).toHaveBeenCalledTimes(2);
   });
 
@@ -58,7 +58,7 @@ describe('what is written down of the open run', () => {
     prepare();
     reader.want(run);
     vi.advanceTimersByTime(100);
-    expect(reader.dossier(run)).toBeNull();
+    expect(reader.details(run)).toBeNull();
   });
 
   it('counts the packages of the sweep', () => {
@@ -68,7 +68,7 @@ describe('what is written down of the open run', () => {
     write({ packages: 'code/packages-91ce.json' });
     reader.want(run);
     vi.advanceTimersByTime(100);
-    expect(reader.dossier(run)).toMatchObject({ packages: 3 });
+    expect(reader.details(run)).toMatchObject({ packages: 3 });
   });
 
   it('is forgotten when another run is opened, or none', () => {
@@ -76,7 +76,7 @@ describe('what is written down of the open run', () => {
     reader.want(run);
     vi.advanceTimersByTime(100);
     reader.want(join(sweep, 'other'));
-    expect(reader.dossier(run)).toBeUndefined();
+    expect(reader.details(run)).toBeUndefined();
     reader.want(null);
     vi.advanceTimersByTime(5000);
     expect(changed).toHaveBeenCalledTimes(1);
