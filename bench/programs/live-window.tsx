@@ -194,7 +194,7 @@ function ByInk({ store }: { store: WindowStore }) {
 /** What the two canvases of the jobs screen draw, as the lines of one picture. */
 function jobsLines(store: WindowStore): Line[] {
   const model = store.model();
-  const { list, pane } = jobsLayout(bodyOf(store.size), false, model.rows.length);
+  const { list, pane } = jobsLayout(bodyOf(store.size), { isSmall: false, rows: model.rows.length, wanted: null });
   const right = detailPane(model, pane, list.height);
   return listPane(model, list.width, list.height).map((line, row) => [
     ...line,

@@ -73,6 +73,18 @@ describe('the mouse', () => {
     await window.goBack(['escape', 'home']);
   });
 
+  it('drags the boundary between the list and what is beside it', async () => {
+    const rule = (): number => window.terminal.lines()[8]!.indexOf(' │ ') + 1;
+    const before = rule();
+    const drag = (from: number, to: number): void => {
+      window.terminal.write(`\u001b[<0;${from + 1};9M\u001b[<32;${to + 1};12M\u001b[<0;${to + 1};12m`);
+    };
+    drag(before, before - 12);
+    await window.waitFor(() => rule() === before - 12);
+    drag(before - 12, before);
+    await window.waitFor(isHome);
+  });
+
   it('presses a key by a click on its hint', async () => {
     const { column, row } = await placeOf('? help');
     point(left, column, row);

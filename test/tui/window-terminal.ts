@@ -63,10 +63,10 @@ export async function expectRestored(terminal: OpenTerminal): Promise<string[]> 
 /** Cursor and wrapping on again; synchronized updates, the mouse, marked pastes and the other screen off. */
 export function expectModesLeft(terminal: OpenTerminal): void {
   const codes = [...terminal.output.matchAll(/\u001b\[\?(\d+)([hl])/g)].map(([, mode, state]) => `${mode}${state}`);
-  const last = ['25', '7', '2026', '1000', '1003', '1006', '2004', '1049'].map((mode) =>
+  const last = ['25', '7', '2026', '1000', '1002', '1003', '1006', '2004', '1049'].map((mode) =>
     codes.findLast((code) => code.slice(0, -1) === mode),
   );
-  expect(last).toEqual(['25h', '7h', '2026l', '1000l', '1003l', '1006l', '2004l', '1049l']);
+  expect(last).toEqual(['25h', '7h', '2026l', '1000l', '1002l', '1003l', '1006l', '2004l', '1049l']);
 }
 
 /** The pid of the window itself, not of the shell around it. */

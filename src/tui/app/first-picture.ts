@@ -9,7 +9,9 @@ import { bodyOf, isSmall, isTooSmall } from './layout.js';
 export function firstPicture(model: WindowModel, size: Size): readonly Line[] {
   if (isTooSmall(size)) return [];
   const small = isSmall(size);
-  const { list } = jobsLayout(bodyOf(size), small, model.rows.length);
+  const { list } = jobsLayout(bodyOf(size), {
+    ...{ isSmall: small, rows: model.rows.length, wanted: model.ui.panes.list },
+  });
   if (small) return [[span(model.title, 'title')], ...listRows(model, list.width, list.height)];
   return [[span(` ${model.title}`, 'title')], [], [], ...listPane(model, list.width, list.height)];
 }

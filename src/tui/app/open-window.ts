@@ -164,6 +164,7 @@ class WindowLife {
     else if (event.kind === 'paste') this.#store.paste(event.text);
     else if (event.kind === 'keyboard') this.#session.useKeyboard();
     else if (event.kind === 'move') this.#pointer.hear(event);
+    else if (event.kind === 'drag') this.#surface.drag(event);
     else if (event.kind === 'answer') this.#hearOfGraphics(event.codes);
     else this.#surface.point({ ...event, kind: event.kind === 'click' ? 'click' : event.way });
   };

@@ -10,6 +10,7 @@ import {
   themeNames,
   type WindowPreferences,
 } from '../state/preferences-port.js';
+import type { PaneSizes } from '../state/pane-sizes.js';
 import type { Sort, SortBy } from '../state/sort.js';
 
 const GroupBy: z.ZodType<GroupBy> = z.discriminatedUnion('kind', [
@@ -40,6 +41,9 @@ function isSortBy(by: string): boolean {
   return ['file order', 'state', 'name'].includes(by) || (isColumnId(by) && by !== 'trend');
 }
 
+const PaneLength = z.number().int().positive().nullable();
+const Panes: z.ZodType<PaneSizes> = z.object({ list: PaneLength, charts: PaneLength });
+
 /** The allowed values of each preference, and their description for the user. */
 const parts = {
   theme: { schema: z.enum(themeNames).nullable(), may: `one of ${themeNames.join(', ')}` },
@@ -47,8 +51,19 @@ const parts = {
   mouse: { schema: z.boolean(), may: 'true or false' },
   hover: { schema: z.boolean(), may: 'true or false' },
   graphics: { schema: z.enum(graphicsChoices), may: `one of ${graphicsChoices.join(', ')}` },
+  panes: {
+    schema: z.record(z.string(), Panes),
+    may: 'sizes of panes, such as {"120x36": {"list": 60, "charts": null}}',
+  },
 };
-const initial: WindowPreferences = { theme: null, keys: 'default', mouse: true, hover: true, graphics: 'auto' };
+const initial: WindowPreferences = {
+  theme: null,
+  keys: 'default',
+  mouse: true,
+  hover: true,
+  graphics: 'auto',
+  panes: {},
+};
 const nothing: SweepPreferences = { views: [], last: null };
 
 /** The preferences in a file. Invalid values are ignored and reported as a problem. */
@@ -68,6 +83,9 @@ export function preferencesIn(file: PreferencesFile): PreferencesPort {
     },
     get graphics() {
       return valueOf(file, 'graphics');
+    },
+    get panes() {
+      return valueOf(file, 'panes');
     },
     problem: file.problem ?? strayPreference(file),
     ofSweep: (sweep) => SweepPart.safeParse(sweepsIn(file.values)[sweep]).data ?? nothing,
@@ -96,6 +114,9 @@ export function passingPreferences(): PreferencesPort {
     },
     get graphics() {
       return chosen.graphics;
+    },
+    get panes() {
+      return chosen.panes;
     },
     problem: null,
     ofSweep: (sweep) => sweeps.get(sweep) ?? nothing,

@@ -147,6 +147,7 @@ export class WindowReader {
       wall: () => this.#detailFor(node, at).wall(),
       width: at.size.width,
       own: here.own,
+      boundary: here.boundary,
       now: this.#now(),
       keyOf: (command: Command) => keyOf(command, at.ui.keys),
     };

@@ -20,6 +20,7 @@ import { listPage } from '../screens/jobs/layout.js';
 import type { ModelSource } from '../model/use-model.js';
 import type { FleetPort, RunFilesPort } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
+import { initialPanes, type PaneSizes } from '../state/pane-sizes.js';
 import { PassingNote } from './passing-note.js';
 import { passingPreferences } from './preferences.js';
 import type { MakeSummary } from '../state/summary-port.js';
@@ -61,6 +62,8 @@ const nowhere: Hover = { row: null, cursor: null };
 
 /** Maximum length of text that a prompt takes from a paste, in UTF-16 units. */
 const mostPasted = 500;
+/** Terminal sizes whose panes are remembered. */
+const mostSizes = 50;
 /** Rows per notch of the wheel. */
 const notch = 3;
 
@@ -142,7 +145,11 @@ export class WindowStore implements ModelSource {
   }
 
   resize(width: number, height: number): void {
-    this.#size = { width, height };
+    if (width !== this.#size.width || height !== this.#size.height) {
+      this.#keepPanes();
+      this.#size = { width, height };
+      this.#ui = { ...this.#ui, panes: this.#preferences.panes[this.#sizeName] ?? initialPanes };
+    }
     this.#changed();
   }
 
@@ -224,7 +231,7 @@ export class WindowStore implements ModelSource {
   #rowOfList(row: number): number | null {
     if (this.#ui.dialog.kind !== 'none' || row < 0) return null;
     const scene = this.#scene();
-    const page = listPage(bodyOf(this.#size), isSmall(this.#size));
+    const page = listPage(bodyOf(this.#size), { isSmall: isSmall(this.#size), wanted: this.#ui.panes.list });
     const at = row + scrollTo(rowOfSelection(scene, this.#ui), this.#ui.top, page, scene.rows.length);
     return at < scene.rows.length ? at : null;
   }
@@ -236,6 +243,12 @@ export class WindowStore implements ModelSource {
     if (by === null) return;
     const isReversed = this.#ui.sort.by === by && !this.#ui.sort.isReversed;
     this.#ui = orderedBy({ ...this.#ui, note: null }, { by, isReversed }, this.#reader.context(this.#moment())).ui;
+    this.#changed();
+  };
+
+  readonly resizePane = (part: keyof PaneSizes, size: number): void => {
+    if (this.#ui.dialog.kind !== 'none' || this.#ui.panes[part] === size) return;
+    this.#ui = { ...this.#ui, panes: { ...this.#ui.panes, [part]: size } };
     this.#changed();
   };
 
@@ -280,6 +293,7 @@ export class WindowStore implements ModelSource {
   /** Ends timers and subscriptions. Requests no further frames. */
   close(): void {
     this.#memory.keepLook(this.#ui);
+    this.#keepPanes();
     this.#unsubscribe();
     this.#reader.close();
     this.#curves.close();
@@ -304,11 +318,25 @@ export class WindowStore implements ModelSource {
    * Restores the state in which another sweep was last shown. Choices of the previous sweep are dropped except those that hold for
    * all sweeps.
    */
-  #switched({ sweep, keys, isAscii, filters, chart: { hasDashes }, note }: UiState): UiState {
+  #switched({ sweep, keys, isAscii, filters, panes, chart: { hasDashes }, note }: UiState): UiState {
     this.#memory.keepLook(this.#ui);
     this.#memory = this.#memoryOf(sweep);
     const chart = { ...initialUi.chart, hasDashes };
-    return this.#restored({ ...initialUi, sweep, keys, isAscii, filters, chart, note });
+    return this.#restored({ ...initialUi, sweep, keys, isAscii, filters, panes, chart, note });
+  }
+
+  /** A small terminal has other panes than a large one, so that each size has its own. */
+  get #sizeName(): string {
+    return `${this.#size.width}x${this.#size.height}`;
+  }
+
+  #keepPanes(): void {
+    const { panes } = this.#preferences;
+    const { list, charts } = panes[this.#sizeName] ?? initialPanes;
+    if (this.#ui.panes.list === list && this.#ui.panes.charts === charts) return;
+    const others = Object.entries(panes).filter(([size]) => size !== this.#sizeName);
+    const kept = [...others, [this.#sizeName, this.#ui.panes] as const].slice(-mostSizes);
+    void this.#preferences.keep({ panes: Object.fromEntries(kept) });
   }
 
   #memoryOf(sweep: string | null): ListMemory {

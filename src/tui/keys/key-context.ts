@@ -25,6 +25,8 @@ export type KeyContext = {
   readonly metrics: readonly string[];
   readonly metric: string | null;
   readonly isFolded: (branch: Branch) => boolean;
+  /** The boundary between the panes of the screen: the size of the pane before it, and by how much a key moves it; null: one pane. */
+  readonly boundary?: { readonly size: number; readonly step: number } | null | undefined;
   /** Columns of the whole screen. */
   readonly width: number;
   /** Number of charts of the selection. `xChoices`: their possible x axes. */

@@ -1,8 +1,9 @@
 import type { BoxProps } from 'ink';
 import { createContext, use, useCallback, useSyncExternalStore } from 'react';
 import { Canvas } from '../surface/canvas.js';
-import type { OnHover, OnPoint, Size } from '../surface/surface.js';
+import type { OnDrag, OnHover, OnPoint, Size } from '../surface/surface.js';
 import type { Line } from '../surface/span.js';
+import type { PaneSizes } from '../state/pane-sizes.js';
 import type { ScreenKind } from '../state/ui-state.js';
 import type { WindowModel } from './window-model.js';
 
@@ -23,6 +24,8 @@ export type ModelSource = {
   readonly hoverRow: (row: number | null) => void;
   /** Handles a click on the heading of the list, which is `width` columns wide. */
   readonly clickHeading: (column: number, width: number) => void;
+  /** Puts the boundary between two panes where it was dragged. */
+  readonly resizePane: (part: keyof PaneSizes, size: number) => void;
   /** Handles a click on a row of the open menu. `index` counts all its rows; `key`: the key that chooses it. */
   readonly chooseRow: (index: number, key: string) => void;
 };
@@ -48,6 +51,7 @@ type Props = Omit<BoxProps, 'children'> & {
   readonly draw: DrawModel;
   readonly onPoint?: OnPoint | undefined;
   readonly onHover?: OnHover | undefined;
+  readonly onDrag?: OnDrag | undefined;
 };
 
 /** A canvas drawn from the model whenever that changes, without a React commit. */

@@ -35,7 +35,7 @@ export type ScreenData<Kind extends ScreenKind, Value> = {
   /** What its keys need to know: the rows of a page, and the data of its own key table. */
   readonly context: (
     source: ScreenSource<Kind>,
-  ) => Pick<KeyContext, 'page'> & Partial<Pick<KeyContext, 'own' | 'charts' | 'xChoices'>>;
+  ) => Pick<KeyContext, 'page'> & Partial<Pick<KeyContext, 'own' | 'charts' | 'xChoices' | 'boundary'>>;
   /** Called when the fleet has published something, whether the screen is shown or not. `now`: Unix ms. */
   readonly hear?: (fleet: FleetPort, now: number) => void;
   /** Called when another screen is shown, so that background reading can stop. */

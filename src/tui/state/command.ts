@@ -38,4 +38,4 @@ export type CompareCommand = 'compare' | 'baseline';
 
 export type ScreenCommand = 'gpus' | 'sweep' | 'parameters' | 'show' | 'help';
 
-export type WindowCommand = 'repaint' | 'suspend' | 'leave';
+export type WindowCommand = 'pane-smaller' | 'pane-larger' | 'repaint' | 'suspend' | 'leave';

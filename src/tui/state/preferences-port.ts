@@ -1,4 +1,5 @@
 import type { Grouping } from './grouping.js';
+import type { PaneSizes } from './pane-sizes.js';
 import type { Sort } from './sort.js';
 
 /** Colour themes of the window. `mono`: only bold, dim and reverse. */
@@ -38,6 +39,8 @@ export type WindowPreferences = {
   /** Whether the window also follows the pointer: a chart shows the values under it, a row highlights its curve. */
   readonly hover: boolean;
   readonly graphics: GraphicsChoice;
+  /** Where boundaries between panes were put, by the size of the terminal: `120x36`. */
+  readonly panes: Readonly<Record<string, PaneSizes>>;
 };
 
 /** Where the window stores the user's preferences. Nothing here throws; failures are returned. */

@@ -9,6 +9,7 @@ import type { ColumnId } from './list-column-id.js';
 import type { MenuState } from './menu-state.js';
 import { initialLogChoice, type LogChoice } from './log-choice.js';
 import type { RunId } from './port.js';
+import { initialPanes, type PaneSizes } from './pane-sizes.js';
 import type { KeyPreset, SavedView } from './preferences-port.js';
 import type { Offer, Recall } from './prompt.js';
 import { initialWallChoice, type WallChoice, type WallFilterDialog } from './wall-choice.js';
@@ -79,6 +80,7 @@ export type UiState = {
   /** The charts of an open run or group. */
   readonly wall: WallChoice;
   readonly compare: CompareChoice;
+  readonly panes: PaneSizes;
   readonly screen: Screen;
   readonly dialog: Dialog;
   /** Which keys do what. */
@@ -197,6 +199,7 @@ export const initialUi: UiState = {
   log: initialLogChoice,
   wall: initialWallChoice,
   compare: initialCompareChoice,
+  panes: initialPanes,
   screen: { kind: 'jobs' },
   dialog: { kind: 'none' },
   keys: 'default',

@@ -1,6 +1,6 @@
 import { Box, type BoxProps, type DOMElement } from 'ink';
 import { createContext, use, useLayoutEffect, useRef } from 'react';
-import type { CanvasRecord, Draw, OnHover, OnPoint, Surface } from './surface.js';
+import type { CanvasRecord, Draw, OnDrag, OnHover, OnPoint, Surface } from './surface.js';
 
 export const SurfaceContext = createContext<Surface | null>(null);
 
@@ -20,10 +20,11 @@ type Props = Omit<BoxProps, 'children'> & {
   readonly watch?: ((changed: () => void) => () => void) | undefined;
   readonly onPoint?: OnPoint | undefined;
   readonly onHover?: OnHover | undefined;
+  readonly onDrag?: OnDrag | undefined;
 };
 
 /** A box of Ink's layout whose cells are painted directly, for contents that are large or change by themselves or with each key. */
-export function Canvas({ draw, watch, onPoint, onHover, ...layout }: Props) {
+export function Canvas({ draw, watch, onPoint, onHover, onDrag, ...layout }: Props) {
   const surface = useSurface();
   const box = useRef<DOMElement>(null);
   const record = useRef<CanvasRecord>(null);
@@ -37,7 +38,7 @@ export function Canvas({ draw, watch, onPoint, onHover, ...layout }: Props) {
     record.current!.draw = draw;
     surface.redraw(record.current!);
   }, [surface, draw]);
-  useLayoutEffect(() => void Object.assign(record.current!, { onPoint, onHover }));
+  useLayoutEffect(() => void Object.assign(record.current!, { onPoint, onHover, onDrag }));
   useLayoutEffect(() => watch?.(() => surface.redraw(record.current!)), [surface, watch]);
   return <Box ref={box} {...layout} />;
 }

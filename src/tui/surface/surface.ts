@@ -16,6 +16,11 @@ export type Place = { readonly column: number; readonly row: number };
 /** A press of a mouse button, or a notch of the wheel. */
 type Pointing = Place & { readonly kind: 'click' | 'up' | 'down' };
 export type OnPoint = (at: Pointing) => void;
+/**
+ * The pointer has moved with the button down. `from` and `at`: from the top left of the canvas as it was at the press, which was at
+ * `place`.
+ */
+export type OnDrag = (drag: { readonly from: Place; readonly at: Place; readonly place: Rect }) => void;
 /** null: the pointer has left the canvas. */
 export type OnHover = (at: Place | null) => void;
 
@@ -25,6 +30,7 @@ export type CanvasRecord = {
   draw: Draw;
   onPoint: OnPoint | undefined;
   onHover: OnHover | undefined;
+  onDrag: OnDrag | undefined;
   /** Where it was last laid out. The background follows. */
   place: Rect;
   ground: Background;
@@ -53,6 +59,8 @@ export class Surface {
   #isAsked = false;
   readonly #canvases = new Map<DOMElement, CanvasRecord>();
   #hovered: CanvasRecord | null = null;
+  /** Where the button was pressed last. */
+  #pressed: { readonly canvas: CanvasRecord; readonly from: Place; readonly place: Rect } | null = null;
   readonly #sizeListeners = new Set<() => void>();
 
   /** `onError`: called when drawing a frame fails. */
@@ -85,7 +93,13 @@ export class Surface {
     let owner = 1;
     while (used.has(owner)) owner++;
     const at = { place: nowhere, ground: 'none', picture: new Cells(0, 0), lines: [] } as const;
-    const canvas: CanvasRecord = { owner, draw, onPoint: undefined, onHover: undefined, ...at, isStale: true };
+    const canvas: CanvasRecord = {
+      owner,
+      draw,
+      ...{ onPoint: undefined, onHover: undefined, onDrag: undefined },
+      ...at,
+      isStale: true,
+    };
     this.#canvases.set(node, canvas);
     this.#isTreeStale = true;
     this.#ask();
@@ -105,7 +119,16 @@ export class Surface {
   /** Passes a mouse event to the canvas visible at a position, if any; canvases behind a dialog do not get it. */
   point({ kind, column, row }: Pointing): void {
     const canvas = this.#canvasAt({ column, row });
-    canvas?.onPoint?.({ kind, column: column - canvas.place.left, row: row - canvas.place.top });
+    const at = canvas === undefined ? null : within(canvas.place, { column, row });
+    if (kind === 'click') this.#pressed = at === null ? null : { canvas: canvas!, from: at, place: canvas!.place };
+    if (at !== null) canvas!.onPoint?.({ kind, ...at });
+  }
+
+  /** Passes a movement with the button down to the canvas on which it was pressed, wherever the pointer is now. */
+  drag(to: Place): void {
+    if (this.#pressed === null) return;
+    const { canvas, from, place } = this.#pressed;
+    canvas.onDrag?.({ from, at: within(place, to), place });
   }
 
   /**
@@ -118,7 +141,7 @@ export class Surface {
     if (this.#hovered !== canvas) this.#hovered?.onHover?.(null);
     this.#hovered = canvas ?? null;
     if (canvas === undefined) return null;
-    const at = { column: column - canvas.place.left, row: row - canvas.place.top };
+    const at = within(canvas.place, { column, row });
     canvas.onHover?.(at);
     const plot = plotsIn(canvas.lines).find(({ of, left, top }) => {
       return at.column >= left && at.column < left + of.columns && at.row >= top && at.row < top + of.rows;
@@ -285,4 +308,9 @@ function areSame(a: Line, b: Line): boolean {
 
 function isSameSpan(a: Line[number], b: Line[number]): boolean {
   return a === b || (a.text === b.text && a.tone === b.tone && a.ground === b.ground && a.link === b.link);
+}
+
+/** A position of the screen, from the top left of a rectangle. */
+function within({ left, top }: Rect, { column, row }: Place): Place {
+  return { column: column - left, row: row - top };
 }

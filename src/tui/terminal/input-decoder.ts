@@ -152,7 +152,8 @@ function named(name: string | undefined): InputEvent | null {
   return name === undefined ? null : { kind: 'key', name };
 }
 
-/** Code of a pointer movement with no button down. */
+/** Codes of a pointer movement with the left button and with no button down. */
+const dragged = 0 + 32;
 const moved = 3 + 32;
 
 /** Decodes `<button;column;row` with `M` for a press or `m` for a release. Only the left button and the wheel have a meaning. */
@@ -163,6 +164,7 @@ function mouseEvent(parameters: string, final: string): InputEvent | null {
   // Bits for Shift, Alt and Control are removed.
   const button = Number(code) & ~0b1_1100;
   if (button === 0) return { kind: 'click', ...place };
+  if (button === dragged) return { kind: 'drag', ...place };
   if (button === moved) return { kind: 'move', ...place };
   if (button === 64) return { kind: 'wheel', way: 'up', ...place };
   return button === 65 ? { kind: 'wheel', way: 'down', ...place } : null;

@@ -4,6 +4,8 @@ export type InputEvent =
   /** Pasted text in one piece; it may contain anything, including line ends. */
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'click'; readonly column: number; readonly row: number }
+  /** The pointer has moved to another cell with the left button down. */
+  | { readonly kind: 'drag'; readonly column: number; readonly row: number }
   /** The pointer has moved to another cell with no button down. */
   | { readonly kind: 'move'; readonly column: number; readonly row: number }
   | { readonly kind: 'wheel'; readonly way: 'up' | 'down'; readonly column: number; readonly row: number }

@@ -7,10 +7,10 @@ const clear = '\u001b[2J\u001b[H';
 /** Deletes all pictures of kitty's protocol on this screen. */
 const picturesOff = '\u001b_Ga=d,d=A,q=2\u001b\\';
 /** Reports presses and the wheel, also beyond column 223. */
-const mouseOn = '\u001b[?1000h\u001b[?1006h';
+const mouseOn = '\u001b[?1000h\u001b[?1002h\u001b[?1006h';
 /** Also reports every cell that the pointer enters. */
 const movesOn = '\u001b[?1003h';
-const mouseOff = '\u001b[?1003l\u001b[?1006l\u001b[?1000l';
+const mouseOff = '\u001b[?1003l\u001b[?1006l\u001b[?1002l\u001b[?1000l';
 /** Asks whether the terminal supports kitty's keyboard protocol; one that does not sends no answer. */
 const keyboardQuestion = '\u001b[?u';
 /** Gives keys that otherwise share a code their own codes; the previous mode is restored on leaving. */

@@ -60,7 +60,15 @@ export const screenUses: Record<ScreenCommand, readonly Use[]> = {
   help: [{ sees: [/╭─ keys/], back: ['escape'] }],
 };
 
+/** The column of the rule between the list and what is beside it. */
+const ruleIn = (screen: string): number => screen.split('\n')[8]!.indexOf(' │ ');
+
 export const windowUses: Record<WindowCommand, readonly Use[]> = {
+  'pane-smaller': [{ sees: [(screen, home) => ruleIn(screen) === ruleIn(home) - 2], back: ['>'] }],
+  'pane-larger': [
+    { sees: [(screen, home) => ruleIn(screen) === ruleIn(home) + 2], back: ['<'] },
+    { where: 'in an open group', from: ['enter'], at: /━ 1 below/, sees: [/━ 2 below/], back: ['<', 'escape'] },
+  ],
   repaint: [{ spoiledBy: '\u001b[5;10Hwritten by another program', at: /written by another program/, sees: [isHome] }],
   suspend: [
     { sees: [/Stopped/], back: ['"fg\r'] },

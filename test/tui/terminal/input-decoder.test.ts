@@ -54,7 +54,8 @@ describe('what a terminal sends', () => {
       '\u001b[<35;3;4M\u001b[<51;4;4M',
       [3, 4].map((x) => ({ kind: 'move', column: x - 1, row: 3 })),
     ],
-    ['the other buttons, and a drag', '\u001b[<2;1;1M\u001b[<32;1;1M', []],
+    ['the other buttons', '\u001b[<2;1;1M', []],
+    ['a drag', '\u001b[<32;3;2M', [{ kind: 'drag', column: 2, row: 1 }]],
     [
       'the wheel',
       '\u001b[<64;3;4M\u001b[<65;300;4M',

@@ -2,7 +2,7 @@ import { Box } from 'ink';
 import { useCallback } from 'react';
 import { type DrawModel, ModelCanvas, useModel, useModelSource } from '../../model/use-model.js';
 import { selectedNode } from '../../model/window-model.js';
-import type { OnHover, OnPoint } from '../../surface/surface.js';
+import type { OnDrag, OnHover, OnPoint } from '../../surface/surface.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
 import { listPane, listRows } from '../../widgets/run-list/list-pane.js';
 import { fitLine } from '../../surface/span.js';
@@ -14,11 +14,17 @@ import { jobsLayout } from './layout.js';
 /** The list of all runs with the selection's curve, parameters and log beside it, or the curve below it on a narrow terminal. */
 export function JobsScreen({ size, isSmall }: ScreenProps) {
   const rows = useModel((model) => model.rows.length);
-  const { list, strip, pane } = jobsLayout(size, isSmall, rows);
+  const wanted = useModel((model) => model.ui.panes.list);
+  const { list, strip, pane } = jobsLayout(size, { isSmall, rows, wanted });
+  const source = useModelSource();
+  const drag = useCallback<OnDrag>(
+    ({ from, at, place }) => source.resizePane('list', place.left + at.column - from.column),
+    [source],
+  );
   return (
     <Box {...size} flexDirection={pane > 0 ? 'row' : 'column'}>
       <RunList width={list.width} height={list.height} hasHeading={!isSmall} />
-      {pane > 0 && <Rule height={size.height} />}
+      {pane > 0 && <Rule height={size.height} onDrag={drag} />}
       {pane > 0 && <ModelCanvas width={pane} height={size.height} draw={drawDetail} />}
       {strip > 0 && <ModelCanvas width={size.width} height={strip} draw={drawStrip} />}
     </Box>

@@ -7,6 +7,7 @@ import { enterKey, escapeKey, leftKey, movementRows, rightKey, within } from '..
 import type { Command } from '../../state/command.js';
 import { anotherLog } from '../../state/log-choice.js';
 import type { UiState } from '../../state/ui-state.js';
+import { paneRows } from '../../keys/pane-handler.js';
 import { leaveFailures } from './failures-handler.js';
 import { select, selectGroup, selectionRows } from './selection-keys.js';
 
@@ -38,6 +39,7 @@ export const jobsKeys: KeyTable = {
     },
     ...selectionRows.map((row) => ({ ...row, ...shorts[row.command] })),
     ...chartRows({ metric: { short: ({ metric }) => (metric === null ? null : 'metric'), worth: 4 } }),
+    ...paneRows('list', 'the list'),
     {
       command: 'back',
       ...escapeKey,

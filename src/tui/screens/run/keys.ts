@@ -1,5 +1,6 @@
 import { chartRows, moveCursor, unzoomed } from '../../keys/chart-handler.js';
 import { askWallFilter, isOnWall, leaveWall, moveOnWall, openAlike, zoomChart } from './wall-handler.js';
+import { paneRows } from '../../keys/pane-handler.js';
 import { distance, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../keys/key-context.js';
 import { always, type KeyGroup, type KeyRow, type KeyTable, type Short } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
@@ -73,6 +74,7 @@ export const runKeys: KeyTable = {
       smooth: { short: inPanes('smooth', ['charts']) },
       chart: { short: inPanes('chart', ['charts']), worth: 3 },
     }),
+    ...paneRows('charts', 'the charts'),
     {
       ...{
         command: 'back',

@@ -11,6 +11,7 @@ import { attemptLines } from './attempts-pane.js';
 import { labelsOf } from '../../model/tree/branch-facts.js';
 import type { Branch, RunNode, TreeNode } from '../../model/tree/branch-index.js';
 import { chartWall, type Wall, wallPage } from '../../widgets/chart/chart-wall.js';
+import { paneSize } from '../../state/pane-sizes.js';
 import { wallPosition, wallTiles } from '../../state/wall-choice.js';
 import { configLines } from './config-pane.js';
 import { detailHeading } from '../../widgets/detail-heading.js';
@@ -78,6 +79,19 @@ export function openFocus(
   return { width: room.width, height: seen, length: paneLength(node, model, room) };
 }
 
+/** The boundary below the charts: the rows of the charts, and the row of the screen on which the panes below begin; null: none. */
+export function openBoundary(
+  model: OpenModel,
+  width: number,
+  height: number,
+): { readonly size: number; readonly row: number } | null {
+  const node = selectedNode(model);
+  if (node === undefined) return null;
+  const { heading, layout } = openParts(node, model, width, height);
+  if (layout.charts === null || layout.lower.length === 0) return null;
+  return { size: layout.charts.height, row: heading.length + layout.charts.height };
+}
+
 /** The charts that match the filter, and the marked one. */
 export function wallOf({ detail, ui, metric }: Pick<WindowModel, 'detail' | 'ui' | 'metric'>): Wall {
   const { filter, isZoomed } = ui.wall;
@@ -111,6 +125,7 @@ function openParts(
       (node.kind !== 'run' || !isUnstarted(node.run)) &&
       (model.detail.wall().metrics.length > 0 || !model.detail.isLoaded),
     rows: node.kind === 'run' ? Math.max(1, node.run.attempt) : node.runs.length,
+    wanted: model.ui.panes.charts,
   };
   const kept = height < 12 ? heading.slice(0, 2) : heading;
   const above = [...kept, ...parameters];
@@ -225,6 +240,8 @@ export type OpenContent = {
   readonly focus: OpenPane;
   readonly hasCharts: boolean;
   readonly rows: number;
+  /** Rows of the charts, as in `PaneSizes`. */
+  readonly wanted: number | null;
 };
 
 /** Columns between two panes beside each other. */
@@ -235,6 +252,7 @@ export const paneGap = 3;
  * the log.
  */
 const leastRows = 18;
+const leastPane = 5;
 const wideColumns = 140;
 const tallRows = 16;
 
@@ -246,11 +264,12 @@ export function openLayout(content: OpenContent, width: number, height: number):
     return focus === 'charts' ? { charts: room, lower: [] } : { charts: null, lower: [[room]] };
   }
   if (focus === 'charts') return { charts: { pane: focus, width, height }, lower: [] };
-  const wanted = hasCharts ? Math.floor(height * 0.5) : 0;
+  if (!hasCharts) return { charts: null, lower: lowerPanes(content, width, height) };
+  const half = Math.floor(height * 0.5);
   // A group of few runs leaves its room to the charts.
-  const above = content.kind === 'group' && wanted > 0 ? Math.max(wanted, height - content.rows - 2) : wanted;
-  const charts = above === 0 ? null : { pane: 'charts' as const, width, height: above };
-  return { charts, lower: lowerPanes(content, width, height - above) };
+  const usual = content.kind === 'group' ? Math.max(half, height - content.rows - 2) : half;
+  const above = paneSize(content.wanted, { usual, least: leastPane, most: height - leastPane });
+  return { charts: { pane: 'charts', width, height: above }, lower: lowerPanes(content, width, height - above) };
 }
 
 /** The panes below the charts: the log, or the pane in use instead of it or beside it. */

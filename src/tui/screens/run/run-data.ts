@@ -7,7 +7,7 @@ import { logLines } from '../jobs/jobs-data.js';
 import type { ScreenData, ScreenTools } from '../screen.js';
 import { runArea } from './layout.js';
 import { type RunContext, withFound } from './log-handler.js';
-import { openFocus, openModel, type RunFiles } from './open-screen.js';
+import { openBoundary, openFocus, openModel, type RunFiles } from './open-screen.js';
 import { DiskUsageReader } from './disk-usage-reader.js';
 import { RunDetailsReader } from './run-details-reader.js';
 
@@ -32,11 +32,13 @@ export function runData({ files, changed, change }: ScreenTools): ScreenData<'ru
     context: ({ node, body, isSmall, model }) => {
       const { width, height } = runArea(body, isSmall);
       const files = read(node);
+      const shown = openModel(model(), files);
       const own: RunContext = {
-        focus: openFocus(openModel(model(), files), width, height),
+        focus: openFocus(shown, width, height),
         log: files.log?.page ?? null,
       };
-      return { page: Math.max(1, Math.floor(body.height * 0.42)), own };
+      const boundary = openBoundary(shown, width, height);
+      return { page: Math.max(1, Math.floor(body.height * 0.42)), own, boundary: boundary && { ...boundary, step: 1 } };
     },
     rest: () => Object.values(readers).forEach((reader) => reader.want(null)),
     close: () => Object.values(readers).forEach((reader) => reader.close()),

@@ -17,6 +17,7 @@ describe('the layout of an open run or group', () => {
     focus: fc.constantFrom(...openPanes),
     hasCharts: fc.boolean(),
     rows: fc.integer({ min: 1, max: 300 }),
+    wanted: fc.option(fc.integer({ min: 1, max: 200 })),
   });
 
   it('fills the room exactly, and nothing lies over anything', () => {
@@ -62,10 +63,12 @@ describe('the layout of an open run or group', () => {
     ['without curves: none', { hasCharts: false }, [100, 30], 'log 100×30'],
     ['a wide one: config and attempts beside', {}, [160, 40], 'charts 160×20, log 92×20, config 65×17, attempts 65×3'],
     ['a wide and low one: config beside', {}, [160, 24], 'charts 160×12, log 92×12, config 65×12'],
+    ['with the boundary where it was put', { wanted: 20 }, [100, 30], 'charts 100×20, log 100×10'],
+    ['with room for a log, wherever it was put', { wanted: 200 }, [100, 30], 'charts 100×25, log 100×5'],
     ['a group of few runs', { kind: 'group', rows: 3 }, [100, 30], 'charts 100×25, log 100×5'],
   ])('%s', (_, over, [width, height], rooms) => {
     const { charts, lower } = openLayout(
-      { kind: 'run', focus: 'log', hasCharts: true, rows: 1, ...over },
+      { kind: 'run', focus: 'log', hasCharts: true, rows: 1, wanted: null, ...over },
       width,
       height,
     );
