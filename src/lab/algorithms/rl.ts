@@ -22,6 +22,7 @@ import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
+import type { StepTimes } from '../run/step-times.js';
 import type { TrainingService } from '../service/service.js';
 import { openTrained, type Trained } from '../tinker/client/open-trained.js';
 import { lrMultiplier } from '../update/optimizer.js';
@@ -60,6 +61,9 @@ class Rl implements Training {
   readonly #taskOf: (number: number) => Task;
   readonly #ahead: GroupsAhead;
   readonly #latest = new LatestRollouts();
+  readonly #now: () => number;
+  /** Milliseconds that it took to play a group. */
+  readonly #lasted = new WeakMap<readonly Rollout[], number>();
 
   constructor(config: RlConfig, parts: Parts, run: Run) {
     this.service = parts.service;
@@ -68,6 +72,7 @@ class Rl implements Training {
     this.#config = config;
     this.#parts = parts;
     this.#directory = run.directory.path;
+    this.#now = run.context.now;
     this.#taskOf = numberedTasks(config, parts.environment);
     const { groups_per_batch: perBatch, max_steps_off_policy: age, num_minibatches: minibatches } = config;
     this.#ahead = new GroupsAhead({
@@ -83,9 +88,10 @@ class Rl implements Training {
     this.#ahead.restore(ahead, (number, rollout) => restoredRollout(this.#taskOf(number), rollout));
   }
 
-  async step(step: number, row: Means): Promise<void> {
+  async step(step: number, row: Means, times: StepTimes): Promise<void> {
     const { groups_per_batch: perBatch, num_minibatches: minibatches, num_substeps: substeps } = this.#config;
-    const how = this.#learning(step);
+    const isAhead = this.#config.max_steps_off_policy !== null;
+    const how = { ...this.#learning(step), count: times.count };
     const played: PlayedGroup[] = [];
     const take = async (count: number) => {
       const taken = await this.#ahead.take(step, count);
@@ -93,10 +99,12 @@ class Rl implements Training {
       return taken.map(({ rollouts }) => rollouts);
     };
     if (minibatches === null) {
-      const groups = await take(perBatch);
+      const groups = await (isAhead ? take(perBatch) : times.count('sampling', () => take(perBatch)));
       const kept = this.#config.remove_constant_reward_groups ? mixedGroups(groups) : groups;
-      this.#report(row, step, played, await learn(this.#parts, kept, how, step));
-      return;
+      const done = await learn(this.#parts, kept, how, step);
+      if (isAhead) this.#addSamplingTimes(times, played);
+      this.#report(row, step, played);
+      return this.#addUpdate(row, times, done);
     }
     let last: Promise<unknown> = Promise.resolve();
     const minibatch = () => {
@@ -106,19 +114,38 @@ class Rl implements Training {
     };
     const batch = Array.from({ length: substeps }, () => Array.from({ length: minibatches }, minibatch));
     const done = await learnAsPlayed(this.#parts, batch, how, step);
-    this.#report(row, step, played, done);
+    this.#addSamplingTimes(times, played);
+    this.#report(row, step, played);
+    await this.#addUpdate(row, times, done);
+  }
+
+  /** The sums behind the distance between sampler and learner come with the losses, so that little time is left for it. */
+  async #addUpdate(row: Means, times: StepTimes, done: BatchUpdate | null): Promise<void> {
+    if (done === null) return;
+    await times.count('compute_kl_sample_train', async () => addUpdate(row, done, this.#config.kl_penalty_coef > 0));
+  }
+
+  /** Of groups that were played one by one; those from before an interruption have none. */
+  #addSamplingTimes(times: StepTimes, played: readonly PlayedGroup[]): void {
+    times.spread(
+      'sampling_time',
+      played.flatMap(({ rollouts }) => this.#lasted.get(rollouts) ?? []),
+    );
   }
 
   /** Plays groups with the weights as they are now. */
-  #play(numbers: readonly number[]): Promise<Rollout[][]> {
+  async #play(numbers: readonly number[]): Promise<Rollout[][]> {
+    const began = this.#now();
     const { service, environment } = this.#parts;
     const { group_size: copies, max_tokens: maxTokens, temperature, seed } = this.#config;
-    return rollOut(
+    const groups = await rollOut(
       { service: service.snapshot?.() ?? service, environment },
       numbers.map(this.#taskOf),
       { copies, sampling: { maxTokens, temperature }, streams: 'own' },
       numbers.map((number) => rng(seed, `sampling/${number}`)),
     );
+    for (const group of groups) this.#lasted.set(group, this.#now() - began);
+    return groups;
   }
 
   #learning(step: number): Learning {
@@ -145,13 +172,12 @@ class Rl implements Training {
   }
 
   /** Statistics of a step, by the names of tinker-cookbook. */
-  #report(row: Means, step: number, played: readonly PlayedGroup[], done: BatchUpdate | null): void {
+  #report(row: Means, step: number, played: readonly PlayedGroup[]): void {
     const groups = played.map(({ rollouts }) => rollouts);
     addEntropy(row, groups);
     addRolloutStatistics(row, 'env/all/', groups, 1);
     addTagStatistics(row, groups);
     if (this.#config.max_steps_off_policy !== null) addAges(row, played, this.#ahead.takeStale());
-    if (done !== null) addUpdate(row, done, this.#config.kl_penalty_coef > 0);
     this.#latest.set(groups);
     if (step % this.#config.log_every !== 0) return;
     const { num_groups_to_log: shown, rollout_json_export: summaries } = this.#config;

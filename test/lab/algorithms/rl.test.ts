@@ -173,6 +173,38 @@ describe('a row of the loop', () => {
     expect(rows[0]!['kl_pre_post_v2']).toBeGreaterThan(1e-6);
   });
 
+  it.each([
+    {
+      mode: ['kl_penalty_coef=0.1', 'compute_post_kl=True'],
+      names:
+        'sampling prepare_minibatch assemble_training_data kl_vs_base train_step compute_kl_sample_train compute_post_kl',
+    },
+    {
+      mode: ['max_steps_off_policy=1'],
+      names: `sampling_time_max sampling_time_min sampling_time_mean prepare_minibatch assemble_training_data train_step
+        compute_kl_sample_train`,
+    },
+    {
+      mode: ['num_minibatches=2'],
+      names: `sampling_time_max sampling_time_min sampling_time_mean prepare_minibatch:count prepare_minibatch:max
+        prepare_minibatch:mean prepare_minibatch:total assemble_training_data:count assemble_training_data:max
+        assemble_training_data:mean assemble_training_data:total compute_kl_sample_train`,
+    },
+  ])('has the times of its parts by the names of tinker-cookbook: $mode', async ({ mode, names }) => {
+    const path = tempDirectory();
+    let now = 0;
+    const world = { ...testWorld(), now: () => ++now };
+    await rlIn(path, [...usual, ...played('{turns: 2}'), ...mode, 'log_times=True', 'save_every=0'], world);
+    const row = rowsIn(path)[1]!;
+    const times = Object.keys(row).filter((name) => name.startsWith('time/'));
+    const expected = ['total', 'train', ...names.split(/\s+/)].map((name) => `time/${name}`);
+    expect(times.sort()).toEqual(expected.sort());
+    expect(row['time/train']).toBeLessThan(row['time/total']!);
+    const within = times.filter((name) => !/(count|total|train|sampling_time_...|mean)$/.test(name));
+    expect(within.length).toBeGreaterThan(0);
+    for (const name of within) expect(row[name], name).toBeLessThan(row['time/train']!);
+  });
+
   it('has the learning rate of its step, by the schedule and the square root of the batch', async () => {
     const rates = async (...argv: string[]) =>
       rowsIn(await finished('learning_rate=0.008', ...argv))
