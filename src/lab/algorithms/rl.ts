@@ -34,7 +34,8 @@ import { learningRateOf, requireRlSettings, type RlConfig } from './rl-settings.
 export async function rl(config: RlConfig, run: Run): Promise<Ending> {
   requireRlSettings(config);
   const eval_every = config.eval_groups === 0 ? 0 : config.eval_every;
-  const schedule = scheduleOf(config, { ...config, eval_every }, config.n_batches);
+  const savesStart = config.max_steps_off_policy !== null;
+  const schedule = { ...scheduleOf(config, { ...config, eval_every }, config.n_batches), savesStart };
   const open = async () => {
     const trained = await openTrained(config, run);
     const environment = await openEnvironment(config, trained.tokenizer);

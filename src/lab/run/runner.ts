@@ -29,6 +29,8 @@ export type Schedule = {
   readonly evalEarly?: boolean;
   readonly logEvery: number;
   readonly saveEvery: number;
+  /** Whether a new run saves what it begins with. */
+  readonly savesStart?: boolean;
   /** How many checkpoints to keep; null keeps all. */
   readonly keep: number | null;
   /** Whether rows are written for TensorBoard, too. */
@@ -170,6 +172,7 @@ export async function runTraining(
   }
   const { loop, end } = openLoop(await open(), schedule, run);
   announce(loop);
+  if (run.resumed === null && schedule.savesStart === true) await save(loop, 0, stateOf(loop));
   const ending = await runSteps(loop, start);
   end(exitCodeOf(ending));
   await loop.training.ended?.(ending);

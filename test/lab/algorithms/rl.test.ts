@@ -173,6 +173,17 @@ describe('a row of the loop', () => {
     expect(rows[0]!['kl_pre_post_v2']).toBeGreaterThan(1e-6);
   });
 
+  it('is preceded, in the asynchronous mode, by a checkpoint of what the run begins with', async () => {
+    const saved = (path: string) =>
+      readFileSync(join(path, 'checkpoints.jsonl'), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { name: string }).name);
+    const [ahead, whole] = [await finished('max_steps_off_policy=1', 'save_every=0'), await finished('save_every=0')];
+    expect([saved(ahead), saved(whole)]).toEqual([['000000', 'final'], ['final']]);
+    expect(weights(ahead, '000000')).toEqual(weights(await finished('n_batches=0')));
+  });
+
   it.each([
     {
       mode: ['kl_penalty_coef=0.1', 'compute_post_kl=True'],
