@@ -172,7 +172,9 @@ export async function runTraining(
   }
   const { loop, end } = openLoop(await open(), schedule, run);
   announce(loop);
-  if (run.resumed === null && schedule.savesStart === true) await save(loop, 0, stateOf(loop));
+  if (run.resumed === null && schedule.savesStart === true) {
+    await loop.times.count('save_checkpoint', () => save(loop, 0, stateOf(loop)));
+  }
   const ending = await runSteps(loop, start);
   end(exitCodeOf(ending));
   await loop.training.ended?.(ending);
