@@ -15,7 +15,7 @@ import { testEpisodes } from '../probes/evaluator.js';
 import { rng } from '../rng.js';
 import { taskBatches } from '../rollouts/batches.js';
 import { AheadState, GroupsAhead, isConstant, type PlayedGroup } from '../rollouts/groups-ahead.js';
-import { writeRolloutFiles } from '../rollouts/rollout-files.js';
+import { writeRolloutFiles, type RolloutFiles } from '../rollouts/rollout-files.js';
 import { restoredRollout, rollOut, type Rollout } from '../rollouts/rollouts.js';
 import { addEntropy, addRolloutStatistics, addTagStatistics } from '../rollouts/statistics.js';
 import type { Companions } from '../run/companion-files.js';
@@ -180,9 +180,7 @@ class Rl implements Training {
     addTagStatistics(row, groups);
     if (this.#config.max_steps_off_policy !== null) addAges(row, played, this.#ahead.takeStale());
     this.#latest.set(groups);
-    if (step % this.#config.log_every !== 0) return;
-    const { num_groups_to_log: shown, rollout_json_export: summaries } = this.#config;
-    writeRolloutFiles({ directory: this.#directory, shown, summaries }, step, played);
+    if (step % this.#config.log_every === 0) writeRolloutFiles(this.#files('training'), step, played);
   }
 
   progress(step: number): Row {
@@ -191,9 +189,20 @@ class Rl implements Training {
     return { ...episodes, 'optim/lr': this.#learningRate(step), ...(age !== null && { 'training_client/step': step }) };
   }
 
-  evaluate(step: number): Promise<Row> {
+  async evaluate(step: number): Promise<Row> {
     const { eval_groups: episodes, max_tokens: maxTokens, seed } = this.#config;
-    return testEpisodes(this.#parts, { episodes, maxTokens }, { seed, updates: step });
+    const played: { readonly rollouts: readonly Rollout[]; readonly sampledAt: number }[] = [];
+    const seen = (groups: readonly (readonly Rollout[])[]) => {
+      for (const rollouts of groups) played.push({ rollouts, sampledAt: step });
+    };
+    const row = await testEpisodes(this.#parts, { episodes, maxTokens, seen }, { seed, updates: step });
+    if (played.length > 0) writeRolloutFiles(this.#files('evaluation'), step, played);
+    return row;
+  }
+
+  #files(purpose: RolloutFiles['purpose']): RolloutFiles {
+    const { num_groups_to_log: shown, rollout_json_export: summaries } = this.#config;
+    return { directory: this.#directory, shown, summaries, purpose };
   }
 
   state() {

@@ -242,6 +242,22 @@ describe('a row of the loop', () => {
     expect(second!.ob_len).toBe(first!.ob_len + first!.ac_len + ' and '.length);
     expect([first!.episode_done, second!.episode_done]).toEqual([false, true]);
   });
+
+  it('is written beside pages and summaries of its evaluation, and of that after the last step', async () => {
+    const files = ['num_groups_to_log=2', 'rollout_json_export=True', 'eval_every=2', 'eval_groups=3'];
+    const path = await finished(...files, 'n_batches=3');
+    const pages = [0, 1, 2, 3].map((step) => existsSync(join(path, `eval_test_iteration_00000${step}.html`)));
+    expect(pages).toEqual([true, false, true, true]);
+    const page = readFileSync(join(path, 'eval_test_iteration_000003.html'), 'utf8');
+    expect(page).toContain('<h1>Evaluation of the weights of step 3</h1>');
+    expect(page.match(/<h2>/g)).toHaveLength(2);
+    const lines = readFileSync(join(path, 'iteration_000003/eval_test_rollout_summaries.jsonl'), 'utf8').trim();
+    const summaries = lines.split('\n').map((line) => JSON.parse(line) as Record<string, number>);
+    expect(summaries[2]).toMatchObject({ split: 'eval/test', iteration: 3, group_idx: 2, traj_idx: 0 });
+    const earned = summaries.reduce((sum, row) => sum + row['total_reward']!, 0) / summaries.length;
+    expect(earned).toBeCloseTo(rowsIn(path)[3]!['test/env/all/reward/total']!, 12);
+    expect(existsSync(join(path, 'iteration_000001/eval_test_rollout_summaries.jsonl'))).toBe(false);
+  });
 });
 
 describe('groups in which all earned the same', () => {
