@@ -31,11 +31,12 @@ import { recipes, type Recipe } from './recipes/recipes.js';
 import { ideal, idealLines, writeReference } from './reference/ideal.js';
 import { idealKeys, observerKeys } from './reference/keys.js';
 import { observedLines, observeRun } from './reference/observe-run.js';
+import { keepCookbookFiles } from './run/cookbook-files.js';
 import { keepConfig, openRunDirectory, rememberDirectory, type RunDirectory } from './run/run-directory.js';
 import { lockRun } from './run/run-lock.js';
 import { processContext, type ProcessContext, type StopSignal } from './run/process-context.js';
 import { resumedCommand, resumeKeys } from './run/resume.js';
-import { exitCodeOf, openRun } from './run/runner.js';
+import { exitCodeOf, openRun, type Run } from './run/runner.js';
 import { serve, serveKeys } from './tinker/server/serve.js';
 
 type Command = {
@@ -131,7 +132,7 @@ const commands: Readonly<Record<string, Command>> = {
       const path = config.log_path ?? join(shared, `rl_${moduleName(config.environment)}_${timestamp()}`);
       const directory = begin({ path, config, budget: rlBudget });
       noteInert(rlKeys, given, config);
-      return exitCodeOf(await rl(config, openRun(directory, world)));
+      return exitCodeOf(await rl(config, await openKept(directory)));
     },
   ),
   ...Object.fromEntries(Object.entries(recipes).map(([name, each]) => [name, recipe(name, each)])),
@@ -295,7 +296,7 @@ function recipe(name: string, { purpose, keys, budget, run }: Recipe): Command {
     const path = config.log_path ?? join(tmpdir(), 'tinker-examples', `${name}_${timestamp()}`);
     const directory = begin({ path, config, budget });
     noteInert(keys, given, config);
-    return exitCodeOf(await run(config, openRun(directory, world)));
+    return exitCodeOf(await run(config, await openKept(directory)));
   });
 }
 
@@ -319,6 +320,11 @@ function begin(run: { path: string; config: Config<Keys>; budget: ReadonlySet<st
   keepConfig(directory, { ...run.config, log_path: run.path }, run.budget);
   world.log(`log: ${run.path}`);
   return directory;
+}
+
+/** A run that keeps its code and what it says, as tinker-cookbook does. */
+async function openKept(directory: RunDirectory): Promise<Run> {
+  return openRun(directory, await keepCookbookFiles(directory.path, { argv: process.argv, cwd: process.cwd() }, world));
 }
 
 /** Whether there is a process of this number. */

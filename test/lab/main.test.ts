@@ -60,6 +60,8 @@ describe('the program memrl', () => {
     ['train', 'N=16', 'learning_rate=banana'],
     ['sft', 'train_data_path=/nowhere'],
     ['grpo', 'model_name=/nowhere'],
+    ['rl', 'environment=/nowhere.mjs', 'model_name=micro'],
+    ['rl_loop', 'path=/nowhere'],
   ])('%j leaves nothing behind when it is refused', async (...argv) => {
     const base = tempDirectory();
     const { code } = await memrl.run([...argv, `log_path=${join(base, 'runs/first')}`]);

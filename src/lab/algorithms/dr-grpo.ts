@@ -203,7 +203,7 @@ class DrGrpo implements Training {
     if (step % this.#config.log_every !== 0) return;
     const { num_groups_to_log: shown, rollout_json_export: summaries } = this.#config;
     const groups = all.map((rollouts) => ({ rollouts, sampledAt: step }));
-    writeRolloutFiles({ directory: this.#directory, shown, summaries }, step, groups);
+    writeRolloutFiles({ directory: this.#directory, shown, summaries, purpose: 'training' }, step, groups);
   }
 
   #learning(step: number, ratios: number[]): Learning {

@@ -127,8 +127,16 @@ export const rlKeys = {
   temperature: key(float(0.01), 1, 'softmax temperature of the policy that answers; a service trains at 1 alone'),
   eval_every: key(int(0), 20, 'steps between evaluations, 0 for none'),
   eval_groups: key(int(0), 100, 'tasks of an evaluation, each answered once; 0 for none'),
-  num_groups_to_log: key(int(0), 4, 'groups of a step that train_iteration_….html shows, 0 for no such pages'),
-  rollout_json_export: key(bool, false, 'write iteration_…/train_rollout_summaries.jsonl: a line for each answer'),
+  num_groups_to_log: key(
+    int(0),
+    4,
+    'groups of a step that train_iteration_….html shows, and of an evaluation that eval_test_iteration_….html shows; 0 for no such pages',
+  ),
+  rollout_json_export: key(
+    bool,
+    false,
+    'write iteration_…/train_rollout_summaries.jsonl and eval_test_rollout_summaries.jsonl: a line for each answer',
+  ),
   log_every: key(int(1), 1, 'steps between rows of metrics.jsonl'),
   save_every: key(int(0), 20, 'steps between checkpoints, 0 for only the last'),
   log_path: logPath,

@@ -15,13 +15,14 @@ import { testEpisodes } from '../probes/evaluator.js';
 import { rng } from '../rng.js';
 import { taskBatches } from '../rollouts/batches.js';
 import { AheadState, GroupsAhead, isConstant, type PlayedGroup } from '../rollouts/groups-ahead.js';
-import { writeRolloutFiles } from '../rollouts/rollout-files.js';
+import { writeRolloutFiles, type RolloutFiles } from '../rollouts/rollout-files.js';
 import { restoredRollout, rollOut, type Rollout } from '../rollouts/rollouts.js';
 import { addEntropy, addRolloutStatistics, addTagStatistics } from '../rollouts/statistics.js';
 import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
+import type { StepTimes } from '../run/step-times.js';
 import type { TrainingService } from '../service/service.js';
 import { openTrained, type Trained } from '../tinker/client/open-trained.js';
 import { lrMultiplier } from '../update/optimizer.js';
@@ -33,7 +34,8 @@ import { learningRateOf, requireRlSettings, type RlConfig } from './rl-settings.
 export async function rl(config: RlConfig, run: Run): Promise<Ending> {
   requireRlSettings(config);
   const eval_every = config.eval_groups === 0 ? 0 : config.eval_every;
-  const schedule = scheduleOf(config, { ...config, eval_every }, config.n_batches);
+  const savesStart = config.max_steps_off_policy !== null;
+  const schedule = { ...scheduleOf(config, { ...config, eval_every }, config.n_batches), savesStart };
   const open = async () => {
     const trained = await openTrained(config, run);
     const environment = await openEnvironment(config, trained.tokenizer);
@@ -60,6 +62,9 @@ class Rl implements Training {
   readonly #taskOf: (number: number) => Task;
   readonly #ahead: GroupsAhead;
   readonly #latest = new LatestRollouts();
+  readonly #now: () => number;
+  /** Milliseconds that it took to play a group. */
+  readonly #lasted = new WeakMap<readonly Rollout[], number>();
 
   constructor(config: RlConfig, parts: Parts, run: Run) {
     this.service = parts.service;
@@ -68,6 +73,7 @@ class Rl implements Training {
     this.#config = config;
     this.#parts = parts;
     this.#directory = run.directory.path;
+    this.#now = run.context.now;
     this.#taskOf = numberedTasks(config, parts.environment);
     const { groups_per_batch: perBatch, max_steps_off_policy: age, num_minibatches: minibatches } = config;
     this.#ahead = new GroupsAhead({
@@ -83,9 +89,10 @@ class Rl implements Training {
     this.#ahead.restore(ahead, (number, rollout) => restoredRollout(this.#taskOf(number), rollout));
   }
 
-  async step(step: number, row: Means): Promise<void> {
+  async step(step: number, row: Means, times: StepTimes): Promise<void> {
     const { groups_per_batch: perBatch, num_minibatches: minibatches, num_substeps: substeps } = this.#config;
-    const how = this.#learning(step);
+    const isAhead = this.#config.max_steps_off_policy !== null;
+    const how = { ...this.#learning(step), count: times.count };
     const played: PlayedGroup[] = [];
     const take = async (count: number) => {
       const taken = await this.#ahead.take(step, count);
@@ -93,10 +100,12 @@ class Rl implements Training {
       return taken.map(({ rollouts }) => rollouts);
     };
     if (minibatches === null) {
-      const groups = await take(perBatch);
+      const groups = await (isAhead ? take(perBatch) : times.count('sampling', () => take(perBatch)));
       const kept = this.#config.remove_constant_reward_groups ? mixedGroups(groups) : groups;
-      this.#report(row, step, played, await learn(this.#parts, kept, how, step));
-      return;
+      const done = await learn(this.#parts, kept, how, step);
+      if (isAhead) this.#addSamplingTimes(times, played);
+      this.#report(row, step, played);
+      return this.#addUpdate(row, times, done);
     }
     let last: Promise<unknown> = Promise.resolve();
     const minibatch = () => {
@@ -106,19 +115,38 @@ class Rl implements Training {
     };
     const batch = Array.from({ length: substeps }, () => Array.from({ length: minibatches }, minibatch));
     const done = await learnAsPlayed(this.#parts, batch, how, step);
-    this.#report(row, step, played, done);
+    this.#addSamplingTimes(times, played);
+    this.#report(row, step, played);
+    await this.#addUpdate(row, times, done);
+  }
+
+  /** The sums behind the distance between sampler and learner come with the losses, so that little time is left for it. */
+  async #addUpdate(row: Means, times: StepTimes, done: BatchUpdate | null): Promise<void> {
+    if (done === null) return;
+    await times.count('compute_kl_sample_train', async () => addUpdate(row, done, this.#config.kl_penalty_coef > 0));
+  }
+
+  /** Of groups that were played one by one; those from before an interruption have none. */
+  #addSamplingTimes(times: StepTimes, played: readonly PlayedGroup[]): void {
+    times.spread(
+      'sampling_time',
+      played.flatMap(({ rollouts }) => this.#lasted.get(rollouts) ?? []),
+    );
   }
 
   /** Plays groups with the weights as they are now. */
-  #play(numbers: readonly number[]): Promise<Rollout[][]> {
+  async #play(numbers: readonly number[]): Promise<Rollout[][]> {
+    const began = this.#now();
     const { service, environment } = this.#parts;
     const { group_size: copies, max_tokens: maxTokens, temperature, seed } = this.#config;
-    return rollOut(
+    const groups = await rollOut(
       { service: service.snapshot?.() ?? service, environment },
       numbers.map(this.#taskOf),
       { copies, sampling: { maxTokens, temperature }, streams: 'own' },
       numbers.map((number) => rng(seed, `sampling/${number}`)),
     );
+    for (const group of groups) this.#lasted.set(group, this.#now() - began);
+    return groups;
   }
 
   #learning(step: number): Learning {
@@ -145,17 +173,14 @@ class Rl implements Training {
   }
 
   /** Statistics of a step, by the names of tinker-cookbook. */
-  #report(row: Means, step: number, played: readonly PlayedGroup[], done: BatchUpdate | null): void {
+  #report(row: Means, step: number, played: readonly PlayedGroup[]): void {
     const groups = played.map(({ rollouts }) => rollouts);
     addEntropy(row, groups);
     addRolloutStatistics(row, 'env/all/', groups, 1);
     addTagStatistics(row, groups);
     if (this.#config.max_steps_off_policy !== null) addAges(row, played, this.#ahead.takeStale());
-    if (done !== null) addUpdate(row, done, this.#config.kl_penalty_coef > 0);
     this.#latest.set(groups);
-    if (step % this.#config.log_every !== 0) return;
-    const { num_groups_to_log: shown, rollout_json_export: summaries } = this.#config;
-    writeRolloutFiles({ directory: this.#directory, shown, summaries }, step, played);
+    if (step % this.#config.log_every === 0) writeRolloutFiles(this.#files('training'), step, played);
   }
 
   progress(step: number): Row {
@@ -164,9 +189,20 @@ class Rl implements Training {
     return { ...episodes, 'optim/lr': this.#learningRate(step), ...(age !== null && { 'training_client/step': step }) };
   }
 
-  evaluate(step: number): Promise<Row> {
+  async evaluate(step: number): Promise<Row> {
     const { eval_groups: episodes, max_tokens: maxTokens, seed } = this.#config;
-    return testEpisodes(this.#parts, { episodes, maxTokens }, { seed, updates: step });
+    const played: { readonly rollouts: readonly Rollout[]; readonly sampledAt: number }[] = [];
+    const seen = (groups: readonly (readonly Rollout[])[]) => {
+      for (const rollouts of groups) played.push({ rollouts, sampledAt: step });
+    };
+    const row = await testEpisodes(this.#parts, { episodes, maxTokens, seen }, { seed, updates: step });
+    if (played.length > 0) writeRolloutFiles(this.#files('evaluation'), step, played);
+    return row;
+  }
+
+  #files(purpose: RolloutFiles['purpose']): RolloutFiles {
+    const { num_groups_to_log: shown, rollout_json_export: summaries } = this.#config;
+    return { directory: this.#directory, shown, summaries, purpose };
   }
 
   state() {

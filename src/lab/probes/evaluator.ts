@@ -2,7 +2,7 @@ import type { Environment, Task } from '../environments/environment.js';
 import { isGame, type Game } from '../environments/memory/games.js';
 import { rng } from '../rng.js';
 import { taskOf } from '../rollouts/batches.js';
-import { rollOut, type Player, type RolloutOptions } from '../rollouts/rollouts.js';
+import { rollOut, type Player, type Rollout, type RolloutOptions } from '../rollouts/rollouts.js';
 import { addRolloutStatistics } from '../rollouts/statistics.js';
 import { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
@@ -91,6 +91,8 @@ type TestSet = {
   readonly maxTokens: number;
   /** Default: shared. */
   readonly streams?: RolloutOptions['streams'];
+  /** Is given the groups as they are played. */
+  readonly seen?: (groups: readonly (readonly Rollout[])[]) => void;
 };
 
 /** Episodes that are sampled side by side; bounds the memory of a large test set. */
@@ -99,11 +101,11 @@ const atOnce = 256;
 /** `testRollouts` of single episodes, each with random numbers of its own; no more than there are tasks. */
 export function testEpisodes(
   player: Player,
-  { episodes, maxTokens }: { readonly episodes: number; readonly maxTokens: number },
+  { episodes, ...test }: { readonly episodes: number } & Pick<TestSet, 'maxTokens' | 'seen'>,
   at: { readonly seed: number; readonly updates: number },
 ): Promise<Row> {
   const { size } = player.environment.test ?? player.environment;
-  return testRollouts(player, { groups: Math.min(episodes, size), groupSize: 1, maxTokens, streams: 'own' }, at);
+  return testRollouts(player, { ...test, groups: Math.min(episodes, size), groupSize: 1, streams: 'own' }, at);
 }
 
 /**
@@ -130,6 +132,7 @@ async function testRollouts(
       { copies: test.groupSize, sampling, streams },
       random,
     );
+    test.seen?.(groups);
     // Totals are of the whole test set.
     addRolloutStatistics(row, 'test/env/all/', groups, done === 0 ? 1 : 0);
   }

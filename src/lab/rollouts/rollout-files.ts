@@ -16,34 +16,52 @@ export type RolloutFiles = {
   readonly shown: number;
   /** Whether there is a line of JSON for each episode. */
   readonly summaries: boolean;
+  /** What the episodes were played for: training, or an evaluation. */
+  readonly purpose: keyof typeof purposes;
 };
 
-/** Writes `train_iteration_000012.html` and `iteration_000012/train_rollout_summaries.jsonl`. What is there already is replaced. */
+/** How names of files begin, and what lines call it. */
+const purposes = {
+  training: { begin: 'train', split: 'train' },
+  evaluation: { begin: 'eval_test', split: 'eval/test' },
+} as const;
+
+/**
+ * Writes `train_iteration_000012.html` and `iteration_000012/train_rollout_summaries.jsonl`, or those of an evaluation, whose names
+ * begin with `eval_test`. What is there already is replaced.
+ */
 export function writeRolloutFiles(
-  { directory, shown, summaries }: RolloutFiles,
+  { directory, shown, summaries, purpose }: RolloutFiles,
   step: number,
   groups: readonly Played[],
 ): void {
+  const { begin, split } = purposes[purpose];
   const iteration = `iteration_${String(step).padStart(6, '0')}`;
-  if (shown > 0) writeWhole(join(directory, `train_${iteration}.html`), page(step, groups.slice(0, shown)));
+  if (shown > 0) writeWhole(join(directory, `${begin}_${iteration}.html`), page(purpose, step, groups.slice(0, shown)));
   if (!summaries) return;
   makeMissing(join(directory, iteration));
   const lines = groups.flatMap(({ rollouts, sampledAt }, group) =>
-    rollouts.map((rollout, index) => JSON.stringify(summaryOf(rollout, { step, group, index, sampledAt }))),
+    rollouts.map((rollout, index) => JSON.stringify(summaryOf(rollout, { split, step, group, index, sampledAt }))),
   );
-  writeWhole(join(directory, iteration, 'train_rollout_summaries.jsonl'), `${lines.join('\n')}\n`);
+  writeWhole(join(directory, iteration, `${begin}_rollout_summaries.jsonl`), `${lines.join('\n')}\n`);
 }
 
 /** A row of the cookbook's schema, version 1. */
 function summaryOf(
   rollout: Rollout,
-  { step, group, index, sampledAt }: { step: number; group: number; index: number; sampledAt: number },
+  {
+    split,
+    step,
+    group,
+    index,
+    sampledAt,
+  }: { split: string; step: number; group: number; index: number; sampledAt: number },
 ): object {
   const { task, turns, rewards, tokens, turnOf } = rollout;
   const read = (turn: number) => task.prompt.length + turnOf.findIndex((of) => of === turn);
   return {
     schema_version: 1,
-    split: 'train',
+    split,
     iteration: step,
     group_idx: group,
     traj_idx: index,
@@ -68,7 +86,7 @@ function summaryOf(
 const style =
   'body{font:14px sans-serif;margin:2em;max-width:80em}pre{white-space:pre-wrap;background:#f4f4f4;padding:.5em}td,th{text-align:left;vertical-align:top;padding:.2em 1em .2em 0}';
 
-function page(step: number, groups: readonly Played[]): string {
+function page(purpose: RolloutFiles['purpose'], step: number, groups: readonly Played[]): string {
   const sections = groups.map(({ rollouts, sampledAt }, index) => {
     const { task } = rollouts[0]!;
     const compared = advantages(
@@ -83,7 +101,7 @@ function page(step: number, groups: readonly Played[]): string {
     const table = `<table><tr><th>reward</th><th>advantage</th><th>metrics</th><th>answer</th></tr>${rows.join('\n')}</table>`;
     return `${head}\n<pre>${escaped(task.text)}</pre>\n${table}`;
   });
-  const title = `Iteration ${step}`;
+  const title = purpose === 'training' ? `Iteration ${step}` : `Evaluation of the weights of step ${step}`;
   return `<!doctype html><meta charset="utf-8"><title>${title}</title><style>${style}</style><h1>${title}</h1>\n${sections.join('\n')}\n`;
 }
 

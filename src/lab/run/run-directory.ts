@@ -17,8 +17,11 @@ export function openRunDirectory(path: string): RunDirectory {
   return { path, metrics: join(path, runFiles.metrics) };
 }
 
+/** What tinker-cookbook keeps of a run beside its numbers: its code, and what it said. */
+export const cookbookFiles = { code: 'code.diff', log: 'logs.log' } as const;
+
 /** What a command writes before its first step. */
-const firstFiles = [runFiles.config, engineFile] as const;
+const firstFiles = [runFiles.config, engineFile, cookbookFiles.code, cookbookFiles.log] as const;
 
 /**
  * Notes how a directory is before a run begins in it.

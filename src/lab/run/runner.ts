@@ -29,6 +29,8 @@ export type Schedule = {
   readonly evalEarly?: boolean;
   readonly logEvery: number;
   readonly saveEvery: number;
+  /** Whether a new run saves what it begins with. */
+  readonly savesStart?: boolean;
   /** How many checkpoints to keep; null keeps all. */
   readonly keep: number | null;
   /** Whether rows are written for TensorBoard, too. */
@@ -94,8 +96,8 @@ export type Training = {
   readonly state?: () => Readonly<Record<string, unknown>>;
   /** How far it is: numbers for the row of the coming step. */
   readonly progress: (step: number) => Row;
-  /** @param row Takes the statistics of the step; a row of the run has their means since the one before it. */
-  readonly step: (step: number, row: Means) => Promise<void>;
+  /** @param row Takes the statistics of the step; a row of the run has their means since the one before it. @param times Takes those of its parts. */
+  readonly step: (step: number, row: Means, times: StepTimes) => Promise<void>;
   /** Measures the present weights and changes nothing of them. @param note Takes lines for people. */
   readonly evaluate?: (step: number, note: (line: string) => void) => Promise<Row>;
   /** Asked after an evaluation: the reason, in words, to end the run here, its training done. */
@@ -170,6 +172,9 @@ export async function runTraining(
   }
   const { loop, end } = openLoop(await open(), schedule, run);
   announce(loop);
+  if (run.resumed === null && schedule.savesStart === true) {
+    await loop.times.count('save_checkpoint', () => save(loop, 0, stateOf(loop)));
+  }
   const ending = await runSteps(loop, start);
   end(exitCodeOf(ending));
   await loop.training.ended?.(ending);
@@ -256,7 +261,7 @@ async function oneStep(loop: Loop, step: number): Promise<string | null> {
   const evaluation = evaluates(step, schedule) ? await evaluate(loop, step) : null;
   const enough = evaluation === null ? null : (training.enough?.() ?? null);
   if (enough !== null) return enough;
-  await times.count('train', () => training.step(step, row));
+  await times.count('train', () => training.step(step, row, times));
   if (!isRowDue) return null;
   const head = { step, 'progress/batch': step, 'progress/done_frac': (step + 1) / schedule.batches };
   loop.write({ ...head, ...progress, ...row.take(), ...evaluation });

@@ -1,14 +1,17 @@
 import type { Row } from './metrics-file.js';
 
-/** What a training step spends its time on, by the names of the source system. */
-type Part = 'run_evals' | 'train' | 'save_checkpoint';
+/** Does a part of a step's work, and counts its time under a name: `time/<part>`. */
+export type CountTime = <T>(part: string, work: () => Promise<T>) => Promise<T>;
+
+/** How often a part was done since the last row, and for how long; milliseconds. */
+type Spent = { count: number; total: number; longest: number };
 
 /** How long the steps since the last row took. Times differ from run to run, so they are kept apart from what is measured. */
 export class StepTimes {
   readonly #now: () => number;
   #since: number;
-  #steps = 0;
-  #spent = new Map<Part, number>();
+  #spent = new Map<string, Spent>();
+  #lasted = new Map<string, number[]>();
 
   /** @param now Milliseconds, monotonic. */
   constructor(now: () => number) {
@@ -16,33 +19,61 @@ export class StepTimes {
     this.#since = now();
   }
 
-  /** Does the work, and counts its time. */
-  async count<T>(part: Part, work: () => Promise<T>): Promise<T> {
+  /** `train` is the whole of a step; what is counted during it is part of it. */
+  readonly count: CountTime = async (part, work) => {
     const start = this.#now();
     const result = await work();
-    this.#spent.set(part, (this.#spent.get(part) ?? 0) + this.#now() - start);
-    if (part === 'train') this.#steps++;
+    const spent = this.#of(part);
+    const lasted = this.#now() - start;
+    spent.count++;
+    spent.total += lasted;
+    spent.longest = Math.max(spent.longest, lasted);
     return result;
+  };
+
+  /** Things that were done side by side. @param milliseconds How long each of them took. */
+  spread(part: string, milliseconds: readonly number[]): void {
+    this.#lasted.set(part, [...(this.#lasted.get(part) ?? []), ...milliseconds]);
   }
 
   /**
-   * Seconds, and begins anew: of a step, `time/total` with all that lies between steps, `time/train` (playing and updating); of the
-   * evaluation and the checkpoint, if there were any.
+   * Seconds by the names of tinker-cookbook, and begins anew. `time/total` is that of a step, with all that lies between steps. A part
+   * that steps have once at most is `time/<part>`, its mean; one that they have several times is `:total` and `:count` of a step, and
+   * `:mean` and `:max` of one time. What was done side by side has `_max`, `_min` and `_mean`.
    */
   row(): Row {
     const total = this.#now() - this.#since;
-    const [evaluating, training, saving] = (['run_evals', 'train', 'save_checkpoint'] as const).map((part) =>
-      this.#spent.get(part),
-    );
-    const steps = Math.max(1, this.#steps);
+    const steps = Math.max(1, this.#spent.get('train')?.count ?? 0);
+    const row: Record<string, number> = { 'time/total': total / steps / 1000 };
+    for (const [part, spent] of this.#spent) Object.assign(row, rowOf(`time/${part}`, spent, steps));
+    for (const [part, lasted] of this.#lasted) {
+      if (lasted.length === 0) continue;
+      row[`time/${part}_max`] = Math.max(...lasted) / 1000;
+      row[`time/${part}_min`] = Math.min(...lasted) / 1000;
+      row[`time/${part}_mean`] = lasted.reduce((sum, each) => sum + each, 0) / lasted.length / 1000;
+    }
     this.#since += total;
-    this.#steps = 0;
     this.#spent = new Map();
-    return {
-      'time/total': total / steps / 1000,
-      ...(training !== undefined && { 'time/train': training / steps / 1000 }),
-      ...(evaluating !== undefined && { 'time/run_evals': evaluating / 1000 }),
-      ...(saving !== undefined && { 'time/save_checkpoint': saving / 1000 }),
-    };
+    this.#lasted = new Map();
+    return row;
   }
+
+  #of(part: string): Spent {
+    const known = this.#spent.get(part);
+    if (known !== undefined) return known;
+    const spent = { count: 0, total: 0, longest: 0 };
+    this.#spent.set(part, spent);
+    return spent;
+  }
+}
+
+function rowOf(name: string, { count, total, longest }: Spent, steps: number): Row {
+  const mean = total / count / 1000;
+  if (count <= steps) return { [name]: mean };
+  return {
+    [`${name}:total`]: total / steps / 1000,
+    [`${name}:count`]: count / steps,
+    [`${name}:mean`]: mean,
+    [`${name}:max`]: longest / 1000,
+  };
 }

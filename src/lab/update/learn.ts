@@ -3,6 +3,7 @@ import { advantages, type AdvantageEstimator, type Scale } from '../advantages/a
 import type { AdamOptions } from '../engine/engine.js';
 import { k3, type Normalization, type Objective, type Pull } from '../objectives/objectives.js';
 import type { Rollout } from '../rollouts/rollouts.js';
+import type { CountTime } from '../run/step-times.js';
 import type { TrainingService } from '../service/service.js';
 import { cookbookAdam } from './optimizer.js';
 import {
@@ -51,6 +52,8 @@ export type Learning = {
   readonly afterPass?: UpdateOptions['afterPass'];
   /** Whether earlier weights than the present ones may have played; default false. */
   readonly offPolicy?: boolean;
+  /** Counts the time of the parts of it, by the names of tinker-cookbook; default: nobody does. */
+  readonly count?: CountTime;
   /** Whether requests are submitted before the results of those before them are there; default false. */
   readonly isPipelined?: boolean;
 };
@@ -64,6 +67,8 @@ export type BatchUpdate = {
 
 type Groups = readonly (readonly Rollout[])[];
 
+const uncounted: CountTime = (_, work) => work();
+
 /**
  * Learns from a batch of groups that has been played. A group in which all earned the same stays in the batch unless it is to be
  * skipped; in what losses are divided by it counts either way.
@@ -73,7 +78,8 @@ type Groups = readonly (readonly Rollout[])[];
 export async function learn(models: Models, groups: Groups, how: Learning, step: number): Promise<BatchUpdate | null> {
   const { datums, policyBase } = await prepare(models, groups, how);
   if (datums.length === 0) return null;
-  const statistics = await update(models.service, datums, optionsOf(how, step));
+  const { count = uncounted } = how;
+  const statistics = await count('train_step', () => update(models.service, datums, optionsOf(how, step)));
   return { statistics, policyBase, moved: await movedBy(models, datums, how) };
 }
 
@@ -112,13 +118,31 @@ export async function learnAsPlayed(
 /** Datums to learn from. `tokens`: how many of theirs the policy said. */
 type Prepared = { readonly datums: readonly RolloutDatum[]; readonly policyBase: number; readonly tokens: number };
 
-async function prepare({ service, reference }: Models, groups: Groups, how: Learning): Promise<Prepared> {
-  const { normalization, temperature } = how;
+function prepare(models: Models, groups: Groups, how: Learning): Promise<Prepared> {
+  const { count = uncounted } = how;
+  return count('prepare_minibatch', async () => {
+    const datums = await count('assemble_training_data', async () => assembled(groups, how));
+    const { reference } = models;
+    if (reference === null || datums.length === 0) return { datums, policyBase: 0, tokens: 0 };
+    return count('kl_vs_base', () => comparedWith(reference, { service: models.service, datums }, how));
+  });
+}
+
+function assembled(groups: Groups, how: Learning): RolloutDatum[] {
   const compared: number[][][] = [];
   for (const group of groups) compared.push(advantages(earnedIn(group), how.estimator, how.scale));
+  const { normalization } = how;
   const all = datumsOf(groups, { advantages: compared, normalization, sampled: samplerOf(how) });
-  const chosen = how.skipConstantGroups ? all.filter(({ hasSignal }) => hasSignal) : all;
-  if (reference === null || chosen.length === 0) return { datums: chosen, policyBase: 0, tokens: 0 };
+  return how.skipConstantGroups ? all.filter(({ hasSignal }) => hasSignal) : all;
+}
+
+/** The same datums with what the reference thinks of them, and with the penalty for leaving it where there is one. */
+async function comparedWith(
+  reference: TrainingService,
+  { service, datums: chosen }: { readonly service: TrainingService; readonly datums: readonly RolloutDatum[] },
+  how: Learning,
+): Promise<Prepared> {
+  const { temperature } = how;
   const held = await withReference(chosen, reference, temperature);
   if (how.penalty === null) return { datums: held, policyBase: 0, tokens: 0 };
   const tokens = held.reduce(
@@ -160,7 +184,7 @@ function optionsOf(how: Learning, step: number): UpdateOptions {
 async function movedBy(
   { service }: Models,
   datums: readonly RolloutDatum[],
-  { measuresMove = false, temperature }: Learning,
+  { measuresMove = false, temperature, count = uncounted }: Learning,
 ): Promise<Moved | null> {
-  return measuresMove ? movedOn(datums, service, temperature) : null;
+  return measuresMove ? count('compute_post_kl', () => movedOn(datums, service, temperature)) : null;
 }

@@ -173,6 +173,49 @@ describe('a row of the loop', () => {
     expect(rows[0]!['kl_pre_post_v2']).toBeGreaterThan(1e-6);
   });
 
+  it('is preceded, in the asynchronous mode, by a checkpoint of what the run begins with', async () => {
+    const saved = (path: string) =>
+      readFileSync(join(path, 'checkpoints.jsonl'), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { name: string }).name);
+    const [ahead, whole] = [await finished('max_steps_off_policy=1', 'save_every=0'), await finished('save_every=0')];
+    expect([saved(ahead), saved(whole)]).toEqual([['000000', 'final'], ['final']]);
+    expect(weights(ahead, '000000')).toEqual(weights(await finished('n_batches=0')));
+  });
+
+  it.each([
+    {
+      mode: ['kl_penalty_coef=0.1', 'compute_post_kl=True'],
+      names:
+        'sampling prepare_minibatch assemble_training_data kl_vs_base train_step compute_kl_sample_train compute_post_kl',
+    },
+    {
+      mode: ['max_steps_off_policy=1'],
+      names: `sampling_time_max sampling_time_min sampling_time_mean prepare_minibatch assemble_training_data train_step
+        compute_kl_sample_train`,
+    },
+    {
+      mode: ['num_minibatches=2'],
+      names: `sampling_time_max sampling_time_min sampling_time_mean prepare_minibatch:count prepare_minibatch:max
+        prepare_minibatch:mean prepare_minibatch:total assemble_training_data:count assemble_training_data:max
+        assemble_training_data:mean assemble_training_data:total compute_kl_sample_train`,
+    },
+  ])('has the times of its parts by the names of tinker-cookbook: $mode', async ({ mode, names }) => {
+    const path = tempDirectory();
+    let now = 0;
+    const world = { ...testWorld(), now: () => ++now };
+    await rlIn(path, [...usual, ...played('{turns: 2}'), ...mode, 'log_times=True', 'save_every=0'], world);
+    const row = rowsIn(path)[1]!;
+    const times = Object.keys(row).filter((name) => name.startsWith('time/'));
+    const expected = ['total', 'train', ...names.split(/\s+/)].map((name) => `time/${name}`);
+    expect(times.sort()).toEqual(expected.sort());
+    expect(row['time/train']).toBeLessThan(row['time/total']!);
+    const within = times.filter((name) => !/(count|total|train|sampling_time_...|mean)$/.test(name));
+    expect(within.length).toBeGreaterThan(0);
+    for (const name of within) expect(row[name], name).toBeLessThan(row['time/train']!);
+  });
+
   it('has the learning rate of its step, by the schedule and the square root of the batch', async () => {
     const rates = async (...argv: string[]) =>
       rowsIn(await finished('learning_rate=0.008', ...argv))
@@ -198,6 +241,22 @@ describe('a row of the loop', () => {
     const [first, second] = summaries[0]!['steps'] as { ob_len: number; ac_len: number; episode_done: boolean }[];
     expect(second!.ob_len).toBe(first!.ob_len + first!.ac_len + ' and '.length);
     expect([first!.episode_done, second!.episode_done]).toEqual([false, true]);
+  });
+
+  it('is written beside pages and summaries of its evaluation, and of that after the last step', async () => {
+    const files = ['num_groups_to_log=2', 'rollout_json_export=True', 'eval_every=2', 'eval_groups=3'];
+    const path = await finished(...files, 'n_batches=3');
+    const pages = [0, 1, 2, 3].map((step) => existsSync(join(path, `eval_test_iteration_00000${step}.html`)));
+    expect(pages).toEqual([true, false, true, true]);
+    const page = readFileSync(join(path, 'eval_test_iteration_000003.html'), 'utf8');
+    expect(page).toContain('<h1>Evaluation of the weights of step 3</h1>');
+    expect(page.match(/<h2>/g)).toHaveLength(2);
+    const lines = readFileSync(join(path, 'iteration_000003/eval_test_rollout_summaries.jsonl'), 'utf8').trim();
+    const summaries = lines.split('\n').map((line) => JSON.parse(line) as Record<string, number>);
+    expect(summaries[2]).toMatchObject({ split: 'eval/test', iteration: 3, group_idx: 2, traj_idx: 0 });
+    const earned = summaries.reduce((sum, row) => sum + row['total_reward']!, 0) / summaries.length;
+    expect(earned).toBeCloseTo(rowsIn(path)[3]!['test/env/all/reward/total']!, 12);
+    expect(existsSync(join(path, 'iteration_000001/eval_test_rollout_summaries.jsonl'))).toBe(false);
   });
 });
 

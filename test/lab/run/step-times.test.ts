@@ -29,6 +29,31 @@ describe('the times of steps', () => {
     expect(times.row()).toEqual({ 'time/total': 0 });
   });
 
+  it('have sum, number, mean and greatest of a part that a step has several times, and of what was done side by side', async () => {
+    let now = 0;
+    const times = new StepTimes(() => now);
+    for (const milliseconds of [100, 300, 200]) {
+      await times.count('train', async () => {
+        for (const share of [0.25, 0.75])
+          await times.count('prepare_minibatch', async () => (now += milliseconds * share));
+      });
+      times.spread('sampling_time', [milliseconds, 10]);
+    }
+    times.spread('nothing', []);
+    const row = times.row();
+    expect(row).toEqual({
+      'time/total': 0.2,
+      'time/train': 0.2,
+      'time/prepare_minibatch:total': 0.2,
+      'time/prepare_minibatch:count': 2,
+      'time/prepare_minibatch:mean': 0.1,
+      'time/prepare_minibatch:max': 0.225,
+      'time/sampling_time_max': 0.3,
+      'time/sampling_time_min': 0.01,
+      'time/sampling_time_mean': 0.105,
+    });
+  });
+
   it('stand in a file of their own, so that what is measured is the same file each time', async () => {
     const argv = ['N=8', 'n_batches=7', 'eval_every=3', 'log_every=2', 'save_every=2', 'test_n_batches=1'];
     const clock = (pace: number) => {

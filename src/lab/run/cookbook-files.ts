@@ -1,0 +1,90 @@
+/**
+ * What tinker-cookbook keeps of a run beside its numbers: `code.diff`, the code at the start of an attempt, and `logs.log`, what all
+ * attempts said. Secrets stand as *** in both.
+ */
+import { execFile } from 'node:child_process';
+import { appendFileSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Redact, redactor } from '../../text/redaction.js';
+import type { ProcessContext } from './process-context.js';
+import { cookbookFiles, writeWhole } from './run-directory.js';
+
+/** Of one `logs.log`, in bytes; a longer one becomes `logs.log.old`, in the place of the one before it. */
+const mostLog = 8 * 2 ** 20;
+/** Of the differences of one repository, in bytes. */
+const mostDiff = 2 * 2 ** 20;
+const patienceMs = 5000;
+
+/** Writes `code.diff`, and the command line to `logs.log`. @returns the same context, whose lines are kept in `logs.log` as well. */
+export async function keepCookbookFiles(
+  directory: string,
+  { argv, cwd }: { readonly argv: readonly string[]; readonly cwd: string },
+  context: ProcessContext,
+): Promise<ProcessContext> {
+  const redact = redactorOf(context);
+  const places = { memrl: dirname(realpathSync(argv[1]!)), 'working directory': cwd };
+  writeWhole(join(directory, cookbookFiles.code), redact(await codeState(places, context)));
+  const keep = (line: string) => append(join(directory, cookbookFiles.log), `memrl [INFO] ${redact(line)}\n`);
+  keep(`Command line invocation: memrl ${argv.slice(2).join(' ')}`);
+  const log = (line: string) => {
+    context.log(line);
+    keep(line);
+  };
+  return { ...context, log };
+}
+
+function redactorOf({ environment }: ProcessContext): Redact {
+  const set = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return redactor(Object.fromEntries(set));
+}
+
+function append(path: string, line: string): void {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > mostLog) renameSync(path, `${path}.old`);
+  appendFileSync(path, line);
+}
+
+/**
+ * The commit of each repository that holds code of the run, and how its work tree differs from that; files that git does not track are
+ * left out.
+ *
+ * @param places Folders of code, by what is in them.
+ */
+async function codeState(places: Readonly<Record<string, string>>, context: ProcessContext): Promise<string> {
+  const modulesOf = new Map<string, string[]>();
+  const sections: string[] = [];
+  for (const [module, folder] of Object.entries(places)) {
+    const place = await git(folder, ['rev-parse', '--show-toplevel', 'HEAD'], context);
+    if (place === null || place === '')
+      sections.push(`### module: ${module} (not in a git repository)\nmodule_path: ${folder}\n`);
+    else modulesOf.set(place, [...(modulesOf.get(place) ?? []), module]);
+  }
+  const repositories = [...modulesOf].map(async ([place, modules]) => {
+    const [top, commit] = place.split('\n');
+    const diff = await git(top!, ['diff', '--no-color', '--no-ext-diff', '--no-textconv', 'HEAD'], context);
+    const body = diff === '' ? '(no local changes)' : `-- repo-wide (vs HEAD, staged+unstaged) --\n${diff ?? failed}`;
+    // A repository without a commit has no HEAD.
+    const head = commit === 'HEAD' ? 'UNKNOWN' : commit;
+    return `### repo: ${top} @ ${head}\nmodules: ${modules.join(', ')}\n${body}\n`;
+  });
+  return [...(await Promise.all(repositories)), ...sections].join('\n');
+}
+
+const failed = '(git does not say what they are)';
+
+/** What git says, without its last newline; null where it fails, and the beginning of what is too long. Changes nothing. */
+function git(folder: string, words: readonly string[], { environment }: ProcessContext): Promise<string | null> {
+  // A hook sets git's variables to its own repository, which need not be this one.
+  const own = Object.entries(environment).filter(([name]) => !name.startsWith('GIT_'));
+  const options = {
+    env: { ...Object.fromEntries(own), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' },
+    maxBuffer: mostDiff,
+    timeout: patienceMs,
+  };
+  return new Promise((resolve) => {
+    execFile('git', ['-C', folder, '-c', 'core.fsmonitor=false', ...words], options, (error, said) => {
+      if (error === null || words[0] === 'rev-parse') return resolve(said.trimEnd());
+      const isCut = error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+      return resolve(isCut ? `${said}\n(cut off after ${mostDiff / 2 ** 20} MiB)` : null);
+    });
+  });
+}
