@@ -4,6 +4,7 @@
  *     4711 (sh) S 1 … BOOT-ID at HOST/MACHINE-ID/PID-NAMESPACE job 12:KEY                         by the shim of a job of Slurm
  *     4711 (sh) S 1 … BOOT-ID at HOST/MACHINE-ID/PID-NAMESPACE cgroup /sys/fs/cgroup/…/memrl/…   by the shim, when it begins
  *     Killed                                                                                    by its shell, of the command
+ *     got SIGTERM                                                                               by the shim, which has got it too
  *     exit 137                                                                                  where `exit` had no room
  *
  * The first line is `/proc/PID/stat` and the boot id; without /proc (macOS) `PID lstart TIME`. Files of versions before this
@@ -72,6 +73,8 @@ export type ShellWords = {
   signalled: boolean | null;
   /** Whether no process could be created for the command, so that it was not run. */
   notRun: boolean;
+  /** Whether the shim got SIGTERM, as it does with its command from whoever ends all processes of a run. */
+  terminated: boolean;
 };
 
 /**
@@ -86,10 +89,11 @@ export function shellWords(text: string | null): ShellWords {
   return {
     signalled: knows ? isOfCommand : null,
     notRun: lines.includes('not run') && said.some((line) => /fork/i.test(line)),
+    terminated: lines.includes('got SIGTERM'),
   };
 }
 
-const ours = ['not run', surrender];
+const ours = ['not run', 'got SIGTERM', surrender];
 
 function parsePlace(word: string | undefined): Place | null {
   const [host, machineId, pidNamespace, ...more] = (word ?? '').split('/').map(decoded);

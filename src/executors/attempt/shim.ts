@@ -13,6 +13,7 @@
  * - Only the shell knows some facts about the end, and prints them to its stderr: `Killed`, or that it cannot fork. So its
  *   stderr is `pid`, after the first line, and the command gets the log, which the shell keeps as descriptor 3. bash says
  *   it only when it does not try to be another shell.
+ * - A SIGTERM is noted in `pid` before `exit` is written: whoever finds the code knows whether the command ended by itself.
  * - `exit` gets the code and a newline. No newline: not finished. Its time is the time of the end. A disk that is full has
  *   room left in the last block of `pid`, so the code is noted there; so it is where somebody has put something else in the
  *   place of `exit`, as to open a pipe would wait for its reader; and where a link leads to another directory than the one that
@@ -33,6 +34,7 @@ if [ "$memrl_c" ] && { echo 0 >| "$memrl_c/cgroup.procs"; } 2>/dev/null; then me
 trap '[ "$memrl_rc" ] || { { echo "not run" >> "$memrl_d/pid"; } 2>/dev/null; exit 76; }' 0
 case \${BASH_VERSION-} in ?*) command set +o posix 2>/dev/null;; esac
 exec 3>&2 2>>"$memrl_d/pid"
+trap 'echo "got SIGTERM" >&2' TERM
 (exec "$@") 2>&3 3>&-
 memrl_rc=$?
 { cd -P "$memrl_d" && { [ "$PWD" = "$memrl_d" ] || [ pid -ef /dev/fd/4 ]; } && [ ! -e exit ] && echo "$memrl_rc" > exit; } 4>&2 2>/dev/null || echo "exit $memrl_rc" >&2

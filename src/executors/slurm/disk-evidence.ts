@@ -6,6 +6,7 @@ import { isAlive } from '../../processes/process-identity.js';
 import { attemptDirectory, attemptObstacle, endedAgo, readClaim, withdraw } from '../attempt/attempt-files.js';
 import { provenEnding } from '../attempt/ending.js';
 import type { Found } from '../executor.js';
+import { notAsked, ownEnding } from './job-ending.js';
 
 /** A run that has written nothing for so long is taken for dead when Slurm does not know its job, ms. */
 const QUIET_MS = 300_000;
@@ -35,15 +36,16 @@ export function takenAway(directory: string, number: number): boolean {
 export function settledBy(folder: string, claimant: Claimant): Found | null {
   const reason = attemptObstacle(folder);
   if (reason !== null) return { kind: 'withdrawn', neverRan: false, reason };
-  const proven = provenEnding(folder, null);
-  // A signal may be Slurm's, which knows more of it.
-  if (proven?.kind === 'exited') {
+  const own = ownEnding(folder, notAsked);
+  if (own !== null) {
     const agoMs = endedAgo(folder);
     const pid = claimant.kind === 'ours' ? claimant.job : 0;
-    return { kind: 'ended', pid, ending: proven, ...(agoMs === null ? {} : { agoMs }) };
+    return { kind: 'ended', pid, ending: own, ...(agoMs === null ? {} : { agoMs }) };
   }
+  // A signal may be Slurm's, which knows more of it.
   if (claimant.kind !== 'other') return null;
   // Begun by what is no job of Slurm, or withdrawn.
+  const proven = provenEnding(folder, null);
   return proven === null ? { kind: 'withdrawn', neverRan: true } : { kind: 'ended', pid: 0, ending: proven };
 }
 

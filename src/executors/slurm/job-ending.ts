@@ -1,5 +1,5 @@
 import type { Ending } from '../executor.js';
-import { attemptDirectory } from '../attempt/attempt-files.js';
+import { readShellWords } from '../attempt/attempt-files.js';
 import { provenEnding } from '../attempt/ending.js';
 import type { QueuedJob } from './slurm-calls.js';
 
@@ -41,16 +41,40 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** What the supervisor has asked of a job. */
 export type Asked = { terminated: boolean; killed: boolean };
+export const notAsked: Asked = { terminated: false, killed: false };
 
-/** How the attempt of a job ended of which Slurm says that it is over. What Slurm did to it counts more than its exit code. */
-export function endingOf(job: QueuedJob, directory: string, number: number, asked: Asked): Ending {
+/**
+ * How an attempt ended by itself, which no word of Slurm changes: a controller that was restarted takes jobs whose end it has
+ * forgotten for cancelled, out of time or failed with their node. Null: it has not ended, or a signal may be why it did that was
+ * not asked for here.
+ */
+export function ownEnding(folder: string, { terminated, killed }: Asked): Ending | null {
+  const proven = provenEnding(folder, null);
+  if (terminated || killed) return proven;
+  return proven?.kind === 'exited' && !readShellWords(folder).terminated ? proven : null;
+}
+
+/**
+ * How an attempt ended of which Slurm does not say what it did to it; null: the disk does not tell either. A program that saves
+ * its state on SIGTERM exits with 0 though it is not done.
+ */
+export function endingByDisk(folder: string, asked: Asked): Ending | null {
+  const own = ownEnding(folder, asked);
+  const proven = own ?? provenEnding(folder, null);
+  if (own !== null || proven?.kind !== 'exited') return proven;
+  const reason = `it got SIGTERM, Slurm does not say why, and it ended with exit code ${proven.code}`;
+  return { kind: 'interrupted', signal: 'SIGTERM', reason };
+}
+
+/**
+ * How the attempt of a job ended of which Slurm says that it is over. What Slurm did to it counts more than its exit code, unless
+ * it ended by itself; how much memory it used only Slurm knows.
+ */
+export function endingOf(job: QueuedJob, folder: string, asked: Asked): Ending {
   const where = job.nodes === '' ? '' : ` on ${job.nodes}`;
-  const proven = provenEnding(attemptDirectory(directory, number), null);
-  // A controller that has forgotten the end of a job takes its node for failed.
-  const hasEnded = proven?.kind === 'exited' && interruptions[job.state] === nodeFailed;
-  const done = hasEnded ? null : doneTo(job, asked, where);
-  if (done !== null) return done;
-  if (proven !== null) return proven;
+  const own = job.state === 'OUT_OF_MEMORY' ? null : ownEnding(folder, notAsked);
+  const ending = own ?? doneTo(job, asked, where) ?? provenEnding(folder, null);
+  if (ending !== null) return ending;
   if (job.state === 'CANCELLED') return { kind: 'signalled', signal: asked.killed ? 'SIGKILL' : 'SIGTERM' };
   return { kind: 'unknown', reason: unproven(job, where) };
 }

@@ -8,10 +8,10 @@ import type { RunId } from '../../base/ids.js';
 import { isTurnOver, nextTurn } from '../../processes/turn.js';
 import type { Ending, Executor, ExecutorListener, Found, LaunchSpec, RunPlace, Start, TakenOver } from '../executor.js';
 import { attemptDirectory, readExitCode, succeed, withdraw } from '../attempt/attempt-files.js';
-import { explained, provenEnding } from '../attempt/ending.js';
+import { explained } from '../attempt/ending.js';
 import { openedLog } from '../attempt/prepared-attempt.js';
 import { claimantOf, mayStillRun, settledBy, takenAway } from './disk-evidence.js';
-import { endingOf, phaseOf, waitWords } from './job-ending.js';
+import { endingByDisk, endingOf, ownEnding, phaseOf, waitWords } from './job-ending.js';
 import { type Job, newJob, numberOf, type Order } from './job.js';
 import { JobOrders } from './job-orders.js';
 import { JobSubmitter } from './job-submitter.js';
@@ -24,6 +24,9 @@ const FORGOTTEN_MS = 10_000;
 /** What is on the disk is believed when the controller has told otherwise for so long, ms: file servers are behind, too. */
 const DISAGREE_MS = 15_000;
 
+/** After so many jobs in a row that a node cancelled in starting them, a run is taken for one that cannot be started. */
+const CANCELLED_STARTS = 5;
+
 /** `everyMs`: between submissions. */
 type JobSetting = { calls: SlurmCalls; queue: Pick<QueueWatch, 'first' | 'stir' | 'lookSoon'>; everyMs: number };
 
@@ -34,6 +37,8 @@ export class JobExecutor implements Omit<Executor, 'resources'> {
   readonly #queue: JobSetting['queue'];
   readonly #orders: JobOrders;
   readonly #submitter: JobSubmitter;
+  /** How many jobs in a row were cancelled in being started on a node. */
+  readonly #cancelledStarts = new Map<RunId, number>();
   #isClosed = false;
 
   constructor({ calls, queue, everyMs }: JobSetting, listener: ExecutorListener) {
@@ -95,6 +100,7 @@ export class JobExecutor implements Omit<Executor, 'resources'> {
     const address = claimant.kind === 'ours' ? String(claimant.job) : null;
     const job = newJob({ id, number, directory, spec: null, keys, address }, null);
     const isUnknown = queue !== null && jobOf(job, queue) === null;
+    if (isUnknown) job.missingSince = performance.now();
     const withdrawn = isUnknown && claimant.kind === 'none' ? withdraw(folder) : null;
     return withdrawn === null ? this.#watchFound(job, claimant.kind === 'ours') : { kind: 'withdrawn', ...withdrawn };
   }
@@ -219,6 +225,7 @@ export class JobExecutor implements Omit<Executor, 'resources'> {
     if (phase === 'waits') return this.#waitsAgain(job);
     const claimant = job.answer === null ? 'ours' : claimantOf(job.directory, job.number, job.keys).kind;
     if (claimant === 'ours') {
+      this.#cancelledStarts.delete(job.id);
       this.#hasBegun(job);
       if (phase === 'over') this.#hasEnded(job, seen);
       else this.#lookForExit(job);
@@ -236,7 +243,7 @@ export class JobExecutor implements Omit<Executor, 'resources'> {
 
   /** What a job has written last may be seen here a while later. */
   #hasEnded(job: Job, seen: QueuedJob): void {
-    const ending = endingOf(seen, job.directory, job.number, job);
+    const ending = endingOf(seen, attemptDirectory(job.directory, job.number), job);
     if (ending.kind !== 'unknown' || this.#isLate(job)) this.#over(job, ending);
   }
 
@@ -261,26 +268,38 @@ export class JobExecutor implements Omit<Executor, 'resources'> {
 
   /** The controller is told of the end by the node, a moment later. */
   #lookForExit(job: Job): void {
-    const { directory, number } = job;
-    const proven = provenEnding(attemptDirectory(directory, number), null);
-    if (proven === null) return;
-    const isCompleting = job.seen?.state === 'COMPLETING' && (proven.kind === 'exited' || job.terminated);
-    if (isCompleting || this.#isLate(job)) this.#over(job, proven);
+    const folder = attemptDirectory(job.directory, job.number);
+    const ending = endingByDisk(folder, job);
+    if (ending === null) return;
+    const isCompleting = job.seen?.state === 'COMPLETING' && ownEnding(folder, job) !== null;
+    if (isCompleting || this.#isLate(job)) this.#over(job, ending);
   }
 
   /** Its job is over, and did not claim it, as far as can be seen: so nobody may any more. */
-  #neverBegan(job: Job, { address, state, reason }: QueuedJob, claimant: 'none' | 'other'): void {
+  #neverBegan(job: Job, seen: QueuedJob, claimant: 'none' | 'other'): void {
     const { directory, number, terminated, killed } = job;
     const isTaken = claimant === 'none' && takenAway(directory, number);
     // It was claimed in this moment.
     if (claimant === 'none' && !isTaken) return this.#queue.stir();
-    const isWrong = isTaken && !terminated && !killed && /^(FAILED|CANCELLED|TIMEOUT|DEADLINE)$/.test(state);
-    if (!isWrong) return this.#over(job, { kind: 'not-claimed' });
+    const isWrong = isTaken && !terminated && !killed && /^(FAILED|CANCELLED|TIMEOUT|DEADLINE)$/.test(seen.state);
+    if (!isWrong || this.#isTriedAgain(job, seen)) return this.#over(job, { kind: 'not-claimed' });
+    const { address, state, reason } = seen;
     const why = reason === 'None' ? '' : ` (${reason})`;
     this.#over(job, {
       kind: 'not-begun',
       reason: `Slurm job ${address} ended as ${state}${why} before the run began`,
     });
+  }
+
+  /**
+   * Whether a job was cancelled by its node before its script ran: a node that still has a job of that number, which a restarted
+   * controller has given once more, cancels the new one. A job that a person takes out of the queue never had a node.
+   */
+  #isTriedAgain({ id }: Job, { state, nodes }: QueuedJob): boolean {
+    if (state !== 'CANCELLED' || nodes === '') return false;
+    const times = (this.#cancelledStarts.get(id) ?? 0) + 1;
+    this.#cancelledStarts.set(id, times);
+    return times < CANCELLED_STARTS;
   }
 
   /** The controller answers, and does not know the job: it has forgotten it, or never got it. */
@@ -298,8 +317,8 @@ export class JobExecutor implements Omit<Executor, 'resources'> {
   #lookAtForgotten(job: Job, slurmJob: number, isLong: boolean): void {
     const { id, directory, number, killed } = job;
     this.#hasBegun(job);
-    const proven = provenEnding(attemptDirectory(directory, number), null);
-    if (proven !== null) return this.#over(job, proven);
+    const ending = endingByDisk(attemptDirectory(directory, number), job);
+    if (ending !== null) return this.#over(job, ending);
     if (!isLong) return;
     const words = `Slurm does not know job ${slurmJob} any more`;
     const isGivenUp = killed && this.#listener.mayGiveUp(id);

@@ -40,8 +40,9 @@ export class JobOrders {
     }
   }
 
+  /** A controller that does not know a job may have given its number to another one, which must not be signalled. */
   #soon(job: Job): void {
-    if (job.address === null) return;
+    if (job.address === null || job.missingSince !== null) return;
     this.#given.add(job);
     if (!this.#isCalling) setImmediate(() => void this.#carryOut());
   }

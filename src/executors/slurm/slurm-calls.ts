@@ -156,7 +156,7 @@ function accountedJob(line: string): QueuedJob | null {
     number,
     state!.split(' ')[0],
     reason,
-    nodes,
+    nodes === 'None assigned' ? '' : nodes,
     start,
     `0:${seconds}`,
     index ?? 'N/A',

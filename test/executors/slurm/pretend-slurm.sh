@@ -4,6 +4,7 @@
 #
 #   hold                  while it is there, jobs wait (Priority)
 #   dead                  while it is there, the controller does not answer
+#   unstarted             while it is there, nodes cancel jobs instead of starting them
 #   end                   when the time of jobs is over, Unix s: what they are told of that
 #   jobs/ADDRESS/fate     the state in which the job ends, whatever it does; REQUEUED: it is started once more
 #   jobs/ADDRESS/forgotten   while it is there, squeue does not know the job
@@ -22,6 +23,8 @@ supervise() {
   while :; do
     while [ -e "$dir/hold" ] && [ ! -e "$job/cancelled" ]; do sleep 0.02; done
     if [ -e "$job/cancelled" ]; then echo CANCELLED >"$job/state"; return; fi
+    echo node1 >"$job/node"
+    if [ -e "$dir/unstarted" ]; then echo CANCELLED >"$job/state"; return; fi
     export SLURM_JOB_ID="${1%_*}" SLURMD_NODENAME=node1 SLURM_RESTART_COUNT="$restarts"
     [ ! -e "$dir/end" ] || export SLURM_JOB_END_TIME="$(cat "$dir/end")"
     case $1 in *_*) export SLURM_ARRAY_TASK_ID="${1#*_}";; esac
@@ -31,7 +34,7 @@ supervise() {
     code=$?
     rm -f "$job/group"
     fate=$(field "$1" fate); rm -f "$job/fate"
-    if [ "$fate" = REQUEUED ]; then restarts=$((restarts + 1)); echo PENDING >"$job/state"; continue; fi
+    if [ "$fate" = REQUEUED ]; then rm "$job/node"; restarts=$((restarts + 1)); echo PENDING >"$job/state"; continue; fi
     if [ -e "$job/cancelled" ]; then fate=CANCELLED; fi
     [ "$code" = 0 ] && usual=COMPLETED || usual=FAILED
     echo "${fate:-$usual}" >"$job/state"
@@ -70,10 +73,10 @@ case $1 in
     echo "$id";;
   squeue)
     for job in "$dir"/jobs/*; do
-      address=${job##*/} state=$(field "${job##*/}" state) index=N/A node='' reason=None
+      address=${job##*/} state=$(field "${job##*/}" state) index=N/A node=$(field "${job##*/}" node) reason=None
       [ -n "$state" ] && [ ! -e "$job/forgotten" ] || continue
       case $address in *_*) index=${address#*_};; esac
-      [ "$state" = PENDING ] && reason=Priority || node=node1
+      [ "$state" = PENDING ] && reason=Priority
       echo "$address|${address%_*}|$state|$reason|$node|N/A|1:05|$index|$(field "$address" comment)"
     done;;
   scancel)

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -38,8 +39,20 @@ export class PretendSlurm {
     return readFileSync(join(this.#directory, 'jobs', address, name), 'utf8').trim();
   }
 
+  /** As a person does it. */
+  cancel(address: string): void {
+    spawnSync(join(this.#directory, 'bin', 'scancel'), [address], { stdio: 'ignore' });
+  }
+
+  isCancelled(address: string): boolean {
+    return existsSync(join(this.#directory, 'jobs', address, 'cancelled'));
+  }
+
   /** Puts what a job does not say of itself there, or takes it away: see the script. */
-  set(name: 'hold' | 'dead' | 'end' | `jobs/${string}/${'fate' | 'forgotten'}`, value: string | null): void {
+  set(
+    name: 'hold' | 'dead' | 'unstarted' | 'end' | `jobs/${string}/${'fate' | 'forgotten'}`,
+    value: string | null,
+  ): void {
     const path = join(this.#directory, name);
     if (value === null) rmSync(path, { force: true });
     else writeFileSync(path, value);

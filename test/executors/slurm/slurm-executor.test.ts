@@ -21,6 +21,7 @@ beforeEach(() => {
 afterEach(() => {
   slurm.set('dead', null);
   slurm.set('hold', null);
+  slurm.set('unstarted', null);
   executor.close();
 });
 
@@ -93,18 +94,38 @@ describe('a job that waits', () => {
 });
 
 describe('the end of a job', () => {
+  const saves = ['sh', '-c', 'trap "exit 0" TERM; : > up; while [ ! -e gate ]; do sleep 0.02; done; exit 4'];
+  const terminated = () => process.kill(-Number(slurm.fact('1', 'group')), 'SIGTERM');
+  const startedSaver = async (fate: string) => {
+    const directory = await started({}, saves);
+    await untilUp(directory);
+    slurm.set('jobs/1/fate', fate);
+    return directory;
+  };
+
   it.each([
     { fate: 'TIMEOUT', ending: { kind: 'timed-out', seconds: 65 } },
-    { fate: 'PREEMPTED', ending: { kind: 'interrupted', signal: 'SIGTERM', reason: 'preempted by Slurm on node1' } },
     { fate: 'CANCELLED', ending: { kind: 'interrupted', reason: 'cancelled in Slurm by somebody else on node1' } },
-    { fate: 'OUT_OF_MEMORY', ending: { kind: 'out-of-memory', reason: expect.stringContaining('memory') as string } },
-    // The command had ended by itself: its node did nothing to it.
-    { fate: 'NODE_FAIL', ending: { kind: 'exited', code: 4 } },
-  ])('is what Slurm did to it: $fate', async ({ fate, ending }) => {
-    const directory = await started();
-    slurm.set('jobs/1/fate', fate);
-    finish(directory);
+  ])('is what Slurm did to it where it got SIGTERM, though it then exits with 0: $fate', async ({ fate, ending }) => {
+    await startedSaver(fate);
+    terminated();
     expect(await untilEnded()).toMatchObject(ending);
+  });
+
+  // No SIGTERM came, so Slurm did nothing to it: a controller that was restarted has forgotten its end.
+  it('is its exit code where it ended by itself, whatever Slurm takes it for', async () => {
+    finish(await startedSaver('CANCELLED'));
+    expect(await untilEnded()).toEqual({ kind: 'exited', code: 4 });
+  });
+
+  it('is asked of Slurm by the next executor where it got SIGTERM', async () => {
+    const directory = await startedSaver('PREEMPTED');
+    executor.close();
+    terminated();
+    await waitFor('the exit code', () => existsSync(join(directory, 'attempts', '1', 'exit')));
+    executor = opened();
+    expect(await executor.adopt(id, directory, 1)).toMatchObject({ kind: 'alive' });
+    expect(await untilEnded()).toMatchObject({ kind: 'interrupted', reason: 'preempted by Slurm on node1' });
   });
 
   it('is the failure of its node where it left no exit code', async () => {
@@ -132,6 +153,42 @@ describe('the end of a job', () => {
     slurm.set('jobs/1/forgotten', '');
     finish(directory);
     expect(await untilEnded()).toEqual({ kind: 'exited', code: 4 });
+  });
+});
+
+describe('a job that its node cancels in starting it', () => {
+  it('is submitted again, and its run fails where no node ever starts it', async () => {
+    const directory = runFolder();
+    for (const attempt of [1, 2, 3, 4, 5]) {
+      slurm.set('unstarted', '');
+      await executor.start(id, orderFor(directory, waits, attempt));
+      await waitFor('the end', () => endings.length === attempt);
+      expect(existsSync(join(directory, 'up'))).toBe(false);
+    }
+    const last = { kind: 'not-begun', reason: 'Slurm job 5 ended as CANCELLED before the run began' };
+    expect(endings).toEqual([...Array<Ending>(4).fill({ kind: 'not-claimed' }), last]);
+  });
+
+  it('is not submitted again where a person takes it out of the queue', async () => {
+    slurm.set('hold', '');
+    void executor.start(id, orderFor(runFolder(), waits));
+    await waitFor('the job', () => executor.placeOf(id)?.words?.includes('Priority'));
+    slurm.cancel('1');
+    expect(await untilEnded()).toMatchObject({ kind: 'not-begun' });
+  });
+});
+
+describe('a controller that does not know a job any more', () => {
+  it('is not told to cancel what has its number now', async () => {
+    const directory = await started();
+    slurm.set('jobs/1/forgotten', '');
+    executor.close();
+    executor = opened();
+    expect(await executor.adopt(id, directory, 1)).toMatchObject({ kind: 'alive' });
+    executor.kill(id);
+    finish(directory);
+    expect(await untilEnded()).toEqual({ kind: 'exited', code: 4 });
+    expect(slurm.isCancelled('1')).toBe(false);
   });
 });
 

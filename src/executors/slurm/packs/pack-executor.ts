@@ -10,7 +10,6 @@ import { closeSync } from 'node:fs';
 import type { RunId } from '../../../base/ids.js';
 import { isTurnOver, nextTurn } from '../../../processes/turn.js';
 import { attemptDirectory, readExitCode, succeed } from '../../attempt/attempt-files.js';
-import { provenEnding } from '../../attempt/ending.js';
 import { openedLog, type Refusal } from '../../attempt/prepared-attempt.js';
 import type {
   Ending,
@@ -23,6 +22,7 @@ import type {
   TakenOver,
 } from '../../executor.js';
 import { claimantOf, isAliveHere, mayStillRun, settledBy, takenAway } from '../disk-evidence.js';
+import { endingByDisk } from '../job-ending.js';
 import type { Queue } from '../queue-watch.js';
 import { readKeys, writeKey } from '../submissions.js';
 import type { PackOrder, WorkerLine } from './pack-files.js';
@@ -333,8 +333,9 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
     for (const member of begun) {
       member.worker = worker;
       this.#hasBegun(member);
-      const proven = provenEnding(attemptDirectory(member.directory, member.known), null);
-      if (proven !== null) this.#over(member, proven);
+      const { directory, known, killed } = member;
+      const ending = endingByDisk(attemptDirectory(directory, known), { terminated: false, killed });
+      if (ending !== null) this.#over(member, ending);
       else if (isLate || isAliveHere(member.directory, member.known) === false) this.#settleUnproven(member, worker);
     }
     worker.isSettled = begun.length === 0 && (isLate || worker.hasLeft);

@@ -12,7 +12,7 @@ import type { RunId } from '../../../base/ids.js';
 import { runFiles } from '../../../contract/files.js';
 import { Tail } from '../../../files/followed-file.js';
 import { statRegular } from '../../../files/regular-file.js';
-import { attemptDirectory, readClaim, withdraw } from '../../attempt/attempt-files.js';
+import { attemptDirectory, readClaim, readShellWords, withdraw } from '../../attempt/attempt-files.js';
 import type { Ending, Executor, LaunchSpec, OpenExecutor } from '../../executor.js';
 import { after } from '../../../base/eventually.js';
 import {
@@ -193,7 +193,8 @@ export class PackWorker {
 
   /** Slurm sends its signal to all processes of a job at once, so a run may be dead before this worker hears why. */
   #ended(id: RunId, attempt: number, ending: Ending): void {
-    if (ending.kind !== 'signalled' || this.#leaving !== null) return this.#settled(id, attempt, ending);
+    const isOwn = endedByItself(ending, this.#running.get(id)?.task);
+    if (isOwn || this.#leaving !== null) return this.#settled(id, attempt, ending);
     setTimeout(() => this.#settled(id, attempt, ending), HEARING_MS);
   }
 
@@ -298,8 +299,14 @@ function specOf({ own, seconds, ...task }: PackTask, { text, given }: WorkerSett
   return { ...task, environment, needs: { gpus: 0, gpuMemory: null, cpus: 1, seconds } };
 }
 
-/** What its worker did to it counts more than the signal that it died of. */
+/** What its worker did to it counts more than the signal that it died of, or the code with which it ended on that signal. */
 function told(ending: Ending, running: Running | undefined): Ending {
-  const isOurs = running !== undefined && running.why !== null && ending.kind !== 'exited';
-  return isOurs ? running.why!(Math.round((performance.now() - running.since) / 1000)) : ending;
+  if (running === undefined || running.why === null || endedByItself(ending, running.task)) return ending;
+  return running.why(Math.round((performance.now() - running.since) / 1000));
+}
+
+/** Whether no signal is why an attempt ended. */
+function endedByItself({ kind }: Ending, task: PackTask | undefined): boolean {
+  if (kind !== 'exited' || task === undefined) return kind !== 'signalled';
+  return !readShellWords(attemptDirectory(task.directory, task.attempt)).terminated;
 }

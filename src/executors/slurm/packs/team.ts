@@ -5,7 +5,7 @@ import type { RunId } from '../../../base/ids.js';
 import type { Refusal } from '../../attempt/prepared-attempt.js';
 import type { Ending, LaunchSpec, Start } from '../../executor.js';
 import { claimantOf, isAliveHere, mayStillRun } from '../disk-evidence.js';
-import { doneTo } from '../job-ending.js';
+import { doneTo, notAsked } from '../job-ending.js';
 import type { QueueWatch } from '../queue-watch.js';
 import type { SlurmCalls } from '../slurm-calls.js';
 import { Crew } from './crew.js';
@@ -66,7 +66,7 @@ export function lossOf({ directory, known }: Member, worker: Worker, isGivenUp: 
   // What Slurm has not ended it has forgotten.
   const lives = seen === null ? mayStillRun(directory, known) : isAliveHere(directory, known);
   if (lives === true && !isGivenUp) return `${job} is gone; it seems to run on, and its exit code is waited for`;
-  const done = seen === null ? null : doneTo(seen, { terminated: false, killed: false }, '');
+  const done = seen === null ? null : doneTo(seen, notAsked, '');
   if (done === null) return { kind: 'interrupted', signal: 'SIGKILL', reason: `${job} was lost` };
   return 'reason' in done ? { ...done, reason: `${job} was lost: ${done.reason}` } : done;
 }
