@@ -21,7 +21,7 @@ import type { ProcessContext, StopSignal } from '../../run/process-context.js';
 import { knownConfig } from '../../run/run-directory.js';
 import { directoryIn, textTokenizer } from '../../service/open-model.js';
 import type { EngineService } from '../../service/engine-service.js';
-import { batchOf, scoresOf } from '../entropy/batch.js';
+import { batchOf, scoresOf } from '../../probes/scored-batch.js';
 import { openSaved } from '../eval-run/open-saved.js';
 import type { EvalBatchConfig } from './keys.js';
 import { measuresOf } from './measures.js';
@@ -100,26 +100,32 @@ function folderOf({ environment, temperature, top_p: p, num_return_sequences: co
   return join(moduleName(environment), `temp${temperature}_p${p}_r${count}`);
 }
 
-/** Each step once, its last checkpoint. @throws UserError when there is none of a step that is asked for. */
+/** Of each step that is asked for its last checkpoint. @throws UserError when there is none. */
 function subjectsOf(run: string, { steps, base }: EvalBatchConfig, stored: Stored): Subject[] {
-  const found = new Map<number, string>();
+  const found = checkpointsOf(run);
   const first = stored.load_checkpoint_path ?? directoryIn(stored.model_name ?? '');
   if (base && first !== null) found.set(0, first);
+  const known = [...found.keys()].sort((a, b) => a - b);
+  const wanted = steps ?? known;
+  const missing = wanted.find((step) => !found.has(step));
+  if (missing !== undefined)
+    throw noCheckpoint(run, ` of step ${missing}`, `Give steps that are there: ${known.join(', ')}.`);
+  if (wanted.length === 0) throw noCheckpoint(run, '', 'Give the directory of a run that has saved one.');
+  return wanted.map((step) => ({ step, path: found.get(step)! }));
+}
+
+/** Where they lie, by their step. */
+function checkpointsOf(run: string): Map<number, string> {
+  const found = new Map<number, string>();
   for (const row of checkpointRows(run)) {
     const place = placeOf(run, row);
     if (place !== null && existsSync(place)) found.set(row.batch, place);
   }
-  const all = [...found].map(([step, path]) => ({ step, path })).sort((a, b) => a.step - b.step);
-  const missing = steps?.find((step) => !found.has(step));
-  if (all.length > 0 && missing === undefined) {
-    return steps === null ? all : all.filter(({ step }) => steps.includes(step));
-  }
-  throw new UserError(
-    `The run in ${run} has no checkpoint${missing === undefined ? '' : ` of step ${missing}`}.`,
-    all.length === 0
-      ? 'Give the directory of a run that has saved one.'
-      : `Give steps that are there: ${all.map(({ step }) => step).join(', ')}.`,
-  );
+  return found;
+}
+
+function noCheckpoint(run: string, which: string, fix: string): UserError {
+  return new UserError(`The run in ${run} has no checkpoint${which}.`, fix);
 }
 
 /** Of the weights; null where they are in several files. A run that was continued from an earlier step has others. */

@@ -10,6 +10,7 @@
  * Several processes may each evaluate some of the steps: a step appears whole or not at all, and whoever has finished one puts
  * the steps that are there together.
  */
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -49,7 +50,7 @@ export function isEvaluated(root: string, step: number, subject: Evaluated['subj
 /** Writes the files of a step and puts them where they belong in one move; what was there of it is replaced. */
 export function keepEvaluation(root: string, { step, subject, records, rows, means }: Evaluated): void {
   const target = join(root, nameOf(step));
-  const draft = `${target}.${process.pid}.new`;
+  const draft = `${target}.new`;
   rmSync(draft, { recursive: true, force: true });
   makeMissing(draft);
   const columns = Object.keys(rows[0]!);
@@ -99,9 +100,9 @@ function consolidatedText(root: string, steps: readonly Step[]): string {
   return [['step', 'eval_dir', ...columns], ...lines].map((line) => `${csvLine(line)}\n`).join('');
 }
 
-/** In one move, with a draft of this process's own. */
+/** In one move, by way of a draft that no other process writes. */
 function replace(path: string, content: string): void {
-  const draft = `${path}.${process.pid}.new`;
+  const draft = `${path}.${randomUUID()}.new`;
   writeFileSync(draft, content);
   renameSync(draft, path);
 }

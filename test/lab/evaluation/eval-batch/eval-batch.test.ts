@@ -79,7 +79,7 @@ describe('memrl eval-batch', () => {
     await evaluate('parts', [], testWorld(1));
     const parts = await evaluate('parts', ['steps=3']);
     expect(existsSync(join(parts.path, 'step_000002'))).toBe(false);
-    mkdirSync(join(parts.path, 'step_000002.1.new'));
+    mkdirSync(join(parts.path, 'step_000002.new'));
     const kept = join(parts.path, 'step_000003', 'run_meta.json');
     writeFileSync(kept, readFileSync(kept, 'utf8').replace(/"pass@1": [\d.]+/, '"pass@1": 77'));
     const { found } = await evaluate('parts');
