@@ -9,6 +9,8 @@ import { benchKeys } from './bench/keys.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
 import { moduleName } from './config/own-module.js';
 import type { Config, Keys } from './config/key.js';
+import { evalBatch, evalBatchLines } from './evaluation/eval-batch/eval-batch.js';
+import { evalBatchKeys } from './evaluation/eval-batch/keys.js';
 import { entropy, entropyLines } from './evaluation/entropy/entropy.js';
 import { entropyKeys } from './evaluation/entropy/keys.js';
 import { evalRun, keepReport } from './evaluation/eval-run/eval-run.js';
@@ -159,6 +161,13 @@ const commands: Readonly<Record<string, Command>> = {
       (config.json ? quiet : world).log(`written to ${path}`);
       return 0;
     },
+    'path',
+  ),
+  'eval-batch': command(
+    'Plays the same tasks with every checkpoint of a run, and puts pass rates, lengths and entropies into one table.',
+    evalBatchKeys,
+    async ({ config }) =>
+      printed(await evalBatch(config, quietWorld), ({ rows }) => ['', ...evalBatchLines(rows, columns), '']),
     'path',
   ),
   entropy: command(

@@ -59,7 +59,11 @@ export const rlKeys = {
   ...trainedKeys,
   environment: {
     ...alsoAt(
-      key(environmentName, 'arithmetic', 'what is played: arithmetic, gsm8k, or the path of a module with your own'),
+      key(
+        environmentName,
+        'arithmetic',
+        'what is played: arithmetic, word_problems, gsm8k, or the path of a module with your own',
+      ),
       'dataset_builder',
     ),
     alias: 'env',

@@ -17,7 +17,7 @@ export const environmentKeys = {
   environment: key(
     text,
     'memory',
-    'what is played: memory (the games of env_type), arithmetic, or the path of a module with your own',
+    'what is played: memory (the games of env_type), arithmetic, word_problems, gsm8k, or the path of a module with your own',
   ),
   environment_params: key(orNone(text), null, 'what that environment is told, as YAML or JSON: {max: 9}'),
 };

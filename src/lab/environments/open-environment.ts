@@ -9,6 +9,7 @@ import type { Tokenizer } from '../text/tokenizer.js';
 import { arithmetic, arithmeticParams } from './arithmetic/arithmetic.js';
 import type { Environment } from './environment.js';
 import { gsm8k, gsm8kParams } from './word-problems/gsm8k.js';
+import { wordProblems, wordProblemParams } from './word-problems/word-problems.js';
 import { environmentOf, requireTextEnvironment } from './text-environment.js';
 
 /** How a command line names an environment. `params`: what it is told, as YAML or JSON: `{max: 9}`. */
@@ -18,6 +19,8 @@ export type EnvironmentName = { readonly environment: string; readonly environme
 const registry: Readonly<Record<string, Opener>> = {
   arithmetic: (params) => arithmetic(readParams(arithmeticParams, params, 'The environment `arithmetic`')),
   gsm8k: (params, tokenizer) => gsm8k(readParams(gsm8kParams, params, 'The environment `gsm8k`'), tokenizer),
+  word_problems: (params, tokenizer) =>
+    wordProblems(readParams(wordProblemParams, params, 'The environment `word_problems`'), tokenizer),
 };
 type Opener = (params: Params, tokenizer: Tokenizer) => TextEnvironment | Promise<TextEnvironment>;
 

@@ -5,6 +5,7 @@ import { flag } from '../../rewards/params.js';
 import { openRenderer, type Message } from '../../text/renderers.js';
 import type { Tokenizer } from '../../text/tokenizer.js';
 import { lastBoxed, sameAnswer } from './answers.js';
+import { r1Answer, r1Prompt, r1Response } from './r1.js';
 import { readRecords } from './records.js';
 
 /** What is added for an answer that was ended and has a box, as in tinker-cookbook: its lack costs a tenth of what a right one earns. */
@@ -14,6 +15,10 @@ const path = (description: string) => z.string(description).min(1, description).
 export const gsm8kParams = {
   path: path('the path of the problems, JSON lines or parquet with the columns question and answer'),
   test_path: path('the path of the problems for evaluations').optional(),
+  template: z
+    .enum(['boxed', 'r1'], 'boxed or r1')
+    .default('boxed')
+    .meta({ description: 'how they are asked and answered: boxed or r1' }),
   include_fewshot: flag.default(true),
   renderer_name: path('the name of a renderer').nullable().default(null),
 };
@@ -32,22 +37,40 @@ const fewshot: readonly Message[] = [
 /** What `rl_loop` asks. */
 export const numericalSuffix = ' Provide a numerical answer without units, written inside \\boxed{}.';
 
+/** `solution`: the steps to the right answer, `gold`. */
 export type Problem = { readonly question: string; readonly solution: string; readonly gold: string };
 
 /**
- * Word problems in the form of GSM8K, asked and rewarded as in tinker-cookbook's `math_rl`: 1[correct] + 0.1·(1[format] − 1), where the
- * format is an answer that was ended and has a `\boxed{}`.
+ * Word problems in the form of GSM8K. `boxed`: asked and rewarded as in tinker-cookbook's `math_rl`, 1[correct] + 0.1·(1[format] − 1), where
+ * the format is an answer that was ended and has a `\boxed{}`. `r1`: as RL_Practice does, by the template of R1.
  *
  * @throws UserError when a file cannot be read, or a row of it is no problem.
  */
 export async function gsm8k(params: Gsm8kParams, tokenizer: Tokenizer): Promise<TextEnvironment> {
   const { path: train, test_path: test } = params;
-  const environment = (problems: readonly Problem[]) => environmentOf(problems, params, tokenizer);
+  const environment = (problems: readonly Problem[]) =>
+    params.template === 'r1' ? r1Environment(problems, tokenizer) : boxedEnvironment(problems, params, tokenizer);
   const problems = environment(await readProblems(train));
   return test === undefined ? problems : { ...problems, test: environment(await readProblems(test)) };
 }
 
-function environmentOf(
+function r1Environment(problems: readonly Problem[], tokenizer: Tokenizer): TextEnvironment {
+  return {
+    name: 'gsm8k',
+    size: problems.length,
+    task: (index) => {
+      const { question, gold } = problems[index]!;
+      return { id: String(index), prompt: r1Prompt(question, true), gold };
+    },
+    respond: r1Response(tokenizer),
+    answer: ({ id }) => {
+      const { solution, gold } = problems[Number(id)]!;
+      return r1Answer(` ${solution} `, gold);
+    },
+  };
+}
+
+function boxedEnvironment(
   problems: readonly Problem[],
   { include_fewshot: hasExample, renderer_name: name }: Gsm8kParams,
   tokenizer: Tokenizer,
@@ -68,7 +91,10 @@ function environmentOf(
       const format = Number(turn!.ended === 'stop' && hasBox);
       return { reward: correct + formatCoefficient * (format - 1), metrics: { correct, format } };
     },
-    answer: ({ id }) => ` ${problems[Number(id)]!.solution}`,
+    answer: ({ id }) => {
+      const { solution, gold } = problems[Number(id)]!;
+      return ` ${`${solution} \\boxed{${gold}}`.trim()}`;
+    },
   };
 }
 
@@ -79,9 +105,11 @@ export function solved(text: string, gold: string): { readonly correct: number; 
 }
 
 const Row = z.looseObject({ question: z.string().min(1), answer: z.string() });
+/** A whole conversation of RL_Practice: the question, `<think>…</think>` and `<answer>…</answer>`. */
+const TextRow = z.looseObject({ text: z.string() });
 
 /**
- * Problems of a file. The right answer is what follows `####`; marks of a calculator are taken out of the solution before it.
+ * Problems of a file. Of an answer of GSM8K what follows `####` is right; marks of a calculator are taken out of the solution before it.
  *
  * @throws UserError when it cannot be read, holds none, or a row is none.
  */
@@ -89,16 +117,27 @@ export async function readProblems(file: string): Promise<Problem[]> {
   const rows = await readRecords(file);
   if (rows.length === 0) throw new UserError(`${file} holds no problem.`, 'Give a file with at least one.');
   return rows.map((row, index) => {
-    const parsed = Row.safeParse(row);
-    const [solution, gold] = parsed.data?.answer.split(/####(?!.*####)/s) ?? [];
-    if (!parsed.success || gold === undefined) {
-      throw new UserError(
-        `Row ${index + 1} of ${file} is no problem of GSM8K.`,
-        'Each row must have a `question`, and an `answer` that ends with #### and the number.',
-      );
-    }
-    const number = gold.trim().replaceAll(',', '');
-    const steps = solution!.replace(/<<.*?>>/g, '').trim();
-    return { question: parsed.data.question, solution: `${steps} \\boxed{${number}}`.trim(), gold: number };
+    const problem = problemOf(row) ?? problemOfText(row);
+    if (problem !== null) return problem;
+    throw new UserError(
+      `Row ${index + 1} of ${file} is no problem of GSM8K.`,
+      'Each row must have a `question`, and an `answer` that ends with #### and the number; or a `text` with the question, <think>…</think> and <answer>…</answer>.',
+    );
   });
+}
+
+function problemOf(row: object): Problem | null {
+  const parsed = Row.safeParse(row);
+  const [solution, gold] = parsed.data?.answer.split(/####(?!.*####)/s) ?? [];
+  if (!parsed.success || gold === undefined) return null;
+  const steps = solution!.replace(/<<.*?>>/g, '').trim();
+  return { question: parsed.data.question, solution: steps, gold: gold.trim().replaceAll(',', '') };
+}
+
+function problemOfText(row: object): Problem | null {
+  const text = TextRow.safeParse(row).data?.text ?? '';
+  const [, question, solution] = /^(.+?)<think>(.*?)<\/think>/s.exec(text) ?? [];
+  const gold = /.*<answer>(.*?)<\/answer>/s.exec(text)?.[1]?.trim() ?? '';
+  if (question === undefined || question.trim() === '' || gold === '') return null;
+  return { question: question.trim(), solution: solution!.trim(), gold };
 }

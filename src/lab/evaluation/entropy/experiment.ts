@@ -20,7 +20,7 @@ import { rng } from '../../rng.js';
 import { taskOf } from '../../rollouts/batches.js';
 import { rollOut, type Rollout } from '../../rollouts/rollouts.js';
 import type { EngineService } from '../../service/engine-service.js';
-import { batchOf, gradientOf, movedAlong, partOf, scoresOf, type Batch } from './batch.js';
+import { batchOf, gradientOf, movedAlong, partOf, scoresOf, type Batch } from '../../probes/scored-batch.js';
 import type { EntropyConfig } from './keys.js';
 
 /** `service` writes; `exact` scores the same weights. */

@@ -8,7 +8,11 @@ import { float, floats, int, oneOf, orNone, text } from '../../config/value-type
 /** `memrl entropy`. Names in capitals are those of the source system. */
 export const entropyKeys = {
   path: key(orNone(text), null, 'the policy: a run, one of its checkpoints, or a directory of Hugging Face'),
-  environment: key(text, 'arithmetic', 'what is played: arithmetic, or the path of a module with your own'),
+  environment: key(
+    text,
+    'arithmetic',
+    'what is played: arithmetic, word_problems, gsm8k, or the path of a module with your own',
+  ),
   environment_params: key(orNone(text), null, 'what that environment is told, as YAML or JSON: {max: 9}'),
   B_U: key(int(3), 64, 'prompts of the batch U, which the step is made from'),
   G: key(int(2), 8, 'answers to each of them'),

@@ -1,8 +1,8 @@
-import type { Engine, Floats, PromptGroup } from '../../engine/engine.js';
-import { inGroups } from '../../rollouts/batches.js';
-import type { Rollout } from '../../rollouts/rollouts.js';
-import type { ScoredSequence } from '../../probes/entropy-estimates.js';
-import type { ScoreDerivatives } from '../../probes/entropy-derivative.js';
+import type { Engine, Floats, PromptGroup } from '../engine/engine.js';
+import { inGroups } from '../rollouts/batches.js';
+import type { Rollout } from '../rollouts/rollouts.js';
+import type { ScoredSequence } from './entropy-estimates.js';
+import type { ScoreDerivatives } from './entropy-derivative.js';
 
 /** Sequences that a policy said, to be scored at any weights. What was said to it is a part of them, and has no scores. */
 export type Batch = { readonly groups: readonly PromptGroup[]; readonly said: readonly (readonly boolean[])[] };

@@ -1,0 +1,25 @@
+import { key, type Config } from '../../config/key.js';
+import { runKeys } from '../../config/run-keys.js';
+import { bool, float, int, ints, orNone, text } from '../../config/value-type.js';
+
+/** `memrl eval-batch`. Names are those of RL_Practice's eval_batch; what is None is as the run was trained. */
+export const evalBatchKeys = {
+  path: { ...key(orNone(text), null, 'directory of the run. The first argument'), alias: 'training_run' },
+  steps: key(orNone(ints(0)), null, 'steps whose checkpoints are evaluated; 0 is the model before training. None: all'),
+  base: key(bool, true, 'whether the model that training began with is among them, as step 0'),
+  environment: key(orNone(text), null, 'what is played; None: that of the run'),
+  environment_params: key(orNone(text), null, 'what it is told; None: as in the run'),
+  num_prompts: key(int(1), 64, 'tasks that are played, the same for each checkpoint'),
+  num_return_sequences: key(int(1), 8, 'answers to each task'),
+  max_new_tokens: key(orNone(int(1)), null, 'tokens of an answer, at most; None: as in the run'),
+  temperature: key(float(1e-6), 0.7, 'softmax temperature'),
+  top_p: key(float(1e-6), 1, 'the fewest of the likeliest tokens whose probabilities sum to this'),
+  seed: key(int(0), 0, 'of tasks and answers'),
+  log_path: {
+    ...key(orNone(text), null, 'directory for results. None: evaluation/ENVIRONMENT/… in the run'),
+    alias: 'eval_root',
+  },
+  engine: runKeys.engine,
+  threads: runKeys.threads,
+};
+export type EvalBatchConfig = Config<typeof evalBatchKeys>;
