@@ -23,6 +23,26 @@ export function isResultName(words: string): boolean {
   return results.test(words);
 }
 
+/**
+ * What a run uses of the machine, as metrics. `cpu`: percent of one core. `gpu`: utilization of its GPUs in percent, their mean;
+ * `gpuPower`: watts of all of them, whoever uses them. Memory in MiB, of the processes of the run.
+ */
+export const systemMetrics = {
+  cpu: 'system/cpu_percent',
+  memory: 'system/memory_mib',
+  gpu: 'system/gpu_percent',
+  gpuMemory: 'system/gpu_memory_mib',
+  gpuPower: 'system/gpu_watts',
+} as const;
+
+/** Prefix of the metrics that describe the machine, ours and those of W&B. */
+export const systemPrefix = 'system/';
+
+/** Whether a metric describes what a run uses of the machine. Such a metric never stands for the run. */
+export function isSystemMetric(name: string): boolean {
+  return name.startsWith(systemPrefix);
+}
+
 /** A metric's name as words in lower case: `train/episodeReward_mean` as `train episode reward mean`. */
 export function inWords(name: string): string {
   return name

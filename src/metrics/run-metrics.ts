@@ -1,3 +1,4 @@
+import { isSystemMetric } from '../contract/metric-names.js';
 import { type Bounds, defaultBounds } from './bounded-series.js';
 import { Detection } from './detection.js';
 import { type Line, spark } from './downsample.js';
@@ -6,6 +7,7 @@ import type { MetricFormat, StatedProgress } from './formats/format.js';
 import { isLog } from './formats/log/log.js';
 import { LogTail } from './formats/log/log-tail.js';
 import { metricFormats } from './formats/registry.js';
+import { placedByTime } from './row-axis.js';
 import type { MetricRow } from './row-numbers.js';
 import { type DeclaredPlaces, declaredPlaces } from './run-places.js';
 import { Source } from './source.js';
@@ -246,9 +248,20 @@ export class RunMetrics {
 
   /** One metric over another, or over `wallTime` or `relativeTime`, like `Filing.series`. Valid until the next refresh. */
   series(key: string, xKey = 'step'): Line {
-    const table = this.sourceOf(key)?.table;
+    const { table, found } = this.sourceOf(key) ?? {};
     if (table === undefined) return noLine;
-    if (xKey !== relativeTime) return table.series(key, xKey);
+    const isPlaced = found?.format.isTimed === true && xKey !== wallTime && xKey !== relativeTime;
+    if (isPlaced) return this.#placedByTime(table.series(key, wallTime), xKey) ?? this.#relative(table, key);
+    return xKey === relativeTime ? this.#relative(table, key) : table.series(key, xKey);
+  }
+
+  /** On the axis of the first source that has it; null: none has. */
+  #placedByTime(line: Line, xKey: string): Line | null {
+    const source = xKey === 'step' ? this.told.find(({ table }) => table.hasSteps) : this.sourceOf(xKey);
+    return source === undefined ? null : placedByTime(line, source.table, xKey);
+  }
+
+  #relative(table: Source['table'], key: string): Line {
     const origin = this.told.reduce(
       (first, { table: { firstTime } }) => Math.min(first, firstTime ?? Infinity),
       Infinity,
@@ -291,7 +304,8 @@ export class RunMetrics {
   /** Selects the sources that count, after some were found, read or restarted. */
   #chooseTold(): void {
     this.#hasFile = this.#sources.some(({ found: { format, places }, table }) => {
-      if (isLog(format) || format.isSnapshot === true) return false;
+      const isOther = isLog(format) || format.isSnapshot === true || format.isTimed === true;
+      if (isOther || table.keys().every(isSystemMetric)) return false;
       return table.rows >= (places[0] === format.looksFor ? 1 : ROWS_OF_A_FILE);
     });
     const told = this.#sources.filter((source) => this.#counts(source));

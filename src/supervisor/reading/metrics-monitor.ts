@@ -4,6 +4,7 @@ import { type Ending, endingOf, type Judged, judgedMetric } from '../../analysis
 import { notFiniteAmong } from '../../analysis/health/finding.js';
 import { countingAmong, inMetricOrder, type MetricsToShow, standingAmong } from '../../analysis/metric-order.js';
 import { smallBounds } from '../../metrics/bounded-series.js';
+import { trainingFormats } from '../../metrics/formats/registry.js';
 import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';
 import { patternFault } from '../../text/pattern.js';
 import { judgesOf, type MonitoredMetrics } from '../publish/run-view.js';
@@ -70,7 +71,15 @@ export class MetricsMonitor {
     const listener = { row, restart: () => this.#restart() };
     const { folders = [], patterns = {} } = run.metrics;
     this.#oddPatterns = oddPatterns(patterns);
-    this.#metrics = openMetrics(run.directory, { listener, keep: smallBounds, hasPast, places: { folders, patterns } });
+    const places = { folders, patterns };
+    // The run is not judged by what the supervisor itself has sampled, which says nothing of whether it writes.
+    this.#metrics = openMetrics(run.directory, {
+      listener,
+      keep: smallBounds,
+      hasPast,
+      formats: trainingFormats(patterns),
+      places,
+    });
   }
 
   /** Paths where the run writes metrics, or will. */
