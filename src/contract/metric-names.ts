@@ -35,6 +35,11 @@ export const systemMetrics = {
   gpuPower: 'system/gpu_watts',
 } as const;
 
+/** Whether a metric is the utilization of GPUs in percent: ours, or W&B's of one GPU. */
+export function isGpuUtilization(name: string): boolean {
+  return name === systemMetrics.gpu || /^system\/gpu\.\d+\.gpu$/.test(name);
+}
+
 /** Prefix of the metrics that describe the machine, ours and those of W&B. */
 export const systemPrefix = 'system/';
 
@@ -42,6 +47,15 @@ export const systemPrefix = 'system/';
 export function isSystemMetric(name: string): boolean {
   return name.startsWith(systemPrefix);
 }
+
+/** The system metrics that a page shows, of all that were written: ours, or the few of W&B's that say the same. */
+export function shownSystemMetrics(written: readonly string[]): string[] {
+  const ours: readonly string[] = Object.values(systemMetrics);
+  const shown = /^system\/(cpu|proc\.memory\.rssMB|gpu\.\d+\.(gpu|memoryAllocatedBytes|powerWatts))$/;
+  return written.filter((name) => ours.includes(name) || shown.test(name)).slice(0, MOST_SHOWN);
+}
+
+const MOST_SHOWN = 8;
 
 /** A metric's name as words in lower case: `train/episodeReward_mean` as `train episode reward mean`. */
 export function inWords(name: string): string {

@@ -137,7 +137,8 @@ export class PointTable implements Filing {
       const ys = key === STEP ? points.steps : points.values;
       const steps = xOf(ys, points.steps);
       const end = lowerBound(steps, steps.length, before);
-      const x = xKey === wallTime ? inSeconds(xOf(ys, points.times)) : other === null ? steps : interpolated(steps, other);
+      const x =
+        xKey === wallTime ? inSeconds(xOf(ys, points.times)) : other === null ? steps : interpolated(steps, other);
       lines.push({ x: x.subarray(0, end), y: ys.values.subarray(0, end) });
       before = Math.min(before, points.steps.values[0]!);
     }

@@ -6,7 +6,7 @@ import { type Clock, noLine, relativeTime, sinceStart, wallTime } from './filing
 import type { MetricFormat, StatedProgress } from './formats/format.js';
 import { isLog } from './formats/log/log.js';
 import { LogTail } from './formats/log/log-tail.js';
-import { metricFormats } from './formats/registry.js';
+import { metricFormats, trainingFormats } from './formats/registry.js';
 import { placedByTime } from './row-axis.js';
 import type { MetricRow } from './row-numbers.js';
 import { type DeclaredPlaces, declaredPlaces } from './run-places.js';
@@ -36,6 +36,8 @@ type MetricsOptions = {
   /** Where else the run writes; absent: read from `run.json`. */
   places?: DeclaredPlaces;
   formats?: readonly MetricFormat[];
+  /** Whether to include what the supervisor sampled of the run's use of the machine; true by default. */
+  hasUsage?: boolean;
 };
 
 /** The result of reading a part. `changed`: something new was read. `more`: a further part could be read at once. */
@@ -88,9 +90,10 @@ export class RunMetrics {
   #owners = new KeyOwners([]);
 
   /** Use `openMetrics` instead. */
-  constructor(directory: string, { listener, keep, hasPast, formats, places }: MetricsOptions) {
-    const { folders, patterns } = places ?? declaredPlaces(directory);
-    this.detection = new Detection(directory, folders, formats ?? metricFormats(patterns));
+  constructor(directory: string, { listener, keep, hasPast, hasUsage = true, ...options }: MetricsOptions) {
+    const { folders, patterns } = options.places ?? declaredPlaces(directory);
+    const formats = options.formats ?? (hasUsage ? metricFormats(patterns) : trainingFormats(patterns));
+    this.detection = new Detection(directory, folders, formats);
     this.#patterns = patterns;
     this.#listener = listener ?? null;
     this.#keep = keep ?? defaultBounds;

@@ -4,7 +4,6 @@ import { type Ending, endingOf, type Judged, judgedMetric } from '../../analysis
 import { notFiniteAmong } from '../../analysis/health/finding.js';
 import { countingAmong, inMetricOrder, type MetricsToShow, standingAmong } from '../../analysis/metric-order.js';
 import { smallBounds } from '../../metrics/bounded-series.js';
-import { trainingFormats } from '../../metrics/formats/registry.js';
 import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';
 import { patternFault } from '../../text/pattern.js';
 import { judgesOf, type MonitoredMetrics } from '../publish/run-view.js';
@@ -77,8 +76,8 @@ export class MetricsMonitor {
       listener,
       keep: smallBounds,
       hasPast,
-      formats: trainingFormats(patterns),
       places,
+      hasUsage: false,
     });
   }
 

@@ -24,7 +24,10 @@ const unknown: ShownUsage = { cpu: null, memory: null, system: null };
 
 /** Time between measurements while somebody is there to see them, and otherwise, ms. */
 const WATCHED_MS = 5000;
-const UNWATCHED_MS = 10_000;
+const UNWATCHED_MS = 15_000;
+/** The longest time between measurements of runs that all stand still, which doubles each time, ms; and what standing still is. */
+const STILL_MS = 60_000;
+const STILL_PERCENT = 1;
 
 type UsageWatchTools = {
   state: Pick<SchedulerState, 'active' | 'runs'>;
@@ -43,6 +46,7 @@ export class UsageWatch {
   readonly #tools: UsageWatchTools;
   readonly #shown = new Map<RunId, ShownUsage>();
   #timer: NodeJS.Timeout | null = null;
+  #unwatchedMs = UNWATCHED_MS;
 
   constructor(tools: UsageWatchTools) {
     this.#tools = tools;
@@ -60,7 +64,7 @@ export class UsageWatch {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  #lookLater(wait = this.#tools.isWatched() ? WATCHED_MS : UNWATCHED_MS): void {
+  #lookLater(wait = this.#tools.isWatched() ? WATCHED_MS : this.#unwatchedMs): void {
     this.#timer ??= setTimeout(() => this.#look(), this.#tools.everyMs ?? wait).unref();
   }
 
@@ -82,6 +86,8 @@ export class UsageWatch {
 
   #heard(usages: readonly RunUsage[]): void {
     const ids = new Set(usages.map(({ id }) => id));
+    const areStill = usages.every(({ values }) => (values[systemMetrics.cpu] ?? 0) < STILL_PERCENT);
+    this.#unwatchedMs = areStill ? Math.min(STILL_MS, 2 * this.#unwatchedMs) : UNWATCHED_MS;
     for (const id of this.#shown.keys()) if (!ids.has(id)) this.#shown.delete(id);
     this.#tools.loop.changed(usages.filter((usage) => this.#show(usage)).map(({ id }) => id));
   }
