@@ -1,4 +1,4 @@
-import { inWords, isSettingName } from '../contract/metric-names.js';
+import { inWords, isSettingName, isSystemMetric } from '../contract/metric-names.js';
 
 /**
  * Which metric is shown for a run by default, and the order of metrics: the same in the window, in `ls`, in reports and in exports.
@@ -9,7 +9,8 @@ import { inWords, isSettingName } from '../contract/metric-names.js';
  * 3. results by their names: rewards, returns, scores, accuracies, bits, losses; of each kind those of an evaluation first, then
  * those without a data set in their name, then those of training;
  * 4. other numbers, then those that describe how training goes (entropies, norms, lengths, shares of what was clipped);
- * 5. settings and sizes (the learning rate, a count of parameters), then what only counts or tells the time.
+ * 5. settings and sizes (the learning rate, a count of parameters), then what only counts or tells the time;
+ * 6. what the run uses of the machine (`system/…`), which never stands for a run.
  *
  * Metrics that are alike stay in the order in which they were written.
  */
@@ -88,7 +89,7 @@ export function shownMetrics(
   const asked = inOrder.filter((key) => choice.show.includes(key));
   if (asked.length > 0) return asked;
   const telling = inOrder.filter((key) => !isCounter(key, choice, counting)).slice(0, MOST);
-  return telling.length > 0 ? telling : inOrder.slice(0, 1);
+  return telling.length > 0 ? telling : inOrder.filter((key) => !isSystemMetric(key)).slice(0, 1);
 }
 
 /**
@@ -109,7 +110,8 @@ export function standingAmong(
   choice: MetricsToShow,
   counting: ReadonlySet<string>,
 ): string | null {
-  return inOrder.find((key) => !isCounter(key, choice, counting)) ?? inOrder[0] ?? null;
+  const ofRun = inOrder.filter((key) => !isSystemMetric(key) || choice.show.includes(key));
+  return ofRun.find((key) => !isCounter(key, choice, counting)) ?? ofRun[0] ?? null;
 }
 
 /** Whether a metric is a count, a time or a setting rather than a result. A metric that the sweep file asks for is a result. */
@@ -122,6 +124,7 @@ export function isCounter(key: string, choice: MetricsToShow, counting: Readonly
  * nothing.
  */
 export function goalByName(key: string): 'minimize' | 'maximize' | null {
+  if (isSystemMetric(key)) return null;
   const words = inWords(key);
   const isOther = besides.test(words) || descriptions.test(words) || ofPolicies.test(words);
   if (isOther || isCountByName(key.toLowerCase())) return null;
@@ -203,6 +206,7 @@ const Place = {
   description: 250,
   setting: 300,
   counter: 301,
+  system: 302,
 } as const;
 
 function rankOf(key: string, choice: MetricsToShow, counting: ReadonlySet<string>): number {
@@ -212,8 +216,10 @@ function rankOf(key: string, choice: MetricsToShow, counting: ReadonlySet<string
 
 function placeOf(key: string, choice: MetricsToShow, counting: ReadonlySet<string>): number {
   // Runs may be stopped by their steps; that does not make a counter a result.
-  if (key === choice.x || counting.has(key) || isCountByName(key.toLowerCase())) return Place.counter;
+  const isCount = counting.has(key) || isCountByName(key.toLowerCase());
+  if (key === choice.x || (isCount && !isSystemMetric(key))) return Place.counter;
   const judged = (choice.judgedBy ?? []).findIndex((name) => name === key || name === identifier(key));
+  if (judged < 0 && isSystemMetric(key)) return Place.system;
   return judged < 0 ? placeByName(inWords(key)) : Place.judged + Math.min(judged, Place.result - 1);
 }
 

@@ -12,6 +12,7 @@
  *   runs/<sweep>/<run>/run.json            the supervisor
  *   runs/<sweep>/<run>/annotation.json     the supervisor: star, tags and note
  *   runs/<sweep>/<run>/written.json        the supervisor: files elsewhere that the run writes, and how it is known
+ *   runs/<sweep>/<run>/system-usage.jsonl  the supervisor: what the run used of the machine, as rows of metrics
  *   runs/<sweep>/<run>/output.log          the run's stdout and stderr (all attempts)
  *   runs/<sweep>/<run>/attempts/<n>/pid    the shim of attempt n: claims the attempt and identifies its process
  *   runs/<sweep>/<run>/attempts/<n>/exit   the shim of attempt n: exit code and newline (on a full disk: `exit-code.ts`)
@@ -24,6 +25,7 @@ export const runFiles = {
   record: 'run.json',
   annotation: 'annotation.json',
   written: 'written.json',
+  usage: 'system-usage.jsonl',
   log: 'output.log',
   attempts: 'attempts',
   pid: 'pid',

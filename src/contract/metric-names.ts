@@ -23,6 +23,40 @@ export function isResultName(words: string): boolean {
   return results.test(words);
 }
 
+/**
+ * What a run uses of the machine, as metrics. `cpu`: percent of one core. `gpu`: utilization of its GPUs in percent, their mean;
+ * `gpuPower`: watts of all of them, whoever uses them. Memory in MiB, of the processes of the run.
+ */
+export const systemMetrics = {
+  cpu: 'system/cpu_percent',
+  memory: 'system/memory_mib',
+  gpu: 'system/gpu_percent',
+  gpuMemory: 'system/gpu_memory_mib',
+  gpuPower: 'system/gpu_watts',
+} as const;
+
+/** Whether a metric is the utilization of GPUs in percent: ours, or W&B's of one GPU. */
+export function isGpuUtilization(name: string): boolean {
+  return name === systemMetrics.gpu || /^system\/gpu\.\d+\.gpu$/.test(name);
+}
+
+/** Prefix of the metrics that describe the machine, ours and those of W&B. */
+export const systemPrefix = 'system/';
+
+/** Whether a metric describes what a run uses of the machine. Such a metric never stands for the run. */
+export function isSystemMetric(name: string): boolean {
+  return name.startsWith(systemPrefix);
+}
+
+/** The system metrics that a page shows, of all that were written: ours, or the few of W&B's that say the same. */
+export function shownSystemMetrics(written: readonly string[]): string[] {
+  const ours: readonly string[] = Object.values(systemMetrics);
+  const shown = /^system\/(cpu|proc\.memory\.rssMB|gpu\.\d+\.(gpu|memoryAllocatedBytes|powerWatts))$/;
+  return written.filter((name) => ours.includes(name) || shown.test(name)).slice(0, MOST_SHOWN);
+}
+
+const MOST_SHOWN = 8;
+
 /** A metric's name as words in lower case: `train/episodeReward_mean` as `train episode reward mean`. */
 export function inWords(name: string): string {
   return name

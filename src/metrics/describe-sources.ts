@@ -1,4 +1,5 @@
 import { runFiles, runMarks } from '../contract/files.js';
+import { isSystemMetric } from '../contract/metric-names.js';
 import { isLog } from './formats/log/log.js';
 import type { RunMetrics } from './run-metrics.js';
 import type { Source } from './source.js';
@@ -63,7 +64,7 @@ export function describeSources(metrics: RunMetrics): MetricsReport {
     refused: [...refused.map(({ path, why }) => ({ file: path, why })), ...shared.map(sharedFolder)],
     fix,
     ...detection.looked,
-    lookedFor: [...detection.formats.map(({ looksFor }) => looksFor)],
+    lookedFor: detection.formats.flatMap(({ looksFor, isTimed }) => (isTimed === true ? [] : [looksFor])),
   };
 }
 
@@ -101,7 +102,7 @@ function sourceReport(
   };
 }
 
-/** Whether the run has any metrics. */
+/** Whether the run has any metrics but those of the machine. */
 export function hasMetrics({ sources }: MetricsReport): boolean {
-  return sources.some(({ state }) => state === 'told');
+  return sources.some(({ state, keys }) => state === 'told' && !keys.every(isSystemMetric));
 }

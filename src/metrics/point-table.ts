@@ -1,10 +1,9 @@
 import { BoundedSeries, type Bounds } from './bounded-series.js';
-import { lowerBound } from './downsample.js';
-import type { Line } from './downsample.js';
+import { type Line, lowerBound } from './downsample.js';
 import { type Clock, clockOfFile, type Filing, inSeconds, noLine, wallTime } from './filing.js';
 import type { WrittenRow } from './formats/format.js';
 import { LineCache } from './line-cache.js';
-import { rowOfStep, xOf } from './row-axis.js';
+import { interpolated, rowOfStep, xOf } from './row-axis.js';
 import { type MetricRow, RowNumbers } from './row-numbers.js';
 
 /** The points of one metric in one part, numbered from 0: step, value, and the time, where known, in Unix ms. */
@@ -138,7 +137,8 @@ export class PointTable implements Filing {
       const ys = key === STEP ? points.steps : points.values;
       const steps = xOf(ys, points.steps);
       const end = lowerBound(steps, steps.length, before);
-      const x = xKey === wallTime ? inSeconds(xOf(ys, points.times)) : other === null ? steps : at(steps, other);
+      const x =
+        xKey === wallTime ? inSeconds(xOf(ys, points.times)) : other === null ? steps : interpolated(steps, other);
       lines.push({ x: x.subarray(0, end), y: ys.values.subarray(0, end) });
       before = Math.min(before, points.steps.values[0]!);
     }
@@ -170,15 +170,4 @@ function append(points: Points, step: number, value: number, time: number): void
   values.append(row, value);
   if (!Number.isNaN(time)) times.append(row, time);
   points.count = row + 1;
-}
-
-/** The line's y at each of these ascending x: linear between its points, constant beyond them. */
-function at(x: Float64Array, line: Line): Float64Array {
-  return x.map((value) => {
-    const after = lowerBound(line.x, line.x.length, value);
-    if (after === 0) return line.y[0]!;
-    if (after === line.x.length) return line.y[after - 1]!;
-    const [from, to] = [line.x[after - 1]!, line.x[after]!];
-    return line.y[after - 1]! + ((value - from) / (to - from)) * (line.y[after]! - line.y[after - 1]!);
-  });
 }

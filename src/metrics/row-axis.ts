@@ -1,5 +1,6 @@
 import type { BoundedSeries } from './bounded-series.js';
-import { lowerBound } from './downsample.js';
+import { type Line, lowerBound } from './downsample.js';
+import { type Filing, wallTime } from './filing.js';
 
 /** The first row with this step or a later one. Steps ascend. Between thinned points the row is interpolated. */
 export function rowOfStep(steps: BoundedSeries, step: number): number {
@@ -39,4 +40,35 @@ function xAt(xs: BoundedSeries, near: number, row: number): number {
   if (row <= from || near + 1 >= xs.length) return value;
   const share = (row - from) / (xs.rows[near + 1]! - from);
   return value + share * (xs.values[near + 1]! - value);
+}
+
+/**
+ * A line over `wallTime` on an axis of another source: each value is placed where that source was at the time. The same object for
+ * the same line. @param xKey As in `Filing.series`. Null: the source has no times, or not that axis.
+ */
+export function placedByTime(line: Line, source: Filing, xKey: string): Line | null {
+  const first = xKey === 'step' ? source.keys()[0] : xKey;
+  if (first === undefined) return null;
+  const overTime = source.series(first, wallTime);
+  if (overTime.x.length === 0) return null;
+  const known = placed.get(line);
+  if (known?.by === overTime) return known.line;
+  const axis = { x: overTime.x, y: xKey === 'step' ? source.series(first).x : overTime.y };
+  const found = { x: interpolated(line.x, axis), y: line.y };
+  placed.set(line, { by: overTime, line: found });
+  return found;
+}
+
+/** The last axis on which a line was placed. */
+const placed = new WeakMap<Line, { by: Line; line: Line }>();
+
+/** The line's y at each of these x: linear between its points, constant beyond them. */
+export function interpolated(x: Float64Array, line: Line): Float64Array {
+  return x.map((value) => {
+    const after = lowerBound(line.x, line.x.length, value);
+    if (after === 0) return line.y[0]!;
+    if (after === line.x.length) return line.y[after - 1]!;
+    const [from, to] = [line.x[after - 1]!, line.x[after]!];
+    return line.y[after - 1]! + ((value - from) / (to - from)) * (line.y[after]! - line.y[after - 1]!);
+  });
 }

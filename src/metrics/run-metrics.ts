@@ -1,3 +1,4 @@
+import { isSystemMetric } from '../contract/metric-names.js';
 import { type Bounds, defaultBounds } from './bounded-series.js';
 import { Detection } from './detection.js';
 import { type Line, spark } from './downsample.js';
@@ -5,7 +6,8 @@ import { type Clock, noLine, relativeTime, sinceStart, wallTime } from './filing
 import type { MetricFormat, StatedProgress } from './formats/format.js';
 import { isLog } from './formats/log/log.js';
 import { LogTail } from './formats/log/log-tail.js';
-import { metricFormats } from './formats/registry.js';
+import { metricFormats, trainingFormats } from './formats/registry.js';
+import { placedByTime } from './row-axis.js';
 import type { MetricRow } from './row-numbers.js';
 import { type DeclaredPlaces, declaredPlaces } from './run-places.js';
 import { Source } from './source.js';
@@ -34,6 +36,8 @@ type MetricsOptions = {
   /** Where else the run writes; absent: read from `run.json`. */
   places?: DeclaredPlaces;
   formats?: readonly MetricFormat[];
+  /** Whether to include what the supervisor sampled of the run's use of the machine; true by default. */
+  hasUsage?: boolean;
 };
 
 /** The result of reading a part. `changed`: something new was read. `more`: a further part could be read at once. */
@@ -86,9 +90,10 @@ export class RunMetrics {
   #owners = new KeyOwners([]);
 
   /** Use `openMetrics` instead. */
-  constructor(directory: string, { listener, keep, hasPast, formats, places }: MetricsOptions) {
-    const { folders, patterns } = places ?? declaredPlaces(directory);
-    this.detection = new Detection(directory, folders, formats ?? metricFormats(patterns));
+  constructor(directory: string, { listener, keep, hasPast, hasUsage = true, ...options }: MetricsOptions) {
+    const { folders, patterns } = options.places ?? declaredPlaces(directory);
+    const formats = options.formats ?? (hasUsage ? metricFormats(patterns) : trainingFormats(patterns));
+    this.detection = new Detection(directory, folders, formats);
     this.#patterns = patterns;
     this.#listener = listener ?? null;
     this.#keep = keep ?? defaultBounds;
@@ -246,9 +251,20 @@ export class RunMetrics {
 
   /** One metric over another, or over `wallTime` or `relativeTime`, like `Filing.series`. Valid until the next refresh. */
   series(key: string, xKey = 'step'): Line {
-    const table = this.sourceOf(key)?.table;
+    const { table, found } = this.sourceOf(key) ?? {};
     if (table === undefined) return noLine;
-    if (xKey !== relativeTime) return table.series(key, xKey);
+    const isPlaced = found?.format.isTimed === true && xKey !== wallTime && xKey !== relativeTime;
+    if (isPlaced) return this.#placedByTime(table.series(key, wallTime), xKey) ?? this.#relative(table, key);
+    return xKey === relativeTime ? this.#relative(table, key) : table.series(key, xKey);
+  }
+
+  /** On the axis of the first source that has it; null: none has. */
+  #placedByTime(line: Line, xKey: string): Line | null {
+    const source = xKey === 'step' ? this.told.find(({ table }) => table.hasSteps) : this.sourceOf(xKey);
+    return source === undefined ? null : placedByTime(line, source.table, xKey);
+  }
+
+  #relative(table: Source['table'], key: string): Line {
     const origin = this.told.reduce(
       (first, { table: { firstTime } }) => Math.min(first, firstTime ?? Infinity),
       Infinity,
@@ -291,7 +307,8 @@ export class RunMetrics {
   /** Selects the sources that count, after some were found, read or restarted. */
   #chooseTold(): void {
     this.#hasFile = this.#sources.some(({ found: { format, places }, table }) => {
-      if (isLog(format) || format.isSnapshot === true) return false;
+      const isOther = isLog(format) || format.isSnapshot === true || format.isTimed === true;
+      if (isOther || table.keys().every(isSystemMetric)) return false;
       return table.rows >= (places[0] === format.looksFor ? 1 : ROWS_OF_A_FILE);
     });
     const told = this.#sources.filter((source) => this.#counts(source));

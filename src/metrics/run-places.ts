@@ -20,7 +20,9 @@ export function declaredPlaces(runDirectory: string): DeclaredPlaces {
 }
 
 /** Files that the manager creates in a run's directory. */
-const own: ReadonlySet<string> = new Set([runFiles.attempts, runFiles.record, runFiles.annotation, runFiles.log]);
+const own: ReadonlySet<string> = new Set([
+  ...[runFiles.attempts, runFiles.record, runFiles.annotation, runFiles.usage, runFiles.log],
+]);
 
 /**
  * Whether a run has certainly written nothing, as most do that last a moment: only the manager's files exist, and the log is empty.

@@ -8,6 +8,7 @@ import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
 import { goalOf, type MetricsToShow, shownMetrics } from '../analysis/metric-order.js';
 import { scalings } from '../analysis/scaling.js';
 import type { Finding } from '../analysis/health/finding.js';
+import { type GpuHours, gpuHours } from '../analysis/health/resources.js';
 import type { References } from '../analysis/compared.js';
 import type { ToldRun } from '../analysis/told.js';
 import { mean } from '../analysis/statistics.js';
@@ -15,9 +16,10 @@ import { type Curve, judge, type Verdict } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
 import { hasEnded } from '../base/run-words.js';
 import { UserError } from '../base/user-error.js';
+import { isGpuUtilization } from '../contract/metric-names.js';
 import { readAnnotation } from '../files/annotation-file.js';
 import { everyPoint } from '../metrics/bounded-series.js';
-import { openMetrics, type Pause, type RunMetrics } from '../metrics/run-metrics.js';
+import { openMetrics, type Pause, type RunMetrics, wallTime } from '../metrics/run-metrics.js';
 import type { RunValue } from '../analysis/run-value.js';
 import { naturalOrder } from '../text/natural-order.js';
 import { countingIn } from './counting-metrics.js';
@@ -77,19 +79,31 @@ export async function buildReport(
   const marks = new RunMarks(outline);
   const references = readReferences(directory, runs);
   const cache = found === undefined ? new ReportCache(directory) : null;
-  const ask = asking({ outline, marks, cache }, { pause, seen });
+  const hours = new Map<string, GpuHours>();
+  const ask = asking({ outline, marks, cache, hours }, { pause, seen });
   for (const members of groups) sections.push(await sectionOf(members, { outline, value, references, marks }, ask));
   cache?.save();
   return {
     ...{ sweep: basename(directory), counts: countStates(runs), value, sections: answersFirst(sections) },
     ...{ marks: groups.flatMap(([run]) => marksIn(run!.group, marks)), annotations: annotationsOf(runs) },
+    ...gpuHoursOf([...hours.values()]),
     tables: references.tables,
   };
 }
 
+function gpuHoursOf(hours: readonly GpuHours[]): Pick<Report, 'gpuHours'> {
+  const sum = (what: keyof GpuHours) => hours.reduce((all, each) => all + each[what], 0);
+  return sum('seen') > 0 ? { gpuHours: { seen: sum('seen'), idle: sum('idle') } } : {};
+}
+
 /** Computes values of runs, and records how they ended. */
 function asking(
-  { outline, marks, cache }: Pick<Asked, 'outline' | 'marks'> & { readonly cache: ReportCache | null },
+  {
+    outline,
+    marks,
+    cache,
+    hours,
+  }: Pick<Asked, 'outline' | 'marks'> & { readonly cache: ReportCache | null; readonly hours: Map<string, GpuHours> },
   { pause, seen }: { pause: ReportOptions['pause']; seen: ReportOptions['seen'] | undefined },
 ): Ask {
   return async (run, { kind, keep, by, take }) => {
@@ -98,13 +112,16 @@ function asking(
     const read = async () => {
       await metrics.readToEnd(pause);
       seen?.(run, kind, metrics);
-      return { ended: marks.look(run, metrics), taken: take(metrics) };
+      const gpus = metrics.keys().filter(isGpuUtilization);
+      const gpu = gpuHours(gpus.map((key) => metrics.series(key, wallTime)));
+      return { ended: marks.look(run, metrics), gpu, taken: take(metrics) };
     };
     const said = [metricsToShow(outline, run.group), objectiveOf(outline, run.group)];
     const asked = { metrics, question: [kind, run.state, said, by] };
     const isKept = cache !== null && hasEnded(run.state) && seen === undefined;
-    const { ended, taken } = isKept ? await cache.answer(run.name, asked, read) : await read();
+    const { ended, gpu, taken } = isKept ? await cache.answer(run.name, asked, read) : await read();
     marks.note(run, ended);
+    hours.set(run.name, gpu);
     return taken;
   };
 }

@@ -1,4 +1,5 @@
 import type { MemoryRow } from '../analysis/memory-summary.js';
+import { BUSY } from '../analysis/health/resources.js';
 import { runValueText } from '../analysis/run-value.js';
 import type { Scaling } from '../analysis/scaling.js';
 import { COLLAPSED_BITS, MEMORISED_SHARE, PLATEAU_SHARE, STUCK_PROBABILITY } from '../analysis/verdict.js';
@@ -22,7 +23,15 @@ export function reportNotes(report: Report, spread: Spread): string[] {
     ...metricNotes(report, spread),
     ...memoryNotes(report.sections.flatMap((section) => (section.kind === 'memory' ? section.rows : []))),
     ...comparedNotes(report),
+    ...gpuNotes(report),
   ];
+}
+
+function gpuNotes({ gpuHours }: Report): string[] {
+  if (gpuHours === undefined) return [];
+  const { seen, idle } = gpuHours;
+  const share = Math.round((100 * idle) / seen);
+  return [`GPU hours of runs: ${seen.toFixed(1)}, idle ${idle.toFixed(1)} (${share} %, below ${BUSY} % utilization)`];
 }
 
 /** The states in the order of the count line. */

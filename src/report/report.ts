@@ -1,5 +1,6 @@
 import type { ReportedState } from '../analysis/analysed-run.js';
 import type { Finding } from '../analysis/health/finding.js';
+import type { GpuHours } from '../analysis/health/resources.js';
 import type { Annotation } from '../base/annotation.js';
 import type { MemoryRow } from '../analysis/memory-summary.js';
 import type { RunValue } from '../analysis/run-value.js';
@@ -26,6 +27,8 @@ export type Report = {
   sections: Section[];
   /** Runs with a star, tags or a note, in natural order of name. */
   annotations: ({ run: string } & Annotation)[];
+  /** The hours of GPUs under its runs; absent: no run has samples of one. */
+  gpuHours?: GpuHours;
   /** How the tables of logits in the comparison were trained; empty: there is no comparison. */
   tables: readonly string[];
 };

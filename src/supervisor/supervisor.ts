@@ -265,7 +265,10 @@ function withClients(known: ReturnType<typeof withObserver>) {
   const proposer = proposerOf(known);
   const planned = (id: RunId) => plannedRuns.of(id)!;
   const etas = new RunEtas({ state, planned, monitored: (id) => watcher.vitals(id), now: known.now });
-  const usage: UsageWatch = new UsageWatch({ state, executor, loop, isWatched: () => publisher.aloneFor === 0 });
+  const usage: UsageWatch = new UsageWatch({
+    ...{ state, executor, loop, gpus, plannedRuns, watcher },
+    isWatched: () => publisher.aloneFor === 0,
+  });
   const publisher = new Publisher({
     ...{ state, log },
     planned,

@@ -3,13 +3,36 @@ import {
   countingAmong,
   defaultMetric,
   inMetricOrder,
+  goalByName,
+  isCounter,
   isCounting,
   metricHeading,
   namesIn,
   shownMetrics,
+  standingAmong,
 } from '../../src/analysis/metric-order.js';
 
 const training = ['step', 'lr', 'progress/batch', 'loss', 'time/total', 'eval/accuracy'];
+
+describe('metrics of the machine', () => {
+  const written = ['system/gpu_percent', 'system/loss', 'step', 'custom', 'loss'];
+
+  it('come last, and stand for a run in no case', () => {
+    const choice = { show: [], x: 'step' };
+    expect(inMetricOrder(written, choice)).toEqual(['loss', 'custom', 'step', 'system/gpu_percent', 'system/loss']);
+    expect(shownMetrics(['system/loss'], choice)).toEqual([]);
+    expect(shownMetrics(['step', 'system/loss'], choice)).toEqual(['step']);
+    expect(defaultMetric(['system/loss'], choice)).toBeNull();
+    expect(standingAmong(['system/loss'], choice, new Set())).toBeNull();
+    expect(goalByName('system/loss')).toBeNull();
+    expect(isCounter('system/gpu_percent', choice)).toBe(true);
+  });
+
+  it('are shown where the sweep file asks for them', () => {
+    const choice = { show: ['system/gpu_percent'], x: 'step' };
+    expect(shownMetrics(written, choice)).toEqual(['system/gpu_percent']);
+  });
+});
 
 describe('the metrics of a run', () => {
   it.each([

@@ -51,6 +51,7 @@ describe('what real writers wrote', () => {
     { fixture: 'wandb', key: 'loss', x: count(10), y: loss(10) },
     { fixture: 'wandb', key: 'net.norm', x: count(10), y: count(10, 0.5) },
     { fixture: 'wandb', key: 'bad', x: [3], y: [NaN] },
+    { fixture: 'wandb-system', key: 'system/proc.cpu.threads', x: [0, 0, 1, 2, 3, 4, 5], y: [4, 6, 6, 6, 6, 6, 6] },
     { fixture: 'trackio', key: 'loss', x: count(50), y: loss(50) },
     { fixture: 'trackio', key: 'layers.layer 299', x: [3], y: [299 / 8] },
     { fixture: 'trackio-wal', key: 'loss', x: count(50), y: loss(50) },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/base/outcome.js';
 import { UserError } from '../../src/base/user-error.js';
+import { runFiles } from '../../src/contract/files.js';
 import { writeRunRecord } from '../../src/files/run-record-file.js';
 import type { RunValue } from '../../src/analysis/run-value.js';
 import { buildReport } from '../../src/report/build-report.js';
@@ -428,5 +429,20 @@ describe('a run whose files are no files', () => {
       const { sections } = await buildReport(sweep);
       expect(JSON.stringify(sections)).toContain('"loss":{"mean":3');
     },
+  );
+});
+
+it('says how many hours GPUs were idle under runs', async () => {
+  const sweep = sweepOf('name: abcd\n', [{ name: 'a', group: 'main', parameters: {}, outcome: { kind: 'done' } }]);
+  const sample = (hour: number, percent: number) =>
+    `{"time":"2026-01-01T0${hour}:00:00.000Z","system/gpu_percent":${percent}}\n`;
+  writeFileSync(
+    join(sweep, 'a', runFiles.usage),
+    [90, 90, 1, 0, 80].map((value, hour) => sample(hour, value)).join(''),
+  );
+  const report = await buildReport(sweep);
+  expect(report.gpuHours).toEqual({ seen: 4, idle: 2 });
+  expect(reportLines(report, { width: 100, ascii: false })).toContain(
+    'GPU hours of runs: 4.0, idle 2.0 (50 %, below 3 % utilization)',
   );
 });

@@ -7,7 +7,7 @@ import { sizeText } from '../../text/numbers.js';
  * utilization in percent from which on it computes; drivers and desktops use a percent or two.
  */
 const IDLE_MS = 300_000;
-const BUSY = 3;
+export const BUSY = 3;
 
 /** The time since which each GPU has computed nothing. Times: ms, any zero. */
 export class GpuIdleness {
@@ -38,6 +38,28 @@ export class GpuIdleness {
     const names = `GPU${idle.length === 1 ? '' : 's'} ${idle.map(gpuName).join(', ')}`;
     return `${names} at 0 % for ${roughDuration(Math.min(...idle.map(idleMs)))}`;
   }
+}
+
+/** Hours in which GPUs were observed under runs, and of those the hours in which they computed nothing. */
+export type GpuHours = { readonly seen: number; readonly idle: number };
+
+/** A gap between samples that is longer than so many usual ones is a pause between two attempts, and does not count. */
+const PAUSE = 4;
+
+/** The hours of the GPUs of a run, by their utilization in percent (`y`) over Unix seconds (`x`). Each GPU counts by itself. */
+export function gpuHours(gpus: readonly { readonly x: Float64Array; readonly y: Float64Array }[]): GpuHours {
+  let [seen, idle] = [0, 0];
+  for (const { x, y } of gpus) {
+    const gaps = x.subarray(1).map((time, index) => time - x[index]!);
+    const usual = gaps.toSorted()[gaps.length >> 1] ?? 0;
+    for (const [index, gap] of gaps.entries()) {
+      if (!(gap > 0 && gap <= PAUSE * usual)) continue;
+      seen += gap / 3600;
+      // A sample tells of the time before it.
+      if (y[index + 1]! < BUSY) idle += gap / 3600;
+    }
+  }
+  return { seen, idle };
 }
 
 /** Space on a disk in bytes. `free`: available without privileges. */

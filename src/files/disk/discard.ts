@@ -102,12 +102,12 @@ function leftIn(folder: string): string[] {
  * @param doneFile The file that shows that the run is done; null: its exit code does.
  */
 export function keptPaths(directory: string, doneFile: string | null): string[] {
-  const { record, annotation, config, metrics, checkpoints, attempts } = runFiles;
+  const { record, annotation, usage, config, metrics, checkpoints, attempts } = runFiles;
   const last = Math.max(
     lastClaimed(directory),
     ...(readRunRecord(directory)?.attempts ?? []).map(({ number }) => number),
   );
-  const files = [record, annotation, config, metrics, checkpoints, join(attempts, String(last))];
+  const files = [record, annotation, usage, config, metrics, checkpoints, join(attempts, String(last))];
   return doneFile === null ? files : [...files, normalize(doneFile)];
 }
 

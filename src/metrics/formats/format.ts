@@ -81,6 +81,8 @@ export type MetricFormat = {
   readonly filing: 'rows' | 'points';
   /** The file is replaced as a whole now and then: another source with more values of a metric takes precedence. */
   readonly isSnapshot?: boolean;
+  /** Its rows have times and no steps: they are placed on another axis by the time at which other sources reached it. */
+  readonly isTimed?: true;
   /** Its `step` counts calls of the logger, unless the program sets it. */
   readonly countsCalls?: true;
   /**

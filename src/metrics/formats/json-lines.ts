@@ -1,7 +1,7 @@
 import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
 import { stepKeyOf } from '../row-numbers.js';
-import { isNot, type Recognition, type WrittenRow } from './format.js';
+import { isNot, type MetricFormat, type Recognition, type WrittenRow } from './format.js';
 import { lineFormat } from './line-format.js';
 
 /** Metrics of our own lab and the tinker-cookbook, and of many programs: a JSON object for each row, with the step in it. */
@@ -12,6 +12,17 @@ export const ownJsonLines = lineFormat({
   parser: () => parseJsonLine,
 });
 
+/** What a run used of the machine, as the supervisor samples it; see `UsageFile`. */
+export const systemUsage: MetricFormat = {
+  ...lineFormat({
+    name: 'system usage',
+    looksFor: runFiles.usage,
+    recognise: ({ place }) => (place === runFiles.usage ? { is: 'yes', why: 'its name' } : isNot),
+    parser: () => parseJsonLine,
+  }),
+  isTimed: true,
+};
+
 /** Any other file of JSON lines whose rows have a step, or whose name is one of metrics. */
 export const jsonLines = lineFormat({
   name: 'JSON lines',
@@ -21,8 +32,8 @@ export const jsonLines = lineFormat({
   parser: () => parseJsonLine,
 });
 
-/** Other files of the tinker-cookbook, and names of data or other records. */
-const others = /^(checkpoints|timing_spans|events|completions)\.jsonl$|(_rollout_summaries|_logtree)\./;
+/** Other files of the tinker-cookbook and of the manager, and names of data or other records. */
+const others = /^(checkpoints|timing_spans|events|completions|system-usage)\.jsonl$|(_rollout_summaries|_logtree)\./;
 const ofMetrics = /metric|history|progress|scalars/i;
 /** Number of lines after which a file is rejected. */
 const LOOK = 20;

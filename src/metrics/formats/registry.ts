@@ -1,7 +1,7 @@
 import { csv } from './csv.js';
 import { d3rlpyCsv } from './d3rlpy-csv.js';
 import type { MetricFormat } from './format.js';
-import { jsonLines, ownJsonLines } from './json-lines.js';
+import { jsonLines, ownJsonLines, systemUsage } from './json-lines.js';
 import { logFormat } from './log/log.js';
 import type { LogPatterns } from './log/log-rows.js';
 import { mlflow } from './mlflow.js';
@@ -17,6 +17,11 @@ const fileFormats: readonly MetricFormat[] = [
 ];
 
 export function metricFormats(patterns: LogPatterns = {}): readonly MetricFormat[] {
+  return [...trainingFormats(patterns), systemUsage];
+}
+
+/** The formats of what training programs write, without that of the supervisor's own samples. */
+export function trainingFormats(patterns: LogPatterns): readonly MetricFormat[] {
   return [...fileFormats, logFormat(patterns)];
 }
 

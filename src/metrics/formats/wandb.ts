@@ -2,6 +2,7 @@ import { readSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { parseJsonLine } from '../../contract/json-line.js';
+import { systemPrefix } from '../../contract/metric-names.js';
 import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
 import { Fields, wire } from '../binary/protobuf.js';
 import { FilesInTurn } from './files-in-turn.js';
@@ -11,7 +12,7 @@ import { type PickAt, PlacesPicker } from './places-picker.js';
 
 /**
  * Local files of W&B, offline or not: `wandb/run-…/run-….wandb`. They are logs in the format of LevelDB, in blocks of 32 KB, with
- * protobuf records; records of the history are rows. (Checksums are zlib's CRC-32, despite W&B's comments.)
+ * protobuf records; records of the history are rows, and those of the machine's statistics rows of `system/…`. (Checksums are zlib's CRC-32, despite W&B's comments.)
  *
  * Each start of a run has its own folder, with the time in its name; files of the same run are its attempts.
  */
@@ -152,8 +153,9 @@ export function* recordsIn(bytes: Buffer, base: number): Generator<Buffer> {
   }
 }
 
-const record = { history: 2 };
+const record = { history: 2, stats: 7 };
 const history = { item: 1, step: 2 };
+const stats = { timestamp: 2, item: 3 };
 const item = { key: 1, nested: 2, json: 16 };
 /** W&B's own keys. */
 const own = /^_(wandb|step|timestamp|runtime)\b/;
@@ -161,11 +163,31 @@ const own = /^_(wandb|step|timestamp|runtime)\b/;
 function takeRecord(bytes: Buffer, { row }: Pick<RowSink, 'row'>): void {
   const fields = new Fields().walk(bytes, 0, bytes.length);
   while (fields.next()) {
+    if (fields.is(record.stats, wire.bytes)) takeStats(bytes, fields, row);
     if (!fields.is(record.history, wire.bytes)) continue;
     const values = historyRow(bytes, fields.start, fields.end);
     const time = values['_timestamp'];
     if (Object.keys(values).some((key) => !own.test(key))) row(values, typeof time === 'number' ? time * 1000 : NaN);
   }
+}
+
+/** The use of the machine at some time, by W&B's names: `system/gpu.0.gpu`. */
+function takeStats(bytes: Buffer, { start, end }: Fields, row: RowSink['row']): void {
+  const values = itemsIn(bytes, start, end, stats.item);
+  const named = Object.entries(values).map(([key, value]) => [systemPrefix + key, value] as const);
+  if (named.length > 0) row(Object.fromEntries(named), timestampIn(bytes, start, end));
+}
+
+/** Unix ms; NaN: it has none. */
+function timestampIn(bytes: Buffer, from: number, to: number): number {
+  const fields = new Fields().walk(bytes, from, to);
+  const inner = new Fields();
+  while (fields.next()) {
+    if (!fields.is(stats.timestamp, wire.bytes)) continue;
+    inner.walk(bytes, fields.start, fields.end);
+    while (inner.next()) if (inner.is(1, wire.varint)) return inner.integer * 1000;
+  }
+  return NaN;
 }
 
 function historyRow(bytes: Buffer, from: number, to: number): WrittenRow {

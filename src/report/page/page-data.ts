@@ -10,6 +10,7 @@ import { addTo, groupBy } from '../../base/group-by.js';
 import { failureReason, type Outcome } from '../../base/outcome.js';
 import { hasEnded } from '../../base/run-words.js';
 import type { Parameters } from '../../base/scalar.js';
+import { isSystemMetric, shownSystemMetrics } from '../../contract/metric-names.js';
 import type { MachineRecord, RunRecord } from '../../contract/run-record.js';
 import { readRunRecord } from '../../files/run-record-file.js';
 import { computedFromSeeds } from '../../files/sweep-text.js';
@@ -174,7 +175,12 @@ class Reading {
     const taken = curvesOf(metrics, {
       ...{ kind, choice, value: this.#value },
       points: Math.max(LEAST_POINTS, Math.min(MOST_POINTS, points)),
-      besides: [...choice.show, ...(this.objective === null ? [] : [this.objective.name]), ...shown],
+      besides: [
+        ...choice.show,
+        ...shownSystemMetrics(metrics.keys()),
+        ...(this.objective === null ? [] : [this.objective.name]),
+        ...shown,
+      ],
     });
     this.#taken.set(run.directory, taken);
     return taken;
@@ -203,6 +209,7 @@ function readGroup(section: Section, reading: Reading): ReadGroup {
   const choice = metricsToShow(reading.outline, section.group);
   const settings = new Map(cellsOf(runs).flatMap((cell) => cell.runs.map((run) => [run, settingText(cell)])));
   const figures = new Map<string, PageCurve[]>();
+  const resources = new Map<string, PageCurve[]>();
   const places = new Map<number, Place>();
   const overviewRuns: OverviewRun[] = [];
   let ranking: Ranking | null = null;
@@ -211,9 +218,11 @@ function readGroup(section: Section, reading: Reading): ReadGroup {
     ranking ??= rankingOf(written, keys, reading.objective);
     const place = { run: reading.all.indexOf(run), setting: settings.get(run)! };
     const curve = { ...place, isOver: hasEnded(run.state) || run.state === 'held' };
-    for (const metric of keys) {
+    const ofMachine = [...lines.keys()].filter((key) => isSystemMetric(key) && !keys.includes(key));
+    for (const metric of [...keys, ...ofMachine]) {
       const line = lines.get(metric);
-      if (line !== undefined && line.x.length > 0) addTo(figures, metric, { ...curve, ...line });
+      if (line === undefined || line.x.length === 0) continue;
+      addTo(keys.includes(metric) ? figures : resources, metric, { ...curve, ...line });
     }
     if (section.kind === 'metrics') {
       const { directory, group } = run;
@@ -223,7 +232,7 @@ function readGroup(section: Section, reading: Reading): ReadGroup {
   }
   const group = {
     ...{ name: section.group, kind: section.kind, xKey: choice.x, settings: settingsInOrder(settings, section) },
-    figures: [...figures].map(([metric, curves]) => ({ metric, curves })),
+    figures: [...figures, ...resources].map(([metric, curves]) => ({ metric, curves })),
   };
   return { group, ranking, places, overviewRuns };
 }

@@ -1,4 +1,5 @@
 import { durationText } from '../../text/duration.js';
+import { isSystemMetric } from '../../contract/metric-names.js';
 import type { Column } from '../../text/table.js';
 import { bestSign } from '../metric-columns.js';
 import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from '../report-tables.js';
@@ -102,11 +103,22 @@ function isEmpty(section: Section, { runs }: PageData): boolean {
 
 function groupMarkup(section: Section, group: PageGroup, spread: Spread): Markup {
   const laws = section.kind === 'memory' ? scalingLines(section.scalings) : [];
+  const figures = figuresOf(section, group);
+  const resources = figures.filter(({ title }) => isSystemMetric(title));
   return html`<section>
     <h2>${titleOf(section)}</h2>
     ${sectionTables(section, { spread }).map(tableMarkup)} ${laws.map((law) => html`<p class="note">${law}</p>`)}
-    ${figuresOf(section, group).map(figureMarkup)}
+    ${figures.filter(({ title }) => !isSystemMetric(title)).map(figureMarkup)} ${resourcesMarkup(resources)}
   </section>`;
+}
+
+/** What the runs used of the machine, which is not at the top of a page. */
+function resourcesMarkup(figures: readonly Figure[]): Markup | null {
+  if (figures.length === 0) return null;
+  return html`<details>
+    <summary>Resources</summary>
+    ${figures.map(figureMarkup)}
+  </details>`;
 }
 
 function figureMarkup({ title, svg, legend, note }: Figure): Markup {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { GpuIndex, RunId } from '../../base/ids.js';
 import { supervisorFiles } from '../../contract/files.js';
+import { systemMetrics } from '../../contract/metric-names.js';
 import { GpuMonitor } from '../../gpu/gpu-monitor.js';
 import { type Gpu, type GpuView, visibleDevices } from '../../gpu/gpu.js';
 import { GpuLeases } from '../../gpu/leases.js';
@@ -165,6 +166,20 @@ export class GpuWatch {
   /** GPU memory of the run in MiB; null: none, or unknown. */
   memoryOf(id: RunId): number | null {
     return this.#trees.has(id) ? (this.#byRun.get(id)?.memory ?? null) : null;
+  }
+
+  /** What is known of the GPUs of a run at present, by system metric. Utilization and power are those of all their users. */
+  usageOf(id: RunId, gpus: readonly GpuIndex[]): Record<string, number> {
+    const seen = gpus.length === 0 ? [] : this.gauges.filter(({ index }) => gpus.includes(index as GpuIndex));
+    const sum = (values: readonly (number | null)[]): number | null =>
+      values.length === 0 || values.includes(null) ? null : values.reduce<number>((all, value) => all + value!, 0);
+    const utilization = sum(seen.map((gpu) => gpu.utilization));
+    const known = {
+      [systemMetrics.gpu]: utilization === null ? null : utilization / seen.length,
+      [systemMetrics.gpuMemory]: this.memoryOf(id),
+      [systemMetrics.gpuPower]: sum(seen.map(({ power }) => power)),
+    };
+    return Object.fromEntries(Object.entries(known).filter((entry): entry is [string, number] => entry[1] !== null));
   }
 
   /** The present state of all GPUs; empty while the driver fails. */

@@ -59,6 +59,8 @@ export type RunContext = Pick<
   /** Where it is that something else finds a place for; null: on a slot of this machine. */
   place?: RunPlace | null;
   monitored: MonitoredMetrics;
+  /** What it uses of the machine, by system metric; null or absent: unknown, or the run is not up. */
+  system?: Readonly<Record<string, number>> | null;
   health: Health;
   left: TimeRange | null;
   waiting: string | null;
@@ -98,7 +100,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     warning: context.warning,
     progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : monitored.progress,
     ...leftOf(context),
-    metrics: monitored.metrics,
+    metrics: context.system == null ? monitored.metrics : { ...monitored.metrics, ...context.system },
     infinite: infiniteOf(monitored),
     ...{ counting: monitored.counting, spark: monitored.spark },
     health: context.health.word,

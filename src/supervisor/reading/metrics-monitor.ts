@@ -70,7 +70,15 @@ export class MetricsMonitor {
     const listener = { row, restart: () => this.#restart() };
     const { folders = [], patterns = {} } = run.metrics;
     this.#oddPatterns = oddPatterns(patterns);
-    this.#metrics = openMetrics(run.directory, { listener, keep: smallBounds, hasPast, places: { folders, patterns } });
+    const places = { folders, patterns };
+    // The run is not judged by what the supervisor itself has sampled, which says nothing of whether it writes.
+    this.#metrics = openMetrics(run.directory, {
+      listener,
+      keep: smallBounds,
+      hasPast,
+      places,
+      hasUsage: false,
+    });
   }
 
   /** Paths where the run writes metrics, or will. */

@@ -7,6 +7,8 @@ import { JudgedRungs } from './judged-rungs.js';
 import { type MetricsCallbacks, MetricsMonitor } from './metrics-monitor.js';
 import { type Busy, CATCH_UP_MS, type ReaderNews, type ReaderOrder, type ReadRun } from './reading-messages.js';
 import { type Reading, ReadingQueue } from './reading-queue.js';
+import { lastUsage } from './usage-file.js';
+import { UsageSampler } from './usage-sampler.js';
 
 /** `now`: the scheduler's clock, ms. */
 type ReaderTools = {
@@ -75,6 +77,7 @@ export class Reader {
   readonly #targets = new Targets();
   readonly #objectives = new ObjectiveBook();
   readonly #judged: JudgedRungs;
+  readonly #usage = new UsageSampler();
   /** Time spent on reading live runs since the last poll, ms. */
   #spentMs = 0;
   /** When a live run last wrote something, or was added; by `performance.now()`. */
@@ -106,7 +109,9 @@ export class Reader {
         return this.#of(order, (watch) => this.#letGo(watch));
       case 'forget':
         this.#earlyStops.forget(order.id);
-        this.#objectives.forget(order.id);
+        return this.#objectives.forget(order.id);
+      case 'measure':
+        void this.#usage.measure(order.runs, (usages) => this.#tools.tell({ type: 'measured', usages }));
     }
   }
 
@@ -367,8 +372,10 @@ export class Reader {
     watch.hasNews = false;
     watch.toldAt = now;
     const objective = this.#objectives.of(run.id);
+    const vitals = monitor.vitals(now);
+    const metrics = state === 'live' ? vitals.metrics : { ...vitals.metrics, ...lastUsage(run.directory) };
     this.#tools.tell({
-      ...{ type: 'told', ticket, vitals: { ...monitor.vitals(now), best: this.#objectives.bestOf(run) } },
+      ...{ type: 'told', ticket, vitals: { ...vitals, metrics, best: this.#objectives.bestOf(run) } },
       ...{ objective: objective && { ...objective }, rows: monitor.rows, isUpToDate: monitor.isUpToDate },
       // Past runs cause no notifications.
       rule: state === 'past' ? null : monitor.ruleMet,

@@ -3,6 +3,7 @@ import type { Ending } from '../../analysis/health/ending.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { ObjectiveValues } from '../../spec/search/trials.js';
 import type { MonitoredMetrics } from '../publish/run-view.js';
+import type { MeasuredRun, RunUsage } from './usage-sampler.js';
 
 /** The part of a planned run that the reader needs. */
 export type ReadRun = Pick<
@@ -28,12 +29,14 @@ export type ReadRun = Pick<
  * `watch`: follow the attempt, which is up since `since` ms. `hasPast`: some rows may be older than this reader. `catch-up`: read
  * its present rows before those of others, and reply `caught-up`. `finish`: the attempt has ended; read its last rows, reply
  * `read`, and stop. `recall`: the same for a past run. `drop`: stop now. `forget`: the run has been removed.
+ * `measure`: measure what these runs use of the machine, and reply `measured`, unless the measurement before is not finished.
  */
 export type ReaderOrder =
   | { type: 'watch'; ticket: number; run: ReadRun; attempt: number; since: number; hasPast: boolean }
   | { type: 'catch-up' | 'finish' | 'drop'; ticket: number }
   | { type: 'recall'; ticket: number; run: ReadRun }
-  | { type: 'forget'; id: PlannedRun['id'] };
+  | { type: 'forget'; id: PlannedRun['id'] }
+  | { type: 'measure'; runs: readonly MeasuredRun[] };
 
 /** The metric that decides whether a run diverges, and its levels so far. */
 export type JudgedLevels = { name: string; levels: Levels | null };
@@ -56,7 +59,8 @@ export type ReaderNews =
   | { type: 'hindered'; ticket: number; words: string | null }
   | { type: 'target-reached'; ticket: number; words: string }
   | { type: 'caught-up'; ticket: number }
-  | { type: 'read'; ticket: number; ending: Ending | null };
+  | { type: 'read'; ticket: number; ending: Ending | null }
+  | { type: 'measured'; usages: readonly RunUsage[] };
 
 /** Time limit for reading a run before others, ms. */
 export const CATCH_UP_MS = 2000;

@@ -1,137 +1,111 @@
 import type { RunId } from '../../base/ids.js';
+import { systemMetrics } from '../../contract/metric-names.js';
 import type { Executor } from '../../executors/executor.js';
-import {
-  pidsNow,
-  type ProcessUsage,
-  readUsage,
-  TICKS_PER_SECOND,
-  ticksNow,
-  type TreeUsage,
-  treeUsages,
-} from '../../processes/process-usage.js';
+import { gpusOf } from '../../scheduler/placement/slot.js';
+import { isActive } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { EventLoop } from '../core/event-loop.js';
-import { passTurn } from '../../processes/turn.js';
+import type { GpuWatch } from '../gpus/gpu-watch.js';
+import type { SystemValues } from '../reading/usage-file.js';
+import type { MeasuredRun, RunUsage } from '../reading/usage-sampler.js';
+import type { PlannedRuns } from './planned-runs.js';
+import type { Watcher } from './watcher.js';
 
-/** What the processes of a run use together; null: not known. */
-type RunUsage = {
+/** What the processes of a run use together; null: not known. `system`: all of it, by metric. */
+type ShownUsage = {
   /** Percent of one core, over the last few seconds. */
   readonly cpu: number | null;
   /** MiB in RAM. */
   readonly memory: number | null;
+  readonly system: SystemValues | null;
 };
 
-const unknown: RunUsage = { cpu: null, memory: null };
+const unknown: ShownUsage = { cpu: null, memory: null, system: null };
 
-/** Between looks, ms. */
-const LOOK_MS = 5000;
+/** Time between measurements while somebody is there to see them, and otherwise, ms. */
+const WATCHED_MS = 5000;
+const UNWATCHED_MS = 15_000;
+/** The longest time between measurements of runs that all stand still, which doubles each time, ms; and what standing still is. */
+const STILL_MS = 60_000;
+const STILL_PERCENT = 1;
 
 type UsageWatchTools = {
-  state: Pick<SchedulerState, 'active'>;
+  state: Pick<SchedulerState, 'active' | 'runs'>;
   executor: Pick<Executor, 'rootOf'>;
+  plannedRuns: Pick<PlannedRuns, 'of'>;
+  gpus: Pick<GpuWatch, 'usageOf'>;
   loop: Pick<EventLoop, 'changed'>;
+  watcher: Pick<Watcher, 'measure'>;
   /** Whether anybody is there to see it. */
   isWatched: () => boolean;
   everyMs?: number;
 };
 
-type Sample = { readonly usage: TreeUsage; readonly at: number };
-
-/**
- * Looks every few seconds what each run uses of the machine, while somebody is there to see it; an observer of the event loop.
- * All processes of the machine are read for that, in short turns.
- */
+/** Has it measured every few seconds what each run uses of the machine; an observer of the event loop. */
 export class UsageWatch {
   readonly #tools: UsageWatchTools;
-  readonly #shown = new Map<RunId, RunUsage>();
-  #samples: ReadonlyMap<RunId, Sample> = new Map();
+  readonly #shown = new Map<RunId, ShownUsage>();
   #timer: NodeJS.Timeout | null = null;
-  #isLooking = false;
-  #isClosed = false;
+  #unwatchedMs = UNWATCHED_MS;
 
   constructor(tools: UsageWatchTools) {
     this.#tools = tools;
   }
 
-  of(id: RunId): RunUsage {
+  of(id: RunId): ShownUsage {
     return this.#tools.state.active.has(id) ? (this.#shown.get(id) ?? unknown) : unknown;
   }
 
   follow(): void {
-    if (this.#tools.state.active.size > 0) this.#lookLater(this.#samples.size === 0 ? 500 : undefined);
+    if (this.#tools.state.active.size > 0) this.#lookLater(this.#shown.size === 0 ? 500 : undefined);
   }
 
   close(): void {
-    this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  #lookLater(wait = this.#tools.everyMs ?? LOOK_MS): void {
-    if (this.#timer !== null || this.#isLooking || this.#isClosed) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      void this.#look();
-    }, wait).unref();
+  #lookLater(wait = this.#tools.isWatched() ? WATCHED_MS : this.#unwatchedMs): void {
+    this.#timer ??= setTimeout(() => this.#look(), this.#tools.everyMs ?? wait).unref();
   }
 
-  async #look(): Promise<void> {
-    const { isWatched } = this.#tools;
-    this.#isLooking = true;
-    if (isWatched()) await this.#measure();
-    this.#isLooking = false;
-    if (this.#tools.state.active.size > 0) this.#lookLater();
+  #look(): void {
+    const { state, watcher } = this.#tools;
+    this.#timer = null;
+    const runs = [...state.active].flatMap((id) => this.#measured(id) ?? []);
+    // Without runs too, as the rest of the files of those that have ended is written then.
+    watcher.measure(runs, (usages) => this.#heard(usages));
+    if (state.active.size > 0) this.#lookLater();
   }
 
-  async #measure(): Promise<void> {
-    const { state, executor, loop } = this.#tools;
-    const roots = new Map<RunId, number>();
-    for (const id of state.active) {
-      const pid = executor.rootOf(id);
-      if (pid !== null) roots.set(id, pid);
-    }
-    if (roots.size === 0) return;
-    const processes = await readInTurns();
-    if (this.#isClosed) return;
-    const at = ticksNow();
-    const before = this.#samples;
-    const usages = treeUsages(processes, roots);
-    this.#samples = new Map([...usages].map(([id, usage]) => [id, { usage, at }]));
-    for (const id of this.#shown.keys()) if (!usages.has(id)) this.#shown.delete(id);
-    loop.changed([...usages].filter(([id, usage]) => this.#show(id, usage, before.get(id), at)).map(([id]) => id));
+  #measured(id: RunId): MeasuredRun | null {
+    const { state, executor, plannedRuns, gpus } = this.#tools;
+    const [root, plan, run] = [executor.rootOf(id), plannedRuns.of(id), state.runs.get(id)];
+    if (root === null || plan === null || run === undefined || !isActive(run.state)) return null;
+    return { id, directory: plan.directory, root, gpu: gpus.usageOf(id, gpusOf(run.state.slot)) };
+  }
+
+  #heard(usages: readonly RunUsage[]): void {
+    const ids = new Set(usages.map(({ id }) => id));
+    const areStill = usages.every(({ values }) => (values[systemMetrics.cpu] ?? 0) < STILL_PERCENT);
+    this.#unwatchedMs = areStill ? Math.min(STILL_MS, 2 * this.#unwatchedMs) : UNWATCHED_MS;
+    for (const id of this.#shown.keys()) if (!ids.has(id)) this.#shown.delete(id);
+    this.#tools.loop.changed(usages.filter((usage) => this.#show(usage)).map(({ id }) => id));
   }
 
   /** Whether it is anything new. */
-  #show(id: RunId, usage: TreeUsage, before: Sample | undefined, at: number): boolean {
-    const shown = { cpu: Math.round(cpuPercent(usage, before, at)), memory: roundedMemory(usage.memory) };
-    const last = this.#shown.get(id);
-    if (last?.cpu === shown.cpu && last.memory === shown.memory) return false;
-    this.#shown.set(id, shown);
+  #show({ id, values }: RunUsage): boolean {
+    const system = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, rounded(key, value)]));
+    const { [systemMetrics.cpu]: cpu = null, [systemMetrics.memory]: memory = null } = system;
+    const last = this.#shown.get(id)?.system;
+    if (last && Object.keys({ ...last, ...system }).every((key) => last[key] === system[key])) return false;
+    this.#shown.set(id, { cpu, memory, system });
     return true;
   }
 }
 
-async function readInTurns(): Promise<ProcessUsage[]> {
-  const found: ProcessUsage[] = [];
-  for (const pid of pidsNow()) {
-    const usage = readUsage(pid);
-    if (usage !== null) found.push(usage);
-    await passTurn();
-  }
-  return found;
-}
-
-/**
- * Percent of one core since the look before; at the first one, since the run was started. Computing time of a process that ends
- * without its parent's waiting for it is lost, and less than nothing is shown as nothing.
- */
-function cpuPercent({ ticks, since }: TreeUsage, before: Sample | undefined, at: number): number {
-  const isSame = before?.usage.since === since;
-  const [used, passed] = isSame ? [ticks - before.usage.ticks, at - before.at] : [ticks, at - since];
-  return (100 * Math.max(0, used)) / Math.max(TICKS_PER_SECOND / 10, passed);
-}
-
-/** To two digits or so: what a list shows of it. A row whose memory moves by a page is not sent again. */
-function roundedMemory(mebibytes: number): number {
-  const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, mebibytes))) - 1);
-  return Math.round(mebibytes / step) * step;
+/** Memory to two digits or so: what a list shows of it. A row whose memory moves by a page is not sent again. */
+function rounded(key: string, value: number): number {
+  const isMemory = key === systemMetrics.memory || key === systemMetrics.gpuMemory;
+  const step = isMemory ? 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, value))) - 1) : 1;
+  return Math.round(value / step) * step;
 }

@@ -13,6 +13,7 @@ import {
   type ReaderOrder,
   type ReadRun,
 } from '../reading/reading-messages.js';
+import type { MeasuredRun, RunUsage } from '../reading/usage-sampler.js';
 import { isBarren, YoungReadings } from './young-readings.js';
 
 /** Told of what the metrics say. */
@@ -95,6 +96,7 @@ export class Watcher {
   readonly #objectives = new Map<RunId, ObjectiveValues>();
   /** Of ended runs of which all has been read. */
   readonly #endings = new Map<RunId, Ending>();
+  #measured: (usages: readonly RunUsage[]) => void = () => undefined;
   #finishing = 0;
   /** From `#pastAt` on, they have not been begun with. */
   readonly #past: PlannedRun[] = [];
@@ -191,6 +193,12 @@ export class Watcher {
     if (this.#isRecalling || this.#past.length === 0) return;
     this.#isRecalling = true;
     setImmediate(() => this.#recallMore());
+  }
+
+  /** Has the reader measure what these runs use of the machine; it is not opened for that. */
+  measure(runs: readonly MeasuredRun[], heard: (usages: readonly RunUsage[]) => void): void {
+    this.#measured = heard;
+    this.#reader?.post({ type: 'measure', runs });
   }
 
   /** The run is no longer known; another one may come under its name. */
@@ -339,6 +347,7 @@ export class Watcher {
   }
 
   #hear(news: ReaderNews): void {
+    if (news.type === 'measured') return this.#measured(news.usages);
     const entry = this.#entries.get(news.ticket);
     // Of a reading that nobody wants any more.
     if (entry === undefined || this.#isClosed) return;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DiskRoom, GpuIdleness, scarcityOf } from '../../../src/analysis/health/resources.js';
+import { type DiskRoom, GpuIdleness, scarcityOf, gpuHours } from '../../../src/analysis/health/resources.js';
 
 const MINUTE = 60_000;
 
@@ -52,5 +52,25 @@ describe('a disk', () => {
     { room: { free: 0, total: GIB }, words: '0 bytes of 1.0 GiB left on its disk' },
   ])('with $room.free bytes of $room.total is almost full: $words', ({ room, was = false, words }) => {
     expect(scarcityOf(room, was)).toBe(words);
+  });
+});
+
+describe('the hours of GPUs', () => {
+  const hours = (y: number[], x = y.map((_, index) => 3600 * index)) => ({
+    x: Float64Array.from(x),
+    y: Float64Array.from(y),
+  });
+
+  it('count those in which a GPU computed nothing', () => {
+    expect(gpuHours([hours([80, 90, 0, 2, 95])])).toEqual({ seen: 4, idle: 2 });
+  });
+
+  it('count each GPU by itself, and none without samples', () => {
+    expect(gpuHours([hours([80, 90]), hours([0, 0])])).toEqual({ seen: 2, idle: 1 });
+    expect(gpuHours([hours([]), hours([5])])).toEqual({ seen: 0, idle: 0 });
+  });
+
+  it('leave out the pause between two attempts', () => {
+    expect(gpuHours([hours([80, 80, 80, 0, 0], [0, 3600, 7200, 720_000, 723_600])])).toEqual({ seen: 3, idle: 1 });
   });
 });
