@@ -52,9 +52,9 @@ describe('Dr. GRPO', () => {
   });
 
   it('ends the same whether it was stopped or not: weights, rows, curriculum and noise', async () => {
-    const whole = await drGrpoIn('whole', ['gns=True', 'ema_alpha=0.4']);
-    await drGrpoIn('stopped', ['gns=True', 'ema_alpha=0.4'], testWorld(3));
-    const stopped = await drGrpoIn('stopped', ['gns=True', 'ema_alpha=0.4']);
+    const whole = await drGrpoIn('whole', ['probes=gns,entropy,fisher', 'ema_alpha=0.4']);
+    await drGrpoIn('stopped', ['probes=gns,entropy,fisher', 'ema_alpha=0.4'], testWorld(3));
+    const stopped = await drGrpoIn('stopped', ['probes=gns,entropy,fisher', 'ema_alpha=0.4']);
     expect(readFileSync(join(stopped, 'metrics.jsonl'), 'utf8')).toBe(
       readFileSync(join(whole, 'metrics.jsonl'), 'utf8'),
     );
