@@ -8,19 +8,19 @@ import { mean, quantile } from '../../analysis/statistics.js';
 import { UserError } from '../../base/user-error.js';
 import { key, type Config } from '../config/key.js';
 import { loadPath, logPath, loraKeys, runKeyNames, runKeys, seed } from '../config/run-keys.js';
-import { bool, float, floats, int, oneOf, orNone } from '../config/value-type.js';
+import { bool, float, floats, int, namesOf, oneOf, orNone } from '../config/value-type.js';
 import { totalReward, type Environment } from '../environments/environment.js';
 import { openEnvironment } from '../environments/open-environment.js';
 import { k1, ppo } from '../objectives/objectives.js';
 import { testEpisodes } from '../probes/evaluator.js';
-import { NoiseAverage, noiseScale } from '../probes/gradient-noise.js';
-import { NoiseProbe } from '../probes/noise-probe.js';
+import { probeNames, StepProbes } from '../probes/step-probes.js';
 import { rng, shuffle } from '../rng.js';
 import { taskOf } from '../rollouts/batches.js';
 import { PassRates, PassRatesState } from '../rollouts/pass-rates.js';
 import { writeRolloutFiles } from '../rollouts/rollout-files.js';
 import { rollOut, type Rollout } from '../rollouts/rollouts.js';
 import { addRolloutStatistics } from '../rollouts/statistics.js';
+import { TokenFiles } from '../rollouts/token-files.js';
 import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
@@ -30,6 +30,7 @@ import type { TrainingService } from '../service/service.js';
 import { openTrained, type Trained } from '../tinker/client/open-trained.js';
 import { learn, type Learning, type Models } from '../update/learn.js';
 import { lrMultiplier, riseMultiplier } from '../update/optimizer.js';
+import type { RolloutDatum } from '../update/update.js';
 import { LatestRollouts } from './latest-rollouts.js';
 import { rlKeys, trainedKeys } from './rl-settings.js';
 
@@ -66,8 +67,17 @@ export const drGrpoKeys = {
     alias: 'clip_+',
   },
   kl_beta: key(float(0), 0, 'pull of each token towards the model that training began with, by the estimate k1'),
-  gns: key(bool, false, 'measure the gradient noise scale of each step from its microbatches'),
-  gns_ema: key(float(0), 0.9, 'share of earlier steps in the means of both its terms'),
+  probes: key(
+    namesOf(probeNames),
+    [],
+    'what is measured of steps: gns, the gradient noise scale from their microbatches; entropy, how they change it, in truth and as predicted; fisher, cosines of the gradients of answers to the same prompt and to others',
+  ),
+  probe_every: key(int(1), 1, 'steps between these measurements'),
+  gns_ema: key(float(0), 0.9, 'share of earlier measurements in the means of both terms of the noise scale'),
+  entropy_answers: key(int(2), 128, 'answers that the entropy is measured on, drawn for that alone'),
+  fisher_answers: key(int(2), 32, 'answers of the Fisher kernel, the first ones of the buffer'),
+  save_ratios: key(bool, false, 'write logs/ratios.jsonl: the ratio of each token of each microbatch'),
+  save_rollouts_every: key(int(0), 0, 'steps between those whose answers are written to logs/rollouts.jsonl, 0: none'),
   eval_every: key(int(0), 10, 'steps between evaluations, 0 for none'),
   eval_groups: rlKeys.eval_groups,
   num_groups_to_log: rlKeys.num_groups_to_log,
@@ -86,6 +96,7 @@ export const drGrpoBudget: ReadonlySet<string> = new Set([
   ...'total_steps eval_every eval_groups save_every log_every num_groups_to_log rollout_json_export log_path'.split(
     ' ',
   ),
+  ...'probes probe_every gns_ema entropy_answers fisher_answers save_ratios save_rollouts_every'.split(' '),
   ...runKeyNames,
 ]);
 
@@ -116,7 +127,7 @@ type Parts = Trained & Models & { readonly environment: Environment };
 
 const SavedState = z.looseObject({
   passRates: PassRatesState,
-  noise: z.tuple([z.number(), z.number(), z.number()]),
+  noise: z.tuple([z.number(), z.number(), z.number()]).nullable(),
 });
 
 class DrGrpo implements Training {
@@ -128,8 +139,8 @@ class DrGrpo implements Training {
   readonly #parts: Parts;
   readonly #directory: string;
   readonly #passRates: PassRates;
-  readonly #noise: NoiseAverage;
-  readonly #probe: NoiseProbe | null;
+  readonly #probes: StepProbes | null;
+  readonly #files: TokenFiles | null;
   readonly #latest = new LatestRollouts();
 
   constructor(config: DrGrpoConfig, parts: Parts, run: Run) {
@@ -142,8 +153,9 @@ class DrGrpo implements Training {
     const tasks = Math.min(config.num_tasks, environment.size);
     const { ema_alpha: alpha, boundaries, sample_weights: weights } = config;
     this.#passRates = new PassRates({ tasks, alpha, boundaries, weights });
-    this.#noise = new NoiseAverage(config.gns_ema);
-    this.#probe = config.gns && service instanceof EngineService ? new NoiseProbe(service.engine) : null;
+    this.#probes = config.probes.length > 0 ? probesOf(config, parts) : null;
+    const writesTokens = config.save_ratios || config.save_rollouts_every > 0;
+    this.#files = writesTokens ? new TokenFiles(this.#directory, run.resumed?.batch ?? 0) : null;
     const accumulated = config.buffer_size / config.microbatch_size;
     this.announcement = [
       `${environment.name}, ${tasks} tasks: ${config.total_steps} steps of ${config.buffer_size} × ${config.num_generations} answers in ${accumulated} microbatches · lr=${config.lr}`,
@@ -151,21 +163,24 @@ class DrGrpo implements Training {
     const saved = restoredState(run, SavedState, this.algorithm);
     if (saved === null) return;
     this.#passRates.restore(saved.passRates);
-    this.#noise.restore(saved.noise);
+    if (saved.noise !== null) this.#probes?.restore(saved.noise);
   }
 
   async step(step: number, row: Means): Promise<void> {
     const groups = await this.#collect(step, row);
     if (groups.length === 0) return;
+    const probes = step % this.#config.probe_every === 0 ? this.#probes : null;
+    row.addAll({ ...(await probes?.before(step, groups)) });
     const ratios: number[] = [];
     for (let epoch = 0; epoch < this.#config.ppo_epochs; epoch++) {
       const ordered = shuffle([...groups], rng(this.#config.seed, `order/${step}/${epoch}`));
-      const done = await learn(this.#parts, ordered, this.#learning(step, ratios), step);
+      const how = this.#learning(step, { ratios, probes: epoch === 0 ? probes : null });
+      const done = await learn(this.#parts, ordered, how, step);
       if (done === null) continue;
       const { loss, gradientNorm, entropy, pull, tokens, kl1 } = done.statistics;
       row.addAll({ loss, grad_norm: gradientNorm, entropy: entropy / tokens, logr_mean: -kl1 / tokens });
       if (this.#config.kl_beta > 0) row.add('kl', pull, tokens);
-      this.#addNoise(row);
+      if (epoch === 0) row.addAll({ ...(await probes?.after({ ...how.adam!, learningRate: how.learningRate })) });
     }
     row.addAll(ratioStatistics(ratios));
   }
@@ -185,13 +200,15 @@ class DrGrpo implements Training {
       all.push(...groups);
       kept.push(...groups.filter((group) => isKept(group.map(totalReward), this.#config)));
     }
-    this.#report(step, row, { kept: kept.slice(0, wanted), all, rejected: all.length - kept.length });
-    return kept.slice(0, wanted);
+    const learnt = kept.slice(0, wanted);
+    this.#report(step, row, { kept: learnt, all, rejected: all.length - kept.length });
+    return learnt;
   }
 
   #report(step: number, row: Means, played: { kept: Rollout[][]; all: Rollout[][]; rejected: number }): void {
     const { all, kept, rejected } = played;
     addRolloutStatistics(row, 'env/all/', all, 1);
+    addLearntStatistics(row, kept.flat());
     const { hard, normal, easy } = this.#passRates.counts;
     row.addAll({
       'collect/prompts': all.length,
@@ -200,14 +217,24 @@ class DrGrpo implements Training {
       ...{ 'curriculum/hard': hard, 'curriculum/normal': normal, 'curriculum/easy': easy },
     });
     this.#latest.set(all);
+    this.#logRollouts(step, played);
     if (step % this.#config.log_every !== 0) return;
     const { num_groups_to_log: shown, rollout_json_export: summaries } = this.#config;
     const groups = all.map((rollouts) => ({ rollouts, sampledAt: step }));
     writeRolloutFiles({ directory: this.#directory, shown, summaries, purpose: 'training' }, step, groups);
   }
 
-  #learning(step: number, ratios: number[]): Learning {
-    const { config } = { config: this.#config };
+  #logRollouts(step: number, { all, kept }: { kept: Rollout[][]; all: Rollout[][] }): void {
+    const { save_rollouts_every: every } = this.#config;
+    if (every === 0 || step % every !== 0) return;
+    this.#files!.addGroups(
+      step,
+      all.map((rollouts) => ({ rollouts, isKept: kept.includes(rollouts) })),
+    );
+  }
+
+  #learning(step: number, seen: { readonly ratios: number[]; readonly probes: StepProbes | null }): Learning {
+    const config = this.#config;
     const { clip_eps: low, clip_eps_high: high, weight_decay: weightDecay, grad_clip: clipNorm } = config;
     return {
       objective: ppo({ low: 1 - low, high: 1 + (high ?? low) }),
@@ -228,24 +255,12 @@ class DrGrpo implements Training {
       offPolicy: config.ppo_epochs > 1,
       microbatch: config.microbatch_size * config.num_generations,
       afterPass: async (datums, { logprobs }) => {
-        datums.forEach(({ weights, logprobs: sampled }, index) => {
-          const now = logprobs[index]!;
-          for (let at = 0; at < now.length; at++)
-            if (weights[at] !== 0) ratios.push(sampled === undefined ? 0 : now[at]! - sampled[at]!);
-        });
-        await this.#probe?.see();
+        const own = logRatiosOf(datums, logprobs);
+        for (const ratio of own) seen.ratios.push(ratio);
+        if (config.save_ratios) this.#files!.addRatios(step, own);
+        await seen.probes?.see();
       },
     };
-  }
-
-  /** In prompts. Terms that are not above zero are shown as they are, and the scale is then left out. */
-  #addNoise(row: Means): void {
-    const terms = this.#probe?.take(this.#config.microbatch_size) ?? null;
-    if (terms === null) return;
-    const averaged = this.#noise.add(terms);
-    const scale = noiseScale(averaged);
-    row.addAll({ gns_G2: terms.signal, gns_tr_sigma: terms.noise });
-    if (Number.isFinite(scale)) row.addAll({ gns_B_simple: scale });
   }
 
   progress(step: number): Row {
@@ -258,7 +273,7 @@ class DrGrpo implements Training {
   }
 
   state() {
-    return { passRates: this.#passRates.state, noise: this.#noise.state };
+    return { passRates: this.#passRates.state, noise: this.#probes?.state ?? null };
   }
 
   words(): string {
@@ -276,6 +291,45 @@ class DrGrpo implements Training {
     if (step < rise) return lr * riseMultiplier(step, rise);
     return lr * lrMultiplier(schedule, Math.min(step, steps) - rise, Math.max(1, steps - rise));
   }
+}
+
+/** @throws UserError when the model is not computed in this process, where alone its gradient can be looked at. */
+function probesOf(config: DrGrpoConfig, { service, environment }: Parts): StepProbes {
+  if (!(service instanceof EngineService)) {
+    throw new UserError('Probes need a model in this process.', 'Leave out probes=, or choose another engine.');
+  }
+  return new StepProbes(
+    { service, environment },
+    {
+      probes: config.probes,
+      noiseEma: config.gns_ema,
+      microbatch: config.microbatch_size,
+      entropyAnswers: config.entropy_answers,
+      fisherAnswers: config.fisher_answers,
+      sampling: { maxTokens: config.max_new_tokens, temperature: config.temperature },
+      seed: config.seed,
+    },
+  );
+}
+
+/** By the names of RL_Practice, of the answers that are learnt from; format and thought where the environment measures them. */
+function addLearntStatistics(row: Means, rollouts: readonly Rollout[]): void {
+  if (rollouts.length === 0) return;
+  row.addAll({ r_mean: mean(rollouts.map(totalReward))! });
+  for (const name of ['tag_correct', 'think_len']) {
+    const found = rollouts.flatMap(({ rewards }) => rewards.at(-1)!.metrics?.[name] ?? []);
+    if (found.length > 0) row.addAll({ [name]: mean(found)! });
+  }
+}
+
+/** Of the tokens that count in the loss: log-probability by now less that of sampling; 0 where the very policy that sampled learns. */
+function logRatiosOf(datums: readonly RolloutDatum[], logprobs: readonly Float32Array[]): number[] {
+  return datums.flatMap(({ weights, logprobs: sampled }, index) => {
+    const now = logprobs[index]!;
+    return Array.from(now.keys())
+      .filter((at) => weights[at] !== 0)
+      .map((at) => (sampled === undefined ? 0 : now[at]! - sampled[at]!));
+  });
 }
 
 /** Whether a group teaches: its rewards differ enough, and are not all 0 or all the same above it where these are rejected. */

@@ -40,7 +40,8 @@ export const sftKeys = {
   load_checkpoint_path: loadPath,
   learning_rate: key(float(0), 2e-4, 'learning rate of Adam (betas 0.9, 0.95), at the first step'),
   lr_schedule: key(oneOf(schedules), 'linear', 'learning-rate schedule'),
-  num_epochs: key(int(0), 1, 'passes over the data'),
+  num_epochs: key(int(0), 1, 'passes over the data, where max_steps is None'),
+  max_steps: key(orNone(int(0)), null, 'steps; None: as many as num_epochs make'),
   stop_memorised: memory.stopMemorised,
   batch_size: key(int(1), 128, 'examples per step; the loss is the mean over their tokens'),
   eval_every: key(int(0), 1, 'steps between evaluations, 0 for none'),
@@ -63,7 +64,7 @@ type SftConfig = Config<typeof sftKeys>;
 
 /** Keys that may differ from attempt to attempt. A changed number of epochs also changes the linear schedule. */
 export const sftBudget = new Set([
-  ...'num_epochs stop_memorised eval_every eval_batch_size eval_n_batches log_every save_every'.split(' '),
+  ...'num_epochs max_steps stop_memorised eval_every eval_batch_size eval_n_batches log_every save_every'.split(' '),
   ...['log_path', 'load_checkpoint_path', 'train_data_path', ...runKeyNames],
 ]);
 
@@ -74,7 +75,7 @@ export async function sft(config: SftConfig, dataPath: string, run: Run): Promis
   const { environment } = played;
   const examples = isGame(environment) ? examplesIn(dataPath, config) : answersOf(environment, config);
   const perEpoch = batchesPerEpoch(examples.length, config.batch_size);
-  const schedule = scheduleOf(config, config, perEpoch * config.num_epochs);
+  const schedule = scheduleOf(config, config, config.max_steps ?? perEpoch * config.num_epochs);
   const test = {
     groups: config.eval_batch_size * config.eval_n_batches,
     groupSize: 1,

@@ -48,6 +48,17 @@ export function namesIn(list: string): string[] {
     .filter((name) => name !== '');
 }
 
+/** Some of these names, with commas between them, in brackets or not; none of them: `[]`. */
+export function namesOf<const T extends string>(values: readonly T[]): ValueType<readonly T[]> {
+  const read = (value: string) => {
+    const names = namesIn(value.replace(/^\s*[([](.*)[)\]]\s*$/, '$1')).map((name) =>
+      values.find((known) => known === name),
+    );
+    return names.every((name) => name !== undefined) ? names : undefined;
+  };
+  return { name: `some of ${values.join(', ')}`, read };
+}
+
 /** Whole numbers as a Python tuple or plainly: `(16, 64)`, `16,64`, `16`. At least one. */
 export function ints(least = Number.MIN_SAFE_INTEGER): ValueType<readonly number[]> {
   return listOf(int(least));

@@ -25,7 +25,7 @@ export const resumeKeys = {
 /** The key that says how many training steps there are, of each algorithm that can be given more of them. */
 const stepsKeys: Readonly<Record<string, string>> = {
   ...{ train: 'n_batches', rl: 'n_batches', pretrain: 'n_batches', warmup: 'n_batches' },
-  'dr-grpo': 'total_steps',
+  ...{ 'dr-grpo': 'total_steps', grpo: 'max_steps', sft: 'max_steps' },
 };
 
 const State = z.looseObject({ state: z.looseObject({ algorithm: z.string() }) });
@@ -56,7 +56,10 @@ export function resumedCommand(
   const kept = checkpointRows(path).filter(({ batch }) => batch <= chosen.batch);
   writeWhole(join(path, runFiles.checkpoints), kept.map((row) => `${JSON.stringify(row)}\n`).join(''));
   const epochs = typeof config['ppo_epochs'] === 'number' ? config['ppo_epochs'] : 1;
-  const said = { ...config, [steps]: (chosen.batch + more) * epochs, log_path: path };
+  const longer = { ...config, [steps]: (chosen.batch + more) * epochs };
+  // A command refuses other settings than those that its run was begun with, and for some the length is one.
+  writeWhole(join(path, runFiles.config), `${JSON.stringify(longer, null, 2)}\n`);
+  const said = { ...longer, log_path: path };
   const argv = Object.entries(said).flatMap(([name, value]) => {
     const known = keys[name];
     const isSaid = known !== undefined && writeValue(value) !== writeValue(known.default);

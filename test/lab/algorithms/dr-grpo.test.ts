@@ -52,12 +52,13 @@ describe('Dr. GRPO', () => {
   });
 
   it('ends the same whether it was stopped or not: weights, rows, curriculum and noise', async () => {
-    const whole = await drGrpoIn('whole', ['gns=True', 'ema_alpha=0.4']);
-    await drGrpoIn('stopped', ['gns=True', 'ema_alpha=0.4'], testWorld(3));
-    const stopped = await drGrpoIn('stopped', ['gns=True', 'ema_alpha=0.4']);
-    expect(readFileSync(join(stopped, 'metrics.jsonl'), 'utf8')).toBe(
-      readFileSync(join(whole, 'metrics.jsonl'), 'utf8'),
-    );
+    const measured = ['probes=gns,entropy,fisher', 'entropy_answers=32', 'fisher_answers=16', 'save_every=4'];
+    const asked = [...measured, 'ema_alpha=0.4', 'save_ratios=True', 'save_rollouts_every=2'];
+    const whole = await drGrpoIn('whole', asked);
+    await drGrpoIn('stopped', asked, testWorld(3));
+    const stopped = await drGrpoIn('stopped', asked);
+    for (const file of ['metrics.jsonl', 'logs/ratios.jsonl', 'logs/rollouts.jsonl'])
+      expect(readFileSync(join(stopped, file), 'utf8')).toBe(readFileSync(join(whole, file), 'utf8'));
     for (const file of ['model.safetensors', 'state.json']) {
       expect(readFileSync(join(final(stopped), file)).equals(readFileSync(join(final(whole), file)))).toBe(true);
     }
@@ -65,6 +66,21 @@ describe('Dr. GRPO', () => {
     expect(rows.some((row) => row['curriculum/easy']! > 0 || row['curriculum/hard']! > 0)).toBe(true);
     expect(rows.some((row) => Number.isFinite(row['gns_tr_sigma']))).toBe(true);
     rows.slice(0, -1).forEach((row) => expect(row['ratio_mean']).toBe(1));
+    const measuredRow = rows.find((row) => Number.isFinite(row['fisher/other_prompt']))!;
+    for (const name of ['fisher/same_prompt', 'fisher/other_prompt'])
+      expect(Math.abs(measuredRow[name]!)).toBeLessThanOrEqual(1);
+    expect(measuredRow['entropy/ess']).toBeGreaterThanOrEqual(1);
+    const lines = readFileSync(join(whole, 'logs/ratios.jsonl'), 'utf8').trim().split('\n');
+    expect(JSON.parse(lines[0]!)).toMatchObject({ step: 0, ratios: expect.arrayContaining([1]) as unknown });
+  });
+
+  it('is measured without being changed, and a small step changes entropy as predicted', async () => {
+    const small = ['lr=1e-4', 'total_steps=1', 'buffer_size=2', 'microbatch_size=1', 'weight_decay=0'];
+    const [plain, probed] = [await drGrpoIn('plain', small), await drGrpoIn('probed', [...small, 'probes=[entropy]', 'entropy_answers=512'])]; // prettier-ignore
+    expect(maxDifference(readModel(final(plain)).weights, readModel(final(probed)).weights)).toBe(0);
+    const { 'entropy/change': change, 'entropy/predicted': predicted } = rowsIn(probed)[0]!;
+    expect(Math.abs(change! / predicted! - 1)).toBeLessThan(0.3);
+    await expect(drGrpoIn('odd-probe', ['probes=gsn'])).rejects.toThrow('probes=gsn is not a value of this key');
   });
 
   it('takes the same step however the buffer is cut into microbatches', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { bundledProgram, type Program } from '../program.js';
@@ -45,4 +45,40 @@ it('killed on its way, a routed run ends with the files of one that was left alo
   }
   expect(await memrl.run([...argv, `output_dir=${broken}`])).toMatchObject({ code: 0 });
   expect(resultsIn(broken)).toEqual(resultsIn(straight));
+});
+
+it('killed on its way, Dr. GRPO ends with the files of a run that was left alone, logs of tokens included', async () => {
+  const directory = tempDirectory();
+  const [model, straight, broken] = ['model', 'straight', 'broken'].map((name) => join(directory, name));
+  const sums = ['environment=arithmetic', 'environment_params={max: 3, include_fewshot: false}'];
+  const taught = ['num_examples=64', 'batch_size=16', 'num_epochs=10', 'learning_rate=0.01', 'eval_n_batches=0'];
+  expect(await memrl.run(['sft', ...sums, 'model_name=micro', ...taught, `log_path=${model}`])).toMatchObject({ code: 0 }); // prettier-ignore
+  const argv = [
+    ...['dr-grpo', ...sums, `model_name=${model}`, 'buffer_size=4', 'microbatch_size=2', 'rollout_batch_size=4'],
+    ...[
+      'max_rounds=2',
+      'num_tasks=16',
+      'temperature=1',
+      'lr=0.003',
+      'total_steps=120',
+      'save_every=7',
+      'eval_groups=0',
+    ],
+    ...['num_groups_to_log=0', 'probes=gns,entropy', 'probe_every=5', 'entropy_answers=8', 'save_ratios=True'],
+  ];
+  expect(await memrl.run([...argv, `log_path=${straight}`])).toMatchObject({ code: 0 });
+  const { child, ended } = memrl.start([...argv, `log_path=${broken}`]);
+  await vi.waitFor(() => expect(rowsIn(broken!).length).toBeGreaterThan(25), { timeout: 20_000, interval: 2 });
+  child.kill('SIGKILL');
+  expect(await ended).toMatchObject({ signal: 'SIGKILL' });
+  expect(existsSync(join(broken!, 'checkpoints/final'))).toBe(false);
+  expect(await memrl.run([...argv, `log_path=${broken}`])).toMatchObject({ code: 0 });
+  for (const file of [
+    'metrics.jsonl',
+    'logs/ratios.jsonl',
+    'checkpoints/final/model.safetensors',
+    'checkpoints/final/state.json',
+  ]) {
+    expect(readFileSync(join(broken!, file)).equals(readFileSync(join(straight!, file)))).toBe(true);
+  }
 });

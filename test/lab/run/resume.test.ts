@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeFolder } from '../../remove-folder.js';
+import { storyModel } from '../algorithms/story-model.js';
 import { bundledProgram, type Program } from '../program.js';
 
 const root = mkdtempSync(join(tmpdir(), 'memrl-resume-'));
@@ -15,6 +16,14 @@ const line = (path: string, steps: number) => [
   ...['entropy_coef=0.1', 'learning_rate=0.01'],
   ...['engine=wasm', `n_batches=${steps}`, `log_path=${at(path)}`],
 ]; // prettier-ignore
+
+const sums = ['environment=arithmetic', 'environment_params={max: 3, include_fewshot: false}'];
+/** Six steps, with a checkpoint every two; the learning rate falls. */
+const sftLine = ['sft', ...sums, 'num_examples=48', 'batch_size=8', 'save_every=2', 'eval_n_batches=0'];
+const grpoLine = [
+  ...['grpo', 'num_prompts=40', 'prompt_length=4', 'max_completion_length=6', 'batch_size=4', 'num_generations=2'],
+  ...['max_steps=6', 'lr=0.01', 'logging_steps=1', 'save_steps=2', 'eval_routing_steps=0'],
+];
 
 async function ran(argv: readonly string[]): Promise<void> {
   const { code, stderr } = await memrl.run([...argv]);
@@ -50,6 +59,21 @@ describe('memrl resume', () => {
     expect(rows(run)).toEqual(rows('whole'));
     const steps = bytes(run, 'checkpoints.jsonl').toString().trim().split('\n');
     expect((JSON.parse(steps.at(-1)!) as { batch: number }).batch).toBe(9);
+  });
+
+  it.each([
+    { kind: 'sft', begun: () => [...sftLine, `model_name=micro`] },
+    { kind: 'grpo', begun: () => [...grpoLine, `model=${storyModel(at('stories'))}`] },
+  ])('continues a run of $kind to the same end, and to a later one', async ({ kind, begun }) => {
+    const [whole, run] = [`whole-${kind}`, `resumed-${kind}`];
+    await ran([...begun(), `log_path=${at(whole)}`]);
+    cpSync(at(whole), at(run), { recursive: true });
+    await ran(['resume', at(run), 'from_step=2', 'additional_steps=4']);
+    expect(bytes(run, final).equals(bytes(whole, final))).toBe(true);
+    expect(rows(run)).toEqual(rows(whole));
+    await ran(['resume', at(run), 'additional_steps=2']);
+    const steps = bytes(run, 'metrics.jsonl').toString().trim().split('\n');
+    expect((JSON.parse(steps.at(-1)!) as { step: number }).step).toBe(8);
   });
 
   it('says which checkpoints there are, and changes nothing, when the step has none', async () => {

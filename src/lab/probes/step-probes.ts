@@ -1,0 +1,168 @@
+/**
+ * Probes of an optimizer step while a run trains: the noise scale of its gradient, what it does to the entropy of the policy, and the Fisher
+ * kernel of what it learns from. They change nothing of the weights, and what they draw is drawn from streams of their own.
+ */
+import { decayingWeights } from '../engine/double-precision.js';
+import type { AdamOptions, Engine, Floats, OptimizerState } from '../engine/engine.js';
+import type { Environment } from '../environments/environment.js';
+import { rng } from '../rng.js';
+import { taskOf } from '../rollouts/batches.js';
+import { rollOut, type Rollout } from '../rollouts/rollouts.js';
+import type { Row } from '../run/metrics-file.js';
+import type { EngineService } from '../service/engine-service.js';
+import { entropyDerivatives } from './entropy-derivative.js';
+import { entropyEstimates, total, type ScoredSequence } from './entropy-estimates.js';
+import { cosineSummary, fisherKernel } from './fisher-kernel.js';
+import { NoiseAverage, noiseScale } from './gradient-noise.js';
+import { entropyChange } from './importance-sampling.js';
+import { NoiseProbe } from './noise-probe.js';
+import { batchOf, gradientOf, partOf, scoresOf, type Batch } from './scored-batch.js';
+import { adamUpdate } from './update-vector.js';
+import { dot } from './vectors.js';
+
+export const probeNames = ['gns', 'entropy', 'fisher'] as const;
+export type ProbeName = (typeof probeNames)[number];
+
+type Options = {
+  readonly probes: readonly ProbeName[];
+  /** Share of earlier measurements in the means of both terms of the noise. */
+  readonly noiseEma: number;
+  /** Prompts of a microbatch. */
+  readonly microbatch: number;
+  /** Answers that entropy is measured on, each to a task of its own. */
+  readonly entropyAnswers: number;
+  /** Answers of the kernel. */
+  readonly fisherAnswers: number;
+  readonly sampling: { readonly maxTokens: number; readonly temperature: number };
+  readonly seed: number;
+};
+
+type Player = { readonly service: EngineService; readonly environment: Environment };
+
+/** What the entropy of the policy was before a step, on answers that are drawn for that alone, and what the step is made from. */
+type Before = {
+  readonly E: Batch;
+  readonly scores: readonly ScoredSequence[];
+  /** ∇H. */
+  readonly slope: Floats;
+  readonly weights: Floats;
+  readonly state: OptimizerState;
+};
+
+/** For each step: `before` it, `see` after each microbatch, `after` it. */
+export class StepProbes {
+  readonly #player: Player;
+  readonly #options: Options;
+  readonly #average: NoiseAverage;
+  readonly #noise: NoiseProbe;
+  #before: Before | null = null;
+  #gradient: Floats | null = null;
+
+  constructor(player: Player, options: Options) {
+    this.#player = player;
+    this.#options = options;
+    this.#average = new NoiseAverage(options.noiseEma);
+    this.#noise = new NoiseProbe(player.service.engine);
+  }
+
+  /** Of the noise scale, whose terms are averaged over measurements: what a checkpoint keeps. */
+  get state(): NoiseAverage['state'] {
+    return this.#average.state;
+  }
+
+  restore(state: NoiseAverage['state']): void {
+    this.#average.restore(state);
+  }
+
+  /** @param groups What the step learns from. */
+  async before(step: number, groups: readonly (readonly Rollout[])[]): Promise<Row> {
+    const { engine } = this.#player.service;
+    if (this.#has('entropy')) this.#before = await this.#measured(engine, step);
+    return this.#has('fisher') ? this.#kernel(engine, groups) : {};
+  }
+
+  async see(): Promise<void> {
+    if (this.#has('gns')) await this.#noise.see();
+    if (this.#before !== null) this.#gradient = await this.#player.service.engine.gradient();
+  }
+
+  /** @param adam With which the step was taken. */
+  async after({ learningRate, ...adam }: AdamOptions): Promise<Row> {
+    const [before, gradient] = [this.#before, this.#gradient];
+    [this.#before, this.#gradient] = [null, null];
+    const noise = this.#noiseRow();
+    if (before === null || gradient === null) return noise;
+    const { engine } = this.#player.service;
+    const { E, scores, slope, weights, state } = before;
+    const { direction } = adamUpdate({ gradient, weights, state }, adam, decayingWeights(engine));
+    const moved = await scoresOf(engine, E, this.#options.sampling.temperature);
+    const sums = (rows: readonly ScoredSequence[], name: keyof ScoredSequence) => rows.map((row) => total(row[name]));
+    const { change, ess } = entropyChange({
+      logprobs: sums(scores, 'logprobs'),
+      movedLogprobs: sums(moved, 'logprobs'),
+      entropies: sums(scores, 'entropies'),
+      movedEntropies: sums(moved, 'entropies'),
+      lengths: scores.map(({ logprobs }) => logprobs.length),
+    });
+    const { simple, raoBlackwell } = entropyEstimates(scores);
+    return {
+      ...noise,
+      'entropy/simple': simple.value,
+      'entropy/rao_blackwell': raoBlackwell.value,
+      'entropy/rao_blackwell_error': raoBlackwell.standardError,
+      'entropy/predicted': learningRate * dot(slope, direction),
+      'entropy/change': change,
+      'entropy/ess': ess,
+    };
+  }
+
+  #has(name: ProbeName): boolean {
+    return this.#options.probes.includes(name);
+  }
+
+  /** In prompts. Terms that are not above zero are shown as they are, and the scale is then left out. */
+  #noiseRow(): Row {
+    const terms = this.#has('gns') ? this.#noise.take(this.#options.microbatch) : null;
+    if (terms === null) return {};
+    const scale = noiseScale(this.#average.add(terms));
+    return {
+      gns_G2: terms.signal,
+      gns_tr_sigma: terms.noise,
+      ...(Number.isFinite(scale) && { gns_B_simple: scale }),
+    };
+  }
+
+  async #measured(engine: Engine, step: number): Promise<Before> {
+    const { entropyAnswers: count, sampling, seed } = this.#options;
+    const { environment } = this.#player;
+    const random = rng(seed, `probe/${step}/tasks`);
+    const tasks = Array.from({ length: count }, (_, at) => {
+      const index = environment.size === Infinity ? at : random.below(environment.size);
+      return taskOf(environment, index, { seed, name: `probe/${step}/task` });
+    });
+    const options = { copies: 1, sampling, streams: 'own' } as const;
+    const E = batchOf(await rollOut(this.#player, tasks, options, rng(seed, `probe/${step}/sampling`)));
+    const scores = await scoresOf(engine, E, sampling.temperature);
+    const slope = await gradientOf(engine, E, entropyDerivatives(scores), sampling.temperature);
+    return { E, scores, slope, weights: await engine.weights(), state: await engine.optimizerState() };
+  }
+
+  /** Mean cosines of ∇S in the metric of Adam's moments so far; before the first step in the plain one. */
+  async #kernel(engine: Engine, groups: readonly (readonly Rollout[])[]): Promise<Row> {
+    const { fisherAnswers, sampling } = this.#options;
+    const places = groups.flatMap((group, p) => group.map((_, g) => [p, g] as const)).slice(0, fisherAnswers);
+    const batch = batchOf(groups);
+    const gradients: Floats[] = [];
+    for (const [p, g] of places) {
+      const part = partOf(batch, p, g);
+      const byLogprob = [new Float64Array(part.said[0]!.length).fill(1)];
+      gradients.push(await gradientOf(engine, part, { byLogprob, byEntropy: 0 }, sampling.temperature));
+    }
+    const { step, v } = await engine.optimizerState();
+    const correction = 1 - 0.999 ** step;
+    const metric = step === 0 ? undefined : Float64Array.from(v, (each) => 1 / (Math.sqrt(each / correction) + 1e-8));
+    const prompts = places.map(([p]) => p);
+    const { samePrompt, otherPrompt, all } = cosineSummary(fisherKernel(gradients, metric), prompts);
+    return { 'fisher/same_prompt': samePrompt, 'fisher/other_prompt': otherPrompt, 'fisher/all': all };
+  }
+}
