@@ -1,7 +1,7 @@
 import { gpuName } from '../../../base/ids.js';
 import { cleanText } from '../../../text/display-text.js';
 import { shortDuration } from '../../../text/duration.js';
-import { memoryReading } from '../../../text/numbers.js';
+import { counted, memoryReading } from '../../../text/numbers.js';
 import type { GpuSummary, RunSummary } from '../../state/port.js';
 import { gpuMemory, memoryHere } from './gpu-memory.js';
 import { gpuTable, runsOn } from './gpu-table.js';
@@ -89,8 +89,17 @@ function gpuDetail(gpu: GpuSummary, model: GpuModel, width: number): Line[] {
   ];
 }
 
-/** The runs on CPU slots. */
+/** The runs on CPU slots; or those on the nodes of a cluster, node by node, where another program finds a place for them. */
 function cpuDetail(model: GpuModel, width: number): Line[] {
+  const placed = [...model.fleetRuns.values()].filter(({ slot }) => slot !== null && !/^(cpu|gpu) /.test(slot));
+  const nodes = [...new Set(placed.map(({ slot }) => slot!))].sort();
+  if (nodes.length > 0) {
+    return nodes.flatMap((node, index) => {
+      const here = placed.filter(({ slot }) => slot === node);
+      const title = sectionRule(`Node ${cleanText(node)}`, [span(counted(here.length, 'run'), 'dim')], width);
+      return [...(index === 0 ? [] : [[]]), title, ...runLines(here, model.now, width, () => null)];
+    });
+  }
   const runs = [...model.fleetRuns.values()].filter(({ slot }) => slot?.startsWith('cpu') === true);
   const { cpu, gpus } = model.status;
   const without = gpus.length === 0 ? [line(' ', noGpus)] : [];

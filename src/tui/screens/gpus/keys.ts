@@ -48,7 +48,7 @@ function goToRun(ui: UiState, at: KeyContext): Pressed {
   const gpu = ui.screen.kind === 'gpus' ? at.status.gpus[ui.screen.index] : undefined;
   const where = gpu === undefined ? 'the CPU' : `GPU ${gpuName(gpu.index)}`;
   const isThere = (run: RunSummary): boolean =>
-    gpu === undefined ? run.slot?.startsWith('cpu') === true : gpu.runs.includes(run.id);
+    gpu === undefined ? run.slot !== null && !run.slot.startsWith('gpu ') : gpu.runs.includes(run.id);
   const first = at.runs.find(isThere);
   if (first === undefined) return refuse(ui, `No run of this list is on ${where}.`);
   const index = at.rows.findIndex((node) => node.kind === 'run' && node.run.id === first.id);

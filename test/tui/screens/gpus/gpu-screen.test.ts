@@ -67,6 +67,19 @@ describe('the screen of GPUs', () => {
     expect(text).toMatch(/● C_dense_multi_N16_s2 .* cpu \d/);
   });
 
+  it('lists the nodes of a cluster with their runs, where Slurm places them', () => {
+    const sweep = memorySweep();
+    const here = [...sweep.fleet.runs.values()].filter(({ state }) => state === 'running' || state === 'stopping');
+    here.forEach(({ id }, index) => sweep.fleet.change(id, { slot: `n${index + 1}` }));
+    const store = shown(sweep, [100, 30]);
+    const text = screenText(store).join('\n');
+    expect(text).toMatch(/── Node n1 .* 1 run/);
+    expect(text).toMatch(/── Node n2 .* 1 run/);
+    expect(text).not.toContain('No GPU is used here');
+    store.press('enter');
+    expect(screenText(store).join('\n')).toMatch(/│ [●◑] C_dense_multi_N16_s[12]/);
+  });
+
   it('moves through the GPUs to the CPU, and no further', () => {
     const { sweep } = machine();
     const store = shown(sweep, [120, 40]);
