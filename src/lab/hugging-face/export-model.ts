@@ -115,12 +115,7 @@ function emptyDirectory(target: string, key: 'output_dir' | 'adapter_dir'): void
 }
 
 /** What goes with the weights: all that tells how text becomes tokens, and what a model says by default. */
-const foreignFiles = [
-  ...Object.values(tokenizerFiles),
-  'special_tokens_map.json',
-  'chat_template.jinja',
-  configFiles.generation,
-];
+const foreignFiles = [...Object.values(tokenizerFiles), 'special_tokens_map.json', configFiles.generation];
 
 function ownFacts(directory: string): Facts {
   const { shape, optimizer, adapters } = readModel(directory);

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { errorText, UserError } from '../../base/user-error.js';
-import type { Tokenizer } from '../text/tokenizer.js';
+import type { ChatTemplate, Tokenizer } from '../text/tokenizer.js';
 import { readText } from './regular-file.js';
 import { adapted, prependScheme, unsupported, type TokenizerFile } from './tokenizer-json.js';
 import {
@@ -16,7 +16,12 @@ import {
 } from './tokenizers-library.js';
 
 /** `tokenizer`: how text becomes tokens. `config`: which of them ends a text, and other habits. */
-export const tokenizerFiles = { tokenizer: 'tokenizer.json', config: 'tokenizer_config.json' } as const;
+export const tokenizerFiles = {
+  tokenizer: 'tokenizer.json',
+  config: 'tokenizer_config.json',
+  /** Where newer versions of transformers write the template, which others have in the config. */
+  template: 'chat_template.jinja',
+} as const;
 
 /** Llama 3 has 17 MB. */
 const longestFile = 256 * 2 ** 20;
@@ -59,8 +64,15 @@ export function openTokenizer(files: ReadonlyMap<string, string>, directory: str
   const configText = files.get(tokenizerFiles.config);
   const config = configText === undefined ? null : Config.safeParse(parse(configText, configPath));
   if (config?.success === false) throw unsupported(configPath, 'its `eos_token` or `bos_token` is no token');
-  const { eos_token: ending = null, chat_template: chatTemplate } = config?.data ?? {};
-  return { ...wrapped(file, path, ending), ...(chatTemplate !== undefined && { chatTemplate }) };
+  const known = config?.data ?? {};
+  const chatTemplate = chatTemplateOf(files, known);
+  return { ...wrapped(file, path, known.eos_token ?? null), ...(chatTemplate !== null && { chatTemplate }) };
+}
+
+function chatTemplateOf(files: ReadonlyMap<string, string>, config: z.infer<typeof Config>): ChatTemplate | null {
+  const { eos_token: ending, bos_token: beginning, chat_template: template } = config;
+  const text = files.get(tokenizerFiles.template) ?? template;
+  return text === undefined ? null : { text, beginning: beginning ?? null, ending: ending ?? null };
 }
 
 /** The tokens with which texts of this tokenizer begin and end, for a model's config. */

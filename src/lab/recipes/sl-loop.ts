@@ -15,7 +15,8 @@ import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { Datum, TrainingService } from '../service/service.js';
-import { openRenderer, type Message, type Renderer } from '../text/renderers.js';
+import type { Message, Renderer } from '../text/conversation.js';
+import { openRenderer } from '../text/renderers.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import { openTrained, type Trained } from '../tinker/client/open-trained.js';
 import { cookbookAdam, lrMultiplier, schedules } from '../update/optimizer.js';
@@ -125,7 +126,7 @@ function datumOf(
   tokenizer: Tokenizer,
   { onlyLast, length }: { readonly onlyLast: boolean; readonly length: number },
 ): Datum | null {
-  const pieces = renderer.pieces(messages);
+  const pieces = renderer.pieces(messages, onlyLast);
   const last = pieces.findLastIndex(({ isAnswer }) => isAnswer);
   const tokens: number[] = [];
   const weights: number[] = [];

@@ -1,21 +1,8 @@
 /** How a conversation is written for a model, and what the model's answer says: the formats of tinker-cookbook's renderers. */
 import { UserError } from '../../base/user-error.js';
+import { templateRenderer } from './chat-template.js';
+import type { Message, Piece, Renderer } from './conversation.js';
 import type { Tokenizer } from './tokenizer.js';
-
-export type Message = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
-
-/** A part of a conversation as text. `isAnswer`: whether the assistant says it, with what ends it. */
-type Piece = { readonly text: string; readonly isAnswer: boolean };
-
-export type Renderer = {
-  readonly name: string;
-  /** The conversation up to the point where the assistant speaks. */
-  readonly prompt: (messages: readonly Message[]) => string;
-  /** A whole conversation. */
-  readonly pieces: (messages: readonly Message[]) => Piece[];
-  /** What ends an answer. */
-  readonly stop: readonly string[];
-};
 
 /** What is written before and after the text of a message. */
 type Format = {
@@ -57,21 +44,15 @@ const formats = {
 type FormatName = keyof typeof formats;
 /** Names of the cookbook for the same formats. */
 const aliases: Readonly<Record<string, FormatName>> = { qwen3: 'chatml', qwen3_disable_thinking: 'chatml' };
-/** What a chat template has in it that writes this format. */
-const marks: readonly (readonly [mark: string, format: FormatName])[] = [
-  ['<|start_header_id|>', 'llama3'],
-  ['<|im_start|>', 'chatml'],
-];
 
 /**
- * The renderer of that name, or the one that the tokenizer's chat template writes; role_colon where it has no template.
+ * The renderer of that name; without one, the tokenizer's chat template, or role_colon where it has none.
  *
- * A template is recognized, and not run: what it adds of its own, such as a system message or the date, is left out.
- *
- * @throws UserError for an unknown name, and for a template of another format.
+ * @throws UserError for an unknown name, and for a template that cannot be used.
  */
 export function openRenderer(name: string | null, tokenizer: Tokenizer): Renderer {
-  const chosen = name === null ? formatOf(tokenizer) : (aliases[name] ?? name);
+  if (name === null && tokenizer.chatTemplate !== undefined) return templateRenderer(tokenizer.chatTemplate);
+  const chosen = name === null ? 'role_colon' : (aliases[name] ?? name);
   if (!Object.hasOwn(formats, chosen)) {
     const names = [...Object.keys(formats), ...Object.keys(aliases)].join(', ');
     throw new UserError(`There is no renderer \`${chosen}\`.`, `Use one of ${names}.`);
@@ -79,16 +60,6 @@ export function openRenderer(name: string | null, tokenizer: Tokenizer): Rendere
   const beginning = beginningOf(tokenizer);
   const format: Format = formats[chosen as FormatName];
   return { name: chosen, stop: format.stop, ...written(format, beginning) };
-}
-
-function formatOf({ chatTemplate }: Tokenizer): FormatName {
-  if (chatTemplate === undefined) return 'role_colon';
-  const found = marks.find(([mark]) => chatTemplate.includes(mark));
-  if (found !== undefined) return found[1];
-  throw new UserError(
-    'The chat template of the tokenizer writes a format that is not known here.',
-    'Name a renderer that the model reads: renderer_name=role_colon, llama3 or chatml.',
-  );
 }
 
 /** The text of the token that the vocabulary puts before every text. */

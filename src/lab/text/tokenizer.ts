@@ -1,5 +1,12 @@
 import { UserError } from '../../base/user-error.js';
 
+/** A program in Jinja that writes a conversation. `beginning`, `ending`: what the tokenizer calls `bos_token` and `eos_token`. */
+export type ChatTemplate = {
+  readonly text: string;
+  readonly beginning: string | null;
+  readonly ending: string | null;
+};
+
 /** Text to token ids and back. */
 export type Tokenizer = {
   /** For people: `memory`, or the kind of model in a `tokenizer.json`, such as `WordPiece`. */
@@ -8,8 +15,8 @@ export type Tokenizer = {
   readonly size: number;
   /** Id of the token that ends a text or an answer; null when the vocabulary has none. */
   readonly end: number | null;
-  /** How its model wants conversations to be written, in the language Jinja. */
-  readonly chatTemplate?: string;
+  /** How its model wants conversations to be written. */
+  readonly chatTemplate?: ChatTemplate;
   /** Ids of this text and nothing else. @throws UserError when the vocabulary cannot write it. */
   encode(text: string): number[];
   /** The same with the tokens before and after it that a model of this vocabulary is trained to see around a text. */

@@ -1,7 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { characterFiles, characterTokenizer } from '../../../src/lab/hugging-face/character-tokenizer.js';
-import { openTokenizer } from '../../../src/lab/hugging-face/tokenizer.js';
-import { openRenderer, type Message } from '../../../src/lab/text/renderers.js';
+import { loadTokenizer, openTokenizer, readTokenizerFiles } from '../../../src/lab/hugging-face/tokenizer.js';
+import type { Message } from '../../../src/lab/text/conversation.js';
+import { openRenderer } from '../../../src/lab/text/renderers.js';
+import { tempDirectory } from '../temp-directory.js';
 
 const messages: Message[] = [
   { role: 'system', content: 'Be brief.' },
@@ -61,17 +65,27 @@ describe('a conversation', () => {
     expect(last).toBe(renderer.prompt(messages));
   });
 
-  it('is written as the chat template of the tokenizer has it, where that is a known one', () => {
-    const named = (template: unknown) => openRenderer(null, withTemplate(template)).name;
-    expect(named("{{ '<|im_start|>' + message['role'] }}")).toBe('chatml');
-    expect(
-      named([
-        { name: 'tool_use', template: '?' },
-        { name: 'default', template: '<|start_header_id|>' },
-      ]),
-    ).toBe('llama3');
+  it('is written by the chat template of the tokenizer where no other renderer is named', () => {
+    const prompt = (template: unknown) => openRenderer(null, withTemplate(template)).prompt(messages.slice(0, 2));
+    const template = "{% for message in messages %}{{ message['role'] + '=' + message.content + ';' }}{% endfor %}";
+    expect(prompt(template)).toBe('system=Be brief.;user=Hi;');
+    const several = [
+      { name: 'tool_use', template: '?' },
+      { name: 'default', template },
+    ];
+    expect(prompt(several)).toBe('system=Be brief.;user=Hi;');
+    expect(openRenderer('chatml', withTemplate(template)).name).toBe('chatml');
     expect(openRenderer(null, characterTokenizer).name).toBe('role_colon');
-    expect(() => named('[INST] {{ content }} [/INST]')).toThrow('format that is not known');
     expect(() => openRenderer('gemma', characterTokenizer)).toThrow('no renderer `gemma`');
+  });
+
+  it('is written by the file of the template where there is one, which goes with the model', () => {
+    const directory = tempDirectory();
+    const template = "{% for message in messages %}{{ 'file:' + message.content }}{% endfor %}";
+    for (const [name, text] of [...characterFiles, ['chat_template.jinja', template]] as const) {
+      writeFileSync(join(directory, name), text);
+    }
+    expect(openRenderer(null, loadTokenizer(directory)!).prompt(messages.slice(1, 2))).toBe('file:Hi');
+    expect(readTokenizerFiles(directory)!.get('chat_template.jinja')).toBe(template);
   });
 });

@@ -1,0 +1,90 @@
+/** Chat templates of tokenizers: programs in the language Jinja that write a conversation as its model was trained to read it. */
+import { Template } from '@huggingface/jinja';
+import { UserError } from '../../base/user-error.js';
+import type { Message, Piece, Renderer } from './conversation.js';
+import type { ChatTemplate } from './tokenizer.js';
+
+type Render = (messages: readonly Message[], asksForAnswer: boolean) => string;
+
+/** A text that stands for any answer. */
+const anyAnswer = 'ANSWER';
+/** Takes the library's date away from a template; what it writes is not changed by it. */
+const withoutDate = '{% set strftime_now = no_date %}\n';
+
+/**
+ * Writes conversations as `apply_chat_template` of transformers does, without tools. There is no date: a template that wants one takes
+ * the one that it has for this case, so that a run has the same prompts on every day.
+ *
+ * @throws UserError when the template is none, and when it refuses a question and an answer.
+ */
+export function templateRenderer(chat: ChatTemplate): Renderer {
+  const render = renderOf(chat);
+  const example = render(
+    [
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: anyAnswer },
+    ],
+    false,
+  );
+  const after = example.slice(example.lastIndexOf(anyAnswer) + anyAnswer.length).trim();
+  const stop = after === '' ? chat.ending : after;
+  return {
+    name: 'chat_template',
+    prompt: (messages) => render(messages, true),
+    pieces: (messages, onlyLast = false) => piecesOf(messages, render, onlyLast),
+    stop: stop === null ? [] : [stop],
+  };
+}
+
+function renderOf({ text, beginning, ending }: ChatTemplate): Render {
+  const tokens = {
+    ...(beginning !== null && { bos_token: beginning }),
+    ...(ending !== null && { eos_token: ending }),
+  };
+  const template = refusing(() => new Template(`${withoutDate}${text}`));
+  return (messages, asksForAnswer) => {
+    const values = { ...tokens, messages, add_generation_prompt: asksForAnswer, tools: null, documents: null };
+    const said = refusing(() => template.render(values));
+    // What the assistant thought before an earlier answer, many leave out.
+    const missing = messages.find(({ role, content }) => role !== 'assistant' && !said.includes(content.trim()));
+    if (missing === undefined) return said;
+    throw refused(`it leaves out what the ${missing.role} says`);
+  };
+}
+
+function refusing<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw refused((error as Error).message);
+  }
+}
+
+function refused(why: string): UserError {
+  return new UserError(
+    `The chat template of the tokenizer cannot be used: ${why}.`,
+    'Name a renderer that the model reads: renderer_name=role_colon, llama3 or chatml.',
+  );
+}
+
+/** @param onlyLast Whether earlier answers are no answers here, but part of what comes before the last one. */
+function piecesOf(messages: readonly Message[], render: Render, onlyLast: boolean): Piece[] {
+  const whole = render(messages, false);
+  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  const pieces: Piece[] = [];
+  let done = 0;
+  messages.forEach(({ role }, index) => {
+    if (role !== 'assistant' || (onlyLast && index < last)) return;
+    const asked = render(messages.slice(0, index), true);
+    const said = render(messages.slice(0, index + 1), false);
+    if (!said.startsWith(asked) || !whole.startsWith(said)) {
+      const why = 'it writes an answer otherwise when more follows, or not after the prompt that asks for it';
+      throw refused(why);
+    }
+    const answer = said.slice(asked.length);
+    pieces.push({ text: whole.slice(done, asked.length), isAnswer: false });
+    pieces.push({ text: index === messages.length - 1 ? answer.trimEnd() : answer, isAnswer: true });
+    done = said.length;
+  });
+  return done === whole.length ? pieces : [...pieces, { text: whole.slice(done), isAnswer: false }];
+}
