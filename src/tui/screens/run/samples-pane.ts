@@ -55,7 +55,7 @@ function allLines(samples: Samples, { choice, search }: Omit<ShownSamples, 'samp
     ...(pattern === null ? [] : [`matching ${cleanText(search)}`]),
     ...(samples.isCut ? ['the latest; earlier ones are not read'] : []),
   ];
-  const head: Line = [span(words.join(' · '), 'dim')];
+  const head = fitLine([span(words.join(' · '), 'dim')], width);
   if (!choice.isBeside || at === 0)
     return [head, [], ...shown.slice(0, MOST_SHOWN).flatMap((each) => block(each, width))];
   return [head, [], ...besideLines({ shown, before: of(at - 1), step: steps[at - 1] ?? null }, width)];
