@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseJsonLine } from '../contract/json-line.js';
 import { openRegular, readRegularBytes } from '../files/regular-file.js';
 import { naturalOrder } from '../text/natural-order.js';
+import { counted } from '../text/numbers.js';
 import { foundLog } from './found-log.js';
 
 /**
@@ -179,13 +180,16 @@ function rowSample(row: Row | null, fileStep: number | null): Sample | null {
     const length = numberOf(first(names.length)) ?? completion.length;
     return { step, prompt: prompt ?? '', completion, reward, length };
   }
+  return summarySample(row, { step, reward });
+}
+
+/** A summary of the tinker-cookbook, which has lengths in tokens and no texts. */
+function summarySample(row: Row, known: Pick<Sample, 'step' | 'reward'>): Sample | null {
   const { group_idx: group, traj_idx: rollout, steps } = row;
-  // The summaries of the tinker-cookbook have lengths in tokens, and no texts.
   if (typeof group !== 'number' || !Array.isArray(steps)) return null;
-  const taken = steps.map((turn) => numberOf((turn as Row | null)?.['ac_len']) ?? 0);
-  const length = taken.reduce((sum, count) => sum + count, 0);
-  const words = `rollout ${String(rollout)}: ${taken.length} turn${taken.length === 1 ? '' : 's'}, ${length} tokens`;
-  return { step, prompt: `group ${group}`, completion: words, reward, length };
+  const length = sumOf(steps.map((turn) => numberOf((turn as Row | null)?.['ac_len']) ?? 0));
+  const completion = `rollout ${String(rollout)}: ${counted(steps.length, 'turn')}, ${length} tokens`;
+  return { ...known, prompt: `group ${group}`, completion, length };
 }
 
 /** A number; of a list of rewards, their sum. */

@@ -135,7 +135,7 @@ export const parametersViews = ['importance', 'parallel', 'scatter', 'best'] as 
 export type ParametersView = (typeof parametersViews)[number];
 
 /** The panes of an open run or group that movement keys can act on. */
-export const openPanes = ['log', 'charts', 'samples', 'config', 'attempts'] as const;
+export const openPanes = ['log', 'charts', 'config', 'attempts', 'samples'] as const;
 export type OpenPane = (typeof openPanes)[number];
 
 /** What covers the screen or asks in the footer. */

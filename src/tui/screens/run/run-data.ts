@@ -1,7 +1,7 @@
 import { wantedFor } from '../../model/detail.js';
 import type { TreeNode } from '../../model/tree/branch-index.js';
 import type { RunSummary } from '../../state/port.js';
-import type { UiState } from '../../state/ui-state.js';
+import type { OpenPane, UiState } from '../../state/ui-state.js';
 import { LogViewer } from '../../widgets/log/log-viewer.js';
 import { logLines } from '../jobs/jobs-data.js';
 import type { ScreenData, ScreenTools } from '../screen.js';
@@ -56,9 +56,9 @@ function want(run: RunSummary | null, { log, screen }: Pick<UiState, 'log' | 'sc
   const hasFailed = run !== null && (run.state === 'failed' || run.state === 'lost');
   viewer.want(run === null ? null : { directory: run.directory, place: log.place, seek: log.seek, hasFailed });
   details.want(run?.directory ?? null);
-  const isMeasured = screen.kind === 'run' && screen.pane === 'config';
-  disk.want(isMeasured && run !== null ? run.directory : null);
-  samples.want(screen.kind === 'run' && screen.pane === 'samples' ? (run?.directory ?? null) : null);
+  const shownIn = (pane: OpenPane) => (screen.kind === 'run' && screen.pane === pane ? (run?.directory ?? null) : null);
+  disk.want(shownIn('config'));
+  samples.want(shownIn('samples'));
 }
 
 type Readers = { viewer: LogViewer; details: RunDetailsReader; disk: DiskUsageReader; samples: SamplesReader };
