@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RunValue } from '../../src/analysis/run-value.js';
+import { runFiles } from '../../src/contract/files.js';
 import { writeRunRecord } from '../../src/files/run-record-file.js';
 import type * as RunMetricsModule from '../../src/metrics/run-metrics.js';
 import { readPageData } from '../../src/report/page/page-data.js';
+import { samplesMarkup } from '../../src/report/page/page-samples.js';
 import type { Objective } from '../../src/spec/planned-run.js';
 import { removeFolder } from '../remove-folder.js';
 
@@ -80,5 +82,30 @@ describe('the page of a report', () => {
     expect(figures.find(({ metric }) => metric === 'first')!.curves).toHaveLength(2);
     expect(runs.filter(({ group }) => group === 'odd').map(({ value }) => value)).toEqual([39 * 39, 2 * 39 * 39]);
     expect(opened.sort()).toEqual([...names, 'odd0', 'odd1', 'odd1'].sort());
+  });
+
+  it('shows what a run used of the machine after its metrics, and never ranks by it', async () => {
+    const directory = join(sweep, write('used0', 'used', { seed: 0 }, []));
+    const sample = (second: number) =>
+      `{"time":"2026-01-01T00:00:0${second}.000Z","system/cpu_percent":${10 * second},"system/memory_mib":200}\n`;
+    writeFileSync(join(directory, runFiles.usage), [1, 2, 3].map(sample).join(''));
+    const { groups, runs } = await readPageData(sweep, { objective: null });
+    const figures = groups.find(({ name }) => name === 'used')!.figures;
+    expect(figures.map(({ metric }) => metric)).toEqual(['system/cpu_percent', 'system/memory_mib']);
+    expect([...figures[0]!.curves[0]!.y]).toEqual([10, 20, 30]);
+    expect(runs.find(({ name }) => name === 'used0')).toMatchObject({ metric: null, value: null });
+  });
+
+  it('shows the best and the worst samples of the last step, as texts', async () => {
+    const directory = join(sweep, write('said0', 'said', { seed: 0 }, []));
+    const row = (step: number, reward: number) =>
+      `${JSON.stringify({ step, prompt: 'Say <b>', completion: `answer ${reward}`, reward })}\n`;
+    writeFileSync(join(directory, 'rollouts.jsonl'), [row(1, 99), ...steps.map((reward) => row(2, reward))].join(''));
+    const { samples } = await readPageData(sweep, { objective: null });
+    expect(samples.map(({ run, step }) => [run, step])).toEqual([['said0', 2]]);
+    expect(samples[0]!.shown.map(({ reward }) => reward)).toEqual([39, 38, 37, 36, 3, 2, 1, 0]);
+    const { text } = samplesMarkup(samples)!;
+    expect(text).toContain('answer 39');
+    expect(text).toContain('Say &#60;b&#62;');
   });
 });

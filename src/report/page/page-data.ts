@@ -23,6 +23,7 @@ import { settingText } from '../metric-columns.js';
 import { readRuns, statesOf } from '../read-runs.js';
 import { keptFor } from '../run-values.js';
 import type { Report, Section } from '../report.js';
+import { readPageSamples, type RunSamples } from './page-samples.js';
 import { type Overview, type OverviewRun, readOverview } from './overview-data.js';
 import { curvesOf, hasAll, type RunCurves } from './run-curves.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../sweep-outline.js';
@@ -94,6 +95,7 @@ export type PageData = {
   readonly importance: Importance | null;
   readonly rankedGroup: string | null;
   readonly overview: Overview;
+  readonly samples: readonly RunSamples[];
   readonly origin: Origin;
 };
 
@@ -137,6 +139,7 @@ export async function readPageData(
     overview: readOverview(read.flatMap((each) => each.overviewRuns)),
     importance:
       ranked === null ? null : importanceOf(runs, ranked.group.name, ranked.ranking!, computedFromSeeds(directory)),
+    samples: await readPageSamples(known),
     origin: originOf(records.filter((record) => record !== null)),
   };
 }

@@ -18,6 +18,7 @@ th { color: var(--soft); font-weight: 500; border-bottom: 1px solid var(--line);
 td { border-bottom: 1px solid color-mix(in srgb, var(--line) 50%, transparent); }
 .right { text-align: right; }
 summary { cursor: pointer; color: var(--soft); font-size: 14px; }
+.sample { white-space: pre-wrap; min-width: 220px; max-width: 480px; overflow-wrap: anywhere; }
 .wrap { white-space: normal; min-width: 220px; overflow-wrap: anywhere; }
 figure { margin: 12px 0 20px; }
 figure svg { display: block; width: 100%; height: auto; overflow: visible; }

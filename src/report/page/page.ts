@@ -15,6 +15,7 @@ import { modeFigure, modePanels } from './mode-figure.js';
 import type { Overview } from './overview-data.js';
 import type { Origin, PageData, PageGroup } from './page-data.js';
 import { bestMarkup, cardOf, failuresMarkup, runsMarkup, troubleMarkup } from './page-runs.js';
+import { samplesMarkup } from './page-samples.js';
 import { pageScript } from './page-script.js';
 import { pageStyle } from './page-style.js';
 import { stepScript } from './step-script.js';
@@ -65,7 +66,7 @@ function mainMarkup(data: PageData, { command, spread, now }: Making): Markup {
     ${report.sections.map((section, index) => (isEmpty(section, data) ? null : groupMarkup(section, groups[index]!, spread)))}
     ${overviewMarkup(data.overview)} ${notesMarkup(reportNotes(report, spread))}
     ${parametersMarkup(parameterFigures(data))} ${ranking === null ? null : bestMarkup(runs, rankedGroup!, ranking)}
-    ${failuresMarkup(runs)} ${runsMarkup(data)}
+    ${failuresMarkup(runs)} ${samplesMarkup(data.samples)} ${runsMarkup(data)}
     <p class="soft">Made ${timeText(now)} by <code>${command}</code></p>`;
 }
 

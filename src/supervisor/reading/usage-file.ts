@@ -1,9 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { closeSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
 import { systemMetrics } from '../../contract/metric-names.js';
-import { readRegular } from '../../files/regular-file.js';
+import { openForAppending, readRegular } from '../../files/regular-file.js';
 import { writeWhole } from '../../files/whole-file.js';
 
 /** Values of system metrics by name; without those that are not known. */
@@ -156,14 +156,15 @@ function medianGap(rows: readonly Row[]): number {
 
 /** Appends a text to a regular file, which is made if it does not exist; false: not all of it was written. */
 function append(path: string, text: string): boolean {
-  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
-  let descriptor: number | null = null;
   try {
-    descriptor = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666);
-    return fstatSync(descriptor).isFile() && writeSync(descriptor, text) === Buffer.byteLength(text);
+    const opened = openForAppending(path);
+    if (opened.kind !== 'file') return false;
+    try {
+      return writeSync(opened.descriptor, text) === Buffer.byteLength(text);
+    } finally {
+      closeSync(opened.descriptor);
+    }
   } catch {
     return false;
-  } finally {
-    if (descriptor !== null) closeSync(descriptor);
   }
 }

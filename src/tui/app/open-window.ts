@@ -7,6 +7,7 @@ import { UsageReading } from '../../files/disk/disk-usage.js';
 import { packageCount, readRunRecord } from '../../files/run-record-file.js';
 import { computedFromSeeds } from '../../files/sweep-text.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
+import { readSamples } from '../../logs/samples.js';
 import { openOutlinedMetrics } from '../../metrics/outlined-metrics.js';
 import { openWholeMetrics } from '../../metrics/whole-metrics.js';
 import { capabilitiesOf } from '../terminal/capabilities.js';
@@ -294,6 +295,7 @@ export const runFiles: RunFilesPort = {
   openLog: (directory) => fileSource(join(directory, files.log)),
   runDetails: readRunDetails,
   fromSeeds: computedFromSeeds,
+  samples: readSamples,
   usage: (directory) => new UsageReading(directory),
 };
 

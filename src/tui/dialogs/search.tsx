@@ -3,6 +3,7 @@ import { readLogPattern } from '../../logs/log-search.js';
 import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { searchFrom } from '../screens/run/log-handler.js';
+import { isOnSamples } from '../screens/run/samples-handler.js';
 import { editLine } from '../state/line-editor.js';
 import type { UiState } from '../state/ui-state.js';
 import { Prompt } from '../widgets/prompt.js';
@@ -35,12 +36,15 @@ function enter(ui: UiState, dialog: DialogOf<'search'>, at: KeyContext): Pressed
   if (text === '') return { ui: { ...closedDialog(ui), log: { ...ui.log, search: '', seek: null } } };
   const read = readLogPattern(text);
   if (read.kind === 'problem') return { ui: { ...ui, dialog: { ...dialog, problem: `${read.problem} ${read.fix}` } } };
-  return { ui: { ...closedDialog(ui), log: { ...ui.log, search: text, seek: searchFrom(ui, at, text) } } };
+  // Samples that match are shown at once.
+  const seek = isOnSamples(ui) ? null : searchFrom(ui, at, text);
+  return { ui: { ...closedDialog(ui), log: { ...ui.log, search: text, seek } } };
 }
 
-function SearchPrompt({ dialog: { line, problem }, ...place }: DialogProps<'search'>) {
+function SearchPrompt({ dialog: { line, problem }, ...room }: DialogProps<'search'>) {
   const note = useModel(({ ui }) => ui.note);
-  const about = note === null ? span('in the log · regular expression ', 'dim') : span(`${note.text} `, 'warn');
+  const place = useModel(({ ui }) => (isOnSamples(ui) ? 'in the samples' : 'in the log'));
+  const about = note === null ? span(`${place} · regular expression `, 'dim') : span(`${note.text} `, 'warn');
   const wrong = problem === null ? null : [span(` ${cleanText(problem)}`, 'warn')];
-  return <Prompt {...place} line={line} right={[about]} problem={wrong} />;
+  return <Prompt {...room} line={line} right={[about]} problem={wrong} />;
 }

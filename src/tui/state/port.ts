@@ -2,6 +2,7 @@ import type { Fleet, FleetStatus, RunSummary as ToldRun } from '../../client/fle
 import type { MetricsReport } from '../../metrics/describe-sources.js';
 import type { Clock } from '../../metrics/filing.js';
 import type { LogSource } from '../../logs/log-source.js';
+import type { Samples } from '../../logs/samples.js';
 import type { UsageReading as Reading } from '../../files/disk/disk-usage.js';
 import type { readRunRecord } from '../../files/run-record-file.js';
 
@@ -59,6 +60,8 @@ export type RunFilesPort = {
   runDetails(directory: string): RunDetails | null;
   /** Parameters that the sweep's file derives from seeds. Absent: unknown. */
   fromSeeds?(sweepDirectory: string): readonly string[];
+  /** Reads the samples of the run: what its model wrote. Absent: they cannot be read. */
+  samples?(directory: string): Promise<Samples>;
   /** Measures the disk usage of the run. Absent: cannot be measured. */
   usage?(directory: string): UsageReading;
 };

@@ -12,6 +12,7 @@ import type { RunId } from './port.js';
 import { initialPanes, type PaneSizes } from './pane-sizes.js';
 import type { KeyPreset, SavedView } from './preferences-port.js';
 import type { Offer, Recall } from './prompt.js';
+import { initialSampleChoice, type SampleChoice } from './sample-choice.js';
 import { initialWallChoice, type WallChoice, type WallFilterDialog } from './wall-choice.js';
 import { initialSort, type Sort } from './sort.js';
 
@@ -79,6 +80,8 @@ export type UiState = {
   readonly log: LogChoice;
   /** The charts of an open run or group. */
   readonly wall: WallChoice;
+  /** The samples of an open run. */
+  readonly samples: SampleChoice;
   readonly compare: CompareChoice;
   readonly panes: PaneSizes;
   readonly screen: Screen;
@@ -132,7 +135,7 @@ export const parametersViews = ['importance', 'parallel', 'scatter', 'best'] as 
 export type ParametersView = (typeof parametersViews)[number];
 
 /** The panes of an open run or group that movement keys can act on. */
-export const openPanes = ['log', 'charts', 'config', 'attempts'] as const;
+export const openPanes = ['log', 'charts', 'config', 'attempts', 'samples'] as const;
 export type OpenPane = (typeof openPanes)[number];
 
 /** What covers the screen or asks in the footer. */
@@ -198,6 +201,7 @@ export const initialUi: UiState = {
   chart: initialChartChoice,
   log: initialLogChoice,
   wall: initialWallChoice,
+  samples: initialSampleChoice,
   compare: initialCompareChoice,
   panes: initialPanes,
   screen: { kind: 'jobs' },

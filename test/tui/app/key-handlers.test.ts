@@ -234,7 +234,8 @@ describe('dialogs and screens', () => {
     expect(pane('tab')).toMatchObject({ pane: 'charts' });
     expect(pane('tab', 'tab')).toMatchObject({ pane: 'config' });
     expect(pane('tab', 'tab', 'tab', 'right')).toMatchObject({ pane: 'attempts' });
-    expect(pane('tab', 'tab', 'tab', 'tab')).toMatchObject({ pane: 'log' });
+    expect(pane('tab', 'tab', 'tab', 'tab')).toMatchObject({ pane: 'samples' });
+    expect(pane('tab', 'tab', 'tab', 'tab', 'tab')).toMatchObject({ pane: 'log' });
   });
 
   it('scrolls a pane by what it shows, no further than its end', () => {

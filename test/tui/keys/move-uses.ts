@@ -157,7 +157,7 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
       where: 'on an open run',
       from: secondSeed,
       at: openedSecondSeed,
-      sees: [/━━ charts/, /━━ config/, /━━ attempts/, /━━ log/],
+      sees: [/━━ charts/, /━━ config/, /━━ attempts/, /━━ samples/, /━━ log/],
       back: ['escape', 'home'],
     },
     {

@@ -9,8 +9,10 @@ import type { Command } from '../../state/command.js';
 import { anotherLog } from '../../state/log-choice.js';
 import type { OpenPane, UiState } from '../../state/ui-state.js';
 import { select, selectionRows } from '../jobs/selection-keys.js';
+import { nextSort } from '../jobs/sort-handler.js';
 import { askSearch, isReadingLog, runContext, scrollLog, searchOn, stopSearch, wrap } from './log-handler.js';
 import { wallOf } from './open-screen.js';
+import { anotherStep, isOnSamples, pairSamples, sortSamples } from './samples-handler.js';
 import { panesOf } from './open-tabs.js';
 
 /** Verbs for runs that the footer shows. */
@@ -24,7 +26,7 @@ export const runKeys: KeyTable = {
     ),
     {
       ...{ command: 'left', ...leftKey, group: 'move', short: sidewaysWord, hint: '←→', worth: 2 },
-      help: 'the run before; in the charts: the cursor to the left',
+      help: 'the run before; in the charts: the cursor to the left; in the samples: the step before',
       act: (ui, at) => sideways(ui, -1, at),
     },
     {
@@ -32,7 +34,7 @@ export const runKeys: KeyTable = {
         command: 'right',
         ...rightKey,
         group: 'move',
-        help: 'the run after; in the charts: the cursor to the right',
+        help: 'the run after; in the charts: the cursor to the right; in the samples: the step after',
       },
       act: (ui, at) => sideways(ui, 1, at),
     },
@@ -42,7 +44,7 @@ export const runKeys: KeyTable = {
     },
     {
       ...{ command: 'alike', keys: ['='], group: 'charts', short: alikeWord, worth: 4, act: unfoldAlike },
-      help: 'charts of their own for the metrics that show the same as the marked one; again: one for all',
+      help: 'charts of their own for the metrics that show the same as the marked one; in the samples: the step before beside this one; again: back',
     },
     {
       ...{ command: 'next-pane', ...tabKey, group: 'move', short: unlessSearching('pane'), worth: 2, act: nextPane },
@@ -50,7 +52,7 @@ export const runKeys: KeyTable = {
     },
     {
       ...{ command: 'filter', keys: ['/'], group: 'log', short: searchWord, worth: 4, act: search },
-      help: 'search the log; among the charts: metrics by name; in another pane: filter the list',
+      help: 'search the log or the samples; among the charts: metrics by name; in another pane: filter the list',
     },
     {
       ...{ command: 'search-next', keys: ['n'], group: 'log', help: 'next match in the log', hint: 'n N', worth: 2 },
@@ -62,7 +64,11 @@ export const runKeys: KeyTable = {
       act: (ui, at) => searchOn(ui, at, -1),
     },
     ...selectionRows.map((row) =>
-      row.command === 'first-error' ? { ...row, short: ofLog('first error') } : { ...row, short: actWord(row) },
+      row.command === 'first-error'
+        ? { ...row, short: ofLog('first error') }
+        : row.command === 'sort'
+          ? { ...row, short: inPanes('order', ['samples']), act: sort }
+          : { ...row, short: actWord(row) },
     ),
     {
       ...{ command: 'wrap', keys: ['w'], group: 'log', short: ofLog('wrap'), act: wrap },
@@ -131,7 +137,7 @@ function actWord({ command, short }: KeyRow): Short {
 }
 
 function searchWord(model: WindowModel): string | null {
-  return inPanes('filter', ['charts'])(model) ?? ofLog('search')(model);
+  return inPanes('filter', ['charts', 'samples'])(model) ?? ofLog('search')(model);
 }
 
 function zoomWord(model: WindowModel): string | null {
@@ -140,13 +146,19 @@ function zoomWord(model: WindowModel): string | null {
 
 /** The footer word for alike metrics, if the marked chart represents others or is one of them. */
 function alikeWord(model: WindowModel): string | null {
+  if (paneOf(model) === 'samples') return model.ui.samples.isBeside ? 'alone' : 'beside the step before';
   if (paneOf(model) !== 'charts') return null;
   const { tiles, at } = wallOf(model);
   const tile = tiles[at];
   return tile?.isOpened === true ? 'fold alike' : (tile?.alike.length ?? 0) > 0 ? 'show alike' : null;
 }
 
+function sort(ui: UiState, at: KeyContext, key: string): Pressed {
+  return isOnSamples(ui) ? sortSamples(ui) : nextSort(ui, at, key);
+}
+
 function unfoldAlike(ui: UiState, at: KeyContext): Pressed {
+  if (isOnSamples(ui)) return pairSamples(ui);
   return isOnWall(ui)
     ? openAlike(ui, at)
     : refuse(ui, `The charts are another pane; ${at.keyOf('next-pane')} goes to it.`);
@@ -158,6 +170,7 @@ function zoomOne(ui: UiState, at: KeyContext): Pressed {
 
 function sidewaysWord(model: WindowModel): string | null {
   if (paneOf(model) === 'charts') return unlessSearching('cursor')(model);
+  if (paneOf(model) === 'samples') return 'step';
   return isRun(model) ? unlessSearching('other run')(model) : null;
 }
 
@@ -180,6 +193,7 @@ function scroll(ui: UiState, movement: Movement, at: KeyContext): Pressed {
 function sideways(ui: UiState, direction: -1 | 1, at: KeyContext): Pressed {
   const { screen } = ui;
   if (screen.kind !== 'run') return { ui };
+  if (screen.pane === 'samples') return anotherStep(ui, direction, runContext(ui, at).samples);
   if (screen.pane === 'charts') return moveCursor(ui, direction < 0 ? 'left' : 'right', at);
   for (let index = at.index + direction; index >= 0 && index < at.rows.length; index += direction) {
     if (at.rows[index]!.kind !== 'run') continue;
@@ -198,7 +212,7 @@ function nextPane(ui: UiState, at: KeyContext): Pressed {
 
 /** Searches the log, filters the charts, or otherwise filters the list. */
 function search(ui: UiState, at: KeyContext): Pressed {
-  if (isReadingLog(ui, at)) return askSearch(ui);
+  if (isReadingLog(ui, at) || isOnSamples(ui)) return askSearch(ui);
   return isOnWall(ui) ? askWallFilter(ui) : opens('filter')(ui, at, '');
 }
 

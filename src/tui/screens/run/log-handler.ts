@@ -6,6 +6,7 @@ import {
   type Pressed,
   refuse,
 } from '../../keys/key-context.js';
+import type { Samples } from '../../../logs/samples.js';
 import { lineOf } from '../../state/line-editor.js';
 import { anotherLog, type LogHit, type LogPlace, type LogSeek, type Sought } from '../../state/log-choice.js';
 import type { UiState } from '../../state/ui-state.js';
@@ -20,6 +21,8 @@ export type RunContext = {
   readonly focus: { readonly width: number; readonly height: number; readonly length: number } | null;
   /** The part of its log that has been read. */
   readonly log: LogPage | null;
+  /** Its samples, while they are shown. */
+  readonly samples?: Samples | null | undefined;
 };
 
 /** The context of an open run; other screens have no log. */

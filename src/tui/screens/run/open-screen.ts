@@ -1,5 +1,6 @@
 import type { DiskUsage } from '../../../files/disk/disk-usage.js';
 import { hasEnded } from '../../../base/run-words.js';
+import type { Samples } from '../../../logs/samples.js';
 import { textWidth } from '../../../text/display-width.js';
 import { fitDistinct } from '../../../text/distinct-names.js';
 import { shortDuration } from '../../../text/duration.js';
@@ -17,6 +18,7 @@ import { configLines } from './config-pane.js';
 import { detailHeading } from '../../widgets/detail-heading.js';
 import { logPane } from '../../widgets/log/log-pane.js';
 import { openTabs } from './open-tabs.js';
+import { sampleLines } from './samples-pane.js';
 import { parameterLines } from '../../widgets/parameters.js';
 import { inFocus, sectionRule } from '../../widgets/section.js';
 import { shortKey } from '../../widgets/short-key.js';
@@ -34,6 +36,8 @@ export type RunFiles = {
   readonly details: RunDetails | null | undefined;
   /** Disk usage; null: not measured, which is done only while the configuration is shown. */
   readonly disk: DiskUsage | null;
+  /** What its model wrote; undefined until it has been read, which is done only while it is shown; null: it cannot be. */
+  readonly samples: Samples | null | undefined;
 };
 
 /** Everything the screen is drawn from. */
@@ -175,6 +179,8 @@ function shownLog(run: RunSummary, model: OpenModel): Parameters<typeof logPane>
 
 function textLines(run: RunSummary, model: OpenModel, { pane, width }: PaneRoom): Line[] {
   const { details, disk, varying } = model;
+  if (pane === 'samples')
+    return sampleLines({ samples: model.samples, choice: model.ui.samples, search: model.ui.log.search }, width);
   return pane === 'config'
     ? configLines({ run, details, disk, varying, metrics: model.detail.report?.() ?? null }, width)
     : attemptLines({ run, details, now: model.now }, width);
@@ -264,6 +270,8 @@ export function openLayout(content: OpenContent, width: number, height: number):
     return focus === 'charts' ? { charts: room, lower: [] } : { charts: null, lower: [[room]] };
   }
   if (focus === 'charts') return { charts: { pane: focus, width, height }, lower: [] };
+  // Texts need the room.
+  if (focus === 'samples') return { charts: null, lower: [[{ pane: focus, width, height }]] };
   if (!hasCharts) return { charts: null, lower: lowerPanes(content, width, height) };
   const half = Math.floor(height * 0.5);
   // A group of few runs leaves its room to the charts.

@@ -1,7 +1,7 @@
 import { wantedFor } from '../../model/detail.js';
 import type { TreeNode } from '../../model/tree/branch-index.js';
 import type { RunSummary } from '../../state/port.js';
-import type { UiState } from '../../state/ui-state.js';
+import type { OpenPane, UiState } from '../../state/ui-state.js';
 import { LogViewer } from '../../widgets/log/log-viewer.js';
 import { logLines } from '../jobs/jobs-data.js';
 import type { ScreenData, ScreenTools } from '../screen.js';
@@ -10,6 +10,7 @@ import { type RunContext, withFound } from './log-handler.js';
 import { openBoundary, openFocus, openModel, type RunFiles } from './open-screen.js';
 import { DiskUsageReader } from './disk-usage-reader.js';
 import { RunDetailsReader } from './run-details-reader.js';
+import { SamplesReader } from './samples-reader.js';
 
 /** Reads the log and the details of the open run while it is open. */
 export function runData({ files, changed, change }: ScreenTools): ScreenData<'run', RunFiles> {
@@ -20,9 +21,12 @@ export function runData({ files, changed, change }: ScreenTools): ScreenData<'ru
     }),
     details: new RunDetailsReader(files, changed),
     disk: new DiskUsageReader(files, changed),
+    samples: new SamplesReader(files, changed),
   };
   const read = (node: TreeNode | undefined): RunFiles =>
-    node?.kind === 'run' ? filesOf(node.run, readers) : { log: null, details: undefined, disk: null };
+    node?.kind === 'run'
+      ? filesOf(node.run, readers)
+      : { log: null, details: undefined, disk: null, samples: undefined };
   return {
     wanted: ({ ui, node, scene }) => {
       want(node?.kind === 'run' ? node.run : null, ui, readers);
@@ -36,6 +40,7 @@ export function runData({ files, changed, change }: ScreenTools): ScreenData<'ru
       const own: RunContext = {
         focus: openFocus(shown, width, height),
         log: files.log?.page ?? null,
+        samples: files.samples,
       };
       const boundary = openBoundary(shown, width, height);
       return { page: Math.max(1, Math.floor(body.height * 0.42)), own, boundary: boundary && { ...boundary, step: 1 } };
@@ -47,20 +52,22 @@ export function runData({ files, changed, change }: ScreenTools): ScreenData<'ru
 
 /** Sets what to read; null: nothing. */
 function want(run: RunSummary | null, { log, screen }: Pick<UiState, 'log' | 'screen'>, readers: Readers): void {
-  const { viewer, details, disk } = readers;
+  const { viewer, details, disk, samples } = readers;
   const hasFailed = run !== null && (run.state === 'failed' || run.state === 'lost');
   viewer.want(run === null ? null : { directory: run.directory, place: log.place, seek: log.seek, hasFailed });
   details.want(run?.directory ?? null);
-  const isMeasured = screen.kind === 'run' && screen.pane === 'config';
-  disk.want(isMeasured && run !== null ? run.directory : null);
+  const shownIn = (pane: OpenPane) => (screen.kind === 'run' && screen.pane === pane ? (run?.directory ?? null) : null);
+  disk.want(shownIn('config'));
+  samples.want(shownIn('samples'));
 }
 
-type Readers = { viewer: LogViewer; details: RunDetailsReader; disk: DiskUsageReader };
+type Readers = { viewer: LogViewer; details: RunDetailsReader; disk: DiskUsageReader; samples: SamplesReader };
 
-function filesOf({ directory }: RunSummary, { viewer, details, disk }: Readers): RunFiles {
+function filesOf({ directory }: RunSummary, { viewer, details, disk, samples }: Readers): RunFiles {
   return {
     log: { page: viewer.page(directory), progress: viewer.progress },
     details: details.details(directory),
     disk: disk.usage(directory),
+    samples: samples.samples(directory),
   };
 }
