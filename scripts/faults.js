@@ -35,13 +35,17 @@ const { ordeal } = await import(pathToFileURL(outfile).href).finally(() => rmSyn
 const without = (process.env.WITHOUT ?? '').split(',').filter(Boolean);
 // A hundred runs and more are not left behind when somebody has had enough.
 const broken = new Promise((_, reject) => {
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => reject(new Error(`got ${signal}`)));
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.once(signal, () => reject(new Error(`Ended by ${signal}: no verdict.`)));
 });
 const rounds = Math.max(1, Math.round(kills / 400));
 // Of one turn, computed.
 const computingMs = 50;
 const files = 10_000;
-const figure = await ordeal({ kills, rounds, seed, without, broken, computingMs, files });
+const figure = await ordeal({ kills, rounds, seed, without, broken, computingMs, files }).catch((error) => {
+  console.error(/no verdict/.test(error.message) ? error.message : error);
+  process.exit(1);
+});
 
 const counts = [...Object.entries(figure.deaths), ...Object.entries(figure.kills)];
 const width = Math.max(...counts.map(([what]) => what.length));

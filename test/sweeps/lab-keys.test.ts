@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../src/lab/config/arguments.js';
+import { evalBatchKeys } from '../../src/lab/evaluation/eval-batch/keys.js';
 import { evalRunKeys } from '../../src/lab/evaluation/eval-run/keys.js';
+import { drGrpoKeys } from '../../src/lab/algorithms/dr-grpo.js';
+import { entropyKeys } from '../../src/lab/evaluation/entropy/keys.js';
 import { grpoKeys, grpoSettings } from '../../src/lab/algorithms/grpo-settings.js';
 import { pretrainKeys } from '../../src/lab/algorithms/pretrain.js';
 import { rlKeys } from '../../src/lab/algorithms/rl-settings.js';
@@ -20,9 +23,14 @@ const keys = {
   'sft-data': sftDataKeys,
   pretrain: pretrainKeys,
   grpo: grpoKeys,
+  'dr-grpo': drGrpoKeys,
+  entropy: entropyKeys,
   'eval-run': evalRunKeys,
+  'eval-batch': evalBatchKeys,
   rl: rlKeys,
 };
+/** What they evaluate stands first, without its key. */
+const evaluations = ['eval-run', 'eval-batch'];
 /** Sweeps of other programs, which have tests of their own. */
 const others = ['any-command.yaml', 'policy.yaml', 'tinker/cookbook.yaml'];
 const paths = readdirSync('sweeps', { recursive: true, encoding: 'utf8' }).filter(
@@ -39,14 +47,15 @@ describe.each(paths.map((name) => `sweeps/${name}`))('%s', (path) => {
       const [program, recipe, ...rest] = argv;
       expect(program).toBe('memrl');
       expect(keys).toHaveProperty([recipe!]);
-      // What eval-run is of stands first, without its key.
-      readArguments(keys[recipe as keyof typeof keys], recipe === 'eval-run' ? rest.slice(1) : rest);
+      readArguments(keys[recipe as keyof typeof keys], evaluations.includes(recipe!) ? rest.slice(1) : rest);
       if (recipe === 'grpo') grpoSettings(readArguments(grpoKeys, rest));
     }
   });
 
   it('writes into its own directory, and into no other', () => {
     for (const { argv, directory } of runs) {
+      // Its results lie with the run that it evaluates, where all checkpoints of that run come together in one table.
+      if (argv[1] === 'eval-batch') continue;
       const written = argv
         .filter((word) => /^(log_path|output_dir|out)=/.test(word))
         .map((word) => word.split('=')[1]!);
