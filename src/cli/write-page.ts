@@ -21,7 +21,7 @@ type PageOptions = {
   readonly figures?: string;
   readonly png?: boolean;
   readonly spread?: Spread;
-  /** Of the sweep, or of runs that were found. */
+  /** The directory of the sweep, or the one in which runs were found. */
   readonly directory: string;
   readonly found?: readonly ReportedRun[] | undefined;
   readonly value: RunValue;

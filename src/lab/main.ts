@@ -33,12 +33,10 @@ import { recipes, type Recipe } from './recipes/recipes.js';
 import { ideal, idealLines, writeReference } from './reference/ideal.js';
 import { idealKeys, observerKeys } from './reference/keys.js';
 import { observedLines, observeRun } from './reference/observe-run.js';
-import { keepCookbookFiles } from './run/cookbook-files.js';
-import { keepConfig, openRunDirectory, rememberDirectory, type RunDirectory } from './run/run-directory.js';
-import { lockRun } from './run/run-lock.js';
+import { RunBeginner } from './run/run-beginner.js';
 import { processContext, type ProcessContext, type StopSignal } from './run/process-context.js';
 import { resumedCommand, resumeKeys } from './run/resume.js';
-import { exitCodeOf, openRun, type Run } from './run/runner.js';
+import { exitCodeOf, openRun } from './run/runner.js';
 import { serve, serveKeys } from './tinker/server/serve.js';
 
 type Command = {
@@ -53,10 +51,8 @@ const world = processContext(process);
 const quietWorld: ProcessContext = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
 /** Of the terminal. */
 const columns = process.stdout.columns ?? 120;
+const runs = new RunBeginner(world);
 const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
-
-/** Takes back what `begin` has made. */
-let undoBegin: () => void = () => undefined;
 
 const commands: Readonly<Record<string, Command>> = {
   train: command(
@@ -65,7 +61,7 @@ const commands: Readonly<Record<string, Command>> = {
     async (read) => {
       requireFitting(read);
       const { config, given } = read;
-      const directory = begin({
+      const directory = runs.begin({
         path: config.log_path ?? join(shared, trainName(config)),
         config,
         budget: trainBudget(config),
@@ -80,7 +76,7 @@ const commands: Readonly<Record<string, Command>> = {
   }),
   sft: command('Learns a secret from examples.', sftKeys, async ({ config, given }) => {
     const name = `sft_N${config.N}_bs${config.batch_size}_lr${config.learning_rate}_${timestamp()}`;
-    const directory = begin({ path: config.log_path ?? join(shared, 'sft', name), config, budget: sftBudget });
+    const directory = runs.begin({ path: config.log_path ?? join(shared, 'sft', name), config, budget: sftBudget });
     noteInert(sftKeys, given, config);
     const dataPath = config.train_data_path ?? join(shared, 'sft_data', 'train.jsonl');
     return exitCodeOf(await sft(config, dataPath, openRun(directory, world)));
@@ -90,7 +86,7 @@ const commands: Readonly<Record<string, Command>> = {
     warmupKeys,
     async ({ config, given }) => {
       const name = config.env_type === 'single_step' ? 'format_sft' : 'format_sft_multi_step';
-      const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: warmupBudget });
+      const directory = runs.begin({ path: config.log_path ?? join(shared, name), config, budget: warmupBudget });
       noteInert(warmupKeys, given, config);
       return exitCodeOf(await warmup(config, openRun(directory, world)));
     },
@@ -100,7 +96,7 @@ const commands: Readonly<Record<string, Command>> = {
     pretrainKeys,
     async ({ config }) => {
       const name = `pretrain_${config.model_name.replaceAll('/', '-')}_s${config.seed}`;
-      const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: pretrainBudget });
+      const directory = runs.begin({ path: config.log_path ?? join(shared, name), config, budget: pretrainBudget });
       return exitCodeOf(await pretrain(config, openRun(directory, world)));
     },
   ),
@@ -113,7 +109,7 @@ const commands: Readonly<Record<string, Command>> = {
       // The manager looks for the files of a run where it told it to write them.
       const given = process.env[runMarks.directory];
       const path = config.log_path ?? given ?? join('output', config.run_name ?? runName(config, experiment));
-      const directory = begin({ path, config: { ...config, experiment }, budget: grpoBudget });
+      const directory = runs.begin({ path, config: { ...config, experiment }, budget: grpoBudget });
       noteInert(grpoKeys, read.given, config);
       return exitCodeOf(await grpo(settings, openRun(directory, world)));
     },
@@ -123,7 +119,7 @@ const commands: Readonly<Record<string, Command>> = {
     drGrpoKeys,
     async ({ config }) => {
       const name = `dr-grpo_${moduleName(config.environment)}_lr${config.lr}_s${config.seed}`;
-      const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: drGrpoBudget });
+      const directory = runs.begin({ path: config.log_path ?? join(shared, name), config, budget: drGrpoBudget });
       return exitCodeOf(await drGrpo(config, openRun(directory, world)));
     },
   ),
@@ -132,9 +128,9 @@ const commands: Readonly<Record<string, Command>> = {
     rlKeys,
     async ({ config, given }) => {
       const path = config.log_path ?? join(shared, `rl_${moduleName(config.environment)}_${timestamp()}`);
-      const directory = begin({ path, config, budget: rlBudget });
+      const directory = runs.begin({ path, config, budget: rlBudget });
       noteInert(rlKeys, given, config);
-      return exitCodeOf(await rl(config, await openKept(directory)));
+      return exitCodeOf(await rl(config, await runs.openKept(directory)));
     },
   ),
   ...Object.fromEntries(Object.entries(recipes).map(([name, each]) => [name, recipe(name, each)])),
@@ -151,14 +147,12 @@ const commands: Readonly<Record<string, Command>> = {
     'Says of a story model what it earns, whether it hacks and whether it has collapsed, in each mode of its adapters.',
     evalRunKeys,
     async ({ config }) => {
-      // The result is for scripts if it is JSON; words go to the other stream.
-      const quiet = { ...world, log: (line: string) => process.stderr.write(`${line}\n`) };
-      const report = await evalRun(config, config.json ? quiet : world);
+      const context = config.json ? quietWorld : world;
+      const report = await evalRun(config, context);
       if (typeof report === 'string') return exitCodeOf({ kind: 'stopped', signal: report });
       const lines = config.json ? [JSON.stringify(report)] : ['', ...evalRunLines(report), ''];
       process.stdout.write(`${lines.join('\n')}\n`);
-      const path = keepReport(config, report, world);
-      (config.json ? quiet : world).log(`written to ${path}`);
+      context.log(`written to ${keepReport(config, report, world)}`);
       return 0;
     },
     'path',
@@ -303,9 +297,9 @@ function command<K extends Keys>(
 function recipe(name: string, { purpose, keys, budget, run }: Recipe): Command {
   return command(purpose, keys, async ({ config, given }) => {
     const path = config.log_path ?? join(tmpdir(), 'tinker-examples', `${name}_${timestamp()}`);
-    const directory = begin({ path, config, budget });
+    const directory = runs.begin({ path, config, budget });
     noteInert(keys, given, config);
-    return exitCodeOf(await run(config, await openKept(directory)));
+    return exitCodeOf(await run(config, await runs.openKept(directory)));
   });
 }
 
@@ -314,35 +308,6 @@ function inProject<K extends Keys>(read: Arguments<K>): Arguments<K> {
   const project = process.env['WANDB_PROJECT'];
   if (!project || !('wandb_project' in read.config) || read.config['wandb_project'] !== null) return read;
   return { ...read, config: { ...read.config, wandb_project: project } };
-}
-
-function begin(run: { path: string; config: Config<Keys>; budget: ReadonlySet<string> }): RunDirectory {
-  const restore = rememberDirectory(run.path);
-  let unlock = (): void => undefined;
-  undoBegin = () => {
-    unlock();
-    restore();
-  };
-  const directory = openRunDirectory(run.path);
-  unlock = lockRun(run.path, { own: process.pid, answers });
-  process.on('exit', unlock);
-  keepConfig(directory, { ...run.config, log_path: run.path }, run.budget);
-  world.log(`log: ${run.path}`);
-  return directory;
-}
-
-/** A run that keeps its code and what it says, as tinker-cookbook does. */
-async function openKept(directory: RunDirectory): Promise<Run> {
-  return openRun(directory, await keepCookbookFiles(directory.path, { argv: process.argv, cwd: process.cwd() }, world));
-}
-
-/** Whether there is a process of this number. */
-function answers(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 function noteInert(keys: Keys, given: ReadonlySet<string>, config: Config<Keys>): void {
@@ -384,7 +349,7 @@ function isHelp(argument: string): boolean {
 /** Prints what went wrong, and how to mend it if it can be. @returns 2 when it can, 1 when it is our bug. */
 function report(error: unknown): 1 | 2 {
   if (error instanceof UserError) {
-    undoBegin();
+    runs.undo();
     process.stderr.write(`${error.message}\n\n→ ${error.fix}\n`);
     return 2;
   }

@@ -135,7 +135,9 @@ describe('looking', () => {
     write('many.yaml', `command: ${command}\nparameters: { n: [${losses.join()}] }\n`);
     expect((await run('many.yaml', '--plain')).code).toBe(0);
     process.kill(supervisorPid()!, 'SIGKILL');
-    const [{ runs }] = JSON.parse((await run('status', 'many', '--json')).out) as [{ runs: { metrics: { loss: number } }[] }];
+    const [{ runs }] = JSON.parse((await run('status', 'many', '--json')).out) as [
+      { runs: { metrics: { loss: number } }[] },
+    ];
     // Beside what the machine was used for, where a run lived long enough to be measured.
     expect(runs.map(({ metrics }) => metrics.loss)).toEqual(losses);
     process.kill(supervisorPid()!, 'SIGKILL');

@@ -13,7 +13,7 @@ export type Condition =
 
 /** Conditions under which runs fail more often than otherwise. */
 export type FailureCause = TwoByTwo & {
-  /** One condition, or two of which both must hold. */
+  /** The one or two conditions that hold together. */
   readonly conditions: readonly Condition[];
   /** Conditions on other parameters that hold for exactly the same runs. */
   readonly aliases: readonly Condition[];

@@ -239,7 +239,7 @@ function lifeOf({ directory, times }: ReportedRun): Pick<RunRow, 'attempts' | 's
   };
 }
 
-/** What is known of a run that has no record, as of an only attempt. */
+/** The times of a run without a record, which counts as a run of one attempt. */
 function lastTime(times: ReportedRun['times']) {
   return times?.startedAt == null ? undefined : { number: 1, startedAt: times.startedAt, endedAt: times.endedAt };
 }

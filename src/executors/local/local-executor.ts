@@ -23,7 +23,7 @@ import { provenEnding } from '../attempt/ending.js';
 import { Orders } from './orders.js';
 import { isLed } from './orphan.js';
 import { startAttempt } from './start-attempt.js';
-import { livingOrphanedAttempt, unreachable, whereaboutsOf } from './whereabouts.js';
+import { livingOrphanedAttempt, unreachable, attemptStateOf } from './attempt-state.js';
 
 /** A younger shim may not have started its command yet, and would swallow SIGTERM, ms. */
 const YOUTH_MS = 250;
@@ -104,7 +104,7 @@ export class LocalExecutor implements Executor {
   }
 
   adopt(id: RunId, directory: string, number: number): Found {
-    const found = whereaboutsOf({ directory, number }, () => this.#table.inThisTurn());
+    const found = attemptStateOf({ directory, number }, () => this.#table.inThisTurn());
     if (found.kind === 'withdrawn') return found;
     if (found.kind === 'elsewhere') return this.#adoptElsewhere({ id, directory, number }, found);
     const { identity, cgroup } = found;

@@ -2,7 +2,7 @@ import { mean } from '../../analysis/statistics.js';
 import { totalReward } from '../environments/environment.js';
 import type { Rollout } from '../rollouts/rollouts.js';
 
-/** What is shown of the rollouts of the last step. */
+/** The mean reward and the first rollout of the last step, for the log and for pages. */
 export class LatestRollouts {
   #latest: { readonly reward: number; readonly first: Rollout } | null = null;
 

@@ -93,7 +93,7 @@ export class Crew {
   #isOver(worker: Worker, seen: QueuedJob): boolean {
     Object.assign(worker, { seen, missingSince: null });
     const isOver = phaseOf(seen) === 'over';
-    // One that the controller has forgotten says nothing of the next.
+    // A worker that the controller has forgotten is no reason to expect that the next one fails.
     if (isOver && worker.up === null) this.#failures += 1;
     return isOver;
   }

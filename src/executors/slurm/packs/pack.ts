@@ -40,11 +40,11 @@ export type Worker = {
   up: { job: number; node: string } | null;
   /** The time of its file, and since when that is the same. */
   beat: { mtimeMs: number; since: number };
-  /** It said that it ended by itself. */
+  /** Whether the worker has said that it ends. */
   hasLeft: boolean;
-  /** Since when it is known to be gone; null: it is not. */
+  /** Since when the worker is known to be gone; null: it is not. */
   goneSince: number | null;
-  /** It is gone, and what became of its runs has been told. */
+  /** Whether the worker is gone and the ends of all its runs have been reported. */
   isSettled: boolean;
 };
 

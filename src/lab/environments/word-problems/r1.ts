@@ -14,7 +14,7 @@ export function r1Prompt(question: string, isInstructed: boolean): string {
   return `${isInstructed ? instructions : ''}Question: ${question}\nResponse: <think>`;
 }
 
-/** What the policy should say after that prompt. */
+/** A well-formed answer to that prompt: thought and answer in their tags. */
 export function r1Answer(thought: string, answer: string): string {
   return `${thought}</think><answer>${answer}</answer>`;
 }

@@ -31,7 +31,7 @@ import { provenEnding, unprovenEnding } from '../attempt/ending.js';
 /** An attempt by its run's directory and its number. */
 type Which = { directory: string; number: number };
 
-type Whereabouts =
+type AttemptState =
   /** Its shim lives. */
   | { kind: 'led'; identity: ProcessIdentity; cgroup: string | null }
   /** Its shim is dead, but other processes of it live. */
@@ -51,7 +51,7 @@ const GLANCE_MS = 5;
 const GLANCES = 8;
 
 /** @param listProcesses Returns all processes; called only if the files do not decide. */
-export function whereaboutsOf(which: Which, listProcesses: () => readonly ProcessEntry[]): Whereabouts {
+export function attemptStateOf(which: Which, listProcesses: () => readonly ProcessEntry[]): AttemptState {
   const folder = attemptDirectory(which.directory, which.number);
   const obstacle = attemptObstacle(folder);
   if (obstacle !== null) return ofObstructed(which, listProcesses, obstacle);
@@ -98,7 +98,7 @@ function ofBegun(
   which: Which,
   { identity, place, cgroup }: Begun,
   listProcesses: () => readonly ProcessEntry[],
-): Whereabouts {
+): AttemptState {
   const { directory, number } = which;
   const folder = attemptDirectory(directory, number);
   const isForeign = place !== null && relationTo({ ...place, bootId: identity.bootId }) === 'foreign';
@@ -118,7 +118,7 @@ function ofBegun(
 }
 
 /** The ending of an attempt that a user has given up. */
-function outOfReach(identity: ProcessIdentity, host: string): Whereabouts {
+function outOfReach(identity: ProcessIdentity, host: string): AttemptState {
   return { kind: 'ended', identity, cgroup: null, ending: { kind: 'unknown', reason: unreachable(host) } };
 }
 
@@ -128,7 +128,7 @@ export function unreachable(host: string): string {
 }
 
 /** Handles an attempt without a claim: its shim has not started yet, or somebody deleted its files. */
-function ofNone(which: Which, listProcesses: () => readonly ProcessEntry[]): Whereabouts {
+function ofNone(which: Which, listProcesses: () => readonly ProcessEntry[]): AttemptState {
   const folder = attemptDirectory(which.directory, which.number);
   try {
     const withdrawn = withdraw(folder);
@@ -138,7 +138,7 @@ function ofNone(which: Which, listProcesses: () => readonly ProcessEntry[]): Whe
     const reason = obstacle.kind === 'unreadable' ? obstacle.reason : 'it is gone';
     return ofObstructed(which, listProcesses, `${runFiles.attempts}/${which.number} cannot be written: ${reason}`);
   }
-  if (readClaim(folder).kind !== 'none') return whereaboutsOf(which, listProcesses);
+  if (readClaim(folder).kind !== 'none') return attemptStateOf(which, listProcesses);
   return ofObstructed(which, listProcesses, obstacleWords(folder, 'it is a link that leads nowhere'));
 }
 
@@ -146,7 +146,7 @@ function ofNone(which: Which, listProcesses: () => readonly ProcessEntry[]): Whe
  * Handles an attempt whose files are unusable. If processes with its mark live, it continues with the oldest of them; otherwise it
  * will never begin, as its shim would have the mark, too.
  */
-function ofObstructed(which: Which, listProcesses: () => readonly ProcessEntry[], reason: string): Whereabouts {
+function ofObstructed(which: Which, listProcesses: () => readonly ProcessEntry[], reason: string): AttemptState {
   const oldest = oldestOf(carriersOf(which, listProcesses()));
   const identity = oldest === undefined ? null : identityOf(oldest.pid);
   if (identity !== null) return { kind: 'led', identity, cgroup: null };
@@ -156,15 +156,15 @@ function ofObstructed(which: Which, listProcesses: () => readonly ProcessEntry[]
 }
 
 /** Handles an attempt that we have just claimed: it can no longer begin, but somebody may have deleted the claim of a live one. */
-function ofUnclaimed(which: Which, neverRan: boolean, listProcesses: () => readonly ProcessEntry[]): Whereabouts {
+function ofUnclaimed(which: Which, neverRan: boolean, listProcesses: () => readonly ProcessEntry[]): AttemptState {
   const carriers = carriersOf(which, listProcesses());
   if (carriers.length === 0) return ofWithdrawn(which, neverRan);
   claimFor(which, carriers);
-  return whereaboutsOf(which, listProcesses);
+  return attemptStateOf(which, listProcesses);
 }
 
 /** The result for an attempt that can no longer begin and has no living process. */
-function ofWithdrawn({ directory, number }: Which, neverRan: boolean): Whereabouts {
+function ofWithdrawn({ directory, number }: Which, neverRan: boolean): AttemptState {
   const ending = provenEnding(attemptDirectory(directory, number), null);
   if (ending !== null) return { kind: 'ended', identity: null, cgroup: null, ending };
   return { kind: 'withdrawn', neverRan };
@@ -174,12 +174,12 @@ function ofWithdrawn({ directory, number }: Which, neverRan: boolean): Whereabou
  * Handles a claim without its line. The shim runs the command only after the whole line is written, so unless the shim is writing
  * it at this moment, or the line was lost, the command has never run and never will.
  */
-function ofUnreadable(which: Which, listProcesses: () => readonly ProcessEntry[]): Whereabouts {
+function ofUnreadable(which: Which, listProcesses: () => readonly ProcessEntry[]): AttemptState {
   const { directory, number } = which;
   const carriers = carriersOf(which, listProcesses());
   if (carriers.length > 0) {
     claimFor(which, carriers);
-    return whereaboutsOf(which, listProcesses);
+    return attemptStateOf(which, listProcesses);
   }
   const writer = listProcesses().find((entry) => entry.mark() === directory && isShim(entry));
   const identity = writer === undefined ? null : identityOf(writer.pid);
@@ -193,7 +193,7 @@ function ofUnreadable(which: Which, listProcesses: () => readonly ProcessEntry[]
 }
 
 /** Handles a missing line that nobody is writing; a crash of the machine may have lost it. */
-function ofLineless({ directory, number }: Which): Whereabouts {
+function ofLineless({ directory, number }: Which): AttemptState {
   if (!isFromEarlierBoot(attemptDirectory(directory, number))) return { kind: 'withdrawn', neverRan: true };
   const reason = 'the machine stopped while it was being started';
   return { kind: 'ended', identity: null, cgroup: null, ending: { kind: 'unknown', reason } };

@@ -1,0 +1,58 @@
+import type { Config, Keys } from '../config/key.js';
+import { keepCookbookFiles } from './cookbook-files.js';
+import type { ProcessContext } from './process-context.js';
+import { keepConfig, openRunDirectory, rememberDirectory, type RunDirectory } from './run-directory.js';
+import { lockRun } from './run-lock.js';
+import { openRun, type Run } from './runner.js';
+
+type Begun = { readonly path: string; readonly config: Config<Keys>; readonly budget: ReadonlySet<string> };
+
+/** Makes run directories for one process. A run that is refused after that leaves nothing behind. */
+export class RunBeginner {
+  readonly #context: ProcessContext;
+  #undo: () => void = () => undefined;
+
+  constructor(context: ProcessContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Opens the directory of a run for this process alone, and writes its configuration.
+   *
+   * @throws UserError when another process has it, or when it holds a run of another configuration.
+   */
+  begin({ path, config, budget }: Begun): RunDirectory {
+    const restore = rememberDirectory(path);
+    let unlock = (): void => undefined;
+    this.#undo = () => {
+      unlock();
+      restore();
+    };
+    const directory = openRunDirectory(path);
+    unlock = lockRun(path, { own: process.pid, answers });
+    process.on('exit', unlock);
+    keepConfig(directory, { ...config, log_path: path }, budget);
+    this.#context.log(`log: ${path}`);
+    return directory;
+  }
+
+  /** Takes back what `begin` has made. */
+  undo(): void {
+    this.#undo();
+  }
+
+  /** Opens a run that keeps its code and what it says, as tinker-cookbook does. */
+  async openKept(directory: RunDirectory): Promise<Run> {
+    const invocation = { argv: process.argv, cwd: process.cwd() };
+    return openRun(directory, await keepCookbookFiles(directory.path, invocation, this.#context));
+  }
+}
+
+/** Whether there is a process of this number. */
+function answers(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
