@@ -51,7 +51,7 @@ const world = processContext(process);
 const quietWorld: ProcessContext = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
 /** Of the terminal. */
 const columns = process.stdout.columns ?? 120;
-const runs = new RunBeginner(world);
+const runs = new RunBeginner(process, world);
 const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
 
 const commands: Readonly<Record<string, Command>> = {

@@ -9,10 +9,12 @@ type Begun = { readonly path: string; readonly config: Config<Keys>; readonly bu
 
 /** Makes run directories for one process. A run that is refused after that leaves nothing behind. */
 export class RunBeginner {
+  readonly #process: NodeJS.Process;
   readonly #context: ProcessContext;
   #undo: () => void = () => undefined;
 
-  constructor(context: ProcessContext) {
+  constructor(process: NodeJS.Process, context: ProcessContext) {
+    this.#process = process;
     this.#context = context;
   }
 
@@ -29,8 +31,8 @@ export class RunBeginner {
       restore();
     };
     const directory = openRunDirectory(path);
-    unlock = lockRun(path, { own: process.pid, answers });
-    process.on('exit', unlock);
+    unlock = lockRun(path, { own: this.#process.pid, answers: (pid) => this.#answers(pid) });
+    this.#process.on('exit', unlock);
     keepConfig(directory, { ...config, log_path: path }, budget);
     this.#context.log(`log: ${path}`);
     return directory;
@@ -43,16 +45,16 @@ export class RunBeginner {
 
   /** Opens a run that keeps its code and what it says, as tinker-cookbook does. */
   async openKept(directory: RunDirectory): Promise<Run> {
-    const invocation = { argv: process.argv, cwd: process.cwd() };
+    const invocation = { argv: this.#process.argv, cwd: this.#process.cwd() };
     return openRun(directory, await keepCookbookFiles(directory.path, invocation, this.#context));
   }
-}
 
-/** Whether there is a process of this number. */
-function answers(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  /** Whether there is a process of this number. */
+  #answers(pid: number): boolean {
+    try {
+      return this.#process.kill(pid, 0);
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'EPERM';
+    }
   }
 }
