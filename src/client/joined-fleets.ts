@@ -1,6 +1,6 @@
 import { groupBy } from '../base/group-by.js';
 import { GPUS_OF_A_HOST } from '../base/ids.js';
-import type { GpuStatus } from '../protocol/run-summary.js';
+import type { GpuStatus, NodeStatus } from '../protocol/run-summary.js';
 import type { Ack, Command, Fleet, FleetStatus, RunSummary, SweepSummary } from './fleet.js';
 
 type RunId = RunSummary['id'];
@@ -43,6 +43,7 @@ export class JoinedFleets implements Omit<FleetView, 'problem'> {
     const sum = (of: (status: FleetStatus) => number) => all.reduce((total, status) => total + of(status), 0);
     const problems = this.#members.flatMap(({ problem }) => problem ?? []);
     const growing = all.flatMap((status) => status.growing ?? []);
+    const nodes = all.flatMap((status) => status.nodes ?? []);
     return {
       settled: all.every(({ settled }) => settled),
       recalled: all.every(({ recalled }) => recalled),
@@ -50,6 +51,7 @@ export class JoinedFleets implements Omit<FleetView, 'problem'> {
       ...(growing.length === 0 ? {} : { growing }),
       cpu: { slots: sum(({ cpu }) => cpu.slots), busy: sum(({ cpu }) => cpu.busy) },
       gpus: all.flatMap(({ gpus }) => gpus),
+      ...(nodes.length === 0 ? {} : { nodes }),
       problem: problems.length === 0 ? null : problems.join('; '),
     };
   }
@@ -133,7 +135,9 @@ class Member {
     const { status } = this.fleet;
     if (this.#place === null) return status;
     const growing = status.growing?.map((group) => ({ ...group, sweep: this.#sweep(group.sweep) }));
-    return { ...status, ...(growing === undefined ? {} : { growing }), gpus: status.gpus.map((gpu) => this.#gpu(gpu)) };
+    const nodes = status.nodes?.map((node): NodeStatus => ({ ...node, name: this.#node(node.name) }));
+    const own = { ...(growing === undefined ? {} : { growing }), ...(nodes === undefined ? {} : { nodes }) };
+    return { ...status, ...own, gpus: status.gpus.map((gpu) => this.#gpu(gpu)) };
   }
 
   /** What keeps it from its work, or from being seen; null: nothing. */
@@ -177,7 +181,13 @@ class Member {
     const directory = `${this.#name}:${run.directory}`;
     if (this.#place === null) return { ...run, directory };
     const id = this.#id(run.id) as RunId;
-    return { ...run, id, sweep: this.#sweep(run.sweep), directory, gpus: run.gpus.map((gpu) => gpu + this.#firstGpu) };
+    const slot = run.nodeGpus === undefined || run.slot === null ? run.slot : this.#node(run.slot);
+    const gpus = run.gpus.map((gpu) => gpu + this.#firstGpu);
+    return { ...run, id, sweep: this.#sweep(run.sweep), directory, slot, gpus };
+  }
+
+  #node(name: string): string {
+    return `${name}@${this.#name}`;
   }
 
   #id(id: string): string {

@@ -53,6 +53,9 @@ export type Executor = {
   /** Where a run is that another program, such as Slurm, places; null: does not apply. */
   placeOf(id: RunId): RunPlace | null;
 
+  /** The nodes among which another program places runs, as it last told of them; null: runs are on this machine. */
+  nodes(): readonly ClusterNode[] | null;
+
   /** The process on this machine from which all others of the run are found; null: none is visible. */
   rootOf(id: RunId): number | null;
 
@@ -147,8 +150,17 @@ export type SlurmOptions = {
 /** Runs that at most `workers` workers take one after the other. `why`: the reason for that; null: the sweep file asks for it. */
 export type Packing = { workers: number; why: string | null };
 
-/** `node`: null before the run has one. `words`: why it is not up there, in words; null: it is. */
-export type RunPlace = { node: string | null; words: string | null };
+/**
+ * `node`: null before the run has one. `gpus`: indices of its GPUs on that node; empty: it has none, or they are not known. `words`:
+ * why it is not up there, in words; null: it is.
+ */
+export type RunPlace = { node: string | null; gpus: readonly number[]; words: string | null };
+
+/**
+ * A node of a cluster. `state`: in words, with the reason where it takes no runs. `takesRuns`: whether it may. `gpus`: how many it
+ * has; `gpusInUse`: by anybody's jobs; null: not known.
+ */
+export type ClusterNode = { name: string; state: string; takesRuns: boolean; gpus: number; gpusInUse: number | null };
 
 /** `pid`: pid of the process from which the run is found; if it has none, the number that identifies it there. */
 export type Start =

@@ -31,9 +31,11 @@ export const RunSummary = z.object({
       signal: z.string().nullable(),
     })
     .nullable(),
-  /** `cpu 0`, `gpu 3`; null: it holds none. */
+  /** `cpu 0`, `gpu 3`, or the node of a cluster; null: it holds none. */
   slot: z.string().nullable(),
   gpus: z.array(z.int()),
+  /** Indices of its GPUs on the node of a cluster that is its slot; absent: it is on none. */
+  nodeGpus: z.array(z.int()).optional(),
   /** Number of GPUs it takes while it is up, also after its end; absent: none. */
   gpuCount: z.int().positive().optional(),
   /** Cores that it reserves, each a CPU slot; absent: one if it takes no GPU, else none. */
@@ -109,6 +111,11 @@ export const RunSummary = z.object({
 });
 export type RunSummary = z.infer<typeof RunSummary>;
 
+/** The slot of a run with its GPUs there: `gpu 3`, `n1 gpu 0,1`; empty: it holds none. */
+export function slotText({ slot, nodeGpus = [] }: Pick<RunSummary, 'slot' | 'nodeGpus'>): string {
+  return `${slot ?? ''}${slot === null || nodeGpus.length === 0 ? '' : ` gpu ${nodeGpus.join(',')}`}`;
+}
+
 /** Names of the metrics by which runs are evaluated: the objective, and those of the stop rule as it writes them. Absent: none. */
 const judgedBy = z.array(z.string()).optional();
 
@@ -165,6 +172,19 @@ export const GpuStatus = z.object({
 });
 export type GpuStatus = z.infer<typeof GpuStatus>;
 
+/**
+ * A node of a cluster. `state`: in words, with the reason where it takes no runs. `takesRuns`: whether it may. `gpusInUse`: by
+ * anybody's jobs; null: not known.
+ */
+export const NodeStatus = z.object({
+  name: z.string(),
+  state: z.string(),
+  takesRuns: z.boolean(),
+  gpus: z.int(),
+  gpusInUse: z.int().nullable(),
+});
+export type NodeStatus = z.infer<typeof NodeStatus>;
+
 /** The state of a supervisor beside its runs. */
 export const FleetStatus = z.object({
   /** Whether nothing runs, and nothing that waits can start without a request. */
@@ -180,6 +200,8 @@ export const FleetStatus = z.object({
   cpu: z.object({ slots: z.int(), busy: z.int() }),
   /** GPUs that may be used, in order of preference. */
   gpus: z.array(GpuStatus),
+  /** The nodes of the cluster that has the runs, those with runs first; absent: the runs are on this machine. */
+  nodes: z.array(NodeStatus).optional(),
   /** What keeps the supervisor from working (a full disk), in words; null: nothing does. */
   problem: z.string().nullable(),
   /** Why nothing can be done to any run, in a sentence: nobody supervises them. Absent: something can. */

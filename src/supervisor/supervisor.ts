@@ -270,7 +270,7 @@ function withClients(known: ReturnType<typeof withObserver>) {
     isWatched: () => publisher.aloneFor === 0,
   });
   const publisher = new Publisher({
-    ...{ state, log },
+    ...{ state, log, nodes: () => executor.nodes() },
     planned,
     leftOf: (run) => etas.of(run),
     contextOf: (run) => ({ ...contextOf(run, known), ...usage.of(run.id) }),

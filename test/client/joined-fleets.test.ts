@@ -56,6 +56,25 @@ describe('the supervisors of several hosts', () => {
   const ids = [...fleets.runs.keys()];
   const gpus = fleets.status.gpus.map(({ index }) => index);
 
+  it('tell their nodes apart, and where their runs are', () => {
+    const run = {
+      id: 'lr/a',
+      sweep: 'lr',
+      directory: '/runs/lr/a',
+      slot: 'n1',
+      nodeGpus: [3],
+      gpus: [],
+    } as unknown as RunSummary;
+    const node = { name: 'n1', state: 'free', takesRuns: true, gpus: 4, gpusInUse: 0 };
+    const onNode = (name: string) => {
+      const { fleet } = member(name, []);
+      return member(name, [], { runs: new Map([[run.id, run]]), status: { ...fleet.status, nodes: [node] } });
+    };
+    const both = new JoinedFleets([onNode('a'), onNode('b')]);
+    expect(both.status.nodes?.map(({ name }) => name)).toEqual(['n1@a', 'n1@b']);
+    expect([...both.runs.values()].map(({ slot }) => slot)).toEqual(['n1@a', 'n1@b']);
+  });
+
   it('show each sweep once a host', () => {
     expect(ids).toEqual(['lr@a/a', 'lr@b/a']);
     expect([...fleets.sweeps.keys()]).toEqual(['lr@a', 'lr@b']);

@@ -48,6 +48,7 @@ function newPair(count: number) {
     sweeps: () => sweeps,
     gpus: () => [],
     unread: () => 0,
+    nodes: () => null,
     problem: () => null,
   });
   const line = { sent: '', held: 0, isHeld: false };

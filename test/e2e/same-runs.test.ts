@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { eventually, isAlive, workplace } from './program.js';
 
@@ -90,6 +90,26 @@ describe('runs that are done', () => {
         .filter((line) => line.endsWith('--fast')),
     ).toHaveLength(2);
     expect((await place.run('s.yaml', '--dry-run')).out).not.toContain('changed since');
+  });
+
+  it('are not yet those that have written what makes them done, and are still up', async () => {
+    place.write(
+      's.yaml',
+      `name: s
+command: [sh, -c, 'touch "$0/model.pt"; while ! test -e gate; do sleep 0.05; done', '\${run_dir}']
+done: { file: model.pt }
+resources: { gpus: 0 }
+parameters: { seed: [0, 1] }
+`,
+    );
+    await place.run('s.yaml', '--detach');
+    const isWritten = (run: string) =>
+      place.read(`runs/s/${run}/run.json`) !== '' && existsSync(place.at(`runs/s/${run}/model.pt`));
+    await eventually(() => isWritten('s0') && isWritten('s1'), 'the files');
+    expect((await place.run('s.yaml', '--detach')).out).toContain('s: 2 runs are supervised.');
+    place.write('gate', '');
+    expect((await place.run('s.yaml', '--plain')).out).toMatch(/2 done/);
+    expect((await place.run('s.yaml', '--plain')).out).toContain('nothing to do, all 2 runs are done');
   });
 
   it('are no others than those that wait under an older name', async () => {

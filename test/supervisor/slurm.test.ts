@@ -50,6 +50,22 @@ describe('a supervisor whose runs are jobs of Slurm', () => {
     expect(run(fleet, 's/run0').exit).toMatchObject({ code: 3 });
   });
 
+  it('shows the nodes of the cluster and which GPUs of them its runs have', async () => {
+    slurm.set('gpus', '0,2-3');
+    slurm.set('nodes', 'node1|gpu:4|gpu:3(IDX:0,2-3)|mixed|none\nnode2|gpu:4|gpu:0|down*|Not responding\n');
+    const fleet = await bed.fleet();
+    await fleet.submit(planOf(waits), environment(), {});
+    await untilState(fleet, 's/run0', 'running');
+    expect(run(fleet, 's/run0')).toMatchObject({ slot: 'node1', nodeGpus: [0, 2, 3] });
+    await fleet.until(({ status }) => (status.nodes ?? []).length > 0);
+    expect(fleet.status.nodes).toEqual([
+      { name: 'node1', state: 'partly in use', takesRuns: true, gpus: 4, gpusInUse: 3 },
+      { name: 'node2', state: 'down; it does not answer; Not responding', takesRuns: false, gpus: 4, gpusInUse: 0 },
+    ]);
+    writeFileSync(bed.path('s', 'run0', 'gate'), '');
+    await untilState(fleet, 's/run0', 'failed');
+  });
+
   it('ends one that waits in the queue of Slurm without running it', async () => {
     slurm.set('hold', '');
     const fleet = await bed.fleet();

@@ -8,6 +8,7 @@ import { type ParameterValue, parameterOf } from '../../base/scalar.js';
 import { valueText } from '../../spec/expand/value-text.js';
 import { grouped } from '../../base/group-by.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../client/fleet.js';
+import { slotText } from '../../protocol/run-summary.js';
 import { displayText, lineText, shortened } from '../../text/display-text.js';
 import { shortDuration } from '../../text/duration.js';
 import { narrowNumber } from '../../text/numbers.js';
@@ -51,7 +52,7 @@ function columnsOf(runs: readonly RunSummary[], { sweeps, now, columns: asked }:
     left('state', 0, ({ state }) => state),
     { ...left('run', 0, ({ id, name }) => (several ? id : name)), hasNames: true },
     right('try', 5, ({ attempt }) => (attempt > 1 ? String(attempt) : '')),
-    left('slot', 3, ({ slot }) => slot ?? ''),
+    left('slot', 3, slotText),
     ...ifAny(right('time', 0, (run) => timeOf(run, now))),
     right('progress', 2, progressOf),
     right('left', 4, leftText),

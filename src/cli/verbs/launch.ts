@@ -8,6 +8,7 @@ import { otherOrigin, writeSaidAtLaunch, writeSweepOrigin, writeSweepText } from
 import { nothingKnown } from '../../gpu/gpu.js';
 import { readGpus } from '../../gpu/read-gpus.js';
 import { confirm } from '../act-on-runs.js';
+import { hasEnded } from '../../base/run-words.js';
 import { refuseImpossible } from '../../executors/registry.js';
 import { demandOf } from '../../supervisor/runs/launch-spec.js';
 import { usableCores } from '../../processes/usable-cores.js';
@@ -86,7 +87,7 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
     throw new UserError('--json goes with --dry-run here.', 'For where the runs are, use `memrl-tui status --json`.');
   }
   const showsScreen = hasScreen() && options.plain !== true;
-  if (!showsScreen && isAllDone(asRead)) return nothingToDo(asRead, options);
+  if (!showsScreen && isAllDone(asRead) && (await areNoneUp(asRead, options))) return nothingToDo(asRead, options);
   if (options.detach !== true) prepareWindow(options);
   const fleet = await ensureSupervisor(runsDirectory(options.runs), programsFor(asRead), { takesOver: true });
   try {
@@ -144,6 +145,19 @@ function left(fleet: Fleet, { plan, fromTable }: ReadPlan, file: string, options
 /** Whether there is nothing to launch. For an open sweep only the supervisor knows. */
 function isAllDone({ plan, planned }: ReadPlan): boolean {
   return plan.source === undefined && planned.every(({ standing }) => standing.state === 'done');
+}
+
+/**
+ * Whether no run of the plan is up any more, as far as its supervisor knows. A run may write what makes it done before it ends,
+ * and the end of a job of Slurm is known some seconds later. A killed supervisor leaves runs whose end nobody has seen.
+ */
+async function areNoneUp({ plan: { runs } }: ReadPlan, options: LaunchOptions): Promise<boolean> {
+  const directory = runsDirectory(options.runs);
+  const fleet = await fleetIfUp(directory);
+  if (fleet === null) return lockOf(directory) === null;
+  const rows = runs.flatMap(({ id }) => fleet.runs.get(id) ?? []);
+  fleet.close();
+  return rows.every(({ state }) => hasEnded(state));
 }
 
 async function showPlan(

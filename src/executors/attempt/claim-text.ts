@@ -1,7 +1,7 @@
 /**
  * The lines of an attempt's `pid` file:
  *
- *     4711 (sh) S 1 … BOOT-ID at HOST/MACHINE-ID/PID-NAMESPACE job 12:KEY                         by the shim of a job of Slurm
+ *     4711 (sh) S 1 … BOOT-ID at HOST/MACHINE-ID/PID-NAMESPACE job 12:KEY:0,1                     by the shim of a job of Slurm, with its GPUs
  *     4711 (sh) S 1 … BOOT-ID at HOST/MACHINE-ID/PID-NAMESPACE cgroup /sys/fs/cgroup/…/memrl/…   by the shim, when it begins
  *     Killed                                                                                    by its shell, of the command
  *     got SIGTERM                                                                               by the shim, which has got it too

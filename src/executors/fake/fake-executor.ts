@@ -232,6 +232,10 @@ class FakeExecutor implements Executor {
     return null;
   }
 
+  nodes(): null {
+    return null;
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#watched.clear();

@@ -143,6 +143,10 @@ export class LocalExecutor implements Executor {
     return null;
   }
 
+  nodes(): null {
+    return null;
+  }
+
   terminate(id: RunId): void {
     const attempt = this.#attempts.get(id);
     if (attempt === undefined) return;

@@ -6,21 +6,24 @@ import { isAlive } from '../../processes/process-identity.js';
 import { attemptDirectory, attemptObstacle, endedAgo, readClaim, withdraw } from '../attempt/attempt-files.js';
 import { provenEnding } from '../attempt/ending.js';
 import type { Found } from '../executor.js';
+import { indicesIn } from './cluster-nodes.js';
 import { notAsked, ownEnding } from './job-ending.js';
 
 /** A run that has written nothing for so long is taken for dead when Slurm does not know its job, ms. */
 const QUIET_MS = 300_000;
 
 /** Whose the attempt is. `other`: a supervisor withdrew it, or another job or machine began it. */
-export type Claimant = { kind: 'none' } | { kind: 'other' } | { kind: 'ours'; key: string; job: number };
+export type Claimant = { kind: 'none' } | { kind: 'other' } | Owned;
+/** `gpus`: indices on the node of the job; empty: it has none, or its worker knows them. */
+type Owned = { kind: 'ours'; key: string; job: number; gpus: number[] };
 
 /** @param keys Of the submissions of the attempt, or of its pack: the keys of its workers begin with that and `-`. */
 export function claimantOf(directory: string, number: number, keys: readonly string[]): Claimant {
   const claim = readClaim(attemptDirectory(directory, number));
   if (claim.kind === 'none' || claim.kind === 'unreadable') return { kind: 'none' };
-  const [job = '', key = ''] = (claim.kind === 'begun' ? (claim.job ?? '') : '').split(':');
+  const [job = '', key = '', gpus = ''] = (claim.kind === 'begun' ? (claim.job ?? '') : '').split(':');
   const isOurs = keys.some((each) => key === each || key.startsWith(`${each}-`));
-  return isOurs ? { kind: 'ours', key, job: Number(job) } : { kind: 'other' };
+  return isOurs ? { kind: 'ours', key, job: Number(job), gpus: indicesIn(gpus) } : { kind: 'other' };
 }
 
 /** Whether no job can begin the attempt any more. */

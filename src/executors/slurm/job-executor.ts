@@ -31,7 +31,7 @@ const CANCELLED_STARTS = 5;
 type JobSetting = { calls: SlurmCalls; queue: Pick<QueueWatch, 'first' | 'stir' | 'lookSoon'>; everyMs: number };
 
 /** Knows what Slurm says of its jobs from who asks for all of them. */
-export class JobExecutor implements Omit<Executor, 'resources'> {
+export class JobExecutor implements Omit<Executor, 'resources' | 'nodes'> {
   readonly #jobs = new Map<RunId, Job>();
   readonly #listener: ExecutorListener;
   readonly #queue: JobSetting['queue'];
@@ -144,7 +144,12 @@ export class JobExecutor implements Omit<Executor, 'resources'> {
   placeOf(id: RunId): RunPlace | null {
     const job = this.#jobs.get(id);
     if (job === undefined) return null;
-    return { node: job.seen?.nodes || null, words: whyNotUp(job) };
+    return { node: job.seen?.nodes || null, gpus: job.answer === null ? gpusOf(job) : [], words: whyNotUp(job) };
+  }
+
+  /** Names of the nodes that have its jobs. */
+  nodes(): string[] {
+    return [...this.#jobs.values()].flatMap(({ seen }) => seen?.nodes || []);
   }
 
   /** One that has not begun leaves the queue. */
@@ -256,7 +261,7 @@ export class JobExecutor implements Omit<Executor, 'resources'> {
 
   /** It was up, and Slurm has taken it back: it will be started again as the same attempt. */
   #waitsAgain(job: Job): void {
-    job.disagreesSince = null;
+    Object.assign(job, { disagreesSince: null, gpus: null });
     if (job.answer === null)
       this.#trouble(job, `interrupted by Slurm, which will start it again: ${waitWords(job.seen!)}`);
   }
@@ -357,6 +362,14 @@ function whyNotUp({ address, answer, seen }: Job): string | null {
   if (seen === null) return address === null ? 'being submitted to Slurm' : `Slurm job ${address} was submitted`;
   if (phaseOf(seen) === 'waits') return waitWords(seen);
   return answer === null ? null : `Slurm job ${seen.address} is being started on ${seen.nodes}`;
+}
+
+/** The GPUs of a job that has begun. Only one that Slurm starts again claims its attempt again, and may have others. */
+function gpusOf(job: Job): readonly number[] {
+  if (job.gpus !== null || (job.seen !== null && phaseOf(job.seen) === 'waits')) return job.gpus ?? [];
+  const claimant = claimantOf(job.directory, job.number, job.keys);
+  if (claimant.kind === 'ours') job.gpus = claimant.gpus;
+  return job.gpus ?? [];
 }
 
 /** The job of an attempt: the one that claimed it, else one that is not over. */

@@ -17,7 +17,7 @@ import { niceProgram } from '../attempt/prepared-attempt.js';
 const PRELUDE = `memrl_d=$1 memrl_k=$2 memrl_w=$3 memrl_again=$4; shift 4
 memrl_more=$memrl_again
 if [ "\${SLURM_RESTART_COUNT:-0}" != 0 ] && read -r memrl_l 2>/dev/null < "$memrl_d/pid"; then
-  case $memrl_l in *" job "*":$memrl_k")
+  case $memrl_l in *" job "*":$memrl_k"|*" job "*":$memrl_k:"*)
     mv -f "$memrl_d/pid" "$memrl_d/pid.$SLURM_RESTART_COUNT"
     [ ! -e "$memrl_d/exit" ] || mv -f "$memrl_d/exit" "$memrl_d/exit.$SLURM_RESTART_COUNT"
     echo "memrl-tui: Slurm started job $SLURM_JOB_ID again on \${SLURMD_NODENAME:-another node}"
@@ -36,7 +36,7 @@ if ! cd "$memrl_w" 2>/dev/null; then
 fi
 memrl_ns=$(readlink /proc/self/ns/pid 2>/dev/null); memrl_ns=\${memrl_ns#pid:?}; memrl_ns=\${memrl_ns%?}
 memrl_m=; read -r memrl_m 2>/dev/null < /etc/machine-id
-set -- "$memrl_d" "" "$(uname -n)/$memrl_m/pid%3A%5B$memrl_ns%5D job $SLURM_JOB_ID:$memrl_k" "$@"
+set -- "$memrl_d" "" "$(uname -n)/$memrl_m/pid%3A%5B$memrl_ns%5D job $SLURM_JOB_ID:$memrl_k\${SLURM_JOB_GPUS:+:$SLURM_JOB_GPUS}" "$@"
 `;
 
 /**

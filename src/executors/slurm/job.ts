@@ -26,6 +26,8 @@ export type Job = {
   paused: boolean;
   /** What is yet to be told to Slurm, oldest first. */
   orders: Order[];
+  /** Its GPUs on its node, as its claim tells; null: that has not been read yet. */
+  gpus: readonly number[] | null;
   /** What a person should know of it, in words. */
   trouble: string | null;
 };
@@ -36,7 +38,7 @@ export function newJob(
   which: Pick<Job, 'id' | 'number' | 'directory' | 'spec' | 'keys' | 'address'>,
   answer: Job['answer'],
 ): Job {
-  const told = { seen: null, missingSince: null, disagreesSince: null, trouble: null };
+  const told = { seen: null, missingSince: null, disagreesSince: null, gpus: null, trouble: null };
   return { ...which, ...told, answer, terminated: false, killed: false, paused: false, orders: [] };
 }
 

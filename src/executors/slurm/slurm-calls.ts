@@ -1,5 +1,7 @@
 import { programFile } from '../../processes/program-file.js';
 import { askProgram } from '../../processes/short-call.js';
+import type { ClusterNode } from '../executor.js';
+import { clusterNode, NODE_FIELDS } from './cluster-nodes.js';
 
 /** One job, or one task of an array, as `squeue` tells it. */
 export type QueuedJob = {
@@ -89,6 +91,15 @@ export class SlurmCalls {
     const answer = await this.#call('squeue', ['-h', '--me', '-r', '-t', 'all', '-o', QUEUE_FORMAT]);
     if (answer.kind !== 'answered') return null;
     return answer.stdout.split('\n').flatMap((line) => queuedJob(line) ?? []);
+  }
+
+  /** The nodes of all partitions; null: the controller does not answer. */
+  async nodes(): Promise<ClusterNode[] | null> {
+    const answer = await this.#call('sinfo', ['-h', '-N', '-O', NODE_FIELDS]);
+    if (answer.kind !== 'answered') return null;
+    // A node has a line for each of its partitions.
+    const nodes = answer.stdout.split('\n').flatMap((line) => clusterNode(line) ?? []);
+    return [...new Map(nodes.map((node) => [node.name, node])).values()];
   }
 
   /** What accounting says of jobs that the controller has forgotten; null: there is none, or it does not answer. */

@@ -18,6 +18,7 @@ import type {
   LaunchSpec,
   TakenOver,
 } from '../executor.js';
+import { ClusterNodes } from './cluster-nodes.js';
 import { JobExecutor } from './job-executor.js';
 import { isPacked } from './packs/pack-choice.js';
 import { PackExecutor } from './packs/pack-executor.js';
@@ -39,6 +40,7 @@ class SlurmExecutor implements Executor {
   readonly #jobs: JobExecutor;
   readonly #packs: PackExecutor;
   readonly #queue: QueueWatch;
+  readonly #nodes: ClusterNodes;
 
   /** `MEMRL_SLURM_EVERY_MS`: between looks at the queue, and between submissions. `MEMRL_SLURM_WORKER`: the program of a worker, where it is another one. */
   constructor({ runsDirectory, environment }: ExecutorSetting, listener: ExecutorListener) {
@@ -60,6 +62,7 @@ class SlurmExecutor implements Executor {
     const root = join(runsDirectory, supervisorFiles.directory, supervisorFiles.packs);
     const program = environment['MEMRL_SLURM_WORKER'] ?? fileURLToPath(new URL('./slurm-worker.js', import.meta.url));
     this.#queue = queue;
+    this.#nodes = new ClusterNodes(calls);
     this.#jobs = new JobExecutor({ calls, queue, everyMs }, listener);
     this.#packs = new PackExecutor({ root, calls, queue, environment, program }, listener);
   }
@@ -110,6 +113,10 @@ class SlurmExecutor implements Executor {
 
   placeOf(id: RunId) {
     return this.#watcherOf(id).placeOf(id);
+  }
+
+  nodes() {
+    return this.#nodes.read([...this.#jobs.nodes(), ...this.#packs.nodes()]);
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import type { GroupId, RunId } from '../../base/ids.js';
-import type { FleetStatus, RunSummary, SweepSummary } from '../../protocol/run-summary.js';
+import type { FleetStatus, NodeStatus, RunSummary, SweepSummary } from '../../protocol/run-summary.js';
 import { growingGroups } from '../../scheduler/queue/open-groups.js';
 import { isSettled, waitingReason } from '../../scheduler/placement/waiting-reason.js';
 import { unmetRuns } from '../../scheduler/queue/queues.js';
@@ -24,6 +24,8 @@ export type RunViewSources = {
   /** Of how many ended runs it has not been read what they wrote last. */
   unread: () => number;
   gpus: () => FleetStatus['gpus'];
+  /** Of the cluster that has the runs; null: they are on this machine. */
+  nodes: () => readonly NodeStatus[] | null;
   /** What keeps the supervisor from its work, in words. */
   problem: () => string | null;
 };
@@ -106,11 +108,13 @@ export class RunViewCache {
 
   status(): FleetStatus {
     const { state, unread, gpus, problem } = this.#sources;
+    const nodes = this.#sources.nodes();
     const cpu = { slots: state.cpu.slots, busy: state.cpu.busy };
     const read = { recalled: unread() === 0, unread: unread() };
     const growing = growingGroups(state).map(growingSummary);
     const further = growing.length === 0 ? {} : { growing };
-    return { settled: isSettled(state), ...read, ...further, cpu, gpus: gpus(), problem: problem() };
+    const cluster = nodes === null ? {} : { nodes: [...nodes] };
+    return { settled: isSettled(state), ...read, ...further, cpu, gpus: gpus(), ...cluster, problem: problem() };
   }
 
   #row(run: Run): RunSummary {

@@ -86,6 +86,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     exit: life.exit,
     slot: context.place == null ? life.slot : context.place.node,
     gpus: life.gpus,
+    ...(context.place == null ? {} : { nodeGpus: [...context.place.gpus] }),
     ...roomOf(run),
     pid: context.pid,
     ...timesOf(life, run, context),

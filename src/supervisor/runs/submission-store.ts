@@ -54,10 +54,19 @@ export class SubmissionStore {
     this.#makeFolders();
     for (const [key, { plan, environment }] of this.#submissions) {
       const [planName, environmentName] = key.split('/');
-      if (!isKept(this.#plans, planName!)) await keep(this.#plans, planWriter(plan), planName);
+      if (!isKept(this.#plans, planName!)) await this.#keepAgain(planName!, plan);
       if (isKept(this.#environments, environmentName!)) continue;
       await keep(this.#environments, textWriter(JSON.stringify(environment)), environmentName);
     }
+  }
+
+  /**
+   * Another version of this program may have made other text of the plan, and so another name. Under that name the plan is written as
+   * version 1 has it, as later texts are refused where they do not have the name of their content.
+   */
+  async #keepAgain(name: string, plan: Plan): Promise<void> {
+    if ((await keep(this.#plans, planWriter(plan))) === name) return;
+    await keep(this.#plans, textWriter(JSON.stringify(plan)), name);
   }
 
   #makeFolders(): void {
@@ -143,7 +152,7 @@ function textWriter(text: string): Writer {
 /**
  * Keeps what is written, safely on disk, under the name of its content, and gives that. What the disk takes for it holds nobody up.
  *
- * @param known Its name, where it has one already: an older version made others of the same content.
+ * @param known The name to keep it under in place of that.
  */
 async function keep(folder: string, write: Writer, known?: string): Promise<string> {
   const draft = join(folder, `${randomUUID()}.tmp`);

@@ -5,6 +5,8 @@
 #   hold                  while it is there, jobs wait (Priority)
 #   dead                  while it is there, the controller does not answer
 #   unstarted             while it is there, nodes cancel jobs instead of starting them
+#   gpus                  indices of the GPUs of each job
+#   nodes                 what sinfo tells of the nodes
 #   end                   when the time of jobs is over, Unix s: what they are told of that
 #   jobs/ADDRESS/fate     the state in which the job ends, whatever it does; REQUEUED: it is started once more
 #   jobs/ADDRESS/forgotten   while it is there, squeue does not know the job
@@ -26,6 +28,7 @@ supervise() {
     echo node1 >"$job/node"
     if [ -e "$dir/unstarted" ]; then echo CANCELLED >"$job/state"; return; fi
     export SLURM_JOB_ID="${1%_*}" SLURMD_NODENAME=node1 SLURM_RESTART_COUNT="$restarts"
+    [ ! -e "$dir/gpus" ] || export SLURM_JOB_GPUS="$(cat "$dir/gpus")"
     [ ! -e "$dir/end" ] || export SLURM_JOB_END_TIME="$(cat "$dir/end")"
     case $1 in *_*) export SLURM_ARRAY_TASK_ID="${1#*_}";; esac
     cd "$(field "$1" cwd)" 2>/dev/null || cd /
@@ -97,6 +100,6 @@ case $1 in
     done
     true;;
   scontrol) echo 'MaxArraySize            = 1001';;
-  sinfo) echo '(null)';;
+  sinfo) cat "$dir/nodes" 2>/dev/null || echo '(null)';;
   *) exit 1;;
 esac

@@ -50,7 +50,7 @@ export class PretendSlurm {
 
   /** Puts what a job does not say of itself there, or takes it away: see the script. */
   set(
-    name: 'hold' | 'dead' | 'unstarted' | 'end' | `jobs/${string}/${'fate' | 'forgotten'}`,
+    name: 'hold' | 'dead' | 'unstarted' | 'end' | 'gpus' | 'nodes' | `jobs/${string}/${'fate' | 'forgotten'}`,
     value: string | null,
   ): void {
     const path = join(this.#directory, name);

@@ -60,7 +60,7 @@ describe('a job that waits', () => {
     expect(executor.pidOf(id)).toBe(1);
     slurm.set('hold', null);
     expect(await start).toEqual({ kind: 'started', pid: 1 });
-    expect(executor.placeOf(id)).toEqual({ node: 'node1', words: null });
+    expect(executor.placeOf(id)).toEqual({ node: 'node1', gpus: [], words: null });
     finish(directory);
     expect(await untilEnded()).toEqual({ kind: 'exited', code: 4 });
   });

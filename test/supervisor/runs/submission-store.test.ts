@@ -79,6 +79,18 @@ describe('the run submissions', () => {
     expect(new SubmissionStore(runs).of(key).plan).toEqual(aPlan());
   });
 
+  it('writes a plan again that an older version has put into other words, so that it is found', async () => {
+    const older = { ...aPlan(), colour: 'red' };
+    const key = await new SubmissionStore(runs).add(older, {});
+    const submissions = new SubmissionStore(runs);
+    await submissions.prepare([key]);
+    rmSync(folder(), { recursive: true });
+    await submissions.secure();
+    const next = new SubmissionStore(runs);
+    await next.prepare([key]);
+    expect(next.of(key).plan).toEqual(aPlan());
+  });
+
   it('reads plans of version 1', async () => {
     const environment = (await kept()).split('/')[1]!;
     const text = JSON.stringify(aPlan());

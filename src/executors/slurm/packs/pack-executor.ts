@@ -48,7 +48,7 @@ const GATHER_MS = 20;
 /** What a worker wrote last may be seen here so much later: file servers are behind, ms. */
 const DISAGREE_MS = 15_000;
 
-export class PackExecutor implements Omit<Executor, 'resources'> {
+export class PackExecutor implements Omit<Executor, 'resources' | 'nodes'> {
   readonly #setting: PackSetting;
   readonly #listener: ExecutorListener;
   readonly #members = new Map<RunId, Member>();
@@ -172,8 +172,13 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
   placeOf(id: RunId): RunPlace | null {
     const member = this.#members.get(id);
     if (member === undefined) return null;
-    const node = member.worker?.up?.node ?? null;
-    return { node, words: member.answer === null ? null : member.team.crew.waitWords() };
+    const { node = null, gpus = [] } = member.worker?.up ?? {};
+    return { node, gpus, words: member.answer === null ? null : member.team.crew.waitWords() };
+  }
+
+  /** Names of the nodes that have its workers. */
+  nodes(): string[] {
+    return this.#teams.all().flatMap(({ crew }) => crew.live.flatMap(({ up }) => up?.node ?? []));
   }
 
   terminate(id: RunId): void {
@@ -301,7 +306,7 @@ export class PackExecutor implements Omit<Executor, 'resources'> {
 
   #hear({ crew }: Team, worker: Worker, line: WorkerLine): void {
     if (line.kind === 'up') {
-      worker.up = { job: line.job, node: line.node };
+      worker.up = { job: line.job, node: line.node, gpus: line.gpus ?? [] };
       return crew.cameUp();
     }
     if (line.kind === 'left')

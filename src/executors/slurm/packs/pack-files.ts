@@ -60,11 +60,11 @@ export type QueueLine =
 export type Submission = { readonly key: string; readonly count: number };
 
 /**
- * A line of a worker. `begun`: is up, which is not said of a run of some milliseconds. `left`: the worker takes nothing any more, and
+ * A line of a worker. `gpus`: indices of its GPUs on that node; absent: an older worker does not tell. `begun`: is up, which is not said of a run of some milliseconds. `left`: the worker takes nothing any more, and
  * nothing of it runs.
  */
 export type WorkerLine =
-  | { readonly kind: 'up'; readonly job: number; readonly node: string }
+  | { readonly kind: 'up'; readonly job: number; readonly node: string; readonly gpus?: readonly number[] }
   | { readonly kind: 'begun'; readonly id: RunId; readonly attempt: number }
   | { readonly kind: 'refused'; readonly id: RunId; readonly attempt: number; readonly reason: string }
   | { readonly kind: 'ended'; readonly id: RunId; readonly attempt: number; readonly ending: Ending }

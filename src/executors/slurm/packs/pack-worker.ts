@@ -43,7 +43,7 @@ const HEARING_MS = 200;
 /** A machine that is short of something is tried again after so long, ms. */
 const RETRY_MS = 1000;
 
-/** `index` of `count`: among the workers of its submission. `job`: its number. */
+/** `index` of `count`: among the workers of its submission. `job`: its number. `gpus`: indices of its GPUs on its node. */
 export type WorkerSetting = {
   /** Opens the executor by which the runs are started. */
   readonly open: OpenExecutor;
@@ -53,6 +53,7 @@ export type WorkerSetting = {
   readonly count: number;
   readonly job: number;
   readonly node: string;
+  readonly gpus: readonly number[];
   readonly text: PackText;
   /** What the job has of Slurm, for its runs: its GPUs, and who it is. */
   readonly given: Readonly<Record<string, string>>;
@@ -100,8 +101,8 @@ export class PackWorker {
   }
 
   start(): void {
-    const { job, node } = this.#setting;
-    this.#tell({ kind: 'up', job, node });
+    const { job, node, gpus } = this.#setting;
+    this.#tell({ kind: 'up', job, node, gpus });
     this.#read();
     this.#adoptOwn();
     this.#look();

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { askProgram } from '../../../processes/short-call.js';
 import { executorNamed } from '../../registry.js';
+import { indicesIn } from '../cluster-nodes.js';
 import { isOfEnclosingJob, secondsOf } from '../slurm-calls.js';
 import { packFiles, type PackText } from './pack-files.js';
 import { PackWorker } from './pack-worker.js';
@@ -22,6 +23,7 @@ const worker = new PackWorker(
     open: executorNamed('local'),
     ...{ folder, name, count: Number(count), index: Number(name.split('.').at(-1)) },
     ...{ job: Number(env['SLURM_JOB_ID']), node: env['SLURMD_NODENAME'] ?? '' },
+    gpus: indicesIn(env['SLURM_JOB_GPUS'] ?? ''),
     text: JSON.parse(readFileSync(join(folder, packFiles.pack), 'utf8')) as PackText,
     given: Object.fromEntries(
       Object.entries(env).flatMap(([key, value = '']) => (isOfEnclosingJob(key) ? [[key, value]] : [])),

@@ -3,7 +3,9 @@ import { cleanText } from '../../../text/display-text.js';
 import { shortDuration } from '../../../text/duration.js';
 import { counted, memoryReading } from '../../../text/numbers.js';
 import type { GpuSummary, RunSummary } from '../../state/port.js';
+import { slotText } from '../../../protocol/run-summary.js';
 import { gpuMemory, memoryHere } from './gpu-memory.js';
+import { nodeTable, nodeTotals, type ShownNode, shownNodes } from './node-table.js';
 import { gpuTable, runsOn } from './gpu-table.js';
 import { sectionRule } from '../../widgets/section.js';
 import { fit, fitLine, fitRight, type Line, span } from '../../surface/span.js';
@@ -11,50 +13,73 @@ import { stateLook } from '../../model/state-look.js';
 import { elapsed } from '../../model/tally.js';
 import type { GpuModel } from './gpu-data.js';
 
-/** The GPUs and the CPU with their usage and users. At most `height` lines of `width` columns. */
+/**
+ * The rows of the table with their users. `table`: has a heading and `height - 1` rows around the chosen one; null: one row needs no
+ * table.
+ */
+type Places = {
+  readonly title: string;
+  readonly totals: Line;
+  readonly table: ((chosen: number, width: number, height: number) => Line[]) | null;
+  readonly rows: readonly { readonly isEmpty: boolean; readonly detail: (width: number) => Line[] }[];
+};
+
+/** The GPUs and the CPU, or the nodes of a cluster, with their usage and users. At most `height` lines of `width` columns. */
 export function gpuScreen(model: GpuModel, width: number, height: number): Line[] {
-  const { gpus } = model.status;
-  const chosen = chosenRow(model);
-  const detail = detailAt(chosen, model, width);
+  const nodes = shownNodes(model.status, model.fleetRuns.values());
+  const { title, totals: sums, table, rows } = nodes.length > 0 ? nodePlaces(nodes, model) : gpuPlaces(model);
+  const chosen = model.ui.screen.kind === 'gpus' ? Math.min(model.ui.screen.index, rows.length - 1) : 0;
+  const detail = rows[chosen]!.detail(width);
   // The table is shortened while the chosen row and its neighbours stay visible.
-  const least = Math.min(gpus.length + 2, 5);
-  const tableHeight = Math.max(least, Math.min(gpus.length + 2, height - detail.length - 2));
-  const table = [sectionRule('GPUs', totals(model), width), ...gpuTable(model, chosen, width, tableHeight), []];
-  const lines = withOthers([...(gpus.length > 0 ? table : []), ...detail], chosen, model, { width, height });
+  const least = Math.min(rows.length + 1, 5);
+  const tableHeight = Math.max(least, Math.min(rows.length + 1, height - detail.length - 2));
+  const head = table === null ? [] : [sectionRule(title, sums, width), ...table(chosen, width, tableHeight), []];
+  const lines = withOthers([...head, ...detail], rows, chosen, { width, height });
   const below = lines.length - height;
   const shown = below > 0 ? [...lines.slice(0, height - 1), [span(` … ${below + 1} more`, 'faint')]] : lines;
   return shown.map((line) => fitLine(line, width));
 }
 
-/** Users of the GPU in a row, or of the CPU in the row after the last GPU. */
-function detailAt(row: number, model: GpuModel, width: number): Line[] {
-  const gpu = model.status.gpus[row];
-  return gpu === undefined ? cpuDetail(model, width) : gpuDetail(gpu, model, width);
+/** The GPUs of this machine; the CPU has the row after the last one. */
+function gpuPlaces(model: GpuModel): Places {
+  const { gpus, cpu } = model.status;
+  const rows = gpus.map((gpu) => ({
+    isEmpty: gpu.runs.length + gpu.foreign.length === 0,
+    detail: (width: number) => gpuDetail(gpu, model, width),
+  }));
+  return {
+    ...{ title: 'GPUs', totals: totals(model) },
+    table: gpus.length === 0 ? null : (chosen, width, height) => gpuTable(model, chosen, width, height),
+    rows: [...rows, { isEmpty: cpu.busy === 0, detail: (width) => cpuDetail(model, width) }],
+  };
 }
 
-/** Adds other GPUs in use below the chosen one, as far as they fit completely. */
+function nodePlaces(nodes: readonly ShownNode[], model: GpuModel): Places {
+  return {
+    ...{ title: 'Nodes', totals: nodeTotals(nodes) },
+    table: (chosen, width, height) => nodeTable(nodes, chosen, width, height),
+    rows: nodes.map((node) => ({
+      isEmpty: node.runs.length === 0,
+      detail: (width) => nodeDetail(node, model, width),
+    })),
+  };
+}
+
+/** Adds other rows in use below the chosen one, as far as they fit completely. */
 function withOthers(
   lines: readonly Line[],
+  rows: Places['rows'],
   chosen: number,
-  model: GpuModel,
   { width, height }: { readonly width: number; readonly height: number },
 ): Line[] {
   const shown = [...lines];
-  const { gpus, cpu } = model.status;
-  for (let row = 0; row <= gpus.length; row++) {
-    const gpu = gpus[row];
-    const isEmpty = gpu === undefined ? cpu.busy === 0 : gpu.runs.length + gpu.foreign.length === 0;
-    if (row === chosen || isEmpty) continue;
-    const detail = detailAt(row, model, width);
-    if (shown.length + 1 + detail.length > height) break;
-    shown.push([], ...detail);
+  for (const [index, { isEmpty, detail }] of rows.entries()) {
+    if (index === chosen || isEmpty) continue;
+    const added = detail(width);
+    if (shown.length + 1 + added.length > height) break;
+    shown.push([], ...added);
   }
   return shown;
-}
-
-/** The chosen row. The CPU has the row after the last GPU. */
-function chosenRow({ ui, status }: GpuModel): number {
-  return ui.screen.kind === 'gpus' ? Math.min(ui.screen.index, status.gpus.length) : 0;
 }
 
 function totals({ status: { gpus } }: GpuModel): Line {
@@ -89,17 +114,16 @@ function gpuDetail(gpu: GpuSummary, model: GpuModel, width: number): Line[] {
   ];
 }
 
-/** The runs on CPU slots; or those on the nodes of a cluster, node by node, where another program finds a place for them. */
+/** The runs on a node of a cluster, with their GPUs there. */
+function nodeDetail({ name, runs }: ShownNode, model: GpuModel, width: number): Line[] {
+  return [
+    sectionRule(`Node ${cleanText(name)}`, [span(counted(runs.length, 'run'), 'dim')], width),
+    ...runLines(runs, model.now, width, () => null),
+    ...(runs.length === 0 ? [line(' ', 'No run of this supervisor is here.')] : []),
+  ];
+}
+
 function cpuDetail(model: GpuModel, width: number): Line[] {
-  const placed = [...model.fleetRuns.values()].filter(({ slot }) => slot !== null && !/^(cpu|gpu) /.test(slot));
-  const nodes = [...new Set(placed.map(({ slot }) => slot!))].sort();
-  if (nodes.length > 0) {
-    return nodes.flatMap((node, index) => {
-      const here = placed.filter(({ slot }) => slot === node);
-      const title = sectionRule(`Node ${cleanText(node)}`, [span(counted(here.length, 'run'), 'dim')], width);
-      return [...(index === 0 ? [] : [[]]), title, ...runLines(here, model.now, width, () => null)];
-    });
-  }
   const runs = [...model.fleetRuns.values()].filter(({ slot }) => slot?.startsWith('cpu') === true);
   const { cpu, gpus } = model.status;
   const without = gpus.length === 0 ? [line(' ', noGpus)] : [];
@@ -143,7 +167,7 @@ function runLines(runs: readonly RunSummary[], now: number, width: number, memor
       span(hasMemory ? `  ${fitRight(memory === null ? '' : memoryReading(memory), 9)}` : '', 'value'),
       span(`  ${fitRight(run.progress === null ? '' : `${Math.floor(run.progress * 100)}%`, 4)}`, 'value'),
       span(`  ${fitRight(time === null ? '' : shortDuration(time), 7)}`, 'dim'),
-      span(`  ${run.slot ?? ''}`, 'faint'),
+      span(`  ${slotText(run)}`, 'faint'),
     ];
     return fitLine(parts, width);
   });

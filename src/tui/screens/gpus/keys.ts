@@ -5,6 +5,7 @@ import { enterKey, movementRows, placeAfter } from '../../keys/movement-rows.js'
 import type { RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
 import { select } from '../jobs/selection-keys.js';
+import { shownNodes } from './node-table.js';
 
 /** The key that opens the GPU screen. */
 export const gpuOpener: KeyRow = {
@@ -35,30 +36,36 @@ export const gpuKeys: KeyTable = {
       : 'Go to a run first: Enter goes to the first one here.',
 };
 
-/** Moves the cursor; the CPU has the row after the last GPU. */
+/** Moves the cursor over the nodes of a cluster, or the GPUs; the CPU has the row after the last GPU. */
 function choose(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   const { screen } = ui;
   if (screen.kind !== 'gpus') return { ui };
-  const index = placeAfter(screen.index, movement, { length: at.status.gpus.length + 1, page: at.page });
+  const length = shownNodes(at.status, at.runs).length || at.status.gpus.length + 1;
+  const index = placeAfter(screen.index, movement, { length, page: at.page });
   return { ui: { ...ui, screen: { ...screen, index } } };
 }
 
-/** Goes to the first run on the chosen GPU or the CPU. */
+/** Goes to the first run on the chosen node, on the chosen GPU or on the CPU. */
 function goToRun(ui: UiState, at: KeyContext): Pressed {
-  const gpu = ui.screen.kind === 'gpus' ? at.status.gpus[ui.screen.index] : undefined;
-  const where = gpu === undefined ? 'the CPU' : `GPU ${gpuName(gpu.index)}`;
+  const index = ui.screen.kind === 'gpus' ? ui.screen.index : 0;
+  const nodes = shownNodes(at.status, at.runs);
+  const node = nodes[Math.min(index, nodes.length - 1)];
+  const gpu = at.status.gpus[index];
+  const where = node === undefined ? (gpu === undefined ? 'the CPU' : `GPU ${gpuName(gpu.index)}`) : node.name;
   const isThere = (run: RunSummary): boolean =>
-    gpu === undefined ? run.slot !== null && !run.slot.startsWith('gpu ') : gpu.runs.includes(run.id);
-  const first = at.runs.find(isThere);
+    gpu === undefined ? run.slot?.startsWith('cpu ') === true : gpu.runs.includes(run.id);
+  const first = node === undefined ? at.runs.find(isThere) : node.runs[0];
   if (first === undefined) return refuse(ui, `No run of this list is on ${where}.`);
-  const index = at.rows.findIndex((node) => node.kind === 'run' && node.run.id === first.id);
-  if (index < 0) return refuse(ui, `${first.name} is there, but its group is folded or the filter hides it.`);
-  const { ui: selected } = select(ui, index, at);
+  const place = at.rows.findIndex((row) => row.kind === 'run' && row.run.id === first.id);
+  if (place < 0) return refuse(ui, `${first.name} is there, but its group is folded or the filter hides it.`);
+  const { ui: selected } = select(ui, place, at);
   return { ui: { ...selected, screen: { kind: 'jobs' } } };
 }
 
 /** Drains the GPU under the cursor, or makes it available again. */
-function drain(ui: UiState, { status, keyOf }: KeyContext): Pressed {
+function drain(ui: UiState, { status, runs, keyOf }: KeyContext): Pressed {
+  if (shownNodes(status, runs).length > 0)
+    return refuse(ui, 'Slurm drains nodes: `scontrol update nodename=… state=drain`.');
   if (status.gpus.length === 0) return refuse(ui, 'There are no GPUs here to drain.');
   const gpu = ui.screen.kind === 'gpus' ? status.gpus[ui.screen.index] : undefined;
   if (gpu === undefined) {

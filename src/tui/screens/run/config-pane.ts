@@ -2,6 +2,7 @@ import type { MetricsReport } from '../../../metrics/describe-sources.js';
 import { reportLines } from '../../../metrics/report-lines.js';
 import { tagsText } from '../../../base/annotation.js';
 import { isMapValue, parameterOf } from '../../../base/scalar.js';
+import { slotText } from '../../../protocol/run-summary.js';
 import { type DiskUsage, totalUsage, usageKinds } from '../../../files/disk/disk-usage.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
@@ -91,7 +92,7 @@ function facts({ run, details, disk = null }: ShownConfig): Fact[] {
     { name: 'command', text: shellQuote((details?.record.argv ?? run.argv).map(cleanText)) },
     { name: 'directory', text: cleanText(run.directory) },
     disk === null ? null : { name: 'disk', text: diskWords(disk) },
-    run.slot === null ? null : { name: 'slot', text: run.slot },
+    run.slot === null ? null : { name: 'slot', text: slotText(run) },
     run.priority === 0 ? null : { name: 'priority', text: String(run.priority) },
     ...noted(run),
     ...written(details),

@@ -75,9 +75,37 @@ describe('the screen of GPUs', () => {
     const text = screenText(store).join('\n');
     expect(text).toMatch(/── Node n1 .* 1 run/);
     expect(text).toMatch(/── Node n2 .* 1 run/);
+    expect(text).toMatch(/n1 .* not told of yet/);
     expect(text).not.toContain('No GPU is used here');
     store.press('enter');
     expect(screenText(store).join('\n')).toMatch(/│ [●◑] C_dense_multi_N16_s[12]/);
+  });
+
+  it('shows the GPUs of the nodes, which runs have them, and which nodes take no runs', () => {
+    const sweep = memorySweep();
+    const [first] = [...sweep.fleet.runs.values()].filter(({ state }) => state === 'running');
+    sweep.fleet.change(first!.id, { slot: 'n2', nodeGpus: [0, 2, 3] });
+    const node = { state: 'partly in use', takesRuns: true, gpus: 4, gpusInUse: 3 };
+    const down = { name: 'n3', state: 'down; it does not answer; Not responding', takesRuns: false };
+    const nodes = [
+      { ...node, name: 'n2' },
+      { ...node, name: 'n1', gpusInUse: 0, state: 'free' },
+      { ...node, ...down },
+    ];
+    sweep.fleet.status = { ...sweep.fleet.status, nodes };
+    const store = shown(sweep, [100, 30]);
+    const lines = screenText(store).join('\n');
+    expect(lines).toMatch(/── Nodes .* 6 of 12 GPUs in use · 1 node without new runs/);
+    expect(lines).toMatch(/ n2 .*━━━━━━━.* 3 of 4 .* 1 run · partly in use/);
+    expect(lines).toMatch(/ n1 .* 0 of 4 .* free/);
+    expect(lines).toMatch(/ n3 .* down; it does not answer; Not responding/);
+    expect(lines).toMatch(/● C_dense_multi_N16_s2 .* n2 gpu 0,2,3/);
+    ['down', 'down', 'down'].forEach((key) => store.press(key));
+    expect(screenText(store).join('\n')).toMatch(/── Node n3[^]*No run of this supervisor is here/);
+    store.press('D');
+    expect(screenText(store).join('\n')).toContain('Slurm drains nodes');
+    store.press('enter');
+    expect(screenText(store).join('\n')).toContain('No run of this list is on n3.');
   });
 
   it('moves through the GPUs to the CPU, and no further', () => {
