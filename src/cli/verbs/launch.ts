@@ -87,7 +87,7 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
     throw new UserError('--json goes with --dry-run here.', 'For where the runs are, use `memrl-tui status --json`.');
   }
   const showsScreen = hasScreen() && options.plain !== true;
-  if (!showsScreen && isAllDone(asRead) && (await areNoneUp(asRead, options))) return nothingToDo(asRead, options);
+  if (!showsScreen && (await isAllOver(asRead, options))) return nothingToDo(asRead, options);
   if (options.detach !== true) prepareWindow(options);
   const fleet = await ensureSupervisor(runsDirectory(options.runs), programsFor(asRead), { takesOver: true });
   try {
@@ -142,20 +142,17 @@ function left(fleet: Fleet, { plan, fromTable }: ReadPlan, file: string, options
   return Promise.resolve(0);
 }
 
-/** Whether there is nothing to launch. For an open sweep only the supervisor knows. */
-function isAllDone({ plan, planned }: ReadPlan): boolean {
-  return plan.source === undefined && planned.every(({ standing }) => standing.state === 'done');
-}
-
 /**
- * Whether no run of the plan is up any more, as far as its supervisor knows. A run may write what makes it done before it ends,
- * and the end of a job of Slurm is known some seconds later. A killed supervisor leaves runs whose end nobody has seen.
+ * Whether there is nothing to launch and nothing to watch: all runs are done by their directories, and none is up. A run may write
+ * what makes it done before it ends, and the end of a job of Slurm is known some seconds later; a killed supervisor leaves runs
+ * whose end nobody has seen. For an open sweep only the supervisor knows.
  */
-async function areNoneUp({ plan: { runs } }: ReadPlan, options: LaunchOptions): Promise<boolean> {
+async function isAllOver({ plan, planned }: ReadPlan, options: LaunchOptions): Promise<boolean> {
+  if (plan.source !== undefined || planned.some(({ standing }) => standing.state !== 'done')) return false;
   const directory = runsDirectory(options.runs);
   const fleet = await fleetIfUp(directory);
   if (fleet === null) return lockOf(directory) === null;
-  const rows = runs.flatMap(({ id }) => fleet.runs.get(id) ?? []);
+  const rows = plan.runs.flatMap(({ id }) => fleet.runs.get(id) ?? []);
   fleet.close();
   return rows.every(({ state }) => hasEnded(state));
 }

@@ -84,9 +84,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     reason: state.phase === 'ended' ? endReason(state.outcome) : context.waiting,
     attempt: attemptOf(run),
     exit: life.exit,
-    slot: context.place == null ? life.slot : context.place.node,
-    gpus: life.gpus,
-    ...(context.place == null ? {} : { nodeGpus: [...context.place.gpus] }),
+    ...placeOf(life, context),
     ...roomOf(run),
     pid: context.pid,
     ...timesOf(life, run, context),
@@ -108,6 +106,10 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     healthReason: context.health.reason,
     annotation: context.annotation,
   };
+}
+
+function placeOf({ slot, gpus }: Life, { place }: RunContext): Pick<RunSummary, 'slot' | 'gpus' | 'nodeGpus'> {
+  return place == null ? { slot, gpus } : { slot: place.node, gpus, nodeGpus: [...place.gpus] };
 }
 
 /** JSON has no word for an infinity. */

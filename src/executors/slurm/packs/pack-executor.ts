@@ -306,7 +306,7 @@ export class PackExecutor implements Omit<Executor, 'resources' | 'nodes'> {
 
   #hear({ crew }: Team, worker: Worker, line: WorkerLine): void {
     if (line.kind === 'up') {
-      worker.up = { job: line.job, node: line.node, gpus: line.gpus ?? [] };
+      worker.up = line;
       return crew.cameUp();
     }
     if (line.kind === 'left')

@@ -37,7 +37,7 @@ export type Worker = {
   /** As the controller told of it last; null: it never did. */
   seen: QueuedJob | null;
   /** What it has said of itself; null: nothing yet. */
-  up: { job: number; node: string; gpus: readonly number[] } | null;
+  up: { job: number; node: string; gpus?: readonly number[] } | null;
   /** The time of its file, and since when that is the same. */
   beat: { mtimeMs: number; since: number };
   /** Whether the worker has said that it ends. */

@@ -1,0 +1,227 @@
+/**
+ * `npm run slurm-faults [KILLS [SEED]]`: runs as jobs and in packs on a throw-away cluster of three nodes (`slurm-dev.sh`, as root), while
+ * `kill -9` hits the controller, the controller within two seconds of a submission, daemons of nodes, the supervisor and workers.
+ * Each run keeps a ledger of its own, which is judged afterwards. Exit code 1 if a run was lost, ran twice or is told of wrongly.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const [kills = 100, seed = 1] = process.argv.slice(2).map(Number);
+const FIRST_RUNS = 80;
+const RUNS_OF_A_SUBMISSION = 16;
+const LAST_END_MS = 15 * 60_000;
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'slurm-faults-')));
+const cluster = join(folder, 'cluster');
+const ledgers = join(folder, 'ledgers');
+const own = {
+  SLURM_DEV_DIR: cluster,
+  SLURM_DEV_NODES: '3',
+  SLURM_DEV_PORT: '26000',
+  SLURM_CONF: join(cluster, 'slurm.conf'),
+};
+const env = { ...process.env, ...own, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+
+let state = seed;
+const random = () => (state = (state * 1103515245 + 12345) & 0x7fffffff) / 0x7fffffff;
+const call = (program, args, timeout = 60_000) =>
+  spawnSync(program, args, { cwd: folder, env, encoding: 'utf8', timeout });
+const memrlTui = (...args) => call(process.execPath, [join(root, 'dist/memrl-tui.js'), ...args]);
+const dev = (verb) => call('bash', [join(root, 'scripts/slurm-dev.sh'), verb]);
+
+/** Each run writes when it starts and ends, and ends with 3 where its number ends in 7. */
+function writeSweep(runs) {
+  const numbers = (parity) =>
+    Array.from({ length: runs }, (_, number) => number).filter((number) => number % 2 === parity);
+  writeFileSync(
+    join(folder, 'sweep.yaml'),
+    `name: faults
+executor: slurm
+command:
+  - sh
+  - -c
+  - 'f=${ledgers}/$1; echo "start $(date +%s%N) $MEMRL_ATTEMPT" >> $f; sleep $2; echo "end $(date +%s%N) $MEMRL_ATTEMPT" >> $f; exit $3'
+  - sh
+  - \${number}
+  - \${seconds}
+  - \${code}
+resources: { gpus: 0 }
+breaker: false
+retry: { max: 20, backoff: 0, on: [signal, lost] }
+parameters: { seconds: { expr: "3 + number % 6" }, code: { expr: "number % 10 == 7 ? 3 : 0" } }
+groups:
+  jobs: { parameters: { number: [${numbers(0)}] }, slurm: { mode: jobs } }
+  packs: { parameters: { number: [${numbers(1)}] }, slurm: { mode: packs, workers: 6 } }
+`,
+  );
+}
+
+let runs = 0;
+function submit(more) {
+  runs += more;
+  writeSweep(runs);
+  const { status, stderr, stdout } = memrlTui('sweep.yaml', '--detach', '--yes');
+  if (status !== 0) throw new Error(`the launch was refused: ${stdout}${stderr}`);
+}
+
+function numberIn(path) {
+  try {
+    const text = readFileSync(path, 'utf8');
+    return text.startsWith('{') ? JSON.parse(text).pid : Number(text);
+  } catch {
+    return 0;
+  }
+}
+
+function workers() {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      return (
+        words[0].endsWith('node') && words.some((word) => word.startsWith(join(folder, 'runs')) && /packs/.test(word))
+      );
+    } catch {
+      return false;
+    }
+  });
+}
+
+const controller = () => numberIn(join(cluster, 'run/slurmctld.pid'));
+const victims = {
+  controller,
+  'controller after a submission': async () => {
+    submit(RUNS_OF_A_SUBMISSION);
+    await sleep(random() * 2000);
+    return controller();
+  },
+  'daemon of a node': () => numberIn(join(cluster, `run/slurmd-n${1 + Math.floor(random() * 3)}.pid`)),
+  supervisor: () => numberIn(join(folder, 'runs/.supervisor/lock.json')),
+  worker: () => {
+    const pids = workers();
+    return Number(pids[Math.floor(random() * pids.length)] ?? 0);
+  },
+};
+
+/** Starts again what was killed. A node that the controller has given up is put back. */
+function repair() {
+  dev('start');
+  call('scontrol', ['update', 'nodename=n[1-3]', 'state=resume'], 15_000);
+}
+
+/** The rows of all runs; a supervisor that was killed is started for that. */
+function rows() {
+  try {
+    return JSON.parse(memrlTui('status', 'faults', '--json').stdout)[0].runs;
+  } catch {
+    return [];
+  }
+}
+
+const isOver = (all) =>
+  all.length === runs && all.every(({ state: word }) => ['done', 'failed', 'lost', 'killed'].includes(word));
+
+async function ordeal() {
+  const counts = {};
+  const kinds = Object.keys(victims);
+  for (let kill = 0; kill < kills; kill++) {
+    if (isBroken) throw new Error('Ended by a signal: no verdict.');
+    await sleep(300 + random() * 1700);
+    const kind = kinds[Math.floor(random() * kinds.length)];
+    const pid = await victims[kind]();
+    if (pid > 1 && existsSync(`/proc/${pid}`)) {
+      process.kill(pid, 'SIGKILL');
+      counts[kind] = (counts[kind] ?? 0) + 1;
+    } else kill--;
+    await sleep(random() * 1500);
+    repair();
+    if (kill % 10 === 9)
+      console.log(
+        `${kill + 1} kills, ${rows().filter(({ endedAt }) => endedAt !== null).length} of ${runs} runs ended`,
+      );
+  }
+  let all = [];
+  for (const start = Date.now(); !isBroken && !isOver(all) && Date.now() - start < LAST_END_MS; all = rows()) {
+    repair();
+    await sleep(1000);
+  }
+  return { counts, all };
+}
+
+/** What a run wrote, oldest first. */
+function ledgerOf(number) {
+  const path = join(ledgers, String(number));
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+  return lines.map((line) => line.split(' ')).map(([what, at, attempt]) => ({ what, at: BigInt(at), attempt }));
+}
+
+/** What was not as promised, in words. */
+function violations(row) {
+  const { number } = row.parameters;
+  const lines = ledgerOf(number);
+  const code = number % 10 === 7 ? 3 : 0;
+  const found = [];
+  if (row.state !== (code === 0 ? 'done' : 'failed') || (code === 3 && row.exit?.code !== 3))
+    found.push(`is ${row.state} (${row.reason ?? row.exit?.code})`);
+  for (const [index, { what, attempt }] of lines.entries()) {
+    const next = lines[index + 1];
+    if (next === undefined) continue;
+    const folderOf = join(row.directory, 'attempts', attempt);
+    // A run that was killed between its last line and its end is started again as it should be.
+    const hasEnded =
+      existsSync(join(folderOf, 'exit')) && !/got SIGTERM/.test(readFileSync(join(folderOf, 'pid'), 'utf8'));
+    if (what === 'end' && hasEnded && numberIn(join(folderOf, 'exit')) === code) found.push(`ran again after its end`);
+    const later = lines.slice(index + 1).find((line) => line.what === 'end' && line.attempt === attempt);
+    if (what === 'start' && later !== undefined && next !== later) found.push('ran twice at a time');
+  }
+  return found.map(
+    (words) => `run ${number} ${words}: ${lines.map((line) => `${line.what} ${line.attempt}`).join(', ')}`,
+  );
+}
+
+// Nobody else ends the cluster and the runs.
+let isBroken = false;
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (isBroken = true));
+
+mkdirSync(ledgers);
+const started = dev('start');
+if (started.status !== 0) {
+  console.error(
+    started.stderr || 'The cluster did not start: it takes root, slurmctld, slurmd, slurm-client and munge.',
+  );
+  process.exit(1);
+}
+try {
+  submit(FIRST_RUNS);
+  const { counts, all } = await ordeal();
+  const found = [
+    ...all.flatMap(violations),
+    ...(all.length === runs ? [] : [`${runs - all.length} runs are not told of`]),
+  ];
+  const again = all.filter(({ attempt }) => attempt > 1).length;
+  for (const [kind, count] of Object.entries(counts)) console.log(`kill -9 of the ${kind}: ${count}`);
+  for (const words of found) console.log(`VIOLATED: ${words}`);
+  console.log(
+    `${kills} kills, ${all.length} runs, ${again} of them started again, seed ${seed}: ${found.length} violations`,
+  );
+  if (found.length > 0) console.log(`Their files: ${folder}`);
+  process.exitCode = found.length === 0 ? 0 : 1;
+} finally {
+  const supervisor = numberIn(join(folder, 'runs/.supervisor/lock.json'));
+  if (supervisor > 1 && existsSync(`/proc/${supervisor}`)) process.kill(supervisor, 'SIGKILL');
+  dev('stop');
+  if (process.exitCode === 0) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
