@@ -71,11 +71,17 @@ groups:
 }
 
 let runs = 0;
-function submit(more) {
+/** A launch is refused as impossible while no node has come back to a restarted controller; so it is tried again. */
+async function submit(more) {
   runs += more;
   writeSweep(runs);
-  const { status, stderr, stdout } = memrlTui('sweep.yaml', '--detach', '--yes');
-  if (status !== 0) throw new Error(`the launch was refused: ${stdout}${stderr}`);
+  for (let trial = 1; ; trial++) {
+    const { status, stderr, stdout } = memrlTui('sweep.yaml', '--detach', '--yes');
+    if (status === 0) return;
+    if (trial === 10) throw new Error(`the launch was refused: ${stdout}${stderr}`);
+    await sleep(1000);
+    repair();
+  }
 }
 
 function numberIn(path) {
@@ -104,7 +110,7 @@ const controller = () => numberIn(join(cluster, 'run/slurmctld.pid'));
 const victims = {
   controller,
   'controller after a submission': async () => {
-    submit(RUNS_OF_A_SUBMISSION);
+    await submit(RUNS_OF_A_SUBMISSION);
     await sleep(random() * 2000);
     return controller();
   },
@@ -205,7 +211,7 @@ if (started.status !== 0) {
   process.exit(1);
 }
 try {
-  submit(FIRST_RUNS);
+  await submit(FIRST_RUNS);
   const { counts, all } = await ordeal();
   const found = [
     ...all.flatMap(violations),

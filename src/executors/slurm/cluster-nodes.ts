@@ -1,5 +1,4 @@
 import type { ClusterNode } from '../executor.js';
-import type { SlurmCalls } from './slurm-calls.js';
 
 /** Fields of `sinfo -O` with their widths, as a field without one is cut at 20 characters. The reason may contain anything. */
 export const NODE_FIELDS = 'NodeList:.80|,Gres:.200|,GresUsed:.200|,StateLong:.40|,Reason:.200';
@@ -70,12 +69,13 @@ const MOST = 64;
 
 /** Knows the nodes of the cluster, as long as anybody wants to know. */
 export class ClusterNodes {
-  readonly #calls: SlurmCalls;
+  readonly #askSlurm: () => Promise<ClusterNode[] | null>;
   #nodes: readonly ClusterNode[] = [];
   #dueAt = -Infinity;
 
-  constructor(calls: SlurmCalls) {
-    this.#calls = calls;
+  /** @param askSlurm Asks for the nodes; null: the controller does not answer. */
+  constructor(askSlurm: () => Promise<ClusterNode[] | null>) {
+    this.#askSlurm = askSlurm;
   }
 
   /** As told last; asks again in the background where that is old. Those with runs come first. @param withRuns Their names. */
@@ -89,7 +89,7 @@ export class ClusterNodes {
   async #ask(): Promise<void> {
     const began = performance.now();
     this.#dueAt = Infinity;
-    this.#nodes = (await this.#calls.nodes()) ?? this.#nodes;
+    this.#nodes = (await this.#askSlurm()) ?? this.#nodes;
     const tookMs = performance.now() - began;
     this.#dueAt = performance.now() + Math.max(EVERY_MS, tookMs / SHARE);
   }

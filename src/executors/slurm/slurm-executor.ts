@@ -62,7 +62,7 @@ class SlurmExecutor implements Executor {
     const root = join(runsDirectory, supervisorFiles.directory, supervisorFiles.packs);
     const program = environment['MEMRL_SLURM_WORKER'] ?? fileURLToPath(new URL('./slurm-worker.js', import.meta.url));
     this.#queue = queue;
-    this.#nodes = new ClusterNodes(calls);
+    this.#nodes = new ClusterNodes(() => calls.nodes());
     this.#jobs = new JobExecutor({ calls, queue, everyMs }, listener);
     this.#packs = new PackExecutor({ root, calls, queue, environment, program }, listener);
   }
