@@ -60,8 +60,9 @@ export function indicesIn(text: string): number[] {
   });
 }
 
-/** Between looks at the nodes, ms: their states change slowly, and are looked at now and then. */
+/** Between looks at the nodes, ms: their states change slowly, but for the GPUs that runs take when they start or end. */
 const EVERY_MS = 15_000;
+const AFTER_CHANGE_MS = 3000;
 /** The controller is not asked for nodes for more than this share of the time. */
 const SHARE = 0.02;
 /** Nodes that are told of where no run is. */
@@ -72,6 +73,8 @@ export class ClusterNodes {
   readonly #askSlurm: () => Promise<ClusterNode[] | null>;
   #nodes: readonly ClusterNode[] = [];
   #dueAt = -Infinity;
+  /** How many runs or workers were on nodes at the last look. */
+  #placed = 0;
 
   /** @param askSlurm Asks for the nodes; null: the controller does not answer. */
   constructor(askSlurm: () => Promise<ClusterNode[] | null>) {
@@ -80,15 +83,17 @@ export class ClusterNodes {
 
   /** As told last; asks again in the background where that is old. Those with runs come first. @param withRuns Their names. */
   read(withRuns: readonly string[]): ClusterNode[] {
-    if (performance.now() > this.#dueAt) void this.#ask();
+    const isSoon = withRuns.length !== this.#placed && performance.now() > this.#dueAt - EVERY_MS + AFTER_CHANGE_MS;
+    if (isSoon || performance.now() > this.#dueAt) void this.#ask(withRuns.length);
     const own = new Set(withRuns);
     const others = this.#nodes.filter(({ name, gpus, takesRuns }) => !own.has(name) && (gpus > 0 || !takesRuns));
     return [...this.#nodes.filter(({ name }) => own.has(name)), ...others.slice(0, MOST)];
   }
 
-  async #ask(): Promise<void> {
+  async #ask(placed: number): Promise<void> {
     const began = performance.now();
     this.#dueAt = Infinity;
+    this.#placed = placed;
     this.#nodes = (await this.#askSlurm()) ?? this.#nodes;
     const tookMs = performance.now() - began;
     this.#dueAt = performance.now() + Math.max(EVERY_MS, tookMs / SHARE);
