@@ -186,10 +186,11 @@ function violations(row) {
     const next = lines[index + 1];
     if (next === undefined) continue;
     const folderOf = join(row.directory, 'attempts', attempt);
-    // A run that was killed between its last line and its end is started again as it should be.
+    // What was killed between its last line and its end is started again as it should be; and so is, by each submission, what failed.
     const hasEnded =
       existsSync(join(folderOf, 'exit')) && !/got SIGTERM/.test(readFileSync(join(folderOf, 'pid'), 'utf8'));
-    if (what === 'end' && hasEnded && numberIn(join(folderOf, 'exit')) === code) found.push(`ran again after its end`);
+    if (what === 'end' && code === 0 && hasEnded && numberIn(join(folderOf, 'exit')) === code)
+      found.push(`ran again after its end`);
     const later = lines.slice(index + 1).find((line) => line.what === 'end' && line.attempt === attempt);
     if (what === 'start' && later !== undefined && next !== later) found.push('ran twice at a time');
   }
@@ -220,8 +221,9 @@ try {
   const again = all.filter(({ attempt }) => attempt > 1).length;
   for (const [kind, count] of Object.entries(counts)) console.log(`kill -9 of the ${kind}: ${count}`);
   for (const words of found) console.log(`VIOLATED: ${words}`);
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   console.log(
-    `${kills} kills, ${all.length} runs, ${again} of them started again, seed ${seed}: ${found.length} violations`,
+    `${total} kills, ${all.length} runs, ${again} of them started again, seed ${seed}: ${found.length} violations`,
   );
   if (found.length > 0) console.log(`Their files: ${folder}`);
   process.exitCode = found.length === 0 ? 0 : 1;
