@@ -70,13 +70,19 @@ groups:
   );
 }
 
+const now = () => BigInt(Date.now()) * 1_000_000n;
+
 let runs = 0;
+/** When launches of the file began and ended, ns since 1970. A launch starts failed runs again. */
+const launches = [];
 /** A launch is refused as impossible while no node has come back to a restarted controller; so it is tried again. */
 async function submit(more) {
   runs += more;
   writeSweep(runs);
   for (let trial = 1; ; trial++) {
+    const begin = now();
     const { status, stderr, stdout } = memrlTui('sweep.yaml', '--detach', '--yes');
+    launches.push({ begin, end: now() });
     if (status === 0) return;
     if (trial === 10) throw new Error(`the launch was refused: ${stdout}${stderr}`);
     await sleep(1000);
@@ -182,14 +188,15 @@ function violations(row) {
   const found = [];
   if (row.state !== (code === 0 ? 'done' : 'failed') || (code === 3 && row.exit?.code !== 3))
     found.push(`is ${row.state} (${row.reason ?? row.exit?.code})`);
-  for (const [index, { what, attempt }] of lines.entries()) {
+  for (const [index, { what, at, attempt }] of lines.entries()) {
     const next = lines[index + 1];
     if (next === undefined) continue;
     const folderOf = join(row.directory, 'attempts', attempt);
-    // What was killed between its last line and its end is started again as it should be; and so is, by each submission, what failed.
+    // What was killed between its last line and its end is started again as it should be; and so is what failed before a launch.
     const hasEnded =
       existsSync(join(folderOf, 'exit')) && !/got SIGTERM/.test(readFileSync(join(folderOf, 'pid'), 'utf8'));
-    if (what === 'end' && code === 0 && hasEnded && numberIn(join(folderOf, 'exit')) === code)
+    const isLaunchedAgain = code !== 0 && launches.some(({ begin, end }) => at < end && begin < next.at);
+    if (what === 'end' && !isLaunchedAgain && hasEnded && numberIn(join(folderOf, 'exit')) === code)
       found.push(`ran again after its end`);
     const later = lines.slice(index + 1).find((line) => line.what === 'end' && line.attempt === attempt);
     if (what === 'start' && later !== undefined && next !== later) found.push('ran twice at a time');
