@@ -1,7 +1,7 @@
 import { grouped } from '../base/group-by.js';
+import { type Clustered, drawClustered, type Interval, resampled95 } from './bootstrap.js';
 import type { MemoryRow } from './memory-summary.js';
-import { seededRandom } from './parameters/seeded-random.js';
-import { median, quantile } from './statistics.js';
+import { median } from './statistics.js';
 
 /** How the episodes to memorise grow with N, for one condition of one group. */
 export type Scaling = {
@@ -11,7 +11,7 @@ export type Scaling = {
   extra: Record<string, unknown>;
   law: PowerLaw;
   /** 95 % interval of the slope, by bootstrap over the seeds within each size; null: a size has fewer than three of them. */
-  slope95: readonly [number, number] | null;
+  slope95: Interval | null;
   /**
    * Slopes of other learners over the same sizes, through their medians; null: a size has no reference, or most seeds do not get
    * there.
@@ -50,32 +50,32 @@ function slopeOf(rows: readonly MemoryRow[], episodesOf: (row: MemoryRow) => num
   return points.every(({ y }) => Number.isFinite(y)) ? (fitPowerLaw(points)?.slope ?? null) : null;
 }
 
-/** Number of bootstrap samples. */
-const RESAMPLES = 2000;
 /** With two seeds a bootstrap only shows their distance, and covers the true value too seldom. */
 const LEAST_SEEDS = 3;
 
-/**
- * Percentile bootstrap (Efron 1979), stratified: in each sample every size keeps its number of seeds, drawn with replacement from
- * its own, and the slope is fitted through the medians as above. Seeds that did not memorise are drawn as infinite; a size whose
- * median becomes infinite is left out of that sample, and a sample with fewer than two sizes says nothing.
- */
-function slopeInterval(rows: readonly MemoryRow[]): readonly [number, number] | null {
+/** Stratified: in each sample every size keeps its number of seeds, drawn with replacement from its own. */
+function slopeInterval(rows: readonly MemoryRow[]): Interval | null {
   const sizes = rows.filter(({ episodesBySeed }) => episodesBySeed.length > 0);
-  if (sizes.some(({ episodesBySeed }) => episodesBySeed.length < LEAST_SEEDS)) return null;
-  const random = seededRandom(sizes.length);
-  const slopes: number[] = [];
-  for (let sample = 0; sample < RESAMPLES; sample++) {
-    const points = sizes.map(({ N, episodesBySeed: all }) => ({
-      x: N,
-      y: median(all.map(() => all[Math.floor(random() * all.length)]!))!,
-    }));
-    const law = fitPowerLaw(points);
-    if (law !== null) slopes.push(law.slope);
-  }
-  if (slopes.length === 0) return null;
-  const sorted = slopes.sort((a, b) => a - b);
-  return [quantile(sorted, 0.025), quantile(sorted, 0.975)];
+  return slope95(
+    sizes.map(({ N, episodesBySeed }) => ({ N, runs: episodesBySeed.map((value) => ({ cluster: '', value })) })),
+  );
+}
+
+/** The runs of one size of the secret. `value`: episodes until memorised; Infinity: it did not. */
+export type SizeRuns = { readonly N: number; readonly runs: readonly Clustered<number>[] };
+
+/**
+ * The 95 % interval of the slope through the medians, by the percentile bootstrap over base models and the seeds within each size.
+ * Seeds that did not memorise are drawn as infinite; a size whose median becomes infinite is left out of that sample, and a sample
+ * with fewer than two sizes says nothing. Null: a size has fewer than three seeds, or no sample says anything.
+ */
+export function slope95(sizes: readonly SizeRuns[]): Interval | null {
+  if (sizes.some(({ runs }) => runs.length < LEAST_SEEDS)) return null;
+  const cells = sizes.map(({ runs }) => runs);
+  return resampled95(sizes.length, (random) => {
+    const drawn = drawClustered(cells, random);
+    return fitPowerLaw(drawn.map((values, index) => ({ x: sizes[index]!.N, y: median(values)! })))?.slope ?? null;
+  });
 }
 
 type Point = { x: number; y: number };

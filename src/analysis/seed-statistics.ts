@@ -70,14 +70,15 @@ export function notFiniteText({ nan, infinite }: Pick<Results, 'nan' | 'infinite
 const studentTable = [
   12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.306, 2.2622, 2.2281, 2.201, 2.1788, 2.1604, 2.1448, 2.1314,
 ];
-const normal = 1.959964;
+/** The 97.5 % quantile of the normal distribution. */
+export const NORMAL95 = 1.959963984540054;
 
 /** How many standard errors a two-sided 95 % interval extends to each side; beyond the table by Fisher's expansion. */
 export function student95(degrees: number): number {
   const known = studentTable[degrees - 1];
   if (known !== undefined) return known;
-  const first = (normal ** 3 + normal) / (4 * degrees);
-  const second = (5 * normal ** 5 + 16 * normal ** 3 + 3 * normal) / (96 * degrees ** 2);
-  const third = (3 * normal ** 7 + 19 * normal ** 5 + 17 * normal ** 3 - 15 * normal) / (384 * degrees ** 3);
-  return normal + first + second + third;
+  const first = (NORMAL95 ** 3 + NORMAL95) / (4 * degrees);
+  const second = (5 * NORMAL95 ** 5 + 16 * NORMAL95 ** 3 + 3 * NORMAL95) / (96 * degrees ** 2);
+  const third = (3 * NORMAL95 ** 7 + 19 * NORMAL95 ** 5 + 17 * NORMAL95 ** 3 - 15 * NORMAL95) / (384 * degrees ** 3);
+  return NORMAL95 + first + second + third;
 }

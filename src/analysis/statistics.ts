@@ -34,9 +34,12 @@ export function withoutNoise(spread: number, mean: number): number {
 /** Relative to a mean: a few units in the last place of a double. */
 const NOISE = 16 * Number.EPSILON;
 
-/** The quantile, interpolated linearly between the order statistics (numpy's default). `sorted`: at least one value. */
+/** The quantile, interpolated linearly between the order statistics (numpy's default). `sorted`: at least one value; it may be infinite. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   const at = share * (sorted.length - 1);
   const below = sorted[Math.floor(at)]!;
-  return below + (sorted[Math.ceil(at)]! - below) * (at - Math.floor(at));
+  const above = sorted[Math.ceil(at)]!;
+  const weight = at - Math.floor(at);
+  // Between infinities, and where the weight is 0, the formula is not a number.
+  return weight === 0 || below === above ? below : below + (above - below) * weight;
 }

@@ -25,6 +25,23 @@ export function fisherLog10({ inside, outside }: TwoByTwo): number {
 }
 
 /**
+ * Fisher's exact test, two-sided: the probability by chance of a table that is as improbable as this one, or more so. Tables count
+ * as equally probable up to a relative difference of 1e-7, as in R and scipy.
+ */
+export function fisherTwoSided({ inside, outside }: TwoByTwo): number {
+  const runs = inside.runs + outside.runs;
+  const failed = inside.failed + outside.failed;
+  const chance = (count: number) =>
+    Math.exp(logChoose(failed, count) + logChoose(runs - failed, inside.runs - count) - logChoose(runs, inside.runs));
+  const least = Math.max(0, failed - outside.runs);
+  const most = Math.min(inside.runs, failed);
+  const limit = chance(inside.failed) * (1 + 1e-7);
+  let sum = 0;
+  for (let count = least; count <= most; count++) if (chance(count) <= limit) sum += chance(count);
+  return Math.min(1, sum);
+}
+
+/**
  * The G statistic: twice the log-likelihood ratio of two rates against one; 0 where no more runs fail inside than outside. It
  * orders all but the smallest tables as Fisher's p does, and is fast, so it selects what the exact test is applied to.
  */
