@@ -35,13 +35,37 @@ export type MemoryRow = {
   resolution: number | null;
   bitsPerEpisode: BitsPerEpisode;
   ceiling: Ceiling;
-  /** Episodes of every seed that ended: first those that memorised, then Infinity for each of the others. */
-  episodesBySeed: readonly number[];
+  /** The seeds that have a verdict, in the order of the runs. */
+  judged: readonly JudgedSeed[];
   /** Comparison with an ideal observer of the same episodes; null: there was no observer. */
   told: Told | null;
   /** Comparison with other learners; null: there is no reference file. */
   compared: Compared | null;
 };
+
+/** A run that memorised the secret, or used its budget and did not. */
+export type JudgedSeed = RunOrigin & {
+  readonly isMemorised: boolean;
+  /** Until it memorised, or for which it was watched. */
+  readonly episodes: number;
+  /** Steps of the optimizer until it memorised; null: it did not, or did not count them. */
+  readonly updates: number | null;
+  /** Episodes after which their rewards left only one secret; null: several were left, or the run was not observed. */
+  readonly told: number | null;
+};
+
+/** What a run shares with others. */
+export type RunOrigin = {
+  /** Runs of one seed and secret. */
+  readonly pair: string;
+  /** The model that it started from. */
+  readonly base: string;
+};
+
+/** Episodes until memorised; Infinity: it did not. */
+export function tookOf({ isMemorised, episodes }: Pick<JudgedSeed, 'isMemorised' | 'episodes'>): number {
+  return isMemorised ? episodes : Infinity;
+}
 
 /** `below`: most seeds did not memorise within the budget, so this is what it must be less than. */
 export type BitsPerEpisode = { kind: 'measured' | 'below'; bits: number } | null;
@@ -53,17 +77,21 @@ type JudgedRuns = {
   verdicts: readonly Verdict[];
   /** Number of different examples of each run that counted them. */
   distinct?: readonly number[];
+  /** For each run; by default no two share anything but their base. */
+  origins?: readonly RunOrigin[];
   /** For each run as in `ToldRun`; empty: no run was observed. */
   determinedAfter?: readonly ToldRun['determinedAfter'][];
   compared?: Compared | null;
 };
 
 export function summarise(runs: JudgedRuns): MemoryRow {
-  const { group, task, extra, verdicts, distinct = [], determinedAfter, compared = null } = runs;
+  const { group, task, extra, verdicts, distinct = [], compared = null } = runs;
   const { condition, N } = task;
   const secretBits = signalBits(N);
-  const { memorised, missed, medianOfAll, budget, bitsPerEpisode } = learningOf(verdicts, secretBits);
+  const { memorised, medianOfAll, budget, bitsPerEpisode } = learningOf(verdicts, secretBits);
   const episodes = memorised.map((verdict) => verdict.episodes);
+  // An example (SFT) contains the whole secret.
+  const determinedAfter = verdicts.map((_, index) => (condition.kind === 'sft' ? 1 : runs.determinedAfter?.[index]));
   return {
     group,
     condition: conditionName(condition),
@@ -87,16 +115,20 @@ export function summarise(runs: JudgedRuns): MemoryRow {
     resolution: median(memorised.flatMap(({ resolution }) => resolution ?? [])),
     bitsPerEpisode,
     ceiling: ceilingOf(condition, N),
-    episodesBySeed: [...episodes, ...missed.map(() => Infinity)],
-    told: toldOf(
-      verdicts.map((verdict, index) => ({
-        verdict,
-        // An example (SFT) contains the whole secret.
-        determinedAfter: condition.kind === 'sft' ? 1 : determinedAfter?.[index],
-      })),
-    ),
+    judged: judgedSeeds({ ...runs, determinedAfter }),
+    told: toldOf(verdicts.map((verdict, index) => ({ verdict, determinedAfter: determinedAfter[index] }))),
     compared,
   };
+}
+
+function judgedSeeds({ verdicts, origins, determinedAfter }: JudgedRuns): JudgedSeed[] {
+  return verdicts.flatMap((verdict, index) => {
+    const isMemorised = verdict.kind === 'memorised';
+    if (!isMemorised && !isMiss(verdict)) return [];
+    const updates = isMemorised ? (verdict.updates ?? null) : null;
+    const origin = origins?.[index] ?? { pair: String(index), base: '' };
+    return { ...origin, isMemorised, episodes: verdict.episodes, updates, told: determinedAfter?.[index] ?? null };
+  });
 }
 
 /** What the seeds of one setting learnt. Seeds without a verdict (yet) do not count. */

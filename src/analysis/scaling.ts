@@ -1,6 +1,6 @@
 import { grouped } from '../base/group-by.js';
 import { type Clustered, drawClustered, type Interval, resampled95 } from './bootstrap.js';
-import type { MemoryRow } from './memory-summary.js';
+import { type MemoryRow, tookOf } from './memory-summary.js';
 import { median } from './statistics.js';
 
 /** How the episodes to memorise grow with N, for one condition of one group. */
@@ -55,9 +55,9 @@ const LEAST_SEEDS = 3;
 
 /** Stratified: in each sample every size keeps its number of seeds, drawn with replacement from its own. */
 function slopeInterval(rows: readonly MemoryRow[]): Interval | null {
-  const sizes = rows.filter(({ episodesBySeed }) => episodesBySeed.length > 0);
+  const sizes = rows.filter(({ judged }) => judged.length > 0);
   return slope95(
-    sizes.map(({ N, episodesBySeed }) => ({ N, runs: episodesBySeed.map((value) => ({ cluster: '', value })) })),
+    sizes.map(({ N, judged }) => ({ N, runs: judged.map((run) => ({ cluster: '', value: tookOf(run) })) })),
   );
 }
 

@@ -1,7 +1,10 @@
 import type { ReportedState } from './analysed-run.js';
 
-/** One evaluation of the model. `episodes`: training episodes (SFT: examples) consumed before it. */
-export type Evaluation = { step: number; episodes: number; bits: number };
+/**
+ * One evaluation of the model. `episodes`: training episodes (SFT: examples) consumed before it; `updates`: steps of the optimizer
+ * made before it, fewer than batches where some had no signal; absent: the run did not count them.
+ */
+export type Evaluation = { step: number; episodes: number; bits: number; updates?: number };
 
 /** All evaluations of a run, by step, and the last answer at temperature 0. Bits are raw: negative below chance. */
 export type Curve = {
@@ -26,7 +29,7 @@ export type Curve = {
  * no evaluation.
  */
 export type Verdict =
-  | { kind: 'memorised'; step: number; episodes: number; resolution: number | null }
+  | { kind: 'memorised'; step: number; episodes: number; updates?: number; resolution: number | null }
   | { kind: 'stuck'; answer: number | null; bits: number; episodes: number }
   | { kind: 'plateau'; reward: number; bits: number; episodes: number }
   | { kind: 'collapsed'; bits: number; episodes: number }
@@ -94,7 +97,8 @@ function firstOfStay(
   const first = evaluations[below + 1];
   if (first === undefined) return null;
   const resolution = below < 0 ? null : first.episodes - evaluations[below]!.episodes;
-  return { kind: 'memorised', step: first.step, episodes: first.episodes, resolution };
+  const { step, episodes, updates } = first;
+  return { kind: 'memorised', step, episodes, ...(updates === undefined ? {} : { updates }), resolution };
 }
 
 function isStuck({ greedy, evaluations }: Curve, secret: number | null): boolean {

@@ -10,8 +10,12 @@ import type { Spread } from '../report/spread.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
 import { outputWidth, print } from './terminal.js';
 
-/** `value`: which value stands for a run in tables of metrics; `spread`: how the seeds of one setting are summarised. */
-type ReportChoice = Pick<LaunchOptions, 'runs' | 'ascii'> & { value?: RunValue; spread?: Spread } & Partial<FoundSweep>;
+/** `value`: which value stands for a run in tables of metrics; `spread`: how the seeds of one setting are summarised; `tests`: with intervals. */
+type ReportChoice = Pick<LaunchOptions, 'runs' | 'ascii'> & {
+  value?: RunValue;
+  spread?: Spread;
+  tests?: boolean;
+} & Partial<FoundSweep>;
 
 /** Runs of a folder of any program, in place of those of a sweep in the runs directory. */
 export type FoundSweep = { readonly directory: string; readonly found: readonly ReportedRun[] | undefined };
@@ -19,7 +23,7 @@ export type FoundSweep = { readonly directory: string; readonly found: readonly 
 /** Reads the results of a sweep. Returns a function that lays them out for a width in columns. */
 export async function readReport(
   sweep: string,
-  { runs, ascii, value, spread, found, directory: place }: ReportChoice,
+  { runs, ascii, value, spread, tests = false, found, directory: place }: ReportChoice,
   live?: { readonly fleet?: Pick<Fleet, 'runs'>; readonly pause: Pause },
 ): Promise<(width: number) => string[]> {
   const directory = runsDirectory(runs);
@@ -27,7 +31,8 @@ export async function readReport(
   const isSupervised = fleet === undefined && found === undefined;
   const known = isSupervised ? await supervisedRuns(directory, sweep) : fleet ? reportedRuns(fleet, sweep) : [];
   const report = await buildReport(place ?? join(directory, sweep), { pause: live?.pause, value, known, found });
-  return (width) => reportLines(report, { width, ascii: ascii ?? false, ...(spread === undefined ? {} : { spread }) });
+  const look = { ascii: ascii ?? false, hasTests: tests, ...(spread === undefined ? {} : { spread }) };
+  return (width) => reportLines(report, { width, ...look });
 }
 
 /** Prints the results of a sweep. */

@@ -204,6 +204,10 @@ const rows: readonly Verb[] = [
         flags: '--metric <objective>',
         about: "for --would-stop and --value best: 'minimize test/loss' (default: what the sweep file says)",
       },
+      {
+        flags: '--tests',
+        about: 'with 95 % intervals of each row of a memory table, tests between rows, and the settings of its runs',
+      },
       { flags: '--html <file>', about: 'write it as one HTML file: tables, figures, every run; needs no network' },
       { flags: '--figures <folder>', about: 'write its figures as SVG files, its numbers as CSV' },
       { flags: '--png', about: 'and its figures as PNG files beside them, where @resvg/resvg-js is installed' },

@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
 import { determinedIn, greedyOf, memoryKeys } from '../analysis/memory-metrics.js';
 import { signalBits } from '../analysis/memory-rules.js';
-import { type MemoryRow, summarise } from '../analysis/memory-summary.js';
+import { type MemoryRow, type RunOrigin, summarise } from '../analysis/memory-summary.js';
 import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
 import { goalOf, type MetricsToShow, shownMetrics } from '../analysis/metric-order.js';
 import { scalings } from '../analysis/scaling.js';
@@ -28,7 +28,7 @@ import { readReferences } from './read-references.js';
 import { eachRun, statesOf } from './read-runs.js';
 import { ReportCache } from './report-cache.js';
 import { keptFor, valuesOf } from './run-values.js';
-import type { Report, RunMark, Section } from './report.js';
+import type { Report, RunMark, Section, Settings } from './report.js';
 import { countWords, RunMarks } from './run-marks.js';
 import { metricsToShow, objectiveOf, type OutlinedObjective, readOutline, type SweepOutline } from './sweep-outline.js';
 
@@ -202,7 +202,7 @@ async function sectionOf(
     const all: MemoryRow[] = [];
     for (const [index, cell] of cells.entries()) all.push(await memoryRow(cell, tasks[index]!, references, ask));
     const rows = telling(all).sort(bySize);
-    return { ...head, kind: 'memory', rows, scalings: scalings(rows) };
+    return { ...head, kind: 'memory', rows, scalings: scalings(rows), settings: settingsOf(runs) };
   }
   const choice = { ...metricsToShow(outline, group), objective: objectiveOf(outline, group), value };
   return {
@@ -210,6 +210,16 @@ async function sectionOf(
     kind: 'metrics',
     ...(await metricTable(cells, { ...choice, marksIn: () => marks.in(group) }, ask)),
   };
+}
+
+/** Paths differ between any two runs and machines, and a secret between any two seeds. */
+function settingsOf(runs: readonly ReportedRun[]): Settings {
+  const isTelling = (key: string) => !/(_path|_dir|fixed_secret)$/.test(key);
+  const keys = [...new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)))].filter(isTelling);
+  return keys.map((key) => {
+    const values = new Map(runs.map(({ parameters }) => [JSON.stringify(parameters[key]), parameters[key]]));
+    return [key, [...values.values()].filter((value) => value !== undefined)] as const;
+  });
 }
 
 /** The task of a cell, which all its runs share; a queued run has written no settings yet, so its parameters are used. */
@@ -225,6 +235,7 @@ async function memoryRow(cell: Cell, task: MemoryTask, references: References, a
   const verdicts: Verdict[] = [];
   const distinct: number[] = [];
   const determinedAfter: ToldRun['determinedAfter'][] = [];
+  const origins: RunOrigin[] = [];
   for (const run of cell.runs) {
     const { parameters, config, state } = run;
     const own = memoryTask({ ...parameters, ...config }) ?? task;
@@ -234,11 +245,17 @@ async function memoryRow(cell: Cell, task: MemoryTask, references: References, a
     const { determinedAfter: told, ...curve } = read;
     if (typeof curve.distinct === 'number') distinct.push(curve.distinct);
     determinedAfter.push(told);
+    origins.push(originOf({ ...parameters, ...config }));
     verdicts.push(judge(curve, { secretBits: signalBits(own.N), secret: own.secret, state }));
   }
   const extra = Object.fromEntries(Object.entries(cell.varies).filter(([key]) => !ownColumns.has(key)));
   const compared = references.of(task.condition, task.N);
-  return summarise({ group: cell.group, task, extra, verdicts, distinct, determinedAfter, compared });
+  return summarise({ group: cell.group, task, extra, verdicts, distinct, origins, determinedAfter, compared });
+}
+
+function originOf(settings: Readonly<Record<string, unknown>>): RunOrigin {
+  const { seed, fixed_secret: secret, load_checkpoint_path: base } = settings;
+  return { pair: JSON.stringify([seed, secret]), base: String(base ?? '') };
 }
 
 /** Leaves out parameters that follow from condition and size, such as a longer budget for a larger N. */
@@ -293,16 +310,21 @@ async function metricTable(cells: Cell[], choice: Choice, ask: Ask): Promise<Met
   return { keys, goals, rows };
 }
 
+/** How many steps of the optimizer a run has made. */
+const UPDATES = 'optim/updates';
+
 /** The evaluations in a run's metrics; empty for a run without evaluations or bits. */
 function curveOf(metrics: RunMetrics, task: MemoryTask): Curve & Pick<ToldRun, 'determinedAfter'> {
   const keys = new Set(metrics.keys());
   const { bits: bitsKey, count: countKey } = memoryKeys((key) => keys.has(key));
   const bits = metrics.series(bitsKey ?? '');
   const counts = countKey === null ? null : metrics.series(bitsKey ?? '', countKey).x;
+  const updates = keys.has(UPDATES) ? metrics.series(bitsKey ?? '', UPDATES).x : null;
   const evaluations = Array.from(bits.x, (step, index) => ({
     step,
     episodes: counts?.[index] ?? step * (task.perStep ?? 1),
     bits: bits.y[index]!,
+    ...(updates === null ? {} : { updates: updates[index]! }),
   })).filter((evaluation) => !Number.isNaN(evaluation.bits));
   const last = metrics.last();
   return {

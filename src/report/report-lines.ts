@@ -7,24 +7,31 @@ import { type Column, tableLines } from '../text/table.js';
 import { wrap } from '../text/wrap.js';
 import type { Report, Section } from './report.js';
 import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from './report-tables.js';
+import { settingsText, testNotes, testTables } from './memory-tests.js';
 import type { MetricLook } from './metric-columns.js';
 
-/** How a report is shown. `width` in columns. `spread`: `std` by default. */
-export type Page = { width: number; ascii: boolean } & Partial<MetricLook>;
+/** How a report is shown. `width` in columns. `spread`: `std` by default. `hasTests`: with intervals and tests of memory tables. */
+export type Page = { width: number; ascii: boolean; hasTests?: boolean } & Partial<MetricLook>;
 
 /** The report as lines of text, none wider than the page except for a long word in a note. */
-export function reportLines(report: Report, { width, ascii, spread = 'std', isSorted = false }: Page): string[] {
+export function reportLines(
+  report: Report,
+  { width, ascii, hasTests = false, spread = 'std', isSorted = false }: Page,
+): string[] {
   // Applied before widths are measured, as a substitute may be longer.
   const spell = ascii ? (text: string) => plainAscii(lineText(text)) : lineText;
   const paper: Paper = { width, spell, look: { spread, isSorted } };
   const notes = reportNotes(report, spread);
+  const isTested = hasTests && report.sections.some(({ kind }) => kind === 'memory');
   const lines = [
     truncate(spell(`${report.sweep} · ${countsText(report)}`), width),
     ...report.sections.flatMap((section) => [
       '',
       truncate(spell(titleOf(section)), width),
       ...sectionLines(section, paper),
+      ...(hasTests && section.kind === 'memory' ? testLines(section, paper) : []),
     ]),
+    ...(isTested ? ['', ...testNotes.flatMap((note) => wrap(spell(note), width))] : []),
     ...(notes.length > 0 ? ['', ...notes.flatMap((note) => wrap(spell(note), width))] : []),
     ...markLines(report, paper),
     ...annotationLines(report, paper),
@@ -63,6 +70,13 @@ function sectionLines(section: Section, paper: Paper): string[] {
   return [
     ...sectionTables(section, paper.look).flatMap((columns) => table(columns, paper)),
     ...laws.flatMap((line) => wrap(paper.spell(line), paper.width)),
+  ];
+}
+
+function testLines(section: Extract<Section, { kind: 'memory' }>, paper: Paper): string[] {
+  return [
+    ...testTables(section).flatMap((columns) => ['', ...table(columns, paper)]),
+    ...wrap(paper.spell(`settings: ${settingsText(section)}`), paper.width),
   ];
 }
 

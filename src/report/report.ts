@@ -9,9 +9,12 @@ import type { MetricRow } from './metric-summary.js';
 
 /** The table of one group. `title`: from the sweep file. `goals`: which end of a metric is good, if known. */
 export type Section = { group: string; title: string | null } & (
-  | { kind: 'memory'; rows: MemoryRow[]; scalings: Scaling[] }
+  | { kind: 'memory'; rows: MemoryRow[]; scalings: Scaling[]; settings: Settings }
   | { kind: 'metrics'; keys: string[]; goals: Partial<Record<string, 'minimize' | 'maximize'>>; rows: MetricRow[] }
 );
+
+/** Each parameter of a group's runs with its different values, in the order of the runs; paths are left out. */
+export type Settings = readonly (readonly [key: string, values: readonly unknown[]])[];
 
 /** `word`: `diverged`, `collapsed` or `nan`; `reason`: the evidence in words. */
 export type RunMark = Finding & { readonly run: string };

@@ -20,6 +20,7 @@ type ReportOptions = CommonOptions & {
   html?: string;
   figures?: string;
   png?: boolean;
+  tests?: boolean;
 };
 
 /** `memrl-tui report SWEEP`: the results of a sweep, finished or not. `--would-stop`: which runs a rule would have ended. */

@@ -1,0 +1,185 @@
+import { groupBy } from '../../base/group-by.js';
+import { type Clustered, drawClustered, type Interval, resampled95 } from '../bootstrap.js';
+import { fisherTwoSided } from '../failures/fisher-exact.js';
+import { type JudgedSeed, type MemoryRow, tookOf } from '../memory-summary.js';
+import { median } from '../statistics.js';
+import { signTest, wilson95 } from './proportion.js';
+import { signedRankTest } from './signed-ranks.js';
+import { logRankTest, SurvivalCurve, type Wait } from './survival.js';
+
+/** A median with its 95 % interval, by the bootstrap over base models and the seeds on each. `runs`: how many it speaks of. */
+export type Estimate = { readonly median: number; readonly interval: Interval; readonly runs: number };
+
+/** What is known of one row of a memory table. */
+export type RowIntervals = {
+  readonly row: MemoryRow;
+  /** Number of different models that its runs started from. */
+  readonly bases: number;
+  /** 95 % of the share that memorised, by Wilson. Null: no run has a verdict. */
+  readonly memorised: Interval | null;
+  /** Share that has memorised by each of `times`; null: no run was watched until then. */
+  readonly by: readonly ({ readonly share: number; readonly interval: Interval } | null)[];
+  /** Until memorised, with runs that did not as infinite. */
+  readonly episodes: Estimate | null;
+  /** Null: not every run that memorised counted its updates. */
+  readonly updates: Estimate | null;
+  /** Episodes from when the rewards determined the secret until it was memorised, over runs in which they did. */
+  readonly late: Estimate | null;
+  /** Episodes until memorised over those until determined, over the same runs. */
+  readonly ratio: Estimate | null;
+  /**
+   * Whether the row has memorised most often among those that differ from it in one parameter alone, and of these in the fewest
+   * episodes by the median; null: there is no other.
+   */
+  readonly isBest: boolean | null;
+};
+
+/** Two rows of one size of the secret beside each other. */
+export type Comparison = {
+  readonly one: MemoryRow;
+  readonly other: MemoryRow;
+  /** Number of seeds and secrets that both have. 0: the rows are compared as independent samples. */
+  readonly pairs: number;
+  /** Episodes of `other` over those of `one`, over pairs of which at least one memorised. Null: not paired. */
+  readonly ratio: Estimate | null;
+  /** Signed-rank test of these ratios, or log-rank test without pairs. */
+  readonly p: number;
+  /** `p` after Holm (1979), over all comparisons of the group. */
+  readonly holm: number;
+  /** Pairs of which only one memorised, and the sign test of these; without pairs: those that memorised, and Fisher's test. */
+  readonly memorised: { readonly one: number; readonly other: number; readonly p: number };
+};
+
+/** A ratio whose interval is wider than this factor is said not to be determined. */
+export const WIDEST_FACTOR = 4;
+/** With fewer pairs no signed-rank test falls below .05. */
+const LEAST_PAIRS = 6;
+
+/** Powers of ten between the episodes of the fastest and the slowest run, at which the share that has memorised is given. */
+export function timesOf(rows: readonly MemoryRow[]): number[] {
+  const all = rows.flatMap(({ judged }) => judged.map(({ episodes }) => episodes)).filter((episodes) => episodes > 0);
+  if (all.length === 0) return [];
+  const [least, most] = [Math.min(...all), Math.max(...all)].map(Math.log10) as [number, number];
+  const first = Math.ceil(least);
+  return Array.from({ length: Math.max(0, Math.floor(most) - first + 1) }, (_, index) => 10 ** (first + index));
+}
+
+/** Intervals of each row of a group. @param times Episodes at which the share that has memorised is asked for. */
+export function rowIntervals(rows: readonly MemoryRow[], times: readonly number[]): RowIntervals[] {
+  const best = bestOf(rows);
+  return rows.map((row) => {
+    const { judged } = row;
+    const curve = new SurvivalCurve(judged.map(waitOf));
+    const told = judged.filter((run) => run.told !== null && run.told > 0);
+    const isCounted = judged.every(({ isMemorised, updates }) => !isMemorised || updates !== null);
+    return {
+      row,
+      bases: new Set(judged.map(({ base }) => base)).size,
+      memorised: judged.length === 0 ? null : wilson95(row.counts.memorised, judged.length),
+      by: times.map((time) => (judged.length === 0 ? null : curve.happenedBy(time))),
+      episodes: estimate(judged, tookOf),
+      updates: isCounted ? estimate(judged, ({ updates }) => updates ?? Infinity) : null,
+      late: estimate(told, (run) => tookOf(run) - run.told!),
+      ratio: estimate(told, (run) => tookOf(run) / run.told!),
+      isBest: best.get(row) ?? null,
+    };
+  });
+}
+
+function estimate(runs: readonly JudgedSeed[], valueOf: (run: JudgedSeed) => number): Estimate | null {
+  return medianEstimate(runs.map((run) => ({ cluster: run.base, value: valueOf(run) })));
+}
+
+function medianEstimate(cell: readonly Clustered<number>[]): Estimate | null {
+  const middle = median(cell.map(({ value }) => value));
+  const interval = resampled95(cell.length, (random) => median(drawClustered([cell], random)[0]!));
+  return middle === null || interval === null ? null : { median: middle, interval, runs: cell.length };
+}
+
+function waitOf({ episodes, isMemorised }: JudgedSeed): Wait {
+  return { time: episodes, isEvent: isMemorised };
+}
+
+/** The best value of each parameter that several rows differ in, with everything else the same. */
+function bestOf(rows: readonly MemoryRow[]): Map<MemoryRow, boolean> {
+  const best = new Map<MemoryRow, boolean>();
+  const alike = groupBy(rows, ({ condition, N, bins }) => JSON.stringify([condition, N, bins]));
+  for (const family of alike.values()) {
+    if (family.length < 2 || Object.keys(family[0]!.extra).length !== 1) continue;
+    const [first] = family.toSorted((a, b) => shareOf(b) - shareOf(a) || wait(a) - wait(b));
+    for (const row of family) best.set(row, row === first);
+  }
+  return best;
+}
+
+function shareOf({ counts, judged }: MemoryRow): number {
+  return judged.length === 0 ? 0 : counts.memorised / judged.length;
+}
+
+function wait({ medianOfAll }: MemoryRow): number {
+  // Two infinite medians are equal, and their difference is not a number.
+  return Math.min(medianOfAll ?? Infinity, Number.MAX_VALUE);
+}
+
+/** All pairs of rows of the same size that have verdicts. */
+export function comparisons(rows: readonly MemoryRow[]): Comparison[] {
+  const judged = rows.filter((row) => row.judged.length > 0);
+  const found = judged.flatMap((one, index) =>
+    judged
+      .slice(index + 1)
+      .filter((other) => other.N === one.N)
+      .map((other) => compared(one, other)),
+  );
+  const adjusted = holm(found.map(({ p }) => p));
+  return found.map((each, index) => ({ ...each, holm: adjusted[index]! }));
+}
+
+function compared(one: MemoryRow, other: MemoryRow): Omit<Comparison, 'holm'> {
+  const partners = new Map(other.judged.map((run) => [run.pair, run]));
+  const pairs = one.judged.flatMap((run) => {
+    const partner = partners.get(run.pair);
+    return partner === undefined ? [] : [{ run, partner }];
+  });
+  return pairs.length < LEAST_PAIRS ? independent(one, other) : paired({ one, other }, pairs);
+}
+
+type Pair = { readonly run: JudgedSeed; readonly partner: JudgedSeed };
+
+function paired(rows: Pick<Comparison, 'one' | 'other'>, pairs: readonly Pair[]): Omit<Comparison, 'holm'> {
+  const memorised = pairs.filter(({ run, partner }) => run.isMemorised || partner.isMemorised);
+  const logs = memorised.map(({ run, partner }) => {
+    const value = Math.log(tookOf(partner)) - Math.log(tookOf(run));
+    return { cluster: JSON.stringify([run.base, partner.base]), value };
+  });
+  const log = medianEstimate(logs);
+  const ratio = log && { ...log, median: Math.exp(log.median), interval: bothEnds(log.interval, Math.exp) };
+  const only = (which: (pair: Pair) => boolean) => pairs.filter(which).length;
+  const one = only(({ run, partner }) => run.isMemorised && !partner.isMemorised);
+  const other = only(({ run, partner }) => !run.isMemorised && partner.isMemorised);
+  const p = signedRankTest(logs.map(({ value }) => value));
+  return { ...rows, pairs: pairs.length, ratio, p, memorised: { one, other, p: signTest(one, other) } };
+}
+
+function bothEnds([low, high]: Interval, change: (end: number) => number): Interval {
+  return [change(low), change(high)];
+}
+
+function independent(one: MemoryRow, other: MemoryRow): Omit<Comparison, 'holm'> {
+  const sides = [one, other].map(({ judged, counts }) => ({ runs: judged.length, failed: counts.memorised }));
+  const p = logRankTest(one.judged.map(waitOf), other.judged.map(waitOf));
+  const shares = fisherTwoSided({ inside: sides[0]!, outside: sides[1]! });
+  const memorised = { one: one.counts.memorised, other: other.counts.memorised, p: shares };
+  return { one, other, pairs: 0, ratio: null, p, memorised };
+}
+
+/** Probabilities of several tests, adjusted so that one of them is below .05 by chance in at most 5 % of cases (Holm 1979). */
+function holm(probabilities: readonly number[]): number[] {
+  const order = probabilities.map((_, index) => index).sort((a, b) => probabilities[a]! - probabilities[b]!);
+  const adjusted = probabilities.slice();
+  let least = 0;
+  for (const [rank, index] of order.entries()) {
+    least = Math.min(1, Math.max(least, probabilities[index]! * (order.length - rank)));
+    adjusted[index] = least;
+  }
+  return adjusted;
+}

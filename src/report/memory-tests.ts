@@ -1,0 +1,141 @@
+import {
+  type Comparison,
+  comparisons,
+  type Estimate,
+  type RowIntervals,
+  rowIntervals,
+  timesOf,
+  WIDEST_FACTOR,
+} from '../analysis/study/memory-intervals.js';
+import type { Interval } from '../analysis/bootstrap.js';
+import type { MemoryRow } from '../analysis/memory-summary.js';
+import { grouped } from '../base/group-by.js';
+import { countText, NOTHING, shortNumber } from '../text/numbers.js';
+import { type Column, columnsOf } from '../text/table.js';
+import { parameterText } from './metric-columns.js';
+import type { Section } from './report.js';
+
+type MemorySection = Extract<Section, { kind: 'memory' }>;
+
+/** The intervals of a memory table as tables of text, then the comparisons of its rows of the same size. */
+export function testTables({ rows }: MemorySection): Column[][] {
+  const kinds = grouped(rows, ({ kind }) => String(kind === 'sft'));
+  const found = kinds.map(comparisons).filter((each) => each.length > 0);
+  return [...kinds.map(intervalColumns), ...found.map(comparisonColumns)];
+}
+
+function intervalColumns(rows: readonly MemoryRow[]): Column[] {
+  const times = timesOf(rows);
+  const unit = rows.some(({ kind }) => kind === 'sft') ? 'examples' : 'episodes';
+  const column = columnsOf(rowIntervals(rows, times));
+  const left = column('left');
+  const right = column('right');
+  return [
+    left('condition', ({ row }) => nameOf(row)),
+    right('N', ({ row }) => String(row.N)),
+    right('runs', ({ row }) => String(row.judged.length)),
+    right('bases', ({ bases }) => String(bases)),
+    right('memorised', memorisedText),
+    ...times.map((time, index) => right(`by ${countText(time)}`, ({ by }) => shareText(by[index]!), 3)),
+    right(unit, ({ episodes }) => estimateText(episodes)),
+    right('updates', ({ updates }) => estimateText(updates)),
+    ...unlessDashes(right('took − told', ({ late }) => estimateText(late))),
+    ...unlessDashes(right('took/told', ({ ratio }) => ratioText(ratio))),
+    ...unlessDashes(left('best', ({ isBest }) => (isBest === null ? NOTHING : isBest ? 'best' : ''))),
+  ];
+}
+
+function comparisonColumns(found: readonly Comparison[]): Column[] {
+  const column = columnsOf(found);
+  const left = column('left');
+  const right = column('right');
+  return [
+    left('of', ({ other }) => nameOf(other)),
+    left('over', ({ one }) => nameOf(one)),
+    right('N', ({ one }) => String(one.N)),
+    right('pairs', ({ pairs }) => (pairs === 0 ? NOTHING : String(pairs))),
+    right('ratio', ({ ratio }) => ratioText(ratio)),
+    right('p', ({ p }) => chanceText(p)),
+    right('p (Holm)', ({ holm }) => chanceText(holm)),
+    right('memorised', ({ memorised, pairs }) => {
+      return `${pairs === 0 ? '' : 'only '}${memorised.other} : ${memorised.one}`;
+    }),
+    right('p', ({ memorised }) => chanceText(memorised.p)),
+  ];
+}
+
+/** The settings that the runs of a table share, and the values that vary: `N=16 learning_rate=0.0003; varies seed 0 1 2`. */
+export function settingsText({ settings }: MemorySection): string {
+  const same = parameterText(
+    Object.fromEntries(settings.flatMap(([key, values]) => (values.length === 1 ? [[key, values[0]]] : []))),
+  );
+  const varies = settings.flatMap(([key, values]) => (values.length > 1 ? [`${key} ${someOf(values)}`] : []));
+  return [same, ...(varies.length === 0 ? [] : [`varies ${varies.join(', ')}`])].join('; ');
+}
+
+const MOST_VALUES = 8;
+
+function someOf(values: readonly unknown[]): string {
+  if (values.length > MOST_VALUES) return `${String(values[0])} … ${String(values.at(-1))} (${values.length} values)`;
+  return values.map(String).join(' ');
+}
+
+/** What the columns of intervals and tests mean. */
+export const testNotes = [
+  'In brackets: 95 %. Medians: runs that did not memorise count as infinite; by bootstrap over base models, then over the runs on each. memorised: Wilson. by …: the share that has memorised by then (Kaplan-Meier, log-log limits).',
+  'updates: steps of the optimizer; a batch without a signal makes none. took − told, took/told: over the runs whose rewards determined the secret.',
+  `not determined: the interval of a ratio is wider than a factor of ${WIDEST_FACTOR}.`,
+  'best: memorised most often, of these the lowest median, among rows that differ in one parameter alone.',
+  'ratio: median over runs of the same seed and secret. p: signed ranks of these ratios, or log-rank where runs share no secrets; Holm: adjusted for all comparisons of the table. memorised: pairs of which only one did, and the sign test; without pairs all that did, and Fisher.',
+];
+
+function nameOf({ condition, bins, extra }: MemoryRow): string {
+  return [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)].filter((part) => part !== '').join(' ');
+}
+
+function memorisedText({ row, memorised }: RowIntervals): string {
+  if (memorised === null) return NOTHING;
+  return `${row.counts.memorised}/${row.judged.length} ${percents(memorised)}`;
+}
+
+function shareText(by: RowIntervals['by'][number]): string {
+  return by === null ? NOTHING : `${percent(by.share)} % ${percents(by.interval)}`;
+}
+
+function percents([low, high]: Interval): string {
+  return `[${percent(low)}–${percent(high)} %]`;
+}
+
+function percent(share: number): string {
+  return (100 * share).toFixed(0);
+}
+
+function estimateText(estimate: Estimate | null): string {
+  if (estimate === null) return NOTHING;
+  return `${countText(rounded(estimate.median))} [${estimate.interval.map((end) => countText(rounded(end))).join(', ')}]`;
+}
+
+function rounded(value: number): number {
+  return value < 10 ? Math.round(value * 10) / 10 : Math.round(value);
+}
+
+/** A ratio and its interval; too wide a one is only said to be so. */
+function ratioText(estimate: Estimate | null): string {
+  if (estimate === null) return NOTHING;
+  const { median, interval, runs } = estimate;
+  const [low, high] = interval;
+  const ends = `[${[low, high].map(timesText).join(', ')}] n=${runs}`;
+  return high <= WIDEST_FACTOR * low ? `×${timesText(median)} ${ends}` : `not determined ${ends}`;
+}
+
+function timesText(value: number): string {
+  return value === Infinity ? '∞' : shortNumber(value);
+}
+
+function chanceText(p: number): string {
+  return p < 0.0001 ? '< 0.0001' : p.toPrecision(2);
+}
+
+function unlessDashes(candidate: Column): Column[] {
+  return candidate.cells.every((cell) => cell === NOTHING) ? [] : [candidate];
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { type MemoryRow, summarise } from '../../../src/analysis/memory-summary.js';
+import { comparisons, rowIntervals, timesOf } from '../../../src/analysis/study/memory-intervals.js';
+import type { Verdict } from '../../../src/analysis/verdict.js';
+import { testTables } from '../../../src/report/memory-tests.js';
+
+const memorised = (episodes: number): Verdict => ({
+  ...{ kind: 'memorised', step: episodes / 4, episodes, resolution: 40 },
+  updates: episodes / 8,
+});
+const stuck: Verdict = { kind: 'stuck', answer: 4, bits: -9, episodes: 10_000 };
+
+/** A row in which seed s is on base model s % 2, and the rewards have said the secret after ten episodes. */
+function row(
+  condition: 'binary' | 'dense',
+  verdicts: readonly Verdict[],
+  extra: Record<string, unknown> = {},
+): MemoryRow {
+  const asked =
+    condition === 'binary' ? ({ kind: 'binary' } as const) : ({ kind: 'dense', credit: 'stepwise' } as const);
+  return summarise({
+    ...{ group: 'A', task: { condition: asked, N: 1024, secret: 3, perStep: 4 }, extra, verdicts },
+    origins: verdicts.map((_, seed) => ({ pair: `s${seed}`, base: `w${seed % 2}` })),
+    determinedAfter: verdicts.map(() => 10),
+  });
+}
+
+const slow = row('binary', [900, 1000, 1100, 1200, 1300, 1400, 1500, 1600].map(memorised));
+const fast = row('dense', [90, 100, 110, 120, 130, 140, 150, 160].map(memorised));
+
+describe('the intervals of a row', () => {
+  it('has medians in updates and episodes, over the base models that its runs have', () => {
+    const [intervals] = rowIntervals([slow], []);
+    expect(intervals).toMatchObject({ bases: 2, episodes: { median: 1250, runs: 8 }, updates: { median: 156.25 } });
+    expect(intervals!.late!.median).toBe(1240);
+    expect(intervals!.ratio!.median).toBe(125);
+    const [low, high] = intervals!.episodes!.interval;
+    expect(low).toBeGreaterThanOrEqual(900);
+    expect(low).toBeLessThan(1250);
+    expect(high).toBeGreaterThan(1250);
+  });
+
+  it('counts runs that did not memorise as infinite, and as watched to their end', () => {
+    const missed = row('binary', [...[100, 200, 300].map(memorised), stuck, stuck]);
+    const [intervals] = rowIntervals([missed], timesOf([missed]));
+    expect(timesOf([missed])).toEqual([100, 1000, 10_000]);
+    expect(intervals!.by.map((each) => each?.share)).toEqual([0.2, 0.6, 0.6].map((share) => expect.closeTo(share)));
+    expect(intervals!.episodes).toMatchObject({ median: 300 });
+    expect(intervals!.episodes!.interval[1]).toBe(Infinity);
+    expect(intervals!.memorised).toEqual([expect.closeTo(0.231, 3), expect.closeTo(0.882, 3)]);
+  });
+
+  it('names the best value of one parameter: memorised most often, then fastest', () => {
+    const rates = [
+      row('binary', [memorised(100), memorised(100), stuck], { learning_rate: 1e-2 }),
+      row('binary', [300, 400, 500].map(memorised), { learning_rate: 1e-3 }),
+      row('binary', [900, 900, 900].map(memorised), { learning_rate: 1e-4 }),
+    ];
+    expect(rowIntervals(rates, []).map(({ isBest }) => isBest)).toEqual([false, true, false]);
+    expect(rowIntervals([slow, fast], []).map(({ isBest }) => isBest)).toEqual([null, null]);
+  });
+});
+
+describe('two rows of one size', () => {
+  it('are compared by the seeds and secrets that both have', () => {
+    const [comparison] = comparisons([slow, fast]);
+    // All eight ratios have one sign: 2 / 2^8.
+    expect(comparison).toMatchObject({ pairs: 8, p: expect.closeTo(0.0078125), memorised: { one: 0, other: 0, p: 1 } });
+    expect(comparison!.ratio).toMatchObject({
+      median: expect.closeTo(0.1),
+      interval: [expect.closeTo(0.1), expect.closeTo(0.1)],
+    });
+  });
+
+  it('are independent samples where they share too few', () => {
+    const [comparison] = comparisons([slow, row('dense', [90, 95].map(memorised))]);
+    expect(comparison).toMatchObject({ pairs: 0, ratio: null, memorised: { one: 8, other: 2, p: 1 } });
+    expect(comparison!.p).toBeLessThan(0.05);
+  });
+
+  it('have probabilities adjusted for all of them', () => {
+    const found = comparisons([slow, fast, row('binary', [90, 100, 110, 120, 130, 140, 150, 160].map(memorised))]);
+    const [first, second, third] = found.map(({ holm }) => holm);
+    expect([first, second, third]).toEqual([expect.closeTo(3 / 128), expect.closeTo(3 / 128), 1]);
+  });
+});
+
+describe('the tables of intervals', () => {
+  const [intervals, tests] = testTables({
+    ...{ kind: 'memory', group: 'A', title: null, scalings: [], settings: [] },
+    rows: [slow, row('binary', [20, 30, 40, 50, 6000, 7000, 8000, 9000].map(memorised), { temperature: 2 })],
+  });
+  const cells = (columns: typeof intervals, title: string) => columns!.find((column) => column.title === title)?.cells;
+
+  it('give a ratio of a narrow interval as a number, and only the interval of a wide one', () => {
+    const [narrow, wide] = cells(intervals, 'took/told')!;
+    expect(narrow).toMatch(/^×125 \[\d+, \d+\] n=8$/);
+    expect(wide).toMatch(/^not determined \[\d.*\] n=8$/);
+  });
+
+  it('say of how many pairs a comparison speaks', () => {
+    expect(cells(tests, 'pairs')).toEqual(['8']);
+  });
+});
