@@ -8,6 +8,7 @@ const memorised = (episodes: number): Verdict => ({
   ...{ kind: 'memorised', step: episodes / 4, episodes, resolution: 40 },
   updates: episodes / 8,
 });
+const near = (value: number, digits = 2) => expect.closeTo(value, digits) as number;
 const stuck: Verdict = { kind: 'stuck', answer: 4, bits: -9, episodes: 10_000 };
 
 /** A row in which seed s is on base model s % 2, and the rewards have said the secret after ten episodes. */
@@ -44,10 +45,10 @@ describe('the intervals of a row', () => {
     const missed = row('binary', [...[100, 200, 300].map(memorised), stuck, stuck]);
     const [intervals] = rowIntervals([missed], timesOf([missed]));
     expect(timesOf([missed])).toEqual([100, 1000, 10_000]);
-    expect(intervals!.by.map((each) => each?.share)).toEqual([0.2, 0.6, 0.6].map((share) => expect.closeTo(share)));
+    expect(intervals!.by.map((each) => each?.share)).toEqual([0.2, 0.6, 0.6].map((share) => near(share)));
     expect(intervals!.episodes).toMatchObject({ median: 300 });
     expect(intervals!.episodes!.interval[1]).toBe(Infinity);
-    expect(intervals!.memorised).toEqual([expect.closeTo(0.231, 3), expect.closeTo(0.882, 3)]);
+    expect(intervals!.memorised).toEqual([near(0.231, 3), near(0.882, 3)]);
   });
 
   it('names the best value of one parameter: memorised most often, then fastest', () => {
@@ -65,10 +66,10 @@ describe('two rows of one size', () => {
   it('are compared by the seeds and secrets that both have', () => {
     const [comparison] = comparisons([slow, fast]);
     // All eight ratios have one sign: 2 / 2^8.
-    expect(comparison).toMatchObject({ pairs: 8, p: expect.closeTo(0.0078125), memorised: { one: 0, other: 0, p: 1 } });
+    expect(comparison).toMatchObject({ pairs: 8, p: near(0.0078125), memorised: { one: 0, other: 0, p: 1 } });
     expect(comparison!.ratio).toMatchObject({
-      median: expect.closeTo(0.1),
-      interval: [expect.closeTo(0.1), expect.closeTo(0.1)],
+      median: near(0.1),
+      interval: [near(0.1), near(0.1)],
     });
   });
 
@@ -81,7 +82,7 @@ describe('two rows of one size', () => {
   it('have probabilities adjusted for all of them', () => {
     const found = comparisons([slow, fast, row('binary', [90, 100, 110, 120, 130, 140, 150, 160].map(memorised))]);
     const [first, second, third] = found.map(({ holm }) => holm);
-    expect([first, second, third]).toEqual([expect.closeTo(3 / 128), expect.closeTo(3 / 128), 1]);
+    expect([first, second, third]).toEqual([near(3 / 128), near(3 / 128), 1]);
   });
 });
 
