@@ -255,7 +255,7 @@ async function memoryRow(cell: Cell, task: MemoryTask, references: References, a
 
 function originOf(settings: Readonly<Record<string, unknown>>): RunOrigin {
   const { seed, fixed_secret: secret, load_checkpoint_path: base } = settings;
-  return { pair: JSON.stringify([seed, secret]), base: String(base ?? '') };
+  return { pair: JSON.stringify([seed, secret]), base: typeof base === 'string' ? base : '' };
 }
 
 /** Leaves out parameters that follow from condition and size, such as a longer budget for a larger N. */
