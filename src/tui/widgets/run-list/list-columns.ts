@@ -1,5 +1,6 @@
 import { columnKey, type ColumnId, curveValueOf, initialColumns } from '../../state/list-column-id.js';
 import { valueWords } from '../../state/sort.js';
+import type { ColumnWidths } from '../../state/pane-sizes.js';
 import { shortKey } from '../short-key.js';
 import { fit } from '../../surface/span.js';
 import { textWidth } from '../../../text/display-width.js';
@@ -35,8 +36,36 @@ type ListWishes = {
   readonly hasShortHeadings?: boolean;
   /** Whether showing that name completely has priority over columns, up to half of the width. */
   readonly isFullName?: boolean;
+  /** Widths that the user has chosen, by column. */
+  readonly widths?: ColumnWidths;
   readonly variety: () => VaryingParameters;
 };
+
+/** Least width of a column that the user narrows. */
+const narrowest = 4;
+
+/** The column whose left edge is at a column of the screen; null: none. */
+export function edgeAt({ name, columns }: ListLayout, at: number): ColumnId | null {
+  let edge = gutter + name;
+  for (const { id, width } of columns) {
+    if (at === edge) return id;
+    edge += width + 1;
+  }
+  return null;
+}
+
+/**
+ * The widths of all shown columns after one was made wider, or narrower by a negative number. The names get what it gives up, and
+ * give what it takes, down to their least width.
+ */
+export function widened({ name, columns }: ListLayout, id: ColumnId, by: number): ColumnWidths {
+  const most = Math.max(0, name - nameWidths.least);
+  const widths = columns.map((each) => {
+    const width = each.id === id ? Math.max(narrowest, each.width + Math.min(by, most)) : each.width;
+    return [each.id, width] as const;
+  });
+  return Object.fromEntries(widths);
+}
 
 /** Columns of the mark. */
 export const gutter = 1;
@@ -72,7 +101,11 @@ function layoutOf(width: number, wishes: ListWishes): ListLayout {
   }
   const toName = Math.min(room, Math.max(0, Math.max(nameWidths.good, wishes.longest) - gutter - least));
   const { bar, spark } = shareOut(sizes, room - toName);
-  const extra: Partial<Record<ColumnId, number>> = { progress: bar, trend: spark };
+  const { widths = {} } = wishes;
+  const extra: Partial<Record<ColumnId, number>> = {
+    ...('progress' in widths ? {} : { progress: bar }),
+    ...('trend' in widths ? {} : { trend: spark }),
+  };
   const columns = wanted.flatMap((id): ListColumn[] => {
     const size = sizes.get(id);
     if (size === undefined) return [];
@@ -88,12 +121,12 @@ function wantedSizes(wanted: readonly ColumnId[], wishes: ListWishes): [ColumnId
   const metricFirst = [...added.filter((id) => id === 'metric'), ...added.filter((id) => id !== 'metric')];
   const rest = worth.filter((id) => wanted.includes(id));
   return [...metricFirst, ...rest].flatMap((id): [ColumnId, number][] =>
-    id === 'progress'
+    id === 'progress' && wishes.widths?.[id] === undefined
       ? [
           [id, percentWidth],
           [id, barWidths.least + 1],
         ]
-      : [[id, leastWidth(id, wishes)]],
+      : [[id, wishes.widths?.[id] ?? leastWidth(id, wishes)]],
   );
 }
 
