@@ -42,7 +42,7 @@ function choicesOf(order: readonly ColumnId[], metric: string | null): Choices<C
 function hints(dialog: ColumnsDialog): readonly KeyHint[] {
   const toggle: KeyHint = ['Space', 'show or hide'];
   if (dialog.typed !== '') return menuHints(dialog, toggle, ['Ctrl-S', 'sort']);
-  return menuHints(dialog, toggle, ['←→', 'move the column'], ['< >', 'width'], ['Ctrl-S', 'sort, reverse']);
+  return menuHints(dialog, toggle, ['←→', 'move the column'], ['Ctrl-S', 'sort, reverse'], ['< >', 'width']);
 }
 
 function press(ui: UiState, dialog: ColumnsDialog, key: string, at: KeyContext): Pressed {
