@@ -86,27 +86,31 @@ export async function readSamples(directory: string): Promise<Samples> {
 
 /** Files that may have samples, and pictures, in natural order, which is that of their steps; the log comes first. */
 function filesIn(directory: string): { files: string[]; images: RunImage[] } {
+  const places = placesIn(directory);
+  const found = places.filter((place) => lines.test(place) || tables.test(place));
+  const images = places.filter((place) => pictures.test(place));
+  const logs = [...new Set([foundLog(directory), join(directory, 'train.log')])];
+  return {
+    files: [...logs, ...found.map((place) => join(directory, place))],
+    images: images.slice(-MOST_IMAGES).map((path) => ({ path, step: stepOfImage(path) })),
+  };
+}
+
+/** Paths of the files below a directory, from there on, in natural order. */
+function placesIn(directory: string): string[] {
   const found: string[] = [];
-  const images: string[] = [];
   const queue = [{ path: directory, depth: 0 }];
   let entries = 0;
   for (const { path, depth } of queue) {
     for (const entry of entriesOf(path)) {
       if ((entries += 1) > MOST_ENTRIES) break;
       const own = join(path, entry.name);
-      const place = relative(directory, own);
-      if (entry.isFile() && (lines.test(place) || tables.test(place))) found.push(own);
-      else if (entry.isFile() && pictures.test(place)) images.push(place);
+      if (entry.isFile()) found.push(relative(directory, own));
       else if (entry.isDirectory() && depth < DEEPEST && !passedOver.has(entry.name))
         queue.push({ path: own, depth: depth + 1 });
     }
   }
-  const logs = [...new Set([foundLog(directory), join(directory, 'train.log')])];
-  const latest = images.sort(naturalOrder).slice(-MOST_IMAGES);
-  return {
-    files: [...logs, ...found.sort(naturalOrder)],
-    images: latest.map((path) => ({ path, step: stepOfImage(path) })),
-  };
+  return found.sort(naturalOrder);
 }
 
 function entriesOf(path: string): Dirent[] {

@@ -24,10 +24,7 @@ export function runData({ files, changed, change }: ScreenTools): ScreenData<'ru
     disk: new DiskUsageReader(files, changed),
     samples: new SamplesReader(files, changed),
   };
-  const read = ({ node, ui, fleet }: Source): RunFiles =>
-    node?.kind === 'run'
-      ? { ...filesOf(node.run, readers), pinned: pinnedSamples(pinnedRun(node.run, ui, fleet), readers.samples) }
-      : { log: null, details: undefined, disk: null, samples: undefined, pinned: null };
+  const read = (source: Source): RunFiles => filesRead(source, readers);
   return {
     wanted: ({ ui, node, scene, fleet }) => {
       const run = node?.kind === 'run' ? node.run : null;
@@ -54,6 +51,11 @@ export function runData({ files, changed, change }: ScreenTools): ScreenData<'ru
     rest: () => Object.values(readers).forEach((reader) => reader.want(null)),
     close: () => Object.values(readers).forEach((reader) => reader.close()),
   };
+}
+
+function filesRead({ node, ui, fleet }: Source, readers: Readers): RunFiles {
+  if (node?.kind !== 'run') return { log: null, details: undefined, disk: null, samples: undefined, pinned: null };
+  return { ...filesOf(node.run, readers), pinned: pinnedSamples(pinnedRun(node.run, ui, fleet), readers.samples) };
 }
 
 /** Sets what to read; null: nothing. */

@@ -101,15 +101,11 @@ function layoutOf(width: number, wishes: ListWishes): ListLayout {
   }
   const toName = Math.min(room, Math.max(0, Math.max(nameWidths.good, wishes.longest) - gutter - least));
   const { bar, spark } = shareOut(sizes, room - toName);
-  const { widths = {} } = wishes;
-  const extra: Partial<Record<ColumnId, number>> = {
-    ...('progress' in widths ? {} : { progress: bar }),
-    ...('trend' in widths ? {} : { trend: spark }),
-  };
+  const extra: Partial<Record<ColumnId, number>> = { progress: bar, trend: spark };
   const columns = wanted.flatMap((id): ListColumn[] => {
     const size = sizes.get(id);
     if (size === undefined) return [];
-    return [{ id, ...headingOf(id, wishes), width: size + (extra[id] ?? 0) }];
+    return [{ id, ...headingOf(id, wishes), width: wishes.widths?.[id] ?? size + (extra[id] ?? 0) }];
   });
   const used = columns.reduce((sum, column) => sum + column.width + 1, 0);
   return { total: width, name: width - gutter - used, columns, isCramped: columns.length < wanted.length };
