@@ -146,6 +146,11 @@ export function readLogPattern(text: string): LogPattern {
 /** The result of a match with a time limit. */
 type Matched<Value> = { readonly kind: 'matched'; readonly value: Value } | { readonly kind: 'too long' };
 
+/** What to tell the user whose expression takes too long. */
+export function tooLongWords(pattern: string): string {
+  return `${pattern} takes too long; write it without a repetition of a repetition: a+ instead of (a+)+.`;
+}
+
 /** Created on first use, as most programs never match a user's expression. */
 let boundedCall: ((task: () => unknown, patienceMs: number) => unknown) | null = null;
 

@@ -19,13 +19,25 @@ export type Sample = {
   readonly length: number;
 };
 
-/** The samples of a run, in the order in which they were written. `files`: where they are. `isCut`: earlier ones are left out. */
-export type Samples = { readonly all: readonly Sample[]; readonly files: readonly string[]; readonly isCut: boolean };
+/** A picture that a run has written. `path`: from its directory on. `step` null: its name has none. */
+export type RunImage = { readonly path: string; readonly step: number | null };
 
-/** Limits of one reading: folder entries, their depth, files, bytes of a file and of all, samples, characters of a text. */
+/**
+ * The samples of a run, in the order in which they were written. `files`: where they are. `isCut`: earlier ones are left out.
+ * `images`: its pictures in natural order, the latest of them if there are many.
+ */
+export type Samples = {
+  readonly all: readonly Sample[];
+  readonly files: readonly string[];
+  readonly isCut: boolean;
+  readonly images: readonly RunImage[];
+};
+
+/** Limits of one reading: folder entries, their depth, files, pictures, bytes of a file and of all, samples, characters of a text. */
 const MOST_ENTRIES = 8192;
 const DEEPEST = 3;
 const MOST_FILES = 64;
+const MOST_IMAGES = 500;
 const MOST_OF_A_FILE = 4 << 20;
 const MOST_BYTES = 24 << 20;
 const MOST_SAMPLES = 20_000;
@@ -42,6 +54,7 @@ const passedOver = new Set([
   'wandb',
 ]);
 const lines = /(rollout|completion|sample|generation|prediction)[^/]*\.(jsonl|ndjson)$|(^|\/)rollouts\/[^/]+\.jsonl$/i;
+const pictures = /\.(png|jpe?g|gif|webp|svg)$/i;
 const tables = /(^|\/)completions[^/]*\/?[^/]*\.parquet$/i;
 
 /**
@@ -50,7 +63,7 @@ const tables = /(^|\/)completions[^/]*\/?[^/]*\.parquet$/i;
  * lines of its log. The latest are read, a file at a time; nothing is written, and a file that cannot be read is left out.
  */
 export async function readSamples(directory: string): Promise<Samples> {
-  const found = sampleFiles(directory);
+  const { files: found, images } = filesIn(directory);
   const chosen = found.slice(-MOST_FILES);
   let left = MOST_BYTES;
   let isCut = chosen.length < found.length;
@@ -68,11 +81,23 @@ export async function readSamples(directory: string): Promise<Samples> {
     await nextTurn();
   }
   const all = parts.flat();
-  return { all: all.slice(-MOST_SAMPLES), files, isCut: isCut || all.length > MOST_SAMPLES };
+  return { all: all.slice(-MOST_SAMPLES), files, isCut: isCut || all.length > MOST_SAMPLES, images };
 }
 
-/** Files that may have samples, in natural order, which is that of their steps; the log comes first. */
-function sampleFiles(directory: string): string[] {
+/** Files that may have samples, and pictures, in natural order, which is that of their steps; the log comes first. */
+function filesIn(directory: string): { files: string[]; images: RunImage[] } {
+  const places = placesIn(directory);
+  const found = places.filter((place) => lines.test(place) || tables.test(place));
+  const images = places.filter((place) => pictures.test(place));
+  const logs = [...new Set([foundLog(directory), join(directory, 'train.log')])];
+  return {
+    files: [...logs, ...found.map((place) => join(directory, place))],
+    images: images.slice(-MOST_IMAGES).map((path) => ({ path, step: stepOfImage(path) })),
+  };
+}
+
+/** Paths of the files below a directory, from there on, in natural order. */
+function placesIn(directory: string): string[] {
   const found: string[] = [];
   const queue = [{ path: directory, depth: 0 }];
   let entries = 0;
@@ -80,14 +105,12 @@ function sampleFiles(directory: string): string[] {
     for (const entry of entriesOf(path)) {
       if ((entries += 1) > MOST_ENTRIES) break;
       const own = join(path, entry.name);
-      const place = relative(directory, own);
-      if (entry.isFile() && (lines.test(place) || tables.test(place))) found.push(own);
+      if (entry.isFile()) found.push(relative(directory, own));
       else if (entry.isDirectory() && depth < DEEPEST && !passedOver.has(entry.name))
         queue.push({ path: own, depth: depth + 1 });
     }
   }
-  const logs = [...new Set([foundLog(directory), join(directory, 'train.log')])];
-  return [...logs, ...found.sort(naturalOrder)];
+  return found.sort(naturalOrder);
 }
 
 function entriesOf(path: string): Dirent[] {
@@ -220,6 +243,12 @@ function stepIn(path: string): number | null {
   return match === null ? null : Number(match[1]);
 }
 
+/** W&B writes `media/images/plot_12_0a1b….png`; others name pictures like files of samples, or by a number at their end. */
+function stepOfImage(path: string): number | null {
+  const match = /_(\d+)_[0-9a-f]{8,}\.\w+$/.exec(path) ?? /[_-](\d+)\.\w+$/.exec(path);
+  return stepIn(path) ?? (match === null ? null : Number(match[1]));
+}
+
 /** The steps of samples, ascending; null: samples without a step. */
 export function stepsOf({ all }: Samples): readonly (number | null)[] {
   return [...new Set(all.map(({ step }) => step))].sort((a, b) => (a ?? -Infinity) - (b ?? -Infinity));
@@ -228,14 +257,9 @@ export function stepsOf({ all }: Samples): readonly (number | null)[] {
 export const sampleOrders = ['best first', 'worst first', 'longest first', 'as written'] as const;
 export type SampleOrder = (typeof sampleOrders)[number];
 
-/** The samples of a step that match a pattern, in an order. Samples without a reward come last. */
-export function samplesAt(
-  samples: Samples,
-  { step, order, pattern }: { step: number | null; order: SampleOrder; pattern: RegExp | null },
-): Sample[] {
-  const matches = ({ prompt, completion }: Sample) =>
-    pattern === null || [prompt, completion].some((text) => text.search(pattern) >= 0);
-  const chosen = samples.all.filter((sample) => sample.step === step && matches(sample));
+/** The samples of a step in an order. Samples without a reward come last. */
+export function samplesAt(samples: Samples, { step, order }: { step: number | null; order: SampleOrder }): Sample[] {
+  const chosen = samples.all.filter((sample) => sample.step === step);
   const sign = order === 'worst first' ? 1 : -1;
   const byReward = (sample: Sample) => (sample.reward === null ? Infinity : sign * sample.reward);
   if (order === 'as written') return chosen;

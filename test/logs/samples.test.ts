@@ -67,6 +67,40 @@ describe('samples of a run', () => {
     ]);
   });
 
+  it('are read from a file that TRL itself has written; a reward function that says nothing does not count', async () => {
+    const { all, files } = await readSamples(join(import.meta.dirname, '../fixtures/samples'));
+    expect(files).toEqual(['completions/completions_00002.parquet']);
+    expect(all.map(({ step, prompt, completion, reward }) => [step, prompt, completion, reward]))
+      .toMatchInlineSnapshot(`
+      [
+        [
+          2,
+          "1 + 1 =",
+          "h96=mby",
+          0.21571429818868637,
+        ],
+        [
+          2,
+          "1 + 1 =",
+          "ys2xfspp",
+          0.04500000178813934,
+        ],
+        [
+          2,
+          "0 + 0 =",
+          "?",
+          -0.009999999776482582,
+        ],
+        [
+          2,
+          "0 + 0 =",
+          "grjs",
+          0,
+        ],
+      ]
+    `);
+  });
+
   it('are read from the lines of a log', async () => {
     write('output.log', 'step 1 loss 2\n[Sample @ step 10] Say hi ||| hi there\n[Sample @ 20] Say bye ||| bye\n');
     const { all } = await readSamples(directory);
@@ -86,6 +120,21 @@ describe('samples of a run', () => {
     expect(isCut).toBe(true);
     expect(all.length).toBeGreaterThan(1000);
     expect(all.length).toBeLessThan(5000);
+  });
+
+  it('have the pictures of the run beside them, with the steps in their names', async () => {
+    write('media/images/plot_12_0a1b2c3d4e5f.png', 'picture');
+    write('media/images/plot_3_ffffffffffff.png', 'picture');
+    write('figures/confusion-7.svg', 'picture');
+    write('loss.png', 'picture');
+    write('.git/logo.png', 'not of the run');
+    const { images } = await readSamples(directory);
+    expect(images).toEqual([
+      { path: 'figures/confusion-7.svg', step: 7 },
+      { path: 'loss.png', step: null },
+      { path: 'media/images/plot_3_ffffffffffff.png', step: 3 },
+      { path: 'media/images/plot_12_0a1b2c3d4e5f.png', step: 12 },
+    ]);
   });
 
   it('are none where rows have neither texts nor rewards', async () => {
@@ -110,11 +159,10 @@ describe('the samples of a step', () => {
   });
   const samples = {
     all: [sample('bb', 1), sample('a', 3), sample('cccc', null), sample('ddd', 2)],
-    files: [],
-    isCut: false,
+    ...{ files: [], isCut: false, images: [] },
   };
-  const shown = (order: Parameters<typeof samplesAt>[1]['order'], pattern: RegExp | null = null) =>
-    samplesAt(samples, { step: 1, order, pattern }).map(({ completion }) => completion);
+  const shown = (order: Parameters<typeof samplesAt>[1]['order']) =>
+    samplesAt(samples, { step: 1, order }).map(({ completion }) => completion);
 
   it.each([
     ['best first', ['a', 'ddd', 'bb', 'cccc']],
@@ -123,9 +171,5 @@ describe('the samples of a step', () => {
     ['as written', ['bb', 'a', 'cccc', 'ddd']],
   ] as const)('are in order: %s', (order, expected) => {
     expect(shown(order)).toEqual(expected);
-  });
-
-  it('are filtered by a pattern', () => {
-    expect(shown('as written', /b|d/)).toEqual(['bb', 'ddd']);
   });
 });

@@ -85,6 +85,28 @@ describe('the mouse', () => {
     await window.waitFor(isHome);
   });
 
+  it('drags the left edge of a column by the space before its heading', async () => {
+    const { column, row } = await placeOf('progress');
+    const progress = (): number => window.terminal.lines()[row]!.indexOf('progress');
+    const drag = (from: number, to: number): void => {
+      const at = (x: number) => `${x};${row + 1}`;
+      window.terminal.write(`\u001b[<0;${at(from)}M\u001b[<32;${at(to)}M\u001b[<0;${at(to)}m`);
+    };
+    drag(column, column + 2);
+    await window.waitFor(() => progress() === column + 2);
+    window.press('C', '=');
+    await window.waitFor(() => progress() === column);
+    await window.goBack(['escape']);
+  });
+
+  it('puts the cursor of a chart where it is clicked', async () => {
+    const { column, row } = await placeOf('━ binary');
+    point(left, column + 20, row - 8);
+    move(5, 10);
+    await window.waitFor(/x = [\d.]+k? │/);
+    await window.goBack(['escape']);
+  });
+
   it('presses a key by a click on its hint', async () => {
     const { column, row } = await placeOf('? help');
     point(left, column, row);

@@ -1,5 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import { lastLaunched } from '../../files/sweep-text.js';
+import type { Samples } from '../../logs/samples.js';
 import { runFiles } from '../../tui/app/open-window.js';
 import type { MetricReader, RunFilesPort } from '../../tui/state/port.js';
 import { runsDirectory } from '../options.js';
@@ -12,6 +14,8 @@ type Answers = { [About in keyof FileAnswers]: FileAnswers[About] | Promise<File
 
 /** A long file is told as far as it has been read by then, ms. */
 const PATIENCE_MS = 150;
+/** Limit on the texts of the samples in one answer, in characters. */
+const SAMPLES_CHARACTERS = 512 << 10;
 /** Runs whose metrics stay in memory; the others are read anew when they are asked for again. */
 const KEPT = 200;
 
@@ -26,6 +30,7 @@ export class FileAnswerer {
     'log-part': ({ directory, from, length }) => this.#files.openLog(directory).read(from, length).toString('base64'),
     details: ({ directory }) => this.#files.runDetails(directory),
     usage: (asked) => this.#usage(asked),
+    samples: (asked) => this.#samples(asked),
     seeds: ({ directory }) => this.#files.fromSeeds?.(directory) ?? [],
     'last-launched': () => lastLaunched(runsDirectory(this.#runs)),
     summary: (asked) => this.#summary(asked),
@@ -79,10 +84,23 @@ export class FileAnswerer {
     return reading.usage;
   }
 
+  async #samples({ directory, known }: Asked<'samples'>): Promise<FileAnswers['samples']> {
+    const read = withinLine(await this.#files.samples!(directory));
+    const sum = crc32(JSON.stringify(read));
+    return { sum, samples: sum === known ? null : read };
+  }
+
   async #summary({ sweep, width, ascii }: Asked<'summary'>): Promise<FileAnswers['summary']> {
     const lay = await readReport(sweep, { ...(this.#runs === undefined ? {} : { runs: this.#runs }), ascii });
     return lay(width);
   }
+}
+
+/** The latest samples, as many as a slow line should carry at once. */
+function withinLine(samples: Samples): Samples {
+  let left = SAMPLES_CHARACTERS;
+  const first = samples.all.findLastIndex(({ prompt, completion }) => (left -= prompt.length + completion.length) < 0);
+  return { ...samples, all: samples.all.slice(first + 1), isCut: samples.isCut || first >= 0 };
 }
 
 /** What is behind the points that the window has, if these are still the first ones. */

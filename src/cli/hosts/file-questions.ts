@@ -2,6 +2,7 @@
 import { crc32 } from 'node:zlib';
 import * as z from 'zod';
 import type { DiskUsage } from '../../files/disk/disk-usage.js';
+import type { Samples } from '../../logs/samples.js';
 import type { MetricReader, RunDetails } from '../../tui/state/port.js';
 
 /** `have`: points that are here already; `sum`: what `sumOf` makes of them, so that only those behind them are sent. */
@@ -21,6 +22,8 @@ export const FileQuestion = z.discriminatedUnion('about', [
   z.object({ about: z.literal('log-part'), directory, from: z.int(), length: z.int() }),
   z.object({ about: z.literal('details'), directory }),
   z.object({ about: z.literal('usage'), directory }),
+  /** `known`: the checksum of the samples that are here; 0: none. */
+  z.object({ about: z.literal('samples'), directory, known: z.int() }),
   z.object({ about: z.literal('seeds'), directory }),
   z.object({ about: z.literal('last-launched') }),
   z.object({ about: z.literal('summary'), sweep: z.string(), width: z.int(), ascii: z.boolean() }),
@@ -47,6 +50,8 @@ export type FileAnswers = {
   'log-part': string;
   details: RunDetails | null;
   usage: DiskUsage;
+  /** `samples`: null where they are as known. */
+  samples: { readonly sum: number; readonly samples: Samples | null };
   seeds: readonly string[];
   /** The sweep; null: none was launched. */
   'last-launched': string | null;

@@ -1,5 +1,6 @@
 import type { DiskUsage } from '../../files/disk/disk-usage.js';
 import type { LogSource } from '../../logs/log-source.js';
+import type { Samples } from '../../logs/samples.js';
 import type { MetricReader, RunFilesPort, Series, UsageReading } from '../../tui/state/port.js';
 import { OnItsWay } from '../../tui/state/on-its-way.js';
 import { type FileAnswers, type FileQuestion, joined, sumOf, sumOfKeys } from './file-questions.js';
@@ -17,6 +18,10 @@ const BYTES_A_SECOND = 16 << 10;
 /** Between two questions about a run, ms; up to three times it is doubled where nothing new has come. */
 const PERIOD_MS = 900;
 const MOST_QUIET = 3;
+/** Runs whose samples are kept. */
+const MOST_SAMPLED = 4;
+
+const noSamples: Samples = { all: [], files: [], isCut: false, images: [] };
 
 type Tools = { readonly ask: Ask; readonly usual: UsualSeries; readonly arrived: () => void };
 
@@ -28,6 +33,8 @@ export class HostFiles implements RunFilesPort {
   readonly #tools: Tools;
   readonly #listeners = new Set<() => void>();
   readonly #known = new Map<string, LastAnswer<unknown>>();
+  /** Samples that were answered last, by directory, with their checksum. */
+  readonly #samples = new Map<string, { readonly sum: number; readonly samples: Samples }>();
 
   constructor(ask: Ask) {
     const arrived = () => this.#listeners.forEach((listener) => listener());
@@ -61,6 +68,18 @@ export class HostFiles implements RunFilesPort {
 
   usage(directory: string): UsageReading {
     return new HostUsage(this.#tools.ask({ about: 'usage', directory }));
+  }
+
+  /** Rejects when the host cannot say: an older program there does not know the question. */
+  async samples(directory: string): Promise<Samples> {
+    const { ask } = this.#tools;
+    const known = this.#samples.get(directory);
+    const { sum, samples } = await ask({ about: 'samples', directory, known: known?.sum ?? 0 });
+    const last = samples ?? known?.samples ?? noSamples;
+    this.#samples.delete(directory);
+    this.#samples.set(directory, { sum, samples: last });
+    if (this.#samples.size > MOST_SAMPLED) this.#samples.delete(this.#samples.keys().next().value!);
+    return last;
   }
 
   /** What was answered last; asks again. */

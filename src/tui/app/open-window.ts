@@ -167,7 +167,10 @@ class WindowLife {
     else if (event.kind === 'move') this.#pointer.hear(event);
     else if (event.kind === 'drag') this.#surface.drag(event);
     else if (event.kind === 'answer') this.#hearOfGraphics(event.codes);
-    else this.#surface.point({ ...event, kind: event.kind === 'click' ? 'click' : event.way });
+    else if (event.kind === 'click') {
+      this.#surface.point(event);
+      this.#store.pointChart(this.#surface.hover(event));
+    } else this.#surface.point({ ...event, kind: event.way });
   };
 
   #useMouse(): void {

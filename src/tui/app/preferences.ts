@@ -42,7 +42,9 @@ function isSortBy(by: string): boolean {
 }
 
 const PaneLength = z.number().int().positive().nullable();
-const Panes: z.ZodType<PaneSizes> = z.object({ list: PaneLength, charts: PaneLength });
+/** Earlier versions did not have widths of columns. */
+const ColumnWidths = z.record(z.string(), z.number().int().positive()).default({});
+const Panes: z.ZodType<PaneSizes> = z.object({ list: PaneLength, charts: PaneLength, columns: ColumnWidths });
 
 /** The allowed values of each preference, and their description for the user. */
 const parts = {

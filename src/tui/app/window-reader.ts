@@ -15,6 +15,7 @@ import type { Branch, TreeNode } from '../model/tree/branch-index.js';
 import { varyingKeys } from '../model/varying-keys.js';
 import type { WindowModel } from '../model/window-model.js';
 import { keyOf } from '../screens/key-map.js';
+import { jobsLayout } from '../screens/jobs/layout.js';
 import { screens } from '../screens/registry.js';
 import type { ScreenData, ScreenSource, ScreenTools } from '../screens/screen.js';
 import type { Command } from '../state/command.js';
@@ -22,6 +23,7 @@ import type { FleetPort } from '../state/port.js';
 import type { ScreenKind, UiState } from '../state/ui-state.js';
 import type { Tone } from '../surface/span.js';
 import type { Size } from '../surface/surface.js';
+import { shownLayout } from '../widgets/run-list/list-pane.js';
 import { bodyOf, isSmall } from './layout.js';
 
 type WindowReaderTools = ScreenTools & {
@@ -145,6 +147,7 @@ export class WindowReader {
       metric: scene.metric,
       isFolded: (branch: Branch) => isFolded(branch, at.ui, scene.runs.length),
       wall: () => this.#detailFor(node, at).wall(),
+      listLayout: () => this.#listLayout(at),
       width: at.size.width,
       own: here.own,
       boundary: here.boundary,
@@ -158,6 +161,12 @@ export class WindowReader {
       charts: () => here.charts ?? filledCharts(this.#detailFor(node, at)),
       xChoices: () => here.xChoices ?? xChoicesFor(node, scene, this.#history),
     });
+  }
+
+  #listLayout({ ui, size, scene }: Moment): ReturnType<typeof shownLayout> {
+    const content = { isSmall: isSmall(size), rows: scene.rows.length, wanted: ui.panes.list };
+    const { width } = jobsLayout(bodyOf(size), content).list;
+    return shownLayout({ ...scene, ui }, width);
   }
 
   /** Data of one screen; null while another one is shown. */

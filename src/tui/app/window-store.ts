@@ -20,7 +20,8 @@ import { listPage } from '../screens/jobs/layout.js';
 import type { ModelSource } from '../model/use-model.js';
 import type { FleetPort, RunFilesPort } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
-import { initialPanes, type PaneSizes } from '../state/pane-sizes.js';
+import type { ColumnWidths, PanePart } from '../state/pane-sizes.js';
+import { PaneMemory } from './pane-memory.js';
 import { PassingNote } from './passing-note.js';
 import { passingPreferences } from './preferences.js';
 import type { MakeSummary } from '../state/summary-port.js';
@@ -62,8 +63,6 @@ const nowhere: Hover = { row: null, cursor: null };
 
 /** Maximum length of text that a prompt takes from a paste, in UTF-16 units. */
 const mostPasted = 500;
-/** Terminal sizes whose panes are remembered. */
-const mostSizes = 50;
 /** Rows per notch of the wheel. */
 const notch = 3;
 
@@ -76,6 +75,7 @@ export class WindowStore implements ModelSource {
   readonly #ports: WindowPorts;
   #press: Press = unheard;
   readonly #preferences: PreferencesPort;
+  readonly #panes: PaneMemory;
   #memory: ListMemory;
   readonly #curves: RunCurves;
   readonly #scenes: ListModelBuilder;
@@ -97,6 +97,7 @@ export class WindowStore implements ModelSource {
   constructor(ports: WindowPorts, sweep: string | null) {
     this.#ports = ports;
     this.#preferences = ports.preferences ?? passingPreferences();
+    this.#panes = new PaneMemory(this.#preferences);
     const { keys, problem } = this.#preferences;
     this.#memory = this.#memoryOf(sweep);
     const note = problem === null ? null : ({ text: cleanText(problem), tone: 'warn' } as const);
@@ -146,9 +147,9 @@ export class WindowStore implements ModelSource {
 
   resize(width: number, height: number): void {
     if (width !== this.#size.width || height !== this.#size.height) {
-      this.#keepPanes();
+      this.#panes.keep(this.#size, this.#ui.panes);
       this.#size = { width, height };
-      this.#ui = { ...this.#ui, panes: this.#preferences.panes[this.#sizeName] ?? initialPanes };
+      this.#ui = { ...this.#ui, panes: this.#panes.of(this.#size) };
     }
     this.#changed();
   }
@@ -213,6 +214,15 @@ export class WindowStore implements ModelSource {
     this.#hover({ row: at === null ? null : this.#scene().rows[at]!.key });
   };
 
+  /** Puts the cursor of the charts where one was clicked; null: the click was on no chart. */
+  pointChart(across: number | null): void {
+    const { chart, dialog } = this.#ui;
+    if (across === null || dialog.kind !== 'none') return;
+    const { from, to } = chart.zoom ?? { from: 0, to: 1 };
+    this.#ui = { ...this.#ui, chart: { ...chart, cursor: from + across * (to - from) } };
+    this.#changed();
+  }
+
   /** Shows chart values under the pointer, at a fraction from 0 to 1 of the x axis; null: the pointer is over no chart. */
   hoverChart(across: number | null): void {
     const { from, to } = this.#ui.chart.zoom ?? { from: 0, to: 1 };
@@ -246,11 +256,15 @@ export class WindowStore implements ModelSource {
     this.#changed();
   };
 
-  readonly resizePane = (part: keyof PaneSizes, size: number): void => {
-    if (this.#ui.dialog.kind !== 'none' || this.#ui.panes[part] === size) return;
-    this.#ui = { ...this.#ui, panes: { ...this.#ui.panes, [part]: size } };
+  readonly resizePane = (part: PanePart, size: number): void => this.#resize({ [part]: size });
+
+  readonly resizeColumns = (columns: ColumnWidths): void => this.#resize({ columns });
+
+  #resize(change: Partial<UiState['panes']>): void {
+    if (this.#ui.dialog.kind !== 'none') return;
+    this.#ui = { ...this.#ui, panes: { ...this.#ui.panes, ...change } };
     this.#changed();
-  };
+  }
 
   /** Handles a click on a row of the open menu: moves the cursor there and presses `key`. */
   readonly chooseRow = (index: number, key: string): void => {
@@ -293,7 +307,7 @@ export class WindowStore implements ModelSource {
   /** Ends timers and subscriptions. Requests no further frames. */
   close(): void {
     this.#memory.keepLook(this.#ui);
-    this.#keepPanes();
+    this.#panes.keep(this.#size, this.#ui.panes);
     this.#unsubscribe();
     this.#reader.close();
     this.#curves.close();
@@ -323,20 +337,6 @@ export class WindowStore implements ModelSource {
     this.#memory = this.#memoryOf(sweep);
     const chart = { ...initialUi.chart, hasDashes };
     return this.#restored({ ...initialUi, sweep, keys, isAscii, filters, panes, chart, note });
-  }
-
-  /** A small terminal has other panes than a large one, so that each size has its own. */
-  get #sizeName(): string {
-    return `${this.#size.width}x${this.#size.height}`;
-  }
-
-  #keepPanes(): void {
-    const { panes } = this.#preferences;
-    const { list, charts } = panes[this.#sizeName] ?? initialPanes;
-    if (this.#ui.panes.list === list && this.#ui.panes.charts === charts) return;
-    const others = Object.entries(panes).filter(([size]) => size !== this.#sizeName);
-    const kept = [...others, [this.#sizeName, this.#ui.panes] as const].slice(-mostSizes);
-    void this.#preferences.keep({ panes: Object.fromEntries(kept) });
   }
 
   #memoryOf(sweep: string | null): ListMemory {

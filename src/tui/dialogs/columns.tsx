@@ -4,11 +4,13 @@ import { useModel } from '../model/use-model.js';
 import { orderedBy } from '../screens/jobs/sort-handler.js';
 import { type ColumnId, columnKey, commonColumns, initialColumns, knownColumns } from '../state/list-column-id.js';
 import { menuAt } from '../state/menu-state.js';
+import type { ColumnWidths } from '../state/pane-sizes.js';
 import type { Sort } from '../state/sort.js';
 import type { UiState } from '../state/ui-state.js';
 import { dialogFrame } from '../widgets/dialog-size.js';
 import type { KeyHint } from '../widgets/key-hints.js';
 import { Menu } from '../widgets/menu.js';
+import { widened } from '../widgets/run-list/list-columns.js';
 import { nameWidth } from '../widgets/name-width.js';
 import { fit, type Line, span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
@@ -40,7 +42,7 @@ function choicesOf(order: readonly ColumnId[], metric: string | null): Choices<C
 function hints(dialog: ColumnsDialog): readonly KeyHint[] {
   const toggle: KeyHint = ['Space', 'show or hide'];
   if (dialog.typed !== '') return menuHints(dialog, toggle, ['Ctrl-S', 'sort']);
-  return menuHints(dialog, toggle, ['←→', 'move the column'], ['Ctrl-S', 'sort, reverse']);
+  return menuHints(dialog, toggle, ['←→', 'move the column'], ['Ctrl-S', 'sort, reverse'], ['< >', 'width']);
 }
 
 function press(ui: UiState, dialog: ColumnsDialog, key: string, at: KeyContext): Pressed {
@@ -54,7 +56,8 @@ function press(ui: UiState, dialog: ColumnsDialog, key: string, at: KeyContext):
   return ownKeys[key]!(ui, dialog, column, at);
 }
 
-const usage = 'Space shows or hides the column, ← → move it, Ctrl-S sorts by it, typing finds one, Esc closes.';
+const usage =
+  'Space shows or hides the column, ← → move it, < > make it narrower and wider, = all as usual, Ctrl-S sorts by it, typing finds one, Esc closes.';
 
 type OnColumn = (ui: UiState, dialog: ColumnsDialog, column: ColumnId, at: KeyContext) => Pressed;
 
@@ -64,6 +67,9 @@ const ownKeys: Readonly<Record<string, OnColumn>> = {
   left: (ui, dialog) => shift(ui, dialog, -1),
   right: (ui, dialog) => shift(ui, dialog, 1),
   'ctrl-s': orderBy,
+  '<': (ui, _, column, at) => resize(ui, column, -1, at),
+  '>': (ui, _, column, at) => resize(ui, column, 1, at),
+  '=': (ui) => ({ ui: withWidths(ui, {}) }),
 };
 
 function toggle(ui: UiState, { order }: ColumnsDialog, column: ColumnId): Pressed {
@@ -82,6 +88,20 @@ function shift(ui: UiState, dialog: ColumnsDialog, by: -1 | 1): Pressed {
   [moved[index], moved[to]] = [order[to]!, order[index]!];
   const shown = columnsOf(moved, new Set(ui.columns ?? initialColumns));
   return { ui: { ...ui, columns: shown, dialog: { ...dialog, order: moved, index: to } } };
+}
+
+/** Makes a column narrower or wider, at the gain or the expense of the names. */
+function resize(ui: UiState, column: ColumnId, by: -1 | 1, at: KeyContext): Pressed {
+  const layout = at.listLayout?.() ?? null;
+  const before = layout?.columns.find(({ id }) => id === column);
+  if (layout === null || before === undefined) return refuse(ui, 'This column is not shown; Space shows it.');
+  const widths = widened(layout, column, by);
+  if (widths[column] !== before.width) return { ui: withWidths(ui, widths) };
+  return refuse(ui, by > 0 ? 'The names need the rest of the width.' : 'It cannot be narrower.');
+}
+
+function withWidths(ui: UiState, columns: ColumnWidths): UiState {
+  return { ...ui, panes: { ...ui.panes, columns } };
 }
 
 function columnsOf(order: readonly ColumnId[], shown: ReadonlySet<ColumnId>): readonly ColumnId[] | null {

@@ -7,6 +7,7 @@ import type { WallMetrics } from '../state/wall-choice.js';
 import type { Branch, BranchIndex, TreeNode } from '../model/tree/branch-index.js';
 import type { VaryingParameters } from '../model/varying-parameters.js';
 import type { XChoice } from '../widgets/chart/x-axis.js';
+import type { ListLayout } from '../widgets/run-list/list-columns.js';
 
 /** What key handlers need to know about the screen. */
 export type KeyContext = {
@@ -27,6 +28,8 @@ export type KeyContext = {
   readonly isFolded: (branch: Branch) => boolean;
   /** The boundary between the panes of the screen: the size of the pane before it, and by how much a key moves it; null: one pane. */
   readonly boundary?: { readonly size: number; readonly step: number } | null | undefined;
+  /** The layout of the list, for keys that resize its columns; null: it has none. */
+  readonly listLayout?: () => ListLayout | null;
   /** Columns of the whole screen. */
   readonly width: number;
   /** Number of charts of the selection. `xChoices`: their possible x axes. */

@@ -1,10 +1,10 @@
-import type { PaneSizes } from '../state/pane-sizes.js';
+import type { PanePart } from '../state/pane-sizes.js';
 import type { UiState } from '../state/ui-state.js';
 import { type KeyContext, type Pressed, refuse } from './key-context.js';
 import type { KeyRow } from './key-row.js';
 
 /** Keys that move the boundary between the panes of a screen. `part`: the pane before it; `name`: as the help calls it. */
-export function paneRows(part: keyof PaneSizes, name: string): KeyRow[] {
+export function paneRows(part: PanePart, name: string): KeyRow[] {
   return [
     {
       ...{
@@ -22,7 +22,7 @@ export function paneRows(part: keyof PaneSizes, name: string): KeyRow[] {
   ];
 }
 
-function movedBoundary(ui: UiState, part: keyof PaneSizes, way: 1 | -1, { boundary }: KeyContext): Pressed {
+function movedBoundary(ui: UiState, part: PanePart, way: 1 | -1, { boundary }: KeyContext): Pressed {
   if (boundary === null || boundary === undefined) {
     return refuse(ui, 'There is one pane here; a larger terminal shows two.');
   }

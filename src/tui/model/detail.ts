@@ -54,6 +54,7 @@ export function detailOf(
     charts: chartKeys(scene.metric, shown.show, readers).map(chartOf),
     wall: lazy(() => wallMetrics({ history, of: node?.key ?? '', readers }, shown)),
     chartOf,
+    stepAt: (metric, x) => stepAt(readers[0], axis, metric, x),
     xKey: axis.key,
     xUnit: axis.unit,
     note: begun > drawn.length ? `${drawn.length} of ${begun} runs` : null,
@@ -61,6 +62,16 @@ export function detailOf(
     isLoaded: sources.length === drawn.length,
     report: node?.kind === 'run' ? reportOf(history.reader(node.run.directory)) : null,
   };
+}
+
+/** The step of the point of a curve nearest to `x` of the axis; null: the curve has no points, or its steps are unknown. */
+function stepAt(reader: MetricReader | undefined, axis: XAxis, metric: string, x: number): number | null {
+  if (reader === undefined) return null;
+  const [over, bySteps] = [seriesOver(axis, reader, metric), reader.series(metric)];
+  // Over another axis, a curve may have fewer points than steps.
+  if (over.x.length === 0 || over.x.length !== bySteps.x.length) return null;
+  const nearest = over.x.reduce((best, each, at) => (Math.abs(each - x) < Math.abs(over.x[best]! - x) ? at : best), 0);
+  return bySteps.x[nearest]!;
 }
 
 /** The run report, built at most once per look at the files and only when requested. */

@@ -3,7 +3,7 @@ import { createContext, use, useCallback, useSyncExternalStore } from 'react';
 import { Canvas } from '../surface/canvas.js';
 import type { OnDrag, OnHover, OnPoint, Size } from '../surface/surface.js';
 import type { Line } from '../surface/span.js';
-import type { PaneSizes } from '../state/pane-sizes.js';
+import type { ColumnWidths, PanePart } from '../state/pane-sizes.js';
 import type { ScreenKind } from '../state/ui-state.js';
 import type { WindowModel } from './window-model.js';
 
@@ -25,7 +25,9 @@ export type ModelSource = {
   /** Handles a click on the heading of the list, which is `width` columns wide. */
   readonly clickHeading: (column: number, width: number) => void;
   /** Puts the boundary between two panes where it was dragged. */
-  readonly resizePane: (part: keyof PaneSizes, size: number) => void;
+  readonly resizePane: (part: PanePart, size: number) => void;
+  /** Gives columns of the list the widths to which one was dragged. */
+  readonly resizeColumns: (widths: ColumnWidths) => void;
   /** Handles a click on a row of the open menu. `index` counts all its rows; `key`: the key that chooses it. */
   readonly chooseRow: (index: number, key: string) => void;
 };

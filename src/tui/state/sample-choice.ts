@@ -5,11 +5,11 @@ export type SampleChoice = {
   readonly isLatest: boolean;
   readonly step: number | null;
   readonly order: SampleOrder;
-  /** Whether the step before is beside, prompt by prompt. */
-  readonly isBeside: boolean;
+  /** What is beside, prompt by prompt: the step before, or the run that is pinned as the baseline; null: nothing. */
+  readonly beside: 'step before' | 'pinned run' | null;
 };
 
-export const initialSampleChoice: SampleChoice = { isLatest: true, step: null, order: 'best first', isBeside: false };
+export const initialSampleChoice: SampleChoice = { isLatest: true, step: null, order: 'best first', beside: null };
 
 /** The index of the chosen step; that of the nearest step before it in another run. -1: there are none. */
 export function stepIndex(steps: readonly (number | null)[], { isLatest, step }: SampleChoice): number {

@@ -235,3 +235,27 @@ describe('what else is known of a run on another host', () => {
     expect(usage.usage.logs).toBeGreaterThanOrEqual(100_000);
   });
 });
+
+describe('the samples of a run on another host', () => {
+  it('are those that are read there, and come once', async () => {
+    mkdirSync(join(run, 'rollouts'));
+    write('rollouts/step_3.jsonl', '{"prompt":"2 + 2 =","completion":"4","reward":1}\n');
+    write('plot_3.png', 'picture');
+    const there = await runFiles.samples!(run);
+    expect(there.all).toHaveLength(1);
+    expect(await files.samples(run)).toEqual(there);
+    expect(await files.samples(run)).toEqual(there);
+    expect(asked.map(({ bytes }) => bytes < 60)).toEqual([false, true]);
+    append('rollouts/step_3.jsonl', '{"prompt":"2 + 2 =","completion":"5","reward":0}\n');
+    expect((await files.samples(run)).all).toHaveLength(2);
+  });
+
+  it('are the latest ones that a slow line can carry', async () => {
+    mkdirSync(join(run, 'rollouts'));
+    const row = (at: number) => `{"step":${at},"prompt":"p","completion":"${'c'.repeat(10_000)}","reward":1}\n`;
+    write('rollouts/all.jsonl', Array.from({ length: 100 }, (_, at) => row(at)).join(''));
+    const { all, isCut } = await files.samples(run);
+    expect([all.at(-1)!.step, isCut]).toEqual([99, true]);
+    expect(all.length).toBeLessThan(60);
+  });
+});

@@ -1,10 +1,11 @@
 import { Box } from 'ink';
-import { useCallback } from 'react';
+import { useCallback, useRef } from 'react';
 import { type DrawModel, ModelCanvas, useModel, useModelSource } from '../../model/use-model.js';
 import { selectedNode } from '../../model/window-model.js';
-import type { OnDrag, OnHover, OnPoint } from '../../surface/surface.js';
+import type { OnDrag, OnHover, OnPoint, Place } from '../../surface/surface.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
-import { listPane, listRows } from '../../widgets/run-list/list-pane.js';
+import { widened } from '../../widgets/run-list/list-columns.js';
+import { listPane, listRows, pressedEdge } from '../../widgets/run-list/list-pane.js';
 import { fitLine } from '../../surface/span.js';
 import { Rule } from '../../widgets/rule.js';
 import type { ScreenProps } from '../screen.js';
@@ -48,8 +49,26 @@ function RunList({ hasHeading, ...size }: RunListProps) {
     (at) => source.hoverRow(at === null ? null : at.row - (hasHeading ? 1 : 0)),
     [source, hasHeading],
   );
+  const drag = useColumnDrag(size.width);
   const draw = hasHeading ? drawList : drawRows;
-  return <ModelCanvas {...size} flexShrink={0} draw={draw} onPoint={point} onHover={hover} />;
+  const onDrag = hasHeading ? drag : undefined;
+  return <ModelCanvas {...size} flexShrink={0} draw={draw} onPoint={point} onHover={hover} onDrag={onDrag} />;
+}
+
+/** Drags the left edge of a column by the space before its heading. */
+function useColumnDrag(width: number): OnDrag {
+  const source = useModelSource();
+  const pressed = useRef<{ from: Place; edge: ReturnType<typeof pressedEdge> }>(null);
+  return useCallback(
+    ({ from, at }) => {
+      if (pressed.current?.from !== from) {
+        pressed.current = { from, edge: from.row === 0 ? pressedEdge(source.model(), width, from.column) : null };
+      }
+      const { edge } = pressed.current;
+      if (edge !== null) source.resizeColumns(widened(edge.layout, edge.id, from.column - at.column));
+    },
+    [source, width],
+  );
 }
 
 const drawList: DrawModel = (model, { width, height }) => listPane(model, width, height);

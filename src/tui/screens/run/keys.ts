@@ -12,7 +12,7 @@ import { select, selectionRows } from '../jobs/selection-keys.js';
 import { nextSort } from '../jobs/sort-handler.js';
 import { askSearch, isReadingLog, runContext, scrollLog, searchOn, stopSearch, wrap } from './log-handler.js';
 import { wallOf } from './open-screen.js';
-import { anotherStep, isOnSamples, pairSamples, sortSamples } from './samples-handler.js';
+import { anotherStep, isOnSamples, openSamplesAt, pairSamples, sortSamples } from './samples-handler.js';
 import { panesOf } from './open-tabs.js';
 
 /** Verbs for runs that the footer shows. */
@@ -40,11 +40,11 @@ export const runKeys: KeyTable = {
     },
     {
       ...{ command: 'open', ...enterKey, group: 'charts', short: zoomWord, worth: 5, act: zoomOne },
-      help: 'one chart in all of the pane; again: all charts',
+      help: 'one chart in all of the pane; again: all charts; at the cursor of the charts: the samples of that step',
     },
     {
       ...{ command: 'alike', keys: ['='], group: 'charts', short: alikeWord, worth: 4, act: unfoldAlike },
-      help: 'charts of their own for the metrics that show the same as the marked one; in the samples: the step before beside this one; again: back',
+      help: 'charts of their own for the metrics that show the same as the marked one; in the samples: the step before beside this one, then the pinned run; again: back',
     },
     {
       ...{ command: 'next-pane', ...tabKey, group: 'move', short: unlessSearching('pane'), worth: 2, act: nextPane },
@@ -146,11 +146,18 @@ function zoomWord(model: WindowModel): string | null {
 
 /** The footer word for alike metrics, if the marked chart represents others or is one of them. */
 function alikeWord(model: WindowModel): string | null {
-  if (paneOf(model) === 'samples') return model.ui.samples.isBeside ? 'alone' : 'beside the step before';
+  if (paneOf(model) === 'samples') return besideWord(model);
   if (paneOf(model) !== 'charts') return null;
   const { tiles, at } = wallOf(model);
   const tile = tiles[at];
   return tile?.isOpened === true ? 'fold alike' : (tile?.alike.length ?? 0) > 0 ? 'show alike' : null;
+}
+
+function besideWord({ ui, rows, index }: WindowModel): string {
+  const { beside } = ui.samples;
+  const hasPinned = ui.compare.baseline !== null && ui.compare.baseline !== rows[index]?.key;
+  if (beside === null) return 'beside the step before';
+  return beside === 'step before' && hasPinned ? 'beside the pinned run' : 'alone';
 }
 
 function sort(ui: UiState, at: KeyContext, key: string): Pressed {
@@ -158,14 +165,17 @@ function sort(ui: UiState, at: KeyContext, key: string): Pressed {
 }
 
 function unfoldAlike(ui: UiState, at: KeyContext): Pressed {
-  if (isOnSamples(ui)) return pairSamples(ui);
+  if (isOnSamples(ui)) return pairSamples(ui, at);
   return isOnWall(ui)
     ? openAlike(ui, at)
     : refuse(ui, `The charts are another pane; ${at.keyOf('next-pane')} goes to it.`);
 }
 
 function zoomOne(ui: UiState, at: KeyContext): Pressed {
-  return isOnWall(ui) ? zoomChart(ui, at) : refuse(ui, 'It is open; Esc goes back.');
+  if (!isOnWall(ui)) return refuse(ui, 'It is open; Esc goes back.');
+  const { samples, pointStep } = runContext(ui, at);
+  const step = ui.chart.cursor === null || samples === null || samples?.all.length === 0 ? null : pointStep?.();
+  return step === null || step === undefined ? zoomChart(ui, at) : openSamplesAt(ui, step);
 }
 
 function sidewaysWord(model: WindowModel): string | null {

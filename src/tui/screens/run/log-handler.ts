@@ -6,6 +6,7 @@ import {
   type Pressed,
   refuse,
 } from '../../keys/key-context.js';
+import { tooLongWords } from '../../../logs/log-search.js';
 import type { Samples } from '../../../logs/samples.js';
 import { lineOf } from '../../state/line-editor.js';
 import { anotherLog, type LogHit, type LogPlace, type LogSeek, type Sought } from '../../state/log-choice.js';
@@ -23,6 +24,10 @@ export type RunContext = {
   readonly log: LogPage | null;
   /** Its samples, while they are shown. */
   readonly samples?: Samples | null | undefined;
+  /** The run whose samples can be shown beside them; null or absent: none is pinned. */
+  readonly pinned?: { readonly label: string } | null;
+  /** The step at the cursor of the marked chart; null: there is no cursor, or no step there. */
+  readonly pointStep?: () => number | null;
 };
 
 /** The context of an open run; other screens have no log. */
@@ -60,7 +65,7 @@ export function stopSearch(ui: UiState): Pressed | null {
 export function withFound(ui: UiState, seek: LogSeek, offset: Sought): UiState {
   if (ui.log.seek !== seek) return ui;
   const log = { ...ui.log, seek: null };
-  if (offset === 'too long') return { ...ui, log, note: { text: tooLong(seek), tone: 'bad' } };
+  if (offset === 'too long') return { ...ui, log, note: { text: tooLongWords(seek.pattern), tone: 'bad' } };
   if (offset === null) return { ...ui, log, note: { text: nothing(seek), tone: 'warn' } };
   const hit: LogHit = { of: seek.of, offset };
   return { ...ui, log: { ...log, hit, place: { kind: 'around', offset } }, note: turnNote(seek, offset) };
@@ -68,10 +73,6 @@ export function withFound(ui: UiState, seek: LogSeek, offset: Sought): UiState {
 
 function nothing({ of, pattern }: LogSeek): string {
   return of === 'error' ? 'No error was found in the log.' : `No line of the log matches ${pattern}.`;
-}
-
-function tooLong({ pattern }: LogSeek): string {
-  return `${pattern} takes too long; write it without a repetition of a repetition: a+ instead of (a+)+.`;
 }
 
 function turnNote({ from, direction }: LogSeek, offset: number): UiState['note'] {

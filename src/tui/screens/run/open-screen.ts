@@ -18,7 +18,7 @@ import { configLines } from './config-pane.js';
 import { detailHeading } from '../../widgets/detail-heading.js';
 import { logPane } from '../../widgets/log/log-pane.js';
 import { openTabs } from './open-tabs.js';
-import { sampleLines } from './samples-pane.js';
+import { type PinnedSamples, sampleLines } from './samples-pane.js';
 import { parameterLines } from '../../widgets/parameters.js';
 import { inFocus, sectionRule } from '../../widgets/section.js';
 import { shortKey } from '../../widgets/short-key.js';
@@ -38,6 +38,8 @@ export type RunFiles = {
   readonly disk: DiskUsage | null;
   /** What its model wrote; undefined until it has been read, which is done only while it is shown; null: it cannot be. */
   readonly samples: Samples | null | undefined;
+  /** The pinned run and its samples, read while they are beside; null: no other run is pinned. */
+  readonly pinned: PinnedSamples | null;
 };
 
 /** Everything the screen is drawn from. */
@@ -178,9 +180,11 @@ function shownLog(run: RunSummary, model: OpenModel): Parameters<typeof logPane>
 }
 
 function textLines(run: RunSummary, model: OpenModel, { pane, width }: PaneRoom): Line[] {
-  const { details, disk, varying } = model;
-  if (pane === 'samples')
-    return sampleLines({ samples: model.samples, choice: model.ui.samples, search: model.ui.log.search }, width);
+  const { details, disk, varying, samples, pinned, ui } = model;
+  if (pane === 'samples') {
+    const { directory } = run;
+    return sampleLines({ samples, pinned, directory, choice: ui.samples, search: ui.log.search }, width);
+  }
   return pane === 'config'
     ? configLines({ run, details, disk, varying, metrics: model.detail.report?.() ?? null }, width)
     : attemptLines({ run, details, now: model.now }, width);

@@ -1,13 +1,14 @@
 import { wantedFor } from '../../model/detail.js';
-import type { TreeNode } from '../../model/tree/branch-index.js';
+import type { WindowModel } from '../../model/window-model.js';
 import type { RunSummary } from '../../state/port.js';
-import type { OpenPane, UiState } from '../../state/ui-state.js';
+import type { UiState } from '../../state/ui-state.js';
+import { cursorX } from '../../widgets/chart/chart-cursor.js';
 import { LogViewer } from '../../widgets/log/log-viewer.js';
 import { logLines } from '../jobs/jobs-data.js';
-import type { ScreenData, ScreenTools } from '../screen.js';
+import type { ScreenData, ScreenSource, ScreenTools } from '../screen.js';
 import { runArea } from './layout.js';
 import { type RunContext, withFound } from './log-handler.js';
-import { openBoundary, openFocus, openModel, type RunFiles } from './open-screen.js';
+import { openBoundary, openFocus, openModel, type RunFiles, wallOf } from './open-screen.js';
 import { DiskUsageReader } from './disk-usage-reader.js';
 import { RunDetailsReader } from './run-details-reader.js';
 import { SamplesReader } from './samples-reader.js';
@@ -23,24 +24,26 @@ export function runData({ files, changed, change }: ScreenTools): ScreenData<'ru
     disk: new DiskUsageReader(files, changed),
     samples: new SamplesReader(files, changed),
   };
-  const read = (node: TreeNode | undefined): RunFiles =>
-    node?.kind === 'run'
-      ? filesOf(node.run, readers)
-      : { log: null, details: undefined, disk: null, samples: undefined };
+  const read = (source: Source): RunFiles => filesRead(source, readers);
   return {
-    wanted: ({ ui, node, scene }) => {
-      want(node?.kind === 'run' ? node.run : null, ui, readers);
+    wanted: ({ ui, node, scene, fleet }) => {
+      const run = node?.kind === 'run' ? node.run : null;
+      want(run, ui, readers);
+      readers.samples.want(run === null ? null : sampledDirectories(run, ui, fleet));
       return wantedFor(node, scene, logLines);
     },
-    read: ({ node }) => read(node),
-    context: ({ node, body, isSmall, model }) => {
+    read,
+    context: (source) => {
+      const { body, isSmall, model } = source;
       const { width, height } = runArea(body, isSmall);
-      const files = read(node);
+      const files = read(source);
       const shown = openModel(model(), files);
       const own: RunContext = {
         focus: openFocus(shown, width, height),
         log: files.log?.page ?? null,
         samples: files.samples,
+        pinned: files.pinned,
+        pointStep: () => stepAtCursor(model()),
       };
       const boundary = openBoundary(shown, width, height);
       return { page: Math.max(1, Math.floor(body.height * 0.42)), own, boundary: boundary && { ...boundary, step: 1 } };
@@ -50,20 +53,64 @@ export function runData({ files, changed, change }: ScreenTools): ScreenData<'ru
   };
 }
 
+function filesRead({ node, ui, fleet }: Source, readers: Readers): RunFiles {
+  if (node?.kind !== 'run') return { log: null, details: undefined, disk: null, samples: undefined, pinned: null };
+  return { ...filesOf(node.run, readers), pinned: pinnedSamples(pinnedRun(node.run, ui, fleet), readers.samples) };
+}
+
 /** Sets what to read; null: nothing. */
 function want(run: RunSummary | null, { log, screen }: Pick<UiState, 'log' | 'screen'>, readers: Readers): void {
-  const { viewer, details, disk, samples } = readers;
+  const { viewer, details, disk } = readers;
   const hasFailed = run !== null && (run.state === 'failed' || run.state === 'lost');
   viewer.want(run === null ? null : { directory: run.directory, place: log.place, seek: log.seek, hasFailed });
   details.want(run?.directory ?? null);
-  const shownIn = (pane: OpenPane) => (screen.kind === 'run' && screen.pane === pane ? (run?.directory ?? null) : null);
-  disk.want(shownIn('config'));
-  samples.want(shownIn('samples'));
+  disk.want(screen.kind === 'run' && screen.pane === 'config' ? (run?.directory ?? null) : null);
 }
 
+/**
+ * Directories of the runs whose samples are read: those of the open pane, with the pinned run if that is beside; those of the run
+ * already while the cursor is on its charts, because a key opens the samples there.
+ */
+function sampledDirectories(
+  run: RunSummary,
+  { screen, samples, chart, compare }: UiState,
+  fleet: Source['fleet'],
+): readonly string[] | null {
+  if (screen.kind !== 'run') return null;
+  if (screen.pane === 'charts') return chart.cursor === null ? null : [run.directory];
+  if (screen.pane !== 'samples') return null;
+  const pinned = samples.beside === 'pinned run' ? pinnedRun(run, { compare }, fleet) : null;
+  return [run.directory, ...(pinned === null ? [] : [pinned.directory])];
+}
+
+/** The run that is pinned as the baseline; null: none is, it is this one, or a group is. */
+function pinnedRun(
+  run: RunSummary,
+  { compare }: Pick<UiState, 'compare'>,
+  { runs }: Source['fleet'],
+): RunSummary | null {
+  const pinned = compare.baseline === null ? undefined : runs.get(compare.baseline as RunSummary['id']);
+  return pinned === undefined || pinned.id === run.id ? null : pinned;
+}
+
+function pinnedSamples(run: RunSummary | null, reader: SamplesReader): RunFiles['pinned'] {
+  return run === null ? null : { label: run.name, samples: reader.samples(run.directory) };
+}
+
+/** The step at the cursor of the marked chart, whatever is on its x axis; null: there is no cursor, or no step there. */
+function stepAtCursor(model: WindowModel): number | null {
+  const { tiles, at } = wallOf(model);
+  const chart = tiles[at] === undefined ? undefined : model.detail.chartOf(tiles[at].metric);
+  const x = chart === undefined ? null : cursorX(chart.curves, model.ui.chart);
+  if (chart === undefined || x === null) return null;
+  if (model.detail.xKey === 'step') return Math.round(x);
+  return model.detail.stepAt(chart.metric, x);
+}
+
+type Source = ScreenSource<'run'>;
 type Readers = { viewer: LogViewer; details: RunDetailsReader; disk: DiskUsageReader; samples: SamplesReader };
 
-function filesOf({ directory }: RunSummary, { viewer, details, disk, samples }: Readers): RunFiles {
+function filesOf({ directory }: RunSummary, { viewer, details, disk, samples }: Readers): Omit<RunFiles, 'pinned'> {
   return {
     log: { page: viewer.page(directory), progress: viewer.progress },
     details: details.details(directory),

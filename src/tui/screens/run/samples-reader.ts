@@ -7,13 +7,14 @@ const PERIOD = 5000;
 /** Share of the time that reading may take. */
 const SHARE = 0.1;
 
-/** Reads the samples of the open run while they are shown, again and again; never in answer to a key. */
+type Reading = { samples: Samples | null | undefined; timer: NodeJS.Timeout };
+
+/** Reads the samples of the shown runs while they are shown, again and again; never in answer to a key. */
 export class SamplesReader {
   readonly #files: Pick<RunFilesPort, 'samples'>;
   readonly #changed: () => void;
-  #directory: string | null = null;
-  #samples: Samples | null | undefined;
-  #timer: NodeJS.Timeout | null = null;
+  /** By directory of the run. */
+  readonly #readings = new Map<string, Reading>();
 
   /** `changed` is called after something new was read. */
   constructor(files: Pick<RunFilesPort, 'samples'>, changed: () => void) {
@@ -22,37 +23,44 @@ export class SamplesReader {
   }
 
   /** Null: no samples are shown. */
-  want(directory: string | null): void {
-    if (directory === this.#directory) return;
-    this.close();
-    this.#samples = undefined;
-    this.#directory = directory;
-    if (directory !== null) this.#readLater(directory, REST);
+  want(directories: readonly string[] | null): void {
+    for (const [directory, { timer }] of this.#readings) {
+      if (directories?.includes(directory) === true) continue;
+      clearTimeout(timer);
+      this.#readings.delete(directory);
+    }
+    for (const directory of directories ?? []) {
+      if (this.#readings.has(directory)) continue;
+      const reading = { samples: undefined, timer: this.#readLater(directory, REST) };
+      this.#readings.set(directory, reading);
+    }
   }
 
   /** Undefined until they have been read; null: they cannot be read from here. */
   samples(directory: string): Samples | null | undefined {
-    return directory === this.#directory ? this.#samples : undefined;
+    return this.#readings.get(directory)?.samples;
   }
 
   close(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = this.#directory = null;
+    this.want(null);
   }
 
-  #readLater(directory: string, wait: number): void {
-    this.#timer = setTimeout(() => void this.#read(directory), wait).unref();
+  #readLater(directory: string, wait: number): NodeJS.Timeout {
+    return setTimeout(() => void this.#read(directory), wait).unref();
   }
 
   async #read(directory: string): Promise<void> {
     const begun = performance.now();
-    const read = (await this.#files.samples?.(directory)) ?? null;
-    if (directory !== this.#directory) return;
+    const reading = this.#readings.get(directory);
+    const read = (await this.#files.samples?.(directory).catch(() => null)) ?? null;
+    // Another run may be shown by now.
+    if (reading === undefined || this.#readings.get(directory) !== reading) return;
     // The same samples stay the same object, for which lines are laid out once.
-    if (JSON.stringify(read) !== JSON.stringify(this.#samples)) {
-      this.#samples = read;
+    if (JSON.stringify(read) !== JSON.stringify(reading.samples)) {
+      reading.samples = read;
       this.#changed();
     }
-    if (read !== null) this.#readLater(directory, Math.max(PERIOD, (performance.now() - begun) / SHARE));
+    if (read !== null)
+      reading.timer = this.#readLater(directory, Math.max(PERIOD, (performance.now() - begun) / SHARE));
   }
 }

@@ -16,6 +16,8 @@ export type Detail = {
   /** All metrics that have been written, for the wall of charts. `chartOf`: the chart of each. */
   readonly wall: () => WallMetrics;
   readonly chartOf: (metric: string) => ChartData;
+  /** The step of the point of the first curve nearest to an x; null: unknown. */
+  readonly stepAt: (metric: string, x: number) => number | null;
   readonly xKey: string;
   readonly xUnit: XUnit;
   /** How the charts are drawn. */

@@ -1,5 +1,6 @@
 import { columnKey, type ColumnId, curveValueOf, initialColumns } from '../../state/list-column-id.js';
 import { valueWords } from '../../state/sort.js';
+import type { ColumnWidths } from '../../state/pane-sizes.js';
 import { shortKey } from '../short-key.js';
 import { fit } from '../../surface/span.js';
 import { textWidth } from '../../../text/display-width.js';
@@ -35,8 +36,36 @@ type ListWishes = {
   readonly hasShortHeadings?: boolean;
   /** Whether showing that name completely has priority over columns, up to half of the width. */
   readonly isFullName?: boolean;
+  /** Widths that the user has chosen, by column. */
+  readonly widths?: ColumnWidths;
   readonly variety: () => VaryingParameters;
 };
+
+/** Least width of a column that the user narrows. */
+const narrowest = 4;
+
+/** The column whose left edge is at a column of the screen; null: none. */
+export function edgeAt({ name, columns }: ListLayout, at: number): ColumnId | null {
+  let edge = gutter + name;
+  for (const { id, width } of columns) {
+    if (at === edge) return id;
+    edge += width + 1;
+  }
+  return null;
+}
+
+/**
+ * The widths of all shown columns after one was made wider, or narrower by a negative number. The names get what it gives up, and
+ * give what it takes, down to their least width.
+ */
+export function widened({ name, columns }: ListLayout, id: ColumnId, by: number): ColumnWidths {
+  const most = Math.max(0, name - nameWidths.least);
+  const widths = columns.map((each) => {
+    const width = each.id === id ? Math.max(narrowest, each.width + Math.min(by, most)) : each.width;
+    return [each.id, width] as const;
+  });
+  return Object.fromEntries(widths);
+}
 
 /** Columns of the mark. */
 export const gutter = 1;
@@ -76,7 +105,7 @@ function layoutOf(width: number, wishes: ListWishes): ListLayout {
   const columns = wanted.flatMap((id): ListColumn[] => {
     const size = sizes.get(id);
     if (size === undefined) return [];
-    return [{ id, ...headingOf(id, wishes), width: size + (extra[id] ?? 0) }];
+    return [{ id, ...headingOf(id, wishes), width: wishes.widths?.[id] ?? size + (extra[id] ?? 0) }];
   });
   const used = columns.reduce((sum, column) => sum + column.width + 1, 0);
   return { total: width, name: width - gutter - used, columns, isCramped: columns.length < wanted.length };
@@ -88,12 +117,12 @@ function wantedSizes(wanted: readonly ColumnId[], wishes: ListWishes): [ColumnId
   const metricFirst = [...added.filter((id) => id === 'metric'), ...added.filter((id) => id !== 'metric')];
   const rest = worth.filter((id) => wanted.includes(id));
   return [...metricFirst, ...rest].flatMap((id): [ColumnId, number][] =>
-    id === 'progress'
+    id === 'progress' && wishes.widths?.[id] === undefined
       ? [
           [id, percentWidth],
           [id, barWidths.least + 1],
         ]
-      : [[id, leastWidth(id, wishes)]],
+      : [[id, wishes.widths?.[id] ?? leastWidth(id, wishes)]],
   );
 }
 

@@ -42,6 +42,8 @@ export function sortAt({ name, columns }: ListLayout, at: number): SortBy | null
   let end = gutter + name;
   if (at < end) return 'name';
   for (const { id, width } of columns) {
+    // The space before a column is its left edge, which is dragged.
+    if (at === end) return null;
     end += width + 1;
     if (at < end) return id === 'trend' ? null : id;
   }

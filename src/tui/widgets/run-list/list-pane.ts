@@ -14,10 +14,11 @@ import { countsLine } from '../counts-line.js';
 import { branchCell, type CellContext, percentOf, runCell, valuesOf } from './list-cells.js';
 import { failureHeading, type FailureLayout, failureLayout, failureRow } from './failure-row.js';
 import { listHeading, sortAt } from './list-heading.js';
-import { gutter, type ListColumn, type ListLayout, listLayout, percentWidth } from './list-columns.js';
+import { edgeAt, gutter, type ListColumn, type ListLayout, listLayout, percentWidth } from './list-columns.js';
 import { progressBar } from '../progress-bar.js';
 import { runReason } from '../../model/run-reason.js';
 import { isFlat } from '../../state/grouping.js';
+import type { ColumnId } from '../../state/list-column-id.js';
 import type { SortBy } from '../../state/sort.js';
 import { ends, fit, fitLine, type Line, lineWidth, onBackground, span, type Tone } from '../../surface/span.js';
 import { runLook, stateLook } from '../../model/state-look.js';
@@ -42,7 +43,24 @@ function headingOf(model: WindowModel, width: number, height: number): Line {
 
 /** The order chosen by a click on the heading; null: none. `column`: of the list, from 0. */
 export function sortOfHeading(model: WindowModel, width: number, column: number): SortBy | null {
-  return model.ui.grouping[0].kind === 'error' ? null : sortAt(layoutFor(model, width), column);
+  const layout = shownLayout(model, width);
+  return layout === null ? null : sortAt(layout, column);
+}
+
+/** The column whose left edge is at a column of the screen, and the layout; null: no edge is there, or the list shows failures. */
+export function pressedEdge(
+  model: WindowModel,
+  width: number,
+  column: number,
+): { readonly layout: ListLayout; readonly id: ColumnId } | null {
+  const layout = shownLayout(model, width);
+  const id = layout === null ? null : edgeAt(layout, column);
+  return layout === null || id === null ? null : { layout, id };
+}
+
+/** The layout of the list; null: it shows failures, which have columns of their own. */
+export function shownLayout(model: ListOf, width: number): ListLayout | null {
+  return model.ui.grouping[0].kind === 'error' ? null : layoutFor(model, width);
 }
 
 /** The rows without heading, for a small screen. */
@@ -96,13 +114,16 @@ const failureLayouts = new Memo<WindowModel, FailureLayout>(1);
 
 const drawn = new WeakMap<TreeNode, Memoized<Line>>();
 
+type ListOf = Pick<WindowModel, 'rows' | 'ui' | 'metric' | 'objective' | 'variety'>;
+
 /** Returns the same object while nothing in it has changed. */
-function layoutFor({ rows, ui, metric, objective, variety }: WindowModel, width: number): ListLayout {
+function layoutFor({ rows, ui, metric, objective, variety }: ListOf, width: number): ListLayout {
   const longest = rows.slice(0, measured).reduce((most, node) => Math.max(most, nameWidth(node)), 0);
   const { columns } = ui;
+  const { columns: widths } = ui.panes;
   const isFullName = isFlat(ui.grouping);
-  return layouts.value(variety, JSON.stringify([width, longest, metric, objective, columns, isFullName]), () =>
-    listLayout(width, { columns, metric, objective, longest, isFullName, variety }),
+  return layouts.value(variety, JSON.stringify([width, longest, metric, objective, columns, isFullName, widths]), () =>
+    listLayout(width, { columns, metric, objective, longest, isFullName, widths, variety }),
   );
 }
 

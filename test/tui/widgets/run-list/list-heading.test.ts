@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listLayout } from '../../../../src/tui/widgets/run-list/list-columns.js';
+import { edgeAt, listLayout, widened } from '../../../../src/tui/widgets/run-list/list-columns.js';
 import { listHeading, sortAt } from '../../../../src/tui/widgets/run-list/list-heading.js';
 import type { Sort } from '../../../../src/tui/state/sort.js';
 import { varyingParametersOf } from '../../../../src/tui/model/varying-parameters.js';
@@ -35,5 +35,27 @@ describe('the heading of the list', () => {
       ...['name', 'progress', 'left', null, 'metric', 'slot', 'time'],
     ]);
     expect(sortAt(layout, 80)).toBeNull();
+  });
+
+  it('has left edges of columns that are dragged: the names give or get the width, the other columns stay', () => {
+    const before = listLayout(120, wishes);
+    const heading = plainText(listHeading(before, { by: 'file order', isReversed: false }, null));
+    const edge = heading.indexOf('progress') - 1;
+    expect([edgeAt(before, edge), edgeAt(before, edge + 1), sortAt(before, edge)]).toEqual(['progress', null, null]);
+    for (const by of [3, -3]) {
+      const after = listLayout(120, { ...wishes, widths: widened(before, 'progress', by) });
+      expect(after.name).toBe(before.name - by);
+      expect(after.columns.map(({ id, width }) => [id, width])).toEqual(
+        before.columns.map(({ id, width }) => [id, id === 'progress' ? width + by : width]),
+      );
+      expect(edgeAt(after, edge - by)).toBe('progress');
+    }
+  });
+
+  it('has columns that neither vanish nor take the room of the names', () => {
+    const before = listLayout(120, wishes);
+    const widest = listLayout(120, { ...wishes, widths: widened(before, 'metric', 500) });
+    expect([widest.columns.length, widest.name >= 18]).toEqual([before.columns.length, true]);
+    expect(widened(before, 'metric', -500)['metric']).toBe(4);
   });
 });
