@@ -1,5 +1,5 @@
 import { wantedFor } from '../../model/detail.js';
-import type { WindowModel } from '../../model/window-model.js';
+import { selectedNode, type WindowModel } from '../../model/window-model.js';
 import type { RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
 import { cursorX } from '../../widgets/chart/chart-cursor.js';
@@ -99,6 +99,8 @@ function pinnedSamples(run: RunSummary | null, reader: SamplesReader): RunFiles[
 
 /** The step at the cursor of the marked chart, whatever is on its x axis; null: there is no cursor, or no step there. */
 function stepAtCursor(model: WindowModel): number | null {
+  // A group has no samples of its own.
+  if (selectedNode(model)?.kind !== 'run') return null;
   const { tiles, at } = wallOf(model);
   const chart = tiles[at] === undefined ? undefined : model.detail.chartOf(tiles[at].metric);
   const x = chart === undefined ? null : cursorX(chart.curves, model.ui.chart);

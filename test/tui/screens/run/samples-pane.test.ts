@@ -148,6 +148,7 @@ describe('the samples of an open run', () => {
     for (const [state, own] of [
       [ui, { samples: { ...samples, all: [] } }],
       [{ ...ui, chart: { ...ui.chart, cursor: null } }, { samples }],
+      [ui, { samples: undefined, pointStep: () => null }],
     ] as const) {
       expect(press(state, own)).toMatchObject({ screen: { pane: 'charts' }, wall: { isZoomed: true } });
     }
