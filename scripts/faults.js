@@ -7,6 +7,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -42,7 +43,8 @@ const rounds = Math.max(1, Math.round(kills / 400));
 // Of one turn, computed.
 const computingMs = 50;
 const files = 10_000;
-const figure = await ordeal({ kills, rounds, seed, without, broken, computingMs, files }).catch((error) => {
+const keep = join(tmpdir(), `faults-${process.pid}`);
+const figure = await ordeal({ kills, rounds, seed, without, broken, computingMs, files, keep }).catch((error) => {
   console.error(/no verdict/.test(error.message) ? error.message : error);
   process.exit(1);
 });
@@ -63,4 +65,5 @@ console.log(
   `${total} kills, ${figure.runs} runs, at least ${figure.alive} of them alive at each kill of a supervisor by the clock, ` +
     `longest turn of a supervisor ${turns}, ${figure.seconds.toFixed(0)} s, seed ${seed}: ${figure.violations.length} violations`,
 );
+if (figure.violations.length > 0) console.log(`Their files: ${keep}`);
 process.exit(figure.violations.length === 0 ? 0 : 1);

@@ -3,7 +3,7 @@
  * the hundreds, with more than a hundred runs alive, while a person changes things and the world changes about them; and then
  * every run is called to account, by what it wrote down itself.
  */
-import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, cpSync, lstatSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import type { Fleet } from '../../src/client/fleet.js';
 import { LONG_TURN_MS, longTurnWords, type Turn } from '../../src/supervisor/core/turn-watch.js';
 import { waitFor } from '../supervisor/testbed.js';
@@ -47,7 +47,8 @@ export type Figure = {
  * `rounds`: how often the trials come. `without`: names of killers and trials, `clock jumps`, `spoilers`, `errors` and `turns`,
  * that are left out. `computingMs`: what a turn of a supervisor may compute; how long it waits for a process that it starts to get a
  * processor, and for the kernel to make a cgroup, depends on what else the machine does.
- * `files`: of each format, in the directory of one run. `broken`: rejects when nobody wants to know any more.
+ * `files`: of each format, in the directory of one run. `broken`: rejects when nobody wants to know any more. `keep`: where to copy the
+ * runs directory to if anything was wrong.
  */
 export type OrdealOptions = {
   kills: number;
@@ -57,6 +58,7 @@ export type OrdealOptions = {
   computingMs?: number;
   files?: number;
   broken?: Promise<never>;
+  keep?: string;
 };
 
 /** More than are read of one run. */
@@ -79,10 +81,20 @@ export async function ordeal(options: OrdealOptions): Promise<Figure> {
   const scene = new Scene(measure, options.seed);
   try {
     const given = new Ordeal(scene, options, supervisorDeaths(scene, share / kills, options.seed)).run();
-    return await (options.broken === undefined ? given : Promise.race([given, options.broken]));
+    const figure = await (options.broken === undefined ? given : Promise.race([given, options.broken]));
+    const { keep } = options;
+    if (keep !== undefined && figure.violations.length > 0)
+      cpSync(scene.bed.runs, keep, { recursive: true, filter: isCopied });
+    return figure;
   } finally {
     await scene.close();
   }
+}
+
+/** Pipes and sockets cannot be copied. */
+function isCopied(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && (stat.isFile() || stat.isDirectory());
 }
 
 class Ordeal {
