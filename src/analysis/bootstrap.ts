@@ -78,6 +78,7 @@ function drawnNames(names: readonly string[], random: Random): readonly string[]
   return names.length === 1 ? names : drawnFrom(names, random);
 }
 
-function drawnFrom<Value>(values: readonly Value[], random: Random): Value[] {
+/** As many values as there are, drawn with replacement. */
+export function drawnFrom<Value>(values: readonly Value[], random: Random): Value[] {
   return values.map(() => values[Math.floor(random() * values.length)]!);
 }

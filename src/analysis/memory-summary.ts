@@ -3,7 +3,7 @@ import { ceilingOf, reachableBits, topRewardTies, type Ceiling } from './ceiling
 import { signalBits } from './memory-rules.js';
 import { conditionName, type Condition, type MemoryTask } from './memory-task.js';
 import type { Compared } from './compared.js';
-import { type Told, type ToldRun, toldOf } from './told.js';
+import { type Told, type ToldRun, toldOf, tookOf } from './told.js';
 import { isMiss, type Miss, type Verdict } from './verdict.js';
 
 /** The results of the seeds of one condition at one N. `episodes` are examples for SFT. */
@@ -45,27 +45,23 @@ export type MemoryRow = {
 
 /** A run that memorised the secret, or used its budget and did not. */
 export type JudgedSeed = RunOrigin & {
-  readonly isMemorised: boolean;
-  /** Until it memorised, or for which it was watched. */
-  readonly episodes: number;
+  /** Episodes until it memorised; Infinity: it did not. */
+  readonly took: number;
+  /** Episodes until then, or until its budget was used. */
+  readonly watched: number;
   /** Steps of the optimizer until it memorised; null: it did not, or did not count them. */
   readonly updates: number | null;
   /** Episodes after which their rewards left only one secret; null: several were left, or the run was not observed. */
   readonly told: number | null;
 };
 
-/** What a run shares with others. */
+/** The seed, secret and base model of a run, by which it is compared with others. */
 export type RunOrigin = {
   /** Runs of one seed and secret. */
   readonly pair: string;
   /** The model that it started from. */
   readonly base: string;
 };
-
-/** Episodes until memorised; Infinity: it did not. */
-export function tookOf({ isMemorised, episodes }: Pick<JudgedSeed, 'isMemorised' | 'episodes'>): number {
-  return isMemorised ? episodes : Infinity;
-}
 
 /** `below`: most seeds did not memorise within the budget, so this is what it must be less than. */
 export type BitsPerEpisode = { kind: 'measured' | 'below'; bits: number } | null;
@@ -123,11 +119,11 @@ export function summarise(runs: JudgedRuns): MemoryRow {
 
 function judgedSeeds({ verdicts, origins, determinedAfter }: JudgedRuns): JudgedSeed[] {
   return verdicts.flatMap((verdict, index) => {
-    const isMemorised = verdict.kind === 'memorised';
-    if (!isMemorised && !isMiss(verdict)) return [];
-    const updates = isMemorised ? (verdict.updates ?? null) : null;
+    const took = tookOf(verdict);
+    if (took === null || !('episodes' in verdict) || verdict.episodes === null) return [];
+    const updates = verdict.kind === 'memorised' ? (verdict.updates ?? null) : null;
     const origin = origins?.[index] ?? { pair: String(index), base: '' };
-    return { ...origin, isMemorised, episodes: verdict.episodes, updates, told: determinedAfter?.[index] ?? null };
+    return { ...origin, took, watched: verdict.episodes, updates, told: determinedAfter?.[index] ?? null };
   });
 }
 

@@ -1,6 +1,6 @@
 import { grouped } from '../base/group-by.js';
-import { type Clustered, drawClustered, type Interval, resampled95 } from './bootstrap.js';
-import { type MemoryRow, tookOf } from './memory-summary.js';
+import { drawnFrom, type Interval, resampled95 } from './bootstrap.js';
+import type { MemoryRow } from './memory-summary.js';
 import { median } from './statistics.js';
 
 /** How the episodes to memorise grow with N, for one condition of one group. */
@@ -53,28 +53,20 @@ function slopeOf(rows: readonly MemoryRow[], episodesOf: (row: MemoryRow) => num
 /** With two seeds a bootstrap only shows their distance, and covers the true value too seldom. */
 const LEAST_SEEDS = 3;
 
-/** Stratified: in each sample every size keeps its number of seeds, drawn with replacement from its own. */
+/**
+ * Percentile bootstrap (Efron 1979), stratified: in each sample every size keeps its number of seeds, drawn with replacement from
+ * its own, and the slope is fitted through the medians as above. Seeds that did not memorise are drawn as infinite; a size whose
+ * median becomes infinite is left out of that sample, and a sample with fewer than two sizes says nothing.
+ */
 function slopeInterval(rows: readonly MemoryRow[]): Interval | null {
   const sizes = rows.filter(({ judged }) => judged.length > 0);
-  return slope95(
-    sizes.map(({ N, judged }) => ({ N, runs: judged.map((run) => ({ cluster: '', value: tookOf(run) })) })),
-  );
-}
-
-/** The runs of one size of the secret. `value`: episodes until memorised; Infinity: it did not. */
-export type SizeRuns = { readonly N: number; readonly runs: readonly Clustered<number>[] };
-
-/**
- * The 95 % interval of the slope through the medians, by the percentile bootstrap over base models and the seeds within each size.
- * Seeds that did not memorise are drawn as infinite; a size whose median becomes infinite is left out of that sample, and a sample
- * with fewer than two sizes says nothing. Null: a size has fewer than three seeds, or no sample says anything.
- */
-export function slope95(sizes: readonly SizeRuns[]): Interval | null {
-  if (sizes.some(({ runs }) => runs.length < LEAST_SEEDS)) return null;
-  const cells = sizes.map(({ runs }) => runs);
+  if (sizes.some(({ judged }) => judged.length < LEAST_SEEDS)) return null;
   return resampled95(sizes.length, (random) => {
-    const drawn = drawClustered(cells, random);
-    return fitPowerLaw(drawn.map((values, index) => ({ x: sizes[index]!.N, y: median(values)! })))?.slope ?? null;
+    const points = sizes.map(({ N, judged }) => ({
+      x: N,
+      y: median(drawnFrom(judged, random).map(({ took }) => took))!,
+    }));
+    return fitPowerLaw(points)?.slope ?? null;
   });
 }
 

@@ -36,7 +36,7 @@ export function toldOf(runs: readonly ToldRun[]): Told | null {
 }
 
 /** Episodes until memorised, Infinity if it failed to; null: there is no verdict (yet). */
-function tookOf(verdict: Verdict): number | null {
+export function tookOf(verdict: Verdict): number | null {
   if (verdict.kind === 'memorised') return verdict.episodes;
   return isMiss(verdict) ? Infinity : null;
 }

@@ -146,7 +146,7 @@ export function readLogPattern(text: string): LogPattern {
 /** The result of a match with a time limit. */
 type Matched<Value> = { readonly kind: 'matched'; readonly value: Value } | { readonly kind: 'too long' };
 
-/** What to tell the user whose expression takes too long. */
+/** The message for an expression whose match was given up. */
 export function tooLongWords(pattern: string): string {
   return `${pattern} takes too long; write it without a repetition of a repetition: a+ instead of (a+)+.`;
 }

@@ -12,7 +12,7 @@ import type { MemoryRow } from '../analysis/memory-summary.js';
 import { grouped } from '../base/group-by.js';
 import { countText, NOTHING, shortNumber } from '../text/numbers.js';
 import { type Column, columnsOf } from '../text/table.js';
-import { parameterText } from './metric-columns.js';
+import { familyText, parameterText } from './metric-columns.js';
 import type { Section } from './report.js';
 
 type MemorySection = Extract<Section, { kind: 'memory' }>;
@@ -31,7 +31,7 @@ function intervalColumns(rows: readonly MemoryRow[]): Column[] {
   const left = column('left');
   const right = column('right');
   return [
-    left('condition', ({ row }) => nameOf(row)),
+    left('condition', ({ row }) => familyText(row)),
     right('N', ({ row }) => String(row.N)),
     right('runs', ({ row }) => String(row.judged.length)),
     right('bases', ({ bases }) => String(bases)),
@@ -50,8 +50,8 @@ function comparisonColumns(found: readonly Comparison[]): Column[] {
   const left = column('left');
   const right = column('right');
   return [
-    left('of', ({ other }) => nameOf(other)),
-    left('over', ({ one }) => nameOf(one)),
+    left('of', ({ other }) => familyText(other)),
+    left('over', ({ one }) => familyText(one)),
     right('N', ({ one }) => String(one.N)),
     right('pairs', ({ pairs }) => (pairs === 0 ? NOTHING : String(pairs))),
     right('ratio', ({ ratio }) => ratioText(ratio)),
@@ -80,7 +80,7 @@ function someOf(values: readonly unknown[]): string {
   return values.map(String).join(' ');
 }
 
-/** What the columns of intervals and tests mean. */
+/** Explanations of the columns of intervals and tests. */
 export const testNotes = [
   'In brackets: 95 %. Medians: runs that did not memorise count as infinite; by bootstrap over base models, then over the runs on each. memorised: Wilson. by …: the share that has memorised by then (Kaplan-Meier, log-log limits).',
   'updates: steps of the optimizer; a batch without a signal makes none. took − told, took/told: over the runs whose rewards determined the secret.',
@@ -88,10 +88,6 @@ export const testNotes = [
   'best: memorised most often, of these the lowest median, among rows that differ in one parameter alone.',
   'ratio: median over runs of the same seed and secret. p: signed ranks of these ratios, or log-rank where runs share no secrets; Holm: adjusted for all comparisons of the table. memorised: pairs of which only one did, and the sign test; without pairs all that did, and Fisher.',
 ];
-
-function nameOf({ condition, bins, extra }: MemoryRow): string {
-  return [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)].filter((part) => part !== '').join(' ');
-}
 
 function memorisedText({ row, memorised }: RowIntervals): string {
   if (memorised === null) return NOTHING;

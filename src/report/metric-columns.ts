@@ -1,3 +1,4 @@
+import type { MemoryRow } from '../analysis/memory-summary.js';
 import { bestFirst, bestOnes, type Ranked } from '../analysis/best-first.js';
 import { healthWord } from '../analysis/health/finding.js';
 import { notFiniteText } from '../analysis/seed-statistics.js';
@@ -102,4 +103,9 @@ export function parameterText(parameters: Readonly<Record<string, unknown>>): st
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(' ');
+}
+
+/** What stays the same of a memory row while N grows, as its name in tables and figures: `binned B=8 learning_rate=0.001`. */
+export function familyText({ condition, bins, extra }: Pick<MemoryRow, 'condition' | 'bins' | 'extra'>): string {
+  return [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)].filter((part) => part !== '').join(' ');
 }

@@ -6,7 +6,15 @@ import { COLLAPSED_BITS, MEMORISED_SHARE, PLATEAU_SHARE, STUCK_PROBABILITY } fro
 import { grouped } from '../base/group-by.js';
 import { countText, NOTHING, shortNumber } from '../text/numbers.js';
 import { type Column, columnsOf } from '../text/table.js';
-import { bestSign, hasBest, markWords, metricColumns, type MetricLook, parameterText } from './metric-columns.js';
+import {
+  bestSign,
+  familyText,
+  hasBest,
+  markWords,
+  metricColumns,
+  type MetricLook,
+  parameterText,
+} from './metric-columns.js';
 import { countWords } from './run-marks.js';
 import type { Report, Section } from './report.js';
 import { type Spread, spreadWords } from './spread.js';
@@ -105,9 +113,7 @@ function comparedColumns(
 /** One line per fitted law: `binary: episodes ∝ N^0.76 [0.70, 0.83] (5 sizes, R² 0.987)`. The R² is left out for two points. */
 export function scalingLines(scalings: readonly Scaling[]): string[] {
   return scalings.map(({ condition, bins, extra, law, leftOut, ...scaling }) => {
-    const name = [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)]
-      .filter((part) => part !== '')
-      .join(' ');
+    const name = familyText({ condition, bins, extra });
     const without = leftOut.length === 0 ? '' : `; without N=${leftOut.join(', ')}, where most seeds did not memorise`;
     const fit = law.points > 2 ? `, R² ${law.r2.toFixed(3)}` : '';
     const slope = `${law.slope.toFixed(2)}${intervalText(scaling.slope95)}`;

@@ -1,7 +1,7 @@
 import { groupBy } from '../../base/group-by.js';
 import { type Clustered, drawClustered, type Interval, resampled95 } from '../bootstrap.js';
 import { fisherTwoSided } from '../failures/fisher-exact.js';
-import { type JudgedSeed, type MemoryRow, tookOf } from '../memory-summary.js';
+import type { JudgedSeed, MemoryRow } from '../memory-summary.js';
 import { median } from '../statistics.js';
 import { signTest, wilson95 } from './proportion.js';
 import { signedRankTest } from './signed-ranks.js';
@@ -10,7 +10,7 @@ import { logRankTest, SurvivalCurve, type Wait } from './survival.js';
 /** A median with its 95 % interval, by the bootstrap over base models and the seeds on each. `runs`: how many it speaks of. */
 export type Estimate = { readonly median: number; readonly interval: Interval; readonly runs: number };
 
-/** What is known of one row of a memory table. */
+/** The 95 % intervals of a row of a memory table. */
 export type RowIntervals = {
   readonly row: MemoryRow;
   /** Number of different models that its runs started from. */
@@ -57,7 +57,7 @@ const LEAST_PAIRS = 6;
 
 /** Powers of ten between the episodes of the fastest and the slowest run, at which the share that has memorised is given. */
 export function timesOf(rows: readonly MemoryRow[]): number[] {
-  const all = rows.flatMap(({ judged }) => judged.map(({ episodes }) => episodes)).filter((episodes) => episodes > 0);
+  const all = rows.flatMap(({ judged }) => judged.map(({ watched }) => watched)).filter((episodes) => episodes > 0);
   if (all.length === 0) return [];
   const [least, most] = [Math.min(...all), Math.max(...all)].map(Math.log10) as [number, number];
   const first = Math.ceil(least);
@@ -71,16 +71,16 @@ export function rowIntervals(rows: readonly MemoryRow[], times: readonly number[
     const { judged } = row;
     const curve = new SurvivalCurve(judged.map(waitOf));
     const told = judged.filter((run) => run.told !== null && run.told > 0);
-    const isCounted = judged.every(({ isMemorised, updates }) => !isMemorised || updates !== null);
+    const isCounted = judged.every((run) => !isMemorised(run) || run.updates !== null);
     return {
       row,
       bases: new Set(judged.map(({ base }) => base)).size,
       memorised: judged.length === 0 ? null : wilson95(row.counts.memorised, judged.length),
       by: times.map((time) => (judged.length === 0 ? null : curve.happenedBy(time))),
-      episodes: estimate(judged, tookOf),
+      episodes: estimate(judged, ({ took }) => took),
       updates: isCounted ? estimate(judged, ({ updates }) => updates ?? Infinity) : null,
-      late: estimate(told, (run) => tookOf(run) - run.told!),
-      ratio: estimate(told, (run) => tookOf(run) / run.told!),
+      late: estimate(told, (run) => run.took - run.told!),
+      ratio: estimate(told, (run) => run.took / run.told!),
       isBest: best.get(row) ?? null,
     };
   });
@@ -96,8 +96,12 @@ function medianEstimate(cell: readonly Clustered<number>[]): Estimate | null {
   return middle === null || interval === null ? null : { median: middle, interval, runs: cell.length };
 }
 
-function waitOf({ episodes, isMemorised }: JudgedSeed): Wait {
-  return { time: episodes, isEvent: isMemorised };
+function waitOf(run: JudgedSeed): Wait {
+  return { time: run.watched, isEvent: isMemorised(run) };
+}
+
+function isMemorised({ took }: JudgedSeed): boolean {
+  return took < Infinity;
 }
 
 /** The best value of each parameter that several rows differ in, with everything else the same. */
@@ -146,22 +150,22 @@ function compared(one: MemoryRow, other: MemoryRow): Omit<Comparison, 'holm'> {
 type Pair = { readonly run: JudgedSeed; readonly partner: JudgedSeed };
 
 function paired(rows: Pick<Comparison, 'one' | 'other'>, pairs: readonly Pair[]): Omit<Comparison, 'holm'> {
-  const memorised = pairs.filter(({ run, partner }) => run.isMemorised || partner.isMemorised);
+  const memorised = pairs.filter(({ run, partner }) => isMemorised(run) || isMemorised(partner));
   const logs = memorised.map(({ run, partner }) => {
-    const value = Math.log(tookOf(partner)) - Math.log(tookOf(run));
+    const value = Math.log(partner.took) - Math.log(run.took);
     return { cluster: JSON.stringify([run.base, partner.base]), value };
   });
   const log = medianEstimate(logs);
-  const ratio = log && { ...log, median: Math.exp(log.median), interval: bothEnds(log.interval, Math.exp) };
+  const ratio = log && { ...log, median: Math.exp(log.median), interval: exponentials(log.interval) };
   const only = (which: (pair: Pair) => boolean) => pairs.filter(which).length;
-  const one = only(({ run, partner }) => run.isMemorised && !partner.isMemorised);
-  const other = only(({ run, partner }) => !run.isMemorised && partner.isMemorised);
+  const one = only(({ run, partner }) => isMemorised(run) && !isMemorised(partner));
+  const other = only(({ run, partner }) => !isMemorised(run) && isMemorised(partner));
   const p = signedRankTest(logs.map(({ value }) => value));
   return { ...rows, pairs: pairs.length, ratio, p, memorised: { one, other, p: signTest(one, other) } };
 }
 
-function bothEnds([low, high]: Interval, change: (end: number) => number): Interval {
-  return [change(low), change(high)];
+function exponentials([low, high]: Interval): Interval {
+  return [Math.exp(low), Math.exp(high)];
 }
 
 function independent(one: MemoryRow, other: MemoryRow): Omit<Comparison, 'holm'> {

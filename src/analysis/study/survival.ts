@@ -59,7 +59,7 @@ export class SurvivalCurve {
   }
 }
 
-/** One half, up to the rounding of a product of shares. */
+/** A surviving share up to this counts as one half: the product of its factors is rounded. */
 const HALF = 0.5 + 1e-12;
 
 /** Limits of the surviving share by Greenwood's variance of log(−log S) (Kalbfleisch & Prentice 2002, section 1.4). */

@@ -74,7 +74,7 @@ export class StepProbes {
     this.#average.restore(state);
   }
 
-  /** @param groups What the step learns from. */
+  /** Measures what the step would change. @param groups Rollouts that the step learns from. */
   async before(step: number, groups: readonly (readonly Rollout[])[]): Promise<Row> {
     const { engine } = this.#player.service;
     if (this.#has('entropy')) this.#before = await this.#measured(engine, step);

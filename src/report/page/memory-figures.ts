@@ -1,7 +1,6 @@
 import * as Plot from '@observablehq/plot';
-import type { MemoryRow } from '../../analysis/memory-summary.js';
 import type { Scaling } from '../../analysis/scaling.js';
-import { parameterText } from '../metric-columns.js';
+import { familyText } from '../metric-columns.js';
 import type { Section } from '../report.js';
 import { comparedMarks, type FamilyRow as Answered, toldFigure } from './compared-figures.js';
 import type { Figure } from './curve-figures.js';
@@ -10,7 +9,7 @@ import { figureSvg, palette, tickText } from './figure.js';
 /** The main results of the memory task: how many episodes it takes to memorise a secret, and how many bits an episode taught. */
 export function memoryFigures(section: Section): Figure[] {
   if (section.kind !== 'memory') return [];
-  const rows = section.rows.map((row) => ({ ...row, family: familyOf(row) }));
+  const rows = section.rows.map((row) => ({ ...row, family: familyText(row) }));
   const families = [...new Set(rows.map(({ family }) => family))];
   const colourOf = (family: string) => palette[families.indexOf(family) % palette.length]!;
   const legend = families.map((text) => ({ colour: colourOf(text), text }));
@@ -50,7 +49,7 @@ function sizeFigure(rows: readonly Answered[], scalings: readonly Scaling[], { c
 function sizeNote(rows: readonly Answered[], isMissed: boolean, scalings: readonly Scaling[]): string {
   const laws = scalings.map(
     ({ law, slope95, ...scaling }) =>
-      `${familyOf(scaling)}: N^${law.slope.toFixed(2)}${slopeText(slope95)} over ${law.points} sizes`,
+      `${familyText(scaling)}: N^${law.slope.toFixed(2)}${slopeText(slope95)} over ${law.points} sizes`,
   );
   return [
     'Dots: median over the seeds that memorised; lines up and down: the range of these seeds.',
@@ -71,7 +70,7 @@ function slopeText(interval: Scaling['slope95']): string {
 type Law = { family: string; N: number; episodes: number };
 
 function fitted(scaling: Scaling, rows: readonly Answered[]): Law[] {
-  const family = familyOf(scaling);
+  const family = familyText(scaling);
   const sizes = rows.filter((row) => row.family === family).map(({ N }) => N);
   const ends = [Math.min(...sizes), Math.max(...sizes)];
   return ends.map((N) => ({ family, N, episodes: scaling.law.factor * N ** scaling.law.slope }));
@@ -115,11 +114,6 @@ function bitsFigure(rows: readonly Answered[], { colourOf, legend }: Colours): F
   const note =
     'A dot for each setting: log2 N over the median episodes of all its seeds. Dashed: all that the reward can carry.';
   return [{ title: 'Bits per episode', svg, legend, note }];
-}
-
-/** The properties that stay the same while N grows, as a key. */
-function familyOf({ condition, bins, extra }: Pick<MemoryRow, 'condition' | 'bins' | 'extra'>): string {
-  return [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)].filter((part) => part !== '').join(' ');
 }
 
 function titleOf({ family, N, counts, seeds }: Answered): string {

@@ -65,7 +65,7 @@ function stateOf(status: NodeStatus | null): Line[number] {
   return span(cleanText(status.state), status.takesRuns ? 'dim' : 'warn');
 }
 
-/** What the cluster has in all, in a few words. */
+/** The GPUs in use on all nodes, and how many nodes start no new runs. */
 export function nodeTotals(nodes: readonly ShownNode[]): Line {
   const told = nodes.flatMap(({ status }) => status ?? []);
   const sum = (of: (node: NodeStatus) => number) => told.reduce((total, node) => total + of(node), 0);
