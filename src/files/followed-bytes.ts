@@ -1,4 +1,5 @@
 import { closeSync, readSync, type Stats } from 'node:fs';
+import { isSettledTime } from './file-system-time.js';
 import { obstacleOf, openRegular, statRegular } from './regular-file.js';
 
 /** How much of the given bytes was consumed. `needs`: number of bytes needed to consume any; 0: any number. */
@@ -15,8 +16,6 @@ export type Look = { restarted: boolean; more: boolean };
 
 /** Number of bytes compared at the start of the file and before the offset, to notice a file that was rewritten in place. */
 const SAMPLE = 256;
-/** Two writes within this time may leave the same modification time. */
-const RACY_MS = 50;
 const unchanged: Look = { restarted: false, more: false };
 const none = Buffer.alloc(0);
 
@@ -82,7 +81,7 @@ export class FollowedBytes {
     this.#moveOn(bytes, done);
     const { dev, ino, size, mtimeMs, birthtimeMs } = stat;
     this.#seen = { dev, ino, size, mtimeMs, birthtimeMs };
-    this.#settled = Date.now() - mtimeMs > RACY_MS;
+    this.#settled = isSettledTime(mtimeMs);
     this.#window = done > 0 ? 0 : needs;
     const hasMore = this.#offset - done + bytes.length < size;
     this.#more = hasMore && (done > 0 || needs > bytes.length);

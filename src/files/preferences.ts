@@ -136,7 +136,7 @@ function setAside(path: string, reason: string): string {
 
 /** Waits until no other process changes the file; returns a function that releases the lock. */
 async function lock(path: string): Promise<() => void> {
-  const begun = Date.now();
+  const begun = performance.now();
   for (;;) {
     try {
       closeSync(openSync(path, 'wx', 0o600));
@@ -144,7 +144,8 @@ async function lock(path: string): Promise<() => void> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       if (isStale(path)) rmSync(path, { force: true });
-      else if (Date.now() - begun > PATIENCE_MS) throw new Error(`another program holds ${path}`, { cause: error });
+      else if (performance.now() - begun > PATIENCE_MS)
+        throw new Error(`another program holds ${path}`, { cause: error });
       else await delay(RETRY_MS);
     }
   }

@@ -1,6 +1,7 @@
 import { closeSync, type Dirent, opendirSync, readdirSync, readSync, statSync, type Stats } from 'node:fs';
 import { basename, join } from 'node:path';
 import { runFiles, sweepFiles, sweepTexts } from '../contract/files.js';
+import { isSettledTime } from '../files/file-system-time.js';
 import { openRegular } from '../files/regular-file.js';
 import { naturalOrder } from '../text/natural-order.js';
 import type { FoundFile } from './formats/format.js';
@@ -16,8 +17,6 @@ const MOST_ENTRIES = 16_384;
 const LARGE_FOLDER = 32 << 10;
 /** Number of entries listed in one step, which takes about a ms. */
 const ENTRIES_A_STEP = 256;
-/** A change so soon after a look may not change the folder's time, ms. */
-const RACY_MS = 50;
 /** Folders of code, weights and data, or of this program. */
 const passedOver = new Set([
   ...['.git', 'node_modules', '__pycache__', '.venv', 'venv', 'site-packages', '.cache'],
@@ -115,15 +114,15 @@ export class RunFolders {
 
   *#walk(isPlaced: boolean): Generator<void, boolean> {
     const before = this.#folders;
+    const folders = new Map<string, Folder>();
     const queue = this.#roots.map((root) => ({ ...root, depth: 0 }));
-    this.#folders = new Map();
-    this.#isCut = false;
+    let isCut = false;
     let changed = isPlaced;
     for (let next = 0; next < queue.length; next++) {
       const { path, place, depth } = queue[next]!;
-      if (this.#folders.has(path)) continue;
-      if (this.#folders.size >= this.#most) {
-        this.#isCut = true;
+      if (folders.has(path)) continue;
+      if (folders.size >= this.#most) {
+        isCut = true;
         break;
       }
       const known = before.get(path);
@@ -131,12 +130,15 @@ export class RunFolders {
         known ?? { path, place, depth, mtimeMs: -1, isSettled: false, entries: noEntries },
       );
       changed ||= folder !== known;
-      this.#folders.set(path, folder);
+      folders.set(path, folder);
       yield;
       for (const name of this.#isAlone ? [] : foldersIn(folder))
         queue.push({ path: join(path, name), place: placeOf(place, name), depth: depth + 1 });
     }
-    if (changed || this.#folders.size !== before.size) this.#files = this.#list();
+    // Only now, as a walk takes several turns, in which the results of the one before count.
+    this.#folders = folders;
+    this.#isCut = isCut || [...folders.values()].some(({ entries }) => entries !== noEntries && !entries.isWhole);
+    if (changed || folders.size !== before.size) this.#files = this.#list();
     return changed;
   }
 
@@ -144,20 +146,14 @@ export class RunFolders {
     const stat = statOf(folder.path);
     if (stat === null) return folder.mtimeMs === -1 ? folder : { ...folder, mtimeMs: -1, entries: noEntries };
     if (folder.isSettled && stat.mtimeMs === folder.mtimeMs) return folder;
-    const entries = yield* this.#entriesOf(folder.path, stat.size);
-    const isSettled = Date.now() - stat.mtimeMs > RACY_MS;
+    // One that is gone or not readable counts as empty, and is listed again when its time changes.
+    const entries = (yield* entriesOf(folder.path, stat.size)) ?? noEntries;
+    const isSettled = isSettledTime(stat.mtimeMs);
     const isSame = isEqual(entries, folder.entries) && folder.mtimeMs !== -1;
     if (!isSame) return { ...folder, entries, mtimeMs: stat.mtimeMs, isSettled };
     folder.mtimeMs = stat.mtimeMs;
     folder.isSettled = isSettled;
     return folder;
-  }
-
-  *#entriesOf(path: string, size: number): Generator<void, Entries> {
-    const entries = yield* entriesOf(path, size);
-    this.#isCut ||= entries !== null && !entries.isWhole;
-    // The folder is gone or not readable: it counts as empty, and is read again when its time changes.
-    return entries ?? noEntries;
   }
 
   #list(): FoundFile[] {

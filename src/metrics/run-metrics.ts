@@ -77,7 +77,7 @@ export class RunMetrics {
   readonly #keep: Bounds;
   readonly #patterns: DeclaredPlaces['patterns'];
   readonly #tail: LogTail;
-  #lookedAt = 0;
+  #lookedAt = -Infinity;
   /** Whether the first search is unfinished, so that what it finds was written before. */
   #isLookingAtPast: boolean;
   /** The sources in order of precedence; `#told`: those that count. */
@@ -171,7 +171,7 @@ export class RunMetrics {
     if (this.detection.more) this.#look();
     const read = this.#readPart(maxBytes);
     // While known files grow, new ones can wait a moment.
-    const isEnough = read.changed && Date.now() - this.#lookedAt < PAUSE_OF_LOOKS_MS;
+    const isEnough = read.changed && performance.now() - this.#lookedAt < PAUSE_OF_LOOKS_MS;
     if (read.more || isEnough) return read;
     if (!this.#look()) return { ...read, more: this.more };
     const { changed, bytes, more } = this.#readPart(maxBytes - read.bytes);
@@ -185,7 +185,7 @@ export class RunMetrics {
 
   /** Searches for sources; returns true if they have changed. */
   #look(): boolean {
-    this.#lookedAt = Date.now();
+    this.#lookedAt = performance.now();
     const isNew = this.detection.look();
     if (isNew) this.#takeUp();
     this.#isLookingAtPast &&= this.detection.more;

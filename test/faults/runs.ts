@@ -41,7 +41,7 @@ export type Places = { ledger: string; locks: string; gate: string; script: stri
 export type Measure = { short: number; prey: number; spoilers: boolean; errors: boolean };
 
 /** Steady runs stay alive until the gate opens, so that so many live through every death of the supervisor. */
-const STEADY = 100;
+export const STEADY = 100;
 const DOOMED = 12;
 const STUBBORN = 10;
 const HELD = 6;

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, readSync, type Stats } from 'node:fs';
 import { crc32 } from 'node:zlib';
+import { isSettledTime } from '../../files/file-system-time.js';
 import { obstacleOf, openRegular, statRegular } from '../../files/regular-file.js';
 import { DamagedDatabase, type Pages } from './sqlite-table.js';
 import { WriteAheadLog } from './sqlite-wal.js';
@@ -21,8 +22,6 @@ export const besides = { log: '-wal', journal: '-journal' };
 const TRIES = 3;
 /** Bytes of the log processed in one read: some 10 ms of work. */
 const LOG_BYTES = 4 << 20;
-/** Two writes within this time may leave the same modification time, ms. */
-const RACY_MS = 50;
 
 /**
  * An SQLite database that another program writes, read without locks: nothing is written or created, and no writer ever waits.
@@ -72,7 +71,7 @@ export class SqliteFile {
   #looks(stat: Stats): string | null {
     const log = statRegular(this.path + besides.log);
     const stats = [stat, ...(log.kind === 'file' ? [log.stat] : [])];
-    if (stats.some(({ mtimeMs }) => Math.abs(Date.now() - mtimeMs) < RACY_MS)) return null;
+    if (!stats.every(({ mtimeMs }) => isSettledTime(mtimeMs))) return null;
     return stats.map(({ dev, ino, size, mtimeMs }) => [dev, ino, size, mtimeMs].join(' ')).join('\n');
   }
 

@@ -94,8 +94,8 @@ class LineReader extends FollowedSource<FollowedFile> implements SourceReader {
   /** Whether a rewritten file has stayed shorter than it was. */
   #isCutShort(): boolean {
     if (this.#rewritten?.isBehind !== true || this.more) this.#behindSince = null;
-    else this.#behindSince ??= Date.now();
-    return this.#behindSince !== null && Date.now() - this.#behindSince > REWRITTEN_MS;
+    else this.#behindSince ??= performance.now();
+    return this.#behindSince !== null && performance.now() - this.#behindSince > REWRITTEN_MS;
   }
 
   #beginAgain(sink: RowSink): void {

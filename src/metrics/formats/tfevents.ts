@@ -177,8 +177,8 @@ class EventFile extends FollowedSource<FollowedBytes> {
   /** Waits for the rest of a record; null: it has waited long enough. */
   #wait(at: number, idleMs: number, words: string): number | null {
     const offset = this.file.offset + at;
-    if (this.#doubt?.offset !== offset) this.#doubt = { offset, since: Date.now() };
-    const isDamaged = idleMs > DAMAGED_MS || Date.now() - this.#doubt.since > DAMAGED_MS;
+    if (this.#doubt?.offset !== offset) this.#doubt = { offset, since: performance.now() };
+    const isDamaged = idleMs > DAMAGED_MS || performance.now() - this.#doubt.since > DAMAGED_MS;
     if (isDamaged) this.#lost = `${basename(this.path)} is damaged at byte ${offset}: ${words}`;
     else this.file.lookAgain();
     return isDamaged ? null : 0;

@@ -110,8 +110,8 @@ class WandbFile extends FollowedSource<FollowedBytes> implements SourceReader {
   }
 
   #isStillWritten(offset: number, idleMs: number): boolean {
-    if (this.#doubt?.offset !== offset) this.#doubt = { offset, since: Date.now() };
-    if (idleMs <= DAMAGED_MS && Date.now() - this.#doubt.since <= DAMAGED_MS) {
+    if (this.#doubt?.offset !== offset) this.#doubt = { offset, since: performance.now() };
+    if (idleMs <= DAMAGED_MS && performance.now() - this.#doubt.since <= DAMAGED_MS) {
       this.file.lookAgain();
       return true;
     }

@@ -1,4 +1,5 @@
 import { basename, join, relative } from 'node:path';
+import { isSettledTime } from '../../files/file-system-time.js';
 import { naturalOrder } from '../../text/natural-order.js';
 import { recognised } from '../detection.js';
 import { tfevents } from '../formats/tfevents.js';
@@ -35,9 +36,6 @@ export function mayHoldRuns(file: string): boolean {
 /** Bounds of one search. */
 const bounds = { folders: 50_000, runs: 20_000, depth: 16, files: 100_000, filesOfFolder: 24 };
 export type SearchBounds = typeof bounds;
-
-/** A change so soon after a look may leave the same time, ms. */
-const RACY_MS = 50;
 
 /** A folder as of the last look. `own`: names of its files that hold metrics; `writers`: of its event files. */
 type Folder = {
@@ -143,7 +141,7 @@ export class RunSearch {
     if (entries === null) return this.#isClosed(path);
     if (!entries.isWhole) this.#cut.add(`not all files of ${this.#nameOf(path)} were looked at`);
     const told = yield* this.#tell(path, entries);
-    const isSettled = Date.now() - stat.mtimeMs > RACY_MS && told.isTold;
+    const isSettled = isSettledTime(stat.mtimeMs) && told.isTold;
     return this.#keep({ path, mtimeMs: stat.mtimeMs, isSettled, entries, ...told });
   }
 

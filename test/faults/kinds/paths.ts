@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, syml
 import { join } from 'node:path';
 import { waitFor } from '../../supervisor/testbed.js';
 import type { Trial } from '../kind.js';
+import { STEADY } from '../runs.js';
 import type { Scene } from '../scene.js';
 import { cleanWords, type Ground, ground, launchWords, triedPids } from './commands.js';
 import { codeWrong, typed } from './typed.js';
@@ -114,21 +115,31 @@ async function written(scene: Scene): Promise<string[]> {
   ];
   reader.kill();
   const kinds = {
-    'a link': lstatSync(at('link.csv')).isSymbolicLink() && isTable(target),
+    'a link': lstatSync(at('link.csv')).isSymbolicLink() && isWhole(target),
     'a pipe': lstatSync(at('pipe')).isFIFO(),
     'a device': !hasDevice || lstatSync(at('full')).isCharacterDevice(),
-    'a file of mode 0640': (statSync(at('own.csv')).mode & 0o777) === 0o640 && isTable(at('own.csv')),
-    // By commands that were killed.
-    'a whole table': statSync(table, { throwIfNoEntry: false }) === undefined || isTable(table),
+    'a file of mode 0640': (statSync(at('own.csv')).mode & 0o777) === 0o640 && isWhole(at('own.csv')),
+    // By commands that were killed, perhaps when only a few runs had begun.
+    'a whole table': statSync(table, { throwIfNoEntry: false }) === undefined || rowsOf(table) !== null,
   };
   const changed = Object.entries(kinds).filter(([, isSo]) => !isSo);
   return [...wrong, ...changed.map(([what]) => `${what} is no more what it was after an export`)];
 }
 
-function isTable(path: string): boolean {
-  const lines = readFileSync(path, 'utf8').split('\n');
-  const [head = ''] = lines;
-  return head.includes(',') && lines.at(-1) === '' && lines.length > 20;
+/** Whether it is a table of all runs that are up. */
+function isWhole(path: string): boolean {
+  return (rowsOf(path) ?? 0) >= STEADY;
+}
+
+/** Number of rows of a table; null: it is cut, or none. */
+function rowsOf(path: string): number | null {
+  const [head = '', ...lines] = readFileSync(path, 'utf8').split('\n');
+  const isCut = lines.pop() !== '' || lines.some((line) => fieldsOf(line) !== fieldsOf(head));
+  return isCut || fieldsOf(head) < 2 ? null : lines.length;
+}
+
+function fieldsOf(line: string): number {
+  return line.split(',').length;
 }
 
 function isDone(act: () => unknown): boolean {

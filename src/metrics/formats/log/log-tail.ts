@@ -13,7 +13,7 @@ const PAUSE_MS = 1000;
 /** The progress at the end of a run's log, for runs whose log is not read otherwise. */
 export class LogTail {
   readonly #path: string;
-  #lookedAt = 0;
+  #lookedAt = -Infinity;
   #seen = '';
   #progress: StatedProgress | null = null;
 
@@ -23,12 +23,12 @@ export class LogTail {
 
   /** The progress; null: the log shows none. Checked at most once a second. */
   progress(): StatedProgress | null {
-    if (Date.now() - this.#lookedAt >= PAUSE_MS) this.#look();
+    if (performance.now() - this.#lookedAt >= PAUSE_MS) this.#look();
     return this.#progress;
   }
 
   #look(): void {
-    this.#lookedAt = Date.now();
+    this.#lookedAt = performance.now();
     const opened = openRegular(this.#path);
     if (opened.kind !== 'file') return;
     const { descriptor, stat } = opened;
