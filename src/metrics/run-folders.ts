@@ -121,10 +121,8 @@ export class RunFolders {
     for (let next = 0; next < queue.length; next++) {
       const { path, place, depth } = queue[next]!;
       if (folders.has(path)) continue;
-      if (folders.size >= this.#most) {
-        isCut = true;
-        break;
-      }
+      isCut = folders.size >= this.#most;
+      if (isCut) break;
       const known = before.get(path);
       const folder = yield* this.#lookAt(
         known ?? { path, place, depth, mtimeMs: -1, isSettled: false, entries: noEntries },
@@ -137,7 +135,7 @@ export class RunFolders {
     }
     // Only now, as a walk takes several turns, in which the results of the one before count.
     this.#folders = folders;
-    this.#isCut = isCut || [...folders.values()].some(({ entries }) => entries !== noEntries && !entries.isWhole);
+    this.#isCut = isCut || [...folders.values()].some(isPartial);
     if (changed || folders.size !== before.size) this.#files = this.#list();
     return changed;
   }
@@ -179,6 +177,11 @@ export function* entriesOf(path: string, size: number): Generator<void, Entries 
   } catch {
     return null;
   }
+}
+
+/** Whether a folder has more entries than were listed. */
+function isPartial({ entries }: Folder): boolean {
+  return entries !== noEntries && !entries.isWhole;
 }
 
 /** The folders below one that are searched too. In a working directory hidden ones belong to tools. */

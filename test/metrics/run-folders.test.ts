@@ -51,7 +51,8 @@ describe('a search with more folders than are searched', () => {
     folders.look();
     expect([folders.isCut, folders.folders]).toEqual([true, 4]);
     makeFolders(6);
-    for (const _ of folders.lookInSteps()) expect([folders.isCut, folders.folders]).toEqual([true, 4]);
+    const search = folders.lookInSteps();
+    while (search.next().done !== true) expect([folders.isCut, folders.folders]).toEqual([true, 4]);
     expect(folders.isCut).toBe(true);
   });
 });
