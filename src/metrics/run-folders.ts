@@ -113,7 +113,6 @@ export class RunFolders {
   }
 
   *#walk(isPlaced: boolean): Generator<void, boolean> {
-    const before = this.#folders;
     const folders = new Map<string, Folder>();
     const queue = this.#roots.map((root) => ({ ...root, depth: 0 }));
     let isCut = false;
@@ -123,35 +122,24 @@ export class RunFolders {
       if (folders.has(path)) continue;
       isCut = folders.size >= this.#most;
       if (isCut) break;
-      const known = before.get(path);
-      const folder = yield* this.#lookAt(
-        known ?? { path, place, depth, mtimeMs: -1, isSettled: false, entries: noEntries },
-      );
+      const known = this.#folders.get(path);
+      const folder = yield* lookAt(known ?? unseen({ path, place, depth }));
       changed ||= folder !== known;
       folders.set(path, folder);
       yield;
       for (const name of this.#isAlone ? [] : foldersIn(folder))
         queue.push({ path: join(path, name), place: placeOf(place, name), depth: depth + 1 });
     }
-    // Only now, as a walk takes several turns, in which the results of the one before count.
+    return this.#take(folders, isCut, changed);
+  }
+
+  /** Only after a walk, as it takes several turns, in which the results of the one before count. */
+  #take(folders: Map<string, Folder>, isCut: boolean, changed: boolean): boolean {
+    const before = this.#folders;
     this.#folders = folders;
     this.#isCut = isCut || [...folders.values()].some(isPartial);
     if (changed || folders.size !== before.size) this.#files = this.#list();
     return changed;
-  }
-
-  *#lookAt(folder: Folder): Generator<void, Folder> {
-    const stat = statOf(folder.path);
-    if (stat === null) return folder.mtimeMs === -1 ? folder : { ...folder, mtimeMs: -1, entries: noEntries };
-    if (folder.isSettled && stat.mtimeMs === folder.mtimeMs) return folder;
-    // One that is gone or not readable counts as empty, and is listed again when its time changes.
-    const entries = (yield* entriesOf(folder.path, stat.size)) ?? noEntries;
-    const isSettled = isSettledTime(stat.mtimeMs);
-    const isSame = isEqual(entries, folder.entries) && folder.mtimeMs !== -1;
-    if (!isSame) return { ...folder, entries, mtimeMs: stat.mtimeMs, isSettled };
-    folder.mtimeMs = stat.mtimeMs;
-    folder.isSettled = isSettled;
-    return folder;
   }
 
   #list(): FoundFile[] {
@@ -177,6 +165,25 @@ export function* entriesOf(path: string, size: number): Generator<void, Entries 
   } catch {
     return null;
   }
+}
+
+/** The folder as it is now; the same object where no entry came or went. */
+function* lookAt(folder: Folder): Generator<void, Folder> {
+  const stat = statOf(folder.path);
+  if (stat === null) return folder.mtimeMs === -1 ? folder : { ...folder, mtimeMs: -1, entries: noEntries };
+  if (folder.isSettled && stat.mtimeMs === folder.mtimeMs) return folder;
+  // One that is gone or not readable counts as empty, and is listed again when its time changes.
+  const entries = (yield* entriesOf(folder.path, stat.size)) ?? noEntries;
+  const isSettled = isSettledTime(stat.mtimeMs);
+  const isSame = isEqual(entries, folder.entries) && folder.mtimeMs !== -1;
+  if (!isSame) return { ...folder, entries, mtimeMs: stat.mtimeMs, isSettled };
+  folder.mtimeMs = stat.mtimeMs;
+  folder.isSettled = isSettled;
+  return folder;
+}
+
+function unseen(where: Pick<Folder, 'path' | 'place' | 'depth'>): Folder {
+  return { ...where, mtimeMs: -1, isSettled: false, entries: noEntries };
 }
 
 /** Whether a folder has more entries than were listed. */
