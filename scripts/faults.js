@@ -1,7 +1,8 @@
 /**
  * `npm run faults [KILLS [SEED]]`: kills supervisors, clients, and the shims, commands and groups of runs, again and again with
- * a hundred runs alive, and does what else befalls them; then calls every run to account. `npm test` does the same with fewer
- * kills. Exit code 1 if anything was lost, doubled, misreported or left behind.
+ * a hundred runs alive, and does what else befalls them; then calls every run to account. Many kills are several ordeals, each
+ * with a runs directory and a seed of its own, as a supervisor with thousands of ended runs is killed before it starts the next.
+ * `npm test` does the same with fewer kills. Exit code 1 if anything was lost, doubled, misreported or left behind.
  *
  * `WITHOUT=NAME,…` leaves out kinds of faults, to look at others alone.
  */
@@ -39,31 +40,48 @@ const broken = new Promise((_, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM'])
     process.once(signal, () => reject(new Error(`Ended by ${signal}: no verdict.`)));
 });
-const rounds = Math.max(1, Math.round(kills / 400));
 // Of one turn, computed.
 const computingMs = 50;
 const files = 10_000;
-const keep = join(tmpdir(), `faults-${process.pid}`);
-const figure = await ordeal({ kills, rounds, seed, without, broken, computingMs, files, keep }).catch((error) => {
-  console.error(/no verdict/.test(error.message) ? error.message : error);
-  process.exit(1);
-});
+/** Kills of one ordeal, at most. */
+const MOST_KILLS = 300;
 
-const counts = [...Object.entries(figure.deaths), ...Object.entries(figure.kills)];
-const width = Math.max(...counts.map(([what]) => what.length));
-const table = (of) => Object.entries(of).map(([what, count]) => `  ${what.padEnd(width)} ${String(count).padStart(5)}`);
-console.log(['kill -9', ...table(figure.kills), 'supervisors, at', ...table(figure.deaths)].join('\n'));
-for (const trial of figure.trials) console.log(`besides: ${trial}`);
-for (const reason of figure.skipped) console.log(`SKIPPED: ${reason}`);
-for (const violation of figure.violations) console.log(`VIOLATED: ${violation}`);
-const total = Object.values(figure.kills).reduce((sum, count) => sum + count, 0);
+const sum = (counts) => Object.values(counts).reduce((total, count) => total + count, 0);
 const told = ({ ms, computedMs }) => `${ms.toFixed(0)} ms (${computedMs?.toFixed(0) ?? '?'} ms of computing)`;
-const { longest, computing } = figure.turns ?? {};
-const turns =
-  longest === undefined ? 'not measured' : `${told(longest)}, the one that computed most ${told(computing)}`;
+
+async function undergone(share, ownSeed) {
+  const keep = join(tmpdir(), `faults-${process.pid}-${ownSeed}`);
+  const options = { kills: share, seed: ownSeed, without, broken, computingMs, files, keep };
+  const figure = await ordeal(options).catch((error) => {
+    console.error(/no verdict/.test(error.message) ? error.message : error);
+    process.exit(1);
+  });
+  const counts = [...Object.entries(figure.deaths), ...Object.entries(figure.kills)];
+  const width = Math.max(...counts.map(([what]) => what.length));
+  const table = (of) =>
+    Object.entries(of).map(([what, count]) => `  ${what.padEnd(width)} ${String(count).padStart(5)}`);
+  console.log(['kill -9', ...table(figure.kills), 'supervisors, at', ...table(figure.deaths)].join('\n'));
+  for (const trial of figure.trials) console.log(`besides: ${trial}`);
+  for (const reason of figure.skipped) console.log(`SKIPPED: ${reason}`);
+  for (const violation of figure.violations) console.log(`VIOLATED: ${violation}`);
+  const { longest, computing } = figure.turns ?? {};
+  const turns =
+    longest === undefined ? 'not measured' : `${told(longest)}, the one that computed most ${told(computing)}`;
+  console.log(
+    `${sum(figure.kills)} kills, ${figure.runs} runs, at least ${figure.alive} of them alive at each kill of a supervisor by the clock, ` +
+      `longest turn of a supervisor ${turns}, ${figure.seconds.toFixed(0)} s, seed ${ownSeed}: ${figure.violations.length} violations`,
+  );
+  if (figure.violations.length > 0) console.log(`Their files: ${keep}`);
+  return figure;
+}
+
+const figures = [];
+const ordeals = Math.max(1, Math.ceil(kills / MOST_KILLS));
+for (let n = 0; n < ordeals; n++) figures.push(await undergone(Math.ceil(kills / ordeals), seed + n));
+const all = (of) => figures.reduce((total, figure) => total + of(figure), 0);
+const violations = all((figure) => figure.violations.length);
 console.log(
-  `${total} kills, ${figure.runs} runs, at least ${figure.alive} of them alive at each kill of a supervisor by the clock, ` +
-    `longest turn of a supervisor ${turns}, ${figure.seconds.toFixed(0)} s, seed ${seed}: ${figure.violations.length} violations`,
+  `in all ${all((figure) => sum(figure.kills))} kills, ${all(({ runs }) => runs)} runs, ` +
+    `${all(({ seconds }) => seconds).toFixed(0)} s: ${violations} violations`,
 );
-if (figure.violations.length > 0) console.log(`Their files: ${keep}`);
-process.exit(figure.violations.length === 0 ? 0 : 1);
+process.exit(violations === 0 ? 0 : 1);

@@ -5,7 +5,7 @@ import { ordeal } from './ordeal.js';
 const COMPUTING_MS = 150;
 
 it('whoever is killed, of two hundred runs none is lost, doubled or misreported', async () => {
-  const figure = await ordeal({ kills: 60, rounds: 1, seed: 2, computingMs: COMPUTING_MS });
+  const figure = await ordeal({ kills: 60, seed: 2, computingMs: COMPUTING_MS });
   for (const reason of figure.skipped) console.warn(`SKIPPED: ${reason}`);
   expect(figure.violations).toEqual([]);
   expect(Object.values(figure.kills).filter((kills) => kills === 0)).toEqual([]);

@@ -44,7 +44,7 @@ export type Figure = {
 };
 
 /**
- * `rounds`: how often the trials come. `without`: names of killers and trials, `clock jumps`, `spoilers`, `errors` and `turns`,
+ * `without`: names of killers and trials, `clock jumps`, `spoilers`, `errors` and `turns`,
  * that are left out. `computingMs`: what a turn of a supervisor may compute; how long it waits for a process that it starts to get a
  * processor, and for the kernel to make a cgroup, depends on what else the machine does.
  * `files`: of each format, in the directory of one run. `broken`: rejects when nobody wants to know any more. `keep`: where to copy the
@@ -52,7 +52,6 @@ export type Figure = {
  */
 export type OrdealOptions = {
   kills: number;
-  rounds: number;
   seed: number;
   without?: readonly string[];
   computingMs?: number;
@@ -129,10 +128,8 @@ class Ordeal {
     if (this.#isWanted('errors')) letFilesFail(this.#scene);
     await this.#scene.open();
     await this.#submit();
-    for (let round = 1; round <= this.#options.rounds; round++) {
-      await this.#storm(round / this.#options.rounds);
-      await this.#calm();
-    }
+    await this.#storm();
+    await this.#calm();
     await this.#endInPeace();
     return this.#judge((performance.now() - begin) / 1000);
   }
@@ -151,11 +148,10 @@ class Ordeal {
     });
   }
 
-  /** Kills until this part of all kills is done. */
-  async #storm(part: number): Promise<void> {
+  async #storm(): Promise<void> {
     const { kills } = this.#options;
     const end = performance.now() + STORM_PATIENCE_MS + kills * KILL_PATIENCE_MS;
-    const isShort = ({ name, share }: Killer) => (this.#kills.get(name) ?? 0) < share * kills * part;
+    const isShort = ({ name, share }: Killer) => (this.#kills.get(name) ?? 0) < share * kills;
     // Supervisors die as long as anything does.
     for (let left = this.#killers.filter(isShort); left.length > 0; left = this.#killers.filter(isShort)) {
       for (const killer of new Set([this.#deaths.killer, ...left]))

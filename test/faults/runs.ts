@@ -42,6 +42,8 @@ export type Measure = { short: number; prey: number; spoilers: boolean; errors: 
 
 /** Steady runs stay alive until the gate opens, so that so many live through every death of the supervisor. */
 export const STEADY = 100;
+/** Time limit of a run, s: longer than any ordeal. */
+const DAY_S = 86_400;
 const DOOMED = 12;
 const STUBBORN = 10;
 const HELD = 6;
@@ -109,7 +111,7 @@ export function ordealPlan(runsDirectory: string, places: Places, all: readonly 
     const needs = run.kind === 'then' ? { needs: ['first' as PlannedRun['group']] } : {};
     const argv: [string, ...string[]] = ['sh', places.script, run.kind, String(run.code), secondsOf(index)];
     // A clock that is set forward between two supervisors must not use up the time that a run was given.
-    return { name: run.name, group, ...needs, retry: retryOf(run), grace: 1, timeout: 3600, argv };
+    return { name: run.name, group, ...needs, retry: retryOf(run), grace: 1, timeout: DAY_S, argv };
   });
   return plan(runsDirectory, 'ordeal', runs, [{ name: 'main' }, { name: 'first' }, { name: 'then', needs: ['first'] }]);
 }
