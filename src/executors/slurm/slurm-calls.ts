@@ -66,7 +66,17 @@ export class SlurmCalls {
       const job = /^(\d+)/m.exec(answer.stdout)?.[1];
       return job === undefined ? { kind: 'unknown', reason: 'sbatch named no job' } : { kind: 'accepted', job };
     }
-    return refusalOf(answer.reason, answer.code);
+    const refusal = refusalOf(answer.reason, answer.code);
+    return noSuchNode.test(answer.reason) ? this.#untilNodesAreBack(refusal) : refusal;
+  }
+
+  /** A controller that has just started knows of no node what it has, and finds none for anything. */
+  async #untilNodesAreBack(refusal: Submitted): Promise<Submitted> {
+    const unknown = await this.#call('sinfo', ['-h', '-t', 'unknown', '-o', '%N']);
+    const nodes = unknown.kind === 'answered' ? unknown.stdout.trim() : '';
+    if (nodes === '') return refusal;
+    const reason = `${nodes} have not come back to Slurm's controller yet`;
+    return { kind: 'refused', reason, transient: true };
   }
 
   /** What holds of the cluster; asked once. `gpus`: of a run that takes one where there are any. */
@@ -127,6 +137,7 @@ export class SlurmCalls {
   }
 }
 
+const noSuchNode = /Requested node configuration is not available/i;
 const silent = "Slurm's controller does not answer";
 
 /** Whether a variable says what a job is and which GPUs it has: to another job it would tell what is not so. */

@@ -1,15 +1,22 @@
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SlurmCalls } from '../../../src/executors/slurm/slurm-calls.js';
 
+/** Calls commands that print what is given here, or fail with it. */
+function callsOf(commands: Readonly<Record<string, string>>): SlurmCalls {
+  const folder = mkdtempSync(join(tmpdir(), 'slurm-calls-'));
+  for (const [name, script] of Object.entries(commands)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(folder, name), 0o755);
+  }
+  return new SlurmCalls({ PATH: `${folder}:${process.env['PATH']}` });
+}
+
 it('knows from accounting that a job which was cancelled while it waited had no node', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sacct-'));
   const line = '12_3|15|CANCELLED by 0|None|None assigned|Unknown|0|memrl KEY';
-  writeFileSync(join(folder, 'sacct'), `#!/bin/sh\necho '${line}'\n`);
-  chmodSync(join(folder, 'sacct'), 0o755);
-  const calls = new SlurmCalls({ PATH: `${folder}:${process.env['PATH']}` });
+  const calls = callsOf({ sacct: `echo '${line}'` });
   expect(await calls.accounted(['12_3'])).toEqual([
     {
       address: '12_3',
@@ -22,4 +29,25 @@ it('knows from accounting that a job which was cancelled while it waited had no 
       key: 'KEY.3',
     },
   ]);
+});
+
+describe('a job for which Slurm finds no node', () => {
+  const sbatch = 'cat > /dev/null; echo "sbatch: error: Requested node configuration is not available" >&2; exit 1';
+
+  it('is refused for good when all nodes are known', async () => {
+    expect(await callsOf({ sbatch, sinfo: ':' }).submit([], '', {})).toEqual({
+      kind: 'refused',
+      reason: 'Slurm refuses it: Requested node configuration is not available',
+      transient: false,
+    });
+  });
+
+  it('waits while nodes have not come back to a controller that has started anew', async () => {
+    const sinfo = 'test "$*" = "-h -t unknown -o %N" && echo "n[1-3]"';
+    expect(await callsOf({ sbatch, sinfo }).submit([], '', {})).toEqual({
+      kind: 'refused',
+      reason: "n[1-3] have not come back to Slurm's controller yet",
+      transient: true,
+    });
+  });
 });
