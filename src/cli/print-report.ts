@@ -38,7 +38,7 @@ export async function readReport(
 /** Prints the results of a sweep. */
 export async function printReport(sweep: string, options: ReportChoice): Promise<void> {
   const lay = await readReport(sweep, options);
-  print(lay(outputWidth()));
+  print(lay(outputWidth(Infinity)));
 }
 
 /** Time limit for the supervisor's answer, ms, as a report is mostly about files. */

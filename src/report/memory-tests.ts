@@ -34,13 +34,13 @@ function intervalColumns(rows: readonly MemoryRow[]): Column[] {
     left('condition', ({ row }) => familyText(row)),
     right('N', ({ row }) => String(row.N)),
     right('runs', ({ row }) => String(row.judged.length)),
-    right('bases', ({ bases }) => String(bases)),
+    right('bases', ({ bases }) => String(bases), 4),
     right('memorised', memorisedText),
-    ...times.map((time, index) => right(`by ${countText(time)}`, ({ by }) => shareText(by[index]!), 3)),
+    ...times.map((time, index) => right(`by ${countText(time)}`, ({ by }) => shareText(by[index]!), 5)),
     right(unit, ({ episodes }) => estimateText(episodes)),
-    right('updates', ({ updates }) => estimateText(updates)),
-    ...unlessDashes(right('took − told', ({ late }) => estimateText(late))),
-    ...unlessDashes(right('took/told', ({ ratio }) => ratioText(ratio))),
+    right('updates', ({ updates }) => estimateText(updates), 1),
+    ...unlessDashes(right('took − told', ({ late }) => estimateText(late), 3)),
+    ...unlessDashes(right('took/told', ({ ratio }) => ratioText(ratio), 2)),
     ...unlessDashes(left('best', ({ isBest }) => (isBest === null ? NOTHING : isBest ? 'best' : ''))),
   ];
 }
@@ -55,12 +55,12 @@ function comparisonColumns(found: readonly Comparison[]): Column[] {
     right('N', ({ one }) => String(one.N)),
     right('pairs', ({ pairs }) => (pairs === 0 ? NOTHING : String(pairs))),
     right('ratio', ({ ratio }) => ratioText(ratio)),
-    right('p', ({ p }) => chanceText(p)),
+    right('p', ({ p }) => chanceText(p), 2),
     right('p (Holm)', ({ holm }) => chanceText(holm)),
     right('memorised', ({ memorised, pairs }) => {
       return `${pairs === 0 ? '' : 'only '}${memorised.other} : ${memorised.one}`;
     }),
-    right('p', ({ memorised }) => chanceText(memorised.p)),
+    right('p', ({ memorised }) => chanceText(memorised.p), 1),
   ];
 }
 
@@ -85,7 +85,7 @@ export const testNotes = [
   'In brackets: 95 %. Medians: runs that did not memorise count as infinite; by bootstrap over base models, then over the runs on each. memorised: Wilson. by …: the share that has memorised by then (Kaplan-Meier, log-log limits).',
   'updates: steps of the optimizer; a batch without a signal makes none. took − told, took/told: over the runs whose rewards determined the secret.',
   `not determined: the interval of a ratio is wider than a factor of ${WIDEST_FACTOR}.`,
-  'best: memorised most often, of these the lowest median, among rows that differ in one parameter alone.',
+  'best: memorised most often, of these the lowest median, among rows that differ in their learning rate alone, or in another parameter alone. Only the best rows are compared; on the secrets on which they were chosen they look better than they are.',
   'ratio: median over runs of the same seed and secret. p: signed ranks of these ratios, or log-rank where runs share no secrets; Holm: adjusted for all comparisons of the table. memorised: pairs of which only one did, and the sign test; without pairs all that did, and Fisher.',
 ];
 

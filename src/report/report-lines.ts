@@ -10,7 +10,7 @@ import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from '.
 import { settingsText, testNotes, testTables } from './memory-tests.js';
 import type { MetricLook } from './metric-columns.js';
 
-/** How a report is shown. `width` in columns. `spread`: `std` by default. `hasTests`: with intervals and tests of memory tables. */
+/** How a report is shown. `width` in columns, of its tables; text is wrapped at 140 of them. `spread`: `std` by default. `hasTests`: with intervals and tests of memory tables. */
 export type Page = { width: number; ascii: boolean; hasTests?: boolean } & Partial<MetricLook>;
 
 /** The report as lines of text, none wider than the page except for a long word in a note. */
@@ -20,7 +20,7 @@ export function reportLines(
 ): string[] {
   // Applied before widths are measured, as a substitute may be longer.
   const spell = ascii ? (text: string) => plainAscii(lineText(text)) : lineText;
-  const paper: Paper = { width, spell, look: { spread, isSorted } };
+  const paper: Paper = { width, prose: Math.min(width, WIDEST_PROSE), spell, look: { spread, isSorted } };
   const notes = reportNotes(report, spread);
   const isTested = hasTests && report.sections.some(({ kind }) => kind === 'memory');
   const lines = [
@@ -31,8 +31,8 @@ export function reportLines(
       ...sectionLines(section, paper),
       ...(hasTests && section.kind === 'memory' ? testLines(section, paper) : []),
     ]),
-    ...(isTested ? ['', ...testNotes.flatMap((note) => wrap(spell(note), width))] : []),
-    ...(notes.length > 0 ? ['', ...notes.flatMap((note) => wrap(spell(note), width))] : []),
+    ...(isTested ? ['', ...testNotes.flatMap((note) => wrap(spell(note), paper.prose))] : []),
+    ...(notes.length > 0 ? ['', ...notes.flatMap((note) => wrap(spell(note), paper.prose))] : []),
     ...markLines(report, paper),
     ...annotationLines(report, paper),
   ];
@@ -40,43 +40,45 @@ export function reportLines(
   return lines.map(spell);
 }
 
+const WIDEST_PROSE = 140;
+
 /** A page, and the spelling of its text. */
-type Paper = { width: number; spell: (text: string) => string; look: MetricLook };
+type Paper = { width: number; prose: number; spell: (text: string) => string; look: MetricLook };
 
 /** A line for each run with an annotation: `A_s0 ★ good: the best so far`. */
-function annotationLines({ annotations }: Report, { width, spell }: Paper): string[] {
+function annotationLines({ annotations }: Report, { prose, spell }: Paper): string[] {
   if (annotations.length === 0) return [];
   const lines = annotations.map(({ run, note, ...annotation }) => {
     const head = [run, tagsText({ ...annotation, note })].filter((part) => part !== '').join(' ');
     return note === null ? head : `${head}: ${note}`;
   });
-  return ['', 'starred, tagged and noted', ...lines.flatMap((line) => wrap(spell(line), width))];
+  return ['', 'starred, tagged and noted', ...lines.flatMap((line) => wrap(spell(line), prose))];
 }
 
 /** Limit on the lines for marked runs; the rest is counted. */
 const MOST_MARKED = 12;
 
 /** A line for each marked run: `A_s0 diverged: loss 8.0e78, at its best 2.3`. */
-function markLines({ marks }: Report, { width, spell }: Paper): string[] {
+function markLines({ marks }: Report, { prose, spell }: Paper): string[] {
   if (marks.length === 0) return [];
   const lines = marks.slice(0, MOST_MARKED).map(({ run, word, reason }) => `${run} ${healthWord(word)}: ${reason}`);
   const rest = marks.length - lines.length;
   const more = rest > 0 ? [`and ${rest} more`] : [];
-  return ['', 'ended, but not well', ...[...lines, ...more].flatMap((line) => wrap(spell(line), width))];
+  return ['', 'ended, but not well', ...[...lines, ...more].flatMap((line) => wrap(spell(line), prose))];
 }
 
 function sectionLines(section: Section, paper: Paper): string[] {
   const laws = section.kind === 'memory' ? scalingLines(section.scalings) : [];
   return [
     ...sectionTables(section, paper.look).flatMap((columns) => table(columns, paper)),
-    ...laws.flatMap((line) => wrap(paper.spell(line), paper.width)),
+    ...laws.flatMap((line) => wrap(paper.spell(line), paper.prose)),
   ];
 }
 
 function testLines(section: Extract<Section, { kind: 'memory' }>, paper: Paper): string[] {
   return [
     ...testTables(section).flatMap((columns) => ['', ...table(columns, paper)]),
-    ...wrap(paper.spell(`settings: ${settingsText(section)}`), paper.width),
+    ...wrap(paper.spell(`settings: ${settingsText(section)}`), paper.prose),
   ];
 }
 

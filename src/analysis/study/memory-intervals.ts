@@ -104,20 +104,32 @@ function isMemorised({ took }: JudgedSeed): boolean {
   return took < Infinity;
 }
 
-/** The best value of each parameter that several rows differ in, with everything else the same. */
+/** The best learning rate of rows that differ in it, or the best value of the only parameter that they differ in. */
 function bestOf(rows: readonly MemoryRow[]): Map<MemoryRow, boolean> {
   const best = new Map<MemoryRow, boolean>();
-  const alike = groupBy(rows, ({ condition, N, bins }) => JSON.stringify([condition, N, bins]));
+  const judged = rows.filter((row) => row.judged.length > 0);
+  const alike = groupBy(judged, ({ condition, N, bins, extra }) =>
+    JSON.stringify([condition, N, bins, untuned(extra)]),
+  );
   for (const family of alike.values()) {
-    if (family.length < 2 || Object.keys(family[0]!.extra).length !== 1) continue;
+    if (family.length < 2 || !family.every(isTuned)) continue;
     const [first] = family.toSorted((a, b) => shareOf(b) - shareOf(a) || wait(a) - wait(b));
     for (const row of family) best.set(row, row === first);
   }
   return best;
 }
 
+/** The parameters beside the learning rate; where there is none, those beside the only one. */
+function untuned({ learning_rate: rate, ...others }: MemoryRow['extra']): MemoryRow['extra'] {
+  return rate === undefined && Object.keys(others).length === 1 ? {} : others;
+}
+
+function isTuned({ extra }: MemoryRow): boolean {
+  return Object.keys(extra).length > Object.keys(untuned(extra)).length;
+}
+
 function shareOf({ counts, judged }: MemoryRow): number {
-  return judged.length === 0 ? 0 : counts.memorised / judged.length;
+  return counts.memorised / judged.length;
 }
 
 function wait({ medianOfAll }: MemoryRow): number {
@@ -125,9 +137,10 @@ function wait({ medianOfAll }: MemoryRow): number {
   return Math.min(medianOfAll ?? Infinity, Number.MAX_VALUE);
 }
 
-/** All pairs of rows of the same size that have verdicts. */
+/** All pairs of rows of the same size that have verdicts; of rows that differ in one parameter, only the one with its best value. */
 export function comparisons(rows: readonly MemoryRow[]): Comparison[] {
-  const judged = rows.filter((row) => row.judged.length > 0);
+  const best = bestOf(rows);
+  const judged = rows.filter((row) => row.judged.length > 0 && best.get(row) !== false);
   const found = judged.flatMap((one, index) =>
     judged
       .slice(index + 1)

@@ -60,6 +60,14 @@ describe('the intervals of a row', () => {
     expect(rowIntervals(rates, []).map(({ isBest }) => isBest)).toEqual([false, true, false]);
     expect(rowIntervals([slow, fast], []).map(({ isBest }) => isBest)).toEqual([null, null]);
   });
+
+  it('names the best learning rate for each value of the other parameters', () => {
+    const rates = [1, 128].flatMap((batch_size) => [
+      row('binary', [300, 400, 500].map(memorised), { batch_size, learning_rate: 1e-3 }),
+      row('binary', [900, 900, 900].map(memorised), { batch_size, learning_rate: 1e-4 }),
+    ]);
+    expect(rowIntervals(rates, []).map(({ isBest }) => isBest)).toEqual([true, false, true, false]);
+  });
 });
 
 describe('two rows of one size', () => {
@@ -77,6 +85,16 @@ describe('two rows of one size', () => {
     const [comparison] = comparisons([slow, row('dense', [90, 95].map(memorised))]);
     expect(comparison).toMatchObject({ pairs: 0, ratio: null, memorised: { one: 8, other: 2, p: 1 } });
     expect(comparison!.p).toBeLessThan(0.05);
+  });
+
+  it('are compared at their best rates only', () => {
+    const rates = [0.1, 0.2].map((learning_rate, index) =>
+      row('binary', index === 0 ? [100, 110].map(memorised) : [10, 11].map(memorised), { learning_rate }),
+    );
+    const found = comparisons([...rates, fast]);
+    expect(found.map(({ one, other }) => [one.extra, other.condition])).toEqual([
+      [{ learning_rate: 0.2 }, fast.condition],
+    ]);
   });
 
   it('have probabilities adjusted for all of them', () => {
