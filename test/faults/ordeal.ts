@@ -180,10 +180,12 @@ class Ordeal {
       .entries()
       .slice(-400)
       .filter(({ kind, process }) => kind === 'start' && recent.has(process));
-    for (const { run, process } of starts) {
+    for (const { run, attempt, process } of starts) {
       const row = [...fleet.runs.values()].find(({ id }) => id === run);
-      const words = `${run} is said to be ${row?.state} while its process is alive`;
-      const isOver = row !== undefined && ['done', 'failed', 'killed', 'lost'].includes(row.state);
+      // While no supervisor answers, the row is of an earlier attempt.
+      if (row === undefined || row.attempt < attempt) continue;
+      const isOver = row.attempt > attempt || ['done', 'failed', 'killed', 'lost'].includes(row.state);
+      const words = `attempt ${attempt} of ${run} is over (${row.state}, attempt ${row.attempt}) while its process is alive`;
       if (isOver && isThere({ process }) && !wrong.includes(words)) wrong.push(words);
     }
   }

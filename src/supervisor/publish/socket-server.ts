@@ -28,8 +28,6 @@ const PUBLISH_MS = 100;
 const PREPARE_MS = 10;
 /** A client that takes nothing for so long is cut off, ms. */
 const STALL_MS = 30_000;
-/** A client that is refused is gone by then, ms. */
-const FAREWELL_MS = 1000;
 
 /** Listens for clients, answers them, and tells them what changes, ten times a second at most. */
 export class SocketServer {
@@ -141,6 +139,8 @@ export class SocketServer {
   }
 
   #flush(socket: Socket, link: ClientLink): void {
+    // One that was refused has heard its last word; writing more would destroy the socket before that word has arrived.
+    if (!socket.writable) return;
     if (this.#views.isIncomplete) return this.publishSoon();
     if (!this.#isPrepared()) return;
     const stalled = link.flush(performance.now());
@@ -173,9 +173,9 @@ export class SocketServer {
     } catch (error) {
       const reason = error instanceof UserError ? `${error.message} ${error.fix}` : String(error);
       link.send({ type: 'bye', kind: 'refused', reason });
-      // What it goes on saying is not listened to; the bye has its time to arrive.
+      // What it goes on saying is not listened to. The bye may stand behind many rows that it has not taken yet.
       socket.removeAllListeners('data').resume().end();
-      setTimeout(() => socket.destroy(), FAREWELL_MS).unref();
+      setTimeout(() => socket.destroy(), STALL_MS).unref();
     }
   }
 

@@ -88,6 +88,23 @@ describe('a client that says nonsense', () => {
   });
 });
 
+describe('a client that is refused', () => {
+  it.each([250, 650])('is told why when it reads slowly, and %i runs go on changing', async (length) => {
+    const fleet = await bed.fleet();
+    const runs = Array.from({ length }, (_, n) => ({ name: `${'long-name-'.repeat(15)}${n}` }));
+    await fleet.submit(bed.plan('s', runs), environment, { slots: 0, gpus: 'none' });
+    const socket = connect(lockOf(bed.runs)!.socket, () => socket.write('{"type":"hello","version":99}\n'));
+    // It has not begun to read, and what it is sent does not fit in the buffers of the kernel.
+    for (const slots of [3, 4, 5, 6]) await fleet.request({ verb: 'set-slots', slots: { slots } });
+    const heard = await new Promise<string>((resolve) => {
+      let text = '';
+      socket.on('data', (chunk) => (text += chunk.toString()));
+      socket.on('error', () => undefined).on('close', () => resolve(text));
+    });
+    expect(heard).toMatch(/"type":"bye","kind":"refused".*memrl-tui restart/);
+  });
+});
+
 describe('a client of a newer version', () => {
   const older = 'the supervisor is an older version of memrl-tui (0.1.0) and does not know this request';
   const fix = '`memrl-tui restart` replaces it with this version; its runs continue.';
