@@ -53,6 +53,8 @@ export type JudgedSeed = RunOrigin & {
   readonly updates: number | null;
   /** Episodes after which their rewards left only one secret; null: several were left, or the run was not observed. */
   readonly told: number | null;
+  /** How often it no longer knew the secret after it had known it for long. */
+  readonly timesLost: number;
 };
 
 /** The seed, secret and base model of a run, by which it is compared with others. */
@@ -77,6 +79,8 @@ type JudgedRuns = {
   origins?: readonly RunOrigin[];
   /** For each run as in `ToldRun`; empty: no run was observed. */
   determinedAfter?: readonly ToldRun['determinedAfter'][];
+  /** For each run; empty: none was lost. */
+  timesLost?: readonly number[];
   compared?: Compared | null;
 };
 
@@ -117,13 +121,15 @@ export function summarise(runs: JudgedRuns): MemoryRow {
   };
 }
 
-function judgedSeeds({ verdicts, origins, determinedAfter }: JudgedRuns): JudgedSeed[] {
-  return verdicts.flatMap((verdict, index) => {
-    const took = tookOf(verdict);
+function judgedSeeds({ verdicts, origins = [], determinedAfter = [], timesLost = [] }: JudgedRuns): JudgedSeed[] {
+  const runs = verdicts.map((verdict, index) => ({
+    ...{ verdict, took: tookOf(verdict), origin: origins[index] ?? { pair: String(index), base: '' } },
+    ...{ told: determinedAfter[index] ?? null, timesLost: timesLost[index] ?? 0 },
+  }));
+  return runs.flatMap(({ verdict, took, origin, ...observed }) => {
     if (took === null || !('episodes' in verdict) || verdict.episodes === null) return [];
     const updates = verdict.kind === 'memorised' ? (verdict.updates ?? null) : null;
-    const origin = origins?.[index] ?? { pair: String(index), base: '' };
-    return { ...origin, took, watched: verdict.episodes, updates, told: determinedAfter?.[index] ?? null };
+    return { ...origin, ...observed, took, watched: verdict.episodes, updates };
   });
 }
 

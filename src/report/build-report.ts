@@ -201,7 +201,7 @@ async function sectionOf(
   if (tasks.every((task) => task !== null)) {
     const all: MemoryRow[] = [];
     for (const [index, cell] of cells.entries()) all.push(await memoryRow(cell, tasks[index]!, references, ask));
-    const rows = telling(all).sort(bySize);
+    const rows = telling(all).sort(byConditionAndSize);
     return { ...head, kind: 'memory', rows, scalings: scalings(rows), settings: settingsOf(runs) };
   }
   const choice = { ...metricsToShow(outline, group), objective: objectiveOf(outline, group), value };
@@ -235,6 +235,7 @@ async function memoryRow(cell: Cell, task: MemoryTask, references: References, a
   const verdicts: Verdict[] = [];
   const distinct: number[] = [];
   const determinedAfter: ToldRun['determinedAfter'][] = [];
+  const timesLost: number[] = [];
   const origins: RunOrigin[] = [];
   for (const run of cell.runs) {
     const { parameters, config, state } = run;
@@ -242,15 +243,26 @@ async function memoryRow(cell: Cell, task: MemoryTask, references: References, a
     // Every evaluation counts, so the curve is taken before the metrics are freed.
     const take = (metrics: RunMetrics) => curveOf(metrics, own);
     const read = await ask(run, { kind: 'memory', keep: { keep: everyPoint }, by: own, take });
-    const { determinedAfter: told, ...curve } = read;
+    const { determinedAfter: told, timesLost: lost, ...curve } = read;
     if (typeof curve.distinct === 'number') distinct.push(curve.distinct);
     determinedAfter.push(told);
+    timesLost.push(lost);
     origins.push(originOf({ ...parameters, ...config }));
     verdicts.push(judge(curve, { secretBits: signalBits(own.N), secret: own.secret, state }));
   }
   const extra = Object.fromEntries(Object.entries(cell.varies).filter(([key]) => !ownColumns.has(key)));
   const compared = references.of(task.condition, task.N);
-  return summarise({ group: cell.group, task, extra, verdicts, distinct, origins, determinedAfter, compared });
+  return summarise({
+    group: cell.group,
+    task,
+    extra,
+    verdicts,
+    distinct,
+    origins,
+    determinedAfter,
+    timesLost,
+    compared,
+  });
 }
 
 function originOf(settings: Readonly<Record<string, unknown>>): RunOrigin {
@@ -267,8 +279,8 @@ function telling(rows: MemoryRow[]): MemoryRow[] {
   return rows.map((row) => ({ ...row, extra: Object.fromEntries(keys.map((key) => [key, row.extra[key]])) }));
 }
 
-function bySize(a: MemoryRow, b: MemoryRow): number {
-  return a.condition.localeCompare(b.condition) || a.N - b.N || (a.bins ?? 0) - (b.bins ?? 0);
+function byConditionAndSize(a: MemoryRow, b: MemoryRow): number {
+  return a.condition.localeCompare(b.condition) || (a.bins ?? 0) - (b.bins ?? 0) || a.N - b.N;
 }
 
 type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'goals' | 'rows'>;
@@ -310,11 +322,16 @@ async function metricTable(cells: Cell[], choice: Choice, ask: Ask): Promise<Met
   return { keys, goals, rows };
 }
 
+/** How often a run no longer knew the secret after it had known it at a hundred evaluations in a row. */
+const TIMES_LOST = 'test/bits/times_lost';
+
+type CurveRead = Curve & Pick<ToldRun, 'determinedAfter'> & { readonly timesLost: number };
+
 /** How many steps of the optimizer a run has made. */
 const UPDATES = 'optim/updates';
 
 /** The evaluations in a run's metrics; empty for a run without evaluations or bits. */
-function curveOf(metrics: RunMetrics, task: MemoryTask): Curve & Pick<ToldRun, 'determinedAfter'> {
+function curveOf(metrics: RunMetrics, task: MemoryTask): CurveRead {
   const keys = new Set(metrics.keys());
   const { bits: bitsKey, count: countKey } = memoryKeys((key) => keys.has(key));
   const bits = metrics.series(bitsKey ?? '');
@@ -333,6 +350,7 @@ function curveOf(metrics: RunMetrics, task: MemoryTask): Curve & Pick<ToldRun, '
     lately: latelyIn(metrics),
     distinct: last['progress/distinct_examples'] ?? null,
     determinedAfter: determinedIn(last),
+    timesLost: last[TIMES_LOST] ?? 0,
   };
 }
 

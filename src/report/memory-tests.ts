@@ -27,7 +27,10 @@ export function testTables({ rows }: MemorySection): Column[][] {
 function intervalColumns(rows: readonly MemoryRow[]): Column[] {
   const times = timesOf(rows);
   const unit = rows.some(({ kind }) => kind === 'sft') ? 'examples' : 'episodes';
-  const column = columnsOf(rowIntervals(rows, times));
+  const found = rowIntervals(rows, times);
+  // Runs that end once they have memorised lose nothing: a column of zeros would say that they were watched.
+  const isLost = found.some(({ lost }) => lost !== null && lost.count > 0);
+  const column = columnsOf(found);
   const left = column('left');
   const right = column('right');
   return [
@@ -41,6 +44,7 @@ function intervalColumns(rows: readonly MemoryRow[]): Column[] {
     right('updates', ({ updates }) => estimateText(updates), 1),
     ...unlessDashes(right('took − told', ({ late }) => estimateText(late), 3)),
     ...unlessDashes(right('took/told', ({ ratio }) => ratioText(ratio), 2)),
+    ...(isLost ? [right('lost later', lostText)] : []),
     ...unlessDashes(left('best', ({ isBest }) => (isBest === null ? NOTHING : isBest ? 'best' : ''))),
   ];
 }
@@ -84,6 +88,7 @@ function someOf(values: readonly unknown[]): string {
 export const testNotes = [
   'In brackets: 95 %. Medians: runs that did not memorise count as infinite; by bootstrap over base models, then over the runs on each. memorised: Wilson. by …: the share that has memorised by then (Kaplan-Meier, log-log limits).',
   'updates: steps of the optimizer; a batch without a signal makes none. took − told, took/told: over the runs whose rewards determined the secret.',
+  'lost later: of the runs that knew the secret at a hundred evaluations in a row, or memorised it, those that lost it afterwards at least once, whether or not they learnt it again.',
   `not determined: the interval of a ratio is wider than a factor of ${WIDEST_FACTOR}.`,
   'best: memorised most often, of these the lowest median, among rows that differ in their learning rate alone, or in another parameter alone. Only the best rows are compared; on the secrets on which they were chosen they look better than they are.',
   'ratio: median over runs of the same seed and secret. p: signed ranks of these ratios, or log-rank where runs share no secrets; Holm: adjusted for all comparisons of the table. memorised: pairs of which only one did, and the sign test; without pairs all that did, and Fisher.',
@@ -92,6 +97,10 @@ export const testNotes = [
 function memorisedText({ row, memorised }: RowIntervals): string {
   if (memorised === null) return NOTHING;
   return `${row.counts.memorised}/${row.judged.length} ${percents(memorised)}`;
+}
+
+function lostText({ lost }: RowIntervals): string {
+  return lost === null ? NOTHING : `${lost.count}/${lost.of} ${percents(lost.interval)}`;
 }
 
 function shareText(by: RowIntervals['by'][number]): string {

@@ -27,6 +27,8 @@ export type RowIntervals = {
   readonly late: Estimate | null;
   /** Episodes until memorised over those until determined, over the same runs. */
   readonly ratio: Estimate | null;
+  /** Of the runs that once knew the secret for long, those that lost it at least once, by Wilson; null: none knew it. */
+  readonly lost: { readonly count: number; readonly of: number; readonly interval: Interval } | null;
   /**
    * Whether the row has memorised most often among those that differ from it in one parameter alone, and of these in the fewest
    * episodes by the median; null: there is no other.
@@ -81,9 +83,16 @@ export function rowIntervals(rows: readonly MemoryRow[], times: readonly number[
       updates: isCounted ? estimate(judged, ({ updates }) => updates ?? Infinity) : null,
       late: estimate(told, (run) => run.took - run.told!),
       ratio: estimate(told, (run) => run.took / run.told!),
+      lost: lostOf(judged),
       isBest: best.get(row) ?? null,
     };
   });
+}
+
+function lostOf(judged: readonly JudgedSeed[]): RowIntervals['lost'] {
+  const knew = judged.filter((run) => isMemorised(run) || run.timesLost > 0);
+  const count = knew.filter(({ timesLost }) => timesLost > 0).length;
+  return knew.length === 0 ? null : { count, of: knew.length, interval: wilson95(count, knew.length) };
 }
 
 function estimate(runs: readonly JudgedSeed[], valueOf: (run: JudgedSeed) => number): Estimate | null {

@@ -16,6 +16,7 @@ function row(
   condition: 'binary' | 'dense',
   verdicts: readonly Verdict[],
   extra: Record<string, unknown> = {},
+  timesLost: readonly number[] = [],
 ): MemoryRow {
   const asked =
     condition === 'binary' ? ({ kind: 'binary' } as const) : ({ kind: 'dense', credit: 'stepwise' } as const);
@@ -23,8 +24,14 @@ function row(
     ...{ group: 'A', task: { condition: asked, N: 1024, secret: 3, perStep: 4 }, extra, verdicts },
     origins: verdicts.map((_, seed) => ({ pair: `s${seed}`, base: `w${seed % 2}` })),
     determinedAfter: verdicts.map(() => 10),
+    timesLost,
   });
 }
+
+const sectionOf = (rows: MemoryRow[]): Parameters<typeof testTables>[0] => ({
+  ...{ kind: 'memory', group: 'A', title: null, scalings: [], settings: [] },
+  rows,
+});
 
 const slow = row('binary', [900, 1000, 1100, 1200, 1300, 1400, 1500, 1600].map(memorised));
 const fast = row('dense', [90, 100, 110, 120, 130, 140, 150, 160].map(memorised));
@@ -49,6 +56,14 @@ describe('the intervals of a row', () => {
     expect(intervals!.episodes).toMatchObject({ median: 300 });
     expect(intervals!.episodes!.interval[1]).toBe(Infinity);
     expect(intervals!.memorised).toEqual([near(0.231, 3), near(0.882, 3)]);
+  });
+
+  it('counts runs that lost the secret among those that once knew it for long, and shows them only where runs went on', () => {
+    const lost = row('binary', [memorised(100), memorised(200), stuck, stuck], {}, [0, 2, 1, 0]);
+    expect(rowIntervals([lost], [])[0]!.lost).toEqual({ count: 2, of: 3, interval: [near(0.208), near(0.939)] });
+    const titles = (shown: MemoryRow) => testTables(sectionOf([shown]))[0]!.map(({ title }) => title);
+    expect(titles(lost)).toContain('lost later');
+    expect(titles(slow)).not.toContain('lost later');
   });
 
   it('names the best value of one parameter: memorised most often, then fastest', () => {
@@ -105,10 +120,8 @@ describe('two rows of one size', () => {
 });
 
 describe('the tables of intervals', () => {
-  const [intervals, tests] = testTables({
-    ...{ kind: 'memory', group: 'A', title: null, scalings: [], settings: [] },
-    rows: [slow, row('binary', [20, 30, 40, 50, 6000, 7000, 8000, 9000].map(memorised), { temperature: 2 })],
-  });
+  const wide = row('binary', [20, 30, 40, 50, 6000, 7000, 8000, 9000].map(memorised), { temperature: 2 });
+  const [intervals, tests] = testTables(sectionOf([slow, wide]));
   const cells = (columns: typeof intervals, title: string) => columns!.find((column) => column.title === title)?.cells;
 
   it('give a ratio of a narrow interval as a number, and only the interval of a wide one', () => {
