@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.js';
 import type { Likeness } from './durations.js';
 import { KnownDurations } from './known-durations.js';
 import {
@@ -18,6 +19,8 @@ import type { TimeRange } from './time-range.js';
  */
 export type BudgetedRun = ForecastRun & {
   readonly units: number | null;
+  /** The parameter that is its budget; null: it has none. An epoch is not a step, and tells nothing about how long one takes. */
+  readonly unit: string | null;
   /** Work that an edit adds to the budget of the present attempt, in the same unit; absent: none. */
   readonly moreUnits?: number;
 };
@@ -33,7 +36,8 @@ type Edit = {
  * How long the edited sweep takes until its end, and how many seconds of that the edit adds (negative: it ends sooner); null: the
  * duration of some run is unknown.
  *
- * A run is expected to take as long per unit of its budget as similar runs that are done or have an estimate.
+ * A run is expected to take as long per unit of its budget as similar runs with the same unit that are done or have an estimate;
+ * where no run has its unit, as long as a whole run of another.
  */
 export function addedTime({ sweep, before, after }: Edit): { total: TimeRange; added: number } | null {
   const paceOf = paces(before, after);
@@ -60,36 +64,51 @@ function endOfAll(runs: readonly BudgetedRun[], ends: Forecast): TimeRange | nul
   return runs.every((run) => ends([run]) !== null) ? ends(runs) : null;
 }
 
+/** `isPerUnit`: of its budget; otherwise of a whole run. */
+type Pace = { readonly like: Likeness; readonly isPerUnit: boolean };
+
 /** Estimates how long a run takes per unit of its budget, from runs before the edit. */
-function paces({ runs, setting }: Edit['before'], after: Edit['after']): (run: BudgetedRun) => Likeness | null {
+function paces({ runs, setting }: Edit['before'], after: Edit['after']): (run: BudgetedRun) => Pace | null {
   const kindOf = runKinds(after.runs, after.setting);
-  const perUnit = (run: BudgetedRun, seconds: number) => seconds / run.units!;
+  const knownOf = (some: readonly BudgetedRun[], per: (run: BudgetedRun) => number) => {
+    const done = some.flatMap((run) => {
+      const duration = durationOf(run, kindOf(run));
+      return duration === null ? [] : [{ ...duration, seconds: duration.seconds / per(run) }];
+    });
+    const up = some.flatMap((run) => {
+      const known = foreseen(run, kindOf(run), setting.now);
+      if (known === null) return [];
+      const { low, middle, high } = known.left;
+      const left = { low: low / per(run), middle: middle / per(run), high: high / per(run) };
+      return [{ ...known, elapsed: known.elapsed / per(run), left }];
+    });
+    return new KnownDurations(done).with(up);
+  };
   const counted = runs.filter(({ units }) => units !== null);
-  const done = counted.flatMap((run) => {
-    const duration = durationOf(run, kindOf(run));
-    return duration === null ? [] : [{ ...duration, seconds: perUnit(run, duration.seconds) }];
-  });
-  const up = counted.flatMap((run) => {
-    const known = foreseen(run, kindOf(run), setting.now);
-    if (known === null) return [];
-    const { low, middle, high } = known.left;
-    const left = { low: perUnit(run, low), middle: perUnit(run, middle), high: perUnit(run, high) };
-    return [{ ...known, elapsed: perUnit(run, known.elapsed), left }];
-  });
-  const known = new KnownDurations(done).with(up);
-  return (run) => known.like(kindOf(run));
+  const byUnit = groupBy(counted, ({ unit }) => unit);
+  const perUnit = new Map([...byUnit].map(([unit, some]) => [unit, knownOf(some, ({ units }) => units!)]));
+  const whole = knownOf(counted, () => 1);
+  return (run) => {
+    const own = perUnit.get(run.unit)?.like(kindOf(run)) ?? null;
+    const like = own ?? whole.like(kindOf(run));
+    return like === null ? null : { like, isPerUnit: own !== null };
+  };
 }
 
 /** The run with an estimate of its end: that of its present attempt, and the additional work after it. */
-function withPace(run: BudgetedRun, pace: Likeness | null): BudgetedRun {
+function withPace(run: BudgetedRun, pace: Pace | null): BudgetedRun {
   const { units, moreUnits = 0, state } = run;
-  const like = pace === null || units === null ? null : { ...pace, centre: pace.centre + Math.log(units) };
+  const like = pace === null || units === null ? null : scaled(pace, units);
   if (moreUnits === 0 || !(state === 'running' || state === 'starting')) return { ...run, like };
-  if (pace === null || like === null) return { ...run, state: 'starting', like: null };
+  if (like === null || !pace!.isPerUnit) return { ...run, state: 'starting', like: null };
   const left = leftOf(run);
   // Its progress is relative to the budget of the present attempt, and so is left out here.
-  if (left === null)
-    return { ...run, progress: null, like: { ...pace, centre: pace.centre + Math.log(units! + moreUnits) } };
-  const more = Math.exp(pace.centre) * moreUnits;
+  if (left === null) return { ...run, progress: null, like: scaled(pace!, units! + moreUnits) };
+  const more = Math.exp(pace!.like.centre) * moreUnits;
   return { ...run, etaSeconds: left.middle + more, etaRange: [left.low + more, left.high + more] };
+}
+
+/** The duration of so many units. */
+function scaled({ like, isPerUnit }: Pace, units: number): Likeness {
+  return isPerUnit ? { ...like, centre: like.centre + Math.log(units) } : like;
 }

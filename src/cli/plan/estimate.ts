@@ -138,7 +138,7 @@ function newRun({ id, sweep, group, parameters, priority, resources }: PlannedRu
   };
 }
 
-type Row = Omit<BudgetedRun, 'units' | 'moreUnits'>;
+type Row = Omit<BudgetedRun, 'units' | 'unit' | 'moreUnits'>;
 
 /** A run by the record of its last attempt; null: it was never started. */
 function recordedRun({ run, standing }: Change): Row | null {
@@ -169,10 +169,11 @@ function budgets({ sweep, changes }: Difference): (row: RunSummary) => readonly 
 
 /** Separates a run's budget from its parameters. With several numbers it is unknown which one determines its duration. */
 function budgeted(row: Row, budget: readonly string[]): BudgetedRun {
-  const amounts = budget.filter((name) => Object.hasOwn(row.parameters, name)).map((name) => row.parameters[name]);
-  const [amount = 1] = amounts;
-  const units = amounts.length <= 1 && typeof amount === 'number' && amount > 0 ? amount : null;
-  return { ...row, units, parameters: without(row.parameters, budget) };
+  const names = budget.filter((name) => Object.hasOwn(row.parameters, name));
+  const [unit = null] = names;
+  const amount = unit === null ? 1 : row.parameters[unit];
+  const units = names.length <= 1 && typeof amount === 'number' && amount > 0 ? amount : null;
+  return { ...row, units, unit, parameters: without(row.parameters, budget) };
 }
 
 function without(parameters: Parameters, names: readonly string[]): Parameters {

@@ -7,13 +7,14 @@ const now = 1_000_000;
 function aRun(id: string, known: Partial<BudgetedRun> = {}): BudgetedRun {
   return {
     ...{ id, sweep: 's', group: 'main', parameters: { seed: id }, state: 'queued', attempt: 0, priority: 0 },
-    ...{ startedAt: null, endedAt: null, progress: null, etaSeconds: null, units: 10 },
+    ...{ startedAt: null, endedAt: null, progress: null, etaSeconds: null, units: 10, unit: 'steps' },
     ...known,
   };
 }
 
 const done = (id: string, seconds: number, units = 10) =>
   aRun(id, { state: 'done', attempt: 1, startedAt: now - 1000 * seconds, endedAt: now, units });
+const epochs = { ...done('a', 5, 2), unit: 'epochs' };
 const running = (id: string, elapsed: number, etaSeconds: number | null, known: Partial<BudgetedRun> = {}) =>
   aRun(id, { state: 'running', attempt: 1, startedAt: now - 1000 * elapsed, etaSeconds, ...known });
 
@@ -39,6 +40,7 @@ describe('the time that an edit adds', () => {
     { when: 'it does not say when its attempt ends: as those like it', before: [done('a', 5), running('b', 3, null)], after: [done('a', 5), running('b', 3, null, { moreUnits: 10 })], time: [7, 5] },
     { when: 'there is another slot', before: [done('a', 5), aRun('b'), aRun('c')], after: [done('a', 5), aRun('b'), aRun('c')], slots: [1, 2], time: [5, -5] },
     { when: 'nobody can tell what a larger budget means', before: [done('a', 5)], after: [done('a', 5), aRun('b', { units: null })], time: null },
+    { when: 'a run with another unit tells it only as a whole', before: [epochs], after: [epochs, aRun('b', { units: 20000 })], time: [5, 5] },
     { when: 'a run of another size tells it', before: [done('a', 5, 100)], after: [done('a', 5, 100), aRun('b', { units: 10 })], time: [0.5, 0.5] },
     { when: 'a run can never start', before: [done('a', 5)], after: [done('a', 5), aRun('b'), aRun('c', { gpuCount: 1 })], time: null },
     { when: 'it is another sweep that waits', before: [done('a', 5), aRun('x', { sweep: 't' })], after: [done('a', 5), aRun('b'), aRun('x', { sweep: 't' })], slots: [2, 2], time: null },
