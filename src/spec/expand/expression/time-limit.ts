@@ -9,7 +9,7 @@ const key = Symbol.for('memrl-tui within time');
 const script = new Script(`globalThis[Symbol.for('memrl-tui within time')]()`);
 
 let isLimited = false;
-/** The expression that is being checked or evaluated. */
+/** The expression that is being checked or evaluated, or was last: a point of many may end between two of its expressions. */
 let inHand: string | null = null;
 
 /** Marks an expression as the current one, which the error names if the time runs out. */
@@ -19,7 +19,7 @@ export function workOn<Result>(source: string, work: () => Result): Result {
   try {
     return work();
   } finally {
-    inHand = before;
+    inHand = before ?? source;
   }
 }
 
