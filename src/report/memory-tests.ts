@@ -90,7 +90,7 @@ export const testNotes = [
   'updates: steps of the optimizer; a batch without a signal makes none. took − told, took/told: over the runs whose rewards determined the secret.',
   'lost later: of the runs that knew the secret at a hundred evaluations in a row, or memorised it, those that lost it afterwards at least once, whether or not they learnt it again.',
   `not determined: the interval of a ratio is wider than a factor of ${WIDEST_FACTOR}.`,
-  'best: memorised most often, of these the lowest median, among rows that differ in their learning rate alone, or in another parameter alone. Only the best rows are compared; on the secrets on which they were chosen they look better than they are.',
+  'best: memorised most often, of these the lowest median, among rows that differ in their learning rate alone. Only the best rows are compared; on the secrets on which they were chosen they look better than they are.',
   'ratio: median over runs of the same seed and secret. p: signed ranks of these ratios, or log-rank where runs share no secrets; Holm: adjusted for all comparisons of the table. memorised: pairs of which only one did, and the sign test; without pairs all that did, and Fisher.',
 ];
 

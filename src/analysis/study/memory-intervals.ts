@@ -30,8 +30,8 @@ export type RowIntervals = {
   /** Of the runs that once knew the secret for long, those that lost it at least once, by Wilson; null: none knew it. */
   readonly lost: { readonly count: number; readonly of: number; readonly interval: Interval } | null;
   /**
-   * Whether the row has memorised most often among those that differ from it in one parameter alone, and of these in the fewest
-   * episodes by the median; null: there is no other.
+   * Whether the row has memorised most often among those that differ from it in the learning rate alone, and of these in the
+   * fewest episodes by the median; null: there is no other.
    */
   readonly isBest: boolean | null;
 };
@@ -54,6 +54,7 @@ export type Comparison = {
 
 /** A ratio whose interval is wider than this factor is said not to be determined. */
 export const WIDEST_FACTOR = 4;
+const RATE = 'learning_rate';
 /** With fewer pairs no signed-rank test falls below .05. */
 const LEAST_PAIRS = 6;
 
@@ -113,28 +114,19 @@ function isMemorised({ took }: JudgedSeed): boolean {
   return took < Infinity;
 }
 
-/** The best learning rate of rows that differ in it, or the best value of the only parameter that they differ in. */
+/** The best learning rate of rows that differ in it alone. Other parameters are what is studied, and are compared with each other. */
 function bestOf(rows: readonly MemoryRow[]): Map<MemoryRow, boolean> {
   const best = new Map<MemoryRow, boolean>();
-  const judged = rows.filter((row) => row.judged.length > 0);
+  const judged = rows.filter(({ judged, extra }) => judged.length > 0 && extra[RATE] !== undefined);
   const alike = groupBy(judged, ({ condition, N, bins, extra }) =>
-    JSON.stringify([condition, N, bins, untuned(extra)]),
+    JSON.stringify([condition, N, bins, { ...extra, [RATE]: null }]),
   );
   for (const family of alike.values()) {
-    if (family.length < 2 || !family.every(isTuned)) continue;
+    if (family.length < 2) continue;
     const [first] = family.toSorted((a, b) => shareOf(b) - shareOf(a) || wait(a) - wait(b));
     for (const row of family) best.set(row, row === first);
   }
   return best;
-}
-
-/** The parameters beside the learning rate; where there is none, those beside the only one. */
-function untuned({ learning_rate: rate, ...others }: MemoryRow['extra']): MemoryRow['extra'] {
-  return rate === undefined && Object.keys(others).length === 1 ? {} : others;
-}
-
-function isTuned({ extra }: MemoryRow): boolean {
-  return Object.keys(extra).length > Object.keys(untuned(extra)).length;
 }
 
 function shareOf({ counts, judged }: MemoryRow): number {
@@ -146,7 +138,7 @@ function wait({ medianOfAll }: MemoryRow): number {
   return Math.min(medianOfAll ?? Infinity, Number.MAX_VALUE);
 }
 
-/** All pairs of rows of the same size that have verdicts; of rows that differ in one parameter, only the one with its best value. */
+/** All pairs of rows of the same size that have verdicts; of rows that differ in the learning rate alone, only the best. */
 export function comparisons(rows: readonly MemoryRow[]): Comparison[] {
   const best = bestOf(rows);
   const judged = rows.filter((row) => row.judged.length > 0 && best.get(row) !== false);

@@ -66,7 +66,7 @@ describe('the intervals of a row', () => {
     expect(titles(slow)).not.toContain('lost later');
   });
 
-  it('names the best value of one parameter: memorised most often, then fastest', () => {
+  it('names the best learning rate: memorised most often, then fastest', () => {
     const rates = [
       row('binary', [memorised(100), memorised(100), stuck], { learning_rate: 1e-2 }),
       row('binary', [300, 400, 500].map(memorised), { learning_rate: 1e-3 }),
@@ -110,6 +110,14 @@ describe('two rows of one size', () => {
     expect(found.map(({ one, other }) => [one.extra, other.condition])).toEqual([
       [{ learning_rate: 0.2 }, fast.condition],
     ]);
+  });
+
+  it('are compared at each value of another parameter, which is what is studied', () => {
+    const formats = ['decimal', 'gray', 'fixed_width'].map((answer_format, index) =>
+      row('binary', [100 + index, 110 + index].map(memorised), { answer_format }),
+    );
+    expect(comparisons(formats)).toHaveLength(3);
+    expect(rowIntervals(formats, []).map(({ isBest }) => isBest)).toEqual([null, null, null]);
   });
 
   it('have probabilities adjusted for all of them', () => {
