@@ -83,7 +83,8 @@ export function fitPowerLaw(points: readonly Point[]): PowerLaw | null {
   const meanX = meanOf(logs.map(({ x }) => x));
   const meanY = meanOf(logs.map(({ y }) => y));
   const xx = sum(logs.map(({ x }) => (x - meanX) ** 2));
-  if (logs.length < 2 || xx === 0) return null;
+  // Of equal x the mean may be off by a rounding, so the sum of squares alone does not tell.
+  if (new Set(logs.map(({ x }) => x)).size < 2) return null;
   const xy = sum(logs.map(({ x, y }) => (x - meanX) * (y - meanY)));
   const yy = sum(logs.map(({ y }) => (y - meanY) ** 2));
   const slope = xy / xx;

@@ -10,8 +10,7 @@
  *
  * Weights of tokens in this form are the derivatives that one backward pass takes: the result is ∇H, whose product with v is δH₁/η.
  */
-import { errorOfSum, total, type Estimate, type ScoredSequence } from './entropy-estimates.js';
-import type { Unit } from './importance-sampling.js';
+import { errorOfSum, total, type Estimate, type ScoredSequence, type Unit } from './entropy-estimates.js';
 import { dot } from './vectors.js';
 
 /**

@@ -5,7 +5,10 @@
  * distribution that token k was drawn from: the same mean, and a variance that is smaller by what the draws add (Rao 1945, Blackwell 1947).
  */
 import type { Floats } from '../engine/engine.js';
-import type { Unit } from './importance-sampling.js';
+
+export const units = ['token', 'sequence'] as const;
+/** What an entropy is counted by. */
+export type Unit = (typeof units)[number];
 
 /** A sequence that the policy drew: of each token its log-probability, and the entropy of the distribution it was drawn from; nats. */
 export type ScoredSequence = { readonly logprobs: Floats; readonly entropies: Floats };

@@ -7,6 +7,7 @@
  * (Σ w)² / Σ w² (Kong 1992) is how many sequences of equal weight would say as much.
  */
 import { quantile } from '../../analysis/statistics.js';
+import { errorOfSum, type Unit } from './entropy-estimates.js';
 import { dot } from './vectors.js';
 
 /** One number for each sequence in each array. Log-probabilities and entropies are in nats, sums over the tokens of a sequence. */
@@ -18,15 +19,15 @@ export type Reweighted = {
   readonly lengths: readonly number[];
 };
 
-export const units = ['token', 'sequence'] as const;
-/** What an entropy is counted by. */
-export type Unit = (typeof units)[number];
-
-/** `change`: ΔH in nats, of which `contributions` are the sequences' parts. `weights` sum to 1. */
+/**
+ * `change`: ΔH in nats, of which `contributions` are the sequences' parts. `standardError`: of the change, both entropies being ratios of
+ * sums over the same sequences (delta method). `weights` sum to 1.
+ */
 type EntropyChange = {
   readonly before: number;
   readonly after: number;
   readonly change: number;
+  readonly standardError: number;
   readonly contributions: readonly number[];
   readonly logWeights: { readonly min: number; readonly median: number; readonly max: number };
   readonly weights: readonly number[];
@@ -54,11 +55,16 @@ export function entropyChange(
   const contributions = weights.map((weight, index) => {
     return (weight * movedEntropies[index]!) / weighted - (sizes[index]! / sum(sizes)) * before;
   });
+  const influences = weights.map((weight, index) => {
+    const moved = (weight * (movedEntropies[index]! - after * sizes[index]!)) / weighted;
+    return moved - (entropies[index]! - before * sizes[index]!) / sum(sizes);
+  });
   const sorted = raw.toSorted((a, b) => a - b);
   return {
     before,
     after,
     change: after - before,
+    standardError: errorOfSum(influences),
     contributions,
     logWeights: { min: sorted[0]!, median: quantile(sorted, 0.5), max: sorted.at(-1)! },
     weights,

@@ -10,6 +10,7 @@
  * and decay would do without a gradient.
  */
 import type { AdamOptions, Floats, OptimizerState } from '../engine/engine.js';
+import { norm } from './vectors.js';
 
 /** Flat vectors in the order of the weights. */
 export type UpdateVector = {
@@ -57,9 +58,3 @@ export function sgdUpdate(gradient: Floats): UpdateVector {
 
 /** What `clip_grad_norm_` of PyTorch adds to a norm before it divides by it. */
 const clipEpsilon = 1e-6;
-
-function norm(values: Floats): number {
-  let squares = 0;
-  for (const value of values) squares += value * value;
-  return Math.sqrt(squares);
-}

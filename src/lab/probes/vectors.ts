@@ -5,3 +5,8 @@ export function dot(a: ArrayLike<number>, b: ArrayLike<number>, p?: ArrayLike<nu
   else for (let at = 0; at < a.length; at++) sum += p[at]! * a[at]! * b[at]!;
   return sum;
 }
+
+/** Euclidean. */
+export function norm(vector: ArrayLike<number>): number {
+  return Math.sqrt(dot(vector, vector));
+}

@@ -103,6 +103,17 @@ describe('entropy after a step, by importance sampling', () => {
     expect(changeAlong([...all.keys()], 0.7, 'sequence').after).toBeCloseTo(exactly(along(0.7)).perSequence, 12);
   });
 
+  it.each(['token', 'sequence'] as const)('states the error that it has, per %s', (per) => {
+    const name = per === 'token' ? 'perToken' : 'perSequence';
+    const exact = exactly(along(0.5))[name] - exactly(atZero)[name];
+    const found = Array.from({ length: 300 }, (_, seed) => changeAlong(drawn(200, 5000 + seed).indices, 0.5, per));
+    const rms = (values: readonly number[]) => Math.hypot(...values) / Math.sqrt(values.length);
+    const spread = rms(found.map(({ change }) => change - exact));
+    const stated = rms(found.map(({ standardError }) => standardError));
+    expect(stated / spread).toBeGreaterThan(0.87);
+    expect(stated / spread).toBeLessThan(1.13);
+  });
+
   it('says which share of the weights it has cut', () => {
     const { clipShare, logWeights } = entropyChange({ ...fixture, movedLogprobs: [0, -12, -8] }, { clip: 5 });
     expect(clipShare).toBeCloseTo(1 / 3, 12);

@@ -21,7 +21,7 @@ import type { EntropyConfig } from './keys.js';
  * One learning rate. `predicted`: η times the slope. `ratio`: of the truth to the prediction by the very same estimate; what is not 1 of it is
  * of higher order. `adjusted`: the truth without the noise that the two share.
  */
-type Line = Readonly<Record<'eta' | 'change' | 'adjusted' | 'predicted' | 'ratio' | 'ess', number>>;
+type Line = Readonly<Record<'eta' | 'change' | 'standardError' | 'adjusted' | 'predicted' | 'ratio' | 'ess', number>>;
 
 /** `fit`: of |ΔH| against η, a power law; null: fewer than two learning rates moved the entropy. */
 export type EntropyResult = Experiment & {
@@ -54,7 +54,9 @@ export async function entropy(
     if (signal !== null) return signal;
     const seed = config.seed + run;
     const measured = await experiment({ service, exact, environment }, config, seed);
-    const result = { ...measured, fit: fitOf(measured), warnings: warningsOf(measured, config) };
+    const fit = fitOf(measured);
+    const noFit = fit === null ? [noSlope] : [];
+    const result = { ...measured, fit, warnings: [...warningsOf(measured, config), ...noFit] };
     const place = join(directory, `run_${String(run).padStart(2, '0')}`);
     makeDirectory(place, 'log_path');
     writeWhole(
@@ -70,10 +72,18 @@ export async function entropy(
 }
 
 function linesOf({ approx, true: { entries } }: Experiment): Line[] {
-  return entries.map(({ eta, delta_h_true: change, delta_h_adjusted: adjusted, diagnostics: { ess } }) => {
-    const ratio = change / (eta * approx.whole.delta_h_per_lr);
-    return { eta, change, adjusted, predicted: eta * approx.delta_h_per_lr, ratio, ess };
-  });
+  return entries.map(
+    ({
+      eta,
+      delta_h_true: change,
+      standard_error: standardError,
+      delta_h_adjusted: adjusted,
+      diagnostics: { ess },
+    }) => {
+      const ratio = change / (eta * approx.whole.delta_h_per_lr);
+      return { eta, change, standardError, adjusted, predicted: eta * approx.delta_h_per_lr, ratio, ess };
+    },
+  );
 }
 
 function fitOf(measured: Experiment) {
@@ -81,6 +91,8 @@ function fitOf(measured: Experiment) {
   const law = fitPowerLaw(points);
   return law === null ? null : { slope: law.slope, r2: law.r2 };
 }
+
+const noSlope = 'no slope: the entropy has to move at two different learning rates for one; give more of them to eta';
 
 /** Changes of entropy that are nearer to 0 than rounding is, relative to the entropy. */
 const floor = { double: 1e-12, single: 1e-6 };
@@ -103,8 +115,9 @@ function warningsOf({ true: { entries }, gns, B_E }: Experiment, { precision }: 
 
 function rowOf(result: EntropyResult, step: number): Row {
   const { approx, base_entropy: base, update, gns, fit } = result;
-  const perRate = linesOf(result).flatMap(({ eta, change, ratio, ess }) => [
+  const perRate = linesOf(result).flatMap(({ eta, change, standardError, ratio, ess }) => [
     [`entropy/change/${eta}`, change] as const,
+    [`entropy/change_error/${eta}`, standardError] as const,
     [`entropy/ratio/${eta}`, ratio] as const,
     [`entropy/ess/${eta}`, ess] as const,
   ]);
@@ -121,6 +134,7 @@ function rowOf(result: EntropyResult, step: number): Row {
     'entropy/fit_r2': fit?.r2 ?? null,
     'update/norm': update.vec_norm,
     'gns/b_simple': Number.isFinite(gns.b_simple) ? gns.b_simple : null,
+    'gns/b_simple_two_sizes': Number.isFinite(gns.two_sizes.b_simple) ? gns.two_sizes.b_simple : null,
     'gns/signal': gns.signal,
     'gns/noise': gns.noise,
   };

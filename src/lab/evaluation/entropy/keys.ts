@@ -1,6 +1,6 @@
 import { normalizations } from '../../objectives/objectives.js';
 import { credits } from '../../probes/entropy-derivative.js';
-import { units } from '../../probes/importance-sampling.js';
+import { units } from '../../probes/entropy-estimates.js';
 import { key, type Config } from '../../config/key.js';
 import { runKeys } from '../../config/run-keys.js';
 import { float, floats, int, oneOf, orNone, text } from '../../config/value-type.js';

@@ -8,6 +8,7 @@ import { inDoublePrecision } from '../../../../src/lab/engine/double-precision.j
 import { openSaved } from '../../../../src/lab/evaluation/eval-run/open-saved.js';
 import { entropy, entropyLines, type EntropyResult } from '../../../../src/lab/evaluation/entropy/entropy.js';
 import { entropyKeys } from '../../../../src/lab/evaluation/entropy/keys.js';
+import { noiseOf } from '../../../../src/lab/evaluation/entropy/update.js';
 import { characterTokenizer } from '../../../../src/lab/hugging-face/character-tokenizer.js';
 import { openRunDirectory } from '../../../../src/lab/run/run-directory.js';
 import { openRun } from '../../../../src/lab/run/runner.js';
@@ -61,6 +62,12 @@ describe('memrl entropy', () => {
     expect(truth.entries[0]!.diagnostics.ess).toBeCloseTo(24, 9);
   });
 
+  it.each(['eta=1e-4', 'eta=1e-4,1e-4,1e-4'])('has no slope of one learning rate, and says so: %s', async (eta) => {
+    const [{ fit, warnings }] = (await measured(eta)) as [EntropyResult];
+    expect(fit).toBeNull();
+    expect(warnings.join()).toContain('no slope');
+  });
+
   it('has the same numbers each time, and others of another seed', async () => {
     const [first, second] = [await measured('n_runs=2'), await measured('n_runs=2')];
     expect(second).toEqual(first);
@@ -96,6 +103,16 @@ describe('memrl entropy', () => {
   it('says what to give where there is no policy', async () => {
     const { config } = readArguments(entropyKeys, []);
     await expect(entropy(config, root, testWorld())).rejects.toThrow('There is no policy to measure.');
+  });
+});
+
+describe('the noise scale of two sizes', () => {
+  it('is from the first half prompt by prompt, and the mean of the second', () => {
+    const gradients = [1, 3, 2, 4].map((each) => Float64Array.of(each));
+    const { two_sizes: found, signal } = noiseOf(gradients, { weights_PG: [[1]] });
+    // By hand: mean square 5 of one prompt, 3² of two; and a term below zero gives no scale.
+    expect(found).toEqual({ signal: 13, noise: -8, b_simple: NaN });
+    expect(signal).toBeCloseTo((4 * 2.5 ** 2 - 7.5) / 3, 12);
   });
 });
 
