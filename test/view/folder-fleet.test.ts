@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -60,6 +61,42 @@ describe('folders of runs as a fleet', () => {
       fleet.close();
     },
   );
+
+  it('opens online folders of W&B as offline ones, and a link to the latest adds no run', async () => {
+    const root = join(temporary, 'online/wandb');
+    for (const name of readdirSync(join(fixtures, 'wandb')).filter((each) => each.startsWith('offline-run-')))
+      cpSync(join(fixtures, 'wandb', name), join(root, name.replace('offline-', '')), { recursive: true });
+    symlinkSync(join(root, readdirSync(root)[0]!), join(root, 'latest-run'));
+    const fleet = new FolderFleet([{ path: join(temporary, 'online'), label: 'wandb' }]);
+    await fleet.find();
+    await fleet.read();
+    const told = (all: FolderFleet) =>
+      [...all.runs.values()].map(({ name, parameters, state, metrics }) => ({ name, parameters, state, metrics }));
+    expect(told(fleet)).toEqual(told(await opened('wandb')));
+  });
+
+  it('opens folders of the tinker-cookbook with curves, parameters, seeds and what is done', async () => {
+    for (const [rate, seed] of [0.001, 0.0001].flatMap((each) => [0, 1].map((number) => [each, number] as const))) {
+      const run = join(temporary, `cookbook/${rate}-${seed}`);
+      mkdirSync(join(run, 'iteration_000001'), { recursive: true });
+      const settings = { learning_rate: rate, seed, model_name: 'm', dataset_builder: { batch_size: 4, seed } };
+      writeFileSync(join(run, 'config.json'), JSON.stringify(settings, null, 2));
+      const row = (step: number) =>
+        `{"step": ${step}, "progress/done_frac": ${step / 4}, "env/all/reward/total": ${rate * step}, "optim/kl": NaN}\n`;
+      writeFileSync(join(run, 'metrics.jsonl'), row(1) + row(2));
+      const rollout =
+        '{"iteration": 1, "total_reward": 1, "group_idx": 0, "traj_idx": 0, "steps": [{"ob_len": 3, "ac_len": 5}]}\n';
+      writeFileSync(join(run, 'iteration_000001/train_rollout_summaries.jsonl'), rollout + rollout);
+    }
+    const fleet = new FolderFleet([{ path: join(temporary, 'cookbook'), label: 'cookbook' }]);
+    await fleet.find();
+    await fleet.read();
+    const runs = [...fleet.runs.values()];
+    expect(runs.map(({ subgroup }) => subgroup)).toEqual(['lr0.0001', 'lr0.0001', 'lr0.001', 'lr0.001']);
+    expect(runs.map(({ parameters }) => parameters['learning_rate'])).toEqual([0.0001, 0.0001, 0.001, 0.001]);
+    expect(runs.map(({ metrics }) => metrics['env/all/reward/total'])).toEqual([0.0002, 0.0002, 0.002, 0.002]);
+    expect(runs[0]!.progress).toBe(0.5);
+  });
 
   it('shows how runs ended where a writer says so', async () => {
     const fleet = await opened('wandb');

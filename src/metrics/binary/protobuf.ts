@@ -1,6 +1,9 @@
 /** Wire types of a field: varint, 8 bytes, length-delimited, 4 bytes. */
 export const wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
+/** Shared by all iterators before their first message: allocating even an empty buffer takes longer than reading a small message. */
+const noBytes = Buffer.alloc(0);
+
 /**
  * Iterates over the fields of one protobuf message, never beyond its end. It has no schema: the caller knows the field numbers.
  *
@@ -12,7 +15,7 @@ export class Fields {
   wire = 0;
   start = 0;
   end = 0;
-  bytes: Buffer = Buffer.alloc(0);
+  bytes: Buffer = noBytes;
   #at = 0;
   #to = 0;
   #isBroken = false;

@@ -21,17 +21,31 @@ const hparams = { start: 3, map: 1, key: 1, value: 2 };
 /** `google.protobuf.Value`. */
 const scalar = { number: 2, text: 3, truth: 4 };
 
-/** Reads the beginning of an event file. */
+/** Names of the plugins that write settings, as a message holds them: field 1, length, text. */
+const pluginNames = ['\n\u0007hparams', '\n\u0004text'];
+
+/** Reads the beginning of an event file. Only events that contain a plugin's name are parsed: nearly all are numbers alone. */
 export function readEventFacts(path: string): EventFacts {
   const bytes = headOrEmpty(path, HEAD);
   const facts = { hparams: {}, texts: {} };
-  for (let at = 0; at + RECORD_HEAD <= bytes.length;) {
+  let names = pluginNames.map((name) => ({ name, at: placeOf(bytes, name, 0) }));
+  for (let at = 0; names.length > 0 && at + RECORD_HEAD <= bytes.length;) {
     const length = recordLength(bytes, at);
     if (length === null || at + length > bytes.length) break;
-    if (isSound(bytes, at, at + length)) takeEvent(bytes, [at + RECORD_HEAD, at + length - 4], facts);
-    at += length;
+    const end = at + length;
+    if (names.some((each) => each.at < end)) {
+      if (isSound(bytes, at, end)) takeEvent(bytes, [at + RECORD_HEAD, end - 4], facts);
+      names = names.map((each) => (each.at < end ? { ...each, at: placeOf(bytes, each.name, end) } : each));
+    }
+    names = names.filter((each) => each.at < Infinity);
+    at = end;
   }
   return facts;
+}
+
+function placeOf(bytes: Buffer, name: string, from: number): number {
+  const at = bytes.indexOf(name, from, 'latin1');
+  return at < 0 ? Infinity : at;
 }
 
 type Range = readonly [from: number, to: number];
