@@ -52,7 +52,7 @@ export const evalRunKeys = {
   held_out: key(
     orNone(text),
     null,
-    'another model that reads the samples, for drift: with the same tokenizer, and trained on neither reward nor samples, such as the base of another seed (memrl pretrain seed=7 tokenizer=runs/base)',
+    'another model that reads the samples, for drift: with the same tokenizer, and trained on neither reward nor samples, such as the base of another seed (memrl pretrain seed=7 tokenizer=runs/base/checkpoints/final)',
   ),
   output_dir: key(orNone(text), null, 'directory of eval_run.json, where `out` does not name the file'),
   out: key(
