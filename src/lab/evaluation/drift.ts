@@ -1,12 +1,13 @@
 /**
- * Whether samples are still language as the model before the training writes it. A reward that reads one word of a text lets the rest
- * of it drift ("language drift"; Lee et al. 2019, Countering Language Drift via Visual Grounding): distinct texts without a template,
- * and word salad nevertheless. The model before the training, and a held-out model that nothing was trained against, read the samples.
+ * Drift: whether samples are still language as the model before the training writes it. A reward that reads one word of a text lets the
+ * rest of the text fall apart ("language drift"; Lee et al. 2019, Countering Language Drift via Visual Grounding). Word salad is distinct
+ * and has no template, so neither diversity nor collapse shows it. The model before the training (the base) reads the samples, and so
+ * does a held-out model that nothing was trained against.
  *
- * No limit is a number of ours. The base, which is the model before the training, writes samples of its own under the same settings, and
- * each has a mean surprisal: minus the mean log-probability of its tokens. The 95 % quantile of those is the limit for the mean surprisal
- * of the trained model's tokens. The limit of KL follows from it: KL = (surprisal under the base) − (surprisal under the trained model
- * itself), so a model with the base's entropy passes the surprisal's limit when its KL is the quantile less the mean of the base's tokens.
+ * The limits are learnt from samples that the base writes under the same settings. Each of them has a mean surprisal: minus the mean
+ * log-probability of its tokens. The limit for the mean surprisal of the trained model's tokens is the 95 % quantile of the base's own
+ * samples. The limit of KL follows from it: KL = (surprisal under the base) − (surprisal under the trained model), so a model with the
+ * base's entropy reaches the limit of surprisal when its KL is that quantile less the mean of the base's tokens.
  */
 import { quantile } from '../../analysis/statistics.js';
 import { k3 } from '../objectives/objectives.js';
