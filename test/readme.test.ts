@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import packageJson from '../package.json' with { type: 'json' };
 import { verbTableMarkdown } from '../src/cli/verb-table.js';
 import { detectorNames } from '../src/lab/rewards/detectors.js';
@@ -41,6 +42,8 @@ describe('the README', () => {
   });
 });
 
+type Value = string | number;
+
 describe('the pages', () => {
   it('show the keys that the window has, and the verbs of the command line (`npm run tables` writes them)', () => {
     expect(readFileSync('docs/keys.md', 'utf8')).toContain(`\n${keyTableMarkdown()}\n`);
@@ -59,6 +62,20 @@ describe('the pages', () => {
   it('name every reward and detector of the lab', () => {
     const text = readFileSync('docs/small-rl.md', 'utf8');
     expect([...rewardNames, ...detectorNames].filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('say the settings of a published table as its sweep file does', () => {
+    const lines = pages.flatMap((page) => [...readFileSync(page, 'utf8').matchAll(/^Settings of `(\w+)` in `(sweeps\/[\w/.-]+)`: (.*)$/gm)]); // prettier-ignore
+    expect(lines.length).toBeGreaterThan(2);
+    for (const [, group, file, said] of lines) {
+      const { groups } = parse(readFileSync(file!, 'utf8')) as {
+        groups: Record<string, { parameters: Record<string, Value | Value[]> }>;
+      };
+      const settings = said!.split(' · ').map((setting) => setting.split(' '));
+      const written = Object.entries(groups[group!]!.parameters).map(([name, value]) => [name, ...[value].flat()]);
+      const read = settings.map(([name, ...values]) => [name, ...values.map(Number)]);
+      expect({ file, group, settings: read }).toEqual({ file, group, settings: written });
+    }
   });
 
   it.each(pages)('name only scripts that package.json has: %s', (page) => {

@@ -13,6 +13,7 @@ import { inEachMode, type Mode } from '../service/dual-adapters.js';
 import type { EngineService } from '../service/engine-service.js';
 import { collapseOf, type Collapse } from './collapse.js';
 import { diversityOf, type Diversity } from './diversity.js';
+import { driftOf, type Drift, type DriftLimits, type Reading, type Readings } from './drift.js';
 
 /** What an evaluation measures, and on what. */
 export type ModeEvaluation = RewardedEnvironment & {
@@ -24,8 +25,18 @@ export type ModeEvaluation = RewardedEnvironment & {
   readonly hackDetector: Detector | null;
   /** Of what is drawn; small-rl's where it is left out. */
   readonly seed?: number;
-  /** What the model wrote for the same tasks before its training, where that is known: signs of collapse are told beside it. */
-  readonly reference?: readonly string[];
+  readonly reference?: ModeReference;
+};
+
+/** What samples are compared with, where it is known. */
+export type ModeReference = {
+  /** What the model wrote for the same tasks before its training: signs of collapse are told beside it. */
+  readonly texts: readonly string[];
+  /** Who reads the samples, and the limits; null: the model before the training is not known. */
+  readonly drift: {
+    readonly limits: DriftLimits;
+    readonly read: (groups: readonly (readonly Rollout[])[]) => Promise<Readings>;
+  } | null;
 };
 
 /** What was found in one mode. `scores`: one for each completion, by the name of the reward. */
@@ -37,6 +48,8 @@ export type ModeResult = {
   readonly hackFrequency: number | null;
   readonly diversity: Diversity;
   readonly collapse: Collapse;
+  /** Null: there is nothing to measure it against. */
+  readonly drift: Drift | null;
 };
 
 /** small-rl's seed: all modes draw the same numbers, so that they differ by their adapters alone. */
@@ -54,24 +67,44 @@ export async function evaluateMode(
   { name }: Mode,
 ): Promise<ModeResult> {
   const { scoring, others, hackDetector, reference, seed = evaluationSeed } = evaluation;
-  const groups = await playOnce(service, evaluation);
+  const groups = await playTasks(service, evaluation);
   const completions = groups.flat().map(completionOf);
   const scores = scoring.scoresOf(groups);
   const named = await scoresByName(scoring.name, scores, completions, others);
   const hacks = hackDetector?.flags(completions, scores, rng(seed, 'hacks/0')) ?? null;
   const hackFrequency = hacks === null ? null : shareOf(hacks);
   const texts = completions.map(({ text }) => text);
-  const spread = { diversity: diversityOf(texts), collapse: collapseOf(texts, reference) };
-  return { mode: name, completions, scores: named, hackFrequency, ...spread };
+  const spread = { diversity: diversityOf(texts), collapse: collapseOf(texts, reference?.texts) };
+  const drift = await driftFrom(reference?.drift ?? null, groups);
+  return { mode: name, completions, scores: named, hackFrequency, ...spread, drift };
 }
 
-/** Each task once, with the model as it is. The same numbers are drawn each time. */
-export function playOnce(
+async function driftFrom(
+  reference: ModeReference['drift'],
+  groups: readonly (readonly Rollout[])[],
+): Promise<Drift | null> {
+  return reference === null
+    ? null
+    : driftOf(groups.flat().map(ownReading), await reference.read(groups), reference.limits);
+}
+
+/** What the model gave the tokens that it said. */
+function ownReading({ logprobs, turnOf }: Rollout): Reading[number] {
+  return logprobs.filter((_, token) => turnOf[token]! >= 0);
+}
+
+/** How often each task is played, and the name of the stream that is drawn from. */
+type Playing = { readonly copies: number; readonly stream: string };
+const once: Playing = { copies: 1, stream: 'evaluation' };
+
+/** Plays each task, once by default, with the model as it is. The same numbers are drawn each time. */
+export function playTasks(
   service: Player['service'],
   evaluation: Pick<ModeEvaluation, 'environment' | 'tasks' | 'sampling' | 'seed'>,
+  { copies, stream }: Playing = once,
 ): Promise<Rollout[][]> {
   const { environment, tasks, sampling, seed = evaluationSeed } = evaluation;
-  return rollOut({ service, environment }, tasks, { copies: 1, sampling, streams: 'own' }, rng(seed, 'evaluation'));
+  return rollOut({ service, environment }, tasks, { copies, sampling, streams: 'own' }, rng(seed, stream));
 }
 
 async function scoresByName(

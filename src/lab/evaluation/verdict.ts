@@ -1,4 +1,3 @@
-import type { CollapseFlag } from './collapse.js';
 import type { Diversity } from './diversity.js';
 import { roundedAsPython } from './rounding.js';
 
@@ -29,27 +28,36 @@ export function rewardHistoryOf(entries: readonly RewardEntry[]): RewardHistory 
   };
 }
 
+/** A sign that the texts are bad: `template`, `drift`. `reason`: the measure and its limit in words. */
+type Finding = { readonly kind: string; readonly reason: string };
+
 export type Verdict = {
-  readonly verdict: 'SUCCESS' | 'FAIL';
-  /** Why it failed, in words; none after a success. */
+  /** `UNDECIDED`: nothing speaks against a success, and the text could not be measured against a base. */
+  readonly verdict: 'SUCCESS' | 'FAIL' | 'UNDECIDED';
+  /** Why it is no success, in words; none after a success. */
   readonly reasons: readonly string[];
-  /** What the source system says, which has no eye for collapse onto templates. */
+  /** What the source system says, which sees neither collapse onto templates nor drift. */
   readonly upstream: 'SUCCESS' | 'FAIL';
 };
 
-/** A success is a reward that stays at 0.9 and texts that are not degenerate, by its measures or by ours. */
+/**
+ * A success is a reward that stays at 0.9 and texts that are not degenerate, have not collapsed and have not drifted.
+ *
+ * @param findings Signs of collapse and of drift.
+ * @param unmeasured Why drift could not be measured, in words; null: it was.
+ */
 export function verdictOf(
   history: RewardHistory | null,
   diversity: Diversity,
-  collapse: readonly CollapseFlag[],
+  findings: readonly Finding[],
+  unmeasured: string | null,
 ): Verdict {
-  const reasons = [...rewardReasons(history), ...diversityReasons(diversity)];
-  const all = [...reasons, ...collapse.map(({ kind, reason }) => `${kind}: ${reason}`)];
-  return {
-    verdict: all.length === 0 ? 'SUCCESS' : 'FAIL',
-    reasons: all,
-    upstream: reasons.length === 0 ? 'SUCCESS' : 'FAIL',
-  };
+  const upstreams = [...rewardReasons(history), ...diversityReasons(diversity)];
+  const upstream = upstreams.length === 0 ? 'SUCCESS' : 'FAIL';
+  const against = [...upstreams, ...findings.map(({ kind, reason }) => `${kind}: ${reason}`)];
+  if (against.length > 0) return { verdict: 'FAIL', reasons: against, upstream };
+  if (unmeasured === null) return { verdict: 'SUCCESS', reasons: [], upstream };
+  return { verdict: 'UNDECIDED', reasons: [`drift was not measured: ${unmeasured}`], upstream };
 }
 
 function rewardReasons(history: RewardHistory | null): string[] {

@@ -6,6 +6,7 @@ import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from '.
 import type { Section } from '../report.js';
 import type { Spread } from '../spread.js';
 import { curveFigure, type Figure } from './curve-figures.js';
+import { frontierFigure } from './frontier-figure.js';
 import { html, Markup, tableOf } from './markup.js';
 import { distinct, fileName } from '../file-names.js';
 import { standalone } from './standalone.js';
@@ -91,7 +92,7 @@ function figuresOf(section: Section, group: PageGroup): Figure[] {
   const curves = group.figures
     .filter(({ curves: ofMetric }) => ofMetric.length > 0)
     .map(({ metric, curves: ofMetric }) => curveFigure(group, metric, ofMetric));
-  return [...memoryFigures(section), ...curves];
+  return [...memoryFigures(section), ...frontierFigure(group), ...curves];
 }
 
 /**

@@ -6,8 +6,8 @@ import { questions, varied } from './story-samples.js';
 
 const logged = (...rewards: number[]) => rewards.map((reward, at) => ({ step: 10 * (at + 1), reward }));
 const good = rewardHistoryOf(logged(0.1, 0.9, 0.95, 0.95, 0.95, 0.95));
-const judge = (texts: readonly string[], history = good) =>
-  verdictOf(history, diversityOf(texts), collapseOf(texts).flags);
+const judge = (texts: readonly string[], history = good, unmeasured: string | null = null) =>
+  verdictOf(history, diversityOf(texts), collapseOf(texts).flags, unmeasured);
 
 describe('the reward history', () => {
   it('is of the last five entries, and lists the last ten', () => {
@@ -39,6 +39,22 @@ describe('the verdict', () => {
     const { verdict, reasons, upstream } = judge(questions);
     expect([verdict, upstream]).toEqual(['FAIL', 'SUCCESS']);
     expect(reasons.join('\n')).toMatch(/^template: .*"is it"/m);
+  });
+
+  it('fails texts that have drifted, which the source system does not see', () => {
+    const drifted = [{ kind: 'drift', reason: 'KL 1.00 nats a token' }];
+    expect(verdictOf(good, diversityOf(varied), drifted, null)).toEqual({
+      ...{ verdict: 'FAIL', reasons: ['drift: KL 1.00 nats a token'], upstream: 'SUCCESS' },
+    });
+  });
+
+  it('is undecided where nothing but an unknown base stands against a success', () => {
+    expect(judge(varied, good, 'the base is gone')).toEqual({
+      ...{ verdict: 'UNDECIDED', reasons: ['drift was not measured: the base is gone'], upstream: 'SUCCESS' },
+    });
+    expect(judge(varied, null, 'the base is gone')).toEqual({
+      ...{ verdict: 'FAIL', reasons: ['no reward was logged'], upstream: 'FAIL' },
+    });
   });
 
   it('fails with all its reasons in words', () => {

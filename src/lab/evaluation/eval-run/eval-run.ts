@@ -17,8 +17,8 @@ import { evaluateMode, type ModeEvaluation, type ModeResult } from '../modes.js'
 import type { evalRunKeys } from './keys.js';
 import { evaluationOf, measuredOf, type Measured } from './measured.js';
 import { openSaved } from './open-saved.js';
-import { referenceOf, type Reference } from './reference.js';
-import { adapterReport, evalRow, historyReport, modeReport, type EvalRunReport } from './report.js';
+import { withReference, type Reference } from './reference.js';
+import { adapterReport, evalRow, historyReport, limitsReport, modeReport, type EvalRunReport } from './report.js';
 import { findSubject, type Subject } from './subject.js';
 
 type EvalConfig = Config<typeof evalRunKeys>;
@@ -49,16 +49,14 @@ export async function evalRun(config: EvalConfig, context: ProcessContext): Prom
   try {
     const longest = Math.max(...evaluation.tasks.map(({ prompt }) => prompt.length));
     requireRoom(service.engine, longest, evaluation.sampling.maxTokens);
-    const reference = await referenceOf(service, subject, evaluation, { wish, context });
     requirePreset(service.engine, config.lora_config);
-    const results = await resultsOf(
-      service,
-      { ...evaluation, reference: reference.texts, wholeAlone: config.no_routing_eval },
-      context,
-    );
-    return typeof results === 'string'
-      ? results
-      : reportOf(config, { subject, measured, evaluation, reference, engine: service.engine, results });
+    return await withReference(service, { subject, evaluation, named: config, wish, context }, async (reference) => {
+      const asked = { ...evaluation, reference, wholeAlone: config.no_routing_eval };
+      const results = await resultsOf(service, asked, context);
+      return typeof results === 'string'
+        ? results
+        : reportOf(config, { subject, measured, evaluation, reference, engine: service.engine, results });
+    });
   } finally {
     await service.engine.dispose();
   }
@@ -136,7 +134,9 @@ function reportOf(config: EvalConfig, found: Found): EvalRunReport {
   const history = rewardHistoryOf(subject.rewards);
   const { components } = measured.experiment.reward;
   const whole = results.find(({ mode }) => mode === 'both')!;
-  const { verdict, reasons, upstream } = verdictOf(history, whole.diversity, whole.collapse.flags);
+  const findings = [...whole.collapse.flags, ...(whole.drift?.flags ?? [])];
+  const unmeasured = whole.drift === null ? reference.note : null;
+  const { verdict, reasons, upstream } = verdictOf(history, whole.diversity, findings, unmeasured);
   const adapters = engine instanceof AdaptedEngine ? engine.adapters : [];
   return {
     version: 1,
@@ -150,7 +150,12 @@ function reportOf(config: EvalConfig, found: Found): EvalRunReport {
     },
     settings: settingsOf(config, measured, evaluation),
     history: historyReport(history, subject.rewardsFrom),
-    reference: { model: reference.model, note: reference.note },
+    reference: {
+      model: reference.model,
+      note: reference.note,
+      held_out: config.held_out,
+      limits: reference.drift === null ? null : limitsReport(reference.drift.limits),
+    },
     modes: Object.fromEntries(results.map((result) => [result.mode, modeReport(result, components)])),
     verdict: { verdict, reasons: [...reasons], upstream },
   };

@@ -44,6 +44,16 @@ export const evalRunKeys = {
     null,
     'stories for prompts: a text, JSONL or parquet file; None: those of the run, else the grammar of memrl pretrain',
   ),
+  base: key(
+    orNone(text),
+    null,
+    'the model before the training, to tell drift and collapse beside; None: as the run says, and of adapters the model they are on',
+  ),
+  held_out: key(
+    orNone(text),
+    null,
+    'another model that reads the samples, for drift: with the same tokenizer, and trained on neither reward nor samples, such as the base of another seed (memrl pretrain seed=7 tokenizer=runs/base/checkpoints/final)',
+  ),
   output_dir: key(orNone(text), null, 'directory of eval_run.json, where `out` does not name the file'),
   out: key(
     orNone(text),

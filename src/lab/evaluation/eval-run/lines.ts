@@ -49,8 +49,8 @@ function historyLines(history: EvalRunReport['history']): string[] {
   ];
 }
 
-function modeLines(name: string, mode: ModeReport, { settings }: EvalRunReport): string[] {
-  const { rewards, hack_freq: hacks, collapse } = mode;
+function modeLines(name: string, mode: ModeReport, { settings, reference }: EvalRunReport): string[] {
+  const { rewards, hack_freq: hacks, collapse, drift } = mode;
   const figures = Object.entries(rewards).map(([reward, { mean, standard_error: error }]): [string, string] => [
     reward,
     `${mean.toFixed(3)}${error === null ? '' : ` ± ${error.toFixed(3)}`}`,
@@ -61,7 +61,8 @@ function modeLines(name: string, mode: ModeReport, { settings }: EvalRunReport):
     ['diversity', diversityText(mode.diversity, settings.n_samples)],
     ['with prompts', diversityText(mode.diversity_with_prompts, settings.n_samples)],
     ...(collapse.flags.length === 0 ? [['collapse', 'no sign of it'] as [string, string]] : []),
-    ...collapse.flags.map(({ kind, reason }): [string, string] => [`! ${kind}`, reason]),
+    ['distance', distanceText(drift, reference)],
+    ...[...collapse.flags, ...(drift?.flags ?? [])].map(({ kind, reason }): [string, string] => [`! ${kind}`, reason]),
   ];
   const width = Math.max(...rows.map(([title]) => title.length));
   return [
@@ -71,6 +72,21 @@ function modeLines(name: string, mode: ModeReport, { settings }: EvalRunReport):
       .slice(0, shownSamples)
       .map(({ prompt, completion }, index) => `  ${index + 1}. ${oneLine(prompt)} ||| ${cut(oneLine(completion))}`),
   ];
+}
+
+function distanceText(drift: ModeReport['drift'], { limits, note }: EvalRunReport['reference']): string {
+  if (drift === null || limits === null) return `not measured: ${note}`;
+  const { kl, perplexity, held_out_perplexity: heldOut } = drift;
+  const parts = [
+    `KL ${kl.toFixed(2)} nats a token (limit ${limits.kl.toFixed(2)})`,
+    `perplexity ${besideLimit(perplexity, limits.perplexity)}`,
+    ...(heldOut === null ? [] : [`under the held-out model ${besideLimit(heldOut, limits.held_out_perplexity!)}`]),
+  ];
+  return parts.join(' · ');
+}
+
+function besideLimit(found: number, { own, limit }: { own: number; limit: number }): string {
+  return `${found.toFixed(2)} (${own.toFixed(2)} before the training, limit ${limit.toFixed(2)})`;
 }
 
 function diversityText(diversity: ModeReport['diversity'], samples: number): string {

@@ -1,44 +1,108 @@
 import { UserError } from '../../../base/user-error.js';
 import { AdaptedEngine } from '../../engine/adapters/adapted-engine.js';
+import { batchOf, scoresOf } from '../../probes/scored-batch.js';
 import { completionOf } from '../../rewards/completion.js';
+import type { Rollout } from '../../rollouts/rollouts.js';
 import type { ProcessContext } from '../../run/process-context.js';
 import { withoutAdapters } from '../../service/dual-adapters.js';
 import type { EngineService } from '../../service/engine-service.js';
-import { playOnce, type ModeEvaluation } from '../modes.js';
+import { driftLimitsOf, type Reading } from '../drift.js';
+import { playTasks, type ModeEvaluation, type ModeReference } from '../modes.js';
 import { openSaved, type Wish } from './open-saved.js';
 import { baseOf, type Subject } from './subject.js';
 
-/** What the model before the training wrote for the same prompts. `model` null: it is not known, and `note` says why. */
-export type Reference = { readonly model: string | null; readonly note: string; readonly texts: readonly string[] };
+/** What samples are compared with. `model` null: the model before the training is not known, and `note` says why. */
+export type Reference = ModeReference & { readonly model: string | null; readonly note: string };
 
-/** Frozen weights are that model; of one that was trained as a whole it is opened again. The engine is afterwards as it was. */
-export async function referenceOf(
+type Question = {
+  readonly subject: Subject;
+  readonly evaluation: ModeEvaluation;
+  /** Paths that a person named. */
+  readonly named: { readonly base: string | null; readonly held_out: string | null };
+  readonly wish: Wish;
+  readonly context: ProcessContext;
+};
+
+/**
+ * Does something with what the samples of a model are compared with; the models opened for that are closed afterwards. The model's own
+ * engine is then as it was.
+ *
+ * @throws UserError when a model that a person named cannot be opened.
+ */
+export async function withReference<T>(
   service: EngineService,
-  subject: Subject,
-  evaluation: ModeEvaluation,
-  { wish, context }: { readonly wish: Wish; readonly context: ProcessContext },
-): Promise<Reference> {
-  const { engine } = service;
-  const write = async (of: EngineService) =>
-    (await playOnce(of, evaluation)).flat().map((rollout) => completionOf(rollout).text);
-  if (engine instanceof AdaptedEngine) {
-    const texts = await withoutAdapters(engine, () => write(service));
-    return { model: subject.directory, note: 'the same model without its adapters', texts };
+  question: Question,
+  work: (reference: Reference) => Promise<T>,
+): Promise<T> {
+  const opened: EngineService[] = [];
+  const open: Open = async (path) => {
+    const { wish, context, evaluation } = question;
+    const { tokenizer } = evaluation.environment;
+    const model = await openSaved(path, { ...wish, tokenizer }, { ...context, log: () => {} });
+    opened.push(model);
+    return { service: model, within: (use) => use() };
+  };
+  try {
+    const { base, ...found } = await findBase(service, question, open);
+    const { held_out: path } = question.named;
+    const heldOut = path === null ? null : await open(path);
+    const known = base === null ? { texts: [], drift: null } : await comparison(base, heldOut, question.evaluation);
+    return await work({ ...found, ...known });
+  } finally {
+    for (const { engine } of opened) await engine.dispose();
   }
-  const base = baseOf(subject);
-  if (base === null) return { model: null, note: 'nothing says what the model was before', texts: [] };
-  const quiet = { ...context, log: () => {} };
-  const { tokenizer } = evaluation.environment;
-  const opened = await openSaved(base, { ...wish, tokenizer }, quiet).catch((error: unknown) => {
-    if (!(error instanceof UserError)) throw error;
-    return error.message;
-  });
-  if (typeof opened === 'string') {
-    return { model: null, note: `the run began with ${base}, which cannot be opened: ${opened}`, texts: [] };
+}
+
+/** A model to compare with. `within` switches its engine to it for as long as the work takes. */
+type Model = { readonly service: EngineService; readonly within: <T>(work: () => Promise<T>) => Promise<T> };
+type Open = (path: string) => Promise<Model>;
+
+type FoundBase = Pick<Reference, 'model' | 'note'> & { readonly base: Model | null };
+
+/** The weights under adapters are the model before the training; a model that was trained as a whole is looked for. */
+async function findBase(service: EngineService, { subject, named }: Question, open: Open): Promise<FoundBase> {
+  const { engine } = service;
+  if (named.base !== null) {
+    const note = `the model that base= names, ${named.base}`;
+    return { model: named.base, note, base: await open(named.base) };
+  }
+  if (engine instanceof AdaptedEngine) {
+    const base: Model = { service, within: (work) => withoutAdapters(engine, work) };
+    return { model: subject.directory, note: 'the same model without its adapters', base };
+  }
+  const path = baseOf(subject);
+  if (path === null) {
+    return { model: null, note: 'nothing says what the model was before its training (base=PATH says it)', base: null };
   }
   try {
-    return { model: base, note: `the model that the run began with, ${base}`, texts: await write(opened) };
-  } finally {
-    await opened.engine.dispose();
+    return { model: path, note: `the model that the run began with, ${path}`, base: await open(path) };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const note = `the run began with ${path}, which cannot be opened (base=PATH names another): ${error.message}`;
+    return { model: null, note, base: null };
   }
+}
+
+/** Limits are learnt from at least this many samples of the base: five of them are above the 95 % quantile. */
+const fewestOwn = 100;
+
+async function comparison(base: Model, heldOut: Model | null, evaluation: ModeEvaluation): Promise<ModeReference> {
+  const read = async (groups: Groups) => ({
+    base: await reading(base, groups),
+    heldOut: heldOut === null ? null : await reading(heldOut, groups),
+  });
+  const first = await base.within(() => playTasks(base.service, evaluation));
+  const copies = Math.ceil(fewestOwn / evaluation.tasks.length) - 1;
+  const more =
+    copies <= 0 ? [] : await base.within(() => playTasks(base.service, evaluation, { copies, stream: 'limits' }));
+  return {
+    texts: first.flat().map((rollout) => completionOf(rollout).text),
+    drift: { limits: driftLimitsOf(await read([...first, ...more])), read },
+  };
+}
+
+type Groups = readonly (readonly Rollout[])[];
+
+function reading({ service, within }: Model, groups: Groups): Promise<Reading> {
+  return within(async () => (await scoresOf(service.engine, batchOf(groups), 1)).map(({ logprobs }) => logprobs));
 }

@@ -4,6 +4,7 @@ import { layersOf, type Adapter } from '../../engine/adapters/config.js';
 import type { ModelShape } from '../../engine/engine.js';
 import type { Collapse } from '../collapse.js';
 import { diversityOf, type Diversity } from '../diversity.js';
+import type { Drift, DriftLimits } from '../drift.js';
 import type { RewardHistory } from '../verdict.js';
 import type { ModeResult } from '../modes.js';
 import type { ComponentName } from '../../rewards/experiment-fit.js';
@@ -23,6 +24,11 @@ const RewardReport = z.strictObject({
   values: z.array(z.number()),
 });
 
+const Flag = z.strictObject({ kind: z.string(), measure: z.string(), reason: z.string() });
+
+/** `own`: perplexity of the samples of the model before the training. */
+const PerplexityLimit = z.strictObject({ own: z.number(), limit: z.number() });
+
 const ModeReport = z.strictObject({
   rewards: z.record(z.string(), RewardReport),
   /** What a component adds to the reward: its scale times its mean, before the reward's maximum. One entry only of several. */
@@ -35,8 +41,17 @@ const ModeReport = z.strictObject({
   diversity_with_prompts: DiversityReport,
   collapse: z.strictObject({
     measures: z.record(z.string(), z.number().nullable()),
-    flags: z.array(z.strictObject({ kind: z.string(), measure: z.string(), reason: z.string() })),
+    flags: z.array(Flag),
   }),
+  /** KL in nats a token; null: the model before the training is not known. */
+  drift: z
+    .strictObject({
+      kl: z.number(),
+      perplexity: z.number(),
+      held_out_perplexity: z.number().nullable(),
+      flags: z.array(Flag),
+    })
+    .nullable(),
   samples: z.array(z.strictObject({ prompt: z.string(), completion: z.string() })),
 });
 export type ModeReport = z.infer<typeof ModeReport>;
@@ -81,11 +96,24 @@ export const EvalRunReport = z.strictObject({
       last: z.array(z.strictObject({ step: z.number(), reward: z.number() })),
     })
     .nullable(),
-  /** The model before the training, in words, and why it is not known where it is not. */
-  reference: z.strictObject({ model: z.string().nullable(), note: z.string() }),
+  /** The model before the training, in words, and why it is not known where it is not; the limits of drift that its samples give. */
+  reference: z.strictObject({
+    model: z.string().nullable(),
+    note: z.string(),
+    held_out: z.string().nullable(),
+    limits: z
+      .strictObject({
+        samples: z.int(),
+        kl: z.number(),
+        perplexity: PerplexityLimit,
+        held_out_perplexity: PerplexityLimit.nullable(),
+      })
+      .nullable(),
+  }),
   modes: z.partialRecord(z.enum(['both', 'retain_only', 'forget_only']), ModeReport),
   verdict: z.strictObject({
-    verdict: z.enum(['SUCCESS', 'FAIL']),
+    /** `UNDECIDED`: nothing speaks against a success, and drift could not be measured. */
+    verdict: z.enum(['SUCCESS', 'FAIL', 'UNDECIDED']),
     reasons: z.array(z.string()),
     /** By small-rl's rule alone. */
     upstream: z.enum(['SUCCESS', 'FAIL']),
@@ -95,7 +123,7 @@ export type EvalRunReport = z.infer<typeof EvalRunReport>;
 
 /** @param components Of the reward, in their order. */
 export function modeReport(
-  { completions, scores, hackFrequency, diversity, collapse }: ModeResult,
+  { completions, scores, hackFrequency, diversity, collapse, drift }: ModeResult,
   components: readonly ComponentName[],
 ): ModeReport {
   const rewards = Object.entries(scores).map(([name, values]) => [name, rewardReport(values)] as const);
@@ -108,6 +136,7 @@ export function modeReport(
     diversity: diversityReport(diversity),
     diversity_with_prompts: diversityReport(diversityOf(whole)),
     collapse: collapseReport(collapse),
+    drift: drift === null ? null : driftReport(drift),
     samples: completions.map(({ prompt, text }) => ({ prompt, completion: text })),
   };
 }
@@ -131,7 +160,7 @@ export function adapterReport(adapter: Adapter, shape: ModelShape): z.infer<type
 
 /** The summary as one row of metrics: `eval/both/happy_binary`. Columns that sweeps are judged by come first. */
 export function evalRow({ model, history, modes, verdict }: EvalRunReport): Row {
-  const measured = Object.entries(modes).flatMap(([mode, { rewards, hack_freq, diversity, collapse }]) => [
+  const measured = Object.entries(modes).flatMap(([mode, { rewards, hack_freq, diversity, collapse, drift }]) => [
     ...Object.entries(rewards).map(([name, { mean: value }]): [string, number] => [`${mode}/${name}`, value]),
     ...(hack_freq === null ? [] : [[`${mode}/hack_freq`, hack_freq] as [string, number]]),
     [`${mode}/unique`, diversity.unique_samples] as [string, number],
@@ -139,6 +168,7 @@ export function evalRow({ model, history, modes, verdict }: EvalRunReport): Row 
     [`${mode}/jaccard`, diversity.avg_jaccard] as [string, number],
     [`${mode}/degenerate`, Number(diversity.degenerate)] as [string, number],
     [`${mode}/collapse_flags`, collapse.flags.length] as [string, number],
+    ...(drift === null ? [] : driftColumns(mode, drift)),
   ]);
   const told =
     history === null
@@ -150,6 +180,16 @@ export function evalRow({ model, history, modes, verdict }: EvalRunReport): Row 
         ];
   const entries = [...told, ['success', Number(verdict.verdict === 'SUCCESS')] as const, ...measured];
   return { step: model.step ?? 0, ...Object.fromEntries(entries.map(([name, value]) => [`eval/${name}`, value])) };
+}
+
+function driftColumns(mode: string, drift: NonNullable<ModeReport['drift']>): [string, number][] {
+  const { kl, perplexity, held_out_perplexity: heldOut, flags } = drift;
+  return [
+    [`${mode}/kl`, kl],
+    [`${mode}/perplexity`, perplexity],
+    ...(heldOut === null ? [] : [[`${mode}/held_out_perplexity`, heldOut] as [string, number]]),
+    [`${mode}/drift_flags`, flags.length],
+  ];
 }
 
 function rewardReport(values: readonly number[]): z.infer<typeof RewardReport> {
@@ -170,6 +210,15 @@ function diversityReport(diversity: Diversity): z.infer<typeof DiversityReport> 
 
 function collapseReport({ measures, flags }: Collapse): ModeReport['collapse'] {
   return { measures: { ...measures }, flags: flags.map((flag) => ({ ...flag })) };
+}
+
+function driftReport({ measures, flags }: Drift): NonNullable<ModeReport['drift']> {
+  const { kl, perplexity, heldOutPerplexity } = measures;
+  return { kl, perplexity, held_out_perplexity: heldOutPerplexity, flags: flags.map((flag) => ({ ...flag })) };
+}
+
+export function limitsReport({ samples, kl, base, heldOut }: DriftLimits): EvalRunReport['reference']['limits'] {
+  return { samples, kl, perplexity: base, held_out_perplexity: heldOut };
 }
 
 /** There is at least one completion. */

@@ -38,6 +38,29 @@ function lettersIn({ text }: Pick<Completion, 'text'>, letter: string): number {
   return Math.min(2, text.split(letter).length - 1);
 }
 
+const stable = [0.1, 0.95, 0.95, 0.95, 0.95, 0.95];
+/** Enough tokens a sample for their mean surprisal to be steady, and drawn from the model itself. */
+const long = ['repetition_penalty=1', 'max_completion_length=50'];
+
+/** A run with such a history. */
+function withRewards(run: string, rewards: readonly number[]): string {
+  const history = rewards.map((reward, step) => ({ step, reward, loss: 1 }));
+  const state = { global_step: 20, log_history: [...history, { step: 20, loss: 1 }] };
+  writeFileSync(join(run, 'checkpoints/final/trainer_state.json'), JSON.stringify(state));
+  return run;
+}
+
+/** A run whose model has the weights that it began with, times this: the smaller, the more nearly at random it writes. */
+async function scaled(factor: number, rewards: readonly number[]): Promise<string> {
+  const run = copyOf('whole');
+  const path = join(run, 'checkpoints/final');
+  const { tokenizer } = textTokenizer(at('model'));
+  const service = await openSaved(path, { ...engineWish, tokenizer }, testWorld());
+  await service.engine.loadWeights(readModel(at('model')).weights.map((weight) => factor * weight));
+  await service.saveState(path);
+  return withRewards(run, rewards);
+}
+
 const three = ['both', 'retain_only', 'forget_only'];
 const engineWish = { engine: 'wasm', threads: 1 } as const;
 
@@ -167,6 +190,7 @@ describe('memrl eval-run', () => {
     expect(modes.retain_only).toEqual(modes.both);
     expect(modes.forget_only).toEqual(modes.both);
     expect(modes.both!.hack_freq).toBeGreaterThan(0);
+    expect(modes.both!.drift).toMatchObject({ kl: 0, flags: [] });
     const other = await evaluated(run, ['n_samples=12', 'seed=43']);
     expect(other.modes.both!.samples).not.toEqual(modes.both!.samples);
   });
@@ -217,20 +241,68 @@ describe('memrl eval-run', () => {
   });
 
   it.each<{ rewards: number[]; verdict: string; words: RegExp[] }>([
-    { rewards: [0.1, 0.95, 0.95, 0.95, 0.95, 0.95], verdict: 'SUCCESS', words: [] },
+    { rewards: stable, verdict: 'SUCCESS', words: [] },
     { rewards: [0.95, 0.95, 0.95, 0.95, 0.85], verdict: 'FAIL', words: [/not stable at 0\.9 \(0\.93 on average/] },
     { rewards: [], verdict: 'FAIL', words: [/no reward was logged/] },
   ])('judges a run by its last rewards: $verdict of $rewards', async ({ rewards, verdict, words }) => {
-    const run = copyOf('whole');
-    const history = rewards.map((reward, step) => ({ step, reward, loss: 1 }));
-    const state = { global_step: 20, log_history: [...history, { step: 20, loss: 1 }] };
-    writeFileSync(join(run, 'checkpoints/final/trainer_state.json'), JSON.stringify(state));
-    const report = await evaluated(run, ['temperature=3', 'repetition_penalty=1']);
+    const run = await scaled(1, rewards);
+    const report = await evaluated(run);
     expect(report.modes.both!.collapse.flags).toEqual([]);
+    expect(report.modes.both!.drift).toMatchObject({ kl: 0, flags: [] });
     expect(report.verdict).toEqual({
       ...{ verdict, upstream: verdict },
       reasons: words.map((word) => expect.stringMatching(word) as string),
     });
+  });
+
+  it('fails a run whose rewards are good and whose texts its base would hardly write', async () => {
+    const sure = join(await scaled(3, stable), 'checkpoints/final');
+    const report = await evaluated(await scaled(1, stable), [...long, `base=${sure}`, `held_out=${sure}`]);
+    const { limits, held_out: heldOut } = report.reference;
+    const { drift } = report.modes.both!;
+    expect(report.verdict).toMatchObject({ verdict: 'FAIL', upstream: 'SUCCESS' });
+    expect(report.verdict.reasons.join('\n')).toMatch(
+      /^drift: KL \d+\.\d+ nats a token from the model before.*limit \d/m,
+    );
+    expect(drift!.flags.map(({ measure }) => measure)).toEqual(['kl', 'perplexity', 'heldOutPerplexity']);
+    // 6 samples for the reference, and as many rounds more as it takes to 100.
+    expect({ samples: limits!.samples, heldOut }).toEqual({ samples: 102, heldOut: sure });
+    // The held-out model is the base here.
+    expect(limits!.held_out_perplexity).toEqual(limits!.perplexity);
+    expect(drift!.held_out_perplexity).toBe(drift!.perplexity);
+    expect(drift!.perplexity).toBeGreaterThan(limits!.perplexity.limit);
+    expect(limits!.perplexity.limit).toBeGreaterThan(limits!.perplexity.own);
+    expect(evalRunLines(report).join('\n')).toMatch(
+      /^ {2}distance +KL .* · under the held-out model .*\n {2}! drift /m,
+    );
+  });
+
+  it('measures drift from the model that base= names, where the run’s own is gone, and else says that it could not', async () => {
+    const run = await scaled(1, stable);
+    const config = JSON.parse(readFileSync(join(run, 'config.json'), 'utf8')) as object;
+    writeFileSync(join(run, 'config.json'), JSON.stringify({ ...config, model: 'gone' }));
+    const blind = await evaluated(run, ['temperature=3']);
+    expect(blind.modes.both!.drift).toBeNull();
+    expect(blind.verdict).toMatchObject({
+      ...{ verdict: 'UNDECIDED', upstream: 'SUCCESS' },
+      reasons: [expect.stringMatching(/^drift was not measured: the run began with .*gone, which cannot be opened/)],
+    });
+    expect(evalRunLines(blind).join('\n')).toMatch(/^ {2}distance +not measured: the run began with .*gone/m);
+    const told = await evaluated(run, [`base=${at('model')}`]);
+    expect(told.reference).toMatchObject({ model: at('model'), note: `the model that base= names, ${at('model')}` });
+    expect(told.verdict).toMatchObject({ verdict: 'SUCCESS', reasons: [] });
+    for (const name of ['base', 'held_out'])
+      await expect(evaluated(run, [`${name}=/nowhere`])).rejects.toThrow('no checkpoint in /nowhere');
+  });
+
+  it('measures drift of adapters from the model that they are on, and in each mode', async () => {
+    const { modes, reference } = await evaluated(at('routed'), ['temperature=1']);
+    expect(reference.limits!.held_out_perplexity).toBeNull();
+    for (const mode of ['both', 'retain_only', 'forget_only'] as const) {
+      expect(modes[mode]!.drift!.kl).toBeGreaterThan(0);
+      expect(modes[mode]!.drift!.held_out_perplexity).toBeNull();
+    }
+    expect(modes.both!.drift).not.toEqual(modes.retain_only!.drift);
   });
 
   it('reads the rewards of a checkpoint without a history of its own from the run, up to its step', () => {
@@ -245,7 +317,7 @@ describe('memrl eval-run', () => {
   it('judges beside the model that a run began with, and says so where that is gone', async () => {
     const run = copyOf('whole');
     const short = ['max_completion_length=2'];
-    expect((await evaluated(run, short)).reference).toEqual({
+    expect((await evaluated(run, short)).reference).toMatchObject({
       ...{ model: at('model'), note: `the model that the run began with, ${at('model')}` },
     });
     const config = JSON.parse(readFileSync(join(run, 'config.json'), 'utf8')) as object;
@@ -285,6 +357,8 @@ describe('memrl eval-run', () => {
       'eval/success': 0,
       'eval/final_avg_reward': report.history!.final_avg_reward,
       'eval/both/task+hack': report.modes.both!.rewards['task+hack']!.mean,
+      'eval/both/kl': report.modes.both!.drift!.kl,
+      'eval/both/drift_flags': report.modes.both!.drift!.flags.length,
       'eval/retain_only/hack_freq': report.modes.retain_only!.hack_freq,
       'eval/forget_only/unique': report.modes.forget_only!.diversity.unique_samples,
     });
