@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { PreferencesFile } from '../../files/preferences.js';
+import { guideChoices } from '../state/chart-choice.js';
 import type { GroupBy, Grouping } from '../state/grouping.js';
 import { isColumnId } from '../state/list-column-id.js';
 import {
@@ -52,6 +53,7 @@ const parts = {
   keys: { schema: z.enum(keyPresets), may: `one of ${keyPresets.join(', ')}` },
   mouse: { schema: z.boolean(), may: 'true or false' },
   hover: { schema: z.boolean(), may: 'true or false' },
+  guides: { schema: z.enum(guideChoices), may: `one of ${guideChoices.join(', ')}` },
   graphics: { schema: z.enum(graphicsChoices), may: `one of ${graphicsChoices.join(', ')}` },
   panes: {
     schema: z.record(z.string(), Panes),
@@ -63,6 +65,7 @@ const initial: WindowPreferences = {
   keys: 'default',
   mouse: true,
   hover: true,
+  guides: 'none',
   graphics: 'auto',
   panes: {},
 };
@@ -70,67 +73,46 @@ const nothing: SweepPreferences = { views: [], last: null };
 
 /** The preferences in a file. Invalid values are ignored and reported as a problem. */
 export function preferencesIn(file: PreferencesFile): PreferencesPort {
-  return {
-    get theme() {
-      return valueOf(file, 'theme');
+  return Object.assign(
+    readingEach((key) => valueOf(file, key)),
+    {
+      problem: file.problem ?? strayPreference(file),
+      ofSweep: (sweep: string) => SweepPart.safeParse(sweepsIn(file.values)[sweep]).data ?? nothing,
+      keep: (change: Partial<WindowPreferences>) => file.change((values) => ({ ...values, ...change })),
+      keepSweep: (sweep: string, preferences: SweepPreferences) =>
+        file.change((values) => ({ ...values, sweeps: { ...sweepsIn(values), [sweep]: preferences } })),
     },
-    get keys() {
-      return valueOf(file, 'keys');
-    },
-    get mouse() {
-      return valueOf(file, 'mouse');
-    },
-    get hover() {
-      return valueOf(file, 'hover');
-    },
-    get graphics() {
-      return valueOf(file, 'graphics');
-    },
-    get panes() {
-      return valueOf(file, 'panes');
-    },
-    problem: file.problem ?? strayPreference(file),
-    ofSweep: (sweep) => SweepPart.safeParse(sweepsIn(file.values)[sweep]).data ?? nothing,
-    keep: (change) => file.change((values) => ({ ...values, ...change })),
-    keepSweep: (sweep, preferences) =>
-      file.change((values) => ({ ...values, sweeps: { ...sweepsIn(values), [sweep]: preferences } })),
-  };
+  );
 }
 
 /** Preferences that are not stored; choices last until the window is closed. */
 export function passingPreferences(): PreferencesPort {
   let chosen = initial;
   const sweeps = new Map<string, SweepPreferences>();
-  return {
-    get theme() {
-      return chosen.theme;
+  return Object.assign(
+    readingEach((key) => chosen[key]),
+    {
+      problem: null,
+      ofSweep: (sweep: string) => sweeps.get(sweep) ?? nothing,
+      keep: (change: Partial<WindowPreferences>) => {
+        chosen = { ...chosen, ...change };
+        return Promise.resolve(null);
+      },
+      keepSweep: (sweep: string, preferences: SweepPreferences) => {
+        sweeps.set(sweep, preferences);
+        return Promise.resolve(null);
+      },
     },
-    get keys() {
-      return chosen.keys;
-    },
-    get mouse() {
-      return chosen.mouse;
-    },
-    get hover() {
-      return chosen.hover;
-    },
-    get graphics() {
-      return chosen.graphics;
-    },
-    get panes() {
-      return chosen.panes;
-    },
-    problem: null,
-    ofSweep: (sweep) => sweeps.get(sweep) ?? nothing,
-    keep: (change) => {
-      chosen = { ...chosen, ...change };
-      return Promise.resolve(null);
-    },
-    keepSweep: (sweep, preferences) => {
-      sweeps.set(sweep, preferences);
-      return Promise.resolve(null);
-    },
-  };
+  );
+}
+
+/** Preferences whose values are read each time, as they may have changed. */
+function readingEach(
+  read: <Key extends keyof WindowPreferences>(key: Key) => WindowPreferences[Key],
+): WindowPreferences {
+  const keys = Object.keys(initial) as (keyof WindowPreferences)[];
+  const properties = keys.map((key) => [key, { get: () => read(key), enumerable: true }] as const);
+  return Object.defineProperties({}, Object.fromEntries(properties)) as WindowPreferences;
 }
 
 function valueOf<Key extends keyof WindowPreferences>({ values }: PreferencesFile, key: Key): WindowPreferences[Key] {
