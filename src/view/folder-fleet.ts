@@ -5,7 +5,9 @@ import { RunSearch } from '../metrics/tree/find-runs.js';
 import { RunMarks } from '../report/run-marks.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../report/sweep-outline.js';
 import { naturalOrder } from '../text/natural-order.js';
+import { KeptMetrics } from './kept-metrics.js';
 import { type RowHead, rowHeads } from './rows.js';
+import { ViewedMetrics } from './viewed-metrics.js';
 import { sweepFolder, ViewedRun } from './viewed-run.js';
 
 /** A path that is viewed. `label`: what its rows are called together. */
@@ -49,6 +51,8 @@ export class FolderFleet implements FleetLike {
   readonly #paths: readonly (ViewedPath & { readonly search: RunSearch })[];
   readonly #listeners = new Set<() => void>();
   readonly #known = new Map<string, ViewedRun>();
+  /** Null: there are no charts. */
+  #kept: KeptMetrics | null = null;
   readonly #now: () => number;
   #places: readonly { readonly run: ViewedRun; readonly sweep: string; readonly head: RowHead }[] = [];
   #sweeps = new Map<string, SweepSummary>();
@@ -105,7 +109,7 @@ export class FolderFleet implements FleetLike {
     return Promise.resolve(refusal);
   }
 
-  /** Finds the runs, and what their files say beside metrics. */
+  /** Finds the runs, and what their files say beside metrics. Like the others here, it ends early once the fleet is closed. */
   async find(): Promise<void> {
     const notes = new Set<string>();
     const before = new Set(this.#places.map(({ run }) => run));
@@ -117,6 +121,7 @@ export class FolderFleet implements FleetLike {
       for (const run of runs) isChanged = run.ask() || !before.delete(run) || isChanged;
       found.push({ path, runs });
     }
+    if (this.#isClosed) return;
     this.#notes = [...notes];
     if (isChanged || before.size > 0) this.#place(found);
     this.#publish();
@@ -125,9 +130,13 @@ export class FolderFleet implements FleetLike {
   async #findIn(search: RunSearch): Promise<{ runs: ViewedRun[]; notes: readonly string[] }> {
     const steps = search.search();
     let step = steps.next();
-    for (; step.done !== true; step = steps.next()) await this.#pause();
+    for (; step.done !== true; step = steps.next()) {
+      if (this.#isClosed) return { runs: [], notes: [] };
+      await this.#pause();
+    }
     const runs: ViewedRun[] = [];
     for (const each of step.value.runs) {
+      if (this.#isClosed) break;
       const known = this.#known.get(each.directory) ?? new ViewedRun(each);
       this.#known.set(each.directory, known);
       runs.push(known);
@@ -138,7 +147,7 @@ export class FolderFleet implements FleetLike {
 
   /** Reads the metrics of all runs that have been found. */
   async read(): Promise<void> {
-    for (const place of this.#places) await this.#readOne(place);
+    await this.#readSome(() => true);
     this.#isRecalled = true;
     this.#publish();
   }
@@ -166,8 +175,15 @@ export class FolderFleet implements FleetLike {
   }
 
   async #readSome(isWanted: (run: ViewedRun) => boolean): Promise<void> {
-    for (const place of this.#places) if (isWanted(place.run)) await this.#readOne(place);
+    for (const place of this.#places) if (!this.#isClosed && isWanted(place.run)) await this.#readOne(place);
     this.#publish();
+  }
+
+  /** The metrics of a run as far as charts need them. */
+  metrics(directory: string): ViewedMetrics {
+    const run = this.#known.get(directory);
+    const kept = (this.#kept ??= new KeptMetrics());
+    return new ViewedMetrics(directory, () => (run?.metrics === null && run.isRead ? kept.get(directory) : null));
   }
 
   close(): void {
@@ -178,9 +194,12 @@ export class FolderFleet implements FleetLike {
   async #readOne({ run, sweep, head }: { run: ViewedRun; sweep: string; head: RowHead }): Promise<void> {
     const choice = metricsToShow(this.#outlines.get(sweep) ?? nothingSaid, head.group);
     const marks = this.#marks.get(sweep);
-    const look = (metrics: NonNullable<ViewedRun['metrics']>) =>
+    const { directory } = run.found;
+    const look = (metrics: NonNullable<ViewedRun['metrics']>) => {
       marks?.take({ name: head.name, group: head.group, state: run.stateAt(this.#now()) }, metrics);
-    while (run.read(choice, this.#now(), look)) await this.#pause();
+      this.#kept?.keep(directory, metrics);
+    };
+    while (!this.#isClosed && run.read(choice, this.#now(), look)) await this.#pause();
     await this.#pause();
     if (performance.now() - this.#publishedAt > PUBLISH_MS) this.#publish();
   }

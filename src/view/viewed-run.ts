@@ -21,6 +21,8 @@ import type { RowHead } from './rows.js';
 const QUIET_MS = 5 * 60_000;
 /** Key of our own lab and of the tinker-cookbook: the share that is done, 0 to 1. */
 const DONE_SHARE = 'progress/done_frac';
+/** Bytes read in one part, some ms of work. */
+const PART_BYTES = 256 << 10;
 /** Files by which it is seen that a run that had ended goes on. */
 const MOST_PATHS = 4;
 /** Lines at the end of a log, and lines that may follow the exception that ended the program: others clean up after it. */
@@ -87,7 +89,7 @@ export class ViewedRun {
   /** Reads a part of its metrics; true while there is more. @param look Shown all of them, whenever they have changed. */
   read(choice: MetricsToShow, now: number, look: (metrics: RunMetrics) => void): boolean {
     const metrics = (this.#metrics ??= openMetrics(this.found.directory, { keep: smallBounds }));
-    const { changed, more } = metrics.refresh();
+    const { changed, more } = metrics.refresh(PART_BYTES);
     if (more) return true;
     if (changed || !this.#isRead) {
       this.#take(metrics, choice);

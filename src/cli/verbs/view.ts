@@ -46,7 +46,7 @@ async function show(fleet: FolderFleet, options: LaunchOptions): Promise<number>
   };
   await openWindow({
     ...windowSurroundings(options),
-    ...{ fleet, files: viewedFiles, desk: viewingDesk, onReady: following },
+    ...{ fleet, files: filesOf(fleet), desk: viewingDesk, onReady: following },
     summary: (sweep) =>
       sweepSummary(({ readReport }) => {
         const place = { directory: fleet.sweeps.get(sweep)?.directory ?? '.', found: reportedRuns(fleet, [sweep]) };
@@ -82,9 +82,12 @@ function refuseEdit(): never {
   throw new UserError(readOnly, 'Write a sweep file with `memrl-tui init -- COMMAND…`, and launch it.');
 }
 
-/** The log of a run has whatever name its program gave it. */
-const viewedFiles: RunFilesPort = {
-  ...runFiles,
-  logTail: (directory, count) => lastLines(foundLog(directory), count),
-  openLog: (directory) => fileSource(foundLog(directory)),
-};
+/** The log of a run has whatever name its program gave it; metrics that were read for its row are not read again. */
+function filesOf(fleet: FolderFleet): RunFilesPort {
+  return {
+    ...runFiles,
+    metrics: (directory) => fleet.metrics(directory),
+    logTail: (directory, count) => lastLines(foundLog(directory), count),
+    openLog: (directory) => fileSource(foundLog(directory)),
+  };
+}
