@@ -21,8 +21,9 @@ type RowMade = { readonly made: string; readonly head: RowHead; readonly row: Ru
 
 /** Work between two turns of the event loop, ms: a key waits no longer. */
 const SLICE_MS = 10;
-/** Between publications, ms. */
+/** Between publications, ms; those that take long are made more seldom. */
 const PUBLISH_MS = 100;
+const PUBLISH_SHARE = 0.1;
 /** Between looks at runs that are being written, ms. */
 const LOOK_MS = 1000;
 /** Between searches for further runs, ms; a search that takes long is made more seldom. */
@@ -62,11 +63,13 @@ export class FolderFleet implements FleetLike {
   /** By what each row was made of. */
   #rows = new Map<ViewedRun, RowMade>();
   #notes: readonly string[] = [];
+  /** What was last published beside the rows. */
+  #about = '';
   #version = 0;
   #isClosed = false;
   #isRecalled = false;
   #sliceAt = performance.now();
-  #publishedAt = 0;
+  #publishAt = 0;
   #timer: { readonly end: () => void } | null = null;
 
   constructor(paths: readonly ViewedPath[], now: () => number = Date.now) {
@@ -201,7 +204,7 @@ export class FolderFleet implements FleetLike {
     };
     while (!this.#isClosed && run.read(choice, this.#now(), look)) await this.#pause();
     await this.#pause();
-    if (performance.now() - this.#publishedAt > PUBLISH_MS) this.#publish();
+    if (performance.now() > this.#publishAt) this.#publish();
   }
 
   #place(found: readonly { readonly path: ViewedPath; readonly runs: readonly ViewedRun[] }[]): void {
@@ -239,24 +242,33 @@ export class FolderFleet implements FleetLike {
   }
 
   #publish(): void {
+    const begun = performance.now();
+    const before = this.#rows;
+    this.#rows = this.#madeRows();
+    const isSame = this.#rows.size === before.size && [...this.#rows].every(([run, made]) => before.get(run) === made);
+    const about = JSON.stringify([this.#notes, this.#isRecalled]);
+    if (!isSame || about !== this.#about) {
+      this.#runs = new Map([...this.#rows.values()].map(({ row }) => [row.id, row]));
+      this.#about = about;
+      this.#version += 1;
+      for (const listener of [...this.#listeners]) listener();
+    }
+    const end = performance.now();
+    this.#publishAt = end + Math.max(PUBLISH_MS, (end - begun) / PUBLISH_SHARE);
+  }
+
+  /** The rows as of now; the same object for a row that has not changed. */
+  #madeRows(): Map<ViewedRun, RowMade> {
     const now = this.#now();
     const rows = new Map<ViewedRun, RowMade>();
-    const marks = new Map<string, ReturnType<RunMarks['in']>>();
     for (const { run, sweep, head } of this.#places) {
-      const key = `${sweep}/${head.group}`;
-      const ofGroup = marks.get(key) ?? this.#marks.get(sweep)!.in(head.group);
-      marks.set(key, ofGroup);
-      const mark = ofGroup.get(head.name);
+      const mark = this.#marks.get(sweep)!.in(head.group).get(head.name);
       const made = `${run.revision} ${run.stateAt(now)} ${sweep} ${mark?.word}`;
       const known = this.#rows.get(run);
       const isSame = known?.made === made && known.head === head;
       rows.set(run, isSame ? known : { made, head, row: run.row(sweep, head, mark, now) });
     }
-    this.#rows = rows;
-    this.#runs = new Map([...rows.values()].map(({ row }) => [row.id, row]));
-    this.#version += 1;
-    this.#publishedAt = performance.now();
-    for (const listener of [...this.#listeners]) listener();
+    return rows;
   }
 
   async #pause(): Promise<void> {
