@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { groupBy } from '../base/group-by.js';
 import type { Ack, Fleet, FleetStatus, RunSummary, SweepSummary } from '../client/fleet.js';
-import { RunSearch } from '../metrics/tree/find-runs.js';
+import { type FoundRun, RunSearch } from '../metrics/tree/find-runs.js';
 import { RunMarks } from '../report/run-marks.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../report/sweep-outline.js';
 import { naturalOrder } from '../text/natural-order.js';
@@ -16,11 +16,19 @@ export type ViewedPath = { readonly path: string; readonly label: string };
 /** What a window and the verbs of the command line ask of a fleet. */
 type FleetLike = Pick<Fleet, 'sweeps' | 'runs' | 'status' | 'connection' | 'subscribe' | 'version' | 'act' | 'request'>;
 
+type SearchedPath = ViewedPath & { readonly search: RunSearch };
+/** The runs that were found in a path. */
+type Found = { readonly path: ViewedPath; readonly runs: readonly ViewedRun[] };
+
 /** A row, and what it was made of. */
 type RowMade = { readonly made: string; readonly head: RowHead; readonly row: RunSummary };
 
 /** Work between two turns of the event loop, ms: a key waits no longer. */
 const SLICE_MS = 10;
+/** Until the runs that have been found are shown while the search goes on, ms. */
+const FIRST_MS = 600;
+/** In which the files of some of them are looked into, at least. */
+const LEAST_MS = 20;
 /** Between publications, ms; those that take long are made more seldom. */
 const PUBLISH_MS = 100;
 const PUBLISH_SHARE = 0.1;
@@ -49,7 +57,7 @@ const refusal: Ack = {
  */
 export class FolderFleet implements FleetLike {
   readonly connection = 'connected';
-  readonly #paths: readonly (ViewedPath & { readonly search: RunSearch })[];
+  readonly #paths: readonly SearchedPath[];
   readonly #listeners = new Set<() => void>();
   readonly #known = new Map<string, ViewedRun>();
   /** Null: there are no charts. */
@@ -70,11 +78,22 @@ export class FolderFleet implements FleetLike {
   #isRecalled = false;
   #sliceAt = performance.now();
   #publishAt = 0;
+  readonly #firstMs: number;
+  #firstAt = Infinity;
+  #tellFirst = (): void => undefined;
+  #isSearching = false;
   #timer: { readonly end: () => void } | null = null;
 
-  constructor(paths: readonly ViewedPath[], now: () => number = Date.now) {
+  /** @param firstMs Until the runs that have been found are shown while the search goes on. */
+  constructor(paths: readonly ViewedPath[], now: () => number = Date.now, firstMs = FIRST_MS) {
+    this.#firstMs = firstMs;
     this.#paths = paths.map((each) => ({ ...each, search: new RunSearch(each.path) }));
     this.#now = now;
+  }
+
+  /** Number of paths that are viewed. */
+  get paths(): number {
+    return this.#paths.length;
   }
 
   get sweeps(): ReadonlyMap<string, SweepSummary> {
@@ -91,7 +110,7 @@ export class FolderFleet implements FleetLike {
       settled: [...this.#runs.values()].every(({ state }) => state !== 'running'),
       ...{ recalled: this.#isRecalled, unread, cpu: { slots: 0, busy: 0 }, gpus: [] },
       problem: this.#notes.length === 0 ? null : this.#notes.join('; '),
-      readOnly,
+      ...{ readOnly, isSearching: this.#isSearching },
     };
   }
 
@@ -117,35 +136,69 @@ export class FolderFleet implements FleetLike {
     const notes = new Set<string>();
     const before = new Set(this.#places.map(({ run }) => run));
     let isChanged = false;
-    const found: { readonly path: ViewedPath; readonly runs: ViewedRun[] }[] = [];
+    const found: Found[] = [];
     for (const path of this.#paths) {
-      const { runs, notes: said } = await this.#findIn(path.search);
+      const { runs, notes: said } = await this.#findIn(path, found);
       for (const note of said) notes.add(this.#paths.length > 1 ? `${path.label}: ${note}` : note);
       for (const run of runs) isChanged = run.ask() || !before.delete(run) || isChanged;
       found.push({ path, runs });
     }
     if (this.#isClosed) return;
     this.#notes = [...notes];
+    this.#isSearching = false;
     if (isChanged || before.size > 0) this.#place(found);
     this.#publish();
   }
 
-  async #findIn(search: RunSearch): Promise<{ runs: ViewedRun[]; notes: readonly string[] }> {
-    const steps = search.search();
+  /**
+   * Finds the runs in the background. `first` resolves once they have been found, or, as a shared disk may be slow, when a part of
+   * them has been for some time; `all` once they all have been.
+   */
+  begin(): { readonly first: Promise<void>; readonly all: Promise<void> } {
+    this.#firstAt = performance.now() + this.#firstMs;
+    const early = new Promise<void>((resolve) => (this.#tellFirst = resolve));
+    this.#isSearching = true;
+    const all = this.find();
+    return { first: Promise.race([early, all]), all };
+  }
+
+  async #findIn(
+    path: SearchedPath,
+    before: readonly Found[],
+  ): Promise<{ runs: ViewedRun[]; notes: readonly string[] }> {
+    const steps = path.search.search();
     let step = steps.next();
     for (; step.done !== true; step = steps.next()) {
       if (this.#isClosed) return { runs: [], notes: [] };
       await this.#pause();
+      if (performance.now() > this.#firstAt) await this.#showFirst(path, before);
     }
+    return { runs: await this.#viewed(step.value.runs, Infinity), notes: step.value.notes };
+  }
+
+  /** The runs as they are known, until the time is over. */
+  async #viewed(found: readonly FoundRun[], until: number): Promise<ViewedRun[]> {
     const runs: ViewedRun[] = [];
-    for (const each of step.value.runs) {
-      if (this.#isClosed) break;
+    for (const each of found) {
+      if (this.#isClosed || performance.now() > until) break;
       const known = this.#known.get(each.directory) ?? new ViewedRun(each);
       this.#known.set(each.directory, known);
       runs.push(known);
       await this.#pause();
     }
-    return { runs, notes: step.value.notes };
+    return runs;
+  }
+
+  /** Shows what has been found until now, if anything. */
+  async #showFirst(path: SearchedPath, before: readonly Found[]): Promise<void> {
+    const now = performance.now();
+    const runs = await this.#viewed(path.search.foundSoFar, now + Math.max(LEAST_MS, this.#firstMs / 2));
+    const found = [...before, { path, runs }].filter((each) => each.runs.length > 0);
+    this.#firstAt = found.length > 0 ? Infinity : now + this.#firstMs;
+    if (found.length === 0) return;
+    this.#place(found);
+    this.#publish();
+    this.#tellFirst();
   }
 
   /** Reads the metrics of all runs that have been found. */
@@ -207,7 +260,7 @@ export class FolderFleet implements FleetLike {
     if (performance.now() > this.#publishAt) this.#publish();
   }
 
-  #place(found: readonly { readonly path: ViewedPath; readonly runs: readonly ViewedRun[] }[]): void {
+  #place(found: readonly Found[]): void {
     const places = found.flatMap(({ path, runs }) => {
       const foreign = runs.filter(({ own }) => own === null);
       const heads = rowHeads(
@@ -246,7 +299,7 @@ export class FolderFleet implements FleetLike {
     const before = this.#rows;
     this.#rows = this.#madeRows();
     const isSame = this.#rows.size === before.size && [...this.#rows].every(([run, made]) => before.get(run) === made);
-    const about = JSON.stringify([this.#notes, this.#isRecalled]);
+    const about = JSON.stringify([this.#notes, this.#isRecalled, this.#isSearching]);
     if (!isSame || about !== this.#about) {
       this.#runs = new Map([...this.#rows.values()].map(({ row }) => [row.id, row]));
       this.#about = about;

@@ -194,6 +194,23 @@ describe('folders of runs as a fleet', () => {
     expect(['a', 'b', 'c'].map((name) => kept.get(name) !== null)).toEqual([true, false, true]);
   });
 
+  it('shows a part of the runs while a long search goes on, and all of them at its end', async () => {
+    const root = join(temporary, 'many');
+    for (let run = 0; run < 300; run++) {
+      mkdirSync(join(root, `lr${run}`), { recursive: true });
+      writeFileSync(join(root, `lr${run}/metrics.jsonl`), '{"step":1,"loss":2}\n');
+    }
+    const fleet = new FolderFleet([{ path: root, label: 'many' }], Date.now, 0);
+    const { first, all } = fleet.begin();
+    await first;
+    expect(fleet.status.isSearching).toBe(true);
+    expect(fleet.runs.size).toBeGreaterThan(0);
+    expect(fleet.runs.size).toBeLessThan(300);
+    await all;
+    expect([fleet.runs.size, fleet.status.isSearching]).toEqual([300, false]);
+    fleet.close();
+  });
+
   it('stops reading when it is closed', async () => {
     const fleet = new FolderFleet([at('torch')]);
     await fleet.find();

@@ -27,20 +27,23 @@ export async function view(words: readonly string[], options: LaunchOptions): Pr
   }
   const fleet = new FolderFleet(paths);
   try {
-    await fleet.find();
+    const { first, all } = fleet.begin();
+    const hasWindow = hasScreen() && options.plain !== true;
+    await (hasWindow ? first : all);
     if (fleet.runs.size === 0) throw noRuns(paths);
-    return await (hasScreen() && options.plain !== true ? show(fleet, options) : tell(fleet));
+    return await (hasWindow ? show(fleet, all, options) : tell(fleet));
   } finally {
     fleet.close();
   }
 }
 
-async function show(fleet: FolderFleet, options: LaunchOptions): Promise<number> {
+/** @param found Resolves when all runs have been found. */
+async function show(fleet: FolderFleet, found: Promise<void>, options: LaunchOptions): Promise<number> {
   let problem: Error | null = null;
   const [first] = fleet.sweeps.keys();
   const following = () => {
-    fleet
-      .read()
+    found
+      .then(() => fleet.read())
       .then(() => fleet.follow())
       .catch((error: unknown) => (problem = error instanceof Error ? error : new Error(String(error))));
   };
@@ -52,7 +55,8 @@ async function show(fleet: FolderFleet, options: LaunchOptions): Promise<number>
         const place = { directory: fleet.sweeps.get(sweep)?.directory ?? '.', found: reportedRuns(fleet, [sweep]) };
         return readReport(sweep, { ...options, ...place }, { pause: () => turn() });
       }),
-    ...(fleet.sweeps.size === 1 ? { sweep: first! } : {}),
+    // Further paths may not have been searched yet.
+    ...(fleet.sweeps.size === 1 && fleet.paths === 1 ? { sweep: first! } : {}),
   });
   if (problem !== null) throw problem as Error;
   return 0;

@@ -134,8 +134,11 @@ function timeWords({ busy, now, tally }: WindowModel): string {
 }
 
 /** `2 of 4 slots busy`, `7 of 8 GPUs busy`, or both. */
-function slotWords({ cpu, gpus, readOnly, unread = 0 }: FleetStatus): string {
-  if (readOnly !== undefined) return unread === 0 ? 'read-only' : `read-only, ${countText(unread)} to read`;
+function slotWords({ cpu, gpus, readOnly, isSearching, unread = 0 }: FleetStatus): string {
+  if (readOnly !== undefined) {
+    const more = isSearching === true ? ', searching' : unread === 0 ? '' : `, ${countText(unread)} to read`;
+    return `read-only${more}`;
+  }
   const busyGpus = gpus.filter(({ runs }) => runs.length > 0).length;
   const words = [
     gpus.length > 0 ? `${busyGpus} of ${gpus.length} GPUs` : '',
