@@ -17,6 +17,11 @@ export const entropyKeys = {
   B_U: key(int(3), 64, 'prompts of the batch U, which the step is made from'),
   G: key(int(2), 8, 'answers to each of them'),
   B_E: key(int(2), 512, 'answers of the batch E, to a prompt each, on which entropy is measured'),
+  B_T: key(
+    int(0),
+    0,
+    'answers of a batch T of its own on which the change is measured in truth, so that the prediction can be judged by its error; 0: on E',
+  ),
   temperature: key(float(1e-6), 1, 'softmax temperature of the policy that answers and is measured'),
   max_tokens: key(int(1), 8, 'tokens of an answer, at most'),
   eta: key(floats(0), [1e-6, 3e-6, 1e-5, 3e-5, 1e-4], 'learning rates to take the step with, one after the other'),
@@ -42,6 +47,11 @@ export const entropyKeys = {
     oneOf(['double', 'single']),
     'double',
     'of scores and gradients; double takes plain loops, for small models. Below a learning rate of some 1e-6, single precision sees rounding alone',
+  ),
+  gns_prompts: key(
+    int(0),
+    0,
+    'prompts that the noise scale by two batch sizes is drawn from, in two halves of at least three; 0: it is left out',
   ),
   fisher: key(int(0), 0, 'answers of U whose Fisher kernel is computed, the first ones; 0: none'),
   sketch_rows: key(int(0), 0, 'numbers that stand for a gradient in the kernel, with error bars; 0: all, no error'),
