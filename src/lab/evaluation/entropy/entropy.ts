@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { fitPowerLaw } from '../../../analysis/scaling.js';
 import { mean } from '../../../analysis/statistics.js';
 import { UserError } from '../../../base/user-error.js';
+import { entropyFiles, type EntropyResults } from '../../../contract/entropy-results.js';
 import { runFiles } from '../../../contract/files.js';
 import { shortNumber } from '../../../text/numbers.js';
 import { columnsOf, tableLines } from '../../../text/table.js';
 import { inDoublePrecision } from '../../engine/double-precision.js';
+import type { OptimizerState } from '../../engine/engine.js';
 import { openEnvironment } from '../../environments/open-environment.js';
 import { makeDirectory } from '../../run/make-directory.js';
 import { appendRow, dropRowsFrom, type Row } from '../../run/metrics-file.js';
@@ -16,6 +18,10 @@ import { textTokenizer } from '../../service/open-model.js';
 import { openSaved } from '../eval-run/open-saved.js';
 import { experiment, type Experiment } from './experiment.js';
 import type { EntropyConfig } from './keys.js';
+
+function noMoments(size: number): OptimizerState {
+  return { step: 0, m: new Float32Array(size), v: new Float32Array(size) };
+}
 
 type Entry = Experiment['true']['entries'][number];
 
@@ -38,8 +44,9 @@ export async function entropy(
   const environment = await openEnvironment(config, tokenizer);
   const service = await openSaved(config.path, { ...config, tokenizer }, context);
   const exact = config.precision === 'double' ? await inDoublePrecision(service.engine) : service.engine;
+  if (config.moments === 'none') await exact.loadOptimizerState(noMoments(exact.parameterCount));
   const { step } = await exact.optimizerState();
-  if (step === 0 && config.update === 'adam')
+  if (step === 0 && config.update === 'adam' && config.moments === 'kept')
     context.log('the checkpoint has no moments of Adam: its step is a first one');
   const metrics = join(directory, runFiles.metrics);
   makeDirectory(directory, 'log_path');
@@ -56,10 +63,11 @@ export async function entropy(
     const place = join(directory, `run_${String(run).padStart(2, '0')}`);
     makeDirectory(place, 'log_path');
     writeWhole(
-      join(place, 'plan.json'),
+      join(place, entropyFiles.plan),
       `${JSON.stringify({ ...config, log_path: directory, seed, optimizer_step: step }, null, 2)}\n`,
     );
-    writeWhole(join(place, 'results.json'), `${JSON.stringify(result)}\n`);
+    const kept: EntropyResults = result;
+    writeWhole(join(place, entropyFiles.results), `${JSON.stringify(kept)}\n`);
     appendRow(metrics, rowOf(result, run));
     results.push(result);
     context.log(`run ${run + 1}/${config.n_runs}: ${summaryText(result)}`);

@@ -37,6 +37,11 @@ export const entropyKeys = {
     'what the losses of tokens are divided by, as in the run whose moments are used: by the longest answer of a prompt (dr_grpo), sum, grpo or token_mean',
   ),
   update: key(oneOf(['adam', 'sgd']), 'adam', 'the step: AdamW with the moments of the checkpoint, or the gradient'),
+  moments: key(
+    oneOf(['kept', 'none']),
+    'kept',
+    'of Adam: kept as the checkpoint has them, or none, as in a new run that begins with its weights: the step is then a first one',
+  ),
   beta1: key(float(0), 0.9, 'decay of the first moment'),
   beta2: key(float(0), 0.999, 'decay of the second moment'),
   epsilon: key(float(1e-300), 1e-8, 'added to the root of the second moment'),
