@@ -16,6 +16,7 @@ import type { ProcessContext, StopSignal } from '../../run/process-context.js';
 import { writeWhole } from '../../run/run-directory.js';
 import { textTokenizer } from '../../service/open-model.js';
 import { openSaved } from '../eval-run/open-saved.js';
+import { agreementLines } from './agreement.js';
 import { experiment, type Experiment } from './experiment.js';
 import type { EntropyConfig } from './keys.js';
 
@@ -60,19 +61,19 @@ export async function entropy(
     const fit = fitOf(measured);
     const noFit = fit === null ? [noSlope] : [];
     const result = { ...measured, fit, warnings: [...warningsOf(measured, config), ...noFit] };
-    const place = join(directory, `run_${String(run).padStart(2, '0')}`);
-    makeDirectory(place, 'log_path');
-    writeWhole(
-      join(place, entropyFiles.plan),
-      `${JSON.stringify({ ...config, log_path: directory, seed, optimizer_step: step }, null, 2)}\n`,
-    );
-    const kept: EntropyResults = result;
-    writeWhole(join(place, entropyFiles.results), `${JSON.stringify(kept)}\n`);
+    const plan = { ...config, log_path: directory, seed, optimizer_step: step };
+    keepRepetition(join(directory, `run_${String(run).padStart(2, '0')}`), plan, result);
     appendRow(metrics, rowOf(result, run));
     results.push(result);
     context.log(`run ${run + 1}/${config.n_runs}: ${summaryText(result)}`);
   }
   return results;
+}
+
+function keepRepetition(place: string, plan: object, results: EntropyResults): void {
+  makeDirectory(place, 'log_path');
+  writeWhole(join(place, entropyFiles.plan), `${JSON.stringify(plan, null, 2)}\n`);
+  writeWhole(join(place, entropyFiles.results), `${JSON.stringify(results)}\n`);
 }
 
 function fitOf(measured: Experiment) {
@@ -182,17 +183,5 @@ export function entropyLines(results: readonly EntropyResult[], width: number): 
     ...tableLines(columns, width),
     ...agreementLines(results),
     ...[...warnings].map((text) => `warning: ${text}`),
-  ];
-}
-
-/** Two-sided, 95 %. */
-const mostApart = 1.96;
-
-function agreementLines(results: readonly EntropyResult[]): string[] {
-  const found = results.flatMap(({ true: { entries } }) => entries.flatMap(({ z }) => z ?? []));
-  if (found.length === 0) return [];
-  const within = (name: keyof (typeof found)[number]) => found.filter((z) => Math.abs(z[name]) < mostApart).length;
-  return [
-    `truth and prediction within ${mostApart} of their errors: ${within('plain')} of ${found.length}; with control variates ${within('controlled')}; without the change of lengths ${within('without_denominator')}`,
   ];
 }

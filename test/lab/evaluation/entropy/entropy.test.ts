@@ -72,7 +72,10 @@ describe('memrl entropy', () => {
       expect(approx.control_variates.variance_ratio).toBeLessThanOrEqual(1);
       expect(approx.quadratic.standard_error).toBeGreaterThan(0);
     }
-    expect(entropyLines(results, 100).join()).toMatch(/within 1.96 of their errors: 1[0-2] of 12/);
+    const lines = entropyLines(results, 100).join('\n');
+    expect(lines).toMatch(/within 1.96 of their errors: 1[0-2] of 12/);
+    expect(lines).toMatch(/^first order: the sign of ΔH in [3-6] of 6; correlation with it 0\.\d+ \(95 %: /m);
+    expect(lines).toMatch(/^covariance rule: the sign of ΔH in \d of 6; correlation/m);
     const [{ true: onE }] = (await measured()) as [EntropyResult];
     expect(onE.entries.map((entry) => entry.z)).toEqual([undefined, undefined, undefined, undefined, undefined]);
   });
