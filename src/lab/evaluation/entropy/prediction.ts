@@ -16,6 +16,9 @@ export type Sloped = Scored & { readonly slopes: readonly ScoredSequence[] };
 /** Length of the difference of weights by which derivatives along a direction are taken, either way. */
 const nudge = { double: 1e-4, single: 1e-2 };
 
+/** The same for second derivatives. A longer one would leave the range in which the entropy is a parabola: a step of Adam is some 300 long per unit of η. */
+const bend = { double: 1e-2, single: 5e-2 };
+
 export async function sloped(engine: Engine, scored: Scored, direction: Floats, config: EntropyConfig) {
   const { up, down, length } = await scoredAlong(engine, scored, { direction, distance: nudge[config.precision] }, config); // prettier-ignore
   const difference = (a: Floats, b: Floats) =>
@@ -36,7 +39,7 @@ export async function predicted(engine: Engine, E: Sloped, update: Update, confi
   const fixedLengths = entropySlope(scores, slopes, { per, credit, hasDenominator: false });
   const lessNoise = controlled(slope, entropyControls(scores, slopes));
   const ofEntropy = await gradientOf(engine, batch, entropyDerivatives(scores, { per, credit }), temperature);
-  const along = { direction, distance: 100 * nudge[config.precision] };
+  const along = { direction, distance: bend[config.precision] };
   const curvature = entropyCurvature({ here: scores, ...(await scoredAlong(engine, E, along, config)) }, per);
   const approx = {
     method: credit,

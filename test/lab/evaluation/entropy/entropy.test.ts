@@ -80,6 +80,12 @@ describe('memrl entropy', () => {
     expect(onE.entries.map((entry) => entry.z)).toEqual([undefined, undefined, undefined, undefined, undefined]);
   });
 
+  it('bends as much in single precision as in double', async () => {
+    const [double, single] = [await measured(), await measured('precision=single')];
+    const { vhvv, standard_error: error } = double[0]!.approx.quadratic;
+    expect(Math.abs(single[0]!.approx.quadratic.vhvv - vhvv)).toBeLessThan(0.2 * Math.max(Math.abs(vhvv), error));
+  });
+
   it('changes nothing at a learning rate of 0', async () => {
     const [{ true: truth }] = (await measured('eta=0')) as [EntropyResult];
     expect(truth.entries[0]!.delta_h_true).toBe(0);
