@@ -2,10 +2,13 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { SecondTries } from './test/second-tries.js';
 
-/** Tests of what computes and draws: they start no process and leave nothing behind, so files can share what they import. */
+/** Tests of what computes, reads and draws: they leave nothing behind, so files can share what they import. */
 const together = [
-  ...['analysis', 'base', 'contract', 'protocol', 'query', 'scheduler', 'spec', 'text'],
+  ...['analysis', 'base', 'client', 'contract', 'files', 'logs', 'metrics'],
+  ...['protocol', 'query', 'scheduler', 'spec', 'text', 'view'],
   ...['dialogs', 'keys', 'model', 'screens', 'state', 'surface', 'widgets'].map((room) => `tui/${room}`),
+  ...['advantages', 'config', 'engine', 'environments', 'evaluation', 'hugging-face', 'objectives'].map(ofLab),
+  ...['probes', 'reference', 'rewards', 'rollouts', 'service', 'text', 'update'].map(ofLab),
 ].map((part) => `test/${part}/**/*.test.{ts,tsx}`);
 
 /** Those that take long begin first: a last one that takes a minute would have the machine to itself. */
@@ -15,6 +18,10 @@ class LongestFirst extends BaseSequencer {
     const isLong = ({ moduleId }: TestSpecification) => /\/test\/(faults|e2e)\//.test(moduleId);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
+}
+
+function ofLab(room: string): string {
+  return `lab/${room}`;
 }
 
 export default defineConfig({
@@ -32,7 +39,7 @@ export default defineConfig({
         extends: true,
         test: { name: 'apart', include: ['test/**/*.test.{ts,tsx}'], exclude: together, retry: 1 },
       },
-      // To import the window anew for each file took longer than its tests.
+      // To import the same modules anew for each file took longer than many a test.
       { extends: true, test: { name: 'together', include: together, isolate: false } },
     ],
   },
