@@ -17,6 +17,8 @@ const MOST_RUNS = 8;
 const MOST_ANSWERS = 32;
 /** Parts of a training over which measurements of the noise scale are pooled. */
 const PARTS = 4;
+/** Number of learning rates for a fit that says anything: a line goes through any two. */
+const LEAST_RATES = 3;
 const dashed = { strokeDasharray: '4 4', strokeOpacity: 0.6 };
 
 /** What a step of policy gradient does to the entropy of a policy: truth, prediction, noise and kernel. */
@@ -41,6 +43,7 @@ function slopeFigure(steps: readonly MeasuredStep[]): Figure[] {
       .filter(({ eta, change }) => eta > 0 && change > 0),
   );
   const fitted = measured.flatMap((lines) => {
+    if (lines.length < LEAST_RATES) return [];
     const law = fitPowerLaw(lines.map(({ eta, change }) => ({ x: eta, y: change })));
     return law === null ? [] : [{ law, lines }];
   });
@@ -48,7 +51,7 @@ function slopeFigure(steps: readonly MeasuredStep[]): Figure[] {
   const all = fitted.flatMap(({ lines }) => lines);
   const ends = [Math.min(...all.map(({ eta }) => eta)), Math.max(...all.map(({ eta }) => eta))];
   const laws = fitted.flatMap(({ law, lines }) =>
-    ends.map((eta) => ({ step: lines[0]!.step, eta, change: law.factor * eta ** law.slope })),
+    lines.map(({ step, eta }) => ({ step, eta, change: law.factor * eta ** law.slope })),
   );
   const middle = Math.exp(all.reduce((sum, { eta, change }) => sum + Math.log(change / eta), 0) / all.length);
   const position = { x: 'eta', y: 'change' } as const;
