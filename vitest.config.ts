@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { bundleLeanInk } from './scripts/lean-ink.js';
 import { SecondTries } from './test/second-tries.js';
 
 /** Tests of what computes, reads and draws: they leave nothing behind, so files can share what they import. */
@@ -10,6 +11,11 @@ const together = [
   ...['advantages', 'config', 'engine', 'environments', 'evaluation', 'hugging-face', 'objectives'].map(ofLab),
   ...['probes', 'reference', 'rewards', 'rollouts', 'service', 'text', 'update'].map(ofLab),
 ].map((part) => `test/${part}/**/*.test.{ts,tsx}`);
+
+/** What the whole screens look like is tested on Ink as it comes, too. */
+const onPlainInk = ['app/whole-screens', 'app/screen', 'dialogs/open-dialogs'].map(
+  (name) => `test/tui/${name}.test.ts`,
+);
 
 /** Those that take long begin first: a last one that takes a minute would have the machine to itself. */
 class LongestFirst extends BaseSequencer {
@@ -24,6 +30,9 @@ function ofLab(room: string): string {
   return `lab/${room}`;
 }
 
+/** The window runs on Ink as it is shipped: without what it does not use. */
+const resolve = { alias: [{ find: /^ink$/, replacement: await bundleLeanInk() }] };
+
 export default defineConfig({
   test: {
     // Much of the time goes into waiting for processes and screens: on two cores, two files do not keep both busy.
@@ -37,10 +46,15 @@ export default defineConfig({
       // On a machine that others load, too, one of some thousand waits is in vain. What fails twice is broken.
       {
         extends: true,
+        resolve,
         test: { name: 'apart', include: ['test/**/*.test.{ts,tsx}'], exclude: together, retry: 1 },
       },
       // To import the same modules anew for each file took longer than many a test.
-      { extends: true, test: { name: 'together', include: together, isolate: false } },
+      { extends: true, resolve, test: { name: 'together', include: together, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'plain ink', include: onPlainInk, testNamePattern: /^(?!.*whatever is)/, isolate: false },
+      },
     ],
   },
 });
