@@ -71,57 +71,65 @@ const initial: WindowPreferences = {
 };
 const nothing: SweepPreferences = { views: [], last: null };
 
+type File = Pick<PreferencesFile, 'values' | 'path' | 'problem' | 'change'>;
+
 /** The preferences in a file. Invalid values are ignored and reported as a problem. */
-export function preferencesIn(file: PreferencesFile): PreferencesPort {
-  return Object.assign(
-    readingEach((key) => valueOf(file, key)),
-    {
-      problem: file.problem ?? strayPreference(file),
-      ofSweep: (sweep: string) => SweepPart.safeParse(sweepsIn(file.values)[sweep]).data ?? nothing,
-      keep: (change: Partial<WindowPreferences>) => file.change((values) => ({ ...values, ...change })),
-      keepSweep: (sweep: string, preferences: SweepPreferences) =>
-        file.change((values) => ({ ...values, sweeps: { ...sweepsIn(values), [sweep]: preferences } })),
+export function preferencesIn(file: File): PreferencesPort {
+  return {
+    get theme() {
+      return valueOf(file, 'theme');
     },
-  );
+    get keys() {
+      return valueOf(file, 'keys');
+    },
+    get mouse() {
+      return valueOf(file, 'mouse');
+    },
+    get hover() {
+      return valueOf(file, 'hover');
+    },
+    get guides() {
+      return valueOf(file, 'guides');
+    },
+    get graphics() {
+      return valueOf(file, 'graphics');
+    },
+    get panes() {
+      return valueOf(file, 'panes');
+    },
+    problem: file.problem ?? strayPreference(file),
+    ofSweep: (sweep) => SweepPart.safeParse(sweepsIn(file.values)[sweep]).data ?? nothing,
+    keep: (change) => file.change((values) => ({ ...values, ...change })),
+    keepSweep: (sweep, preferences) =>
+      file.change((values) => ({ ...values, sweeps: { ...sweepsIn(values), [sweep]: preferences } })),
+  };
 }
 
 /** Preferences that are not stored; choices last until the window is closed. */
 export function passingPreferences(): PreferencesPort {
-  let chosen = initial;
-  const sweeps = new Map<string, SweepPreferences>();
-  return Object.assign(
-    readingEach((key) => chosen[key]),
-    {
-      problem: null,
-      ofSweep: (sweep: string) => sweeps.get(sweep) ?? nothing,
-      keep: (change: Partial<WindowPreferences>) => {
-        chosen = { ...chosen, ...change };
-        return Promise.resolve(null);
-      },
-      keepSweep: (sweep: string, preferences: SweepPreferences) => {
-        sweeps.set(sweep, preferences);
-        return Promise.resolve(null);
-      },
+  let values: File['values'] = {};
+  return preferencesIn({
+    get values() {
+      return values;
     },
-  );
+    ...{ path: '', problem: null },
+    change: (edit) => {
+      values = edit(values);
+      return Promise.resolve(null);
+    },
+  });
 }
 
-/** Preferences whose values are read each time, as they may have changed. */
-function readingEach(
-  read: <Key extends keyof WindowPreferences>(key: Key) => WindowPreferences[Key],
-): WindowPreferences {
-  const keys = Object.keys(initial) as (keyof WindowPreferences)[];
-  const properties = keys.map((key) => [key, { get: () => read(key), enumerable: true }] as const);
-  return Object.defineProperties({}, Object.fromEntries(properties)) as WindowPreferences;
-}
-
-function valueOf<Key extends keyof WindowPreferences>({ values }: PreferencesFile, key: Key): WindowPreferences[Key] {
+function valueOf<Key extends keyof WindowPreferences>(
+  { values }: Pick<File, 'values'>,
+  key: Key,
+): WindowPreferences[Key] {
   const { success, data } = parts[key].schema.safeParse(values[key]);
   return success ? (data as WindowPreferences[Key]) : initial[key];
 }
 
 /** The first invalid value, reported in a sentence; null: all are valid. */
-export function strayPreference({ values, path }: Pick<PreferencesFile, 'values' | 'path'>): string | null {
+export function strayPreference({ values, path }: Pick<File, 'values' | 'path'>): string | null {
   for (const [key, { schema, may }] of Object.entries(parts)) {
     const value = values[key];
     if (value === undefined || schema.safeParse(value).success) continue;
