@@ -56,7 +56,7 @@ export class SamplingService {
     const requestId = known ?? this.#sample(request, sampler);
     if (known === undefined && sampler !== null && number != null) {
       sampler.known.set(number, requestId);
-      sampler.known.delete(number - MOST_KNOWN);
+      if (sampler.known.size > MOST_KNOWN) sampler.known.delete([...sampler.known.keys()][0]!);
     }
     const ids = Array.from({ length: request.num_samples }, (_, index) => `${requestId}:${index}`);
     return { request_id: requestId, sample_sequence_ids: ids };
@@ -96,7 +96,7 @@ export class SamplingService {
 }
 
 /** Names the place of a request in its session, without the part of the ids that differs from start to start. */
-function placeOf({ id }: Sampler, number: number | null | undefined, future: string): string {
+function placeOf({ id }: Sampler, number: Sample['seq_id'], future: string): string {
   return `${id.slice(id.indexOf('-') + 1)}/${number ?? future.slice(future.indexOf('-') + 1)}`;
 }
 
@@ -117,5 +117,7 @@ function sampleRequest(request: Sample, place: string): SampleRequest {
     place,
     promptLogprobs: request.prompt_logprobs === true,
     topPromptLogprobs: top,
+    lastPromptLogprobs: request.prompt_logprobs_last_n ?? null,
+    topSampleLogprobs: request.topk_sample_logprobs,
   };
 }
