@@ -3,9 +3,10 @@
  * later and packages of PyPI, which it installs below node_modules/.cache/tinker. Where these are not to be had, it says so and
  * ends well.
  *
- * Parts: `sdk` (three versions of the SDK train to the same numbers, and the newest runs the program of docs/tinker.md; what is done when no part is named), `load` (8 clients at
- * once), `fuzz` (100,000 bad requests), `cookbook` (the unmodified cookbook's arithmetic recipe; installs PyTorch). `record`:
- * `sdk`, and what the versions asked and were answered goes into test/fixtures/tinker, for the tests that have no Python.
+ * Parts: `sdk` (three versions of the SDK train to the same numbers, and the newest runs the program of docs/tinker.md; what is done
+ * when no part is named), `load` (8 clients at once), `fuzz` (100,000 bad requests), `cookbook` (the unmodified cookbook's arithmetic
+ * recipe; installs PyTorch), `loops` (its sl_loop and rl_loop). `record`: `sdk`, and what the versions asked and were answered goes
+ * into test/fixtures/tinker, for the tests that have no Python.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
@@ -14,12 +15,20 @@ import { gzipSync } from 'node:zlib';
 import { learnArithmetic } from './tinker/cookbook.js';
 import { fuzzService } from './tinker/fuzz.js';
 import { loadService } from './tinker/load.js';
+import { runLoops } from './tinker/loops.js';
 import { pythonWith, root, runPython, withService } from './tinker/support.js';
 
 const versions = ['0.18.2', '0.25.0', '0.38.0'];
 const [part = 'sdk'] = process.argv.slice(2);
 const isRecording = part === 'record';
-const parts = { sdk: trainOnAll, record: trainOnAll, load: loadService, fuzz: fuzzService, cookbook: learnArithmetic };
+const parts = {
+  sdk: trainOnAll,
+  record: trainOnAll,
+  load: loadService,
+  fuzz: fuzzService,
+  cookbook: learnArithmetic,
+  loops: runLoops,
+};
 if (!Object.hasOwn(parts, part)) {
   console.error(`There is no part ${part}.\n\n→ Choose among: ${Object.keys(parts).join(', ')}.`);
   process.exit(2);
