@@ -100,6 +100,11 @@ function placeOf({ id }: Sampler, number: Sample['seq_id'], future: string): str
   return `${id.slice(id.indexOf('-') + 1)}/${number ?? future.slice(future.indexOf('-') + 1)}`;
 }
 
+/** A negative seed is the same 32 bits read as int32. */
+function unsigned(seed: number): number {
+  return seed < 0 && seed >= -(2 ** 31) ? seed + 2 ** 32 : seed;
+}
+
 function sampleRequest(request: Sample, place: string): SampleRequest {
   const { sampling_params: params, topk_prompt_logprobs: top } = request;
   const { stop } = params;
@@ -108,7 +113,7 @@ function sampleRequest(request: Sample, place: string): SampleRequest {
     samples: request.num_samples,
     params: {
       maxTokens: params.max_tokens ?? null,
-      seed: params.seed ?? null,
+      seed: params.seed == null ? null : unsigned(params.seed),
       stop: typeof stop === 'string' ? [stop] : (stop ?? null),
       temperature: params.temperature,
       topK: params.top_k > 0 ? params.top_k : null,
