@@ -93,10 +93,13 @@ async function end(
 }
 
 function isSweepOver(fleet: Fleet, sweep: string | null): boolean {
-  return !isGrowing(fleet, sweep) && isOver(fleet, runsOf(fleet, sweep).values());
+  return !isGrowing(fleet, sweep) && isOver(fleet, eachRunOf(fleet, sweep));
 }
 
-function runsOf(fleet: Fleet, sweep: string | null): ReadonlyMap<RunSummary['id'], RunSummary> {
-  if (sweep === null) return fleet.runs;
-  return new Map([...fleet.runs].filter(([, run]) => run.sweep === sweep));
+function runsOf(fleet: Fleet, sweep: string | null): ReadonlyMap<string, RunSummary> {
+  return new Map(Array.from(eachRunOf(fleet, sweep), (run) => [run.id, run]));
+}
+
+function* eachRunOf({ runs }: Fleet, sweep: string | null): Generator<RunSummary> {
+  for (const run of runs.values()) if (sweep === null || run.sweep === sweep) yield run;
 }
