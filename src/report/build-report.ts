@@ -29,8 +29,9 @@ import { readReferences } from './read-references.js';
 import { eachRun, statesOf } from './read-runs.js';
 import { ReportCache } from './report-cache.js';
 import { keptFor, valuesOf } from './run-values.js';
-import type { Report, RunMark, Section, Settings } from './report.js';
+import type { Report, RunMark, Section } from './report.js';
 import { countWords, RunMarks } from './run-marks.js';
+import { settingsOf } from './settings.js';
 import { metricsToShow, objectiveOf, type OutlinedObjective, readOutline, type SweepOutline } from './sweep-outline.js';
 
 /** A value to compute from the metrics of a run. `by`: everything it depends on besides these and the sweep file. */
@@ -201,14 +202,14 @@ async function sectionOf(
 ): Promise<Section> {
   const { group } = runs[0]!;
   const inFile = outline.groups.find(({ name }) => name === group);
-  const head = { group, title: inFile?.title ?? null };
+  const head = { group, title: inFile?.title ?? null, settings: settingsOf(runs) };
   const cells = cellsOf(runs);
   const tasks = cells.map(taskOf);
   if (tasks.every((task) => task !== null)) {
     const all: MemoryRow[] = [];
     for (const [index, cell] of cells.entries()) all.push(await memoryRow(cell, tasks[index]!, references, ask));
     const rows = telling(all).sort(byConditionAndSize);
-    return { ...head, kind: 'memory', rows, scalings: scalings(rows), settings: settingsOf(runs) };
+    return { ...head, kind: 'memory', rows, scalings: scalings(rows) };
   }
   const choice = { ...metricsToShow(outline, group), objective: objectiveOf(outline, group), value };
   return {
@@ -216,16 +217,6 @@ async function sectionOf(
     kind: 'metrics',
     ...(await metricTable(cells, { ...choice, marksIn: () => marks.in(group) }, ask)),
   };
-}
-
-/** Paths differ between any two runs and machines, and a secret between any two seeds. */
-function settingsOf(runs: readonly ReportedRun[]): Settings {
-  const isTelling = (key: string) => !/(_path|_dir|fixed_secret)$/.test(key);
-  const keys = [...new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)))].filter(isTelling);
-  return keys.map((key) => {
-    const values = new Map(runs.map(({ parameters }) => [JSON.stringify(parameters[key]), parameters[key]]));
-    return [key, [...values.values()].filter((value) => value !== undefined)] as const;
-  });
 }
 
 /** The task of a cell, which all its runs share; a queued run has written no settings yet, so its parameters are used. */
