@@ -20,6 +20,7 @@ import { isGpuUtilization } from '../contract/metric-names.js';
 import { readAnnotation } from '../files/annotation-file.js';
 import { everyPoint } from '../metrics/bounded-series.js';
 import { openMetrics, type Pause, type RunMetrics, wallTime } from '../metrics/run-metrics.js';
+import { declaredPlaces, hasNoMetrics } from '../metrics/run-places.js';
 import type { RunValue } from '../analysis/run-value.js';
 import { naturalOrder } from '../text/natural-order.js';
 import { countingIn } from './counting-metrics.js';
@@ -107,11 +108,16 @@ function asking(
   }: Pick<Asked, 'outline' | 'marks'> & { readonly cache: ReportCache | null; readonly hours: Map<string, GpuHours> },
   { pause, seen }: { pause: ReportOptions['pause']; seen: ReportOptions['seen'] | undefined },
 ): Ask {
+  // All runs without metrics share one object: most runs of short programs have none, and each search for them takes a while.
+  let empty: RunMetrics | null = null;
   return async (run, { kind, keep, by, take }) => {
     await pause?.();
-    const metrics = openMetrics(run.directory, keep);
+    const places = declaredPlaces(run.directory, run.metrics);
+    const isEmpty = hasEnded(run.state) && hasNoMetrics(run.directory, places.folders);
+    if (isEmpty) empty ??= openMetrics(run.directory, { places }).readNow();
+    const metrics = isEmpty ? empty! : openMetrics(run.directory, { ...keep, places });
     const read = async () => {
-      await metrics.readToEnd(pause);
+      if (!isEmpty) await metrics.readToEnd(pause);
       seen?.(run, kind, metrics);
       const gpus = metrics.keys().filter(isGpuUtilization);
       const gpu = gpuHours(gpus.map((key) => metrics.series(key, wallTime)));
@@ -119,7 +125,7 @@ function asking(
     };
     const said = [metricsToShow(outline, run.group), objectiveOf(outline, run.group)];
     const asked = { metrics, question: [kind, run.state, said, by] };
-    const isKept = cache !== null && hasEnded(run.state) && seen === undefined;
+    const isKept = cache !== null && hasEnded(run.state) && seen === undefined && !isEmpty;
     const { ended, gpu, taken } = isKept ? await cache.answer(run.name, asked, read) : await read();
     marks.note(run, ended);
     hours.set(run.name, gpu);

@@ -10,7 +10,7 @@ import type { SummaryPort } from '../../tui/state/port.js';
 import { knownSweeps } from '../open-fleet.js';
 import type { LaunchOptions } from '../options.js';
 import { outputWidth, print, remark } from '../terminal.js';
-import { windowSurroundings } from '../watch.js';
+import { windowSurroundings } from '../sweep-window.js';
 import { HostConnection } from './host-connection.js';
 import type { FileAnswers, FileQuestion } from './file-questions.js';
 import { type Ask, HostFiles } from './host-files.js';

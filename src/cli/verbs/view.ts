@@ -12,7 +12,7 @@ import { outputWidth, hasColour, hasScreen, print, remark } from '../terminal.js
 import type { LaunchOptions } from '../options.js';
 import { runTable } from '../show/run-table.js';
 import { noRuns, ownRunsAt, reportedRuns, requiredPaths } from '../viewed-paths.js';
-import { sweepSummary, windowSurroundings } from '../watch.js';
+import { sweepSummary, windowSurroundings } from '../sweep-window.js';
 
 /**
  * `memrl-tui view PATH…`: the control window on runs of any program, read-only and without a supervisor. A path that is a runs
