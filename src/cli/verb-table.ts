@@ -386,10 +386,11 @@ function row({ name, takes, behind, takesCommand, about, options }: Verb): strin
 
 /** The command-line verb of a row in the table of run verbs. */
 function acting(verb: RunVerb): Verb {
-  const { help, takesNumber, options } = rowOf(verb);
+  const { help, takes, options } = rowOf(verb);
   return {
     name: verb,
-    takes: takesNumber ? '<n> <query...>' : '<query...>',
+    takes: takes === 'number' ? '<n> <query...>' : '<query...>',
+    ...(takes === 'text' ? { behind: 'TEXT' } : {}),
     heading: 'Act',
     about: help,
     options: [...actOptions, ...options],

@@ -3,10 +3,10 @@ import type { LaunchSpec, OpenExecutor, Packing } from './executor.js';
 import { openLocalExecutor } from './local/local-executor.js';
 import { jobProblem } from './slurm/job-problem.js';
 import { packingOf } from './slurm/packs/pack-choice.js';
-import { openSlurmExecutor } from './slurm/slurm-executor.js';
+import { openSlurmExecutor, unreachableInput } from './slurm/slurm-executor.js';
 
 /** What a run requires of the place where it starts. */
-export type Demand = Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm'>;
+export type Demand = Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm' | 'input'>;
 type Environment = Readonly<Record<string, string>>;
 
 /**
@@ -22,8 +22,13 @@ type Kind = {
 /** The kinds of executors by name. To add one: a folder, and its line here. */
 const executors: Readonly<Record<string, Kind>> = {
   local: { open: openLocalExecutor, problem: () => Promise.resolve(null), packing: () => null },
-  slurm: { open: openSlurmExecutor, problem: jobProblem, packing: packingOf },
+  slurm: { open: openSlurmExecutor, problem: jobOrInputProblem, packing: packingOf },
 };
+
+function jobOrInputProblem(demand: Demand, environment: Environment): Promise<string | null> {
+  if (demand.input !== undefined) return Promise.resolve(`On Slurm a run ${unreachableInput}.`);
+  return jobProblem(demand, environment);
+}
 
 /** The executor of a name. @throws {UserError} When there is none. */
 export function executorNamed(name: string): OpenExecutor {
@@ -48,7 +53,8 @@ export async function refuseImpossible(
   const different = new Map(demands.map((demand) => [JSON.stringify(demand), demand]));
   for (const demand of [...different.values()].slice(0, MOST)) {
     const words = await problem(demand, environment);
-    if (words !== null) throw new UserError(words, 'Correct `resources`, `timeout` or `slurm` in the sweep file.');
+    if (words !== null)
+      throw new UserError(words, 'Correct `resources`, `timeout`, `slurm` or `stdin` in the sweep file.');
   }
 }
 

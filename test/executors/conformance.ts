@@ -39,7 +39,7 @@ function opened() {
   const told: Told[] = [];
   const executor = world.open({
     ended: (id, attempt, ending) => void told.push({ id, attempt, ending }),
-    named: () => undefined,
+    changed: () => undefined,
     troubled: () => undefined,
     mayGiveUp: () => true,
   });
@@ -72,6 +72,7 @@ export function conforms(who: string, make: () => World): void {
     });
     describe('starting', starting);
     describe('ending', ending);
+    describe('typing', typing);
     describe('pausing', pausing);
     describe('finding what an earlier one has started', adopting);
     describe('closing', closing);
@@ -173,6 +174,14 @@ function ending(): void {
     world.finish(directory, 1);
     await untilEnded();
     expect(told).toEqual([{ id: run, attempt: 1, ending: { kind: 'exited', code: 4 } }]);
+  });
+}
+
+function typing(): void {
+  it('says why nothing can be typed into a run whose input is empty, and one that it does not watch', async () => {
+    const { executor } = await withRun();
+    for (const id of [run, other]) expect(await executor.type(id, 'x')).toMatch(/\S/);
+    expect([executor.awaitsInput(run), executor.awaitsInput(other)]).toEqual([false, false]);
   });
 }
 

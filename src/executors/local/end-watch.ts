@@ -24,7 +24,7 @@ type EndWatchTools = {
   table: ProcessTable;
   home: CgroupHome | null;
   oom: OomWatch;
-  listener: Pick<ExecutorListener, 'named' | 'troubled'>;
+  listener: Pick<ExecutorListener, 'changed' | 'troubled'>;
   /** Kills processes that appeared while the others were being killed. */
   killAgain: (attempt: Attempt) => void;
   /** Continues the rest of a paused attempt, which would be suspended for ever. */
@@ -169,7 +169,7 @@ export class EndWatch {
     if (words === attempt.trouble) return;
     attempt.trouble = words;
     this.#tools.listener.troubled(attempt.id, words);
-    this.#tools.listener.named(attempt.id);
+    this.#tools.listener.changed(attempt.id);
   }
 }
 

@@ -16,12 +16,13 @@ import type {
   TakenOver,
 } from '../executor.js';
 import { attemptDirectory, endedAgo, giveUp, succeed } from '../attempt/attempt-files.js';
-import { type Attempt, FamilyWatch, Naming, newAttempt } from './attempt.js';
+import { type Attempt, descendantsOf, FamilyWatch, Naming, newAttempt } from './attempt.js';
 import { type CgroupHome, OomWatch, openCgroupHome, release } from './cgroup-home.js';
 import { EndWatch } from './end-watch.js';
 import { provenEnding } from '../attempt/ending.js';
 import { Orders } from './orders.js';
 import { isLed } from './orphan.js';
+import { hasTypedInput, isReadingInput, typeLine } from './standard-input.js';
 import { startAttempt } from './start-attempt.js';
 import { livingOrphanedAttempt, unreachable, attemptStateOf } from './attempt-state.js';
 
@@ -71,7 +72,7 @@ export class LocalExecutor implements Executor {
     this.#naming = new Naming({
       isWatched: (attempt) => this.#isWatched(attempt),
       table: this.#table,
-      named: ({ id }) => listener.named(id),
+      named: ({ id }) => listener.changed(id),
     });
     this.#ends = new EndWatch({
       ...{ attempts: this.#attempts, table: this.#table, home, oom, listener },
@@ -95,7 +96,10 @@ export class LocalExecutor implements Executor {
       return start;
     }
     const { child, pid } = start;
-    const attempt = newAttempt({ id, number, directory, pid, cgroup, elsewhere: null }, child);
+    const attempt = newAttempt(
+      { id, number, directory, pid, cgroup, elsewhere: null, takesLines: spec.input === 'lines' },
+      child,
+    );
     this.#watch(attempt);
     child.once('exit', (code, signal) => {
       if (this.#isWatched(attempt)) this.#ends.shimGone(attempt, { pid, code, signal }, spec);
@@ -114,7 +118,11 @@ export class LocalExecutor implements Executor {
       const agoMs = endedAgo(attemptDirectory(directory, number));
       return { kind: 'ended', pid, ending: found.ending, ...(agoMs === null ? {} : { agoMs }) };
     }
-    this.#watch({ ...newAttempt({ id, number, directory, pid, cgroup, elsewhere: null }, null), identity });
+    const takesLines = hasTypedInput({ directory, number });
+    this.#watch({
+      ...newAttempt({ id, number, directory, pid, cgroup, elsewhere: null, takesLines }, null),
+      identity,
+    });
     this.#ends.look();
     return { kind: 'alive', pid };
   }
@@ -126,6 +134,19 @@ export class LocalExecutor implements Executor {
   takeOver(id: RunId, directory: string, numbers: TakenOver): Found {
     succeed(directory, numbers);
     return this.adopt(id, directory, numbers.attempt);
+  }
+
+  type(id: RunId, line: string): string | null {
+    const attempt = this.#attempts.get(id);
+    if (attempt === undefined) return 'is not up';
+    if (attempt.elsewhere !== null) return `runs on ${attempt.elsewhere}, which cannot be reached from here`;
+    const why = typeLine(attempt, line);
+    if (why === null) this.#noteWaiting(attempt, false);
+    return why;
+  }
+
+  awaitsInput(id: RunId): boolean {
+    return this.#attempts.get(id)?.awaitsInput ?? false;
   }
 
   pidOf(id: RunId): number | null {
@@ -226,6 +247,7 @@ export class LocalExecutor implements Executor {
   /** Rare changes, which are checked once a second. */
   #checkOn(attempt: Attempt): void {
     if (attempt.elsewhere !== null) this.#lookElsewhere(attempt);
+    if (attempt.takesLines) this.#noteWaiting(attempt, isReadingInput(attempt, descendantsOf(attempt.pid)));
     if (attempt.trouble !== null) this.#listener.troubled(attempt.id, attempt.trouble);
     // A suspended shim cannot report that the command was killed.
     const isDead = attempt.paused && attempt.command !== null && !isAlive(attempt.command);
@@ -234,6 +256,12 @@ export class LocalExecutor implements Executor {
     const isBereaved = isDead && isLed(attempt) && isAlive(attempt.identity!);
     if (isBereaved && attempt.bereaved) this.continue(attempt.id);
     attempt.bereaved = isBereaved;
+  }
+
+  #noteWaiting(attempt: Attempt, awaitsInput: boolean): void {
+    if (attempt.awaitsInput === awaitsInput) return;
+    attempt.awaitsInput = awaitsInput;
+    this.#listener.changed(attempt.id);
   }
 
   /** Checks whether an attempt elsewhere has reported its end; nothing else of it is visible. */

@@ -48,7 +48,7 @@ export function startAttempt(spec: LaunchSpec, cgroup: string | null, job?: stri
 type ShimSetting = { cgroup: string; place: string };
 
 function launch(spec: LaunchSpec, log: number, setting: ShimSetting): ShimStart | Refusal {
-  const { directory, attempt, argv, cwd, environment, nice } = spec;
+  const { directory, attempt, argv, cwd, environment, nice, input = '' } = spec;
   const args = [
     '-c',
     SHIM,
@@ -57,6 +57,7 @@ function launch(spec: LaunchSpec, log: number, setting: ShimSetting): ShimStart 
     realpathSync.native(attemptDirectory(directory, attempt)),
     setting.cgroup,
     setting.place,
+    input,
     ...(nice === undefined ? [] : [niceProgram(), '-n', String(nice)]),
     ...carried(argv, environment),
   ];

@@ -31,6 +31,9 @@ const SLOTS = 1000;
 /** Between looks at the queue while something happens, and between submissions of jobs, ms. */
 const EVERY_MS = 2000;
 
+/** Why nothing can be typed into a run on Slurm, in words that follow its name. */
+export const unreachableInput = 'cannot be typed into: the standard input of a job is on the node that has it';
+
 export function openSlurmExecutor(setting: ExecutorSetting, listener: ExecutorListener): Executor {
   return new SlurmExecutor(setting, listener);
 }
@@ -72,6 +75,8 @@ class SlurmExecutor implements Executor {
   }
 
   start(id: RunId, spec: LaunchSpec) {
+    if (spec.input !== undefined)
+      return { kind: 'refused', reason: `it ${unreachableInput}`, transient: false } as const;
     return (isPacked(spec) ? this.#packs : this.#jobs).start(id, spec);
   }
 
@@ -101,6 +106,14 @@ class SlurmExecutor implements Executor {
 
   continue(id: RunId): void {
     this.#watcherOf(id).continue(id);
+  }
+
+  type(): string {
+    return unreachableInput;
+  }
+
+  awaitsInput(): boolean {
+    return false;
   }
 
   pidOf(id: RunId): number | null {

@@ -1,5 +1,5 @@
 import { counted } from '../../text/numbers.js';
-import { fits, type PlainVerb, runVerbs } from '../../protocol/run-verbs.js';
+import { fits, orderOf, type PlainVerb, runVerbs, type RunVerb } from '../../protocol/run-verbs.js';
 import { isHeldByBreaker } from '../model/attention.js';
 import type { KeyContext } from './key-context.js';
 import type { RunSummary } from '../state/port.js';
@@ -20,7 +20,7 @@ export type Target =
   | { readonly kind: 'none'; readonly why: string };
 
 /** The runs that the key for single runs acts on: the marked ones if there are any, otherwise the selected run. */
-export function targetOf(verb: PlainVerb, key: string, ui: UiState, at: KeyContext): Target {
+export function targetOf(verb: RunVerb, key: string, ui: UiState, at: KeyContext): Target {
   if (ui.marks.size > 0) return markedTarget(verb, ui, at);
   const node = at.rows[at.index];
   if (node === undefined) return { kind: 'none', why: `There is no run to ${verb}.` };
@@ -54,9 +54,9 @@ function heldByBreaker(runs: readonly RunSummary[], { runs: all }: KeyContext): 
   return all.filter((run) => isHeldByBreaker(run) && (groups.size === 0 || groups.has(`${run.sweep}/${run.group}`)));
 }
 
-function markedTarget(verb: PlainVerb, ui: UiState, at: KeyContext): Target {
+function markedTarget(verb: RunVerb, ui: UiState, at: KeyContext): Target {
   const marked = at.runs.filter(({ id }) => ui.marks.has(id));
-  const runs = marked.filter(fits({ verb }));
+  const runs = marked.filter(fits(orderOf(verb)));
   if (runs.length === 0) {
     return { kind: 'none', why: `None of the ${markedRuns(marked.length)} ${runVerbs[verb].suits}; * unmarks them.` };
   }

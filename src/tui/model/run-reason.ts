@@ -29,7 +29,7 @@ export function isUnstarted({ state, attempt }: RunSummary): boolean {
 const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: number) => Reason | null) | null> = {
   queued: (run, reason, now) => ({ text: `${again(run.retryAt, now)}${reason ?? 'queued'}`, tone: 'wait' }),
   starting: (_, reason) => ({ text: reason ?? 'starting', tone: 'busy' }),
-  running: (run) => unhealthy(run),
+  running: (run, reason) => (reason === null ? unhealthy(run) : { text: reason, tone: 'wait' }),
   paused: (_, reason) => ({ text: joined('paused', reason), tone: 'warn' }),
   stopping: (run, _, now) => ({ text: `stopping${countdown(run.killAt, now)}`, tone: 'warn' }),
   done: (run) => unhealthy(run),

@@ -26,7 +26,8 @@ export type FleetEffect =
 /** A run verb. `what`: the runs, in words; `undo`: what would undo it, in words. */
 export type RunEffect =
   | { readonly type: PlainVerb; readonly ids: readonly RunId[]; readonly what: string; readonly undo?: string }
-  | { readonly type: 'priority'; readonly ids: readonly RunId[]; readonly what: string; readonly priority: number };
+  | { readonly type: 'priority'; readonly ids: readonly RunId[]; readonly what: string; readonly priority: number }
+  | { readonly type: 'type'; readonly ids: readonly RunId[]; readonly what: string; readonly text: string };
 
 /** A request to the window itself. */
 export type WindowEffect =

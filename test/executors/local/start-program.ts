@@ -21,7 +21,7 @@ const executor = new LocalExecutor({
     console.log(JSON.stringify(ending));
     clearInterval(alive);
   },
-  named: () => undefined,
+  changed: () => undefined,
   troubled: () => undefined,
   mayGiveUp: () => true,
 });
