@@ -10,6 +10,7 @@ import { openGrouping } from './grouping.js';
 import { openPalette } from './palette/palette.js';
 import { dialogs } from './registry.js';
 import { openSweeps } from './sweeps.js';
+import { openTypeLine } from './type-line.js';
 import { openViews } from './views.js';
 
 /** Handles one key while a dialog is open. */
@@ -28,6 +29,7 @@ export const openDialog: Readonly<Record<OpenedByKey, Handler>> = {
   columns: openColumns,
   views: openViews,
   sweeps: openSweeps,
+  type: openTypeLine,
   help: (ui) => ({ ui: { ...ui, dialog: { kind: 'help', top: 0, typed: '' } } }),
 };
 

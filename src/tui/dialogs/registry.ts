@@ -11,6 +11,7 @@ import { metrics } from './metrics.js';
 import { palette } from './palette/palette.js';
 import { search } from './search.js';
 import { sweeps } from './sweeps.js';
+import { typeLine } from './type-line.js';
 import { views } from './views.js';
 import { wallFilter } from './wall-filter.js';
 import { xAxis } from './x-axis.js';
@@ -24,6 +25,7 @@ export const dialogs: { readonly [Kind in DialogState['kind']]: DialogModule<Kin
   axes,
   filter,
   search,
+  type: typeLine,
   'wall-filter': wallFilter,
   palette,
   grouping,

@@ -21,6 +21,11 @@ export function errorText(reason: string): string {
   return cleanText(reason).replace(/^(?:\/[^\s:/]+)*\/(?=[^\s:/]+: )/, '');
 }
 
+/** Whether a run is seen to wait for a line to be typed. */
+export function waitsForInput({ state, input, reason }: RunSummary): boolean {
+  return input !== undefined && state === 'running' && reason !== null;
+}
+
 /** Whether a run waits for its first start, so that it has nothing but its definition to show. */
 export function isUnstarted({ state, attempt }: RunSummary): boolean {
   return attempt === 0 && (state === 'queued' || state === 'held');

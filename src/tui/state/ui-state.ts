@@ -25,6 +25,16 @@ type SearchDialog = {
   readonly problem: string | null;
 };
 
+/** A line for runs while it is typed. `what`: the runs, in words; `typed`: earlier lines, the latest last. */
+export type TypeDialog = {
+  readonly kind: 'type';
+  readonly ids: readonly RunId[];
+  readonly what: string;
+  readonly line: EditedLine;
+  readonly typed: readonly string[];
+  readonly recall: Recall | null;
+};
+
 /** The filter while it is typed. `before`: the previous filter. */
 export type FilterDialog = {
   readonly kind: 'filter';
@@ -162,6 +172,7 @@ export type Dialog =
   /** Shows new runs written in an editor, and what submitting them would do. */
   | { readonly kind: 'draft'; readonly draft: Draft; readonly top: number }
   | SearchDialog
+  | TypeDialog
   | WallFilterDialog
   | ConfirmDialog;
 

@@ -83,6 +83,7 @@ const dialogs: Record<Dialog['kind'], readonly string[][]> = {
   ],
   search: [['right', 'down', 'down', 'enter', '/', '"(']],
   'wall-filter': [['enter', 'tab', '/', '"los']],
+  type: [['*', 'i', '"p loss', 'enter', 'up']],
   confirm: [['K'], ['right', 'down', 'down', 'k']],
 };
 const routes = [...Object.values(screens), ...Object.values(dialogs)].flat();
@@ -129,6 +130,7 @@ function fleetOf(count: number, dress: (text: string) => string = (text) => text
       reason: state === 'failed' ? dress('ValueError: loss is NaN') : null,
       ...(hasBegun ? { startedAt: now - 5000, progress: 0.4, attempt: 1, slot: 'cpu 0' } : {}),
       ...(hasBegun ? { metrics: { 'test/bits_known': index / 7, [dress('loss')]: 0.1 }, spark: [1, 2, 3, 2] } : {}),
+      ...(state === 'running' ? { input: 'lines' as const } : {}),
       ...(state === 'done' || state === 'failed' ? { endedAt: now - 1000, progress: 1 } : {}),
     });
   });

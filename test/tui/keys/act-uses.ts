@@ -74,5 +74,11 @@ export const actUses: Record<ActCommand, readonly Use[]> = {
       back: ['enter', 'home'],
     },
   ],
+  type: [
+    {
+      ...{ ...toRunning, sees: [/─ type into C_dense_multi_N16_s2 ─/], back: ['escape', 'home'] },
+      answer: { key: 'enter', sees: /asked: type abcd\/C_dense_multi_N16_s2/ },
+    },
+  ],
   palette: [{ sees: [/╭─ command/], back: ['escape'] }],
 };

@@ -19,6 +19,7 @@ Date.now = () => now;
 const files: RunFilesPort = { ...written, metrics: (directory) => withCopy(written.metrics(directory)) };
 const objective = { name: 'test/bits_known', goal: 'maximize' as const };
 addBest();
+fleet.change('abcd/C_dense_multi_N16_s2', { input: 'lines' });
 addGroups(['E', 'F', 'G', 'H', 'I', 'J']);
 fleet.status = { ...fleet.status, gpus: [aGpu(0), aGpu(1)] };
 fleet.obey = (verb, ids) => {

@@ -2,6 +2,8 @@ import { cloneRun, copyCommand, openShell } from '../../keys/editor-handler.js';
 import { type Handler, type KeyContext, opens, type Pressed, refuse } from '../../keys/key-context.js';
 import { verbRows } from '../../keys/run-verb-handler.js';
 import type { KeyRow } from '../../keys/key-row.js';
+import { waitsForInput } from '../../model/run-reason.js';
+import type { WindowModel } from '../../model/window-model.js';
 import type { UiState } from '../../state/ui-state.js';
 import { scrollTo } from '../../widgets/scroll.js';
 import { compareSelection, pinSelection } from '../compare/compare-handler.js';
@@ -28,6 +30,12 @@ export const selectionRows: readonly KeyRow[] = [
     help: 'mark all runs shown; again: unmark all',
   },
   ...verbRows,
+  {
+    ...{ command: 'type', keys: ['i'], vim: { keys: ['t'], shown: 't' }, group: 'runs', act: opens('type') },
+    help: 'type lines into the run or the marked ones, if they read what is typed',
+    short: typeWord,
+    worth: 6,
+  },
   {
     ...{ command: 'star', keys: ['B'], group: 'runs', act: star },
     help: 'star the run, or the marked ones; again: take the star away',
@@ -69,6 +77,12 @@ export const selectionRows: readonly KeyRow[] = [
     help: 'save and recall views: filter, grouping, order, columns',
   },
 ];
+
+/** The footer names the key where something waits for it. */
+function typeWord({ rows, index }: WindowModel): string | null {
+  const node = rows[index];
+  return node?.kind === 'run' && waitsForInput(node.run) ? 'type' : null;
+}
 
 /** Selects a row and scrolls as little as needed to show it. */
 export function select(ui: UiState, index: number, { rows, page }: Pick<KeyContext, 'rows' | 'page'>): Pressed {
