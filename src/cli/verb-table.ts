@@ -108,7 +108,10 @@ const rows: readonly Verb[] = [
     takes: '[sweep]',
     heading: 'Look',
     about: 'open the control window on sweeps that were launched before',
-    options: [runs, plain, ascii],
+    options: [
+      ...[runs, plain, ascii],
+      { flags: '--read-only', about: 'only look: whatever would change something is refused; starts no supervisor' },
+    ],
     run: async (words, given) => (await import('./verbs/attach.js')).attach(words, given),
   },
   {

@@ -6,6 +6,7 @@ import { openWindow } from '../tui/app/open-window.js';
 import { preferencesIn } from '../tui/app/preferences.js';
 import type { SummaryPort } from '../tui/state/summary-port.js';
 import { LazyEditor } from './editor/lazy-editor.js';
+import { readOnlyEditor } from './editor/read-only-editor.js';
 import type { Launched } from './editor/sweep-source.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
@@ -48,13 +49,14 @@ export function prepareWindow({ plain }: LaunchOptions): void {
 
 async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched): Promise<number> {
   const { options } = launched;
-  const desk = new LazyEditor(fleet, launched);
+  const editor = new LazyEditor(fleet, launched);
+  const desk = options.readOnly === true ? readOnlyEditor(editor) : editor;
   const outcome = await openWindow({
     ...windowSurroundings(options),
     fleet,
     desk,
     onReady: () => {
-      desk.load();
+      editor.load();
       loadReport();
     },
     summary: (name) => sweepSummary((report) => report.readReport(name, options, { fleet, pause: () => turn() })),

@@ -84,7 +84,8 @@ export const PAGE = 100;
 const request = z.int().nonnegative();
 
 export const ClientMessage = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('hello'), version: z.int() }),
+  /** `readOnly`: whatever this client asks for is refused. */
+  z.object({ type: z.literal('hello'), version: z.int(), readOnly: z.boolean().optional() }),
   z.object({
     type: z.literal('submit'),
     request,
