@@ -12,6 +12,8 @@ export type MoveCommand =
   | 'first'
   | 'last'
   | 'jump'
+  | 'previous-branch'
+  | 'next-branch'
   | 'fold'
   | 'unfold'
   | 'left'

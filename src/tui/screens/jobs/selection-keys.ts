@@ -4,6 +4,7 @@ import { verbRows } from '../../keys/run-verb-handler.js';
 import type { KeyRow } from '../../keys/key-row.js';
 import { waitsForInput } from '../../model/run-reason.js';
 import type { WindowModel } from '../../model/window-model.js';
+import type { Branch } from '../../model/tree/branch-index.js';
 import type { UiState } from '../../state/ui-state.js';
 import { scrollTo } from '../../widgets/scroll.js';
 import { compareSelection, pinSelection } from '../compare/compare-handler.js';
@@ -19,7 +20,15 @@ const digits = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '0'];
 export const selectionRows: readonly KeyRow[] = [
   {
     ...{ command: 'jump', keys: digits, shown: '0–9', group: 'move', act: jump },
-    help: 'go to the group with that number (0 is the tenth)',
+    help: 'go to the group with that number (0 is the tenth); again: to its next subgroup',
+  },
+  {
+    ...{ command: 'previous-branch', keys: ['['], group: 'move', act: toBranch(-1) },
+    help: 'the group or subgroup above',
+  },
+  {
+    ...{ command: 'next-branch', keys: [']'], group: 'move', act: toBranch(1) },
+    help: 'the group or subgroup below',
   },
   {
     ...{ command: 'mark', keys: ['space'], shown: 'Space', group: 'runs', act: mark },
@@ -90,11 +99,60 @@ export function select(ui: UiState, index: number, { rows, page }: Pick<KeyConte
   return { ui: { ...ui, selected: rows[index]?.key ?? null, index, top } };
 }
 
+/**
+ * Goes to a group by its number; from within that group, to its next subgroup, and after the last one back to the group. Subgroups
+ * of a list without groups have the numbers themselves.
+ */
 function jump(ui: UiState, at: KeyContext, key: string): ReturnType<Handler> {
   const number = key === '0' ? 10 : Number(key);
+  const [only] = at.groups;
+  if (only !== undefined && !at.rows.some((row) => row.key === only.key)) return jumpInto(ui, only, number, at);
   const group = at.groups[number - 1];
   if (group === undefined) return refuse(ui, `There is no group ${number}; there are ${at.groups.length}.`);
-  return selectGroup(ui, group.key, at);
+  const path = pathTo(at);
+  if (path[0] !== group.key) return selectGroup(ui, group.key, at);
+  const within = subgroupsOf(group);
+  const next = within[within.findIndex(({ key: each }) => each === path[1]) + 1];
+  if (next === undefined) return selectGroup(ui, group.key, at);
+  // The row of a subgroup exists only in an open group.
+  const opened = { ...ui, folds: new Map(ui.folds).set(group.key, false) };
+  return { ui: { ...opened, selected: next.key, index: at.index + 1 } };
+}
+
+function jumpInto(ui: UiState, group: Branch, number: number, at: KeyContext): Pressed {
+  const within = subgroupsOf(group);
+  const subgroup = within[number - 1];
+  if (subgroup !== undefined) return selectGroup(ui, subgroup.key, at);
+  return refuse(
+    ui,
+    within.length === 0 ? 'The list has no groups.' : `There is no subgroup ${number}; there are ${within.length}.`,
+  );
+}
+
+function subgroupsOf({ children }: Branch): Branch[] {
+  return children.filter((node): node is Branch => node.kind === 'subgroup');
+}
+
+/** Keys of the branches that the selected row is in or is, the group first. */
+function pathTo({ rows, index, branches }: KeyContext): string[] {
+  const path: string[] = [];
+  let node = rows[index];
+  while (node !== undefined) {
+    if (node.kind !== 'run') path.unshift(node.key);
+    node = node.parent === null ? undefined : branches.get(node.parent);
+  }
+  return path;
+}
+
+/** Goes to the nearest group or subgroup above or below the selection. */
+function toBranch(step: -1 | 1): Handler {
+  return (ui, at) => {
+    for (let index = at.index + step; index >= 0 && index < at.rows.length; index += step) {
+      const { kind } = at.rows[index]!;
+      if (kind === 'group' || kind === 'subgroup') return select(ui, index, at);
+    }
+    return refuse(ui, step < 0 ? 'There is no group above this row.' : 'There is no group below this row.');
+  };
 }
 
 /** Selects the row of a group, which exists only if the list is grouped by groups. */
