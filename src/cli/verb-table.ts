@@ -186,6 +186,14 @@ const rows: readonly Verb[] = [
     run: async (words, given) => (await import('./verbs/logs.js')).logs(words, given),
   },
   {
+    name: 'terminal',
+    takes: '<query...>',
+    heading: 'Look',
+    about: 'show the terminal of a run (`terminal: true`) in this one; Ctrl-\\ leaves it',
+    options: [runs],
+    run: async (words, given) => (await import('./verbs/terminal.js')).terminal(words, given),
+  },
+  {
     name: 'report',
     takes: '<sweep>',
     heading: 'Look',

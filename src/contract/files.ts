@@ -16,6 +16,7 @@
  *   runs/<sweep>/<run>/output.log          the run's stdout and stderr (all attempts)
  *   runs/<sweep>/<run>/attempts/<n>/pid    the shim of attempt n: claims the attempt and identifies its process
  *   runs/<sweep>/<run>/attempts/<n>/stdin  the shim of attempt n, where its run reads typed lines: a pipe; the supervisor writes to it
+ *   runs/<sweep>/<run>/attempts/<n>/terminal  the executor, where the run has a terminal: path of the socket of its tmux server
  *   runs/<sweep>/<run>/attempts/<n>/exit   the shim of attempt n: exit code and newline (on a full disk: `exit-code.ts`)
  *   runs/<sweep>/<run>/metrics.jsonl …     the run
  *   runs/<sweep>/<run>/episodes.jsonl      the run, when it is told to: guesses and rewards
@@ -32,6 +33,7 @@ export const runFiles = {
   pid: 'pid',
   exit: 'exit',
   stdin: 'stdin',
+  terminal: 'terminal',
   metrics: 'metrics.jsonl',
   config: 'config.json',
   episodes: 'episodes.jsonl',

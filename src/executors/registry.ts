@@ -1,6 +1,7 @@
 import { UserError } from '../base/user-error.js';
 import type { LaunchSpec, OpenExecutor, Packing } from './executor.js';
 import { openLocalExecutor } from './local/local-executor.js';
+import { terminalProblem } from './local/run-terminal.js';
 import { jobProblem } from './slurm/job-problem.js';
 import { packingOf } from './slurm/packs/pack-choice.js';
 import { openSlurmExecutor, unreachableInput } from './slurm/slurm-executor.js';
@@ -21,9 +22,13 @@ type Kind = {
 
 /** The kinds of executors by name. To add one: a folder, and its line here. */
 const executors: Readonly<Record<string, Kind>> = {
-  local: { open: openLocalExecutor, problem: () => Promise.resolve(null), packing: () => null },
+  local: { open: openLocalExecutor, problem: localProblem, packing: () => null },
   slurm: { open: openSlurmExecutor, problem: jobOrInputProblem, packing: packingOf },
 };
+
+function localProblem({ input }: Demand, environment: Environment): Promise<string | null> {
+  return Promise.resolve(input === 'terminal' ? terminalProblem(environment) : null);
+}
 
 function jobOrInputProblem(demand: Demand, environment: Environment): Promise<string | null> {
   if (demand.input !== undefined) return Promise.resolve(`On Slurm a run ${unreachableInput}.`);
@@ -54,7 +59,7 @@ export async function refuseImpossible(
   for (const demand of [...different.values()].slice(0, MOST)) {
     const words = await problem(demand, environment);
     if (words !== null)
-      throw new UserError(words, 'Correct `resources`, `timeout`, `slurm` or `stdin` in the sweep file.');
+      throw new UserError(words, 'Correct `resources`, `timeout`, `slurm`, `stdin` or `terminal` in the sweep file.');
   }
 }
 

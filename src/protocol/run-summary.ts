@@ -8,6 +8,9 @@ import { Parameters } from '../base/scalar.js';
 export const RunWord = z.enum(runStates);
 export type RunWord = z.infer<typeof RunWord>;
 
+/** Why a running run does not go on, in the words of its row: somebody is to type a line. */
+export const awaitingInput = 'waits for input';
+
 /** Everything that a client needs to draw one row. Times: Unix ms. Plain data, sent as JSON and patched field by field. */
 export const RunSummary = z.object({
   id: RunId,

@@ -14,9 +14,9 @@ it(
     window.write('\u001b[B');
     for (const [key, says] of [
       ['k', 'This window is read-only.'],
-        ['+', 'this window is read-only'],
+      ['+', 'this window is read-only'],
       ['e', 'This window is read-only. → Open one without --read-only.'],
-      ] as const) {
+    ] as const) {
       window.write(key);
       await window.waitFor((rows) => rows.some((row) => row.includes(says)));
       // The note is gone with the next key.

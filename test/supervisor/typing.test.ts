@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
 import { orderOf } from '../../src/protocol/run-verbs.js';
+import { hasProgram } from '../has-program.js';
 import { run, Testbed, untilSettled, waitFor } from './testbed.js';
 
 let bed: Testbed;
@@ -43,3 +44,21 @@ it('a line is typed into a run, by a supervisor that adopted it too, and is in i
     message: 's/asking has ended already (failed)',
   });
 });
+
+it.runIf(hasProgram('tmux', 'a run with a terminal'))(
+  'a run with a terminal is adopted, typed into and killed like any other',
+  async () => {
+    const fleet = await bed.fleet();
+    const script = 'trap "" TERM; test -t 0 && echo begun; read -r line; echo "got $line"; while :; do sleep 0.1; done';
+    const plan = bed.plan('s', [{ name: 'asking', argv: ['sh', '-c', script], input: 'terminal', grace: 0.2 }]);
+    await fleet.submit(plan, { PATH: process.env['PATH']! }, { slots: 1, gpus: 'none' });
+    await waitFor('the run', () => bed.text('s', 'asking', 'output.log').includes('begun'));
+    await bed.killSupervisor();
+    await waitFor('the next supervisor', () => fleet.connection === 'connected' && bed.supervisorPid());
+    expect(await fleet.act(orderOf('type', 'a line'), [asking!])).toMatchObject({ ok: true });
+    await waitFor('the answer', () => bed.text('s', 'asking', 'output.log').includes('got a line'));
+    await fleet.act('kill', [asking!]);
+    await untilSettled(fleet);
+    expect(run(fleet, asking!)).toMatchObject({ state: 'killed', attempt: 1, warning: null });
+  },
+);

@@ -9,7 +9,7 @@ export function readOnlyEditor(port: EditorPort): EditorPort {
       return port.loading ?? null;
     },
     commandOf: (run) => port.commandOf(run),
-    ...{ openShell: refuse, extend: refuse, clone: refuse, edit: refuse, submit: refuse },
+    ...{ openShell: refuse, openTerminal: refuse, extend: refuse, clone: refuse, edit: refuse, submit: refuse },
     ...{ ownFile: refuse, writeOwnFile: refuse },
   };
 }

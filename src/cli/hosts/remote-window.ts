@@ -165,6 +165,14 @@ class HostDesk implements EditorPort {
     withTerminal(['--', host.name, `cd ${shellQuote([directory])} && exec "\${SHELL:-/bin/sh}" -l`]);
   }
 
+  /** `memrl-tui terminal` there shows it. */
+  openTerminal({ id, directory }: Parameters<EditorPort['openTerminal']>[0]): void {
+    const [{ host }] = this.#hosts.at(directory);
+    const [sweep, name] = id.split('/') as [string, string];
+    const words = ['terminal', `${this.#hosts.withSweep(sweep)[1]}/${name}`, ...this.#runs];
+    withTerminal(sshArguments({ words, host: host.name, directory: host.directory }, host, ['-o', 'LogLevel=ERROR']));
+  }
+
   /** `memrl-tui extend` there shows what the text changes, and submits it. */
   extend(joined: string): Draft {
     const [{ host }, sweep] = this.#hosts.withSweep(joined);

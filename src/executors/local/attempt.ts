@@ -4,18 +4,18 @@ import type { RunId } from '../../base/ids.js';
 import { bootId, identityOf, isAlive, type ProcessIdentity, readStat } from '../../processes/process-identity.js';
 import type { ProcessEntry, ProcessTable } from '../../processes/process-table.js';
 import { keyOf, type Tree } from '../../processes/process-tree.js';
-import type { Ending } from '../executor.js';
+import type { Ending, RunInput } from '../executor.js';
 import { attemptDirectory, readClaim } from '../attempt/attempt-files.js';
 import type { ShimStatus } from '../attempt/ending.js';
 
 export function newAttempt(
-  which: Pick<Attempt, 'id' | 'number' | 'directory' | 'pid' | 'cgroup' | 'elsewhere'> & { takesLines?: boolean },
+  which: Pick<Attempt, 'id' | 'number' | 'directory' | 'pid' | 'cgroup' | 'elsewhere'> & { input?: RunInput | null },
   child: ChildProcess | null,
 ): Attempt {
   const startedAt = child === null ? -Infinity : performance.now();
   return {
     ...{
-      takesLines: false,
+      input: null,
       ...which,
       child,
       startedAt,
@@ -50,8 +50,8 @@ export type Attempt = {
   readonly child: ChildProcess | null;
   /** The machine or container that it began in, if its processes are not visible here; null: they are. */
   readonly elsewhere: string | null;
-  /** Whether lines can be typed into it. */
-  readonly takesLines: boolean;
+  /** What can be typed into; null: nothing. */
+  readonly input: RunInput | null;
   /** Whether it waited for a line when it was last looked at. */
   awaitsInput: boolean;
   /** Known at once for an adopted attempt, else read from the shim's file when needed. */

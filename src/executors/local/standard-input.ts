@@ -9,22 +9,20 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, statSync, writeFi
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { openForAppending } from '../../files/regular-file.js';
+import type { AttemptPlace } from '../../files/run-terminal.js';
 import { readProcFile } from '../../processes/proc-file.js';
 import { attemptDirectory } from '../attempt/attempt-files.js';
-
-/** An attempt by the directory of its run and its number. */
-type Which = { readonly directory: string; readonly number: number };
 
 /** Largest size of a line, with its newline, in bytes: the system writes it into a pipe as a whole or not at all. */
 const LARGEST_LINE = 4096;
 
 /** Whether an attempt has such a standard input. */
-export function hasTypedInput(which: Which): boolean {
+export function hasTypedInput(which: AttemptPlace): boolean {
   return lstatSync(pathOf(which), { throwIfNoEntry: false })?.isFIFO() === true;
 }
 
 /** Types a line. Returns why that is impossible, in words that follow the name of the run; null: the line is there to be read. */
-export function typeLine(which: Which, line: string): string | null {
+export function typeLine(which: AttemptPlace, line: string): string | null {
   const text = `${line}\n`;
   if (Buffer.byteLength(text) > LARGEST_LINE) return `cannot be given a line of more than ${LARGEST_LINE - 1} bytes`;
   const opened = openedForTyping(which);
@@ -42,12 +40,12 @@ export function typeLine(which: Which, line: string): string | null {
   }
 }
 
-function pathOf({ directory, number }: Which): string {
+function pathOf({ directory, number }: AttemptPlace): string {
   return join(attemptDirectory(directory, number), runFiles.stdin);
 }
 
 /** A descriptor that never waits, or why there is none. */
-function openedForTyping(which: Which): number | string {
+function openedForTyping(which: AttemptPlace): number | string {
   if (!hasTypedInput(which)) return 'has no standard input to type into';
   try {
     const { O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
@@ -62,7 +60,7 @@ function openedForTyping(which: Which): number | string {
 }
 
 /** Appends to the log of the run, if possible: a full disk must not keep a person from typing. */
-function echo({ directory }: Which, text: string): void {
+function echo({ directory }: AttemptPlace, text: string): void {
   try {
     const opened = openForAppending(join(directory, runFiles.log));
     if (opened.kind !== 'file') return;
@@ -81,7 +79,7 @@ const readCall = readCalls[process.arch];
  * Whether the main thread of one of these processes waits in `read` on its standard input, and that is the attempt's pipe. Takes
  * 20 µs for each process. False where the system does not tell: on macOS, or where calls of other processes may not be seen.
  */
-export function isReadingInput(which: Which, pids: Iterable<number>): boolean {
+export function isReadingInput(which: AttemptPlace, pids: Iterable<number>): boolean {
   for (const pid of pids) if (isReading(pid) && isSameFile(`/proc/${pid}/fd/0`, pathOf(which))) return true;
   return false;
 }

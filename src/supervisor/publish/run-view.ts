@@ -7,7 +7,13 @@ import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { failureReason, type Outcome } from '../../base/outcome.js';
 import { endStateOf } from '../../base/run-words.js';
 import { runFiles } from '../../contract/files.js';
-import type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../../protocol/run-summary.js';
+import {
+  awaitingInput,
+  type GroupSummary,
+  type RunSummary,
+  type RunWord,
+  type SweepSummary,
+} from '../../protocol/run-summary.js';
 import type { VerbTarget } from '../../protocol/run-verbs.js';
 import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
 import { isActive, type Run, type RunState } from '../../scheduler/run-state.js';
@@ -212,7 +218,7 @@ function inputOf(planned: PlannedRun | null): Pick<VerbTarget, 'input'> {
 
 function reasonOf(state: RunState, { awaitsInput, waiting }: RunContext): string | null {
   if (state.phase === 'ended') return endReason(state.outcome);
-  return awaitsInput === true && state.phase === 'running' && state.pausedAt === null ? 'waits for input' : waiting;
+  return awaitsInput === true && state.phase === 'running' && state.pausedAt === null ? awaitingInput : waiting;
 }
 
 function heldByOf({ hold }: Run): VerbTarget['heldBy'] {

@@ -1,4 +1,4 @@
-import { kindWord } from '../model/tree/branch-index.js';
+import { kindWord, type TreeNode } from '../model/tree/branch-index.js';
 import type { RunSummary } from '../state/port.js';
 import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from '../state/ui-state.js';
@@ -7,6 +7,25 @@ export const copyCommand: Handler = (ui, at) =>
   withRun(ui, at, 'copy', (run) => ({ ui, order: { type: 'copy', run } }));
 
 export const cloneRun: Handler = (ui, at) => withRun(ui, at, 'clone', (run) => ({ ui, order: { type: 'clone', run } }));
+
+/** Shows the terminal of the selected run, if it has one and is up. */
+export const openTerminal: Handler = (ui, at) =>
+  withRun(ui, at, 'enter', (run) => {
+    if (run.input !== 'terminal') return refuse(ui, `${run.name} has no terminal. ${terminalFix}`);
+    if (!isUp(run)) return refuse(ui, `${run.name} is ${run.state}; its terminal is there while it runs.`);
+    return { ui, order: { type: 'terminal', run } };
+  });
+
+const terminalFix = 'Write `terminal: true` in the sweep file, and launch that again.';
+
+/** Whether the terminal of a row could be shown. */
+export function hasTerminal(node: TreeNode | undefined): boolean {
+  return node?.kind === 'run' && node.run.input === 'terminal' && isUp(node.run);
+}
+
+function isUp({ state }: RunSummary): boolean {
+  return state === 'running' || state === 'paused' || state === 'stopping';
+}
 
 /** Opens a shell in the directory of the selected run, or, for a group, of its sweep. */
 export const openShell: Handler = (ui, at) => {

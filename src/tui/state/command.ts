@@ -27,7 +27,17 @@ export type VerbCommand = KeyedVerb | `${KeyedVerb}-group`;
 
 /** Commands for runs or the machine they run on. */
 export type ActCommand =
-  VerbCommand | 'type' | 'extend' | 'clone' | 'more-slots' | 'fewer-slots' | 'drain' | 'copy' | 'shell' | 'palette';
+  | VerbCommand
+  | 'type'
+  | 'extend'
+  | 'clone'
+  | 'more-slots'
+  | 'fewer-slots'
+  | 'drain'
+  | 'copy'
+  | 'shell'
+  | 'terminal'
+  | 'palette';
 
 export type ListCommand =
   'mark' | 'mark-all' | 'star' | 'filter' | 'failures' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views';

@@ -40,6 +40,8 @@ export type WindowEffect =
 /** A request that needs other programs, the clipboard or the sweep file. */
 export type EditorEffect =
   | { readonly type: 'copy' | 'clone'; readonly run: RunSummary }
+  /** Shows the terminal of a run. */
+  | { readonly type: 'terminal'; readonly run: RunSummary }
   /** Opens a shell in a directory. */
   | { readonly type: 'shell'; readonly directory: string; readonly what: string }
   | { readonly type: 'extend'; readonly sweep: string }

@@ -33,9 +33,9 @@ async function typedInto(script = echoes) {
 describe('a run that reads typed lines', () => {
   it('reads each line, and its log shows what was typed before what came of it', async () => {
     const { directory, executor, untilEnded } = await typedInto();
-    expect(executor.type(id, 'one  two')).toBeNull();
+    expect(await executor.type(id, 'one  two')).toBeNull();
     await untilLogged(directory, 'got one');
-    expect(executor.type(id, 'end')).toBeNull();
+    expect(await executor.type(id, 'end')).toBeNull();
     expect(await untilEnded()).toEqual({ kind: 'exited', code: 5 });
     expect(log(directory)).toBe('ready\none  two\ngot one  two\nend\ngot end\n');
   });
@@ -57,9 +57,9 @@ describe('a run that reads typed lines', () => {
     expect(next.executor.adopt(id, directory, 1)).toMatchObject({ kind: 'alive' });
     const claim = readClaim(join(directory, 'attempts', '1'));
     if (claim.kind === 'begun') process.kill(claim.identity.pid, 'SIGKILL');
-    expect(next.executor.type(id, 'still')).toBeNull();
+    expect(await next.executor.type(id, 'still')).toBeNull();
     await untilLogged(directory, 'got still');
-    next.executor.type(id, 'end');
+    await next.executor.type(id, 'end');
     expect((await next.untilEnded()).kind).toBe('unknown');
   });
 
@@ -67,16 +67,16 @@ describe('a run that reads typed lines', () => {
     const { directory, executor } = await typedInto('echo ready; read -r line; echo working; sleep 60; read -r line');
     const waits = () => isReadingInput({ directory, number: 1 }, descendantsOf(executor.rootOf(id)!));
     await waitFor('it to wait', waits);
-    executor.type(id, 'go');
+    await executor.type(id, 'go');
     await untilLogged(directory, 'working');
     expect(waits()).toBe(false);
   });
 
   it('hands its input on to the programs that it starts', async () => {
     const { directory, executor, untilEnded } = await typedInto('echo ready; cat | head -n 1; exit 0');
-    executor.type(id, 'through');
+    await executor.type(id, 'through');
     await untilLogged(directory, 'through\nthrough');
-    executor.type(id, 'again');
+    await executor.type(id, 'again');
     expect(await untilEnded()).toEqual({ kind: 'exited', code: 0 });
   });
 });
@@ -96,24 +96,24 @@ describe('typing is refused, with the reason,', () => {
     },
   ])('$when', async ({ script, line = 'x', why }) => {
     const { directory, executor } = await typedInto(script);
-    expect(executor.type(id, line)).toBe(why);
+    expect(await executor.type(id, line)).toBe(why);
     expect(log(directory)).toBe('ready\n');
   });
 
   it('where nothing is read any more, which the log says too', async () => {
     const { directory, executor } = await typedInto('echo ready; sleep 60');
     let why: string | null = null;
-    for (let line = 0; line < 100 && why === null; line++) why = executor.type(id, 'x'.repeat(4000));
+    for (let line = 0; line < 100 && why === null; line++) why = await executor.type(id, 'x'.repeat(4000));
     expect(why).toBe('does not read what is typed');
     expect(log(directory)).toMatch(/memrl-tui: not typed, as it does not read what is typed\n$/);
   });
 
-  it('for a run whose input is empty, and one that nobody watches', () => {
+  it('for a run whose input is empty, and one that nobody watches', async () => {
     const directory = runFolder();
     const { executor } = newExecutor();
-    expect(executor.type(id, 'x')).toBe('is not up');
+    expect(await executor.type(id, 'x')).toBe('is not up');
     executor.start(id, orderFor(directory, ['sleep', '60']));
-    expect(executor.type(id, 'x')).toBe('has no standard input to type into');
+    expect(await executor.type(id, 'x')).toBe('has no standard input to type into');
     expect(executor.awaitsInput(id)).toBe(false);
   });
 

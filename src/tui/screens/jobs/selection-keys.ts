@@ -1,4 +1,4 @@
-import { cloneRun, copyCommand, openShell } from '../../keys/editor-handler.js';
+import { cloneRun, copyCommand, hasTerminal, openShell, openTerminal } from '../../keys/editor-handler.js';
 import { type Handler, type KeyContext, opens, type Pressed, refuse } from '../../keys/key-context.js';
 import { verbRows } from '../../keys/run-verb-handler.js';
 import type { KeyRow } from '../../keys/key-row.js';
@@ -55,6 +55,12 @@ export const selectionRows: readonly KeyRow[] = [
   },
   { command: 'copy', keys: ['y'], group: 'runs', help: 'copy the command of the run', act: copyCommand },
   { command: 'shell', keys: ['o'], group: 'runs', help: 'open the directory of the run in a shell', act: openShell },
+  {
+    ...{ command: 'terminal', keys: ['T'], group: 'runs', act: openTerminal },
+    help: 'the terminal of the run, if it has one; Ctrl-\\ leaves it',
+    short: ({ rows, index }) => (hasTerminal(rows[index]) ? 'terminal' : null),
+    worth: 6,
+  },
   {
     ...{ command: 'first-error', keys: ['!'], group: 'log', act: firstError },
     help: 'jump to the first error in the log',
