@@ -42,12 +42,11 @@ export type Refusal = {
 };
 
 /**
- * The key of a verb: lower case for one run or the marked ones, upper case for the group. `vim`: in the vim preset, if different.
- * `run`, `group`: what it does there.
+ * The key of a verb: lower case for one run or the marked ones, upper case for the group. `run`, `group`: what
+ * it does there.
  */
 export type VerbKeys = {
   readonly key: string;
-  readonly vim?: string;
   readonly run: string;
   readonly group: string;
 };
@@ -101,7 +100,7 @@ export const runVerbs = {
     asks: true,
     options: [{ flags: '--wait', about: 'return when they have ended' }],
     keys: {
-      ...{ key: 'k', vim: 'x' },
+      key: 'k',
       run: 'kill the run (asks first)',
       group: 'kill the group of the selection (asks first)',
     },
@@ -143,7 +142,7 @@ export const runVerbs = {
     undo: 'release',
     disturbs: true,
     keys: {
-      ...{ key: 'h', vim: 'f' },
+      key: 'h',
       run: 'hold the run: it does not start; again: release it',
       group: 'hold all queued runs of the group; again: release them',
     },

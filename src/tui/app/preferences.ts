@@ -50,6 +50,10 @@ const Panes: z.ZodType<PaneSizes> = z.object({ list: PaneLength, charts: PaneLen
 const parts = {
   theme: { schema: z.enum(themeNames).nullable(), may: `one of ${themeNames.join(', ')}` },
   keys: { schema: z.enum(keyPresets), may: `one of ${keyPresets.join(', ')}` },
+  bindings: {
+    schema: z.record(z.string(), z.union([z.string(), z.array(z.string()).min(1)])),
+    may: 'a map from commands to keys, such as {"kill": "x", "hold": ["f", "ctrl-h"]}',
+  },
   mouse: { schema: z.boolean(), may: 'true or false' },
   hover: { schema: z.boolean(), may: 'true or false' },
   graphics: { schema: z.enum(graphicsChoices), may: `one of ${graphicsChoices.join(', ')}` },
@@ -61,6 +65,7 @@ const parts = {
 const initial: WindowPreferences = {
   theme: null,
   keys: 'default',
+  bindings: {},
   mouse: true,
   hover: true,
   graphics: 'auto',
@@ -76,6 +81,9 @@ export function preferencesIn(file: PreferencesFile): PreferencesPort {
     },
     get keys() {
       return valueOf(file, 'keys');
+    },
+    get bindings() {
+      return valueOf(file, 'bindings');
     },
     get mouse() {
       return valueOf(file, 'mouse');
@@ -108,6 +116,9 @@ export function passingPreferences(): PreferencesPort {
     get keys() {
       return chosen.keys;
     },
+    get bindings() {
+      return chosen.bindings;
+    },
     get mouse() {
       return chosen.mouse;
     },
@@ -133,13 +144,15 @@ export function passingPreferences(): PreferencesPort {
   };
 }
 
-function valueOf<Key extends keyof WindowPreferences>({ values }: PreferencesFile, key: Key): WindowPreferences[Key] {
+type PreferencesPart = Pick<PreferencesFile, 'values' | 'path'>;
+
+function valueOf<Key extends keyof WindowPreferences>({ values }: PreferencesPart, key: Key): WindowPreferences[Key] {
   const { success, data } = parts[key].schema.safeParse(values[key]);
   return success ? (data as WindowPreferences[Key]) : initial[key];
 }
 
 /** The first invalid value, reported in a sentence; null: all are valid. */
-export function strayPreference({ values, path }: Pick<PreferencesFile, 'values' | 'path'>): string | null {
+export function strayPreference({ values, path }: PreferencesPart): string | null {
   for (const [key, { schema, may }] of Object.entries(parts)) {
     const value = values[key];
     if (value === undefined || schema.safeParse(value).success) continue;

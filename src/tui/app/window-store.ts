@@ -9,6 +9,7 @@ import { type Moment, WindowReader } from './window-reader.js';
 import { ListMemory } from '../widgets/run-list/list-memory.js';
 import { type ListModel, ListModelBuilder } from '../model/list-model.js';
 import { RunCurves } from '../model/run-curves.js';
+import { chosenKeys } from '../screens/own-keys.js';
 import { orderedBy } from '../screens/jobs/sort-handler.js';
 import { sortOfHeading } from '../widgets/run-list/list-pane.js';
 import { livingMarks } from '../screens/jobs/mark-handler.js';
@@ -98,7 +99,8 @@ export class WindowStore implements ModelSource {
     this.#ports = ports;
     this.#preferences = ports.preferences ?? passingPreferences();
     this.#panes = new PaneMemory(this.#preferences);
-    const { keys, problem } = this.#preferences;
+    const { keys, problem: wrongKeys } = chosenKeys(this.#preferences);
+    const problem = this.#preferences.problem ?? wrongKeys;
     this.#memory = this.#memoryOf(sweep);
     const note = problem === null ? null : ({ text: cleanText(problem), tone: 'warn' } as const);
     this.#ui = this.#restored({ ...initialUi, sweep, keys, note });
@@ -285,8 +287,10 @@ export class WindowStore implements ModelSource {
 
   /** Applies chosen keys; other preferences do not affect frames. */
   prefer(): void {
-    this.#ui = { ...this.#ui, keys: this.#preferences.keys };
-    this.#changed();
+    const { keys, problem } = chosenKeys(this.#preferences);
+    this.#ui = { ...this.#ui, keys };
+    if (problem === null) this.#changed();
+    else this.say({ text: cleanText(problem), tone: 'warn' });
   }
 
   /**

@@ -1,5 +1,14 @@
 import { counted } from '../../text/numbers.js';
-import { fits, orderOf, type PlainVerb, runVerbs, type RunVerb } from '../../protocol/run-verbs.js';
+import {
+  fits,
+  type KeyedVerb,
+  keyedVerbs,
+  orderOf,
+  type PlainVerb,
+  rowOf,
+  runVerbs,
+  type RunVerb,
+} from '../../protocol/run-verbs.js';
 import { isHeldByBreaker } from '../model/attention.js';
 import type { KeyContext } from './key-context.js';
 import type { RunSummary } from '../state/port.js';
@@ -25,8 +34,14 @@ export function targetOf(verb: RunVerb, key: string, ui: UiState, at: KeyContext
   const node = at.rows[at.index];
   if (node === undefined) return { kind: 'none', why: `There is no run to ${verb}.` };
   if (node.kind === 'run') return { kind: 'runs', runs: [node.run], what: node.run.name, caution: '' };
-  const group = key.toUpperCase();
-  return { kind: 'none', why: `${key} is for one run or for marked ones; ${group} is for the ${kindWord(node)}.` };
+  const keyed = keyedVerbOf(verb);
+  const group = keyed === null ? '' : `; ${at.keyOf(`${keyed}-group`)} is for the ${kindWord(node)}`;
+  return { kind: 'none', why: `${key} is for one run or for marked ones${group}.` };
+}
+
+/** The verb whose key a verb has: its own, or that of the verb it undoes; null: none. */
+export function keyedVerbOf(verb: RunVerb): KeyedVerb | null {
+  return keyedVerbs.find((each) => each === verb || rowOf(each).undo === verb) ?? null;
 }
 
 /**
@@ -58,7 +73,10 @@ function markedTarget(verb: RunVerb, ui: UiState, at: KeyContext): Target {
   const marked = at.runs.filter(({ id }) => ui.marks.has(id));
   const runs = marked.filter(fits(orderOf(verb)));
   if (runs.length === 0) {
-    return { kind: 'none', why: `None of the ${markedRuns(marked.length)} ${runVerbs[verb].suits}; * unmarks them.` };
+    return {
+      kind: 'none',
+      why: `None of the ${markedRuns(marked.length)} ${runVerbs[verb].suits}; ${at.keyOf('mark-all')} unmarks them.`,
+    };
   }
   const shown = new Set(at.groups.flatMap((group) => group.runs.map(({ id }) => id)));
   const hidden = runs.filter(({ id }) => !shown.has(id)).length;

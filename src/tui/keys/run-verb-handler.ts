@@ -15,10 +15,11 @@ import { selectedNode, type WindowModel } from '../model/window-model.js';
 import type { VerbCommand } from '../state/command.js';
 import type { KeyRow, Short } from './key-row.js';
 import { type KeyContext, type Pressed, refuse } from './key-context.js';
-import { groupTargetOf, type Target, targetOf } from './key-target.js';
+import { mappedKeys, shownKey } from './key-mapping.js';
+import { groupTargetOf, keyedVerbOf, type Target, targetOf } from './key-target.js';
 import type { RunSummary } from '../state/port.js';
 import { graceWords } from '../model/grace.js';
-import type { KeyPreset } from '../state/preferences-port.js';
+import type { KeyMapping } from '../state/preferences-port.js';
 import type { UiState } from '../state/ui-state.js';
 import { shortDuration } from '../../text/duration.js';
 
@@ -27,7 +28,7 @@ const worths: Partial<Record<VerbCommand, number>> = { kill: 6, resume: 5, 'resu
 
 /** The keys that act on runs, from the table of run verbs. The small letter is for runs, the capital letter for the group. */
 export const verbRows: readonly KeyRow[] = keyedVerbs.flatMap((verb): KeyRow[] => {
-  const { key, vim, run, group }: VerbKeys = runVerbs[verb].keys;
+  const { key, run, group }: VerbKeys = runVerbs[verb].keys;
   const row = (
     command: VerbCommand,
     letter: (key: string) => string,
@@ -36,7 +37,6 @@ export const verbRows: readonly KeyRow[] = keyedVerbs.flatMap((verb): KeyRow[] =
   ): KeyRow => ({
     ...{ command, keys: [letter(key)], help, group: 'runs', worth: worths[command] ?? 3 },
     short: shortFor(verb, command !== verb),
-    ...(vim === undefined ? undefined : { vim: { keys: [letter(vim)], shown: letter(vim) } }),
     act: (ui, at, pressed) => act(withSelection(ui, at), { verb, key: pressed, at, on: target(ui, at, pressed) }),
   });
   return [
@@ -128,7 +128,7 @@ function sent(ui: UiState, { verb, key, at }: Sent, target: Extract<Target, { ki
 }
 
 /** A refusal that names a key: `is held; h releases it`. */
-export function refusalWithKeys(refusal: Refusal, { killAt }: RunSummary, keys: KeyPreset, now: number): string {
+export function refusalWithKeys(refusal: Refusal, { killAt }: RunSummary, keys: KeyMapping, now: number): string {
   const { why, first, instead } = refusal;
   const countdown = killAt === null ? '' : `, SIGKILL in ${shortDuration(Math.max(0, killAt - now))}`;
   const better = first ?? instead;
@@ -136,17 +136,22 @@ export function refusalWithKeys(refusal: Refusal, { killAt }: RunSummary, keys: 
 }
 
 /** `h releases it` with the verb's own or shared key; without one, the verb as a word. */
-function byKey(verb: PlainVerb, keys: KeyPreset): string {
+function byKey(verb: PlainVerb, keys: KeyMapping): string {
   const key = keyOfVerb(verb, keys);
   return key === null ? `${verb} it` : `${key} ${runVerbs[verb].does} it`;
 }
 
-/** The key of a verb for one run, or the key it shares with the verb it undoes; null: it has none. */
-export function keyOfVerb(verb: PlainVerb, keys: KeyPreset): string | null {
-  const keyed = keyedVerbs.find((each) => each === verb || rowOf(each).undo === verb);
-  if (keyed === undefined) return null;
-  const { key, vim }: VerbKeys = runVerbs[keyed].keys;
-  return keys === 'vim' ? (vim ?? key) : key;
+/** The key of a verb for one run, or the key it shares with the verb it undoes, as it is shown; null: it has none. */
+export function keyOfVerb(verb: PlainVerb, keys: KeyMapping): string | null {
+  const keyed = keyedVerbOf(verb);
+  return keyed === null ? null : shownKey(mappedKeys(keyed, keys)?.[0] ?? runVerbs[keyed].keys.key);
+}
+
+/** The same for the group of the selection. */
+export function groupKeyOfVerb(verb: PlainVerb, keys: KeyMapping): string | null {
+  const keyed = keyedVerbOf(verb);
+  if (keyed === null) return null;
+  return shownKey(mappedKeys(`${keyed}-group`, keys)?.[0] ?? runVerbs[keyed].keys.key.toUpperCase());
 }
 
 /** `Kill` */

@@ -23,7 +23,7 @@ import type { UiState } from '../../state/ui-state.js';
 /** Verbs that act on runs: those of a query, otherwise the marked ones, otherwise the selection. */
 export const runEntries: readonly PaletteEntry[] = runVerbNames.map((verb): PaletteEntry => {
   const { help, takes } = rowOf(verb);
-  const command = keyedVerbs.find((each) => each === verb) ?? null;
+  const command = verb === 'type' ? verb : (keyedVerbs.find((each) => each === verb) ?? null);
   const shared = { name: verb, help, command, words: null };
   if (takes === 'number')
     return {

@@ -5,7 +5,7 @@ import { type Handler, type KeyContext, type Pressed, refuse } from '../../keys/
 import { keyOf } from '../../screens/key-map.js';
 import { useModel } from '../../model/use-model.js';
 import { type EditedLine, editLine, emptyLine, lineOf, replaceBeforeCursor } from '../../state/line-editor.js';
-import type { KeyPreset } from '../../state/preferences-port.js';
+import type { KeyMapping } from '../../state/preferences-port.js';
 import type { PaletteDialog, UiState } from '../../state/ui-state.js';
 import { DialogBox } from '../../widgets/dialog-box.js';
 import { dialogFrame } from '../../widgets/dialog-size.js';
@@ -145,14 +145,14 @@ function toneOf(kind: 'ready' | 'open' | 'problem' | null, isRefused: boolean): 
   return kind === 'ready' ? 'good' : isRefused ? 'warn' : 'dim';
 }
 
-function rowLine(view: PaletteView, index: number, keys: KeyPreset, width: number): Line {
+function rowLine(view: PaletteView, index: number, keys: KeyMapping, width: number): Line {
   if (view.kind === 'commands') return entryLine(view.entries[index]!, keys, width);
   return [span(` ${cleanText(view.offer.candidates[index]!)}`)];
 }
 
 const nameWidth = 20;
 
-function entryLine({ name, takes, help, command }: PaletteEntry, keys: KeyPreset, width: number): Line {
+function entryLine({ name, takes, help, command }: PaletteEntry, keys: KeyMapping, width: number): Line {
   const used = 1 + textWidth(name) + (takes === '' ? 0 : 1 + textWidth(takes));
   const about = [
     span(` ${name}`, 'strong'),

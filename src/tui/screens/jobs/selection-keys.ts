@@ -40,7 +40,7 @@ export const selectionRows: readonly KeyRow[] = [
   },
   ...verbRows,
   {
-    ...{ command: 'type', keys: ['i'], vim: { keys: ['t'], shown: 't' }, group: 'runs', act: opens('type') },
+    ...{ command: 'type', keys: ['i'], group: 'runs', act: opens('type') },
     help: 'type lines into the run or the marked ones, if they read what is typed',
     short: typeWord,
     worth: 6,
@@ -74,7 +74,7 @@ export const selectionRows: readonly KeyRow[] = [
     help: 'pin the selection as the baseline',
   },
   {
-    ...{ command: 'failures', keys: ['F'], vim: { keys: ['W'], shown: 'W' }, group: 'list', act: toggleFailures },
+    ...{ command: 'failures', keys: ['F'], group: 'list', act: toggleFailures },
     help: 'failures and unhealthy runs by kind, with the parameters that go with each; again: back',
   },
   {
