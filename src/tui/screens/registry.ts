@@ -7,6 +7,8 @@ import { gpuData } from './gpus/gpu-data.js';
 import { gpuKeys, gpuOpener } from './gpus/keys.js';
 import { jobsData } from './jobs/jobs-data.js';
 import { jobsKeys } from './jobs/keys.js';
+import { logsKeys, logsOpener } from './logs/keys.js';
+import { LogsReader } from './logs/logs-reader.js';
 import { parametersKeys, parametersOpener } from './parameters/keys.js';
 import { ParametersReader } from './parameters/parameters-reader.js';
 import { runKeys } from './run/keys.js';
@@ -53,6 +55,10 @@ export const screens: { readonly [Kind in ScreenKind]: AnyScreen<Kind> } = {
   sweep: screen({
     ...{ name: 'sweep', keys: sweepKeys, opener: sweepOpener, data: (tools) => new SweepOverviewReader(tools) },
     component: () => import('./sweep/sweep-screen.js').then(({ SweepScreen }) => SweepScreen),
+  }),
+  logs: screen({
+    ...{ name: 'logs', keys: logsKeys, opener: logsOpener, data: (tools) => new LogsReader(tools) },
+    component: () => import('./logs/logs-screen.js').then(({ LogsScreen }) => LogsScreen),
   }),
   parameters: screen({
     ...{

@@ -48,6 +48,6 @@ export type LogCommand = 'search-next' | 'search-previous' | 'first-error' | 'wr
 
 export type CompareCommand = 'compare' | 'baseline';
 
-export type ScreenCommand = 'gpus' | 'sweep' | 'parameters' | 'show' | 'help';
+export type ScreenCommand = 'gpus' | 'logs' | 'sweep' | 'parameters' | 'show' | 'help';
 
 export type WindowCommand = 'pane-smaller' | 'pane-larger' | 'repaint' | 'suspend' | 'leave';

@@ -110,6 +110,8 @@ export type Screen =
   | CompareScreen
   | { readonly kind: 'gpus'; readonly index: number }
   | { readonly kind: 'sweep'; readonly top: number }
+  /** `at`: the log under the cursor. */
+  | { readonly kind: 'logs'; readonly runs: readonly RunId[]; readonly at: number }
   | ParametersScreen;
 
 export type ScreenKind = Screen['kind'];

@@ -47,6 +47,7 @@ const screens: Record<Screen['kind'], readonly string[][]> = {
   compare: [['c'], ['c', 'right', 'b', 'down'], ['*', 'c', 'tab'], ['*', 'c', 'tab', 'tab']],
   gpus: [['d'], ['d', 'down', 'enter']],
   sweep: [['S'], ['S', 'end']],
+  logs: [['L'], ['*', 'L', 'down', 'w']],
   parameters: [
     ['M', 'down'],
     ['M', 'tab', 'right'],

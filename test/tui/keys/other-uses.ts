@@ -54,6 +54,7 @@ export const compareUses: Record<CompareCommand, readonly Use[]> = {
 
 export const screenUses: Record<ScreenCommand, readonly Use[]> = {
   gpus: [{ sees: [/── GPUs/], back: ['escape'] }],
+  logs: [{ sees: [/^━━ ✓ A_bsweep[^]*── ✓ A_bsweep/m], back: ['escape'] }],
   sweep: [{ sees: [/── sweep · abcd[^]*A_B8 +0\.0121/], back: ['escape'] }],
   parameters: [{ sees: [/ importance │ parallel │ scatter │ best /], back: ['escape'] }],
   show: [{ sees: [/╭─ sweep ─/], back: ['escape'] }],

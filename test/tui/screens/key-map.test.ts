@@ -5,7 +5,7 @@ import { keyNames } from '../../../src/tui/terminal/key-names.js';
 import type { ScreenKind } from '../../../src/tui/state/ui-state.js';
 import { keyPresets } from '../../../src/tui/state/preferences-port.js';
 
-const screens: readonly ScreenKind[] = ['jobs', 'run', 'compare', 'gpus', 'sweep'];
+const screens: readonly ScreenKind[] = ['jobs', 'run', 'compare', 'gpus', 'sweep', 'logs'];
 
 describe('the table of keys', () => {
   it.each(keyPresets.flatMap((preset) => screens.map((screen) => [preset, screen] as const)))(

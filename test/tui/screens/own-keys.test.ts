@@ -36,8 +36,8 @@ describe('keys of the user’s own', () => {
   });
 
   it('leave Esc, Enter and Tab what they are, as messages name them', () => {
-    const keys = mapping({ back: 'Q', open: 'L', 'next-pane': 'J' });
-    expect(['Q', 'escape', 'L', 'enter'].map((key) => bindingFor('jobs', key, keys)?.command)).toEqual([
+    const keys = mapping({ back: 'Q', open: 'V', 'next-pane': 'J' });
+    expect(['Q', 'escape', 'V', 'enter'].map((key) => bindingFor('jobs', key, keys)?.command)).toEqual([
       ...['back', 'back', 'open', 'open'],
     ]);
     expect(keyOf('back', keys)).toBe('Q');
