@@ -1,12 +1,21 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { bundleLeanInk } from './scripts/lean-ink.js';
 import { SecondTries } from './test/second-tries.js';
 
-/** Tests of what computes and draws: they start no process and leave nothing behind, so files can share what they import. */
+/** Tests of what computes, reads and draws: they leave nothing behind, so files can share what they import. */
 const together = [
-  ...['analysis', 'base', 'contract', 'protocol', 'query', 'scheduler', 'spec', 'text'],
+  ...['analysis', 'base', 'client', 'contract', 'files', 'logs', 'metrics'],
+  ...['protocol', 'query', 'scheduler', 'spec', 'text', 'view'],
   ...['dialogs', 'keys', 'model', 'screens', 'state', 'surface', 'widgets'].map((room) => `tui/${room}`),
+  ...['advantages', 'config', 'engine', 'environments', 'evaluation', 'hugging-face', 'objectives'].map(ofLab),
+  ...['probes', 'reference', 'rewards', 'rollouts', 'service', 'text', 'update'].map(ofLab),
 ].map((part) => `test/${part}/**/*.test.{ts,tsx}`);
+
+/** What the whole screens look like is tested on Ink as it comes, too. */
+const onPlainInk = ['app/whole-screens', 'app/screen', 'dialogs/open-dialogs'].map(
+  (name) => `test/tui/${name}.test.ts`,
+);
 
 /** Those that take long begin first: a last one that takes a minute would have the machine to itself. */
 class LongestFirst extends BaseSequencer {
@@ -16,6 +25,13 @@ class LongestFirst extends BaseSequencer {
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }
+
+function ofLab(room: string): string {
+  return `lab/${room}`;
+}
+
+/** The window runs on Ink as it is shipped: without what it does not use. */
+const resolve = { alias: [{ find: /^ink$/, replacement: await bundleLeanInk() }] };
 
 export default defineConfig({
   test: {
@@ -30,10 +46,15 @@ export default defineConfig({
       // On a machine that others load, too, one of some thousand waits is in vain. What fails twice is broken.
       {
         extends: true,
+        resolve,
         test: { name: 'apart', include: ['test/**/*.test.{ts,tsx}'], exclude: together, retry: 1 },
       },
-      // To import the window anew for each file took longer than its tests.
-      { extends: true, test: { name: 'together', include: together, isolate: false } },
+      // To import the same modules anew for each file took longer than many a test.
+      { extends: true, resolve, test: { name: 'together', include: together, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'plain ink', include: onPlainInk, testNamePattern: /^(?!.*whatever is)/, isolate: false },
+      },
     ],
   },
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Plugin } from 'esbuild';
+import { plainInk } from '../scripts/lean-ink.js';
 import { bundle } from './support/bundle.js';
 import { busyLines } from './support/busy.js';
 import { DrivenProgram } from './support/driven-program.js';
@@ -29,12 +29,6 @@ const cases: Case[] = [
   { runs: 10_000, cols: 200, rows: 60 },
 ];
 
-/** Ink's developer tools want a package of their own, which is only there where somebody develops Ink. */
-const withoutDevtools: Plugin = {
-  name: 'without-devtools',
-  setup: (build) => build.onLoad({ filter: /ink\/build\/devtools\.js$/ }, () => ({ contents: '' })),
-};
-
 /**
  * From a key to the frame that answers it, through a real pseudo-terminal, while every run is updated ten times a second.
  * Beside it the same lines through Ink's own output, and what it costs the bench to make the updates, with no window.
@@ -45,7 +39,7 @@ export async function benchLatency(): Promise<string[]> {
     const entry = 'bench/programs/live-window.tsx';
     const program = await bundle(folder, entry, 'live-window');
     // Ink as it comes: ours is without what draws.
-    const peer = await bundle(folder, entry, 'ink-window', { plugins: [withoutDevtools] });
+    const peer = await bundle(folder, entry, 'ink-window', { plugins: [plainInk] });
     const lines: string[] = [
       `key → frame, every run updated ${updatesPerSecond} times a second, ${keys} keys each`,
       '                                   p50      p95      p99      CPU      RSS     output',

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 
 const textWidth = fileURLToPath(new URL('../src/text/display-width.ts', import.meta.url));
 
@@ -29,7 +30,8 @@ const stubs = {
 const packages = {
   'patch-console': 'export default () => () => {};',
   'cli-cursor': 'export default { show() {}, hide() {} };',
-  'ansi-escapes': `export default { clearTerminal: '', eraseLines: () => '' };`,
+  // Ink 8 calls `cursorTo` while it is loaded.
+  'ansi-escapes': `export default { clearTerminal: '', eraseLines: () => '', cursorTo: () => '' };`,
   'terminal-size': 'export default () => ({ columns: 80, rows: 24 });',
   'cli-truncate': 'export default (text) => text;',
 };
@@ -71,3 +73,25 @@ export const leanInk = {
     );
   },
 };
+
+/** Ink as it comes, for `npm run build -- --plain-ink`. Its bridge to devtools needs a package that only Ink's developers have. */
+export const plainInk = {
+  name: 'plain-ink',
+  setup: ({ onLoad }) => onLoad({ filter: /ink\/build\/devtools\.js$/ }, () => ({ contents: '' })),
+};
+
+/** Ink as it is shipped, as one file, so that tests of components run on what users get. @returns The path of the file. */
+export async function bundleLeanInk() {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const outfile = `${root}node_modules/.cache/lean-ink/ink.js`;
+  await build({
+    stdin: { contents: "export * from 'ink';", resolveDir: root },
+    outfile,
+    ...{ bundle: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'error' },
+    // The components under test have the same React.
+    external: ['react'],
+    plugins: [leanInk],
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  });
+  return outfile;
+}

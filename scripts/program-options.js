@@ -1,4 +1,4 @@
-import { leanInk } from './lean-ink.js';
+import { leanInk, plainInk } from './lean-ink.js';
 
 /** How esbuild makes one file of a program; the shipped ones, the benches and those of the tests alike. */
 export const programOptions = {
@@ -12,7 +12,8 @@ export const programOptions = {
   minifySyntax: true,
   // React's development build is slow and leaks a performance entry per frame.
   define: { 'process.env.NODE_ENV': '"production"' },
-  plugins: [leanInk],
+  // `--plain-ink`: with Ink as it comes, to see whether a fault is ours or one of what is left out of it.
+  plugins: [process.argv.includes('--plain-ink') ? plainInk : leanInk],
   banner: {
     js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",
   },

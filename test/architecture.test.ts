@@ -58,8 +58,8 @@ const rooms: Record<string, string[]> = {
   state: [],
   terminal: ['state'],
   surface: ['state', 'terminal'],
-  // What is shown is kept in the shapes that the charts and the palette want.
-  model: ['state', 'surface', 'widgets', 'dialogs'],
+  // What is shown, in shapes of its own: how it is drawn and how it is chosen from stands above.
+  model: ['state', 'surface'],
   widgets: ['state', 'surface', 'model'],
   keys: ['state', 'model', 'widgets'],
   screens: ['state', 'surface', 'model', 'widgets', 'keys'],

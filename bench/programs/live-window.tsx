@@ -6,19 +6,18 @@
  *   node program.mjs ink RUNS UPDATES_PER_SECOND        list and pane, the same lines, through Ink's own output
  *   node program.mjs none RUNS UPDATES_PER_SECOND       no window: what the updates alone cost
  */
-import { render, Text, useInput } from 'ink';
+import { type Key, render, Text, useInput } from 'ink';
 import { useSyncExternalStore } from 'react';
 import { RunId } from '../../src/base/ids.js';
-import { press } from '../../src/tui/app/key-handlers.js';
+import { press } from '../../src/tui/dialogs/key-stack.js';
 import { calmNewsPause, WindowStore } from '../../src/tui/app/window-store.js';
-import { keyNames } from '../../src/tui/terminal/key-names.js';
 import { keepYoungGenerationSmall } from '../../src/tui/app/open-window.js';
 import { bodyOf } from '../../src/tui/app/layout.js';
 import { mountApp } from '../../src/tui/app/mount-app.js';
 import { detailPane } from '../../src/tui/screens/jobs/detail-pane.js';
 import { jobsLayout } from '../../src/tui/screens/jobs/layout.js';
 import { Surface } from '../../src/tui/surface/surface.js';
-import { listen } from '../../src/tui/terminal/listen.js';
+import { listen } from '../../src/tui/terminal/input-decoder.js';
 import { listPane } from '../../src/tui/widgets/run-list/list-pane.js';
 import { type Line, span } from '../../src/tui/surface/span.js';
 import type { FleetPort, RunFilesPort, RunSummary } from '../../src/tui/state/port.js';
@@ -189,6 +188,11 @@ function ByInk({ store }: { store: WindowStore }) {
   );
   const lines = jobsLines(store).map((line) => toAnsi(line, theme));
   return <Text wrap="truncate">{lines.join('\n')}</Text>;
+}
+
+/** The names of the keys that the bench presses, as Ink reports them. */
+function keyNames(input: string, key: Key): string[] {
+  return key.downArrow ? ['down'] : [...input];
 }
 
 /** What the two canvases of the jobs screen draw, as the lines of one picture. */

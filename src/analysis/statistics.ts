@@ -43,3 +43,12 @@ export function quantile(sorted: ArrayLike<number>, share: number): number {
   // Between infinities, and where the weight is 0, the formula is not a number.
   return weight === 0 || below === above ? below : below + (above - below) * weight;
 }
+
+/** Standard error by the jackknife (Arvesen 1969) of a statistic of several independent samples. @param without For each sample the values of the statistic without one of its members. */
+export function jackknifeError(...without: readonly (readonly number[])[]): number {
+  const variances = without.map((values) => {
+    const centre = mean(values)!;
+    return ((values.length - 1) / values.length) * values.reduce((sum, value) => sum + (value - centre) ** 2, 0);
+  });
+  return Math.sqrt(variances.reduce((sum, variance) => sum + variance, 0));
+}

@@ -4,7 +4,7 @@ import type { Fleet, RunSummary } from '../client/fleet.js';
 import { PreferencesFile, preferencesPath } from '../files/preferences.js';
 import { openWindow } from '../tui/app/open-window.js';
 import { preferencesIn } from '../tui/app/preferences.js';
-import type { SummaryPort } from '../tui/state/summary-port.js';
+import type { SummaryPort } from '../tui/state/port.js';
 import { LazyEditor } from './editor/lazy-editor.js';
 import { readOnlyEditor } from './editor/read-only-editor.js';
 import type { Launched } from './editor/sweep-source.js';

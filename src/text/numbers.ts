@@ -14,6 +14,8 @@ export function countText(value: number | null): string {
   if (value === null) return NOTHING;
   if (!Number.isFinite(value)) return '∞';
   if (Math.abs(value) >= UNCOUNTABLE) return shortNumber(value);
+  // The window counts with every frame, and a formatter of numbers is made anew for each call.
+  if (Number.isInteger(value)) return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
   return value.toLocaleString('en-US', { maximumFractionDigits: 1 });
 }
 

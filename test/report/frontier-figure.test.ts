@@ -20,7 +20,14 @@ const curve = (run: number, setting: string, at: (step: number) => number) => ({
 });
 
 function groupOf(figures: PageGroup['figures']): PageGroup {
-  return { name: 'main', kind: 'metrics', xKey: 'step', settings: ['weak', 'strong'], figures };
+  return {
+    name: 'main',
+    kind: 'metrics',
+    xKey: 'step',
+    settings: ['weak', 'strong'],
+    figures,
+    entropy: { steps: [], noise: [], evaluated: [] },
+  };
 }
 
 const both = groupOf([

@@ -1,7 +1,7 @@
 import { keyOf } from '../../src/tui/screens/key-map.js';
 import type { KeyContext } from '../../src/tui/keys/key-context.js';
 import { initialSort } from '../../src/tui/state/sort.js';
-import { buildTree, flatten } from '../../src/tui/model/tree/tree.js';
+import { buildTree, flatten } from '../../src/tui/model/tree/tree-grower.js';
 import { aRun, aSweep } from './simulated-fleet.js';
 
 const sweep = aSweep({ groups: [{ name: 'A', title: null, needs: [] }] });

@@ -1,21 +1,30 @@
+import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { Command } from '../../src/tui/state/command.js';
 import { keyMapOf } from '../../src/tui/screens/key-map.js';
 import type { KeyPreset } from '../../src/tui/state/preferences-port.js';
 import { bundleProgram } from './bundle-program.js';
-import { actUses } from './keys/act-uses.js';
-import { chartUses } from './keys/chart-uses.js';
-import { listUses } from './keys/list-uses.js';
-import { moveUses } from './keys/move-uses.js';
-import { compareUses, logUses, screenUses, windowUses } from './keys/other-uses.js';
 import { OneWindow } from './keys/one-window.js';
-import type { Use } from './keys/use.js';
+import type { Use, Uses } from './keys/use.js';
 
-/** Complete by its type: a command without a use does not compile. */
-const uses: Record<Command, readonly Use[]> = {
-  ...{ ...moveUses, ...actUses, ...listUses, ...chartUses },
-  ...{ ...logUses, ...compareUses, ...screenUses, ...windowUses },
-};
+const screens = readdirSync('test/tui/screens', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+const folders = ['keys', ...screens.map(({ name }) => `screens/${name}`)];
+const files = folders.flatMap((folder) =>
+  readdirSync(`test/tui/${folder}`)
+    .filter((file) => /^([a-z]+-)?uses\.ts$/.test(file))
+    .map((file) => `./${folder}/${file}`),
+);
+const tables = await Promise.all(
+  files.map(async (file) => Object.values((await import(file)) as Record<string, Uses>)),
+);
+const known: Uses = tables.flat().reduce<Uses>((all, uses) => ({ ...all, ...uses }), {});
+
+/** What a command is used for. A command without a use fails. */
+function usesOf(command: Command): readonly Use[] {
+  const uses = known[command];
+  if (uses === undefined) throw new Error(`No use of ${command} is known: test/tui/keys, test/tui/screens/*/uses.ts.`);
+  return uses;
+}
 
 let program: { file: string; remove: () => void };
 beforeAll(async () => void (program = await bundleProgram('test/tui/keys/program.ts')));
@@ -32,7 +41,7 @@ describe('every key does on a real terminal what its row says', () => {
   const window = new OneWindow('default');
   afterAll(() => window.close());
 
-  it.each(rowsOf('default'))('$key: $help', ({ key, command }) => window.use(program.file, key, uses[command]));
+  it.each(rowsOf('default'))('$key: $help', ({ key, command }) => window.use(program.file, key, usesOf(command)));
 });
 
 describe('what is another key in the vim preset does the same there', () => {
@@ -41,5 +50,5 @@ describe('what is another key in the vim preset does the same there', () => {
   const window = new OneWindow('vim');
   afterAll(() => window.close());
 
-  it.each(other)('$key: $help', ({ key, command }) => window.use(program.file, key, uses[command]));
+  it.each(other)('$key: $help', ({ key, command }) => window.use(program.file, key, usesOf(command)));
 });

@@ -1,8 +1,7 @@
-import { press } from '../../src/tui/app/key-handlers.js';
+import { press } from '../../src/tui/dialogs/key-stack.js';
 import { mountApp } from '../../src/tui/app/mount-app.js';
 import { WindowStore } from '../../src/tui/app/window-store.js';
-import type { RunFilesPort } from '../../src/tui/state/port.js';
-import type { SummaryPort } from '../../src/tui/state/summary-port.js';
+import type { RunFilesPort, SummaryPort } from '../../src/tui/state/port.js';
 import type { MountedWindow } from '../../src/tui/surface/mount-window.js';
 import { Surface } from '../../src/tui/surface/surface.js';
 import { themeFor } from '../../src/tui/surface/theme.js';

@@ -3,7 +3,7 @@ import type { Command } from '../../src/tui/state/command.js';
 import type { RunSummary } from '../../src/tui/state/port.js';
 import type { KeyContext } from '../../src/tui/keys/key-context.js';
 import type { UiState } from '../../src/tui/state/ui-state.js';
-import { buildTree, flatten } from '../../src/tui/model/tree/tree.js';
+import { buildTree, flatten } from '../../src/tui/model/tree/tree-grower.js';
 import { aSweep } from './simulated-fleet.js';
 
 const NOW = 1_000_000;

@@ -23,7 +23,15 @@ export type BusyTime = { readonly ms: number; readonly since: number | null };
 
 /** The busy time of some runs; null: none has started, or its start is unknown. */
 export function busyTimeOf(runs: readonly Lived[]): BusyTime | null {
-  const spans = runs.flatMap(spansOf).sort((a, b) => a.from - b.from);
+  // What begins after the first of those that are up lies within its stretch.
+  let first = Infinity;
+  for (const { state, startedAt } of runs)
+    if (startedAt !== null && startedAt < first && !hasEnded(state)) first = startedAt;
+  const begins = ({ startedAt, earlier }: Lived) => (startedAt !== null && startedAt <= first) || earlier !== undefined;
+  const spans = runs
+    .filter(begins)
+    .flatMap(spansOf)
+    .sort((a, b) => a.from - b.from);
   if (spans.length === 0) return null;
   let ms = 0;
   let { from, to } = spans[0]!;

@@ -6,7 +6,7 @@ import { JoinedFleets } from '../../client/joined-fleets.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { openWindow } from '../../tui/app/open-window.js';
 import type { Draft, EditorPort } from '../../tui/state/editor-port.js';
-import type { SummaryPort } from '../../tui/state/summary-port.js';
+import type { SummaryPort } from '../../tui/state/port.js';
 import { knownSweeps } from '../open-fleet.js';
 import type { LaunchOptions } from '../options.js';
 import { outputWidth, print, remark } from '../terminal.js';

@@ -13,7 +13,7 @@ import { totalReward, type Environment } from '../environments/environment.js';
 import { openEnvironment } from '../environments/open-environment.js';
 import { k1, ppo } from '../objectives/objectives.js';
 import { testEpisodes } from '../probes/evaluator.js';
-import { probeNames, StepProbes } from '../probes/step-probes.js';
+import { probeNames, ProbesState, StepProbes } from '../probes/step-probes.js';
 import { rng, shuffle } from '../rng.js';
 import { taskOf } from '../rollouts/batches.js';
 import { PassRates, PassRatesState } from '../rollouts/pass-rates.js';
@@ -73,6 +73,11 @@ export const drGrpoKeys = {
     'what is measured of steps: gns, the gradient noise scale from their microbatches; entropy, how they change it, in truth and as predicted; fisher, cosines of the gradients of answers to the same prompt and to others',
   ),
   probe_every: key(int(1), 1, 'steps between these measurements'),
+  gns_prompts: key(
+    int(0),
+    0,
+    'prompts that gns draws anew at each measurement, for the noise scale by two batch sizes from draws of its own: half of them one by one, and the mean of the others; 0: none',
+  ),
   gns_ema: key(float(0), 0.9, 'share of earlier measurements in the means of both terms of the noise scale'),
   entropy_answers: key(int(2), 128, 'answers that the entropy is measured on, drawn for that alone'),
   fisher_answers: key(int(2), 32, 'answers of the Fisher kernel, the first ones of the buffer'),
@@ -96,7 +101,7 @@ export const drGrpoBudget: ReadonlySet<string> = new Set([
   ...'total_steps eval_every eval_groups save_every log_every num_groups_to_log rollout_json_export log_path'.split(
     ' ',
   ),
-  ...'probes probe_every gns_ema entropy_answers fisher_answers save_ratios save_rollouts_every'.split(' '),
+  ...'probes probe_every gns_prompts gns_ema entropy_answers fisher_answers save_ratios save_rollouts_every'.split(' '),
   ...runKeyNames,
 ]);
 
@@ -127,7 +132,7 @@ type Parts = Trained & Models & { readonly environment: Environment };
 
 const SavedState = z.looseObject({
   passRates: PassRatesState,
-  noise: z.tuple([z.number(), z.number(), z.number()]).nullable(),
+  probes: ProbesState.nullable().default(null),
 });
 
 class DrGrpo implements Training {
@@ -151,9 +156,8 @@ class DrGrpo implements Training {
     this.#parts = parts;
     this.#directory = run.directory.path;
     const tasks = Math.min(config.num_tasks, environment.size);
-    const { ema_alpha: alpha, boundaries, sample_weights: weights } = config;
-    this.#passRates = new PassRates({ tasks, alpha, boundaries, weights });
-    this.#probes = config.probes.length > 0 ? probesOf(config, parts) : null;
+    this.#passRates = this.#newPassRates();
+    this.#probes = config.probes.length > 0 ? probesOf(config, parts, this.#drawing()) : null;
     const writesTokens = config.save_ratios || config.save_rollouts_every > 0;
     this.#files = writesTokens ? new TokenFiles(this.#directory, run.resumed?.batch ?? 0) : null;
     const accumulated = config.buffer_size / config.microbatch_size;
@@ -163,7 +167,7 @@ class DrGrpo implements Training {
     const saved = restoredState(run, SavedState, this.algorithm);
     if (saved === null) return;
     this.#passRates.restore(saved.passRates);
-    if (saved.noise !== null) this.#probes?.restore(saved.noise);
+    if (saved.probes !== null) this.#probes?.restore(saved.probes);
   }
 
   async step(step: number, row: Means): Promise<void> {
@@ -185,24 +189,46 @@ class DrGrpo implements Training {
     row.addAll(ratioStatistics(ratios));
   }
 
-  /** Asks tasks of the curriculum until enough groups are kept. Every group says how its task fared. */
   async #collect(step: number, row: Means): Promise<Rollout[][]> {
-    const { buffer_size: wanted, rollout_batch_size: atOnce, max_rounds: most, seed: base } = this.#config;
+    const { all, kept } = await this.#ask(this.#passRates, this.#config.buffer_size, { step });
+    const learnt = kept.slice(0, this.#config.buffer_size);
+    this.#report(step, row, { kept: learnt, all, rejected: all.length - kept.length });
+    return learnt;
+  }
+
+  /** Asks tasks of the curriculum until enough groups are kept. Every group says how its task fared. @param named What streams of random numbers are called. */
+  async #ask(passRates: PassRates, wanted: number, named: { readonly step: number; readonly prefix?: string }) {
+    const { rollout_batch_size: atOnce, max_rounds: most, seed: base } = this.#config;
     const { num_generations: copies, max_new_tokens: maxTokens, temperature } = this.#config;
+    const { step, prefix = '' } = named;
     const kept: Rollout[][] = [];
     const all: Rollout[][] = [];
     for (let round = 0; round < most && kept.length < wanted; round++) {
-      const indices = this.#passRates.draw(atOnce, rng(base, `curriculum/${step}/${round}`));
+      const indices = passRates.draw(atOnce, rng(base, `${prefix}curriculum/${step}/${round}`));
       const tasks = indices.map((index) => taskOf(this.#parts.environment, index, { seed: base, name: 'task' }));
       const options = { copies, sampling: { maxTokens, temperature }, streams: 'own' } as const;
-      const groups = await rollOut(this.#parts, tasks, options, rng(base, `sampling/${step}/${round}`));
-      groups.forEach((group, at) => this.#passRates.update(indices[at]!, mean(group.map(totalReward))!));
+      const groups = await rollOut(this.#parts, tasks, options, rng(base, `${prefix}sampling/${step}/${round}`));
+      groups.forEach((group, at) => passRates.update(indices[at]!, mean(group.map(totalReward))!));
       all.push(...groups);
       kept.push(...groups.filter((group) => isKept(group.map(totalReward), this.#config)));
     }
-    const learnt = kept.slice(0, wanted);
-    this.#report(step, row, { kept: learnt, all, rejected: all.length - kept.length });
-    return learnt;
+    return { all, kept };
+  }
+
+  /** Groups for a probe, asked for as those of a step are: by a copy of the curriculum, and with random numbers of their own. */
+  #drawing(): ((step: number) => Promise<Rollout[][]>) | null {
+    const { gns_prompts: wanted } = this.#config;
+    if (wanted === 0) return null;
+    return async (step) => {
+      const copy = this.#newPassRates();
+      copy.restore(this.#passRates.state);
+      return (await this.#ask(copy, wanted, { step, prefix: 'probe/' })).kept.slice(0, wanted);
+    };
+  }
+
+  #newPassRates(): PassRates {
+    const { ema_alpha: alpha, boundaries, sample_weights: weights, num_tasks: most } = this.#config;
+    return new PassRates({ tasks: Math.min(most, this.#parts.environment.size), alpha, boundaries, weights });
   }
 
   #report(step: number, row: Means, played: { kept: Rollout[][]; all: Rollout[][]; rejected: number }): void {
@@ -273,7 +299,7 @@ class DrGrpo implements Training {
   }
 
   state() {
-    return { passRates: this.#passRates.state, noise: this.#probes?.state ?? null };
+    return { passRates: this.#passRates.state, probes: this.#probes?.state ?? null };
   }
 
   words(): string {
@@ -294,7 +320,11 @@ class DrGrpo implements Training {
 }
 
 /** @throws UserError when the model is not computed in this process, where alone its gradient can be looked at. */
-function probesOf(config: DrGrpoConfig, { service, environment }: Parts): StepProbes {
+function probesOf(
+  config: DrGrpoConfig,
+  { service, environment }: Parts,
+  drawGroups: ((step: number) => Promise<Rollout[][]>) | null,
+): StepProbes {
   if (!(service instanceof EngineService)) {
     throw new UserError('Probes need a model in this process.', 'Leave out probes=, or choose another engine.');
   }
@@ -303,6 +333,7 @@ function probesOf(config: DrGrpoConfig, { service, environment }: Parts): StepPr
     {
       probes: config.probes,
       noiseEma: config.gns_ema,
+      drawGroups,
       microbatch: config.microbatch_size,
       entropyAnswers: config.entropy_answers,
       fisherAnswers: config.fisher_answers,

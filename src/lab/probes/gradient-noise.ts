@@ -6,6 +6,7 @@
  * noise scale is B = tr(Σ)/‖G‖². Two measurements of ‖g‖² at different B give both terms without bias; their ratio is biased where they are
  * noisy, so terms are averaged over steps before they are divided.
  */
+import { jackknifeError } from '../../analysis/statistics.js';
 
 /** Unbiased estimates, which may be negative where the noise is larger than what is measured. */
 export type NoiseTerms = {
@@ -14,6 +15,68 @@ export type NoiseTerms = {
   /** tr(Σ), of one example. */
   readonly noise: number;
 };
+
+/** Both terms and their quotient in examples, with standard errors by the jackknife over examples. */
+export type NoiseEstimate = NoiseTerms & {
+  readonly scale: number;
+  readonly errors: Readonly<Record<'signal' | 'noise' | 'scale', number>>;
+};
+
+/**
+ * From the gradients of single examples, each a microbatch of its own.
+ *
+ * @param products_BB Scalar products of these gradients; at least three of them.
+ */
+export function noiseOfExamples(products_BB: readonly (readonly number[])[]): NoiseEstimate {
+  const { whole, without } = meanSquares(products_BB);
+  const squares = products_BB.map((row, at) => row[at]!);
+  return withErrors(noiseOfMicrobatches(squares, whole, 1), [
+    without.map((square, left) => noiseOfMicrobatches(squares.toSpliced(left, 1), square, 1)),
+  ]);
+}
+
+/**
+ * From two batches that were drawn independently: single examples, and the mean of others.
+ *
+ * @param squares Squared norms of the gradients of the first. @param products_BB Scalar products of those of the second.
+ */
+export function noiseOfTwoBatches(
+  squares: readonly number[],
+  products_BB: readonly (readonly number[])[],
+): NoiseEstimate {
+  const { whole, without } = meanSquares(products_BB);
+  const examples = products_BB.length;
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const terms = (small: readonly number[], large: Measured) =>
+    noiseOfTwoSizes({ examples: 1, square: mean(small) }, large);
+  return withErrors(terms(squares, { examples, square: whole }), [
+    squares.map((_, left) => terms(squares.toSpliced(left, 1), { examples, square: whole })),
+    without.map((square) => terms(squares, { examples: examples - 1, square })),
+  ]);
+}
+
+/** Squared norm of the mean of gradients, and of the mean without each of them. */
+function meanSquares(products_BB: readonly (readonly number[])[]) {
+  const count = products_BB.length;
+  const rows = products_BB.map((row) => row.reduce((sum, value) => sum + value, 0));
+  const all = rows.reduce((sum, value) => sum + value, 0);
+  const without = rows.map((row, at) => (all - 2 * row + products_BB[at]![at]!) / (count - 1) ** 2);
+  return { whole: all / count ** 2, without };
+}
+
+/** @param without For each sample the terms without one of its members. */
+function withErrors(terms: NoiseTerms, without: readonly (readonly NoiseTerms[])[]): NoiseEstimate {
+  const error = (of: (terms: NoiseTerms) => number) => jackknifeError(...without.map((sample) => sample.map(of)));
+  return {
+    ...terms,
+    scale: noiseScale(terms),
+    errors: {
+      signal: error(({ signal }) => signal),
+      noise: error(({ noise }) => noise),
+      scale: error(({ signal, noise }) => noise / signal),
+    },
+  };
+}
 
 /** The squared norm of a mean gradient, and of how many examples it is the mean. */
 type Measured = { readonly examples: number; readonly square: number };

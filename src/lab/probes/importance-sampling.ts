@@ -21,7 +21,7 @@ export type Reweighted = {
 
 /**
  * `change`: ΔH in nats, of which `contributions` are the sequences' parts. `standardError`: of the change, both entropies being ratios of
- * sums over the same sequences (delta method). `weights` sum to 1.
+ * sums over the same sequences (delta method), from the `influences` of these. `weights` sum to 1.
  */
 type EntropyChange = {
   readonly before: number;
@@ -29,6 +29,7 @@ type EntropyChange = {
   readonly change: number;
   readonly standardError: number;
   readonly contributions: readonly number[];
+  readonly influences: readonly number[];
   readonly logWeights: { readonly min: number; readonly median: number; readonly max: number };
   readonly weights: readonly number[];
   readonly ess: number;
@@ -66,6 +67,7 @@ export function entropyChange(
     change: after - before,
     standardError: errorOfSum(influences),
     contributions,
+    influences,
     logWeights: { min: sorted[0]!, median: quantile(sorted, 0.5), max: sorted.at(-1)! },
     weights,
     ess: effectiveSampleSize(weights),

@@ -2,6 +2,7 @@
  * Probes of an optimizer step while a run trains: the noise scale of its gradient, what it does to the entropy of the policy, and the Fisher
  * kernel of what it learns from. They change nothing of the weights, and what they draw is drawn from streams of their own.
  */
+import * as z from 'zod';
 import { decayingWeights } from '../engine/double-precision.js';
 import type { AdamOptions, Engine, Floats, OptimizerState } from '../engine/engine.js';
 import type { Environment } from '../environments/environment.js';
@@ -13,9 +14,10 @@ import type { EngineService } from '../service/engine-service.js';
 import { entropyDerivatives } from './entropy-derivative.js';
 import { entropyEstimates, total, type ScoredSequence } from './entropy-estimates.js';
 import { cosineSummary, fisherKernel } from './fisher-kernel.js';
-import { NoiseAverage, noiseScale } from './gradient-noise.js';
+import { NoiseAverage, noiseOfTwoSizes, noiseScale, type NoiseTerms } from './gradient-noise.js';
 import { entropyChange } from './importance-sampling.js';
 import { NoiseProbe } from './noise-probe.js';
+import { promptGradients, rewardedBatch } from './prompt-gradients.js';
 import { batchOf, gradientOf, partOf, scoresOf, type Batch } from './scored-batch.js';
 import { adamUpdate } from './update-vector.js';
 import { dot } from './vectors.js';
@@ -27,6 +29,8 @@ type Options = {
   readonly probes: readonly ProbeName[];
   /** Share of earlier measurements in the means of both terms of the noise. */
   readonly noiseEma: number;
+  /** Draws groups as those that a step learns from, for the noise scale by two batch sizes alone; null: it is left out. */
+  readonly drawGroups: ((step: number) => Promise<Rollout[][]>) | null;
   /** Prompts of a microbatch. */
   readonly microbatch: number;
   /** Answers that entropy is measured on, each to a task of its own. */
@@ -49,11 +53,26 @@ type Before = {
   readonly state: OptimizerState;
 };
 
+const Averaged = z.tuple([z.number(), z.number(), z.number()]).readonly();
+export const ProbesState = z.object({ noise: Averaged, noiseOfTwoSizes: Averaged.default([0, 0, 0]) });
+type ProbesState = z.infer<typeof ProbesState>;
+
+/** In prompts. Terms that are not above zero are shown as they are, and the scale is then left out. */
+function noiseRow(name: string, terms: NoiseTerms, average: NoiseAverage): Row {
+  const scale = noiseScale(average.add(terms));
+  return {
+    [`${name}_G2`]: terms.signal,
+    [`${name}_tr_sigma`]: terms.noise,
+    ...(Number.isFinite(scale) && { [`${name}_B_simple`]: scale }),
+  };
+}
+
 /** For each step: `before` it, `see` after each microbatch, `after` it. */
 export class StepProbes {
   readonly #player: Player;
   readonly #options: Options;
   readonly #average: NoiseAverage;
+  readonly #averageOfTwo: NoiseAverage;
   readonly #noise: NoiseProbe;
   #before: Before | null = null;
   #gradient: Floats | null = null;
@@ -62,23 +81,28 @@ export class StepProbes {
     this.#player = player;
     this.#options = options;
     this.#average = new NoiseAverage(options.noiseEma);
+    this.#averageOfTwo = new NoiseAverage(options.noiseEma);
     this.#noise = new NoiseProbe(player.service.engine);
   }
 
-  /** Of the noise scale, whose terms are averaged over measurements: what a checkpoint keeps. */
-  get state(): NoiseAverage['state'] {
-    return this.#average.state;
+  /** Of the noise scale by microbatches and by two sizes, whose terms are averaged over measurements: what a checkpoint keeps. */
+  get state(): ProbesState {
+    return { noise: this.#average.state, noiseOfTwoSizes: this.#averageOfTwo.state };
   }
 
-  restore(state: NoiseAverage['state']): void {
-    this.#average.restore(state);
+  restore({ noise, noiseOfTwoSizes }: ProbesState): void {
+    this.#average.restore(noise);
+    this.#averageOfTwo.restore(noiseOfTwoSizes);
   }
 
   /** Measures what the step would change. @param groups Rollouts that the step learns from. */
   async before(step: number, groups: readonly (readonly Rollout[])[]): Promise<Row> {
     const { engine } = this.#player.service;
     if (this.#has('entropy')) this.#before = await this.#measured(engine, step);
-    return this.#has('fisher') ? this.#kernel(engine, groups) : {};
+    return {
+      ...(this.#has('gns') && (await this.#noiseOfTwoSizes(engine, step))),
+      ...(this.#has('fisher') && (await this.#kernel(engine, groups))),
+    };
   }
 
   async see(): Promise<void> {
@@ -120,16 +144,25 @@ export class StepProbes {
     return this.#options.probes.includes(name);
   }
 
-  /** In prompts. Terms that are not above zero are shown as they are, and the scale is then left out. */
   #noiseRow(): Row {
     const terms = this.#has('gns') ? this.#noise.take(this.#options.microbatch) : null;
-    if (terms === null) return {};
-    const scale = noiseScale(this.#average.add(terms));
-    return {
-      gns_G2: terms.signal,
-      gns_tr_sigma: terms.noise,
-      ...(Number.isFinite(scale) && { gns_B_simple: scale }),
-    };
+    return terms === null ? {} : noiseRow('gns', terms, this.#average);
+  }
+
+  /** From prompts by themselves, and the mean of as many others: none of them is one that the step learns from. */
+  async #noiseOfTwoSizes(engine: Engine, step: number): Promise<Row> {
+    const groups = (await this.#options.drawGroups?.(step)) ?? [];
+    const half = Math.floor(groups.length / 2);
+    if (half < 2) return {};
+    const gradients = promptGradients(engine, rewardedBatch(groups, 'dr_grpo'), this.#options.sampling.temperature);
+    const [sum, large] = [new Float64Array(engine.parameterCount), groups.length - half];
+    let [squares, seen] = [0, 0];
+    for await (const gradient of gradients) {
+      if (seen++ < half) squares += dot(gradient, gradient);
+      else gradient.forEach((value, at) => (sum[at]! += value / large));
+    }
+    const terms = noiseOfTwoSizes({ examples: 1, square: squares / half }, { examples: large, square: dot(sum, sum) });
+    return noiseRow('gns_two_sizes', terms, this.#averageOfTwo);
   }
 
   async #measured(engine: Engine, step: number): Promise<Before> {

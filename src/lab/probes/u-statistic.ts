@@ -5,6 +5,7 @@
  *
  * In closed form U = (B/(B−1)) X̄·Ȳ − (1/(B(B−1))) Σ_n X_n·Y_n: only the sums of the vectors are needed, and each prompt's own products.
  */
+import { jackknifeError } from '../../analysis/statistics.js';
 import type { Floats } from '../engine/engine.js';
 import { dot } from './vectors.js';
 
@@ -12,7 +13,7 @@ type UStatistic = {
   readonly value: number;
   /** Without prompt n. */
   readonly without: readonly number[];
-  /** Of the jackknife (Arvesen 1969). */
+  /** Of the jackknife over prompts. */
   readonly standardError: number;
 };
 
@@ -28,9 +29,7 @@ export function uStatistic(X_B: readonly Floats[], Y_B: readonly Floats[]): USta
     const r = (dot(X, sumY) + dot(Y_B[n]!, sumX) - 2 * own[n]!) / (2 * (B - 1));
     return (B * value - 2 * r) / (B - 2);
   });
-  const mean = without.reduce((sum, each) => sum + each, 0) / B;
-  const squares = without.reduce((sum, each) => sum + (each - mean) ** 2, 0);
-  return { value, without, standardError: Math.sqrt(((B - 1) / B) * squares) };
+  return { value, without, standardError: jackknifeError(without) };
 }
 
 function sumOf(vectors: readonly Floats[]): Float64Array {

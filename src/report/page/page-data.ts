@@ -23,6 +23,7 @@ import { settingText } from '../metric-columns.js';
 import { readRuns, statesOf } from '../read-runs.js';
 import { keptFor } from '../run-values.js';
 import type { Report, Section } from '../report.js';
+import { type EntropyData, readEntropyData } from './entropy-data.js';
 import { readPageSamples, type RunSamples } from './page-samples.js';
 import { type Overview, type OverviewRun, readOverview } from './overview-data.js';
 import { curvesOf, hasAll, type RunCurves } from './run-curves.js';
@@ -68,6 +69,7 @@ export type PageGroup = {
   /** Settings in the order of the runs, or of the rows of their table. */
   readonly settings: readonly string[];
   readonly figures: readonly { readonly metric: string; readonly curves: readonly PageCurve[] }[];
+  readonly entropy: EntropyData;
 };
 
 /** The metric that runs are ranked by. `goal` null: unknown. */
@@ -236,6 +238,7 @@ function readGroup(section: Section, reading: Reading): ReadGroup {
   const group = {
     ...{ name: section.group, kind: section.kind, xKey: choice.x, settings: settingsInOrder(settings, section) },
     figures: [...figures, ...resources].map(([metric, curves]) => ({ metric, curves })),
+    entropy: readEntropyData(overviewRuns),
   };
   return { group, ranking, places, overviewRuns };
 }

@@ -6,6 +6,7 @@ import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from '.
 import type { Section } from '../report.js';
 import type { Spread } from '../spread.js';
 import { curveFigure, type Figure } from './curve-figures.js';
+import { entropyFigures } from './entropy-figures.js';
 import { frontierFigure } from './frontier-figure.js';
 import { html, Markup, tableOf } from './markup.js';
 import { distinct, fileName } from '../file-names.js';
@@ -92,7 +93,7 @@ function figuresOf(section: Section, group: PageGroup): Figure[] {
   const curves = group.figures
     .filter(({ curves: ofMetric }) => ofMetric.length > 0)
     .map(({ metric, curves: ofMetric }) => curveFigure(group, metric, ofMetric));
-  return [...memoryFigures(section), ...frontierFigure(group), ...curves];
+  return [...memoryFigures(section), ...entropyFigures(group.entropy), ...frontierFigure(group), ...curves];
 }
 
 /**
@@ -110,8 +111,16 @@ function groupMarkup(section: Section, group: PageGroup, spread: Spread): Markup
   return html`<section>
     <h2>${titleOf(section)}</h2>
     ${sectionTables(section, { spread }).map(tableMarkup)} ${laws.map((law) => html`<p class="note">${law}</p>`)}
-    ${figures.filter(({ title }) => !isSystemMetric(title)).map(figureMarkup)} ${resourcesMarkup(resources)}
+    ${smallMarkup(figures)}
+    ${figures.filter(({ title, isSmall }) => !isSystemMetric(title) && isSmall !== true).map(figureMarkup)}
+    ${resourcesMarkup(resources)}
   </section>`;
+}
+
+/** Figures that are side by side. */
+function smallMarkup(figures: readonly Figure[]): Markup | null {
+  const small = figures.filter(({ isSmall }) => isSmall === true);
+  return small.length === 0 ? null : html`<div class="small">${small.map(figureMarkup)}</div>`;
 }
 
 /** What the runs used of the machine, which is not at the top of a page. */
@@ -162,14 +171,11 @@ function overviewMarkup({ modes, panels, leftOut }: Overview): Markup | null {
 
 /** The first and the last figure are wide; the others are side by side. */
 function parametersMarkup(figures: readonly Figure[]): Markup | null {
-  const small = figures.filter(({ isSmall }) => isSmall === true);
   const [first, last] = figures.filter(({ isSmall }) => isSmall !== true);
   if (first === undefined) return null;
   return html`<section>
     <h2>Parameters</h2>
-    ${figureMarkup(first)}
-    <div class="small">${small.map(figureMarkup)}</div>
-    ${last === undefined ? null : figureMarkup(last)}
+    ${figureMarkup(first)} ${smallMarkup(figures)} ${last === undefined ? null : figureMarkup(last)}
   </section>`;
 }
 

@@ -1,7 +1,7 @@
 import { Box } from 'ink';
-import { useCallback, useSyncExternalStore } from 'react';
-import { OpenDialog } from '../dialogs/open-dialog.js';
-import { useModel, useModelSource } from '../model/use-model.js';
+import { useSyncExternalStore } from 'react';
+import { moduleOf } from '../dialogs/key-stack.js';
+import { useModel } from '../model/use-model.js';
 import { screens } from '../screens/registry.js';
 import { useSurface } from '../surface/canvas.js';
 import type { Size } from '../surface/surface.js';
@@ -17,22 +17,30 @@ const components = Object.fromEntries(
 
 /** The window: a header, a screen, a footer, and the open dialog above them. */
 export function App() {
-  const source = useModelSource();
   const surface = useSurface();
   const size = useSyncExternalStore(surface.onResize, surface.size);
   const shown = useModel((model) => model.ui.screen.kind);
-  const read = useCallback(() => source.screenData(shown), [source, shown]);
   if (isTooSmall(size)) return <TooSmall {...size} />;
   const small = isSmall(size);
   const Screen = components[shown]!;
   return (
     <Box {...size} flexDirection="column">
       {small ? <ShortHeader width={size.width} /> : <Header width={size.width} />}
-      <Screen size={bodyOf(size)} isSmall={small} read={read} />
+      <Screen size={bodyOf(size)} isSmall={small} />
       {small ? <ShortFooter width={size.width} /> : <Footer width={size.width} />}
       <OpenDialog size={size} isSmall={small} />
     </Box>
   );
+}
+
+type DialogProps = { readonly size: Size; readonly isSmall: boolean };
+
+/** The open dialog, if there is one. */
+function OpenDialog({ size, isSmall }: DialogProps) {
+  const dialog = useModel((model) => model.ui.dialog);
+  if (dialog.kind === 'none') return null;
+  const { Dialog } = moduleOf(dialog);
+  return <Dialog key={dialog.kind} {...{ dialog, size, isSmall }} />;
 }
 
 function TooSmall({ width, height }: Size) {

@@ -1,7 +1,6 @@
 import { assertNever } from '../../base/assert-never.js';
 import { errorText, UserError } from '../../base/user-error.js';
 import { cleanText } from '../../text/display-text.js';
-import { clipboardCodes, mostCopied } from '../terminal/clipboard.js';
 import type { Draft, EditorPort } from '../state/editor-port.js';
 import type { EditorEffect } from '../state/effect.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
@@ -195,4 +194,15 @@ export class ExternalEditor {
 function refused(error: unknown): { ok: false; message: string; fix: string | null } {
   if (error instanceof UserError) return { ok: false, message: error.message, fix: error.fix };
   return { ok: false, message: errorText(error), fix: null };
+}
+
+/** Maximum number of characters to copy: xterm and tmux read about 100,000 bytes of base64 at once. */
+const mostCopied = 50_000;
+
+/**
+ * The codes that copy a text to the clipboard of the user's own terminal, also over ssh (OSC 52). tmux passes it on if
+ * `set-clipboard` is on; a terminal that does not support it shows nothing.
+ */
+function clipboardCodes(text: string): string {
+  return `\u001b]52;c;${Buffer.from(text, 'utf8').toString('base64')}\u0007`;
 }

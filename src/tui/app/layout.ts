@@ -1,4 +1,8 @@
 import type { Size } from '../surface/surface.js';
+import type { WindowModel } from '../model/window-model.js';
+import { jobsLayout } from '../screens/jobs/layout.js';
+import { listPane, listRows } from '../widgets/run-list/list-pane.js';
+import { type Line, span } from '../surface/span.js';
 
 /** Minimum size for the whole window; smaller ones show only a list, and below the minimum nothing. */
 const whole: Size = { width: 80, height: 24 };
@@ -20,4 +24,15 @@ export function isSmall({ width, height }: Size): boolean {
 export function bodyOf(size: Size): Size {
   const rows = size.height - (isSmall(size) ? frame.small : frame.whole);
   return { width: size.width, height: Math.max(1, rows) };
+}
+
+/** The list where the screen will have it, shown before the components are loaded. */
+export function firstPicture(model: WindowModel, size: Size): readonly Line[] {
+  if (isTooSmall(size)) return [];
+  const small = isSmall(size);
+  const { list } = jobsLayout(bodyOf(size), {
+    ...{ isSmall: small, rows: model.rows.length, wanted: model.ui.panes.list },
+  });
+  if (small) return [[span(model.title, 'title')], ...listRows(model, list.width, list.height)];
+  return [[span(` ${model.title}`, 'title')], [], [], ...listPane(model, list.width, list.height)];
 }

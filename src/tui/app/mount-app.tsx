@@ -1,8 +1,9 @@
+import { KeyContextSource } from '../keys/use-key-context.js';
 import { ModelContext } from '../model/use-model.js';
 import { mountWindow, type MountedWindow } from '../surface/mount-window.js';
 import type { Surface } from '../surface/surface.js';
 import { App } from './app.js';
-import { press } from './key-handlers.js';
+import { press } from '../dialogs/key-stack.js';
 import type { WindowStore } from './window-store.js';
 
 type Parts = {
@@ -17,12 +18,15 @@ type Parts = {
  * it is loaded after the first picture.
  */
 export function mountApp({ store, surface, onError }: Parts): MountedWindow {
-  store.listen(press);
-  return mountWindow(
+  const window = mountWindow(
     <ModelContext value={store}>
-      <App />
+      <KeyContextSource value={store.context}>
+        <App />
+      </KeyContextSource>
     </ModelContext>,
     surface,
     onError,
   );
+  store.listen(press, window.flush);
+  return window;
 }

@@ -14,17 +14,15 @@ import { capabilitiesOf } from '../terminal/capabilities.js';
 import { calmNewsPause, WindowStore } from './window-store.js';
 import type { EditorPort } from '../state/editor-port.js';
 import { ExternalEditor } from './external-editor.js';
-import { firstPicture } from './first-picture.js';
+import { firstPicture } from './layout.js';
 import { GraphicsFinder } from '../terminal/graphics-finder.js';
-import { listen } from '../terminal/listen.js';
-import type { InputEvent } from '../terminal/input-event.js';
+import { listen, type InputEvent } from '../terminal/input-decoder.js';
 import { type Size, Surface } from '../surface/surface.js';
 import type { MountedWindow } from '../surface/mount-window.js';
-import type { FleetPort, RunDetails, RunFilesPort } from '../state/port.js';
+import type { FleetPort, RunDetails, RunFilesPort, MakeSummary } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
 import { Pointer } from './pointer.js';
 import { passingPreferences } from './preferences.js';
-import type { MakeSummary } from '../state/summary-port.js';
 import { dieBy, type Interruption, TerminalSession } from '../terminal/terminal-session.js';
 import { themeFor } from '../surface/theme.js';
 import type { Capabilities } from '../terminal/capabilities.js';
@@ -170,7 +168,7 @@ class WindowLife {
     else if (event.kind === 'click') {
       this.#surface.point(event);
       this.#store.pointChart(this.#surface.hover(event));
-    } else this.#surface.point({ ...event, kind: event.way });
+    } else this.#store.turn(event.way);
   };
 
   #useMouse(): void {

@@ -73,8 +73,10 @@ const initial: WindowPreferences = {
 };
 const nothing: SweepPreferences = { views: [], last: null };
 
+type File = Pick<PreferencesFile, 'values' | 'path' | 'problem' | 'change'>;
+
 /** The preferences in a file. Invalid values are ignored and reported as a problem. */
-export function preferencesIn(file: PreferencesFile): PreferencesPort {
+export function preferencesIn(file: File): PreferencesPort {
   return {
     get theme() {
       return valueOf(file, 'theme');
@@ -107,52 +109,29 @@ export function preferencesIn(file: PreferencesFile): PreferencesPort {
 
 /** Preferences that are not stored; choices last until the window is closed. */
 export function passingPreferences(): PreferencesPort {
-  let chosen = initial;
-  const sweeps = new Map<string, SweepPreferences>();
-  return {
-    get theme() {
-      return chosen.theme;
+  let values: File['values'] = {};
+  return preferencesIn({
+    get values() {
+      return values;
     },
-    get keys() {
-      return chosen.keys;
-    },
-    get bindings() {
-      return chosen.bindings;
-    },
-    get mouse() {
-      return chosen.mouse;
-    },
-    get hover() {
-      return chosen.hover;
-    },
-    get graphics() {
-      return chosen.graphics;
-    },
-    get panes() {
-      return chosen.panes;
-    },
-    problem: null,
-    ofSweep: (sweep) => sweeps.get(sweep) ?? nothing,
-    keep: (change) => {
-      chosen = { ...chosen, ...change };
+    ...{ path: '', problem: null },
+    change: (edit) => {
+      values = edit(values);
       return Promise.resolve(null);
     },
-    keepSweep: (sweep, preferences) => {
-      sweeps.set(sweep, preferences);
-      return Promise.resolve(null);
-    },
-  };
+  });
 }
 
-type PreferencesPart = Pick<PreferencesFile, 'values' | 'path'>;
-
-function valueOf<Key extends keyof WindowPreferences>({ values }: PreferencesPart, key: Key): WindowPreferences[Key] {
+function valueOf<Key extends keyof WindowPreferences>(
+  { values }: Pick<File, 'values'>,
+  key: Key,
+): WindowPreferences[Key] {
   const { success, data } = parts[key].schema.safeParse(values[key]);
   return success ? (data as WindowPreferences[Key]) : initial[key];
 }
 
 /** The first invalid value, reported in a sentence; null: all are valid. */
-export function strayPreference({ values, path }: PreferencesPart): string | null {
+export function strayPreference({ values, path }: Pick<File, 'values' | 'path'>): string | null {
   for (const [key, { schema, may }] of Object.entries(parts)) {
     const value = values[key];
     if (value === undefined || schema.safeParse(value).success) continue;

@@ -1,30 +1,44 @@
 import { withLazy } from '../../base/lazy.js';
 import { Memoized } from '../../base/memoize.js';
-import type { PaletteView } from '../dialogs/palette/palette-entry.js';
-import { paletteView } from '../dialogs/palette/palette-view.js';
 import type { KeyContext } from '../keys/key-context.js';
-import { colouredRows } from '../model/chart-subjects.js';
-import { detailOf, filledCharts, type ReadDetail, xChoicesFor } from '../model/detail.js';
+import { detailOf, filledCharts, type ReadDetail, xChoicesFor, colouredRows } from '../model/detail.js';
 import { FailureCauseFinder } from '../model/failure-cause-finder.js';
 import { History } from '../model/history.js';
 import { isFolded, type ListModel } from '../model/list-model.js';
 import { familyOf, groupOf, metricsOf, rowOfSelection } from '../model/selection.js';
-import { ShownClock } from '../model/shown-clock.js';
 import { type SweepChoice, sweepChoices, sweepTitle } from '../model/sweep-choices.js';
 import type { Branch, TreeNode } from '../model/tree/branch-index.js';
-import { varyingKeys } from '../model/varying-keys.js';
+import { varyingKeys } from '../model/varying-parameters.js';
 import type { WindowModel } from '../model/window-model.js';
 import { keyOf } from '../screens/key-map.js';
 import { jobsLayout } from '../screens/jobs/layout.js';
 import { screens } from '../screens/registry.js';
 import type { ScreenData, ScreenSource, ScreenTools } from '../screens/screen.js';
+import type { Extent } from '../model/use-model.js';
 import type { Command } from '../state/command.js';
-import type { FleetPort } from '../state/port.js';
-import type { ScreenKind, UiState } from '../state/ui-state.js';
+import type { FleetPort, MakeSummary, RunFilesPort } from '../state/port.js';
+import type { PreferencesPort } from '../state/preferences-port.js';
+import type { ScreenKind, UiState, WindowEffect } from '../state/ui-state.js';
 import type { Tone } from '../surface/span.js';
 import type { Size } from '../surface/surface.js';
 import { shownLayout } from '../widgets/run-list/list-pane.js';
 import { bodyOf, isSmall } from './layout.js';
+
+/** What the window needs from outside. */
+export type WindowPorts = {
+  readonly fleet: FleetPort;
+  readonly files: RunFilesPort;
+  /** The user's preferences; without it nothing is stored. */
+  readonly preferences?: PreferencesPort | undefined;
+  /** Unix ms. */
+  readonly now: () => number;
+  /** Minimum time between two updates from the fleet, in ms; default: 0. Keys are always handled at once. */
+  readonly newsPause?: number;
+  /** The table of a sweep's results; undefined: there is none. */
+  readonly summary?: MakeSummary | undefined;
+  /** Closes the window, lends the terminal, or redraws everything. */
+  readonly perform: (order: WindowEffect) => void;
+};
 
 type WindowReaderTools = ScreenTools & {
   readonly fleet: FleetPort;
@@ -40,6 +54,8 @@ export type Moment = {
   readonly size: Size;
   readonly scene: ListModel;
   readonly version: number;
+  /** What the shown screen has reported of its layout; null: nothing. */
+  readonly extent: Extent | null;
 };
 
 /**
@@ -100,6 +116,7 @@ export class WindowReader {
       ...{ width: at.size.width, title: sweepTitle(at.ui.sweep) },
       connection: this.#fleet.connection,
       status: this.#fleet.status,
+      ...{ allRuns: this.#fleet.runs, published: this.#fleet.version() },
       tally: scene.tally,
       ...scene.pace,
       attention: scene.attention,
@@ -117,9 +134,6 @@ export class WindowReader {
     };
     // What only some screens and dialogs show is computed when they request it.
     return withLazy(known, {
-      palette: () => this.#palette(at),
-      metrics: () => (at.ui.dialog.kind === 'metrics' ? metricsOf(node, scene) : []),
-      xChoices: () => (at.ui.dialog.kind === 'x-axis' ? (this.context(at).xChoices ?? []) : []),
       colours: () => this.#colours.value([node, scene.colours], () => colouredRows(node, scene)),
       detail: () => ({ ...this.#detailFor(node, at), choice: at.ui.chart }),
       varying: () => this.#varyingFor(node, scene),
@@ -141,7 +155,7 @@ export class WindowReader {
       index: rowOfSelection(scene, at.ui),
       groups: scene.tree.groups,
       branches: scene.tree.branches,
-      page: at.ui.dialog.kind === 'none' ? here.page : Math.max(1, at.size.height - 4),
+      page: at.ui.dialog.kind !== 'none' ? Math.max(1, at.size.height - 4) : here.page,
       variety: scene.variety,
       groupChoices: scene.groupChoices,
       metric: scene.metric,
@@ -150,6 +164,7 @@ export class WindowReader {
       listLayout: () => this.#listLayout(at),
       width: at.size.width,
       own: here.own,
+      extent: at.extent,
       boundary: here.boundary,
       now: this.#now(),
       keyOf: (command: Command) => keyOf(command, at.ui.keys),
@@ -173,12 +188,6 @@ export class WindowReader {
   screenData(kind: ScreenKind, at: Moment): unknown {
     if (kind !== at.ui.screen.kind) return null;
     return this.#screenData.value([at.version, kind], () => this.#shownData(at).read(this.#source(at)));
-  }
-
-  #palette(at: Moment): PaletteView | null {
-    const { dialog } = at.ui;
-    if (dialog.kind !== 'palette') return null;
-    return paletteView(dialog.line, dialog.index, at.ui, this.context(at));
   }
 
   #source(at: Moment): ScreenSource {
@@ -234,4 +243,42 @@ type AnyData = ScreenData<ScreenKind, unknown>;
 function screenDataWith(tools: ScreenTools): Readonly<Record<ScreenKind, AnyData>> {
   const made = Object.entries(screens).map(([kind, { data }]) => [kind, data(tools)] as const);
   return Object.fromEntries(made) as unknown as Readonly<Record<ScreenKind, AnyData>>;
+}
+
+/** Time between two ticks, in ms. */
+const period = 1000;
+/** How long the shown time stays the same, in ms: slightly less than the period, because a tick may be early. */
+const sameTime = 900;
+
+/**
+ * The time that frames show. It advances once a second, so a key alone changes neither the time nor the rows that show one. Ticks
+ * if nothing else is drawn.
+ */
+class ShownClock {
+  /** Unix ms. */
+  readonly #now: () => number;
+  readonly #timer: NodeJS.Timeout;
+  #shown = -Infinity;
+  #readAt = -Infinity;
+
+  /** @param tick Called about once a second for another frame, unless one was drawn just before. */
+  constructor(now: () => number, tick: () => void) {
+    this.#now = now;
+    this.#timer = setInterval(() => {
+      if (this.#now() - this.#readAt >= period / 2) tick();
+    }, period);
+  }
+
+  /** The time for the frame being drawn, in Unix ms. */
+  read(): number {
+    const now = this.#now();
+    this.#readAt = now;
+    const passed = now - this.#shown;
+    if (passed >= sameTime || passed < 0) this.#shown = now;
+    return this.#shown;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
 }

@@ -3,57 +3,31 @@ import { cleanText } from '../../text/display-text.js';
 import { Bell } from '../terminal/bell.js';
 import type { Draft } from '../state/editor-port.js';
 import { FleetEffects, isFleetEffect } from './fleet-effects.js';
-import type { Press } from '../keys/key-context.js';
+import type { KeyContext, Press } from '../keys/key-context.js';
 import { rowOfSelection } from '../model/selection.js';
-import { type Moment, WindowReader } from './window-reader.js';
+import { type Moment, type WindowPorts, WindowReader } from './window-reader.js';
 import { ListMemory } from '../widgets/run-list/list-memory.js';
 import { type ListModel, ListModelBuilder } from '../model/list-model.js';
 import { RunCurves } from '../model/run-curves.js';
-import { chosenKeys } from '../screens/own-keys.js';
-import { orderedBy } from '../screens/jobs/sort-handler.js';
 import { sortOfHeading } from '../widgets/run-list/list-pane.js';
-import { livingMarks } from '../screens/jobs/mark-handler.js';
-import { select } from '../screens/jobs/selection-keys.js';
+import { livingMarks, orderedBy } from '../screens/jobs/list-handler.js';
+import { select } from '../screens/jobs/keys.js';
+import { chosenKeys } from '../screens/own-keys.js';
 import { withOwnZoom } from '../keys/chart-handler.js';
-import { Clicks } from './clicks.js';
+import { Clicks } from './pointer.js';
 import { bodyOf, isSmall } from './layout.js';
 import { listPage } from '../screens/jobs/layout.js';
-import type { ModelSource } from '../model/use-model.js';
-import type { FleetPort, RunFilesPort } from '../state/port.js';
+import type { Extent, ModelSource } from '../model/use-model.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
 import type { ColumnWidths, PanePart } from '../state/pane-sizes.js';
 import { PaneMemory } from './pane-memory.js';
 import { PassingNote } from './passing-note.js';
 import { passingPreferences } from './preferences.js';
-import type { MakeSummary } from '../state/summary-port.js';
 import { Throttle } from '../model/throttle.js';
-import {
-  type Dialog,
-  initialUi,
-  type Note,
-  type ScreenKind,
-  type UiState,
-  type WindowEffect,
-} from '../state/ui-state.js';
+import { type Dialog, initialUi, type Note, type Screen, type ScreenKind, type UiState } from '../state/ui-state.js';
 import { scrollTo } from '../widgets/scroll.js';
 import { isOver } from '../model/tally.js';
 import type { WindowModel } from '../model/window-model.js';
-
-/** What the window needs from outside. */
-type WindowPorts = {
-  readonly fleet: FleetPort;
-  readonly files: RunFilesPort;
-  /** The user's preferences; without it nothing is stored. */
-  readonly preferences?: PreferencesPort | undefined;
-  /** Unix ms. */
-  readonly now: () => number;
-  /** Minimum time between two updates from the fleet, in ms; default: 0. Keys are always handled at once. */
-  readonly newsPause?: number;
-  /** The table of a sweep's results; undefined: there is none. */
-  readonly summary?: MakeSummary | undefined;
-  /** Closes the window, lends the terminal, or redraws everything. */
-  readonly perform: (order: WindowEffect) => void;
-};
 
 /** Update interval in ms: four pictures a second look as good as ten at half the cost. */
 export const calmNewsPause = 240;
@@ -75,6 +49,9 @@ const notch = 3;
 export class WindowStore implements ModelSource {
   readonly #ports: WindowPorts;
   #press: Press = unheard;
+  /** Renders what has changed, so that keys know the layout. */
+  #commit: () => void = () => undefined;
+  #extent: Extent | null = null;
   readonly #preferences: PreferencesPort;
   readonly #panes: PaneMemory;
   #memory: ListMemory;
@@ -159,13 +136,22 @@ export class WindowStore implements ModelSource {
   /**
    * Sets the key handler. It is loaded with the components, since dialogs have both in one file; the first picture needs neither.
    */
-  listen(press: Press): void {
+  listen(press: Press, commit: () => void = () => undefined): void {
     this.#press = press;
+    this.#commit = commit;
   }
+
+  /** What keys need to know. */
+  readonly context = (): KeyContext => this.#reader.context(this.#moment());
+
+  readonly laidOut = (extent: Extent): void => void (this.#extent = extent);
 
   /** Handles a key, named as `keyNames` does. */
   readonly press = (key: string): void => {
-    const { ui, order } = this.#press(this.#ui, key, this.#reader.context(this.#moment()));
+    // After another key of the same read, the screen has not been laid out yet.
+    if (this.#ui.screen.kind !== 'jobs') this.#commit();
+    const { ui, order } = this.#press(this.#ui, key, this.context());
+    if (isOtherPlace(ui.screen, this.#ui.screen)) this.#extent = null;
     this.#ui = ui.sweep === this.#ui.sweep ? ui : this.#switched(ui);
     // A key press makes the keyboard cursor visible again.
     this.#hovered = nowhere;
@@ -254,7 +240,7 @@ export class WindowStore implements ModelSource {
     const by = sortOfHeading(this.model(), width, column);
     if (by === null) return;
     const isReversed = this.#ui.sort.by === by && !this.#ui.sort.isReversed;
-    this.#ui = orderedBy({ ...this.#ui, note: null }, { by, isReversed }, this.#reader.context(this.#moment())).ui;
+    this.#ui = orderedBy({ ...this.#ui, note: null }, { by, isReversed }, this.context()).ui;
     this.#changed();
   };
 
@@ -279,7 +265,7 @@ export class WindowStore implements ModelSource {
   /** Selects a row; a double click opens it. */
   #selectRow(row: number): void {
     const isSecond = this.#clicks.isSecond(row, this.#ports.now());
-    const at = this.#reader.context(this.#moment());
+    const at = this.context();
     this.#ui = withOwnZoom(this.#ui, select({ ...this.#ui, note: null }, row, at).ui, at);
     if (isSecond) this.press('enter');
     else this.#changed();
@@ -365,7 +351,7 @@ export class WindowStore implements ModelSource {
   }
 
   #moment(): Moment {
-    const known = { ui: this.#shownUi(), size: this.#size, version: this.#version };
+    const known = { ui: this.#shownUi(), size: this.#size, version: this.#version, extent: this.#extent };
     // The scene is computed only if something has changed.
     return withLazy(known, { scene: () => this.#scene() });
   }
@@ -390,6 +376,12 @@ export class WindowStore implements ModelSource {
       this.#ports.perform({ type: 'ring' });
     this.#changed();
   }
+}
+
+/** Whether another screen, or another pane or view of one, is shown. */
+function isOtherPlace(a: Screen, b: Screen): boolean {
+  if ('pane' in a && 'pane' in b) return a.pane !== b.pane;
+  return a.kind !== b.kind || ('view' in a && 'view' in b && a.view !== b.view);
 }
 
 /** Throws: keys must wait in the terminal until the window is mounted. */

@@ -9,8 +9,16 @@ import { DialogBox } from '../widgets/dialog-box.js';
 import { SelectList } from '../widgets/select-list.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 
+/** `index`: the option under the cursor. */
+declare module '../state/ui-state.js' {
+  interface Dialogs {
+    readonly chart: { readonly index: number };
+  }
+}
+
 /** Chooses how charts are drawn. Each letter changes one setting, which is applied at once. */
 export const chart: DialogModule<'chart'> = {
+  open: (ui) => ({ ui: { ...ui, dialog: { kind: 'chart', index: 0 } } }),
   press,
   hints: () => [
     ['Enter', 'change'],

@@ -1,32 +1,39 @@
 import { cleanText } from '../../text/display-text.js';
-import { type Handler, type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
+import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
-import { orderedBy } from '../screens/jobs/sort-handler.js';
+import { orderedBy } from '../screens/jobs/list-handler.js';
 import { type ColumnId, columnKey, commonColumns, initialColumns, knownColumns } from '../state/list-column-id.js';
-import { menuAt } from '../state/menu-state.js';
+import { menuAt, type MenuState } from '../state/menu-state.js';
 import type { ColumnWidths } from '../state/pane-sizes.js';
 import type { Sort } from '../state/sort.js';
 import type { UiState } from '../state/ui-state.js';
-import { dialogFrame } from '../widgets/dialog-size.js';
+import { dialogFrame } from '../widgets/dialog-box.js';
 import type { KeyHint } from '../widgets/key-hints.js';
 import { Menu } from '../widgets/menu.js';
 import { widened } from '../widgets/run-list/list-columns.js';
 import { nameWidth } from '../widgets/name-width.js';
 import { fit, type Line, span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
-import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing, unfiltered } from './menu-keys.js';
+import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing, unfiltered } from './menu-dialog.js';
 
 type ColumnsDialog = DialogOf<'columns'>;
 
+/** `order`: all available columns in the order of the dialog; shown columns keep this order. */
+declare module '../state/ui-state.js' {
+  interface Dialogs {
+    readonly columns: { readonly order: readonly ColumnId[] } & MenuState;
+  }
+}
+
 /** Chooses the columns of the list and their order. */
-export const columns: DialogModule<'columns'> = { press, hints, Dialog: ColumnsBox };
+export const columns: DialogModule<'columns'> = { open, press, hints, Dialog: ColumnsBox };
 
 /** Opens the dialog of columns: the current columns first, then all others. */
-export const openColumns: Handler = (ui, at) => {
+function open(ui: UiState, at: KeyContext): Pressed {
   const shown = ui.columns ?? initialColumns;
   const order = [...new Set([...shown, ...allColumns(at)])];
   return { ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'columns', ...menuAt(0), order } } };
-};
+}
 
 /** The available columns: the usual ones, parameters that vary, and every metric but the chosen one, which has its own column. */
 function allColumns(at: KeyContext): ColumnId[] {

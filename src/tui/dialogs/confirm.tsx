@@ -1,13 +1,29 @@
 import type { Pressed } from '../keys/key-context.js';
 import type { Effect } from '../state/effect.js';
 import type { UiState } from '../state/ui-state.js';
-import { DialogBox } from '../widgets/dialog-box.js';
-import { dialogFrame, dialogWidth } from '../widgets/dialog-size.js';
+import { DialogBox, dialogFrame, dialogWidth } from '../widgets/dialog-box.js';
 import type { KeyHint } from '../widgets/key-hints.js';
 import { Paragraph, Text } from '../widgets/text.js';
 import { wrapWithin } from '../../text/wrap.js';
 import { textWidth } from '../../text/display-width.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
+
+/**
+ * A question before a request. `detail`: what will happen, in words. `yes`: the keys that confirm; never the key that asked, which
+ * may be pressed twice by accident.
+ */
+type ConfirmState = {
+  readonly question: string;
+  readonly detail: string | null;
+  readonly yes: readonly string[];
+  readonly order: Effect;
+};
+
+declare module '../state/ui-state.js' {
+  interface Dialogs {
+    readonly confirm: ConfirmState;
+  }
+}
 
 /** Asks before an action that cannot be undone. Any key but a clear yes means no, because keys may have been typed ahead. */
 export const confirm: DialogModule<'confirm'> = { press, hints, Dialog: ConfirmDialog };

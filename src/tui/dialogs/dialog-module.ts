@@ -1,26 +1,29 @@
 import type { ComponentType } from 'react';
-import type { KeyContext, Pressed } from '../keys/key-context.js';
+import { type Handler, type KeyContext, type Pressed, distance, isMovement } from '../keys/key-context.js';
 import type { WindowModel } from '../model/window-model.js';
-import type { Dialog, UiState } from '../state/ui-state.js';
+import type { DialogKind, DialogOf, UiState } from '../state/ui-state.js';
 import type { Size } from '../surface/surface.js';
 import type { KeyHint } from '../widgets/key-hints.js';
+import { commandFor } from '../screens/key-map.js';
 
 /** Every dialog that can be open. */
-export type DialogState = Exclude<Dialog, { kind: 'none' }>;
-export type DialogOf<Kind extends DialogState['kind']> = Extract<DialogState, { kind: Kind }>;
+export type DialogState = { [Kind in DialogKind]: DialogOf<Kind> }[DialogKind];
+export type { DialogOf };
 
 /**
  * Properties of a dialog component besides the model. `size`: of the whole screen; `isSmall`: the footer has one row instead of
  * two.
  */
-export type DialogProps<Kind extends DialogState['kind']> = {
+export type DialogProps<Kind extends DialogKind> = {
   readonly dialog: DialogOf<Kind>;
   readonly size: Size;
   readonly isSmall: boolean;
 };
 
 /** A dialog: its key handler, its footer hints, and its component. */
-export type DialogModule<Kind extends DialogState['kind']> = {
+export type DialogModule<Kind extends DialogKind> = {
+  /** Opens it by its key; absent: something else opens it. */
+  readonly open?: Handler;
   readonly press: (ui: UiState, dialog: DialogOf<Kind>, key: string, at: KeyContext) => Pressed;
   /** The most important hint comes first, the one that closes the dialog last. */
   readonly hints: (dialog: DialogOf<Kind>, model: WindowModel) => readonly KeyHint[];
@@ -29,4 +32,20 @@ export type DialogModule<Kind extends DialogState['kind']> = {
 
 export function closedDialog(ui: UiState): UiState {
   return { ...ui, dialog: { kind: 'none' } };
+}
+
+type Scrolled = Extract<DialogState, { top: number }>;
+
+/** Scrolls a dialog by a movement key, at most to its end; null: the key has another meaning. `length`: number of all lines. */
+export function scrolledBy(
+  ui: UiState,
+  dialog: Scrolled,
+  key: string,
+  { at, length, page = at.page }: { readonly at: KeyContext; readonly length: number; readonly page?: number },
+): Pressed | null {
+  const command = commandFor(key, ui.keys);
+  if (!isMovement(command)) return null;
+  const last = Math.max(0, length - page);
+  const top = Math.min(last, Math.max(0, Math.min(dialog.top, last) + distance(command, page)));
+  return { ui: { ...ui, dialog: { ...dialog, top } } };
 }

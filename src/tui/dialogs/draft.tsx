@@ -4,14 +4,17 @@ import { wrapWithin } from '../../text/wrap.js';
 import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import type { Draft } from '../state/editor-port.js';
 import type { UiState } from '../state/ui-state.js';
-import { DialogBox } from '../widgets/dialog-box.js';
-import { dialogFrame, dialogWidth } from '../widgets/dialog-size.js';
+import { DialogBox, dialogFrame, dialogWidth } from '../widgets/dialog-box.js';
 import { hintLine, type KeyHint } from '../widgets/key-hints.js';
-import { ScrollText } from '../widgets/scroll-text.js';
 import { type Line, lineWidth, span } from '../surface/span.js';
-import { Spans, Text } from '../widgets/text.js';
-import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
-import { scrolledBy } from './text-keys.js';
+import { Rows, Spans, Text } from '../widgets/text.js';
+import { closedDialog, type DialogModule, type DialogOf, type DialogProps, scrolledBy } from './dialog-module.js';
+
+declare module '../state/ui-state.js' {
+  interface Dialogs {
+    readonly draft: { readonly draft: Draft; readonly top: number };
+  }
+}
 
 /**
  * Shows runs written in an editor: what submitting them would do, or what is wrong with them. After submission it asks whether to
@@ -109,7 +112,7 @@ function DraftDialog({ dialog, size }: DialogProps<'draft'>) {
           <Text tone="strong">{summary}</Text>
         </Box>
       )}
-      <ScrollText lines={lines} width={width} height={room} top={top} />
+      <Rows lines={lines.slice(top, top + room)} />
       {!isTight && (
         <Box flexDirection="column" marginTop={1}>
           <Spans line={keys} />

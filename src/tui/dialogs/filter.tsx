@@ -3,12 +3,12 @@ import type { QueryProblem } from '../../query/query.js';
 import { finishedPart } from '../../query/parser.js';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
-import { type Handler, type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
+import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import type { WindowModel } from '../model/window-model.js';
-import { editLine, lineOf } from '../state/line-editor.js';
-import { complete, noOffer, type Offer, offerFor, recalled, remembered } from '../state/prompt.js';
-import type { FilterDialog, UiState } from '../state/ui-state.js';
+import { type EditedLine, editLine, lineOf } from '../state/line-editor.js';
+import { complete, noOffer, type Offer, offerFor, type Recall, recalled, remembered } from '../state/prompt.js';
+import type { DialogOf, UiState } from '../state/ui-state.js';
 import type { Size } from '../surface/surface.js';
 import { Prompt, promptSign } from '../widgets/prompt.js';
 import { scrollTo } from '../widgets/scroll.js';
@@ -17,8 +17,25 @@ import { Spans } from '../widgets/text.js';
 import { closedDialog, type DialogModule, type DialogProps } from './dialog-module.js';
 import { queryProblem } from './query-problem.js';
 
+/** `before`: the previous filter; `problem`: why Enter was refused. */
+type FilterState = {
+  readonly line: EditedLine;
+  readonly before: string;
+  readonly offer: Offer;
+  readonly recall: Recall | null;
+  readonly problem: QueryProblem | null;
+};
+type FilterDialog = DialogOf<'filter'>;
+
+declare module '../state/ui-state.js' {
+  interface Dialogs {
+    readonly filter: FilterState;
+  }
+}
+
 /** Chooses which runs the list shows. The list follows while the user types, as far as the text is valid. */
 export const filter: DialogModule<'filter'> = {
+  open,
   press,
   hints: () => [
     ['Enter', 'keep'],
@@ -30,10 +47,10 @@ export const filter: DialogModule<'filter'> = {
   Dialog: FilterPrompt,
 };
 
-export const openFilter: Handler = (ui) => {
+function open(ui: UiState): Pressed {
   const typed = { line: lineOf(ui.filter), before: ui.filter, offer: noOffer, recall: null, problem: null };
   return { ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'filter', ...typed } } };
-};
+}
 
 function press(ui: UiState, dialog: FilterDialog, key: string, at: KeyContext): Pressed {
   switch (key) {

@@ -1,45 +1,48 @@
 import { cleanText } from '../../text/display-text.js';
-import { type Handler, type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
+import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import type { GroupChoice } from '../model/tree/group-choices.js';
-import { useModel } from '../model/use-model.js';
 import { type GroupBy, type Grouping, groupingWords, isFlat, isSameLevel, levelWords } from '../state/grouping.js';
-import { menuAt } from '../state/menu-state.js';
+import { menuAt, type MenuState } from '../state/menu-state.js';
 import type { UiState } from '../state/ui-state.js';
-import { dialogFrame } from '../widgets/dialog-size.js';
-import { Menu } from '../widgets/menu.js';
-import { nameWidth } from '../widgets/name-width.js';
 import { fit, fitRight, type Line, span } from '../surface/span.js';
-import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
-import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing, unfiltered } from './menu-keys.js';
+import { dialogFrame } from '../widgets/dialog-box.js';
+import { nameWidth } from '../widgets/name-width.js';
+import { closedDialog } from './dialog-module.js';
+import { menuDialog, unfiltered } from './menu-dialog.js';
 
-/** Chooses the grouping of the list: Enter sets the first level, Space sets or removes the second. */
-export const grouping: DialogModule<'grouping'> = {
-  press,
-  hints: (dialog) => menuHints(dialog, ['Enter', 'group by'], ['Space', 'second level']),
-  Dialog: GroupingDialog,
-};
-
-/** Opens the dialog with the cursor on the current first level. */
-export const openGrouping: Handler = (ui, at) => {
-  const [first] = ui.grouping;
-  const index = (at.groupChoices?.() ?? []).findIndex(({ by }) => isSameLevel(by, first));
-  return { ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'grouping', ...menuAt(index) } } };
-};
-
-function choicesOf(items: readonly GroupChoice[]): Choices<GroupChoice> {
-  return { items, textOf: ({ by }) => levelWords(by) };
+declare module '../state/ui-state.js' {
+  interface Dialogs {
+    readonly grouping: MenuState;
+  }
 }
 
-function press(ui: UiState, dialog: DialogOf<'grouping'>, key: string, at: KeyContext): Pressed {
-  const choices = choicesOf(at.groupChoices?.() ?? []);
-  if (key !== 'enter' && key !== 'space') return pressInMenu(ui, dialog, key, { choices, at, usage });
-  const by = chosenOf(choices, dialog)?.by;
-  if (by === undefined) return refuseNothing(ui, dialog);
-  if (key === 'enter') return { ui: regrouped(closedDialog(ui), withFirst(ui.grouping, by), at) };
-  return asSecond({ ...ui, dialog: unfiltered(dialog, choices) }, by, at);
-}
+/** Columns of a row besides its name. */
+const besideName = 16;
 
-const usage = 'Enter groups by this, Space adds it as the second level, typing finds a row, Esc closes.';
+/** Chooses the grouping of the list. Each choice is shown with its level and the resulting number of groups. */
+export const grouping = menuDialog<'grouping', GroupChoice>({
+  title: 'group by',
+  open: (ui, at) => {
+    const [first] = ui.grouping;
+    const index = (at.groupChoices?.() ?? []).findIndex(({ by }) => isSameLevel(by, first));
+    return { ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'grouping', ...menuAt(index) } } };
+  },
+  choices: (at) => ({ items: at.groupChoices?.() ?? [], textOf: ({ by }) => levelWords(by) }),
+  own: [
+    ['Enter', 'group by'],
+    ['Space', 'second level'],
+  ],
+  usage: 'Enter groups by this, Space adds it as the second level, typing finds a row, Esc closes.',
+  keys: {
+    enter: ({ by }, { ui, at }) => ({ ui: regrouped(closedDialog(ui), withFirst(ui.grouping, by), at) }),
+    space: ({ by }, { ui, dialog, at, choices }) => asSecond({ ...ui, dialog: unfiltered(dialog, choices) }, by, at),
+  },
+  lineOf: ({ items, ui, width: screen }) => {
+    const names = items.map(({ by }) => levelWords(by));
+    const width = nameWidth(names, screen - dialogFrame - besideName);
+    return (choice) => lineOf(choice, ui.grouping, width);
+  },
+});
 
 function withFirst([, second]: Grouping, by: GroupBy): Grouping {
   return second === undefined || by.kind === 'none' || isSameLevel(by, second) ? [by] : [by, second];
@@ -64,30 +67,6 @@ function selectedRun({ rows, index }: KeyContext): string | null {
   const node = rows[index];
   return node === undefined ? null : node.kind === 'run' ? node.key : (node.runs[0]?.id ?? null);
 }
-
-/** What runs can be grouped by, with the current level and the resulting number of groups. */
-function GroupingDialog({ dialog, size }: DialogProps<'grouping'>) {
-  const items = useModel(({ groupChoices }) => groupChoices());
-  const levels = useModel(({ ui }) => ui.grouping);
-  const choices = choicesOf(items);
-  const width = nameWidth(
-    items.map(({ by }) => levelWords(by)),
-    size.width - dialogFrame - besideName,
-  );
-  return (
-    <Menu
-      title="group by"
-      screen={size}
-      menu={dialog}
-      items={items}
-      matches={matchesOf(choices, dialog)}
-      line={(choice) => lineOf(choice, levels, width)}
-    />
-  );
-}
-
-/** Columns of a row besides its name. */
-const besideName = 16;
 
 function lineOf({ by, groups }: GroupChoice, levels: Grouping, width: number): Line {
   const level = isSameLevel(by, levels[0]) ? '1' : isSameLevel(by, levels[1]) ? '2' : ' ';

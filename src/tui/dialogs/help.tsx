@@ -2,18 +2,30 @@ import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { editLine, lineOf } from '../state/line-editor.js';
 import type { UiState } from '../state/ui-state.js';
-import { DialogBox } from '../widgets/dialog-box.js';
-import { dialogFrame, dialogWidth } from '../widgets/dialog-size.js';
+import { DialogBox, dialogFrame, dialogWidth } from '../widgets/dialog-box.js';
 import type { KeyHint } from '../widgets/key-hints.js';
-import { ScrollText } from '../widgets/scroll-text.js';
-import { lineWidth } from '../surface/span.js';
-import { Text } from '../widgets/text.js';
-import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
-import { helpLines } from './help-lines.js';
-import { scrolledBy } from './text-keys.js';
+import { lineWidth, fit, type Line, span } from '../surface/span.js';
+import { Rows, Text } from '../widgets/text.js';
+import { closedDialog, type DialogModule, type DialogOf, type DialogProps, scrolledBy } from './dialog-module.js';
+import { wrapWithin } from '../../text/wrap.js';
+import { keysOn } from '../screens/key-map.js';
+import { screens } from '../screens/registry.js';
+import { type Binding, keyGroups } from '../keys/key-row.js';
+import { stateLook, statesInOrder } from '../model/state-look.js';
+import type { RunWord } from '../state/port.js';
+
+/** `typed`: the text to search for among the keys. */
+declare module '../state/ui-state.js' {
+  interface Dialogs {
+    readonly help: { readonly top: number; readonly typed: string };
+  }
+}
 
 /** Shows all keys by topic. Typing searches by key or by words of the description. */
-export const help: DialogModule<'help'> = { press, hints, Dialog: HelpDialog };
+export const help: DialogModule<'help'> = {
+  open: (ui) => ({ ui: { ...ui, dialog: { kind: 'help', top: 0, typed: '' } } }),
+  ...{ press, hints, Dialog: HelpDialog },
+};
 
 function hints({ typed }: DialogOf<'help'>): readonly KeyHint[] {
   return [
@@ -58,8 +70,58 @@ function HelpDialog({ dialog, size }: DialogProps<'help'>) {
       {lines.length === 0 ? (
         <Text tone="warn"> No key does that; Esc shows all.</Text>
       ) : (
-        <ScrollText {...{ lines, width, height, top }} />
+        <Rows lines={lines.slice(top, top + height)} />
       )}
     </DialogBox>
   );
+}
+
+const keyWidth = 9;
+
+/**
+ * The keys of the screen by topic, most relevant first, and the symbols of states. If text is typed, only the matching keys. Lines
+ * have at most `width` columns.
+ */
+export function helpLines(ui: UiState, typed: string, width: number): Line[] {
+  const here = screens[ui.screen.kind].keys.about?.(ui) ?? 'runs';
+  const bindings = keysOn(ui.screen.kind, ui.keys).filter((binding) => isFound(binding, typed));
+  const sections = [here, ...keyGroups.filter((group) => group !== here)].flatMap((group): Line[] => {
+    const own = bindings.filter((binding) => binding.group === group);
+    return own.length === 0 ? [] : [[span(group, 'title')], ...own.flatMap((each) => row(each, width)), []];
+  });
+  return typed === '' ? [...sections, ...legend(width)] : sections.slice(0, -1);
+}
+
+/** Whether a binding matches: by its key, or by words of its description. */
+function isFound({ shown, keys, command, help }: Binding, typed: string): boolean {
+  const wanted = typed.trim().toLowerCase();
+  if (wanted === '') return true;
+  if ([...typed.trim()].length === 1) return shown === typed.trim() || keys.includes(typed.trim());
+  const text = `${shown} ${command} ${help}`.toLowerCase();
+  return wanted.split(/\s+/).every((word) => text.includes(word));
+}
+
+function row({ shown, help }: Binding, width: number): Line[] {
+  return wrapWithin(help, Math.max(8, width - keyWidth), 4).map((part, index): Line => [
+    span(fit(index === 0 ? ` ${shown}` : '', keyWidth), 'key'),
+    span(part),
+  ]);
+}
+
+const signWidth = 12;
+
+function legend(width: number): Line[] {
+  const perLine = Math.max(1, Math.floor(width / signWidth));
+  const lines = Math.ceil(statesInOrder.length / perLine);
+  return [
+    [span('states', 'title')],
+    ...Array.from({ length: lines }, (_, at) => signs(statesInOrder.slice(at * perLine, (at + 1) * perLine))),
+  ];
+}
+
+function signs(states: readonly RunWord[]): Line {
+  return states.flatMap((state) => [
+    span(` ${stateLook[state].glyph} `, stateLook[state].tone),
+    span(fit(state, signWidth - 3), 'dim'),
+  ]);
 }

@@ -4,11 +4,20 @@ import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { searchFrom } from '../screens/run/log-handler.js';
 import { isOnSamples } from '../screens/run/samples-handler.js';
-import { editLine } from '../state/line-editor.js';
+import { type EditedLine, editLine } from '../state/line-editor.js';
 import type { UiState } from '../state/ui-state.js';
 import { Prompt } from '../widgets/prompt.js';
 import { span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
+
+/** `before`: the previous search; `problem`: why Enter was refused. */
+type SearchState = { readonly line: EditedLine; readonly before: string; readonly problem: string | null };
+
+declare module '../state/ui-state.js' {
+  interface Dialogs {
+    readonly search: SearchState;
+  }
+}
 
 /** Asks for the text to search for in a log. Matches on the screen are highlighted while the user types. */
 export const search: DialogModule<'search'> = {

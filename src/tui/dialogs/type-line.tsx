@@ -1,23 +1,44 @@
 import { Box } from 'ink';
 import { orderOf, refusalOf } from '../../protocol/run-verbs.js';
-import { type Handler, type Pressed, refuse } from '../keys/key-context.js';
-import { targetOf } from '../keys/key-target.js';
-import { refusalWithKeys } from '../keys/run-verb-handler.js';
+import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
+import { refusalWithKeys, targetOf } from '../keys/run-verb-handler.js';
 import { useModel } from '../model/use-model.js';
-import { editLine, lineOf } from '../state/line-editor.js';
-import { recalled, remembered } from '../state/prompt.js';
-import type { TypeDialog, UiState } from '../state/ui-state.js';
+import { type EditedLine, editLine, lineOf } from '../state/line-editor.js';
+import type { RunId } from '../state/port.js';
+import { type Recall, recalled, remembered } from '../state/prompt.js';
+import type { DialogOf, UiState } from '../state/ui-state.js';
 import { Canvas } from '../surface/canvas.js';
 import { type Line, span } from '../surface/span.js';
-import { DialogBox } from '../widgets/dialog-box.js';
-import { dialogFrame } from '../widgets/dialog-size.js';
+import { DialogBox, dialogFrame } from '../widgets/dialog-box.js';
 import { lineWithCursor } from '../widgets/line-with-cursor.js';
-import { logSection } from '../widgets/log/log-section.js';
-import { Spans } from '../widgets/text.js';
+import { logSection } from '../widgets/log/log-pane.js';
+import { Row } from '../widgets/text.js';
 import { closedDialog, type DialogModule, type DialogProps } from './dialog-module.js';
+
+/** A line for runs while it is typed. `what`: the runs, in words; `typed`: earlier lines, the latest last. */
+type TypeState = {
+  readonly ids: readonly RunId[];
+  readonly what: string;
+  readonly line: EditedLine;
+  readonly typed: readonly string[];
+  readonly recall: Recall | null;
+};
+type TypeDialog = DialogOf<'type'>;
+
+declare module '../state/ui-state.js' {
+  interface Dialogs {
+    readonly type: TypeState;
+  }
+}
+declare module '../state/command.js' {
+  interface Commands {
+    readonly type: 'type';
+  }
+}
 
 /** Types lines into runs, one after another, with the end of the selected run's log above. */
 export const typeLine: DialogModule<'type'> = {
+  open,
   press,
   hints: () => [
     ['Enter', 'type the line'],
@@ -28,7 +49,7 @@ export const typeLine: DialogModule<'type'> = {
   Dialog: TypeBox,
 };
 
-export const openTypeLine: Handler = (ui, at, key) => {
+function open(ui: UiState, at: KeyContext, key: string): Pressed {
   if (at.status.readOnly !== undefined) return refuse(ui, at.status.readOnly);
   const node = at.rows[at.index];
   if (ui.marks.size === 0 && node?.kind !== 'run') return refuse(ui, 'Select a run, or mark some, to type into.');
@@ -43,7 +64,7 @@ export const openTypeLine: Handler = (ui, at, key) => {
   const ids = target.runs.map(({ id }) => id);
   const dialog: TypeDialog = { kind: 'type', ids, what: target.what, line: lineOf(''), typed: [], recall: null };
   return { ui: { ...ui, dialog } };
-};
+}
 
 function press(ui: UiState, dialog: TypeDialog, key: string): Pressed {
   switch (key) {
@@ -99,7 +120,7 @@ function TypeBox({ dialog, size }: DialogProps<'type'>) {
     >
       <Canvas {...{ width, height: rows, draw }} flexShrink={0} />
       <Box height={1} flexShrink={0}>
-        <Spans line={[span(sign, 'accent'), ...lineWithCursor(dialog.line, width - sign.length)]} />
+        <Row line={[span(sign, 'accent'), ...lineWithCursor(dialog.line, width - sign.length)]} />
       </Box>
     </DialogBox>
   );

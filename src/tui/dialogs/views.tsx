@@ -1,31 +1,37 @@
 import { Box } from 'ink';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
-import { type Handler, type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
+import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { groupingWords } from '../state/grouping.js';
 import { type EditedLine, editLine, lineOf } from '../state/line-editor.js';
 import { isSameLook, lookOf, plainLook, withLook } from '../state/list-look.js';
-import { menuAt } from '../state/menu-state.js';
+import { menuAt, type MenuState } from '../state/menu-state.js';
 import type { SavedView } from '../state/preferences-port.js';
 import { isInitialSort, sortWords } from '../state/sort.js';
 import type { Note, UiState } from '../state/ui-state.js';
-import { DialogBox } from '../widgets/dialog-box.js';
-import { dialogWidth } from '../widgets/dialog-size.js';
+import { DialogBox, dialogWidth } from '../widgets/dialog-box.js';
 import type { KeyHint } from '../widgets/key-hints.js';
 import { Menu } from '../widgets/menu.js';
 import { nameWidth } from '../widgets/name-width.js';
 import { fit, type Line, span } from '../surface/span.js';
 import { Text } from '../widgets/text.js';
-import { TextField } from '../widgets/text-field.js';
+import { TextField } from '../widgets/prompt.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 import { regrouped } from './grouping.js';
-import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing } from './menu-keys.js';
+import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing } from './menu-dialog.js';
 
 type ViewsDialog = DialogOf<'views'>;
 
+/** `name`: the name of a view while it is typed. */
+declare module '../state/ui-state.js' {
+  interface Dialogs {
+    readonly views: { readonly name: EditedLine | null } & MenuState;
+  }
+}
+
 /** Saves and restores named views of the list: filter, grouping, order, metric, columns. */
-export const views: DialogModule<'views'> = { press, hints, Dialog: ViewsBox };
+export const views: DialogModule<'views'> = { open, press, hints, Dialog: ViewsBox };
 
 /** The first row of the dialog, which always exists. */
 const plainView: SavedView = { name: 'as in the sweep file', ...plainLook };
@@ -33,10 +39,10 @@ const plainView: SavedView = { name: 'as in the sweep file', ...plainLook };
 const longestName = 40;
 
 /** Opens the dialog of this sweep's views with the cursor on the shown one. */
-export const openViews: Handler = (ui) => {
+function open(ui: UiState): Pressed {
   const shown = viewsOf(ui.views).findIndex((view) => isSameLook(view, lookOf(ui)));
   return { ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'views', ...menuAt(shown), name: null } } };
-};
+}
 
 /** Rows of the dialog. */
 function viewsOf(saved: readonly SavedView[]): readonly SavedView[] {

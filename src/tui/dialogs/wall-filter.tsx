@@ -1,11 +1,18 @@
 import { type Pressed, refuse } from '../keys/key-context.js';
 import { chooseOnWall } from '../screens/run/wall-handler.js';
 import { useModel } from '../model/use-model.js';
-import { editLine } from '../state/line-editor.js';
+import { type EditedLine, editLine } from '../state/line-editor.js';
 import type { UiState } from '../state/ui-state.js';
 import { Prompt } from '../widgets/prompt.js';
 import { span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
+
+/** `before`: the previous filter. */
+declare module '../state/ui-state.js' {
+  interface Dialogs {
+    readonly 'wall-filter': { readonly line: EditedLine; readonly before: string };
+  }
+}
 
 /** Asks for words that the names of shown metrics must contain; the charts follow while the user types. */
 export const wallFilter: DialogModule<'wall-filter'> = {

@@ -1,4 +1,4 @@
-import { kindWord, type TreeNode } from '../model/tree/branch-index.js';
+import { kindWord } from '../model/tree/branch-index.js';
 import type { RunSummary } from '../state/port.js';
 import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from '../state/ui-state.js';
@@ -18,9 +18,9 @@ export const openTerminal: Handler = (ui, at) =>
 
 const terminalFix = 'Write `terminal: true` in the sweep file, and launch that again.';
 
-/** Whether the terminal of a row could be shown. */
-export function hasTerminal(node: TreeNode | undefined): boolean {
-  return node?.kind === 'run' && node.run.input === 'terminal' && isUp(node.run);
+/** Whether a run has a terminal that could be shown. */
+export function hasTerminal(run: RunSummary): boolean {
+  return run.input === 'terminal' && isUp(run);
 }
 
 function isUp({ state }: RunSummary): boolean {

@@ -1,12 +1,13 @@
+import type { Extent } from '../model/use-model.js';
 import type { Command } from '../state/command.js';
 import type { SweepChoice } from '../model/sweep-choices.js';
 import type { GroupChoice } from '../model/tree/group-choices.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../state/port.js';
-import type { Dialog, Effect, UiState } from '../state/ui-state.js';
+import type { DialogKind, Effect, UiState } from '../state/ui-state.js';
 import type { WallMetrics } from '../state/wall-choice.js';
 import type { Branch, BranchIndex, TreeNode } from '../model/tree/branch-index.js';
 import type { VaryingParameters } from '../model/varying-parameters.js';
-import type { XChoice } from '../widgets/chart/x-axis.js';
+import type { XChoice } from '../model/curves/x-axis.js';
 import type { ListLayout } from '../widgets/run-list/list-columns.js';
 
 /** What key handlers need to know about the screen. */
@@ -23,6 +24,8 @@ export type KeyContext = {
   readonly branches: BranchIndex;
   /** Number of visible rows of the list, or lines of a text screen. */
   readonly page: number;
+  /** What the screen scrolls, as it was laid out last; null: nothing, or not laid out yet. */
+  readonly extent?: Extent | null;
   readonly metrics: readonly string[];
   readonly metric: string | null;
   readonly isFolded: (branch: Branch) => boolean;
@@ -55,11 +58,8 @@ export type Pressed = {
   readonly ui: UiState;
   readonly order?: Effect;
   readonly command?: Command;
-  readonly opens?: OpenedByKey;
+  readonly opens?: DialogKind;
 };
-
-/** Dialogs that are opened by a key. */
-export type OpenedByKey = Exclude<Dialog['kind'], 'none' | 'search' | 'wall-filter' | 'confirm' | 'draft' | 'axes'>;
 
 /** Handles one key, whatever has the focus. */
 export type Press = (ui: UiState, key: string, at: KeyContext) => Pressed;
@@ -92,6 +92,6 @@ export function distance(movement: Movement, page: number): number {
 export type Handler = (ui: UiState, at: KeyContext, key: string) => Pressed;
 
 /** The handler of a key that opens a dialog. */
-export function opens(dialog: OpenedByKey): Handler {
+export function opens(dialog: DialogKind): Handler {
   return (ui) => ({ ui, opens: dialog });
 }

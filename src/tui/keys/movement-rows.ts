@@ -1,6 +1,7 @@
-import { distance, type KeyContext, type Movement, type Pressed } from './key-context.js';
+import { distance, type KeyContext, type Movement, type Pressed, refuse } from './key-context.js';
 import type { UiState } from '../state/ui-state.js';
 import type { KeyRow, Short } from './key-row.js';
+import type { PanePart } from '../state/pane-sizes.js';
 
 /** How a screen handles a movement. */
 type Move = (ui: UiState, movement: Movement, at: KeyContext) => Pressed;
@@ -39,6 +40,38 @@ export function placeAfter(
   return within(from + distance(movement, page), length - 1);
 }
 
+/** The first visible row after a movement over what the screen scrolls. The last page is kept full. */
+export function topAfter(from: number, movement: Movement, at: KeyContext): number {
+  const { length, page } = at.extent ?? { length: 0, page: at.page };
+  return placeAfter(from, movement, { length: length - page + 1, page });
+}
+
 export function within(value: number, last: number): number {
   return Math.max(0, Math.min(last, value));
+}
+
+/** Keys that move the boundary between the panes of a screen. `part`: the pane before it; `name`: as the help calls it. */
+export function paneRows(part: PanePart, name: string): KeyRow[] {
+  return [
+    {
+      ...{
+        command: 'pane-smaller',
+        keys: ['<'],
+        group: 'window',
+        help: `${name} smaller, what is beside or below larger`,
+      },
+      act: (ui, at) => movedBoundary(ui, part, -1, at),
+    },
+    {
+      ...{ command: 'pane-larger', keys: ['>'], group: 'window', help: `${name} larger` },
+      act: (ui, at) => movedBoundary(ui, part, 1, at),
+    },
+  ];
+}
+
+function movedBoundary(ui: UiState, part: PanePart, way: 1 | -1, { boundary }: KeyContext): Pressed {
+  if (boundary === null || boundary === undefined) {
+    return refuse(ui, 'There is one pane here; a larger terminal shows two.');
+  }
+  return { ui: { ...ui, panes: { ...ui.panes, [part]: boundary.size + way * boundary.step } } };
 }

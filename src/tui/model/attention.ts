@@ -1,12 +1,13 @@
 import type { Condition } from '../../analysis/failures/failure-causes.js';
-import { errorOf } from '../../base/run-words.js';
+import { errorOf, isUnhealthy } from '../../base/run-words.js';
 import { parameterOf } from '../../base/scalar.js';
 import { groupBy } from '../../base/group-by.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
 import { parameterText } from './parameter-text.js';
 import { errorText, waitsForInput } from './run-reason.js';
-import { troubleOf } from './trouble.js';
+import { errorKind } from '../../analysis/failures/error-kind.js';
+import { healthWord } from '../../analysis/health/finding.js';
 
 /** What needs the user, because it does not resolve by itself. */
 export type Attention = {
@@ -100,4 +101,25 @@ function kindsOf(failed: readonly RunSummary[]): Kind[] {
 function blockedOf(runs: readonly RunSummary[]): Attention['blocked'] {
   const blocked = runs.filter(({ state, reason }) => state === 'queued' && /^needs .*, which /.test(reason ?? ''));
   return blocked.length === 0 ? null : { count: blocked.length, reason: cleanText(blocked[0]!.reason!) };
+}
+
+/** The kind of error of a failed run, or otherwise its health problem; null: neither. */
+export function troubleOf(run: RunSummary): string | null {
+  const error = errorOf(run);
+  if (error !== null) return kindOf(error);
+  return isUnhealthy(run) ? healthWord(run.health) : null;
+}
+
+/** Cache of kinds by error text, because the same texts recur with each publication and grouping. */
+const kinds = new Map<string, string>();
+const mostKinds = 20_000;
+
+/** The kind of an error message; an empty message is its own kind. */
+function kindOf(error: string): string {
+  let kind = kinds.get(error);
+  if (kind === undefined) {
+    if (kinds.size >= mostKinds) kinds.clear();
+    kinds.set(error, (kind = errorKind(error) || 'no message'));
+  }
+  return kind;
 }

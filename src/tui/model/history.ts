@@ -1,5 +1,4 @@
-import { readOrWait } from '../state/on-its-way.js';
-import type { MetricReader, RunFilesPort } from '../state/port.js';
+import { type MetricReader, type RunFilesPort, readOrWait } from '../state/port.js';
 
 /** Time between two looks at the files of the selection, in ms; `live`: while the answer to what is typed is awaited. */
 const period = 1000;

@@ -14,12 +14,12 @@ import type { FleetPort, RunSummary, SweepSummary } from '../state/port.js';
 import { curveValueOf, initialColumns } from '../state/list-column-id.js';
 import type { UiState } from '../state/ui-state.js';
 import type { Branch, Tree, TreeNode } from './tree/branch-index.js';
-import { type Pace, paceOf } from './pace.js';
 import type { CurveQuestion, RunCurves } from './run-curves.js';
 import { tally, type Tally } from './tally.js';
-import { TreeGrower } from './tree/tree-grower.js';
-import { flatten } from './tree/tree.js';
+import { TreeGrower, flatten } from './tree/tree-grower.js';
 import { type VaryingParameters, varyingParametersOf } from './varying-parameters.js';
+import { type BusyTime, busyTimeOf } from '../../analysis/forecast/busy-time.js';
+import type { TimeRange } from '../../analysis/forecast/time-range.js';
 
 /** Groups start folded from this many runs on. */
 const many = 300;
@@ -68,6 +68,8 @@ export class ListModelBuilder {
   readonly #whole = new Memoized<ListModel>();
   readonly #usualMetric = new Memoized<string | null>();
   readonly #forecast = new Memoized<Forecast>();
+  /** As old as the forecast it is of. */
+  readonly #left = new Memoized<TimeRange | null>();
   /** Version of the publication that is shown. */
   #seen: number;
 
@@ -133,7 +135,13 @@ export class ListModelBuilder {
     const choices = lazy(() => groupChoices(runs, sweeps, variety()));
     const forecast = this.#forecastAt(now);
     const attention = lazy(() => attentionOf(runs));
-    const told = { runs, sweeps, objective: objectiveOf(sweeps), forecast, pace: paceOf(runs, forecast) };
+    const told = {
+      runs,
+      sweeps,
+      objective: objectiveOf(sweeps),
+      forecast,
+      pace: { busy: busyTimeOf(runs), left: this.#left.value([forecast, sweep, runs.length], () => forecast(runs)) },
+    };
     return { ...told, attention, variety, groupChoices: choices, colours };
   }
 
@@ -223,3 +231,11 @@ const showAll = (): boolean => true;
 function isAboutTime(query: RunQuery): boolean {
   return hasTerm(query, (term) => term.kind === 'fact' && term.fact === 'age');
 }
+
+/** Total time that runs have taken, and time until the rest have ended. */
+type Pace = {
+  /** Time in which at least one run was up; null: none has begun. */
+  readonly busy: BusyTime | null;
+  /** Time until the last run has ended; null: unknown. */
+  readonly left: TimeRange | null;
+};

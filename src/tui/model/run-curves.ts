@@ -1,8 +1,14 @@
 import { hasPlace, parseRunValue, type RunValue, runValue } from '../../analysis/run-value.js';
 import { hasEnded } from '../../base/run-words.js';
 import { spark } from '../../metrics/downsample.js';
-import { readOrWait } from '../state/on-its-way.js';
-import type { MetricReader, RunFilesPort, RunId, RunSummary, SweepSummary } from '../state/port.js';
+import {
+  type MetricReader,
+  type RunFilesPort,
+  type RunId,
+  type RunSummary,
+  type SweepSummary,
+  readOrWait,
+} from '../state/port.js';
 
 /** Time between two looks at runs that are up, in ms. */
 const period = 1000;

@@ -1,11 +1,25 @@
-import type { BoxProps } from 'ink';
-import { createContext, use, useCallback, useSyncExternalStore } from 'react';
+import { type BoxProps, type DOMElement, measureElement } from 'ink';
+import {
+  createContext,
+  type RefObject,
+  use,
+  useCallback,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+import { Memoized } from '../../base/memoize.js';
 import { Canvas } from '../surface/canvas.js';
 import type { OnDrag, OnHover, OnPoint, Size } from '../surface/surface.js';
 import type { Line } from '../surface/span.js';
 import type { ColumnWidths, PanePart } from '../state/pane-sizes.js';
-import type { ScreenKind } from '../state/ui-state.js';
-import type { WindowModel } from './window-model.js';
+import type { Screen, ScreenKind, ScreenOf } from '../state/ui-state.js';
+import type { TreeNode } from './tree/branch-index.js';
+import { selectedNode, type WindowModel } from './window-model.js';
+
+/** Number of rows of something that is scrolled, and of those that are visible. */
+export type Extent = { readonly length: number; readonly page: number };
 
 /** Where the components of the window get what to show, and report input. */
 export type ModelSource = {
@@ -14,10 +28,10 @@ export type ModelSource = {
   readonly model: () => WindowModel;
   /** Data of one screen; null while another one is shown. */
   readonly screenData: (kind: ScreenKind) => unknown;
+  /** Reports the extent of what is scrolled on the shown screen, once it is laid out; keys need it. */
+  readonly laidOut: (extent: Extent) => void;
   /** Handles a key by its name (`up`, `ctrl-l`, `K`). */
   readonly press: (key: string) => void;
-  /** Handles one notch of the mouse wheel over something that scrolls. */
-  readonly turn: (way: 'up' | 'down') => void;
   /** Handles a click on a row of the list, counted from 0. */
   readonly clickRow: (row: number) => void;
   /** Handles the pointer over a row of the list; null: over none. */
@@ -46,6 +60,62 @@ export function useModel<Value>(read: (model: WindowModel) => Value): Value {
   return useSyncExternalStore(source.subscribe, () => read(source.model()));
 }
 
+/** The state of the shown screen. */
+export function useScreen<Kind extends ScreenKind>(kind: Kind): ScreenOf<Kind> {
+  // The last one of its own while another screen takes its place.
+  const own = useRef<Screen>(null);
+  return useModel(
+    ({ ui: { screen } }) => (own.current = screen.kind === kind ? screen : own.current),
+  ) as ScreenOf<Kind>;
+}
+
+/** What the shown screen has read for itself. */
+export function useScreenData<Value>(kind: ScreenKind): Value {
+  const source = useModelSource();
+  return useSyncExternalStore(source.subscribe, () => source.screenData(kind)) as Value;
+}
+
+/** A part of all runs of the supervisor, whatever sweep or filter is shown. Computed again when the supervisor has published. */
+export function useRuns<Value>(select: (runs: WindowModel['allRuns']) => Value): Value {
+  const memo = useRef(new Memoized<Value>());
+  return useModel(({ allRuns, published }) => memo.current.value([published, select], () => select(allRuns)));
+}
+
+/** The selected run or group; undefined: the list is empty. */
+export function useSelection(): TreeNode | undefined {
+  return useModel(selectedNode);
+}
+
+/** The curves that have been read of the selection, and how they are drawn. */
+export function useCurves(): WindowModel['detail'] {
+  return useModel(({ detail }) => detail);
+}
+
+/** Reports the extent of what is scrolled to the keys; null: keys do not scroll it. */
+export function useReported(extent: Extent | null): void {
+  const source = useModelSource();
+  useLayoutEffect(() => {
+    if (extent !== null) source.laidOut(extent);
+  });
+}
+
+/**
+ * The number of rows of something that is scrolled, measured when it has been laid out, for itself and for the keys.
+ *
+ * @param page Number of visible rows.
+ * @param isScrolled Whether keys scroll it.
+ */
+export function useExtent(
+  page: number,
+  isScrolled = true,
+): { readonly box: RefObject<DOMElement | null>; readonly length: number } {
+  const box = useRef<DOMElement>(null);
+  const [length, setLength] = useState(0);
+  useLayoutEffect(() => setLength(measureElement(box.current!).height));
+  useReported(isScrolled ? { length, page } : null);
+  return { box, length };
+}
+
 export type DrawModel = (model: WindowModel, size: Size) => readonly Line[];
 
 type Props = Omit<BoxProps, 'children'> & {
@@ -63,35 +133,10 @@ export function ModelCanvas({ draw, ...layout }: Props) {
   return <Canvas {...layout} draw={drawNow} watch={source.subscribe} />;
 }
 
-type ScreenCanvasProps<Value> = Omit<Props, 'draw'> & {
-  /** The data of the screen; null: another one is shown. */
-  readonly read: () => Value | null;
-  /** Must be the same function while it draws the same. */
-  readonly draw: (value: Value, model: WindowModel, size: Size) => readonly Line[];
-};
-
-/** A canvas drawn from the data of its screen. */
-export function ScreenCanvas<Value>({ read, draw, ...layout }: ScreenCanvasProps<Value>) {
-  const drawNow = useCallback<DrawModel>(
-    (model, size) => {
-      const value = read();
-      return value === null ? [] : draw(value, model, size);
-    },
-    [read, draw],
-  );
-  return <ModelCanvas {...layout} draw={drawNow} />;
-}
-
 type LiveLineProps = Omit<Props, 'draw'> & { readonly read: (model: WindowModel, width: number) => Line };
 
 /** One row that changes often, redrawn without a React commit. `read` must be the same function, as above. */
 export function LiveLine({ read, ...layout }: LiveLineProps) {
   const draw = useCallback<DrawModel>((model, { width }) => [read(model, width)], [read]);
   return <ModelCanvas height={1} flexShrink={0} {...layout} draw={draw} />;
-}
-
-/** A handler of the mouse wheel for what fills the window. */
-export function useWheel(): OnPoint {
-  const source = useModelSource();
-  return useCallback(({ kind }) => (kind === 'click' ? undefined : source.turn(kind)), [source]);
 }

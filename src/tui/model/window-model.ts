@@ -4,13 +4,11 @@ import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import type { FoundCause } from './failure-cause-finder.js';
 import type { SweepChoice } from './sweep-choices.js';
 import type { GroupChoice } from './tree/group-choices.js';
-import type { PaletteView } from '../dialogs/palette/palette-entry.js';
-import type { FleetStatus, RunSummary } from '../state/port.js';
+import type { FleetPort, FleetStatus, RunSummary } from '../state/port.js';
 import type { Tone } from '../surface/span.js';
 import type { UiState } from '../state/ui-state.js';
-import type { XChoice } from '../widgets/chart/x-axis.js';
 import type { Branch, TreeNode } from './tree/branch-index.js';
-import type { Detail } from '../widgets/chart/chart-section.js';
+import type { Detail } from './curves/chart-data.js';
 import type { Tally } from './tally.js';
 import type { VaryingParameters } from './varying-parameters.js';
 
@@ -21,6 +19,9 @@ export type WindowModel = {
   readonly title: string;
   readonly connection: 'connected' | 'reconnecting';
   readonly status: FleetStatus;
+  /** All runs of the supervisor by id. `published`: changes whenever the supervisor has published. */
+  readonly allRuns: FleetPort['runs'];
+  readonly published: number;
   /** Tally of all runs, filtered or not. */
   readonly tally: Tally;
   /** Time in which at least one run was up; null: none has begun. */
@@ -40,14 +41,9 @@ export type WindowModel = {
   readonly isFolded: (branch: Branch) => boolean;
   /** Requests that the supervisor has not answered yet, in words. */
   readonly pending: readonly string[];
-  /** Contents of the palette; null: it is closed. */
-  readonly palette: PaletteView | null;
   readonly metric: string | null;
   /** The metric that ranks the runs of all sweeps; null: there is none. */
   readonly objective: string | null;
-  readonly metrics: readonly string[];
-  /** Possible x axes, while the user is choosing one. */
-  readonly xChoices: readonly XChoice[];
   readonly ui: UiState;
   readonly detail: Detail;
   /** Names of parameters that differ between runs. */

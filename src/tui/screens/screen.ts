@@ -1,18 +1,19 @@
+import type { ComponentType } from 'react';
 import type { KeyContext } from '../keys/key-context.js';
+import type { KeyRow, KeyTable } from '../keys/key-row.js';
 import type { History, Wanted } from '../model/history.js';
 import type { ListModel } from '../model/list-model.js';
 import type { TreeNode } from '../model/tree/branch-index.js';
 import type { WindowModel } from '../model/window-model.js';
-import type { FleetPort, RunFilesPort } from '../state/port.js';
-import type { MakeSummary } from '../state/summary-port.js';
-import type { Screen, ScreenKind, UiState } from '../state/ui-state.js';
+import type { FleetPort, RunFilesPort, MakeSummary } from '../state/port.js';
+import type { ScreenKind, ScreenOf, UiState } from '../state/ui-state.js';
 import type { Size } from '../surface/surface.js';
 
 /** The inputs from which a screen computes its data. */
 export type ScreenSource<Kind extends ScreenKind = ScreenKind> = {
   readonly ui: UiState;
   /** The state of this screen, which is the shown one. */
-  readonly screen: Extract<Screen, { kind: Kind }>;
+  readonly screen: ScreenOf<Kind>;
   readonly scene: ListModel;
   /** The selected row of the list. */
   readonly node: TreeNode | undefined;
@@ -43,6 +44,18 @@ export type ScreenData<Kind extends ScreenKind, Value> = {
   readonly close?: () => void;
 };
 
+/** A screen, as its folder declares it. */
+export type ScreenEntry<Kind extends ScreenKind, Value> = {
+  /** The name of the screen in the documentation. */
+  readonly name: string;
+  readonly keys: KeyTable;
+  /** The key that shows it from every other screen. A screen without one is opened from the selection. */
+  readonly opener?: KeyRow;
+  readonly data: (tools: ScreenTools) => ScreenData<Kind, Value>;
+  /** Loads the component after the first picture, with Ink and React. */
+  readonly component: () => Promise<ComponentType<ScreenProps>>;
+};
+
 /** What the data of a screen may need of the rest of the window. */
 export type ScreenTools = {
   readonly files: RunFilesPort;
@@ -54,12 +67,8 @@ export type ScreenTools = {
   readonly change: (edit: (ui: UiState) => UiState) => void;
 };
 
-/** Properties of a screen's component. `read`: returns its data; null once another screen is shown. */
-export type ScreenProps<Value = unknown> = {
-  readonly size: Size;
-  readonly isSmall: boolean;
-  readonly read: () => Value | null;
-};
+/** Properties of a screen's component: the area between header and footer. */
+export type ScreenProps = { readonly size: Size; readonly isSmall: boolean };
 
 /** For screens that need only data from the supervisor. */
 export const noFiles: Wanted = { metrics: [], log: null, logLines: 0 };

@@ -47,4 +47,4 @@ export type EditorEffect =
   | { readonly type: 'extend'; readonly sweep: string }
   /** Decides about the draft under review. */
   | { readonly type: 'submit-draft' | 'edit-draft' | 'drop-draft' | 'write-draft' | 'leave-draft' }
-  | { readonly type: 'prefer'; readonly change: Partial<Omit<WindowPreferences, 'panes'>> };
+  | { readonly type: 'prefer'; readonly change: Partial<Omit<WindowPreferences, 'panes' | 'bindings'>> };

@@ -73,3 +73,36 @@ export type RunDetails = {
   readonly record: NonNullable<ReturnType<typeof readRunRecord>>;
   readonly packages: number | null;
 };
+
+/** The summary table of a sweep. */
+export type SummaryPort = {
+  /** The table as last read, formatted in lines of at most `width` columns; null before the first time. */
+  readonly lines: ((width: number) => readonly string[]) | null;
+  /** Reads the table again in the background. Rejects if that fails; the previous table stays. */
+  refresh(): Promise<void>;
+};
+
+/** Creates the table of a sweep, by its name. */
+export type MakeSummary = (sweep: string) => SummaryPort;
+
+/** Thrown by a reader of files on another host if the data has not arrived yet; the caller must retry after its arrival. */
+export class OnItsWay extends Error {
+  readonly arrival: Promise<unknown>;
+
+  /** @param arrival Never rejects. */
+  constructor(arrival: Promise<unknown>) {
+    super('this is still on its way');
+    this.arrival = arrival;
+  }
+}
+
+/** Reads; returns undefined if the data has not arrived yet, and calls back when it has. */
+export function readOrWait<Read>(read: () => Read, arrived: () => void): Read | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof OnItsWay)) throw error;
+    void error.arrival.then(arrived);
+    return undefined;
+  }
+}

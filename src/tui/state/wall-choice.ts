@@ -1,5 +1,4 @@
 import { groupBy } from '../../base/group-by.js';
-import type { EditedLine } from './line-editor.js';
 
 /** What is shown of the charts of an open run or group. */
 export type WallChoice = {
@@ -28,9 +27,6 @@ export type WallTile = {
   readonly family: string;
   readonly isOpened: boolean;
 };
-
-/** The filter of the charts while it is typed. `before`: the previous filter. */
-export type WallFilterDialog = { readonly kind: 'wall-filter'; readonly line: EditedLine; readonly before: string };
 
 /** Metrics whose names contain all the words, ignoring case. */
 export function filteredMetrics(metrics: readonly string[], filter: string): readonly string[] {

@@ -18,8 +18,8 @@ export function intersection(a: Rect, b: Rect): Rect {
   };
 }
 
-/** Text with a single look. */
-type Piece = { readonly text: string; readonly look: Look };
+/** Text with a single look. `owner`: of its cells; default: 0. */
+type Piece = { readonly text: string; readonly look: Look; readonly owner?: Owner };
 
 /** A picture of the screen or a part of it: glyph, look and owner of each cell, row by row. */
 export class Cells {
@@ -94,20 +94,21 @@ export class Cells {
   }
 
   /** Writes text into a row from a column on, clipped to `clip`. @returns The column after it. */
-  write(row: number, column: number, { text, look }: Piece, clip: Rect): number {
+  write(row: number, column: number, piece: Piece, clip: Rect): number {
+    const { text, look, owner = 0 } = piece;
     if (row < clip.top || row >= clip.bottom) return column;
-    if (!isSimple(text)) return this.#writeAny(row, column, { text, look }, clip);
+    if (!isSimple(text)) return this.#writeAny(row, column, piece, clip);
     const base = row * this.width;
     const end = Math.min(column + text.length, clip.right);
     for (let at = Math.max(column, clip.left); at < end; at++) {
       this.glyphs[base + at] = text.charCodeAt(at - column);
       this.looks[base + at] = look;
-      this.owners[base + at] = 0;
+      this.owners[base + at] = owner;
     }
     return column + text.length;
   }
 
-  #writeAny(row: number, start: number, { text, look }: Piece, clip: Rect): number {
+  #writeAny(row: number, start: number, { text, look, owner = 0 }: Piece, clip: Rect): number {
     const base = row * this.width;
     let column = start;
     for (const { glyph, width } of cellsOf(text)) {
@@ -119,7 +120,7 @@ export class Cells {
         // Half of a wide character is a space.
         this.glyphs[base + at] = !isWhole ? space : part === 0 ? code : continuation;
         this.looks[base + at] = look;
-        this.owners[base + at] = 0;
+        this.owners[base + at] = owner;
       }
       column += width;
     }

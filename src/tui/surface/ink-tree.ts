@@ -54,11 +54,27 @@ export function borderOf({ yogaNode }: DOMElement): Record<keyof typeof edges, n
 }
 
 const looks = new WeakMap<Transform, { readonly tone: Tone; readonly ground: Background | undefined }>();
+const lines = new WeakMap<Transform, Line>();
 
 /** A transform that changes nothing and carries a look to `spansOf`, since an Ink text cannot carry anything else. */
 export function lookCarrier(tone: Tone, ground: Background | undefined): (text: string) => string {
   const carrier = (text: string): string => text;
   looks.set(carrier, { tone, ground });
+  return carrier;
+}
+
+/** The element of Ink's tree that a text is, and its layout. */
+export const textElement = 'ink-text';
+/** `fitting`: as wide as its text, or less; `row`: as wide as its box and one row high, so that the layout measures no text. */
+export const textStyles = {
+  fitting: { flexGrow: 0, flexShrink: 1, flexDirection: 'row', textWrap: 'truncate' },
+  row: { flexShrink: 0, height: 1, textWrap: 'truncate' },
+} as const;
+
+/** The same for a whole line, so that a text needs no nested text for each of its spans. */
+export function lineCarrier(line: Line): (text: string) => string {
+  const carrier = (text: string): string => text;
+  lines.set(carrier, line);
   return carrier;
 }
 
@@ -76,6 +92,8 @@ function collect(
 ): void {
   const own = node.internal_transform === undefined ? undefined : looks.get(node.internal_transform);
   const look = own === undefined ? inherited : { tone: own.tone, ground: own.ground ?? inherited.ground };
+  const line = node.internal_transform === undefined ? undefined : lines.get(node.internal_transform);
+  if (line !== undefined) return void line.forEach((each) => spans.push({ ground: look.ground, ...each }));
   for (const child of node.childNodes) {
     if (isElement(child)) collect(child, look, spans);
     else if (child.nodeValue !== '') spans.push({ ...span(child.nodeValue, look.tone), ground: look.ground });

@@ -91,6 +91,15 @@ export function plainText(line: Line): string {
   return line.map(({ text }) => text).join('');
 }
 
+/** Whether two lines look the same. */
+export function areSame(a: Line, b: Line): boolean {
+  return a === b || (a.length === b.length && a.every((each, index) => isSameSpan(each, b[index]!)));
+}
+
+function isSameSpan(a: Span, b: Span): boolean {
+  return a === b || (a.text === b.text && a.tone === b.tone && a.ground === b.ground && a.link === b.link);
+}
+
 /** Fits a line to exactly `width` columns. */
 export function fitLine(line: Line, width: number): Line {
   if (width <= 0) return [];
@@ -99,6 +108,12 @@ export function fitLine(line: Line, width: number): Line {
   const kept = columnsOf(line, 0, width - 1);
   const last = kept.at(-1);
   return [...kept, last === undefined ? span('…') : { ...last, text: '…' }];
+}
+
+/** Fits a line to exactly `width` columns, with spaces on the left. */
+export function fitLineRight(line: Line, width: number): Line {
+  const missing = width - lineWidth(line);
+  return missing > 0 ? [span(' '.repeat(missing)), ...line] : fitLine(line, width);
 }
 
 /** `left` and `right` at the two ends of a row of `width` columns; the left one is cut if necessary. */

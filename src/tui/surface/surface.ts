@@ -1,7 +1,7 @@
 import type { DOMElement } from 'ink';
 import type { Theme } from './theme.js';
 import { textWidth } from '../../text/display-width.js';
-import type { Background, Line, PlotImage } from './span.js';
+import { areSame, type Background, type Line, type PlotImage } from './span.js';
 import { Cells, type Rect } from './cells.js';
 import { takeOverDrawing } from './ink-tree.js';
 import { lookOf } from './look.js';
@@ -13,9 +13,8 @@ export type Size = { readonly width: number; readonly height: number };
 export type Draw = (size: Size) => readonly Line[];
 /** A position within a canvas, from its top left. */
 export type Place = { readonly column: number; readonly row: number };
-/** A press of a mouse button, or a notch of the wheel. */
-type Pointing = Place & { readonly kind: 'click' | 'up' | 'down' };
-export type OnPoint = (at: Pointing) => void;
+/** A press of a mouse button. */
+export type OnPoint = (at: Place) => void;
 /**
  * The pointer has moved with the button down. `from` and `at`: from the top left of the canvas as it was at the press, which was at
  * `place`.
@@ -27,7 +26,8 @@ export type OnHover = (at: Place | null) => void;
 /** The state of a `<Canvas>` in the surface. */
 export type CanvasRecord = {
   readonly owner: number;
-  draw: Draw;
+  /** Null: it only hears the mouse. */
+  draw: Draw | null;
   onPoint: OnPoint | undefined;
   onHover: OnHover | undefined;
   onDrag: OnDrag | undefined;
@@ -88,7 +88,7 @@ export class Surface {
     });
   }
 
-  addCanvas(node: DOMElement, draw: Draw): CanvasRecord {
+  addCanvas(node: DOMElement, draw: Draw | null): CanvasRecord {
     const used = new Set([...this.#canvases.values()].map(({ owner }) => owner));
     let owner = 1;
     while (used.has(owner)) owner++;
@@ -116,12 +116,12 @@ export class Surface {
     this.#ask();
   }
 
-  /** Passes a mouse event to the canvas visible at a position, if any; canvases behind a dialog do not get it. */
-  point({ kind, column, row }: Pointing): void {
-    const canvas = this.#canvasAt({ column, row });
-    const at = canvas === undefined ? null : within(canvas.place, { column, row });
-    if (kind === 'click') this.#pressed = at === null ? null : { canvas: canvas!, from: at, place: canvas!.place };
-    if (at !== null) canvas!.onPoint?.({ kind, ...at });
+  /** Passes a click to the canvas visible at a position, if any; canvases behind a dialog do not get it. */
+  point(place: Place): void {
+    const canvas = this.#canvasAt(place);
+    const at = canvas === undefined ? null : within(canvas.place, place);
+    this.#pressed = at === null ? null : { canvas: canvas!, from: at, place: canvas!.place };
+    if (at !== null) canvas!.onPoint?.(at);
   }
 
   /** Passes a movement with the button down to the canvas on which it was pressed, wherever the pointer is now. */
@@ -245,14 +245,15 @@ export class Surface {
   }
 
   #paintCanvas(canvas: CanvasRecord, isNewGround: boolean): void {
-    const { place, owner } = canvas;
+    const { place, owner, draw } = canvas;
+    if (draw === null) return;
     const size = { width: place.right - place.left, height: place.bottom - place.top };
     if (size.width <= 0 || size.height <= 0) return;
     if (size.width !== canvas.picture.width || size.height !== canvas.picture.height) {
       canvas.picture = new Cells(size.width, size.height);
       [canvas.isStale, canvas.lines] = [true, []];
     }
-    const changed = canvas.isStale ? this.#repaint(canvas, canvas.draw(size)) : none;
+    const changed = canvas.isStale ? this.#repaint(canvas, draw(size)) : none;
     canvas.isStale = false;
     if (isNewGround) this.#cells.blit(canvas.picture, place, owner, () => true);
     else if (changed.size > 0) this.#cells.blit(canvas.picture, place, owner, (row) => changed.has(row));
@@ -299,15 +300,6 @@ function plotsIn(lines: readonly Line[]): PlacedPlot[] {
     }
   }
   return [...begun].flatMap(([of, { left, top, rows }]) => (rows === of.rows ? { of, left, top } : []));
-}
-
-function areSame(a: Line, b: Line): boolean {
-  if (a === b) return true;
-  return a.length === b.length && a.every((span, index) => isSameSpan(span, b[index]!));
-}
-
-function isSameSpan(a: Line[number], b: Line[number]): boolean {
-  return a === b || (a.text === b.text && a.tone === b.tone && a.ground === b.ground && a.link === b.link);
 }
 
 /** A position of the screen, from the top left of a rectangle. */

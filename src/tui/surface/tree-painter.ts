@@ -11,7 +11,14 @@ type CanvasLookup = (
 ) => { readonly owner: number; place: Rect; ground: Background; lines: readonly Line[]; isStale: boolean } | undefined;
 
 /** What a node inherits from its ancestors. */
-type Around = { readonly x: number; readonly y: number; readonly clip: Rect; readonly ground: Background };
+type Around = {
+  readonly x: number;
+  readonly y: number;
+  readonly clip: Rect;
+  readonly ground: Background;
+  /** Of the innermost box around that hears the mouse; 0: none. */
+  readonly owner: number;
+};
 
 const rounded = { topLeft: '╭', top: '─', topRight: '╮', side: '│', bottomLeft: '╰', bottomRight: '╯' } as const;
 
@@ -34,7 +41,7 @@ export class TreePainter {
 
   paint(root: DOMElement): void {
     this.#cells.clear();
-    this.#paintNode(root, { x: 0, y: 0, clip: this.#cells.rect, ground: 'none' });
+    this.#paintNode(root, { x: 0, y: 0, clip: this.#cells.rect, ground: 'none', owner: 0 });
   }
 
   #paintNode(node: DOMElement, around: Around): void {
@@ -50,7 +57,7 @@ export class TreePainter {
     const { backgroundColor, overflow } = node.style;
     const ground = backgroundNamed(backgroundColor, around.ground);
     const seen = intersection(place, around.clip);
-    if (backgroundColor !== undefined) this.#cells.fill(seen, lookOf('plain', ground));
+    if (backgroundColor !== undefined) this.#cells.fill(seen, lookOf('plain', ground), around.owner);
     if (node.style.borderStyle !== undefined) this.#paintBorder(node, place, { ...around, ground });
     const canvas = this.#canvasOf(node);
     if (canvas !== undefined) {
@@ -58,9 +65,10 @@ export class TreePainter {
       [canvas.place, canvas.ground] = [place, ground];
       this.#cells.fill(seen, lookOf('plain', ground), canvas.owner);
     }
+    const owner = canvas?.owner ?? around.owner;
     const clip = overflow === 'hidden' ? intersection(inner(place, borderOf(node)), around.clip) : around.clip;
     for (const child of node.childNodes) {
-      if (isElement(child)) this.#paintNode(child, { x: place.left, y: place.top, clip, ground });
+      if (isElement(child)) this.#paintNode(child, { x: place.left, y: place.top, clip, ground, owner });
     }
   }
 
@@ -83,10 +91,11 @@ export class TreePainter {
   }
 
   /** Paints one row. Text of several rows is wrapped by `<Paragraph>`, by the rules of the rest of the window. */
-  #paintText(node: DOMElement, place: Rect, { clip, ground }: Around): void {
+  #paintText(node: DOMElement, place: Rect, { clip, ground, owner }: Around): void {
+    if (place.top < clip.top || place.top >= clip.bottom) return;
     let column = place.left;
-    for (const { text, tone, ground: lies } of fitLine(spansOf(node, ground), place.right - place.left)) {
-      const piece = { text: this.#theme.glyphs(text), look: lookOf(tone, lies) };
+    for (const { text, tone, ground: lies, link } of fitLine(spansOf(node, ground), place.right - place.left)) {
+      const piece = { text: this.#theme.glyphs(text, tone), look: lookOf(tone, lies, link), owner };
       column = this.#cells.write(place.top, column, piece, clip);
     }
   }

@@ -1,6 +1,3 @@
-import type { InputEvent } from './input-event.js';
-import { characterName, unambiguousName } from './key-names.js';
-
 const ESC = '\u001b';
 const pasteBegin = '\u001b[200~';
 const pasteEnd = '\u001b[201~';
@@ -169,3 +166,105 @@ function mouseEvent(parameters: string, final: string): InputEvent | null {
   if (button === 64) return { kind: 'wheel', way: 'up', ...place };
   return button === 65 ? { kind: 'wheel', way: 'down', ...place } : null;
 }
+
+/** The name of the key that sends a character; empty if there is none. */
+function characterName(character: string): string {
+  const code = character.codePointAt(0)!;
+  if (character === ' ') return 'space';
+  if (character === '\t') return 'tab';
+  if (character === '\r' || character === '\n') return 'enter';
+  if (code === 0x7f || code === 0x08) return 'backspace';
+  if (code > 0 && code < 0x1b) return `ctrl-${String.fromCharCode(code + 0x60)}`;
+  return code < 0x20 ? '' : character;
+}
+
+/** Key names by code in kitty's keyboard protocol; a letter has the code of its lower case. */
+const byCode: Record<number, string> = { 9: 'tab', 13: 'enter', 27: 'escape', 32: 'space', 127: 'backspace' };
+/** Modifier bits; the protocol sends one more than their sum. */
+const modifiers = { shift: 1, alt: 2, ctrl: 4 };
+/** Code range for keys without a character (keypad, media keys, modifiers alone). */
+const privateUse = [0xe000, 0xf8ff] as const;
+
+/**
+ * The name of an unambiguously reported key: `27` is Escape and nothing else, `105;5` is Ctrl-I and not Tab.
+ *
+ * @param parameters `code:alternatives;modifiers:event;text`, of kitty's keyboard protocol with flag 1 (no releases).
+ */
+function unambiguousName(parameters: string): string | undefined {
+  const [codes = '', modified = '1'] = parameters.split(';');
+  const code = Number(codes.split(':')[0]);
+  const bits = Number(modified.split(':')[0]) - 1;
+  if (!isCharacter(code) || !(bits >= 0)) return undefined;
+  const special = byCode[code];
+  return special === undefined ? characterKey(String.fromCodePoint(code), bits) : specialKey(special, bits);
+}
+
+function specialKey(name: string, bits: number): string {
+  if (name === 'escape') return name;
+  if (name === 'tab' && (bits & modifiers.shift) !== 0) return 'shift-tab';
+  return (bits & modifiers.alt) === 0 ? name : `alt-${name}`;
+}
+
+function characterKey(character: string, bits: number): string {
+  if ((bits & modifiers.ctrl) !== 0) return `ctrl-${character}`;
+  const name = (bits & modifiers.shift) === 0 ? character : character.toUpperCase();
+  return (bits & modifiers.alt) === 0 ? name : `alt-${name}`;
+}
+
+function isCharacter(code: number): boolean {
+  if (!Number.isInteger(code) || code <= 0 || code > 0x10ffff) return false;
+  return code < privateUse[0] || code > privateUse[1];
+}
+
+/**
+ * How long a lone escape character may be the start of a sequence, in ms: longer than a slow line needs, shorter than users notice.
+ */
+const patience = 50;
+
+/**
+ * Reads user input from a terminal in raw mode.
+ *
+ * Does not use Ink's input, which takes each read for one key and so turns a paste, a mouse report or a sequence split over two
+ * reads into keys that nobody pressed.
+ *
+ * @returns A function that stops reading.
+ */
+export function listen(stdin: NodeJS.ReadStream, tell: (event: InputEvent) => void): () => void {
+  const decoder = new InputDecoder();
+  let timer: NodeJS.Timeout | null = null;
+  const hear = (text: string): void => {
+    if (timer !== null) clearTimeout(timer);
+    decoder.push(text).forEach(tell);
+    timer = decoder.isWaiting ? setTimeout(() => decoder.settle().forEach(tell), patience) : null;
+  };
+  // A read may split a character.
+  stdin.setEncoding('utf8');
+  stdin.on('data', hear);
+  stdin.ref();
+  stdin.resume();
+  return () => {
+    if (timer !== null) clearTimeout(timer);
+    stdin.off('data', hear);
+    stdin.pause();
+    stdin.unref();
+  };
+}
+
+/** User input reported by a terminal. Columns and rows count from 0 at the top left. */
+export type InputEvent =
+  | { readonly kind: 'key'; readonly name: string }
+  /** Pasted text in one piece; it may contain anything, including line ends. */
+  | { readonly kind: 'paste'; readonly text: string }
+  | { readonly kind: 'click'; readonly column: number; readonly row: number }
+  /** The pointer has moved to another cell with the left button down. */
+  | { readonly kind: 'drag'; readonly column: number; readonly row: number }
+  /** The pointer has moved to another cell with no button down. */
+  | { readonly kind: 'move'; readonly column: number; readonly row: number }
+  | { readonly kind: 'wheel'; readonly way: 'up' | 'down'; readonly column: number; readonly row: number }
+  /**
+   * The answer to `keyboardQuestion`: the terminal can distinguish keys that otherwise send the same code (kitty's keyboard
+   * protocol).
+   */
+  | { readonly kind: 'keyboard' }
+  /** The answer to a question of `GraphicsFinder`, as received. */
+  | { readonly kind: 'answer'; readonly codes: string };

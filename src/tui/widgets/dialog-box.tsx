@@ -3,7 +3,6 @@ import type { ReactNode } from 'react';
 import { cleanText } from '../../text/display-text.js';
 import type { Size } from '../surface/surface.js';
 import { type Background, columnsOf, type Line, lineWidth, span, type Tone } from '../surface/span.js';
-import { dialogFrame } from './dialog-size.js';
 import { Spans, Text } from './text.js';
 
 type Props = {
@@ -77,4 +76,12 @@ function headingOf(title: string, typed: string, width: number): Line {
     0,
     Math.min(width, lineWidth([span(words)]) + 3 + lineWidth(field) - from),
   );
+}
+
+/** Columns of a dialog besides its content: the frame and a space on each side. */
+export const dialogFrame = 4;
+
+/** Columns of a dialog's content. A dialog that would leave only narrow strips beside it fills the screen. */
+export function dialogWidth(wanted: number, screenWidth: number): number {
+  return Math.max(0, wanted > screenWidth - 12 ? screenWidth - dialogFrame : wanted);
 }

@@ -1,7 +1,6 @@
 import type { MenuState } from '../state/menu-state.js';
 import type { Size } from '../surface/surface.js';
-import { DialogBox } from './dialog-box.js';
-import { dialogWidth } from './dialog-size.js';
+import { DialogBox, dialogWidth } from './dialog-box.js';
 import { firstRowShown, SelectList } from './select-list.js';
 import { type Line, lineWidth } from '../surface/span.js';
 import { Text } from './text.js';

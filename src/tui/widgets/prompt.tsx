@@ -38,3 +38,10 @@ export function Prompt({ size, isSmall, line, right, problem }: Props) {
     </Box>
   );
 }
+
+type FieldProps = { readonly line: EditedLine; readonly width: number };
+
+/** A line of text being typed, with its cursor visible. */
+export function TextField({ line, width }: FieldProps) {
+  return <Spans line={lineWithCursor(line, width)} />;
+}

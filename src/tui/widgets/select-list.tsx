@@ -15,7 +15,7 @@ type Props = {
   readonly clickKey: string;
 };
 
-/** A list of rows to choose from, of any length. A click chooses a row, the wheel moves the cursor. */
+/** A list of rows to choose from, of any length. A click chooses a row. */
 export function SelectList({ width, height, count, index, row, clickKey }: Props) {
   const source = useModelSource();
   const top = firstRowShown(index, height, count);
@@ -30,9 +30,8 @@ export function SelectList({ width, height, count, index, row, clickKey }: Props
     <Canvas
       {...{ width, height, draw }}
       flexShrink={0}
-      onPoint={(at) => {
-        if (at.kind !== 'click') source.turn(at.kind);
-        else if (top + at.row < count) source.chooseRow(top + at.row, clickKey);
+      onPoint={({ row: at }) => {
+        if (top + at < count) source.chooseRow(top + at, clickKey);
       }}
     />
   );

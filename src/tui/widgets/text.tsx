@@ -1,8 +1,8 @@
 import { Box, Text as InkText, Transform } from 'ink';
-import type { ReactNode } from 'react';
+import { createElement, memo, type ReactNode } from 'react';
 import { wrapWithin } from '../../text/wrap.js';
-import { lookCarrier } from '../surface/ink-tree.js';
-import { type Background, type Line, type Tone, tones } from '../surface/span.js';
+import { lineCarrier, lookCarrier, textElement, textStyles } from '../surface/ink-tree.js';
+import { areSame, type Background, type Line, plainText, type Tone, tones } from '../surface/span.js';
 
 type TextProps = {
   readonly tone?: Tone;
@@ -23,17 +23,30 @@ export function Text({ tone = 'plain', ground, children }: TextProps) {
   );
 }
 
-/** A computed line as one text. */
-export function Spans({ line }: { readonly line: Line }) {
-  return (
-    <InkText wrap="truncate">
-      {line.map(({ text, tone, ground }, index) => (
-        <Transform key={index} transform={carrierOf(tone, ground)}>
-          {text}
-        </Transform>
-      ))}
-    </InkText>
+type LineProps = { readonly line: Line };
+
+function isSameLine(a: LineProps, b: LineProps): boolean {
+  return areSame(a.line, b.line);
+}
+
+function lineText(style: keyof typeof textStyles) {
+  const look = textStyles[style];
+  return memo(
+    ({ line }: LineProps) =>
+      createElement(textElement, { style: look, internal_transform: lineCarrier(line) }, plainText(line)),
+    isSameLine,
   );
+}
+
+/** A computed line as one text, as wide as it is. */
+export const Spans = lineText('fitting');
+
+/** A computed line as one row of the screen, as wide as the surrounding box. */
+export const Row = lineText('row');
+
+/** Computed lines below each other. */
+export function Rows({ lines }: { readonly lines: readonly Line[] }) {
+  return lines.map((line, row) => <Row key={row} line={line} />);
 }
 
 type ParagraphProps = TextProps & { readonly children: string; readonly width: number; readonly rows?: number };
@@ -41,7 +54,7 @@ type ParagraphProps = TextProps & { readonly children: string; readonly width: n
 /** Text on as many rows as it needs, at most `rows` of `width` columns, wrapped by the rules of the rest of the window. */
 export function Paragraph({ children, width, rows = 100, ...look }: ParagraphProps) {
   return (
-    <Box flexDirection="column">
+    <Box flexDirection="column" flexShrink={0}>
       {wrapWithin(children, width, rows).map((row, index) => (
         <Text key={index} {...look}>
           {row}

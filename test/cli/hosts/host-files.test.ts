@@ -7,11 +7,10 @@ import { type FileAnswers, FileQuestion } from '../../../src/cli/hosts/file-ques
 import { type Ask, HostFiles } from '../../../src/cli/hosts/host-files.js';
 import { LogFile } from '../../../src/logs/log-file.js';
 import { LogSearch } from '../../../src/logs/log-search.js';
-import { OnItsWay } from '../../../src/tui/state/on-its-way.js';
 import { runFiles } from '../../../src/tui/app/open-window.js';
 import { History } from '../../../src/tui/model/history.js';
 import { RunCurves } from '../../../src/tui/model/run-curves.js';
-import type { MetricReader, RunSummary } from '../../../src/tui/state/port.js';
+import { type MetricReader, type RunSummary, OnItsWay } from '../../../src/tui/state/port.js';
 
 let run = '';
 let asked: { question: FileQuestion; bytes: number }[] = [];

@@ -52,7 +52,7 @@ describe('Dr. GRPO', () => {
   });
 
   it('ends the same whether it was stopped or not: weights, rows, curriculum and noise', async () => {
-    const measured = ['probes=gns,entropy,fisher', 'entropy_answers=32', 'fisher_answers=16', 'save_every=4'];
+    const measured = ['probes=gns,entropy,fisher', 'entropy_answers=32', 'fisher_answers=16', 'save_every=4', 'gns_prompts=8']; // prettier-ignore
     const asked = [...measured, 'ema_alpha=0.4', 'save_ratios=True', 'save_rollouts_every=2'];
     const whole = await drGrpoIn('whole', asked);
     await drGrpoIn('stopped', asked, testWorld(3));
@@ -64,7 +64,8 @@ describe('Dr. GRPO', () => {
     }
     const rows = rowsIn(whole);
     expect(rows.some((row) => row['curriculum/easy']! > 0 || row['curriculum/hard']! > 0)).toBe(true);
-    expect(rows.some((row) => Number.isFinite(row['gns_tr_sigma']))).toBe(true);
+    for (const terms of ['gns', 'gns_two_sizes'])
+      expect(rows.some((row) => Number.isFinite(row[`${terms}_tr_sigma`]))).toBe(true);
     rows.slice(0, -1).forEach((row) => expect(row['ratio_mean']).toBe(1));
     const measuredRow = rows.find((row) => Number.isFinite(row['fisher/other_prompt']))!;
     for (const name of ['fisher/same_prompt', 'fisher/other_prompt'])
@@ -72,6 +73,25 @@ describe('Dr. GRPO', () => {
     expect(measuredRow['entropy/ess']).toBeGreaterThanOrEqual(1);
     const lines = readFileSync(join(whole, 'logs/ratios.jsonl'), 'utf8').trim().split('\n');
     expect(JSON.parse(lines[0]!)).toMatchObject({ step: 0, ratios: expect.arrayContaining([1]) as unknown });
+  });
+
+  it('has the same bits with any number of threads', async () => {
+    const run = async (threads: number) => {
+      const path = await drGrpoIn(`threads-${threads}`, ['engine=wasm', `threads=${threads}`, 'total_steps=2', 'probes=gns']); // prettier-ignore
+      return readFileSync(join(final(path), 'model.safetensors')).toString('base64') + readFileSync(join(path, 'metrics.jsonl'), 'utf8'); // prettier-ignore
+    };
+    const one = await run(1);
+    for (const threads of [2, 4]) expect(await run(threads)).toBe(one);
+  });
+
+  it('is measured by a noise scale of two sizes without being changed', async () => {
+    const [plain, probed] = [await drGrpoIn('unprobed', ['total_steps=2']), await drGrpoIn('two-sizes', ['total_steps=2', 'probes=gns', 'gns_prompts=8'])]; // prettier-ignore
+    expect(maxDifference(readModel(final(plain)).weights, readModel(final(probed)).weights)).toBe(0);
+    const [row] = rowsIn(probed);
+    // Prompts of the same policy: terms of the same size, from other answers.
+    expect(row!['gns_two_sizes_tr_sigma']! / row!['gns_tr_sigma']!).toBeGreaterThan(0.1);
+    expect(row!['gns_two_sizes_tr_sigma']! / row!['gns_tr_sigma']!).toBeLessThan(10);
+    expect(row!['gns_two_sizes_tr_sigma']).not.toBe(row!['gns_tr_sigma']);
   });
 
   it('is measured without being changed, and a small step changes entropy as predicted', async () => {

@@ -4,13 +4,18 @@ import { createEngine } from '../../../src/lab/engine/create-engine.js';
 import type { Engine, Floats, ModelShape } from '../../../src/lab/engine/engine.js';
 import { loopKernels } from '../../../src/lab/engine/kernels/loop-kernels.js';
 import { offsetsOf } from '../../../src/lab/engine/layout.js';
+import { entropyCurvature } from '../../../src/lab/probes/entropy-curvature.js';
+import { entropyDerivatives, entropySlope } from '../../../src/lab/probes/entropy-derivative.js';
+import { entropyEstimates } from '../../../src/lab/probes/entropy-estimates.js';
 import { gradientOf, movedAlong, scoresOf, type Batch } from '../../../src/lab/probes/scored-batch.js';
 import { adamUpdate } from '../../../src/lab/probes/update-vector.js';
 import { dot } from '../../../src/lab/probes/vectors.js';
 import { maxDifference, numbers } from '../engine/models.js';
 
 type Fixture = Record<'entropy' | 'jvp' | 'vhv', number> &
-  Record<'logprobs' | 'gradient' | 'hvp' | 'adamw', readonly number[]>;
+  Record<'logprobs' | 'gradient' | 'hvp' | 'adamw', readonly number[]> & {
+    readonly estimate: Readonly<Record<'value' | 'jvp' | 'vhv', number>>;
+  };
 
 /** By PyTorch in double precision; of vectors every 37th number. */
 const torch = JSON.parse(
@@ -49,9 +54,8 @@ const gradientAt = (step: number) => movedAlong(engine, { direction, step }, gra
 describe('on plain loops in double precision, as PyTorch has them,', () => {
   it('are log-probabilities and the mean entropy', async () => {
     const [{ logprobs, entropies }] = (await scoresOf(engine, batch, 1)) as [{ logprobs: Float64Array; entropies: Float64Array }]; // prettier-ignore
-    // Scores are handed over as single-precision numbers.
-    expect(maxDifference(logprobs, torch.logprobs)).toBeLessThan(1e-6);
-    expect(Math.abs(entropies.reduce((sum, each) => sum + each / 4, 0) - torch.entropy)).toBeLessThan(1e-6);
+    expect(maxDifference(logprobs, torch.logprobs)).toBeLessThan(1e-12);
+    expect(Math.abs(entropies.reduce((sum, each) => sum + each / 4, 0) - torch.entropy)).toBeLessThan(1e-12);
   });
 
   it('is the gradient of the entropy, and its product with a direction by torch.func.jvp', async () => {
@@ -67,6 +71,33 @@ describe('on plain loops in double precision, as PyTorch has them,', () => {
     const size = Math.max(...torch.hvp.map(Math.abs));
     expect(maxDifference(sampled(product), torch.hvp) / size).toBeLessThan(1e-7);
     expect(Math.abs(dot(product, direction) / torch.vhv - 1)).toBeLessThan(1e-7);
+  });
+
+  it('are the first and second derivative of the entropy by importance sampling, lengths moving with it', async () => {
+    const continuations = [
+      [5, 12, 0, 9],
+      [2, 11],
+      [8, 8, 4, 6, 10, 1],
+    ].map((each) => Int32Array.from(each));
+    const several: Batch = {
+      groups: [{ prompt: batch.groups[0]!.prompt, continuations }],
+      said: continuations.map((each) => Array.from(each, () => true)),
+    };
+    const scores = () => scoresOf(engine, several, 1);
+    const at = (step: number) => movedAlong(engine, { direction, step }, scores);
+    const [here, length] = [await scores(), 1e-4];
+    const [up, down] = [await at(length), await at(-length)];
+    const slopes = up.map((each, index) => ({
+      logprobs: Float64Array.from(each.logprobs, (value, k) => (value - down[index]!.logprobs[k]!) / (2 * length)),
+      entropies: Float64Array.from(each.entropies, (value, k) => (value - down[index]!.entropies[k]!) / (2 * length)),
+    }));
+    const { value, jvp, vhv } = torch.estimate;
+    expect(entropyEstimates(here).raoBlackwell.value).toBeCloseTo(value, 9);
+    expect(entropySlope(here, slopes, { credit: 'whole' }).value / jvp).toBeCloseTo(1, 5);
+    expect(entropySlope(here, slopes, { credit: 'whole', hasDenominator: false }).value / jvp).not.toBeCloseTo(1, 1);
+    expect(entropyCurvature({ here, up, down, length }).value / vhv).toBeCloseTo(1, 4);
+    const byBackward = await gradientOf(engine, several, entropyDerivatives(here, { credit: 'whole' }), 1);
+    expect(dot(byBackward, direction) / jvp).toBeCloseTo(1, 9);
   });
 
   it('is the second step of torch.optim.AdamW', async () => {

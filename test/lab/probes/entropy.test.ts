@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { controlled, entropyControls } from '../../../src/lab/probes/control-variates.js';
+import { entropyCurvature } from '../../../src/lab/probes/entropy-curvature.js';
 import { credits, entropyDerivatives, entropySlope } from '../../../src/lab/probes/entropy-derivative.js';
 import { entropyEstimates, total, type ScoredSequence } from '../../../src/lab/probes/entropy-estimates.js';
 import { effectiveSampleSize, entropyChange } from '../../../src/lab/probes/importance-sampling.js';
@@ -130,6 +132,61 @@ describe('the effective sample size', () => {
     expect(effectiveSampleSize([0.3, 0.3, 0.3])).toBeCloseTo(3, 12);
     expect(effectiveSampleSize([1, 1e-12, 1e-12])).toBeCloseTo(1, 9);
     expect(effectiveSampleSize([1e-300, 3e-300])).toBeCloseTo(effectiveSampleSize([1, 3]), 12);
+  });
+});
+
+describe('the second derivative of entropy along a step', () => {
+  const length = 1e-4;
+  const [everyUp, everyDown] = [length, -length].map((step) => everySequence.map((each) => scored(each, along(step))));
+  const measured = (indices: readonly number[], per: 'token' | 'sequence') => {
+    const [here, up, down] = [all, everyUp!, everyDown!].map((scores) => indices.map((at) => scores[at]!));
+    return entropyCurvature({ here: here!, up: up!, down: down!, length }, per);
+  };
+
+  it.each([
+    ['token', 'perToken'],
+    ['sequence', 'perSequence'],
+  ] as const)(
+    'is the second difference of the exact entropy, and has the error that it states, per %s',
+    (per, name) => {
+      const h = 1e-3;
+      const [up, here, down] = [h, 0, -h].map((step) => exactly(along(step))[name]) as [number, number, number];
+      const exact = (up - 2 * here + down) / h ** 2;
+      expect(measured([...all.keys()], per).value / exact).toBeCloseTo(1, 4);
+      const inside = Array.from({ length: 200 }, (_, seed) => measured(drawn(300, seed).indices, per)).filter(
+        ({ value, standardError }) => Math.abs(value - exact) < 1.96 * standardError,
+      );
+      expect(inside.length / 200).toBeGreaterThan(0.88);
+      expect(inside.length / 200).toBeLessThan(0.995);
+    },
+  );
+});
+
+describe('control variates', () => {
+  it('have a mean of zero under the policy', () => {
+    for (const values of Object.values(entropyControls(all, slopes))) {
+      expect(total(values) / total(values.map(Math.abs))).toBeCloseTo(0, 6);
+    }
+  });
+
+  it('leave the mean of an estimate, lower its variance, and state the error that is left', () => {
+    const exact = entropySlope(all, slopes, { credit: 'whole' }).value;
+    const estimates = Array.from({ length: 300 }, (_, seed) => {
+      const { sequences, slopes: own } = drawn(200, seed);
+      const plain = entropySlope(sequences, own, { credit: 'whole' });
+      return { plain, less: controlled(plain, entropyControls(sequences, own)) };
+    });
+    const spread = (of: (each: (typeof estimates)[number]) => number) =>
+      Math.sqrt(estimates.reduce((sum, each) => sum + (of(each) - exact) ** 2, 0) / 300);
+    expect(spread(({ less }) => less.value)).toBeLessThan(0.95 * spread(({ plain }) => plain.value));
+    const inside = estimates.filter(({ less }) => Math.abs(less.value - exact) < 1.96 * less.standardError);
+    expect(inside.length / 300).toBeGreaterThan(0.9);
+    expect(inside.length / 300).toBeLessThan(0.99);
+  });
+
+  it('take nothing where they are all zero', () => {
+    const { value, varianceRatio } = controlled({ value: 3, influences: [1, 2] }, { none: [0, 0] });
+    expect([value, varianceRatio]).toEqual([3, 1]);
   });
 });
 

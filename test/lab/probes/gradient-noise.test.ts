@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   NoiseAverage,
+  noiseOfExamples,
   noiseOfMicrobatches,
+  noiseOfTwoBatches,
   noiseOfTwoSizes,
   noiseScale,
   type NoiseTerms,
@@ -46,6 +48,27 @@ describe('the gradient noise scale', () => {
     expect(Math.abs(terms.signal - 2)).toBeLessThan(0.05);
     expect(Math.abs(terms.noise - 50)).toBeLessThan(1);
     expect(Math.abs(noiseScale(terms) - 25)).toBeLessThan(1);
+  });
+
+  it('has the error that it states: of examples one by one, and of two batches', () => {
+    const products = (gradients: readonly number[][]) =>
+      gradients.map((a) => gradients.map((b) => a.reduce((sum, each, at) => sum + each * b[at]!, 0)));
+    const drawn = (count: number) => Array.from({ length: count }, () => gradientOf(1));
+    const measures = [
+      () => noiseOfExamples(products(drawn(40))),
+      () => noiseOfTwoBatches(drawn(20).map(square), products(drawn(40))),
+    ];
+    for (const measure of measures) {
+      const found = Array.from({ length: 300 }, measure);
+      for (const [name, exact] of [
+        ['signal', 2],
+        ['noise', 50],
+      ] as const) {
+        const inside = found.filter((each) => Math.abs(each[name] - exact) < 1.96 * each.errors[name]);
+        expect(inside.length / 300).toBeGreaterThan(0.88);
+        expect(inside.length / 300).toBeLessThan(0.99);
+      }
+    }
   });
 
   it('is not a number where a term is not above zero, and both terms stay to be seen', () => {

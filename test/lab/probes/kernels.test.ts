@@ -39,6 +39,33 @@ describe('the Fisher kernel', () => {
     expect(byKernel).toBeCloseTo((at(h) - at(-h)) / (2 * h), 9);
   });
 
+  it('predicts the change of entropy by a step up to an error in proportion to the step', () => {
+    const ofValue = Float64Array.from(p, (pt, t) => pt * A[t]!);
+    const predicted = -dot(
+      p.map((pt, t) => pt * (S[t]! + entropy)),
+      ofValue,
+    );
+    const errors = [0.1, 0.01, 0.001, 0.0001].map((eta) => {
+      const moved = bandit(arms.map((score, arm) => score + eta * ofValue[arm]!)).entropy;
+      return (moved - entropy) / (eta * predicted) - 1;
+    });
+    expect(Math.abs(errors[0]!)).toBeLessThan(0.1);
+    errors.slice(1).forEach((error, at) => expect(errors[at]! / error).toBeCloseTo(10, 0));
+  });
+
+  it('has a bias where one batch gives both factors, of just the pairs of a sequence with itself', () => {
+    const X = gradients.map((gradient, t) => gradient.map((each) => (S[t]! + entropy) * each));
+    const Y = gradients.map((gradient, t) => gradient.map((each) => A[t]! * each));
+    const truth = p.reduce((sum, pt, t) => sum + p.reduce((row, pu, u) => row + pt * pu * dot(X[t]!, Y[u]!), 0), 0);
+    // Over all batches of two with their probabilities: the mean of ¼ (X_t + X_u)·(Y_t + Y_u).
+    const oneBatch = p.reduce((sum, pt, t) => {
+      return sum + p.reduce((row, pu, u) => row + (pt * pu * (dot(X[t]!, Y[t]!) + dot(X[u]!, Y[u]!) + dot(X[t]!, Y[u]!) + dot(X[u]!, Y[t]!))) / 4, 0); // prettier-ignore
+    }, 0);
+    const withItself = p.reduce((sum, pt, t) => sum + pt * (S[t]! + entropy) * kernel[t]![t]! * A[t]!, 0);
+    expect(oneBatch).toBeCloseTo(truth / 2 + withItself / 2, 12);
+    expect(Math.abs(oneBatch / truth - 1)).toBeGreaterThan(0.1);
+  });
+
   it('is symmetric and has no negative direction', () => {
     kernel.forEach((row, i) => row.forEach((each, j) => expect(each).toBe(kernel[j]![i])));
     for (const c of vectors(50, 12)) {

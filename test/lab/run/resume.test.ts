@@ -20,6 +20,11 @@ const line = (path: string, steps: number) => [
 const sums = ['environment=arithmetic', 'environment_params={max: 3, include_fewshot: false}'];
 /** Six steps, with a checkpoint every two; the learning rate falls. */
 const sftLine = ['sft', ...sums, 'num_examples=48', 'batch_size=8', 'save_every=2', 'eval_n_batches=0'];
+const drGrpoLine = [
+  ...['dr-grpo', ...sums, 'model_name=micro', 'buffer_size=2', 'microbatch_size=1', 'rollout_batch_size=2', 'lr=0.01'],
+  ...['max_rounds=1', 'num_tasks=8', 'reward_var_thresh=0', 'reject_all_zero=False', 'total_steps=6', 'save_every=2'],
+  ...['eval_groups=0', 'probes=gns', 'save_ratios=True'],
+];
 const grpoLine = [
   ...['grpo', 'num_prompts=40', 'prompt_length=4', 'max_completion_length=6', 'batch_size=4', 'num_generations=2'],
   ...['max_steps=6', 'lr=0.01', 'logging_steps=1', 'save_steps=2', 'eval_routing_steps=0'],
@@ -63,6 +68,7 @@ describe('memrl resume', () => {
 
   it.each([
     { kind: 'sft', begun: () => [...sftLine, `model_name=micro`] },
+    { kind: 'dr-grpo', begun: () => drGrpoLine },
     { kind: 'grpo', begun: () => [...grpoLine, `model=${storyModel(at('stories'))}`] },
   ])('continues a run of $kind to the same end, and to a later one', async ({ kind, begun }) => {
     const [whole, run] = [`whole-${kind}`, `resumed-${kind}`];

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { WindowStore } from '../../../src/tui/app/window-store.js';
-import { press } from '../../../src/tui/app/key-handlers.js';
+import { press } from '../../../src/tui/dialogs/key-stack.js';
 import { commandFor } from '../../../src/tui/screens/key-map.js';
 import { type KeyPreset, keyPresets } from '../../../src/tui/state/preferences-port.js';
 import { passingPreferences } from '../../../src/tui/app/preferences.js';

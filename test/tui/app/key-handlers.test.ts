@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { press } from '../../../src/tui/app/key-handlers.js';
+import { press } from '../../../src/tui/dialogs/key-stack.js';
 import { keyOf } from '../../../src/tui/screens/key-map.js';
 import type { Pressed, KeyContext } from '../../../src/tui/keys/key-context.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import { initialSort } from '../../../src/tui/state/sort.js';
-import { buildTree, flatten } from '../../../src/tui/model/tree/tree.js';
+import { buildTree, flatten } from '../../../src/tui/model/tree/tree-grower.js';
 import { aRun, aSweep } from '../simulated-fleet.js';
 
 const NOW = 1_000_000;
@@ -239,7 +239,7 @@ describe('dialogs and screens', () => {
   });
 
   it('scrolls a pane by what it shows, no further than its end', () => {
-    const over = { own: { focus: { width: 80, height: 6, length: 12 }, log: null } };
+    const over = { own: { focus: { width: 80, height: 6 }, log: null }, extent: { length: 12, page: 5 } };
     let ui: UiState = { ...initialUi, screen: { kind: 'run', pane: 'log', offset: 0 } };
     const go = (...keys: string[]) => {
       for (const key of keys) ui = press(ui, key, situation(ui, over)).ui;

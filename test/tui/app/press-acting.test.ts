@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { GpuStatus } from '../../../src/protocol/run-summary.js';
 import type { KeyContext, Pressed } from '../../../src/tui/keys/key-context.js';
-import { press } from '../../../src/tui/app/key-handlers.js';
+import { press } from '../../../src/tui/dialogs/key-stack.js';
 import { keyMapOf } from '../../../src/tui/screens/key-map.js';
 import { matching, paletteEntries } from '../../../src/tui/dialogs/palette/palette-view.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { keysOn } from '../../../src/tui/screens/key-map.js';
-import { helpLines } from '../../../src/tui/dialogs/help-lines.js';
+import { helpLines } from '../../../src/tui/dialogs/help.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import { lineWidth, plainText } from '../../../src/tui/surface/span.js';
 import { play } from './play.js';

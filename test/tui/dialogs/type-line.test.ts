@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { press } from '../../../src/tui/app/key-handlers.js';
+import { press } from '../../../src/tui/dialogs/key-stack.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import { aRun } from '../simulated-fleet.js';
 import { aSituation, keysOf } from '../situations.js';

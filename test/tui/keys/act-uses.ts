@@ -1,5 +1,4 @@
-import type { ActCommand } from '../../../src/tui/state/command.js';
-import type { Use } from './use.js';
+import type { Uses } from './use.js';
 
 const toRunning = { from: ['3', 'down', 'down', 'down', 'down'], at: /│ ● C_dense_multi_N16_s2/ };
 const toFailed = { from: ['2', ...Array<string>(8).fill('down')], at: /│ ✗ B_nsweep_single_B8_N64_s2/ };
@@ -7,7 +6,7 @@ const toFirstRun = { from: ['down', 'down'], at: /│ ✓ A_bsweep_single_N1024_
 const back = ['home'];
 
 /** What acts on runs, on the machine they run on, or opens other programs. The supervisor answers with what it was asked. */
-export const actUses: Record<ActCommand, readonly Use[]> = {
+export const actUses: Uses = {
   kill: [
     {
       ...{ ...toRunning, back },
@@ -65,7 +64,6 @@ export const actUses: Record<ActCommand, readonly Use[]> = {
   clone: [{ ...toFirstRun, sees: [/╭─ clone A_bsweep_single_N1024_binary_s0[^]*1 new run/], back: ['escape', 'home'] }],
   'more-slots': [{ sees: [/3 slots now/, /4 slots now/], back: ['-', '-'] }],
   'fewer-slots': [{ sees: [/1 slot now; the 2 runs that hold one keep it/, /0 slots now/], back: ['+', '+'] }],
-  drain: [{ from: ['d'], at: /── GPU 0/, sees: [/asked: drain 0/, /asked: undrain 0/], back: ['escape'] }],
   copy: [{ ...toFirstRun, sees: [/Copied: memrl train A_bsweep_single_N1024_binary_s0/], back }],
   shell: [
     {

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { ChartChoice } from '../../../src/tui/state/chart-choice.js';
 import { chartOptions, chartRows, type CursorMove, moveCursor } from '../../../src/tui/keys/chart-handler.js';
-import { press } from '../../../src/tui/app/key-handlers.js';
+import { press } from '../../../src/tui/dialogs/key-stack.js';
 import { aSituation } from '../a-situation.js';
 import { keyOf } from '../../../src/tui/screens/key-map.js';
 import type { ChartCommand, Command } from '../../../src/tui/state/command.js';
 import type { KeyContext } from '../../../src/tui/keys/key-context.js';
-import { openDialog, pressInDialog } from '../../../src/tui/dialogs/dialog-handler.js';
+import { chart } from '../../../src/tui/dialogs/chart.js';
+import { xAxis } from '../../../src/tui/dialogs/x-axis.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
-import type { XChoice } from '../../../src/tui/widgets/chart/x-axis.js';
+import type { XChoice } from '../../../src/tui/model/curves/x-axis.js';
 
 const choices: XChoice[] = [
   { key: null, label: 'progress/episodes', about: '', refusal: null },
@@ -33,7 +34,7 @@ function chosen(change: Partial<ChartChoice>): UiState {
 type Option = 'log-x' | 'spread' | 'carry' | 'clip' | 'zoom-in' | 'zoom-out';
 
 function act(command: ChartCommand | Option, ui: UiState, situation = at): UiState {
-  if (command === 'x-axis') return openDialog['x-axis'](ui, situation, '').ui;
+  if (command === 'x-axis') return xAxis.open!(ui, situation, '').ui;
   const row =
     chartOptions.find(({ name }) => name === command) ?? chartRows({}).find((each) => each.command === command);
   return row!.act(ui, situation, '').ui;
@@ -109,9 +110,9 @@ describe('the keys of the charts', () => {
 
 describe('the menu of charts', () => {
   const menu = { kind: 'chart', index: 0 } as const;
-  const open = openDialog.chart(initialUi, at, '').ui;
+  const open = chart.open!(initialUi, at, '').ui;
   const play = (keys: readonly string[], situation = at): UiState =>
-    keys.reduce((ui, key) => pressInDialog(ui, ui.dialog as typeof menu, key, situation).ui, open);
+    keys.reduce((ui, key) => chart.press(ui, ui.dialog as typeof menu, key, situation).ui, open);
 
   it('changes one thing with each letter, tells it, and stays open', () => {
     for (const { name, key, now } of chartOptions.filter((option) => !option.name.startsWith('zoom'))) {
@@ -173,7 +174,7 @@ describe('the choice of an x axis', () => {
   const open = obeyed('x-axis', chosen({ xKey: 'step', zoom: { from: 0, to: 0.5 }, cursor: 0.2 }));
 
   const pressInX = (index: number, key: string, context: KeyContext) =>
-    pressInDialog(open, { kind: 'x-axis', index, typed: '' }, key, context);
+    xAxis.press(open, { kind: 'x-axis', index, typed: '' }, key, context);
 
   it('opens at the axis there is', () => {
     expect(open.dialog).toEqual({ kind: 'x-axis', index: 1, typed: '' });

@@ -1,11 +1,10 @@
-import type { ChartCommand } from '../../../src/tui/state/command.js';
-import type { Use } from './use.js';
+import type { Uses } from './use.js';
 
 const menu = /╭─ chart ─/;
 const plain = /── test\/bits_known ─+ episodes/;
 
 /** What changes the charts: the heading of the chart beside the list says how it is drawn. */
-export const chartUses: Record<ChartCommand, readonly Use[]> = {
+export const chartUses: Uses = {
   metric: [{ sees: [/╭─ metric/], back: ['escape'] }],
   'x-axis': [
     { sees: [/╭─ x axis/], back: ['escape'] },
@@ -57,23 +56,6 @@ export const chartUses: Record<ChartCommand, readonly Use[]> = {
         /Runs of one group: .*mean ± std/,
       ],
       back: ['escape', 'escape'],
-    },
-  ],
-  ranks: [
-    {
-      where: 'among the parameters',
-      from: ['M'],
-      at: /explained \d+ %/,
-      sees: [/Explained is the order of the runs/],
-      back: ['escape'],
-    },
-  ],
-  alike: [
-    {
-      from: ['enter', 'tab', 'end'],
-      at: /▸ optim\/loss \+1 alike/,
-      sees: [/── …tim\/loss_doubled[^]*= fold alike/, /▸ optim\/loss \+1 alike[^]*= show alike/],
-      back: ['home', 'escape'],
     },
   ],
 };

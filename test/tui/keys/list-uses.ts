@@ -1,10 +1,10 @@
-import type { ListCommand } from '../../../src/tui/state/command.js';
-import { not, type Use } from './use.js';
+import { not, type Uses } from './use.js';
 
 const back = ['escape'];
 
+const failed = ['2', ...Array<string>(8).fill('down')];
 /** What chooses what the list shows, and how. */
-export const listUses: Record<ListCommand, readonly Use[]> = {
+export const listUses: Uses = {
   mark: [{ sees: [/◆ 15 marked/, not(/◆ 15 marked/)] }],
   'mark-all': [{ sees: [/54 runs marked/, /No run is marked/] }],
   star: [
@@ -42,4 +42,11 @@ export const listUses: Record<ListCommand, readonly Use[]> = {
   'reverse-sort': [{ sees: [/Sorted by file order, reversed/, /Sorted by file order\./] }],
   columns: [{ sees: [/╭─ columns/], back }],
   views: [{ sees: [/╭─ views/], back }],
+  'first-error': [
+    {
+      ...{ from: failed, at: /│ ✗ B_nsweep_single_B8_N64_s2/ },
+      sees: [/━━ log[^]*▸ Traceback/],
+      back: ['escape', 'home'],
+    },
+  ],
 };

@@ -1,5 +1,4 @@
-import type { MoveCommand } from '../../../src/tui/state/command.js';
-import { isHome, not, type Use } from './use.js';
+import { isHome, not, type Use, type Uses } from './use.js';
 
 const lastRow = /│ ○ J_waits/;
 const binary = /│ binary *$/m;
@@ -8,7 +7,7 @@ const openedSecondSeed = /^ ✓ A_bsweep_single_N1024_binary_s1[^]*end · 12 KiB
 const groupIsOpen = /runs │ charts/;
 
 /** What moves, on the screens where it does. */
-export const moveUses: Record<MoveCommand, readonly Use[]> = {
+export const moveUses: Uses = {
   up: [
     { from: ['down', 'down'], at: /│ ✓ A_bsweep_single_N1024_binary_s0/, sees: [binary], back: ['home'] },
     {

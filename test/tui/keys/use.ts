@@ -1,3 +1,5 @@
+import type { Command } from '../../../src/tui/state/command.js';
+
 /** Something to be seen on a screen; `home`: the first screen. */
 export type Sight = RegExp | ((screen: string, home: string) => boolean);
 
@@ -17,6 +19,9 @@ export type Use = {
   readonly answer?: { readonly key: string; readonly sees: Sight };
   readonly back?: readonly string[];
 };
+
+/** What each command is used for: one of a screen's own in the folder of its tests, `screens/<name>/uses.ts`, the others here. */
+export type Uses = Partial<Record<Command, readonly Use[]>>;
 
 export function isSeen(sight: Sight, screen: string, home: string): boolean {
   return sight instanceof RegExp ? sight.test(screen) : sight(screen, home);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { subjectsOf } from '../../../src/tui/model/chart-subjects.js';
+import { subjectsOf } from '../../../src/tui/model/detail.js';
 import { type ListModel, ListModelBuilder } from '../../../src/tui/model/list-model.js';
 import type { RunSummary } from '../../../src/tui/state/port.js';
 import { initialUi } from '../../../src/tui/state/ui-state.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { subjectsOf } from '../../../src/tui/model/chart-subjects.js';
+import { subjectsOf } from '../../../src/tui/model/detail.js';
 import { CurveColours, distinctColours } from '../../../src/tui/model/curve-colours.js';
 import { ListModelBuilder } from '../../../src/tui/model/list-model.js';
 import { initialUi } from '../../../src/tui/state/ui-state.js';

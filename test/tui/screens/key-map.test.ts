@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Key } from 'ink';
 import { bindingFor, commandFor, keyOf, keysOn, keyTableMarkdown } from '../../../src/tui/screens/key-map.js';
-import { keyNames } from '../../../src/tui/terminal/key-names.js';
+import { screens as table } from '../../../src/tui/screens/registry.js';
 import type { ScreenKind } from '../../../src/tui/state/ui-state.js';
 import { keyPresets } from '../../../src/tui/state/preferences-port.js';
 
-const screens: readonly ScreenKind[] = ['jobs', 'run', 'compare', 'gpus', 'sweep', 'logs'];
+const screens = Object.keys(table) as ScreenKind[];
 
 describe('the table of keys', () => {
   it.each(keyPresets.flatMap((preset) => screens.map((screen) => [preset, screen] as const)))(
@@ -59,23 +58,5 @@ describe('the table of keys', () => {
     expect(lines).toContain('| `k` | `x` | list, run | kill the run (asks first) |');
     expect(lines).toContain('| `D` |  | GPUs | drain the GPU: no new runs start on it; again: undrain it |');
     expect(lines).toContain('| `q` |  | everywhere | detach (also Ctrl-C); runs keep running |');
-  });
-});
-
-describe('the names of keys', () => {
-  const none = {} as Key;
-  it.each<[string, string, Partial<Key>, string[]]>([
-    ['a letter', 'k', {}, ['k']],
-    ['an arrow', '', { upArrow: true }, ['up']],
-    ['return', '\r', { return: true }, ['enter']],
-    ['what Ink calls delete', '', { delete: true }, ['backspace']],
-    ['control and a letter', 'l', { ctrl: true }, ['ctrl-l']],
-    ['several letters in one read', 'kk', {}, ['k', 'k']],
-    ['letters and control bytes in one read', 'a\u0003 \r', {}, ['a', 'ctrl-c', 'space', 'enter']],
-    ['a pasted backspace', 'x\u007f', {}, ['x', 'backspace']],
-    ['letters of any script', 'é你', {}, ['é', '你']],
-    ['nothing', '', {}, []],
-  ])('%s', (_, input, flags, names) => {
-    expect(keyNames(input, { ...none, ...flags })).toEqual(names);
   });
 });

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { bindingFor, commandFor, keyOf, keysOn } from '../../../src/tui/screens/key-map.js';
 import { chosenKeys } from '../../../src/tui/screens/own-keys.js';
-import { keysLine } from '../../../src/tui/app/footer-lines.js';
+import { keysLine } from '../../../src/tui/app/footer.js';
 import { passingPreferences, strayPreference } from '../../../src/tui/app/preferences.js';
 import { WindowStore } from '../../../src/tui/app/window-store.js';
-import { press } from '../../../src/tui/app/key-handlers.js';
-import { helpLines } from '../../../src/tui/dialogs/help-lines.js';
+import { press } from '../../../src/tui/dialogs/key-stack.js';
+import { helpLines } from '../../../src/tui/dialogs/help.js';
 import type { KeyPreset } from '../../../src/tui/state/preferences-port.js';
 import { plainText } from '../../../src/tui/surface/span.js';
 import { memorySweep } from '../simulated-fleet.js';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InputDecoder } from '../../../src/tui/terminal/input-decoder.js';
-import type { InputEvent } from '../../../src/tui/terminal/input-event.js';
+import { InputDecoder, type InputEvent } from '../../../src/tui/terminal/input-decoder.js';
 
 function decoded(...reads: string[]): InputEvent[] {
   const decoder = new InputDecoder();

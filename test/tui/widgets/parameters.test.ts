@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../../src/tui/state/port.js';
 import { parameterLines } from '../../../src/tui/widgets/parameters.js';
 import { plainText } from '../../../src/tui/surface/span.js';
-import { varyingKeys } from '../../../src/tui/model/varying-keys.js';
+import { varyingKeys } from '../../../src/tui/model/varying-parameters.js';
 import { aRun } from '../simulated-fleet.js';
 
 const runs = [0, 1, 2].map((seed) =>

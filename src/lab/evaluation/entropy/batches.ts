@@ -1,12 +1,11 @@
-/** Both batches: answers of the policy, and what the step is made from. */
-import { advantages } from '../../advantages/advantages.js';
+/** The batches: answers of the policy on which its entropy is measured, and answers that a step is made from. */
 import type { Engine } from '../../engine/engine.js';
 import type { Environment } from '../../environments/environment.js';
-import { tokenWeights } from '../../objectives/objectives.js';
-import { total, type ScoredSequence } from '../../probes/entropy-estimates.js';
+import type { ScoredSequence } from '../../probes/entropy-estimates.js';
+import { rewardedBatch, type RewardedBatch } from '../../probes/prompt-gradients.js';
 import { batchOf, scoresOf, type Batch } from '../../probes/scored-batch.js';
 import { rng } from '../../rng.js';
-import { taskOf } from '../../rollouts/batches.js';
+import { inGroups, taskOf } from '../../rollouts/batches.js';
 import { rollOut, type Rollout } from '../../rollouts/rollouts.js';
 import type { EngineService } from '../../service/engine-service.js';
 import type { EntropyConfig } from './keys.js';
@@ -15,7 +14,7 @@ import type { EntropyConfig } from './keys.js';
 export type Policy = { readonly service: EngineService; readonly exact: Engine; readonly environment: Environment };
 
 /** Tasks of a batch and their answers. Other names are other tasks, where the environment has no end of them. */
-export async function played(
+async function played(
   { service, environment }: Policy,
   config: EntropyConfig,
   { seed, name, prompts, copies }: { seed: number; name: string; prompts: number; copies: number },
@@ -29,35 +28,29 @@ export async function played(
   return rollOut({ service, environment }, tasks, { copies, sampling, streams: 'own' }, rng(seed, `${name}/sampling`));
 }
 
-/** What the step is made from. Arrays are by prompt, then answer. */
-export type UpdateBatch = {
-  readonly batch: Batch;
-  readonly scores_PG: readonly (readonly ScoredSequence[])[];
-  readonly rewards_PG: readonly (readonly number[])[];
-  readonly advantages_PG: readonly (readonly number[])[];
-  /** Of each token in the loss. */
-  readonly weights_PG: readonly (readonly number[])[];
-};
+/** Answers and their scores, by the policy that gave them. */
+export type Scored = { readonly batch: Batch; readonly scores: readonly ScoredSequence[] };
 
-export async function updateBatch(policy: Policy, config: EntropyConfig, seed: number): Promise<UpdateBatch> {
-  const groups = await played(policy, config, { seed, name: 'U', prompts: config.B_U, copies: config.G });
-  const batch = batchOf(groups);
-  const scores = await scoresOf(policy.exact, batch, config.temperature);
-  const rewards_PG = groups.map((group) => group.map(({ rewards }) => total(rewards.map((reward) => reward.total))));
-  const scores_PG = groups.map((group, p) => group.map((_, g) => scores[p * config.G + g]!));
-  return {
-    batch,
-    scores_PG,
-    rewards_PG,
-    advantages_PG: rewards_PG.map((row) =>
-      advantages(
-        row.map((reward) => [reward]),
-        'trajectory',
-      ).flat(),
-    ),
-    weights_PG: tokenWeights(
-      scores_PG.map((row) => row.map(({ logprobs }) => logprobs.length)),
-      config.loss_normalization,
-    ),
-  };
+/** Answers to a prompt each. @param name Batches of different names are independent. */
+export async function scoredBatch(
+  policy: Policy,
+  config: EntropyConfig,
+  { seed, name, prompts }: { seed: number; name: string; prompts: number },
+): Promise<Scored> {
+  const batch = batchOf(await played(policy, config, { seed, name, prompts, copies: 1 }));
+  return { batch, scores: await scoresOf(policy.exact, batch, config.temperature) };
+}
+
+/** What the step is made from, with the scores of each answer. */
+export type UpdateBatch = RewardedBatch & { readonly scores_PG: readonly (readonly ScoredSequence[])[] };
+
+export async function updateBatch(
+  policy: Policy,
+  config: EntropyConfig,
+  { seed, name, prompts }: { seed: number; name: string; prompts: number },
+): Promise<UpdateBatch> {
+  const groups = await played(policy, config, { seed, name, prompts, copies: config.G });
+  const rewarded = rewardedBatch(groups, config.loss_normalization);
+  const scores = await scoresOf(policy.exact, rewarded.batch, config.temperature);
+  return { ...rewarded, scores_PG: inGroups(scores, config.G) };
 }

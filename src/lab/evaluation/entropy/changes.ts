@@ -1,15 +1,22 @@
-/** The change of the entropy in truth: by importance sampling of the batch E, at moved weights. */
+/** The change of the entropy in truth: by importance sampling of answers at moved weights. */
 import type { Engine, Floats } from '../../engine/engine.js';
+import { controlled, entropyControls } from '../../probes/control-variates.js';
+import { entropySlope } from '../../probes/entropy-derivative.js';
 import { total, type ScoredSequence } from '../../probes/entropy-estimates.js';
 import { entropyChange } from '../../probes/importance-sampling.js';
-import { movedAlong, scoresOf, type Batch } from '../../probes/scored-batch.js';
+import { movedAlong, scoresOf } from '../../probes/scored-batch.js';
 import type { EntropyConfig } from './keys.js';
-
-export type Along = { readonly E: Batch; readonly scores: readonly ScoredSequence[]; readonly direction: Floats };
+import type { Sloped } from './prediction.js';
 
 /** ΔH at weights + step · direction, by importance sampling. */
-export async function changeAt(engine: Engine, { E, scores, direction }: Along, step: number, config: EntropyConfig) {
-  const moved = await movedAlong(engine, { direction, step }, () => scoresOf(engine, E, config.temperature));
+async function changeAt(
+  engine: Engine,
+  { batch, scores }: Sloped,
+  along: { direction: Floats; step: number },
+  config: EntropyConfig,
+) {
+  // prettier-ignore
+  const moved = await movedAlong(engine, along, () => scoresOf(engine, batch, config.temperature));
   const sums = (rows: readonly ScoredSequence[], name: keyof ScoredSequence) => rows.map((row) => total(row[name]));
   const reweighted = {
     logprobs: sums(scores, 'logprobs'),
@@ -21,37 +28,70 @@ export async function changeAt(engine: Engine, { E, scores, direction }: Along, 
   return entropyChange(reweighted, { per: config.per, clip: config.clip_c });
 }
 
+/** A prediction from other answers: what it says and its standard error, per unit of learning rate. */
+export type Predicted = Readonly<
+  Record<'delta_h_per_lr' | 'standard_error' | 'without_denominator' | 'without_denominator_error', number>
+>;
+
 /**
- * The truth at each learning rate. `delta_h_adjusted` has the first order's noise taken out: the prediction that is made of the same
- * estimate is replaced by the one with centred credits, which has the same mean.
+ * The truth at each learning rate. `first_order`: the derivative of this very estimate, so that what is not 1 of `ratio` is of higher order, or
+ * rounding. `delta_h_adjusted`: with the first order's noise taken out, the prediction that is made of the same estimate being replaced by the
+ * one with centred credits, which has the same mean. `delta_h_controlled`: with less noise by control variates, which know nothing of the
+ * prediction. `z`: prediction and truth are so many of their errors apart, where they come from different answers.
+ *
+ * @param prediction Null: it is made of the same answers, so their errors are not independent.
  */
 export async function changes(
   engine: Engine,
-  along: Along & { readonly approx: { readonly difference: { readonly value: number } } },
+  { T, direction, prediction }: { readonly T: Sloped; readonly direction: Floats; readonly prediction: Predicted | null }, // prettier-ignore
   config: EntropyConfig,
 ) {
+  const { scores, slopes } = T;
+  const { per, credit } = config;
+  const whole = entropySlope(scores, slopes, { per, credit: 'whole' });
+  const difference = entropySlope(scores, slopes, { per, credit }).value - whole.value;
+  const variates = entropyControls(scores, slopes);
   const entries = [];
   for (const eta of config.eta) {
-    const { change, standardError, before, after, ess, clipShare, logWeights } = await changeAt(
-      engine,
-      along,
-      eta,
-      config,
-    );
-    const diagnostics = {
-      base_entropy: before,
-      h_new: after,
-      ess,
-      clip_fraction: clipShare,
-      logweight_stats: logWeights,
-    };
+    const found = await changeAt(engine, T, { direction, step: eta }, config);
+    const { change, standardError, before, after, ess, clipShare, logWeights } = found;
+    const lessNoise = controlled({ value: change, influences: found.influences }, variates);
+    const truth = { value: change, standardError };
     entries.push({
       eta,
       delta_h_true: change,
       standard_error: standardError,
-      delta_h_adjusted: change + eta * along.approx.difference.value,
-      diagnostics,
+      ratio: change / (eta * whole.value),
+      delta_h_adjusted: change + eta * difference,
+      delta_h_controlled: lessNoise.value,
+      controlled_error: lessNoise.standardError,
+      ...(prediction !== null && { z: agreement(truth, lessNoise, prediction, eta) }),
+      diagnostics: {
+        base_entropy: before,
+        h_new: after,
+        ess,
+        clip_fraction: clipShare,
+        logweight_stats: logWeights,
+      },
     });
   }
-  return entries;
+  return {
+    num_sequences: scores.length,
+    first_order: { delta_h_per_lr: whole.value, standard_error: whole.standardError },
+    entries,
+  };
+}
+
+type Truth = { readonly value: number; readonly standardError: number };
+
+function agreement(truth: Truth, lessNoise: Truth, prediction: Predicted, eta: number) {
+  const apart = (of: Truth, value: number, error: number) =>
+    (of.value - eta * value) / Math.hypot(of.standardError, eta * error);
+  const { delta_h_per_lr: value, standard_error: error } = prediction;
+  const { without_denominator: fixed, without_denominator_error: fixedError } = prediction;
+  return {
+    plain: apart(truth, value, error),
+    controlled: apart(lessNoise, value, error),
+    without_denominator: apart(lessNoise, fixed, fixedError),
+  };
 }

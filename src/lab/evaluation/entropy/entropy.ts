@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { fitPowerLaw } from '../../../analysis/scaling.js';
 import { mean } from '../../../analysis/statistics.js';
 import { UserError } from '../../../base/user-error.js';
+import { entropyFiles, type EntropyResults } from '../../../contract/entropy-results.js';
 import { runFiles } from '../../../contract/files.js';
 import { shortNumber } from '../../../text/numbers.js';
 import { columnsOf, tableLines } from '../../../text/table.js';
 import { inDoublePrecision } from '../../engine/double-precision.js';
+import type { OptimizerState } from '../../engine/engine.js';
 import { openEnvironment } from '../../environments/open-environment.js';
 import { makeDirectory } from '../../run/make-directory.js';
 import { appendRow, dropRowsFrom, type Row } from '../../run/metrics-file.js';
@@ -14,14 +16,15 @@ import type { ProcessContext, StopSignal } from '../../run/process-context.js';
 import { writeWhole } from '../../run/run-directory.js';
 import { textTokenizer } from '../../service/open-model.js';
 import { openSaved } from '../eval-run/open-saved.js';
+import { agreementLines } from './agreement.js';
 import { experiment, type Experiment } from './experiment.js';
 import type { EntropyConfig } from './keys.js';
 
-/**
- * One learning rate. `predicted`: η times the slope. `ratio`: of the truth to the prediction by the very same estimate; what is not 1 of it is
- * of higher order. `adjusted`: the truth without the noise that the two share.
- */
-type Line = Readonly<Record<'eta' | 'change' | 'standardError' | 'adjusted' | 'predicted' | 'ratio' | 'ess', number>>;
+function noMoments(size: number): OptimizerState {
+  return { step: 0, m: new Float32Array(size), v: new Float32Array(size) };
+}
+
+type Entry = Experiment['true']['entries'][number];
 
 /** `fit`: of |ΔH| against η, a power law; null: fewer than two learning rates moved the entropy. */
 export type EntropyResult = Experiment & {
@@ -42,8 +45,9 @@ export async function entropy(
   const environment = await openEnvironment(config, tokenizer);
   const service = await openSaved(config.path, { ...config, tokenizer }, context);
   const exact = config.precision === 'double' ? await inDoublePrecision(service.engine) : service.engine;
+  if (config.moments === 'none') await exact.loadOptimizerState(noMoments(exact.parameterCount));
   const { step } = await exact.optimizerState();
-  if (step === 0 && config.update === 'adam')
+  if (step === 0 && config.update === 'adam' && config.moments === 'kept')
     context.log('the checkpoint has no moments of Adam: its step is a first one');
   const metrics = join(directory, runFiles.metrics);
   makeDirectory(directory, 'log_path');
@@ -57,13 +61,8 @@ export async function entropy(
     const fit = fitOf(measured);
     const noFit = fit === null ? [noSlope] : [];
     const result = { ...measured, fit, warnings: [...warningsOf(measured, config), ...noFit] };
-    const place = join(directory, `run_${String(run).padStart(2, '0')}`);
-    makeDirectory(place, 'log_path');
-    writeWhole(
-      join(place, 'plan.json'),
-      `${JSON.stringify({ ...config, log_path: directory, seed, optimizer_step: step }, null, 2)}\n`,
-    );
-    writeWhole(join(place, 'results.json'), `${JSON.stringify(result)}\n`);
+    const plan = { ...config, log_path: directory, seed, optimizer_step: step };
+    keepRepetition(join(directory, `run_${String(run).padStart(2, '0')}`), plan, result);
     appendRow(metrics, rowOf(result, run));
     results.push(result);
     context.log(`run ${run + 1}/${config.n_runs}: ${summaryText(result)}`);
@@ -71,23 +70,14 @@ export async function entropy(
   return results;
 }
 
-function linesOf({ approx, true: { entries } }: Experiment): Line[] {
-  return entries.map(
-    ({
-      eta,
-      delta_h_true: change,
-      standard_error: standardError,
-      delta_h_adjusted: adjusted,
-      diagnostics: { ess },
-    }) => {
-      const ratio = change / (eta * approx.whole.delta_h_per_lr);
-      return { eta, change, standardError, adjusted, predicted: eta * approx.delta_h_per_lr, ratio, ess };
-    },
-  );
+function keepRepetition(place: string, plan: object, results: EntropyResults): void {
+  makeDirectory(place, 'log_path');
+  writeWhole(join(place, entropyFiles.plan), `${JSON.stringify(plan, null, 2)}\n`);
+  writeWhole(join(place, entropyFiles.results), `${JSON.stringify(results)}\n`);
 }
 
 function fitOf(measured: Experiment) {
-  const points = linesOf(measured).map(({ eta, change }) => ({ x: eta, y: Math.abs(change) }));
+  const points = measured.true.entries.map(({ eta, delta_h_true: change }) => ({ x: eta, y: Math.abs(change) }));
   const law = fitPowerLaw(points);
   return law === null ? null : { slope: law.slope, r2: law.r2 };
 }
@@ -97,11 +87,14 @@ const noSlope = 'no slope: the entropy has to move at two different learning rat
 /** Changes of entropy that are nearer to 0 than rounding is, relative to the entropy. */
 const floor = { double: 1e-12, single: 1e-6 };
 
-function warningsOf({ true: { entries }, gns, B_E }: Experiment, { precision }: EntropyConfig): string[] {
+function warningsOf(
+  { true: { entries, num_sequences: answers }, gns }: Experiment,
+  { precision }: EntropyConfig,
+): string[] {
   const found = entries.flatMap(
     ({ eta, delta_h_true: change, diagnostics: { ess, clip_fraction: cut, base_entropy: H } }) => [
-      ...(ess < B_E / 2
-        ? [`at η ${eta} the weights count as ${shortNumber(ess)} of ${B_E} answers: too large a step to measure`]
+      ...(ess < answers / 2
+        ? [`at η ${eta} the weights count as ${shortNumber(ess)} of ${answers} answers: too large a step to measure`]
         : []),
       ...(cut > 0 ? [`at η ${eta} ${shortNumber(100 * cut)} % of the weights were cut`] : []),
       ...(eta > 0 && Math.abs(change) < floor[precision] * H
@@ -115,11 +108,12 @@ function warningsOf({ true: { entries }, gns, B_E }: Experiment, { precision }: 
 
 function rowOf(result: EntropyResult, step: number): Row {
   const { approx, base_entropy: base, update, gns, fit } = result;
-  const perRate = linesOf(result).flatMap(({ eta, change, standardError, ratio, ess }) => [
-    [`entropy/change/${eta}`, change] as const,
-    [`entropy/change_error/${eta}`, standardError] as const,
+  const perRate = result.true.entries.flatMap(({ eta, delta_h_true, standard_error, ratio, z, diagnostics }) => [
+    [`entropy/change/${eta}`, delta_h_true] as const,
+    [`entropy/change_error/${eta}`, standard_error] as const,
     [`entropy/ratio/${eta}`, ratio] as const,
-    [`entropy/ess/${eta}`, ess] as const,
+    [`entropy/ess/${eta}`, diagnostics.ess] as const,
+    ...(z === undefined ? [] : [[`entropy/z/${eta}`, z.plain] as const]),
   ]);
   return {
     step,
@@ -134,7 +128,9 @@ function rowOf(result: EntropyResult, step: number): Row {
     'entropy/fit_r2': fit?.r2 ?? null,
     'update/norm': update.vec_norm,
     'gns/b_simple': Number.isFinite(gns.b_simple) ? gns.b_simple : null,
-    'gns/b_simple_two_sizes': Number.isFinite(gns.two_sizes.b_simple) ? gns.two_sizes.b_simple : null,
+    ...(gns.two_sizes !== null && {
+      'gns/b_simple_two_sizes': Number.isFinite(gns.two_sizes.b_simple) ? gns.two_sizes.b_simple : null,
+    }),
     'gns/signal': gns.signal,
     'gns/noise': gns.noise,
   };
@@ -146,22 +142,46 @@ function summaryText({ base_entropy: { raoBlackwell }, approx, fit }: EntropyRes
   return `entropy ${shortNumber(raoBlackwell.value)} ± ${shortNumber(raoBlackwell.standardError)} nats · ${slope}${law}`;
 }
 
-/** For people: a table of the learning rates, as means over the repetitions. @param width In columns. */
+/**
+ * For people: a table of the learning rates, as means over the repetitions, and how often predictions were right within their errors.
+ *
+ * @param width In columns.
+ */
 export function entropyLines(results: readonly EntropyResult[], width: number): string[] {
-  const runs = results.map(linesOf);
-  const rows = runs[0]!.map(({ eta }, at) => ({ eta, lines: runs.map((lines) => lines[at]!) }));
-  const column = columnsOf(rows);
-  const right = column('right');
-  const meanOf = (name: keyof Line) => (row: (typeof rows)[number]) =>
-    shortNumber(mean(row.lines.map((line) => line[name])));
+  const rows = results[0]!.true.entries.map((_, at) => results.map((result) => ({ result, entry: result.true.entries[at]! }))); // prettier-ignore
+  const right = columnsOf(rows)('right');
+  const meanOf = (of: (entry: Entry, result: EntropyResult) => number) => (runs: (typeof rows)[number]) =>
+    shortNumber(mean(runs.map(({ entry, result }) => of(entry, result))));
   const columns = [
-    right('η', ({ eta }) => shortNumber(eta)),
-    right('ΔH', meanOf('change')),
-    right('ratio', meanOf('ratio')),
-    right('ΔH adjusted', meanOf('adjusted')),
-    right('η·∇H·v', meanOf('predicted')),
-    right('ESS', meanOf('ess')),
+    right(
+      'η',
+      meanOf(({ eta }) => eta),
+    ),
+    right(
+      'ΔH',
+      meanOf((entry) => entry.delta_h_true),
+    ),
+    right(
+      'ratio',
+      meanOf((entry) => entry.ratio),
+    ),
+    right(
+      'ΔH adjusted',
+      meanOf((entry) => entry.delta_h_adjusted),
+    ),
+    right(
+      'η·∇H·v',
+      meanOf(({ eta }, { approx }) => eta * approx.delta_h_per_lr),
+    ),
+    right(
+      'ESS',
+      meanOf(({ diagnostics }) => diagnostics.ess),
+    ),
   ];
   const warnings = new Set(results.flatMap((result) => result.warnings));
-  return [...tableLines(columns, width), ...[...warnings].map((text) => `warning: ${text}`)];
+  return [
+    ...tableLines(columns, width),
+    ...agreementLines(results),
+    ...[...warnings].map((text) => `warning: ${text}`),
+  ];
 }

@@ -1,10 +1,11 @@
 /** What the batch U alone says: the covariance rule, the U-statistic and the Fisher kernel. */
 import type { Engine, Floats } from '../../engine/engine.js';
 import { total } from '../../probes/entropy-estimates.js';
-import { cosineSummary, fisherKernel, influence } from '../../probes/fisher-kernel.js';
+import { cosineSummary, fisherKernel, influence, strongest } from '../../probes/fisher-kernel.js';
 import { gradientOf, partOf } from '../../probes/scored-batch.js';
 import { sketchedProduct, sketcher } from '../../probes/sketch.js';
 import { uStatistic } from '../../probes/u-statistic.js';
+import { dot } from '../../probes/vectors.js';
 import type { UpdateBatch } from './batches.js';
 import type { EntropyConfig } from './keys.js';
 import { constant, type Update } from './update.js';
@@ -51,8 +52,16 @@ export async function oneBatch(engine: Engine, U: UpdateBatch, update: Update, {
   return { delta_h_per_lr: -value, standard_error: standardError };
 }
 
-/** The kernel of the first answers of U, preconditioned as the step is. */
-export async function kernelOf(engine: Engine, U: UpdateBatch, { preconditioner }: Update, config: EntropyConfig) {
+/**
+ * The kernel of the first answers of U, preconditioned as the step is. `delta_h_per_lr`: what the part of each of them in the step changes the
+ * entropy by, to first order. @param step.slope ∇H.
+ */
+export async function kernelOf(
+  engine: Engine,
+  U: UpdateBatch,
+  { preconditioner, part, slope }: Update & { readonly slope: Floats },
+  config: EntropyConfig,
+) {
   const { G, temperature, fisher: count, sketch_rows: rows } = config;
   const places = Array.from(
     { length: Math.min(count, config.B_U * G) },
@@ -61,17 +70,22 @@ export async function kernelOf(engine: Engine, U: UpdateBatch, { preconditioner 
   const root = preconditioner.map(Math.sqrt);
   const sketch = rows === 0 ? null : sketcher(root.length, rows, config.seed);
   const kept: Float64Array[] = [];
+  const coefficients = places.map(([p, g]) => U.advantages_PG[p]![g]! * U.weights_PG[p]![g]!);
+  const changes: number[] = [];
   for (const [p, g] of places) {
     const byLogprob = [constant(U.scores_PG[p]![g]!, 1)];
     const gradient = await gradientOf(engine, partOf(U.batch, p, g), { byLogprob, byEntropy: 0 }, temperature);
+    changes.push(-coefficients[changes.length]! * dot(slope, part(gradient)));
     kept.push(sketch === null ? Float64Array.from(gradient, (each, at) => each * root[at]!) : sketch(gradient, root));
   }
   const kernel = sketch === null ? fisherKernel(kept) : kept.map((a) => kept.map((b) => sketchedProduct(a, b).value));
   const prompts = places.map(([p]) => p);
-  const coefficients = places.map(([p, g]) => U.advantages_PG[p]![g]! * U.weights_PG[p]![g]!);
+  const moved = influence(kernel, coefficients);
   return {
     preconditioner: config.update === 'adam' ? '1/(√û + ε)' : '1',
-    ...{ kernel, prompts, cosines: cosineSummary(kernel, prompts), influence: influence(kernel, coefficients) },
+    ...{ kernel, prompts, cosines: cosineSummary(kernel, prompts), influence: moved, delta_h_per_lr: changes },
+    /** Answers whose log-probability the step changes most, the first one most. */
+    strongest: strongest(moved, 10),
     ...(sketch !== null && {
       standard_errors: kept.map((a) => kept.map((b) => sketchedProduct(a, b).standardError)),
     }),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { mean } from '../../../analysis/statistics.js';
 import { UserError } from '../../../base/user-error.js';
+import { evaluationFolder } from '../../../contract/entropy-results.js';
 import { runFiles } from '../../../contract/files.js';
 import { shortNumber } from '../../../text/numbers.js';
 import { columnsOf, tableLines } from '../../../text/table.js';
@@ -51,7 +52,7 @@ export async function evalBatch(
   const stored = StoredRun.safeParse(knownConfig(join(path, runFiles.config))).data ?? {};
   const asked = askedOf(config, stored);
   const subjects = subjectsOf(path, config, stored);
-  const root = config.log_path ?? join(path, 'evaluation', folderOf(asked));
+  const root = config.log_path ?? join(path, evaluationFolder, folderOf(asked));
   makeDirectory(root, 'log_path');
   for (const subject of subjects) {
     const signal = await context.stopAsked();

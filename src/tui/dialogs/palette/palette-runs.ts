@@ -13,12 +13,16 @@ import { UserError } from '../../../base/user-error.js';
 import { runsChosenBy } from '../../../query/bare-words.js';
 import type { RunEffect } from '../../state/effect.js';
 import { queryProblem } from '../query-problem.js';
-import { graceWords } from '../../model/grace.js';
 import type { KeyContext } from '../../keys/key-context.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import type { RunSummary } from '../../state/port.js';
-import { capital, refusalWithKeys } from '../../keys/run-verb-handler.js';
+import { capital, refusalWithKeys, graceWords } from '../../keys/run-verb-handler.js';
 import type { UiState } from '../../state/ui-state.js';
+import { type AnnotationChange, noteProblem, tagProblem } from '../../../base/annotation.js';
+import { cleanText, shortened } from '../../../text/display-text.js';
+import { hasEnded } from '../../../base/run-words.js';
+import type { RequestedSlots } from '../../../client/fleet.js';
+import { sweepAt } from '../../keys/editor-handler.js';
 
 /** Verbs that act on runs: those of a query, otherwise the marked ones, otherwise the selection. */
 export const runEntries: readonly PaletteEntry[] = runVerbNames.map((verb): PaletteEntry => {
@@ -134,4 +138,196 @@ function preview(order: RunOrder, runs: readonly RunSummary[], { runs: chosen }:
   const rest =
     others === 0 ? '' : ` · ${others === 1 ? '1 other stays as it is' : `${others} others stay as they are`}`;
   return `${verb} ${namesOf(runs)}${rest}`;
+}
+
+/** Commands that annotate runs: those of a query, otherwise the marked ones, otherwise the selection. */
+export const annotationEntries: readonly PaletteEntry[] = [
+  {
+    ...{ name: 'star', takes: '[runs]', help: 'star runs; clean leaves them alone', command: 'star', words: null },
+    queryAt: () => 0,
+    read: (rest, ui, at) => reading('star', 'Starring', rest, { ui, at, change: { starred: true } }),
+  },
+  {
+    ...{ name: 'unstar', takes: '[runs]', help: 'take the stars of runs away', command: null, words: null },
+    queryAt: () => 0,
+    read: (rest, ui, at) => reading('unstar', 'Unstarring', rest, { ui, at, change: { starred: false } }),
+  },
+  {
+    ...{
+      name: 'tag',
+      takes: '+tag -tag [runs]',
+      help: 'add tags to runs, and remove tags',
+      command: null,
+      words: null,
+    },
+    queryAt: (rest) => /^\s*(?:[+-]\S*\s+)*/.exec(rest)![0].length,
+    read: readTags,
+  },
+  {
+    ...{ name: 'note', takes: 'text', help: 'write a note on the marked runs or the selection', command: null },
+    ...{ words: null, queryAt: null, read: readNote },
+  },
+  {
+    ...{ name: 'remove-note', takes: '[runs]', help: 'remove the notes of runs', command: null, words: null },
+    queryAt: () => 0,
+    read: (rest, ui, at) =>
+      reading('remove the note of', 'Removing the note of', rest, { ui, at, change: { note: null } }),
+  },
+];
+
+function readTags(rest: string, ui: UiState, at: KeyContext): Reading {
+  const signed = /^\s*((?:[+-]\S*\s*)*)/.exec(rest)![1]!.trim();
+  if (signed === '') return open(`tag: which tags, for example +good -bad; then which runs.${known(at)}`);
+  const words = signed.split(/\s+/);
+  for (const word of words) {
+    const wrong = tagProblem(word.slice(1));
+    if (wrong !== null) return problem(`${cleanText(shortened(word))} is not a tag: ${wrong}.`);
+  }
+  const having = (sign: string) => words.filter((word) => word.startsWith(sign)).map((word) => word.slice(1));
+  const query = rest.slice(rest.indexOf(signed) + signed.length);
+  return reading(`tag ${signed}:`, 'Tagging', query, { ui, at, change: { add: having('+'), remove: having('-') } });
+}
+
+/** Existing tags, so that users need not remember them. */
+function known({ runs }: KeyContext): string {
+  const tags = [...new Set(runs.flatMap(({ annotation }) => annotation?.tags ?? []))];
+  return tags.length === 0 ? '' : ` There are ${cleanText(shortened(tags.join(', ')))}.`;
+}
+
+function readNote(rest: string, ui: UiState, at: KeyContext): Reading {
+  const text = rest.trim();
+  if (text === '') return open(`note: the text. ${present(ui, at)}`);
+  const wrong = noteProblem(text);
+  if (wrong !== null) return problem(`note: ${wrong}.`);
+  return reading('note on', 'Writing a note on', '', { ui, at, change: { note: text } });
+}
+
+/** The runs that will be annotated, and their current annotation. */
+function present(ui: UiState, at: KeyContext): string {
+  const chosen = chosenBy('', ui, at);
+  if (chosen.kind === 'problem') return chosen.said;
+  const notes = [...new Set(chosen.runs.flatMap(({ annotation }) => annotation?.note ?? []))];
+  const now =
+    notes.length === 0 ? '' : notes.length === 1 ? ` now: ${cleanText(shortened(notes[0]!))}` : ' several now';
+  return `For ${countedRuns(chosen)};${now === '' ? ' none yet' : now}.`;
+}
+
+type Change = { readonly ui: UiState; readonly at: KeyContext; readonly change: AnnotationChange };
+
+function reading(words: string, doing: string, query: string, { ui, at, change }: Change): Reading {
+  const chosen = chosenBy(query, ui, at);
+  if (chosen.kind === 'problem') return chosen;
+  const ids = chosen.runs.map(({ id }) => id);
+  const what = countedRuns(chosen);
+  return {
+    kind: 'ready',
+    said: `${words} ${namesOf(chosen.runs)}`,
+    act: (now) => ({ ui: now, order: { type: 'annotate', ids, change, doing: `${doing} ${what}` } }),
+  };
+}
+
+/** Commands for the machine and for whole sweeps. */
+export const machineEntries: readonly PaletteEntry[] = [
+  entry('slots', 'N', 'number of CPU slots, that is runs at the same time', (rest, _ui, { status }) =>
+    rest === ''
+      ? open(`slots: there are ${status.cpu.slots}, ${status.cpu.busy} of them busy; how many do you want?`)
+      : wholeNumber('slots', rest, 0, (slots) => grant(`${slots} slots instead of ${status.cpu.slots}`, { slots })),
+  ),
+  entry('use-gpus', 'LIST', 'use these GPUs only: 0,1 or none', (rest) => readGpus(rest)),
+  entry('per-gpu', 'N', 'number of runs that share one GPU', (rest) =>
+    rest === ''
+      ? open('per-gpu: how many runs may share one GPU?')
+      : wholeNumber('per-gpu', rest, 1, (perGpu) => grant(`${counted(perGpu, 'run')} on each GPU`, { perGpu })),
+  ),
+  { ...entry('drain', 'GPU', 'no new runs start on these GPUs', draining(true)), command: 'drain' },
+  entry('undrain', 'GPU', 'these GPUs accept runs again', draining(false)),
+  ofSweep(entry('stop', '[sweep]', 'stop all runs of a sweep, those that wait included', readStop)),
+  ofSweep(entry('export', '[sweep]', 'parameters and metrics of all runs as a table, for other programs', readExport)),
+];
+
+type Read = PaletteEntry['read'];
+
+function entry(name: string, takes: string, help: string, read: Read): PaletteEntry {
+  return {
+    ...{ name, takes, help, command: null, words: null, queryAt: null },
+    read: (rest, ui, at) => read(rest.trim(), ui, at),
+  };
+}
+
+function ofSweep(about: PaletteEntry): PaletteEntry {
+  return { ...about, words: sweepNames };
+}
+
+function sweepNames(_ui: UiState, { sweeps }: KeyContext): string[] {
+  return sweeps.map(({ name }) => name);
+}
+
+function wholeNumber(name: string, text: string, least: number, then: (value: number) => Reading): Reading {
+  const value = Number(text);
+  if (/^\d{1,6}$/.test(text) && value >= least) return then(value);
+  return problem(`${name} ${text} is not a whole number of at least ${least}; write for example \`${name} 2\`.`);
+}
+
+function grant(said: string, wish: RequestedSlots): Reading {
+  return { kind: 'ready', said, act: (ui) => ({ ui, order: { type: 'set-slots', wish } }) };
+}
+
+function readGpus(rest: string): Reading {
+  if (rest === '') return open('use-gpus: which, in order of preference, for example 0,1; or none, for the CPU');
+  if (rest === 'none') return grant('use no GPU', { gpus: 'none' });
+  const gpus = indexesIn(rest);
+  if (gpus === null) return problem(`use-gpus ${rest} is not a list of GPUs; write for example \`use-gpus 0,1\`.`);
+  return grant(`use GPU ${gpus.join(', ')} only`, { gpus });
+}
+
+function draining(drained: boolean): Read {
+  const verb = drained ? 'drain' : 'undrain';
+  return (rest, _ui, { status }) => {
+    if (status.gpus.length === 0) return problem('There are no GPUs here.');
+    const known = status.gpus.map(({ index }) => index);
+    if (rest === '') return open(`${verb}: which GPU? There are ${known.join(', ')}.`);
+    const gpus = indexesIn(rest);
+    const unknown = gpus?.find((gpu) => !known.includes(gpu));
+    if (gpus === null || unknown !== undefined) {
+      return problem(`There is no GPU ${unknown ?? rest}; there are ${known.join(', ')}.`);
+    }
+    const runs = status.gpus.filter(({ index }) => gpus.includes(index)).flatMap((gpu) => gpu.runs);
+    const stay = drained && runs.length > 0 ? `; the ${counted(runs.length, 'run')} there go on` : '';
+    return {
+      kind: 'ready',
+      said: `${verb} GPU ${gpus.join(', ')}${stay}`,
+      act: (ui) => ({ ui, order: { type: 'drain', gpus, drained } }),
+    };
+  };
+}
+
+/** Parses `0`, `0,1` or `0 1`; null: anything else. */
+function indexesIn(text: string): number[] | null {
+  const parts = text.split(/[\s,]+/).filter((part) => part !== '');
+  return parts.every((part) => /^\d{1,4}$/.test(part)) ? [...new Set(parts.map(Number))] : null;
+}
+
+function readStop(rest: string, _ui: UiState, at: KeyContext): Reading {
+  const sweep = rest === '' ? sweepAt(at)?.name : at.sweeps.find(({ name }) => name === rest)?.name;
+  if (sweep === undefined) return problem(`There is no sweep ${rest}; there are ${sweepNames(_ui, at).join(', ')}.`);
+  const alive = at.runs.filter((run) => run.sweep === sweep && !hasEnded(run.state));
+  if (alive.length === 0) return problem(`All runs of ${sweep} have ended.`);
+  const question = `Stop ${sweep}: kill ${counted(alive.length, 'run')} of it?`;
+  const detail = graceWords(alive, at.sweeps);
+  return {
+    kind: 'ready',
+    said: `stop ${sweep}: ${counted(alive.length, 'run')} that are queued or running`,
+    act: (ui) => ({
+      ui: { ...ui, dialog: { kind: 'confirm', question, detail, yes: ['y'], order: { type: 'stop-sweep', sweep } } },
+    }),
+  };
+}
+
+function readExport(rest: string, _ui: UiState, at: KeyContext): Reading {
+  const sweep = rest === '' ? sweepAt(at) : at.sweeps.find(({ name }) => name === rest);
+  if (sweep === undefined) return problem(`There is no sweep ${rest}; there are ${sweepNames(_ui, at).join(', ')}.`);
+  // The runs directory is the parent of the sweep's directory.
+  const runs = sweep.directory.replace(/[/\\][^/\\]*$/, '');
+  const text = `In a shell: memrl-tui export ${sweep.name} --runs ${runs} > ${sweep.name}.csv`;
+  return { kind: 'ready', said: text, act: (ui) => ({ ui: { ...ui, note: { text, tone: 'good' } } }) };
 }

@@ -1,24 +1,35 @@
 import { Box } from 'ink';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
-import { type Handler, type KeyContext, type Pressed, refuse } from '../../keys/key-context.js';
+import { type KeyContext, type Pressed, refuse } from '../../keys/key-context.js';
 import { keyOf } from '../../screens/key-map.js';
+import { useKeyContext } from '../../keys/use-key-context.js';
 import { useModel } from '../../model/use-model.js';
 import { type EditedLine, editLine, emptyLine, lineOf, replaceBeforeCursor } from '../../state/line-editor.js';
 import type { KeyMapping } from '../../state/preferences-port.js';
-import type { PaletteDialog, UiState } from '../../state/ui-state.js';
-import { DialogBox } from '../../widgets/dialog-box.js';
-import { dialogFrame } from '../../widgets/dialog-size.js';
+import type { DialogOf, UiState } from '../../state/ui-state.js';
+import { DialogBox, dialogFrame } from '../../widgets/dialog-box.js';
 import { firstRowShown, SelectList } from '../../widgets/select-list.js';
 import { ends, fit, type Line, span, type Tone } from '../../surface/span.js';
 import { Paragraph, Text } from '../../widgets/text.js';
-import { TextField } from '../../widgets/text-field.js';
+import { TextField } from '../../widgets/prompt.js';
 import { closedDialog, type DialogModule, type DialogProps } from '../dialog-module.js';
 import type { PaletteEntry, PaletteView } from './palette-entry.js';
 import { paletteView } from './palette-view.js';
 
+/** `index`: the chosen row; -1: none, so Enter takes the typed text. `isRefused`: Enter was pressed on something that cannot be done. */
+type PaletteState = { readonly line: EditedLine; readonly index: number; readonly isRefused: boolean };
+type PaletteDialog = DialogOf<'palette'>;
+
+declare module '../../state/ui-state.js' {
+  interface Dialogs {
+    readonly palette: PaletteState;
+  }
+}
+
 /** Runs any command by name, on the selection, the marked runs or a query. */
 export const palette: DialogModule<'palette'> = {
+  open: (ui) => ({ ui: { ...ui, dialog: { kind: 'palette', line: emptyLine, index: 0, isRefused: false } } }),
   press,
   hints: () => [
     ['Enter', 'run'],
@@ -28,10 +39,6 @@ export const palette: DialogModule<'palette'> = {
   ],
   Dialog: PaletteBox,
 };
-
-export const openPalette: Handler = (ui) => ({
-  ui: { ...ui, dialog: { kind: 'palette', line: emptyLine, index: 0, isRefused: false } },
-});
 
 function press(ui: UiState, dialog: PaletteDialog, key: string, at: KeyContext): Pressed {
   const view = paletteView(dialog.line, dialog.index, ui, at);
@@ -100,9 +107,8 @@ const headRows = 4;
 
 /** The prompt, what Enter would do, and the commands or words to choose from. Keeps its size while the user types. */
 function PaletteBox({ dialog, size }: DialogProps<'palette'>) {
-  const view = useModel((model) => model.palette);
-  const keys = useModel(({ ui }) => ui.keys);
-  if (view === null) return null;
+  const ui = useModel((model) => model.ui);
+  const view = paletteView(dialog.line, dialog.index, ui, useKeyContext());
   const width = Math.min(widest, size.width - dialogFrame);
   const height = Math.max(1, Math.min(mostRows, size.height - 3 - headRows));
   const count = view.kind === 'commands' ? view.entries.length : view.offer.candidates.length;
@@ -118,7 +124,7 @@ function PaletteBox({ dialog, size }: DialogProps<'palette'>) {
       <SelectList
         {...{ width, height, count }}
         index={dialog.index}
-        row={(index) => rowLine(view, index, keys, width)}
+        row={(index) => rowLine(view, index, ui.keys, width)}
         clickKey="enter"
       />
     </DialogBox>

@@ -1,7 +1,9 @@
 import { notFiniteText } from '../../../analysis/seed-statistics.js';
 import type { Delta, Sample } from './compare-value.js';
+import { cleanText } from '../../../text/display-text.js';
 import { narrowNumber } from '../../../text/numbers.js';
-import { fitLine, type Line, lineWidth, span, type Tone } from '../../surface/span.js';
+import { type Line, span, type Tone } from '../../surface/span.js';
+import type { ComparedMetric } from './comparison.js';
 
 /**
  * `9.310 ±0.12 n2`, `0.0059 · 4 NaN`, or `0.02…9.31` if it is not known which end is best. `runs`: number of runs that could have a
@@ -57,8 +59,10 @@ function roughNumber(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** Fits a line to exactly `width` columns, with spaces on the left. */
-export function fitLineRight(line: Line, width: number): Line {
-  const missing = width - lineWidth(line);
-  return missing > 0 ? [span(' '.repeat(missing)), ...line] : fitLine(line, width);
+/** The name with an arrow for the direction, if that is known. A long name keeps its end. */
+export function metricName({ key, direction }: Pick<ComparedMetric, 'key' | 'direction'>, width: number): string {
+  const arrow = direction === null ? '' : direction === 'maximize' ? ' ↑' : ' ↓';
+  const text = cleanText(key);
+  const room = width - arrow.length;
+  return (text.length <= room ? text : `…${text.slice(text.length - room + 1)}`) + arrow;
 }

@@ -4,17 +4,16 @@ import { hasEnded } from '../../../base/run-words.js';
 import type { HeatmapAxes } from '../../state/compare-choice.js';
 import { type CurveColours, distinctColours } from '../../model/curve-colours.js';
 import type { History, Wanted } from '../../model/history.js';
-import type { ScreenData, ScreenSource } from '../screen.js';
-import { compareExtent } from './compare-screen-lines.js';
-import type { CompareContext } from './keys.js';
+import type { ScreenData, ScreenEntry, ScreenSource } from '../screen.js';
+import { type CompareContext, compareKeys } from './keys.js';
 import type { ListModel } from '../../model/list-model.js';
 import { withLazy } from '../../../base/lazy.js';
 import { Memoized } from '../../../base/memoize.js';
 import type { FleetPort, MetricReader, RunSummary } from '../../state/port.js';
-import { theoryLines } from '../../widgets/chart/theory-lines.js';
-import type { CompareScreen, UiState } from '../../state/ui-state.js';
+import { theoryLines } from '../../model/curves/theory-lines.js';
+import type { ScreenOf, UiState } from '../../state/ui-state.js';
 import { cursorX } from '../../widgets/chart/chart-cursor.js';
-import type { ChartData } from '../../widgets/chart/chart-section.js';
+import type { ChartData } from '../../model/curves/chart-data.js';
 import { differingAnnotations, type DifferingParameter, differingParameters } from './compare-parameters.js';
 import {
   type CurveValue,
@@ -24,9 +23,15 @@ import {
   rankedSamples,
   sampleOf,
 } from './compare-value.js';
-import type { ComparedMetric, ComparedSubject, Comparison } from './comparison.js';
+import { type ComparedMetric, type ComparedSubject, type Comparison, extentOf } from './comparison.js';
 import { defaultAxes, heatmapOf, heatmapParameters } from './heatmap.js';
-import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../../widgets/chart/x-axis.js';
+import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../../model/curves/x-axis.js';
+
+/** Several runs or groups beside each other. */
+export const compare: ScreenEntry<'compare', Comparison> = {
+  ...{ name: 'compare', keys: compareKeys, data: () => new ComparisonReader() },
+  component: () => import('./compare-screen.js').then(({ CompareScreen }) => CompareScreen),
+};
 
 /** Maximum number of runs whose curves are read: more cannot be distinguished and cost memory. */
 const mostCurves = 96;
@@ -41,7 +46,7 @@ type Readers = ReadonlyMap<RunSummary['id'], MetricReader>;
 type ValueOf = (run: RunSummary, metric: string) => CurveValue | null;
 
 /** Computes what the compare screen shows, and only what has changed since the last time. */
-export class ComparisonReader implements ScreenData<'compare', Comparison> {
+class ComparisonReader implements ScreenData<'compare', Comparison> {
   readonly #subjects = new Memoized<Subjects>();
   readonly #parameters = new Memoized<Parameters>();
   /** Annotations, which may change while they are shown. */
@@ -75,7 +80,7 @@ export class ComparisonReader implements ScreenData<'compare', Comparison> {
   context(source: Source): ReturnType<ScreenData<'compare', Comparison>['context']> {
     const comparison = this.read(source);
     const { axes, chosenAxes, charts } = comparison;
-    const { length, columns, page } = compareExtent(comparison, source.ui.compare.view, source.body);
+    const { length, columns, page } = extentOf(comparison, source.ui.compare.view, source.body.height);
     const own: CompareContext = { length, columns, axes, usualAxes: chosenAxes, ranking: rankingOf(comparison) };
     return withLazy({ page, own, charts: charts.length }, { xChoices: () => this.#xChoices(source) });
   }
@@ -113,7 +118,7 @@ export class ComparisonReader implements ScreenData<'compare', Comparison> {
 }
 
 /** The subjects as they are now. Runs that no longer exist are left out. */
-function subjectsNow({ subjects }: CompareScreen, { runs }: FleetPort): Subjects {
+function subjectsNow({ subjects }: ScreenOf<'compare'>, { runs }: FleetPort): Subjects {
   const now = subjects
     .map(({ key, label, ids }) => ({ key, label, runs: ids.flatMap((id) => runs.get(id) ?? []) }))
     .filter((subject) => subject.runs.length > 0);

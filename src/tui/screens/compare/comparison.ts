@@ -1,6 +1,9 @@
-import type { HeatmapAxes, ValueSummary } from '../../state/compare-choice.js';
+import { cleanText } from '../../../text/display-text.js';
+import { narrowNumber } from '../../../text/numbers.js';
+import type { CompareView, HeatmapAxes, ValueSummary } from '../../state/compare-choice.js';
 import type { RunSummary } from '../../state/port.js';
-import type { ChartData, ChartSetting } from '../../widgets/chart/chart-section.js';
+import type { ChartSetting } from '../../widgets/chart/chart-section.js';
+import type { ChartData } from '../../model/curves/chart-data.js';
 import type { DifferingParameter } from './compare-parameters.js';
 import type { Direction, Sample } from './compare-value.js';
 import type { Heatmap } from './heatmap.js';
@@ -41,4 +44,45 @@ const many = 7;
 /** Whether subjects are shown as rows. Independent of the window, so that keys and picture agree. */
 export function isInRows(subjects: { readonly length: number }): boolean {
   return subjects.length >= many;
+}
+
+/** `last`, or `at progress/episodes 12400`. */
+export function summaryWords({ summary, cursor, setting }: Pick<Comparison, 'summary' | 'cursor' | 'setting'>): string {
+  return summary === 'at cursor' && cursor !== null ? `at ${cleanText(setting.xKey)} ${narrowNumber(cursor)}` : summary;
+}
+
+/** Rows of the heading of the table whose columns are the subjects. */
+export const headRows = 2;
+
+/** Rows below that heading. */
+export function bodyRows({ parameters, metrics, baseline }: Comparison): number {
+  const [settings, space, heading] = [Math.max(1, parameters.length), 1, 1];
+  return settings + space + (parameters.length === 0 ? 0 : heading) + heading + metrics.length * rowsEach(baseline);
+}
+
+function rowsEach(baseline: number | null): 1 | 2 {
+  return baseline === null ? 1 : 2;
+}
+
+/** Rows of either table with its heading. */
+export function tableRows(comparison: Comparison): number {
+  const { subjects } = comparison;
+  return isInRows(subjects) ? subjects.length + 1 : headRows + bodyRows(comparison);
+}
+
+/** Scroll extent of a view: lines or rows, columns, and visible lines. `height`: rows of the screen. */
+export function extentOf(
+  comparison: Comparison,
+  view: CompareView,
+  height: number,
+): { readonly length: number; readonly columns: number; readonly page: number } {
+  const { subjects, parameters, metrics, baseline, charts, heatmaps } = comparison;
+  const [map] = heatmaps;
+  if (view === 'overlay') return { length: charts.length, columns: 1, page: 1 };
+  if (view === 'heatmap') return { length: map?.down.length ?? 0, columns: map?.across.length ?? 1, page: 1 };
+  if (!isInRows(subjects))
+    return { length: bodyRows(comparison), columns: 1, page: Math.max(1, height - headRows - 2) };
+  const hasGroups = subjects.some(({ runs }) => runs.length > 1);
+  const columns = Number(hasGroups) + parameters.length + metrics.length * rowsEach(baseline);
+  return { length: subjects.length, columns, page: Math.max(1, height - 3) };
 }

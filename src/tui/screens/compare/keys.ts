@@ -11,13 +11,39 @@ import {
 import { always, type KeyTable, type Short } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
 import type { WindowModel } from '../../model/window-model.js';
-import { type CompareView, compareViews, type HeatmapAxes, valueSummaries } from '../../state/compare-choice.js';
+import {
+  type CompareView,
+  compareViews,
+  type HeatmapAxes,
+  type Subject,
+  valueSummaries,
+} from '../../state/compare-choice.js';
 import { menuAt } from '../../state/menu-state.js';
-import type { CompareScreen, UiState } from '../../state/ui-state.js';
-import { pin } from './compare-handler.js';
+import type { ScreenOf, UiState } from '../../state/ui-state.js';
+import { pin } from './compare-subjects.js';
 import { cleanText } from '../../../text/display-text.js';
 import type { Direction } from './compare-value.js';
 import { isInRows } from './comparison.js';
+
+/** `at`: the item under the cursor; `top` and `left`: first visible line and column. */
+type CompareState = {
+  readonly subjects: readonly Subject[];
+  readonly at: number;
+  readonly top: number;
+  readonly left: number;
+};
+type CompareScreen = ScreenOf<'compare'>;
+
+declare module '../../state/ui-state.js' {
+  interface Screens {
+    readonly compare: CompareState;
+  }
+}
+declare module '../../state/command.js' {
+  interface Commands {
+    readonly compare: 'compare' | 'baseline';
+  }
+}
 
 /** What the keys of the screen need to know of the comparison. */
 export type CompareContext = {

@@ -1,26 +1,33 @@
-import { GpuHistory } from '../../model/gpu-history.js';
-import type { WindowModel } from '../../model/window-model.js';
-import type { FleetPort } from '../../state/port.js';
-import { noFiles, type ScreenData } from '../screen.js';
+import type { FleetStatus } from '../../state/port.js';
+import { noFiles, type ScreenData, type ScreenEntry } from '../screen.js';
+import type { GpuUse } from './gpu-memory.js';
+import { gpuKeys, gpuOpener } from './keys.js';
 
-/** Data of the GPU screen beyond the window's. */
-export type GpuUse = {
-  /** All runs by id, of any sweep. */
-  readonly fleetRuns: FleetPort['runs'];
-  /** Utilization of a GPU in percent, oldest first, five seconds apart. */
-  readonly gpuUse: (index: number) => readonly (number | null)[];
+/** The GPUs of this machine, or the nodes of a cluster. */
+export const gpus: ScreenEntry<'gpus', GpuUse> = {
+  ...{ name: 'GPUs', keys: gpuKeys, opener: gpuOpener, data: gpuData },
+  component: () => import('./gpu-screen.js').then(({ GpuScreen }) => GpuScreen),
 };
 
-/** Everything the screen is drawn from. */
-export type GpuModel = GpuUse & Pick<WindowModel, 'status' | 'ui' | 'now'>;
+/** Time between two samples, in ms, and the number of samples kept: ten minutes' worth. */
+const PERIOD_MS = 5000;
+const KEPT = 120;
 
-/** Reads the screen's data. The supervisor sends only the present utilization; its history is collected here. */
-export function gpuData(): ScreenData<'gpus', GpuUse> {
-  const history = new GpuHistory();
+/** The utilization of the GPUs over the last minutes, collected here because the supervisor sends only the present one. */
+function gpuData(): ScreenData<'gpus', GpuUse> {
+  const samples = new Map<number, (number | null)[]>();
+  let heardAt = -Infinity;
+  const hear = ({ gpus }: FleetStatus, now: number): void => {
+    if (gpus.length === 0 || now - heardAt < PERIOD_MS) return;
+    heardAt = now;
+    for (const { index, utilization } of gpus)
+      samples.set(index, [...(samples.get(index) ?? []), utilization].slice(-KEPT));
+  };
+  const use: GpuUse = (index) => samples.get(index) ?? [];
   return {
     wanted: () => noFiles,
-    read: ({ fleet }) => ({ fleetRuns: fleet.runs, gpuUse: history.of }),
+    read: () => use,
     context: ({ body }) => ({ page: Math.max(1, body.height - 1) }),
-    hear: ({ status }, now) => history.hear(status, now),
+    hear: ({ status }, now) => hear(status, now),
   };
 }

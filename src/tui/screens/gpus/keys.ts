@@ -4,8 +4,19 @@ import type { KeyRow, KeyTable } from '../../keys/key-row.js';
 import { enterKey, movementRows, placeAfter } from '../../keys/movement-rows.js';
 import type { RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
-import { select } from '../jobs/selection-keys.js';
-import { shownNodes } from './node-table.js';
+import { select } from '../jobs/keys.js';
+import { shownNodes } from './gpu-memory.js';
+
+declare module '../../state/ui-state.js' {
+  interface Screens {
+    readonly gpus: { readonly index: number };
+  }
+}
+declare module '../../state/command.js' {
+  interface Commands {
+    readonly gpus: 'gpus' | 'drain';
+  }
+}
 
 /** The key that opens the GPU screen. */
 export const gpuOpener: KeyRow = {

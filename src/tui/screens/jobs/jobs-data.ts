@@ -1,12 +1,19 @@
 import { wantedFor } from '../../model/detail.js';
-import type { ScreenData } from '../screen.js';
+import type { ScreenData, ScreenEntry } from '../screen.js';
 import { listBoundary, listPage } from './layout.js';
+import { jobsKeys } from './keys.js';
+
+/** The list of runs with the details of the selection. */
+export const jobs: ScreenEntry<'jobs', null> = {
+  ...{ name: 'list', keys: jobsKeys, data: jobsData },
+  component: () => import('./jobs-screen.js').then(({ JobsScreen }) => JobsScreen),
+};
 
 /** Number of log lines beside the list. */
 export const logLines = 200;
 
 /** The list has no data of its own beyond the window's. */
-export function jobsData(): ScreenData<'jobs', null> {
+function jobsData(): ScreenData<'jobs', null> {
   return {
     wanted: ({ node, scene }) => wantedFor(node, scene, logLines),
     read: () => null,

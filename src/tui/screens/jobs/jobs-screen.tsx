@@ -2,15 +2,15 @@ import { Box } from 'ink';
 import { useCallback, useRef } from 'react';
 import { type DrawModel, ModelCanvas, useModel, useModelSource } from '../../model/use-model.js';
 import { selectedNode } from '../../model/window-model.js';
-import type { OnDrag, OnHover, OnPoint, Place } from '../../surface/surface.js';
+import type { OnDrag, OnHover, OnPoint, Place, Draw } from '../../surface/surface.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
 import { widened } from '../../widgets/run-list/list-columns.js';
 import { listPane, listRows, pressedEdge } from '../../widgets/run-list/list-pane.js';
-import { fitLine } from '../../surface/span.js';
-import { Rule } from '../../widgets/rule.js';
+import { fitLine, span } from '../../surface/span.js';
 import type { ScreenProps } from '../screen.js';
 import { detailPane, headingOf, unstartedDetail } from './detail-pane.js';
 import { jobsLayout } from './layout.js';
+import { Canvas } from '../../surface/canvas.js';
 
 /** The list of all runs with the selection's curve, parameters and log beside it, or the curve below it on a narrow terminal. */
 export function JobsScreen({ size, isSmall }: ScreenProps) {
@@ -38,9 +38,8 @@ type RunListProps = { readonly width: number; readonly height: number; readonly 
 function RunList({ hasHeading, ...size }: RunListProps) {
   const source = useModelSource();
   const point = useCallback<OnPoint>(
-    ({ kind, row, column }) => {
-      if (kind !== 'click') source.turn(kind);
-      else if (hasHeading && row === 0) source.clickHeading(column, size.width);
+    ({ row, column }) => {
+      if (hasHeading && row === 0) source.clickHeading(column, size.width);
       else source.clickRow(row - (hasHeading ? 1 : 0));
     },
     [source, hasHeading, size.width],
@@ -86,3 +85,13 @@ const drawStrip: DrawModel = (model, { width, height }) => {
   const curve = first === undefined ? [] : chartSection(first, model.detail, rest);
   return [...heading, ...curve].map((line) => fitLine(line, width));
 };
+
+type Props = { readonly height: number; readonly onDrag: OnDrag };
+
+/** A vertical line between two panes, with a column of space on each side. */
+function Rule({ height, onDrag }: Props) {
+  return <Canvas width={3} height={height} flexShrink={0} draw={draw} onDrag={onDrag} />;
+}
+
+const line = [span(' │ ', 'faint')];
+const draw: Draw = ({ height }) => Array.from({ length: height }, () => line);

@@ -5,17 +5,29 @@ import { enterKey, leftKey, movementRows, placeAfter, rightKey } from '../../key
 import type { RunId, RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
 import { anotherLog } from '../../state/log-choice.js';
-import { select } from '../jobs/selection-keys.js';
+import { select } from '../jobs/keys.js';
+
+declare module '../../state/ui-state.js' {
+  interface Screens {
+    /** `at`: the log under the cursor. */
+    readonly logs: { readonly runs: readonly RunId[]; readonly at: number };
+  }
+}
+declare module '../../state/command.js' {
+  interface Commands {
+    readonly logs: 'logs';
+  }
+}
 
 /** Most logs that are shown side by side. */
-export const mostTiles = 4;
+const mostTiles = 4;
 
 /** The key that shows several logs. */
 export const logsOpener: KeyRow = {
   ...{ command: 'logs', keys: ['L'], group: 'window', act: openLogs },
   short: ({ ui }) => (ui.screen.kind === 'jobs' && ui.marks.size > 1 ? 'logs' : null),
   worth: 4,
-  help: 'the logs of up to four marked runs side by side; without marks, of the selected run or group and what runs beside it',
+  help: 'the logs of up to four marked runs, or of the selection and what runs beside it',
 };
 
 /** Keys of the logs. */

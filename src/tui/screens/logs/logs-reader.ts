@@ -1,17 +1,21 @@
-import { readOrWait } from '../../state/on-its-way.js';
-import type { RunFilesPort, RunSummary } from '../../state/port.js';
-import { noFiles, type ScreenData, type ScreenSource, type ScreenTools } from '../screen.js';
+import { readOrWait, type RunFilesPort, type RunSummary } from '../../state/port.js';
+import { noFiles, type ScreenData, type ScreenEntry, type ScreenSource, type ScreenTools } from '../screen.js';
+import { logsKeys, logsOpener } from './keys.js';
+import type { LogTile } from './log-tile.js';
+
+/** Several logs side by side. */
+export const logs: ScreenEntry<'logs', readonly LogTile[]> = {
+  ...{ name: 'logs', keys: logsKeys, opener: logsOpener, data: (tools) => new LogsReader(tools) },
+  component: () => import('./logs-screen.js').then(({ LogsScreen }) => LogsScreen),
+};
 
 /** Time between two looks at the logs, in ms. */
 const period = 500;
 /** Lines read from the end of each: what a tile of a large terminal shows. */
 const lineCount = 120;
 
-/** One log. `isChosen`: the cursor is on it. */
-export type LogTile = { readonly run: RunSummary; readonly lines: readonly string[]; readonly isChosen: boolean };
-
 /** Reads the ends of several logs while they are shown, one log per turn of the event loop. */
-export class LogsReader implements ScreenData<'logs', readonly LogTile[]> {
+class LogsReader implements ScreenData<'logs', readonly LogTile[]> {
   readonly #files: Pick<RunFilesPort, 'logTail'>;
   readonly #changed: () => void;
   readonly #lines = new Map<string, readonly string[]>();

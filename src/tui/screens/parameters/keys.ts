@@ -1,15 +1,56 @@
 import { type Handler, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../keys/key-context.js';
 import type { KeyRow, KeyTable, Short } from '../../keys/key-row.js';
-import { enterKey, leftKey, movementRows, placeAfter, rightKey, tabKey, within } from '../../keys/movement-rows.js';
+import {
+  enterKey,
+  leftKey,
+  movementRows,
+  placeAfter,
+  rightKey,
+  tabKey,
+  topAfter,
+  within,
+} from '../../keys/movement-rows.js';
 import type { WindowModel } from '../../model/window-model.js';
 import type { RunSummary } from '../../state/port.js';
-import { type ParametersScreen, parametersViews, type ParametersView, type UiState } from '../../state/ui-state.js';
-import { pin } from '../compare/compare-handler.js';
+import type { ScreenOf, UiState } from '../../state/ui-state.js';
+import { pin } from '../compare/compare-subjects.js';
 import type { Column } from './axis.js';
 import { chosenAxis, chosenIndex, scaleOf, shownRank, type Study, uprightsOf } from './study.js';
 
-/** What the keys of the screen need to know. `length`: number of lines that the view scrolls through. */
-export type ParametersContext = { readonly study: Study | null; readonly length: number };
+/** The ranking of parameters, and how it is shown. Parameters are referred to by name, because their order changes as runs end. */
+type ParametersState = {
+  readonly view: ParametersView;
+  /** The parameter under the cursor; null: the most important one. */
+  readonly parameter: string | null;
+  /** The other axis of the plot; null: the metric. */
+  readonly against: string | null;
+  /** What distinguishes runs in the scatter plot; null: nothing. */
+  readonly groupBy: string | null;
+  /** Rank of the run beside the baseline; 0 is the best. */
+  readonly rank: number;
+  /** Whether to use the ranks of runs instead of their values; null: chosen according to the values. */
+  readonly byRank: boolean | null;
+  /** First visible line. */
+  readonly top: number;
+};
+export type ParametersScreen = ScreenOf<'parameters'>;
+
+export const parametersViews = ['importance', 'parallel', 'scatter', 'best'] as const;
+type ParametersView = (typeof parametersViews)[number];
+
+declare module '../../state/ui-state.js' {
+  interface Screens {
+    readonly parameters: ParametersState;
+  }
+}
+declare module '../../state/command.js' {
+  interface Commands {
+    readonly parameters: 'parameters' | 'ranks';
+  }
+}
+
+/** What the keys of the screen need to know. */
+export type ParametersContext = { readonly study: Study | null };
 
 const first: ParametersScreen = {
   ...{ kind: 'parameters', view: 'importance', parameter: null, against: null, groupBy: null },
@@ -117,9 +158,7 @@ function changed({ ui, screen }: Shown, change: Partial<ParametersScreen>): Pres
 function travel(shown: Shown, movement: Movement): Pressed {
   const { screen, at } = shown;
   if (screen.view !== 'best') return choose(shown, (from, length) => placeAfter(from, movement, { length, page: 8 }));
-  const { length } = at.own as ParametersContext;
-  // The last page is kept full.
-  const top = placeAfter(screen.top, movement, { length: length - at.page + 1, page: at.page });
+  const top = topAfter(screen.top, movement, at);
   if (top === screen.top) return refuse(shown.ui, top === 0 ? 'This is the top.' : 'This is the end.');
   return changed(shown, { top });
 }

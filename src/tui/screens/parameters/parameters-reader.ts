@@ -3,13 +3,30 @@ import { Memoized } from '../../../base/memoize.js';
 import { hasEnded } from '../../../base/run-words.js';
 import type { Wanted } from '../../model/history.js';
 import type { TreeNode } from '../../model/tree/branch-index.js';
-import { readOrWait } from '../../state/on-its-way.js';
-import type { RunFilesPort, RunSummary, SweepSummary } from '../../state/port.js';
-import { noFiles, type ScreenData, type ScreenSource, type ScreenTools } from '../screen.js';
-import type { ParametersContext } from './keys.js';
-import { type ParametersFacts, scrolledLines } from './parameters-screen-lines.js';
-import { type Baseline, lastValue, medianBaseline, middleRun, type Study, type StudyQuestion } from './study.js';
+import { type RunFilesPort, type RunSummary, type SweepSummary, readOrWait } from '../../state/port.js';
+import { noFiles, type ScreenData, type ScreenEntry, type ScreenSource, type ScreenTools } from '../screen.js';
+import { type ParametersContext, parametersKeys, parametersOpener } from './keys.js';
+import {
+  type Baseline,
+  lastValue,
+  medianBaseline,
+  middleRun,
+  type Study,
+  type StudyQuestion,
+  type ParametersFacts,
+} from './study.js';
 import { StudyReader } from './study-reader.js';
+
+/** The parameters that matter for the metric. */
+export const parameters: ScreenEntry<'parameters', ParametersFacts> = {
+  ...{
+    name: 'parameters',
+    keys: parametersKeys,
+    opener: parametersOpener,
+    data: (tools) => new ParametersReader(tools),
+  },
+  component: () => import('./parameters-screen.js').then(({ ParametersScreen }) => ParametersScreen),
+};
 
 type Source = ScreenSource<'parameters'>;
 /** Runs of one sweep that match the filter. `done`: the completed ones. */
@@ -25,7 +42,7 @@ const MOST_OTHERS = 6;
 const noNames: readonly string[] = [];
 
 /** Computes the study of the finished runs' parameters while the screen is shown. */
-export class ParametersReader implements ScreenData<'parameters', ParametersFacts> {
+class ParametersReader implements ScreenData<'parameters', ParametersFacts> {
   readonly #studies: StudyReader;
   readonly #runs = new Memoized<Runs>();
   readonly #question = new Memoized<StudyQuestion | null>();
@@ -72,9 +89,7 @@ export class ParametersReader implements ScreenData<'parameters', ParametersFact
   }
 
   context(source: Source): { page: number; own: ParametersContext } {
-    const facts = this.read(source);
-    const { length, page } = scrolledLines(facts, source.screen, source.body);
-    return { page, own: { study: facts.study, length } };
+    return { page: Math.max(1, source.body.height - 2), own: { study: this.read(source).study } };
   }
 
   rest(): void {

@@ -6,7 +6,7 @@ import { BrailleCanvas } from '../../widgets/chart/plot/braille-canvas.js';
 import { type Mark, xMarksOf } from '../../widgets/chart/chart-marks.js';
 import { parameterOrder, parameterText } from '../../model/parameter-text.js';
 import { flow } from '../../widgets/parameters.js';
-import { sectionRule } from '../../widgets/section.js';
+import { sectionRule } from '../../widgets/rule-line.js';
 import { shortKey } from '../../widgets/short-key.js';
 import { fit, fitLine, fitRight, type Line, span, type Tone } from '../../surface/span.js';
 import { type Axis, axisOf, type Column, marksOf } from './axis.js';

@@ -9,7 +9,7 @@ import { seededRandom } from '../../../analysis/parameters/seeded-random.js';
 import { groupBy } from '../../../base/group-by.js';
 import { parameterOf } from '../../../base/scalar.js';
 import type { RunSummary } from '../../state/port.js';
-import type { ParametersScreen } from '../../state/ui-state.js';
+import type { ScreenOf } from '../../state/ui-state.js';
 import type { Direction } from '../compare/compare-value.js';
 import { axisOf, type Column } from './axis.js';
 
@@ -154,25 +154,31 @@ export function scaleOf({ importance, of }: Study): 'value' | 'rank' {
 }
 
 /** Position of the parameter under the cursor; null: none varies. */
-export function chosenIndex({ parameters }: Study, { parameter }: Pick<ParametersScreen, 'parameter'>): number | null {
+export function chosenIndex(
+  { parameters }: Study,
+  { parameter }: Pick<ScreenOf<'parameters'>, 'parameter'>,
+): number | null {
   const found = parameters.findIndex(({ name }) => name === parameter);
   return parameters.length === 0 ? null : Math.max(0, found);
 }
 
 /** Position of the parameter under the cursor among the axes of the parallel coordinates. */
-export function chosenAxis({ parallel }: Study, { parameter }: Pick<ParametersScreen, 'parameter'>): number | null {
+export function chosenAxis(
+  { parallel }: Study,
+  { parameter }: Pick<ScreenOf<'parameters'>, 'parameter'>,
+): number | null {
   const found = parallel.findIndex(({ name }) => name === parameter);
   return parallel.length === 0 ? null : Math.max(0, found);
 }
 
 /** Possible y axes for the parameter under the cursor: metrics, the explained one first, then the other parameters. */
-export function uprightsOf(study: Study, screen: Pick<ParametersScreen, 'parameter'>): readonly Column[] {
+export function uprightsOf(study: Study, screen: Pick<ScreenOf<'parameters'>, 'parameter'>): readonly Column[] {
   const at = chosenIndex(study, screen);
   return [study.objective, ...study.metrics, ...study.parameters.filter((_, index) => index !== at)];
 }
 
 /** The rank of the run beside the baseline, limited to the present number of runs. */
-export function shownRank({ ranking }: Study, { rank }: Pick<ParametersScreen, 'rank'>): number {
+export function shownRank({ ranking }: Study, { rank }: Pick<ScreenOf<'parameters'>, 'rank'>): number {
   return Math.max(0, Math.min(rank, ranking.length - 1));
 }
 
@@ -204,3 +210,23 @@ export function valuesOverSeeds({ runs, of: { metric }, seeds }: Study, { parame
 function isEqual(a: unknown, b: unknown): boolean {
   return Object.is(a, b) || (typeof a === 'object' && a !== null && JSON.stringify(a) === JSON.stringify(b));
 }
+
+/** Everything the screen is drawn from except the choices made on it. */
+export type ParametersFacts = {
+  /** Null: not computed yet. `progress`: progress of the first one, 0 to 1. */
+  readonly study: Study | null;
+  readonly progress: number;
+  /** Null: no run has written any. */
+  readonly metric: string | null;
+  readonly filter: string;
+  /** Number of runs of the sweep that match the filter; then how many of them are done and how many have not ended. */
+  readonly total: number;
+  readonly done: number;
+  readonly pending: number;
+  /** Ended runs of all sweeps whose metrics are still being read. */
+  readonly unread: number;
+  /** Index of the run selected in the list; null: it is not among the examined runs. */
+  readonly selected: number | null;
+  /** Null: no run has a value. */
+  readonly baseline: Baseline | null;
+};

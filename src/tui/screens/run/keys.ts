@@ -1,19 +1,40 @@
 import { chartRows, moveCursor, unzoomed } from '../../keys/chart-handler.js';
 import { askWallFilter, isOnWall, leaveWall, moveOnWall, openAlike, zoomChart } from './wall-handler.js';
-import { paneRows } from '../../keys/pane-handler.js';
 import { distance, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../keys/key-context.js';
 import { always, type KeyGroup, type KeyRow, type KeyTable, type Short } from '../../keys/key-row.js';
-import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
+import {
+  enterKey,
+  escapeKey,
+  leftKey,
+  movementRows,
+  rightKey,
+  tabKey,
+  within,
+  paneRows,
+} from '../../keys/movement-rows.js';
 import { selectedNode, type WindowModel } from '../../model/window-model.js';
 import type { Command } from '../../state/command.js';
 import { anotherLog } from '../../state/log-choice.js';
-import type { OpenPane, UiState } from '../../state/ui-state.js';
-import { select, selectionRows } from '../jobs/selection-keys.js';
-import { nextSort } from '../jobs/sort-handler.js';
+import type { UiState } from '../../state/ui-state.js';
+import { select, selectionRows } from '../jobs/keys.js';
+import { nextSort } from '../jobs/list-handler.js';
 import { askSearch, isReadingLog, runContext, scrollLog, searchOn, stopSearch, wrap } from './log-handler.js';
-import { wallOf } from './open-screen.js';
+import { type OpenPane, panesOf, wallOf } from './open-run.js';
 import { anotherStep, isOnSamples, openSamplesAt, pairSamples, sortSamples } from './samples-handler.js';
-import { panesOf } from './open-tabs.js';
+
+/** `offset`: number of lines that the pane in use is scrolled down; a log has its own position, in `log`. */
+type RunState = { readonly pane: OpenPane; readonly offset: number };
+
+declare module '../../state/ui-state.js' {
+  interface Screens {
+    readonly run: RunState;
+  }
+}
+declare module '../../state/command.js' {
+  interface Commands {
+    readonly run: 'search-next' | 'search-previous' | 'wrap' | 'alike';
+  }
+}
 
 /** Verbs for runs that the footer shows. */
 const footerVerbs: ReadonlySet<Command> = new Set(['kill', 'kill-group', 'resume', 'resume-group', 'hold', 'pause']);
@@ -190,10 +211,9 @@ function scroll(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   if (screen.kind !== 'run') return { ui };
   if (isReadingLog(ui, at)) return scrollLog(ui, movement, at);
   if (isOnWall(ui)) return moveOnWall(ui, movement, at);
-  const { focus } = runContext(ui, at);
-  if (focus === null) return refuse(ui, 'This run is no longer in the list; Esc goes back.');
-  const page = Math.max(1, focus.height - 1);
-  const most = Math.max(0, focus.length - page);
+  if (runContext(ui, at).focus === null) return refuse(ui, 'This run is no longer in the list; Esc goes back.');
+  const { length, page } = at.extent ?? { length: 0, page: 1 };
+  const most = Math.max(0, length - page);
   const offset = within(Math.min(screen.offset, most) + distance(movement, page), most);
   if (offset !== screen.offset) return { ui: { ...ui, screen: { ...screen, offset } } };
   return refuse(ui, most === 0 ? 'All of it is shown.' : offset === 0 ? 'This is the first line.' : 'This is the end.');

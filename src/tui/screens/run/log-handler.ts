@@ -11,15 +11,15 @@ import type { Samples } from '../../../logs/samples.js';
 import { lineOf } from '../../state/line-editor.js';
 import { anotherLog, type LogHit, type LogPlace, type LogSeek, type Sought } from '../../state/log-choice.js';
 import type { UiState } from '../../state/ui-state.js';
-import { lineAt, type LogPage } from '../../widgets/log/log-page.js';
+import type { Size } from '../../surface/surface.js';
 import { logRoom } from '../../widgets/log/log-pane.js';
 import type { LogRoom } from '../../widgets/log/log-rows.js';
-import { placeAfter, topOf } from '../../widgets/log/log-scroll.js';
+import { placeAfter, topOf, lineAt, type LogPage } from '../../widgets/log/log-scroll.js';
 
 /** What the keys of an open run need to know. */
 export type RunContext = {
-  /** Size of the pane in use, and its number of lines if they can be counted. Null: nothing is shown. */
-  readonly focus: { readonly width: number; readonly height: number; readonly length: number } | null;
+  /** Size of the pane in use; for charts, `height` is the number of visible ones. Null: nothing is shown. */
+  readonly focus: Size | null;
   /** The part of its log that has been read. */
   readonly log: LogPage | null;
   /** Its samples, while they are shown. */

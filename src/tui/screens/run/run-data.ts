@@ -5,16 +5,22 @@ import type { UiState } from '../../state/ui-state.js';
 import { cursorX } from '../../widgets/chart/chart-cursor.js';
 import { LogViewer } from '../../widgets/log/log-viewer.js';
 import { logLines } from '../jobs/jobs-data.js';
-import type { ScreenData, ScreenSource, ScreenTools } from '../screen.js';
-import { runArea } from './layout.js';
+import type { ScreenData, ScreenEntry, ScreenSource, ScreenTools } from '../screen.js';
 import { type RunContext, withFound } from './log-handler.js';
-import { openBoundary, openFocus, openModel, type RunFiles, wallOf } from './open-screen.js';
+import { openBoundary, openFocus, runArea, type RunFiles, wallOf } from './open-run.js';
 import { DiskUsageReader } from './disk-usage-reader.js';
 import { RunDetailsReader } from './run-details-reader.js';
 import { SamplesReader } from './samples-reader.js';
+import { runKeys } from './keys.js';
+
+/** One run or group on the whole screen. */
+export const run: ScreenEntry<'run', RunFiles> = {
+  ...{ name: 'run', keys: runKeys, data: runData },
+  component: () => import('./run-screen.js').then(({ RunScreen }) => RunScreen),
+};
 
 /** Reads the log and the details of the open run while it is open. */
-export function runData({ files, changed, change }: ScreenTools): ScreenData<'run', RunFiles> {
+function runData({ files, changed, change }: ScreenTools): ScreenData<'run', RunFiles> {
   const readers: Readers = {
     viewer: new LogViewer((directory) => files.openLog(directory), {
       changed,
@@ -35,17 +41,16 @@ export function runData({ files, changed, change }: ScreenTools): ScreenData<'ru
     read,
     context: (source) => {
       const { body, isSmall, model } = source;
-      const { width, height } = runArea(body, isSmall);
+      const area = runArea(body, isSmall);
       const files = read(source);
-      const shown = openModel(model(), files);
       const own: RunContext = {
-        focus: openFocus(shown, width, height),
+        focus: openFocus(model(), area),
         log: files.log?.page ?? null,
         samples: files.samples,
         pinned: files.pinned,
         pointStep: () => stepAtCursor(model()),
       };
-      const boundary = openBoundary(shown, width, height);
+      const boundary = openBoundary(model(), area);
       return { page: Math.max(1, Math.floor(body.height * 0.42)), own, boundary: boundary && { ...boundary, step: 1 } };
     },
     rest: () => Object.values(readers).forEach((reader) => reader.want(null)),

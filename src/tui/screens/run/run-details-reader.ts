@@ -1,5 +1,4 @@
-import { readOrWait } from '../../state/on-its-way.js';
-import type { RunDetails, RunFilesPort } from '../../state/port.js';
+import { type RunDetails, type RunFilesPort, readOrWait } from '../../state/port.js';
 
 /** How long a run must stay open before its details are read, in ms. */
 const REST = 40;

@@ -1,11 +1,19 @@
 import { type KeyContext, type Movement, opens, type Pressed, refuse } from '../../keys/key-context.js';
 import type { KeyRow, KeyTable } from '../../keys/key-row.js';
-import { movementRows, placeAfter } from '../../keys/movement-rows.js';
+import { movementRows, topAfter } from '../../keys/movement-rows.js';
 import type { UiState } from '../../state/ui-state.js';
-import { compareSelection } from '../compare/compare-handler.js';
+import { compareSelection } from '../compare/compare-subjects.js';
 
-/** Number of lines of the screen. */
-export type SweepContext = { readonly length: number };
+declare module '../../state/ui-state.js' {
+  interface Screens {
+    readonly sweep: { readonly top: number };
+  }
+}
+declare module '../../state/command.js' {
+  interface Commands {
+    readonly sweep: 'sweep';
+  }
+}
 
 /** The key that opens the sweep screen. */
 export const sweepOpener: KeyRow = {
@@ -42,8 +50,5 @@ export const sweepKeys: KeyTable = {
 function scroll(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   const { screen } = ui;
   if (screen.kind !== 'sweep') return { ui };
-  const { length } = at.own as SweepContext;
-  // The last page is kept full.
-  const top = placeAfter(screen.top, movement, { length: length - at.page + 1, page: at.page });
-  return { ui: { ...ui, screen: { ...screen, top } } };
+  return { ui: { ...ui, screen: { ...screen, top: topAfter(screen.top, movement, at) } } };
 }

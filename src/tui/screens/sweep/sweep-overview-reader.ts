@@ -1,14 +1,19 @@
 import type { History, Wanted } from '../../model/history.js';
 import { Memoized } from '../../../base/memoize.js';
 import { hasEnded } from '../../../base/run-words.js';
-import type { MetricReader, RunSummary } from '../../state/port.js';
+import type { MetricReader, RunSummary, MakeSummary, SummaryPort } from '../../state/port.js';
 import type { ListModel } from '../../model/list-model.js';
-import type { ScreenData, ScreenSource, ScreenTools } from '../screen.js';
-import type { SweepContext } from './keys.js';
-import { SummaryTable } from './summary-table.js';
+import type { ScreenData, ScreenEntry, ScreenSource, ScreenTools } from '../screen.js';
 import { memoryFacts, memoryRows } from './sweep-memory.js';
 import { overviewOf, type SweepOverview } from './sweep-overview.js';
-import { sweepLines } from './sweep-screen-lines.js';
+import { sweepKeys, sweepOpener } from './keys.js';
+import { errorText } from '../../../base/user-error.js';
+
+/** The sweep as a whole. */
+export const sweep: ScreenEntry<'sweep', SweepOverview> = {
+  ...{ name: 'sweep', keys: sweepKeys, opener: sweepOpener, data: (tools) => new SweepOverviewReader(tools) },
+  component: () => import('./sweep-screen.js').then(({ SweepScreen }) => SweepScreen),
+};
 
 /** Maximum number of memory runs whose curves are read, as many as a window can keep. */
 const mostCurves = 192;
@@ -16,7 +21,7 @@ const mostMetrics = 4;
 const second = 1000;
 
 /** Computes what the sweep screen shows, and only what has changed since the last time. */
-export class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
+class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
   readonly #memoryRuns = new Memoized<readonly RunSummary[]>();
   readonly #facts = new Memoized<ReturnType<typeof overviewOf>>();
   readonly #whole = new Memoized<SweepOverview>();
@@ -50,9 +55,8 @@ export class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
     return { metrics: runs.map(({ directory }) => directory), log: null, logLines: 0 };
   }
 
-  context(source: ScreenSource<'sweep'>): { page: number; own: SweepContext } {
-    const { width, height } = source.body;
-    return { page: Math.max(1, height - 1), own: { length: sweepLines(this.read(source), width).length } };
+  context({ body }: ScreenSource<'sweep'>): { page: number } {
+    return { page: Math.max(1, body.height - 1) };
   }
 
   rest(): void {
@@ -82,3 +86,59 @@ function factsOf({ runs, sweeps, metric, forecast }: ListModel, now: number): Re
   const direction = objective !== undefined && objective.name === metrics[0] ? objective.goal : null;
   return overviewOf(runs, sweeps, { metrics, direction, now, forecast });
 }
+
+/** The table of a sweep's results. Keeps the last version until it has been read again. */
+class SummaryTable {
+  readonly #make: MakeSummary | undefined;
+  readonly #changed: () => void;
+  readonly #ports = new Memoized<SummaryPort | null>();
+  /** The sweep that was read last, and whether it was over then; null: to be read again. */
+  #read: { readonly port: SummaryPort; readonly isOver: boolean } | null = null;
+  #problem: string | null = null;
+
+  /** @param make Absent: there is no table. @param changed Called when the table has changed. */
+  constructor(make: MakeSummary | undefined, changed: () => void) {
+    this.#make = make;
+    this.#changed = changed;
+  }
+
+  /**
+   * Reads the table in the background, unless it was read since `rest` and all runs have not ended since. `sweep` null: several
+   * sweeps have none.
+   */
+  want(sweep: string | null, isOver: boolean): void {
+    const port = this.#portOf(sweep);
+    if (port === null || (this.#read?.port === port && this.#read.isOver === isOver)) return;
+    this.#read = { port, isOver };
+    void this.#refresh(port);
+  }
+
+  /** Makes the next `want` read the table again. */
+  rest(): void {
+    this.#read = null;
+  }
+
+  /** Formatted lines of at most `width` columns; null: there is no table. */
+  lines(sweep: string | null): ((width: number) => readonly string[]) | null {
+    const port = this.#portOf(sweep);
+    if (port === null) return null;
+    if (this.#problem !== null) return (): string[] => [`The table could not be made: ${this.#problem}`];
+    return port.lines ?? reading;
+  }
+
+  #portOf(sweep: string | null): SummaryPort | null {
+    return this.#ports.value([sweep], () => (sweep === null ? null : (this.#make?.(sweep) ?? null)));
+  }
+
+  async #refresh(port: SummaryPort): Promise<void> {
+    try {
+      await port.refresh();
+      this.#problem = null;
+    } catch (error) {
+      this.#problem = errorText(error);
+    }
+    this.#changed();
+  }
+}
+
+const reading = (): string[] => ['reading…'];

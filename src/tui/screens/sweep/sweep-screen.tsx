@@ -1,16 +1,225 @@
-import { ScreenCanvas, useWheel } from '../../model/use-model.js';
-import type { WindowModel } from '../../model/window-model.js';
-import type { Size } from '../../surface/surface.js';
-import type { Line } from '../../surface/span.js';
+import { Box } from 'ink';
+import { leftText } from '../../../analysis/forecast/forecast.js';
+import { cleanText } from '../../../text/display-text.js';
+import { textWidth } from '../../../text/display-width.js';
+import { durationRange, shortDuration } from '../../../text/duration.js';
+import { narrowNumber } from '../../../text/numbers.js';
+import { stateLook } from '../../model/state-look.js';
+import { useExtent, useModel, useScreen, useScreenData } from '../../model/use-model.js';
+import { type Line, lineWidth, span } from '../../surface/span.js';
+import { countsLine } from '../../widgets/counts-line.js';
+import { progressBar } from '../../widgets/progress-bar.js';
+import { Section } from '../../widgets/section.js';
+import { shortKey } from '../../widgets/short-key.js';
+import { type Column, Table, tableWidth } from '../../widgets/table.js';
+import { Paragraph, Row, Rows, Text } from '../../widgets/text.js';
+import { sampleCell } from '../compare/compare-cells.js';
 import type { ScreenProps } from '../screen.js';
-import type { SweepOverview } from './sweep-overview.js';
-import { sweepScreen } from './sweep-screen-lines.js';
+import { MemorySection } from './memory-section.js';
+import type { FailureClass, GroupOverview, SlowRun, SweepOverview } from './sweep-overview.js';
 
-export function SweepScreen({ size, read }: ScreenProps<SweepOverview>) {
-  const wheel = useWheel();
-  return <ScreenCanvas {...size} read={read} draw={draw} onPoint={wheel} />;
+/** The sweep as a whole: its facts, groups, results by setting, slow and failed runs. */
+export function SweepScreen({ size: { width, height } }: ScreenProps) {
+  const overview = useScreenData<SweepOverview>('sweep');
+  const { top } = useScreen('sweep');
+  const title = useModel((model) => model.title);
+  const page = Math.max(1, height - 1);
+  const { box, length } = useExtent(page);
+  const first = Math.max(0, Math.min(top, length - page));
+  const below = length - first - page;
+  const right = below > 0 ? [span(`${below} more lines ↓`, 'accent')] : first > 0 ? [span('the end', 'faint')] : [];
+  return (
+    <Box width={width} height={height} flexDirection="column" overflow="hidden">
+      <Section title={`sweep · ${cleanText(title)}`} right={right} width={width} />
+      <Box height={page} flexDirection="column" overflow="hidden">
+        <Box ref={box} flexDirection="column" flexShrink={0} marginTop={-first}>
+          <Overview overview={overview} width={width} />
+        </Box>
+      </Box>
+    </Box>
+  );
 }
 
-function draw(value: SweepOverview, model: WindowModel, { width, height }: Size): Line[] {
-  return sweepScreen(value, model, width, height);
+type Part = { readonly overview: SweepOverview; readonly width: number };
+
+function Overview({ overview, width }: Part) {
+  const { runs, description, slowest, failures } = overview;
+  if (runs === 0) return <Rows lines={[[], [span(' The sweep has no runs yet.', 'dim')]]} />;
+  return (
+    <>
+      {description !== null && (
+        <Box paddingLeft={1}>
+          <Paragraph tone="dim" width={width - 2} rows={3}>
+            {cleanText(description)}
+          </Paragraph>
+        </Box>
+      )}
+      <Facts {...overview} />
+      <MemorySection overview={overview} width={width} />
+      <Groups overview={overview} width={width} />
+      <Results overview={overview} width={width} />
+      <Trouble slowest={slowest} failures={failures} width={width} />
+    </>
+  );
+}
+
+/** Total time and rate. */
+function Facts({ runs, runTime, gpuTime, donePerHour, retries }: SweepOverview) {
+  const facts: [string, string][] = [
+    [String(runs), runs === 1 ? 'run' : 'runs'],
+    ...(donePerHour === null ? [] : [[rateText(donePerHour), 'done an hour'] as [string, string]]),
+    ...(runTime === 0 ? [] : [[shortDuration(runTime), 'of run time'] as [string, string]]),
+    ...(gpuTime === 0 ? [] : [[`${(gpuTime / 3_600_000).toFixed(1)}`, 'GPU hours'] as [string, string]]),
+    ...(retries === 0 ? [] : [[String(retries), retries === 1 ? 'retry' : 'retries'] as [string, string]]),
+  ];
+  return (
+    <Box flexShrink={0} height={2} paddingLeft={1} columnGap={3}>
+      {facts.map(([number, word]) => (
+        <Text key={word}>
+          <Text tone="strong">{number}</Text>
+          <Text tone="dim"> {word}</Text>
+        </Text>
+      ))}
+    </Box>
+  );
+}
+
+function rateText(perHour: number): string {
+  return perHour >= 10 ? perHour.toFixed(0) : perHour.toFixed(1);
+}
+
+/** Results by setting over its seeds. */
+function Results({ overview: { results }, width }: Part) {
+  if (results === null) return null;
+  return (
+    <Section title="results" width={width}>
+      <Rows lines={[...results(width - 2).map((text): Line => [span(` ${cleanText(text)}`)]), []]} />
+    </Section>
+  );
+}
+
+const progressWidth = 15;
+const valueWidth = 16;
+
+/** A row per group: runs by state, progress, time, and the means of the shown metrics. */
+function Groups({ overview: { groups, metrics, direction }, width }: Part) {
+  const name = Math.min(Math.floor(width * 0.3), Math.max(8, ...groups.map(nameLength))) + 2;
+  const counts = Math.min(28, Math.max(5, ...groups.map(({ tally }) => lineWidth(countsLine(tally)))));
+  const known: Column<GroupOverview>[] = [
+    { title: ' group', width: name, gap: 0, cell: nameCell },
+    { title: 'runs', width: counts, gap: 1, cell: ({ tally }) => countsLine(tally) },
+    { title: 'progress', width: progressWidth, cell: progressCell },
+    {
+      ...{ title: 'time', width: 7, isRight: true },
+      cell: ({ runTime }) => [span(runTime === 0 ? '' : shortDuration(runTime), 'dim')],
+    },
+    {
+      ...{ title: 'left', width: 7, isRight: true },
+      cell: ({ left }) => [span(left === null ? '' : durationRange(left), 'dim')],
+    },
+  ];
+  const best: Column<GroupOverview> = {
+    ...{ title: direction === 'maximize' ? 'greatest' : 'least', width: 10, isRight: true },
+    cell: (group) => (group.best === null ? [span('–', 'faint')] : [span(narrowNumber(group.best.value), 'good')]),
+  };
+  const hasBest = direction !== null && metrics.length > 0;
+  const free = width - tableWidth(known) - (hasBest ? tableWidth([best]) : 0);
+  const values = metrics
+    .slice(0, Math.max(0, Math.floor(free / (valueWidth + 2))))
+    .map((key, index): Column<GroupOverview> => ({
+      ...{ title: cutTitle(cleanText(shortKey(key))), width: valueWidth, isRight: true },
+      cell: ({ values: means, tally }) => valueCell(means[index] ?? null, tally.total),
+    }));
+  return (
+    <Box marginBottom={1} flexShrink={0}>
+      <Section title="groups" width={width}>
+        <Table columns={[...known, ...values, ...(hasBest && free >= 0 ? [best] : [])]} items={groups} width={width} />
+      </Section>
+    </Box>
+  );
+}
+
+function cutTitle(text: string): string {
+  return textWidth(text) <= valueWidth ? text : `${text.slice(0, valueWidth - 1)}…`;
+}
+
+function nameLength({ name, title }: GroupOverview): number {
+  return textWidth(cleanText(name)) + (title === null ? 0 : 2 + textWidth(cleanText(title)));
+}
+
+function nameCell({ name, title }: GroupOverview): Line {
+  return [span(` ${cleanText(name)}`, 'title'), span(title === null ? '' : `  ${cleanText(title)}`, 'dim')];
+}
+
+function progressCell({ tally: { counts, total, progress } }: GroupOverview): Line {
+  const bar = progressBar(progress, progressWidth - 5, counts.done === total ? 'good' : 'busy');
+  return [...bar, span(`${Math.floor(progress * 100)}%`.padStart(5), 'dim')];
+}
+
+function valueCell(value: GroupOverview['values'][number], runs: number): Line {
+  return value === null ? [span('–', 'faint')] : sampleCell({ kind: 'mean', ...value }, runs);
+}
+
+/** Minimum width for showing both parts of the trouble beside each other, and the columns between them. */
+const wide = 100;
+const gap = 3;
+
+type TroubleProps = Pick<SweepOverview, 'slowest' | 'failures'> & { readonly width: number };
+
+/** Runs that took longest, and kinds of failure. */
+function Trouble({ slowest, failures, width }: TroubleProps) {
+  const isWide = width >= wide;
+  const left = isWide ? Math.floor((width - gap) / 2) : width;
+  return (
+    <Box flexShrink={0} flexDirection={isWide ? 'row' : 'column'} columnGap={gap} rowGap={1}>
+      <Slowest runs={slowest} width={left} />
+      <Failures failures={failures} width={isWide ? width - gap - left : width} />
+    </Box>
+  );
+}
+
+function Slowest({ runs, width }: { readonly runs: readonly SlowRun[]; readonly width: number }) {
+  const columns: Column<SlowRun>[] = [
+    { gap: 1, width: 1, cell: ({ run: { state } }) => [span(stateLook[state].glyph, stateLook[state].tone)] },
+    { gap: 1, width: Math.max(8, width - 30), cell: ({ run }) => [span(cleanText(run.name))] },
+    { gap: 0, width: 8, isRight: true, cell: ({ time }) => [span(shortDuration(time), 'plain')] },
+    { gap: 0, width: 8, isRight: true, cell: factorCell },
+    { cell: ({ run }) => [span(leftText(run) === '' ? '' : `${leftText(run)} left`, 'dim')] },
+  ];
+  return (
+    <Section title="slowest runs" right={[span('beside the median of the group', 'faint')]} width={width}>
+      {runs.length === 0 ? (
+        <Row line={[span(' No run has started.', 'dim')]} />
+      ) : (
+        <Table columns={columns} items={runs} width={width} heading={null} />
+      )}
+    </Section>
+  );
+}
+
+function factorCell({ factor }: SlowRun): Line {
+  if (factor === null) return [];
+  return [span(`×${factor.toFixed(factor < 10 ? 1 : 0)}`, factor >= 1.5 ? 'warn' : 'dim')];
+}
+
+function Failures({ failures, width }: { readonly failures: readonly FailureClass[]; readonly width: number }) {
+  const count = failures.reduce((sum, failure) => sum + failure.count, 0);
+  return (
+    <Section title="failures" right={count === 0 ? [] : [span(String(count), 'bad')]} width={width}>
+      <Rows lines={count === 0 ? [[span(' None.', 'good')]] : failures.flatMap(failureRows)} />
+    </Section>
+  );
+}
+
+/** The class, and below it its most common reason and the names of a few runs. */
+function failureRows({ name, count, reason, reasonCount, runs }: FailureClass): Line[] {
+  const { glyph, tone } = stateLook[runs[0]!.state];
+  const shown = reasonCount > 1 && reasonCount < count ? `  (${reasonCount} of ${count})` : '';
+  const names = runs.slice(0, 3).map((run) => cleanText(run.name));
+  const more = runs.length > names.length ? `, and ${runs.length - names.length} more` : '';
+  return [
+    [span(` ${glyph} `, tone), span(`${count} × ${name}`, 'strong')],
+    ...(reason === null ? [] : [[span(`   ${reason}${shown}`, tone)]]),
+    [span(`   ${names.join(', ')}${more}`, 'dim')],
+  ];
 }

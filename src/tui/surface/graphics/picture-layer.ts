@@ -1,9 +1,8 @@
 import type { PlotImage } from '../span.js';
 import type { Theme } from '../theme.js';
-import type { Graphics } from './graphics.js';
 import { inkOf, isLightColour } from './ink.js';
 import { kittyPicture, kittyPlacement, kittyRemoval } from './kitty.js';
-import { cropOf, differenceOf, type PixelSize, type Raster } from './raster.js';
+import { cropOf, differenceOf, type PixelSize, type Raster, type Rgb } from './raster.js';
 import { sixelPicture } from './sixel.js';
 
 /** Columns and rows of cells; `right` and `bottom` are exclusive. */
@@ -200,3 +199,17 @@ function around(a: Box | null, b: Box | null): Box | null {
     bottom: Math.max(a.bottom, b.bottom),
   };
 }
+
+/** Protocol for showing pictures in a terminal. */
+export type GraphicsProtocol = 'kitty' | 'sixel';
+
+/** Properties of a terminal that shows pictures. */
+export type Graphics = {
+  readonly protocol: GraphicsProtocol;
+  /** Size of a character in pixels. */
+  readonly cell: PixelSize;
+  /** Maximum number of colours in one picture, for protocols with a palette. */
+  readonly colours: number;
+  /** Background colour of the terminal. */
+  readonly background: Rgb;
+};

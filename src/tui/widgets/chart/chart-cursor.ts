@@ -1,11 +1,10 @@
 import { resultsOf } from '../../../analysis/seed-statistics.js';
 import type { ChartChoice } from '../../state/chart-choice.js';
 import type { Series } from '../../state/port.js';
-import type { Curve } from './chart-look.js';
+import type { Curve } from '../../model/curves/chart-data.js';
 import { xScaleOf } from './axes/chart-range.js';
 import { valueAt } from './axes/chart-scale.js';
-import { lastValue, type ChartSeries } from './chart-series.js';
-import { lowerBound } from './chart-thin.js';
+import { lastValue, type ChartSeries, lowerBound } from './chart-series.js';
 
 /** The x at which values are read off; null without a cursor or an x range. */
 export function cursorX(curves: readonly Curve[], choice: ChartChoice): number | null {

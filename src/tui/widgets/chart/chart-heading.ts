@@ -1,10 +1,11 @@
 import type { ChartChoice } from '../../state/chart-choice.js';
-import type { ChartLook, Curve } from './chart-look.js';
+import type { ChartLook } from './chart-look.js';
+import type { Curve } from '../../model/curves/chart-data.js';
 import { spreadNames } from './chart-legend.js';
 import { counted, narrowNumber } from '../../../text/numbers.js';
 import type { YAxis } from './axes/chart-range.js';
-import { strandingOf } from './chart-plot.js';
-import { sectionRule } from '../section.js';
+import { strandingOf } from './chart.js';
+import { sectionRule } from '../rule-line.js';
 import { fit, type Line, lineWidth, span, type Span } from '../../surface/span.js';
 
 /** The metric, its x axis and a note. */

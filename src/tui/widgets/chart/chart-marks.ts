@@ -1,5 +1,5 @@
 import { axisNumbers } from '../../../text/numbers.js';
-import type { XUnit } from './chart-look.js';
+import type { XUnit } from '../../model/curves/chart-data.js';
 import { fractionOf, type Scale } from './axes/chart-scale.js';
 import { logTicks, ticks } from './axes/ticks.js';
 import { clockTicks, secondTicks } from './axes/time-ticks.js';

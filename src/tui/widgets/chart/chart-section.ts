@@ -1,42 +1,12 @@
-import { hasMetrics, type MetricsReport } from '../../../metrics/describe-sources.js';
+import { hasMetrics } from '../../../metrics/describe-sources.js';
 import { emptyLines } from '../../../metrics/report-lines.js';
-import type { ChartChoice } from '../../state/chart-choice.js';
-import type { WallMetrics } from '../../state/wall-choice.js';
+import type { ChartData, Curve, Detail } from '../../model/curves/chart-data.js';
 import { chartHeading } from './chart-heading.js';
 import { legendLines } from './chart-legend.js';
-import { type ChartLook, type Curve, plainLook, type Reference, type XUnit } from './chart-look.js';
+import { type ChartLook, plainLook } from './chart-look.js';
 import { chart } from './chart.js';
 import { metricsReportWithin } from '../metrics-report.js';
 import type { Line } from '../../surface/span.js';
-
-/** What is known of the selection beyond its summary. */
-export type Detail = {
-  /** The chosen metric comes first. */
-  readonly charts: readonly ChartData[];
-  /** All metrics that have been written, for the wall of charts. `chartOf`: the chart of each. */
-  readonly wall: () => WallMetrics;
-  readonly chartOf: (metric: string) => ChartData;
-  /** The step of the point of the first curve nearest to an x; null: unknown. */
-  readonly stepAt: (metric: string, x: number) => number | null;
-  readonly xKey: string;
-  readonly xUnit: XUnit;
-  /** How the charts are drawn. */
-  readonly choice: ChartChoice;
-  /** A note for all charts, such as that not every run is drawn; null: none. */
-  readonly note: string | null;
-  readonly log: readonly string[];
-  /** Report on the metrics of the single selected run; null: several runs, or unknown. */
-  readonly report?: (() => MetricsReport) | null;
-  /** False until the files of the selection have been read. */
-  readonly isLoaded: boolean;
-};
-
-export type ChartData = {
-  readonly metric: string;
-  readonly curves: readonly Curve[];
-  /** Lines given by theory. */
-  readonly references?: readonly Reference[];
-};
 
 /** Room for a chart. `legend`: rows below it, if they must match those of its neighbours. */
 type ChartRoom = { readonly width: number; readonly height: number; readonly legend?: number };

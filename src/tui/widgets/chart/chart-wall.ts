@@ -4,12 +4,12 @@ import { counted } from '../../../text/numbers.js';
 import { chartNotes, ownNotes } from './chart-heading.js';
 import { labelLines, wholeReading } from './chart-legend.js';
 import type { ChartLook } from './chart-look.js';
-import { type ChartData, type ChartSetting, emptyReport, lookOf } from './chart-section.js';
+import { type ChartSetting, emptyReport, lookOf } from './chart-section.js';
+import type { ChartData } from '../../model/curves/chart-data.js';
 import { chart } from './chart.js';
-import { inFocus, sectionRule } from '../section.js';
+import { inFocus, sectionRule } from '../rule-line.js';
 import { fit, fitLine, type Line, lineWidth, span } from '../../surface/span.js';
 import type { WallTile } from '../../state/wall-choice.js';
-import { wallGap, wallGrid } from './wall-grid.js';
 
 /** Many charts in one pane. `chartOf` is called only for charts that are drawn, because it is expensive. */
 export type Wall = {
@@ -162,4 +162,28 @@ function emptyWall({ filter, of, setting }: Wall, { width, height }: Room): Line
       ? 'No metrics have been written yet.'
       : `None of the ${of} metrics has ${cleanText(filter)} in its name; Esc shows all.`;
   return [sectionRule('charts', [], width), [span(` ${why}`, 'dim')]];
+}
+
+/** Minimum size of a chart that says more than its numbers. */
+const least = { width: 28, height: 7 };
+/** Columns between two charts. */
+const wallGap = 2;
+/** Preferred ratio of columns to rows of a chart; characters are twice as high as wide. */
+const pleasant = 4;
+
+/** Arrangement of charts in columns and rows. */
+type WallGrid = { readonly columns: number; readonly rows: number };
+
+/** The grid that has room for all charts with a ratio closest to the preferred one; if not all fit, as many as are readable. */
+export function wallGrid(count: number, width: number, height: number): WallGrid {
+  const mostColumns = Math.max(1, Math.floor((width + wallGap) / (least.width + wallGap)));
+  const mostRows = Math.max(1, Math.floor(height / least.height));
+  if (count >= mostColumns * mostRows) return { columns: mostColumns, rows: mostRows };
+  const grids = Array.from({ length: mostColumns }, (_, index) => ({
+    columns: index + 1,
+    rows: Math.max(1, Math.ceil(count / (index + 1))),
+  })).filter(({ rows }) => rows <= mostRows);
+  const shapeOf = ({ columns, rows }: WallGrid): number =>
+    Math.abs(Math.log(width / columns / (height / rows) / pleasant));
+  return grids.reduce((best, grid) => (shapeOf(grid) < shapeOf(best) ? grid : best));
 }

@@ -1,10 +1,27 @@
-import type { ChartLook, Curve } from './chart-look.js';
-import { type Plot, plotOf, strandingOf } from './chart-plot.js';
-import { fractionOf } from './axes/chart-scale.js';
+import { type ChartLook, lookKey } from './chart-look.js';
+import type { Curve } from '../../model/curves/chart-data.js';
+import { fractionOf, type Scale } from './axes/chart-scale.js';
 import { cursorX } from './chart-cursor.js';
-import { fit, fitRight, type Line, span } from '../../surface/span.js';
-
-export type { ChartLook, Curve } from './chart-look.js';
+import {
+  fit,
+  fitRight,
+  type Line,
+  span,
+  type PixelSize,
+  type PlotImage,
+  type Raster,
+  type Rgb,
+  type Tone,
+} from '../../surface/span.js';
+import { type Frame, type PlotPainter, drawPlot } from './plot/plot-painter.js';
+import { BrailleCanvas } from './plot/braille-canvas.js';
+import { braillePainter } from './plot/braille-painter.js';
+import { type Mark, xMarksOf, yMarksOf } from './chart-marks.js';
+import { drawRaster } from './plot/raster-painter.js';
+import { xScaleOf, type YAxis, yAxisOf } from './axes/chart-range.js';
+import { type ChartSeries, chartSeriesOf } from './chart-series.js';
+import { factsOf } from './chart-facts.js';
+import { Memo } from '../../../base/memo.js';
 
 /**
  * Curves in one picture with both axes, exactly `height` lines of `width` columns.
@@ -79,4 +96,124 @@ function emptyChart(width: number, height: number, why: string): Line[] {
     if (row !== middle) return [span(' '.repeat(width))];
     return [span(fit(' '.repeat((width - words.length) >> 1) + words, width), 'dim')];
   });
+}
+
+/** Lines and axes of the curves, independent of the height of the chart. */
+type Stranding = {
+  readonly x: Scale;
+  /** Null: nothing is visible. */
+  readonly y: YAxis | null;
+  readonly strands: readonly ChartSeries[];
+  /** Number of points that a logarithmic axis leaves out. */
+  readonly leftOut: { readonly x: number; readonly y: number };
+};
+
+/** A drawn chart without its cursor. */
+type Plot = {
+  readonly x: Scale;
+  readonly y: Scale;
+  readonly labelWidth: number;
+  readonly xMarks: readonly Mark[];
+  readonly yMarks: readonly Mark[];
+  readonly picture: BrailleCanvas;
+  /** The same picture in pixels, for terminals that show pictures. */
+  readonly image: PlotImage;
+  /** Row below the x axis with the number of runs, as wide as the picture; null: the number is constant. */
+  readonly counts: string | null;
+};
+
+/** Lines of a chart of this width; null if no point can be drawn. Cached by the list of curves. */
+export function strandingOf(curves: readonly Curve[], width: number, look: ChartLook): Stranding | null {
+  return strandings.value(curves, `${width} ${lookKey(look)}`, () => {
+    const { choice } = look;
+    const x = xScaleOf(curves, choice);
+    if (x === null) return null;
+    const facts = curves.map(({ series }) => factsOf(series));
+    const strands = chartSeriesOf(curves, choice, { x, cells: Math.max(1, width) * 2 });
+    return {
+      ...{ x, y: yAxisOf(strands, x, choice, look.references), strands },
+      leftOut: {
+        x: choice.isLogX ? facts.reduce((sum, fact) => sum + fact.xNotPositive, 0) : 0,
+        y: choice.isLogY === true ? facts.reduce((sum, fact) => sum + fact.yNotPositive, 0) : 0,
+      },
+    };
+  });
+}
+
+/** The picture of exactly this size with its axes; null if there is nothing to draw or no room. Cached as well. */
+function plotOf(curves: readonly Curve[], width: number, height: number, look: ChartLook): Plot | null {
+  return plots.value(curves, `${width} ${height} ${lookKey(look)}`, () => {
+    const stranding = strandingOf(curves, width, look);
+    return stranding === null ? null : draw(stranding, width, height, look);
+  });
+}
+
+const strandings = new Memo<readonly Curve[], Stranding | null>(2);
+const plots = new Memo<readonly Curve[], Plot | null>(2);
+
+/** Minimum height of a chart with a row for the number of runs. */
+const leastForCounts = 8;
+
+function draw({ x, y: axis, strands }: Stranding, width: number, height: number, look: ChartLook): Plot | null {
+  const counts = height < leastForCounts ? null : countsRow(strands, width);
+  const rows = height - (counts === null ? 2 : 3);
+  const y = rows < 2 ? null : (axis?.scale ?? null);
+  if (y === null) return null;
+  const yMarks = yMarksOf(y, rows);
+  const labelWidth = Math.max(3, ...yMarks.map(({ label }) => label.length));
+  const columns = width - labelWidth - 1;
+  if (columns < 8) return null;
+  const frame = { x, y, columns, rows, isLeft: axis!.beyond > 0 };
+  const picture = new BrailleCanvas(columns, rows);
+  drawPlot(strands, frame, look, braillePainter(picture, frame));
+  const image = new DrawnPlot(frame, (painter) => drawPlot(strands, frame, look, painter));
+  const row = counts === null ? null : (countsRow(strands, columns) ?? ' '.repeat(columns));
+  const xMarks = xMarksOf(x, columns, look.xUnit);
+  return { x, y, labelWidth, yMarks, xMarks, picture, image, counts: row };
+}
+
+/** The picture of a plot, drawn when a terminal is about to show it. */
+class DrawnPlot implements PlotImage {
+  readonly columns: number;
+  readonly rows: number;
+  readonly #frame: Frame;
+  readonly #paint: (painter: PlotPainter) => void;
+
+  constructor(frame: Frame, paint: (painter: PlotPainter) => void) {
+    [this.columns, this.rows] = [frame.columns, frame.rows];
+    [this.#frame, this.#paint] = [frame, paint];
+  }
+
+  draw(cell: PixelSize, ink: (tone: Tone) => Rgb): Raster {
+    return drawRaster(this.#frame, cell, ink, this.#paint);
+  }
+}
+
+/**
+ * The number of runs behind the lines, as a row below the x axis. Each number is where it begins to apply: `15          12   3`.
+ * Carried runs are not counted. Null if the number is constant or no line represents several runs.
+ *
+ * @param columns Width of the chart's picture and of the row.
+ */
+function countsRow(strands: readonly ChartSeries[], columns: number): string | null {
+  const counts = countsAt(strands, columns);
+  if (counts === null || counts.every((count) => count === counts[0])) return null;
+  let row = '';
+  let shown: number | null = null;
+  counts.forEach((count, column) => {
+    const isFree = row === '' || column > row.length;
+    const text = String(count);
+    if (count === shown || !isFree || column + text.length > columns) return;
+    row = row.padEnd(column) + text;
+    shown = count;
+  });
+  return row.padEnd(columns);
+}
+
+function countsAt(strands: readonly ChartSeries[], columns: number): number[] | null {
+  const all = strands.flatMap(({ seeds }) => (seeds === null ? [] : [seeds.counts]));
+  if (all.length === 0) return null;
+  return Array.from({ length: columns }, (_, column) =>
+    all.reduce((sum, counts) => sum + counts[Math.floor(((column + 0.5) / columns) * counts.length)]!, 0),
+  );
 }

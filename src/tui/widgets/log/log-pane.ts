@@ -2,12 +2,12 @@ import type { LogLine } from '../../../logs/log-file.js';
 import { matchWithin, readLogPattern } from '../../../logs/log-search.js';
 import type { LogChoice } from '../../state/log-choice.js';
 import { sizeText } from '../../../text/numbers.js';
-import { isAtEnd, type LogPage } from './log-page.js';
 import { type LogRoom, type LogRow, rowsOf, shownText } from './log-rows.js';
-import { type LogSpot, topOf } from './log-scroll.js';
-import { logTone } from './log-section.js';
-import { sectionRule } from '../section.js';
-import { fitLine, type Line, onBackground, span, type Span, type Tone } from '../../surface/span.js';
+import { type LogSpot, topOf, isAtEnd, type LogPage } from './log-scroll.js';
+import { sectionRule } from '../rule-line.js';
+import { fitLine, type Line, onBackground, span, type Span, type Tone, fit } from '../../surface/span.js';
+import { attemptRule } from '../../../contract/attempt-separator.js';
+import { wrapWithin } from '../../../text/wrap.js';
 
 /** Columns beside the text for the mark of a found line. */
 const logGutter = 2;
@@ -144,4 +144,35 @@ function placeOf(page: LogPage, last: number, isLive: boolean): Line {
 function numberOf({ lines, firstNumber }: LogPage, index: number): number | null {
   if (firstNumber === null) return null;
   return firstNumber + lines.slice(0, index).filter(({ endsLine }) => endsLine).length;
+}
+
+/** The shown part of a log. `offset`: lines scrolled back. `wraps`: whether lines are wrapped or cut to one row each. */
+type LogView = { readonly offset: number; readonly wraps: boolean };
+
+/** The end of the log with the newest line at the bottom: exactly `height` lines. Lines about errors are never cut. */
+export function logSection(log: readonly string[], view: LogView, width: number, height: number): Line[] {
+  const right = view.offset > 0 ? [span(`${view.offset} lines below`, 'warn')] : [];
+  return [sectionRule('log', right, width), ...logLines(log, view, width, height - 1)];
+}
+
+function logLines(log: readonly string[], { offset, wraps }: LogView, width: number, height: number): Line[] {
+  const last = Math.max(0, log.length - offset);
+  const drawn: Line[] = [];
+  for (let index = last - 1; index >= 0 && drawn.length < height; index--) {
+    const text = log[index]!;
+    const tone = logTone(text);
+    const pieces = wrapWithin(text, width, wraps || tone === 'bad' ? 4 : 1);
+    drawn.unshift(...pieces.map((piece): Line => [span(fit(piece, width), tone)]));
+  }
+  if (log.length === 0) drawn.push([span(fit('nothing written yet', width), 'faint')]);
+  const shown = drawn.slice(Math.max(0, drawn.length - height));
+  return [...shown, ...Array.from({ length: Math.max(0, height - shown.length) }, (): Line => [])];
+}
+
+/** The tone of a line, guessed from its words. */
+function logTone(text: string): Tone {
+  if (attemptRule.test(text)) return 'accent';
+  if (/\b(?:\w*Error|\w*Exception|Traceback|FATAL|CRITICAL|panic|Killed)\b/.test(text)) return 'bad';
+  if (/\b(?:WARN(?:ING)?|\w*Warning)\b/i.test(text)) return 'warn';
+  return 'dim';
 }

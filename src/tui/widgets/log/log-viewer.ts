@@ -2,10 +2,10 @@ import { errorWords, isErrorLine } from '../../../logs/failure-line.js';
 import type { LineTest } from '../../../logs/log-plain-text.js';
 import { LogSearch, readLogPattern } from '../../../logs/log-search.js';
 import type { LogSource } from '../../../logs/log-source.js';
-import { readOrWait } from '../../state/on-its-way.js';
+import { readOrWait } from '../../state/port.js';
 import type { LogPlace, LogSeek, Sought } from '../../state/log-choice.js';
 import { LogWindow } from './log-window.js';
-import type { LogPage } from './log-page.js';
+import type { LogPage } from './log-scroll.js';
 
 /** Time between two looks at an open log, in ms. */
 const PERIOD = 500;

@@ -3,7 +3,7 @@ import { LogFile, type LogLine, type LogStretch } from '../../../logs/log-file.j
 import { attemptRule } from '../../../contract/attempt-separator.js';
 import type { LogSource } from '../../../logs/log-source.js';
 import type { LogPlace } from '../../state/log-choice.js';
-import { isAtEnd, lineAt, type LogPage } from './log-page.js';
+import { isAtEnd, lineAt, type LogPage } from './log-scroll.js';
 
 /** Bytes read at a time, about a millisecond of work. */
 const CHUNK = 128 << 10;

@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EntropyResults } from '../../../../src/contract/entropy-results.js';
 import { sft, sftKeys } from '../../../../src/lab/algorithms/sft.js';
 import { readArguments } from '../../../../src/lab/config/arguments.js';
 import { inDoublePrecision } from '../../../../src/lab/engine/double-precision.js';
 import { openSaved } from '../../../../src/lab/evaluation/eval-run/open-saved.js';
 import { entropy, entropyLines, type EntropyResult } from '../../../../src/lab/evaluation/entropy/entropy.js';
 import { entropyKeys } from '../../../../src/lab/evaluation/entropy/keys.js';
-import { noiseOf } from '../../../../src/lab/evaluation/entropy/update.js';
+import { noiseOf } from '../../../../src/lab/evaluation/entropy/noise.js';
 import { characterTokenizer } from '../../../../src/lab/hugging-face/character-tokenizer.js';
 import { openRunDirectory } from '../../../../src/lab/run/run-directory.js';
 import { openRun } from '../../../../src/lab/run/runner.js';
@@ -39,8 +40,8 @@ async function measured(...argv: string[]): Promise<readonly EntropyResult[]> {
 describe('memrl entropy', () => {
   it('finds a change in proportion to the learning rate, and a ratio that goes to 1', async () => {
     const [result] = await measured('eta=1e-7,1e-6,1e-5,1e-4', 'update=adam');
-    const { approx, true: truth, fit } = result!;
-    const ratios = truth.entries.map(({ eta, delta_h_true }) => delta_h_true / (eta * approx.whole.delta_h_per_lr));
+    const { true: truth, fit } = result!;
+    const ratios = truth.entries.map(({ ratio }) => ratio);
     const errors = ratios.map((ratio) => Math.abs(ratio - 1));
     expect(errors[0]).toBeLessThan(1e-3);
     expect(errors).toEqual(errors.toSorted((a, b) => a - b));
@@ -54,6 +55,35 @@ describe('memrl entropy', () => {
     expect(approx.by_backward / approx.delta_h_per_lr).toBeCloseTo(1, 5);
     const parts = approx.per_prompt.reduce((sum, part) => sum + part, approx.baseline);
     expect(parts / approx.by_backward).toBeCloseTo(1, 9);
+  });
+
+  it('judges a prediction by answers that it was not made from, and says how often it was right', async () => {
+    const results = await measured('precision=single', 'eta=1e-5,1e-4', 'n_runs=6', 'B_E=64', 'B_T=96');
+    const z = results.flatMap(({ true: { entries } }) => entries.map((entry) => entry.z!));
+    const far = (of: readonly number[]) => of.filter((each) => Math.abs(each) > 1.96).length;
+    expect(far(z.map(({ plain }) => plain))).toBeLessThanOrEqual(2);
+    expect(far(z.map(({ controlled }) => controlled))).toBeLessThanOrEqual(2);
+    for (const { true: truth, approx } of results) {
+      expect(truth.num_sequences).toBe(96);
+      expect(truth.first_order.delta_h_per_lr).not.toBe(approx.delta_h_per_lr);
+      truth.entries.forEach((entry) => {
+        expect(entry.controlled_error).toBeLessThanOrEqual(entry.standard_error);
+      });
+      expect(approx.control_variates.variance_ratio).toBeLessThanOrEqual(1);
+      expect(approx.quadratic.standard_error).toBeGreaterThan(0);
+    }
+    const lines = entropyLines(results, 100).join('\n');
+    expect(lines).toMatch(/within 1.96 of their errors: 1[0-2] of 12/);
+    expect(lines).toMatch(/^first order: the sign of ΔH in [3-6] of 6; correlation with it 0\.\d+ \(95 %: /m);
+    expect(lines).toMatch(/^covariance rule: the sign of ΔH in \d of 6; correlation/m);
+    const [{ true: onE }] = (await measured()) as [EntropyResult];
+    expect(onE.entries.map((entry) => entry.z)).toEqual([undefined, undefined, undefined, undefined, undefined]);
+  });
+
+  it('bends as much in single precision as in double', async () => {
+    const [double, single] = [await measured(), await measured('precision=single')];
+    const { vhvv, standard_error: error } = double[0]!.approx.quadratic;
+    expect(Math.abs(single[0]!.approx.quadratic.vhvv - vhvv)).toBeLessThan(0.2 * Math.max(Math.abs(vhvv), error));
   });
 
   it('changes nothing at a learning rate of 0', async () => {
@@ -73,6 +103,7 @@ describe('memrl entropy', () => {
     expect(second).toEqual(first);
     expect(first[1]!.approx.delta_h_per_lr).not.toBe(first[0]!.approx.delta_h_per_lr);
     const text = readFileSync(join(root, 'out', 'run_01', 'results.json'), 'utf8');
+    expect(EntropyResults.safeParse(JSON.parse(text)).error).toBeUndefined();
     expect((JSON.parse(text) as EntropyResult).approx).toEqual(first[1]!.approx);
     const rows = readFileSync(join(root, 'out', 'metrics.jsonl'), 'utf8')
       .trim()
@@ -91,6 +122,13 @@ describe('memrl entropy', () => {
     );
     expect(far.filter((each) => each > 4)).toEqual([]);
     expect(exact!.fisher!.cosines.samePrompt).toBeLessThanOrEqual(1);
+    // The parts of the four answers to a prompt are the part of the prompt.
+    const { delta_h_per_lr: parts, influence, strongest } = exact!.fisher!;
+    for (const prompt of [0, 1]) {
+      const sum = parts.slice(4 * prompt, 4 * prompt + 4).reduce((all, part) => all + part, 0);
+      expect(sum).toBeCloseTo(exact!.approx.per_prompt[prompt]!, 9);
+    }
+    expect(Math.abs(influence[strongest[0]!]!)).toBe(Math.max(...influence.map(Math.abs)));
   });
 
   it('warns of steps that are too large to measure and of changes below what single precision sees', async () => {
@@ -106,13 +144,23 @@ describe('memrl entropy', () => {
   });
 });
 
-describe('the noise scale of two sizes', () => {
-  it('is from the first half prompt by prompt, and the mean of the second', () => {
-    const gradients = [1, 3, 2, 4].map((each) => Float64Array.of(each));
-    const { two_sizes: found, signal } = noiseOf(gradients, { weights_PG: [[1]] });
+describe('the noise scale of a checkpoint', () => {
+  const numbers = (...values: number[]) => values.map((each) => Float64Array.of(each));
+
+  it('is from the prompts of U, and by two sizes from others', () => {
+    const { two_sizes: found, signal } = noiseOf(numbers(1, 3, 2, 4), { weights_PG: [[1]] }, numbers(1, 3, 2, 4));
     // By hand: mean square 5 of one prompt, 3² of two; and a term below zero gives no scale.
-    expect(found).toEqual({ signal: 13, noise: -8, b_simple: NaN });
+    expect(found).toMatchObject({ signal: 13, noise: -8, b_simple: NaN });
     expect(signal).toBeCloseTo((4 * 2.5 ** 2 - 7.5) / 3, 12);
+    expect(noiseOf(numbers(1, 3, 2), { weights_PG: [[1]] }, null).two_sizes).toBeNull();
+  });
+
+  it('is drawn from prompts of its own', async () => {
+    const [first] = await measured('gns_prompts=8');
+    const [second] = await measured('gns_prompts=10');
+    expect(second!.gns.noise).toBe(first!.gns.noise);
+    expect(second!.gns.two_sizes!.noise).not.toBe(first!.gns.two_sizes!.noise);
+    expect((await measured())[0]!.gns.two_sizes).toBeNull();
   });
 });
 

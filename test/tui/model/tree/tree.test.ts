@@ -3,12 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { GroupBy, Grouping } from '../../../../src/tui/state/grouping.js';
 import type { RunSummary } from '../../../../src/tui/state/port.js';
 import type { Tree } from '../../../../src/tui/model/tree/branch-index.js';
-import { paceOf } from '../../../../src/tui/model/pace.js';
 import type { SortBy } from '../../../../src/tui/state/sort.js';
 import { statesInOrder } from '../../../../src/tui/model/state-look.js';
 import { tally } from '../../../../src/tui/model/tally.js';
-import { TreeGrower } from '../../../../src/tui/model/tree/tree-grower.js';
-import { buildTree, flatten, type TreeOptions } from '../../../../src/tui/model/tree/tree.js';
+import { TreeGrower, buildTree, flatten, type TreeOptions } from '../../../../src/tui/model/tree/tree-grower.js';
 import { aRun, aSweep } from '../../simulated-fleet.js';
 
 const groups = ['B', 'A'].map((name) => ({ name, title: null, needs: [] }));
@@ -181,17 +179,6 @@ describe('the sums of a group', () => {
     expect(tally(broken, 'bits').metric).toEqual({ mean: 0.5, deviation: 0, count: 1, nan: 1, infinite: 0 });
     expect(tally(broken.slice(0, 1), 'bits').metric).toMatchObject({ mean: Number.NaN, count: 0, nan: 1, infinite: 0 });
     expect(tally([], 'bits')).toMatchObject({ total: 0, progress: 0, metric: null });
-  });
-});
-
-describe('the pace of a sweep', () => {
-  it('is the time in which a run was up, and what the forecast says of all of them', () => {
-    const done = { state: 'done', startedAt: 0, endedAt: 40_000 } as const;
-    const runs = [aRun('A_1', done), aRun('A_2', { ...done, startedAt: 90_000, endedAt: 100_000 }), aRun('A_3')];
-    const range = { low: 2, middle: 3, high: 5 };
-    const pace = paceOf(runs, (asked) => ([...asked].length === 3 ? range : null));
-    expect(pace).toEqual({ busy: { ms: 50_000, since: null }, left: range });
-    expect(paceOf([aRun('A_3')], () => null)).toEqual({ busy: null, left: null });
   });
 });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { groupChoices } from '../../../../src/tui/model/tree/group-choices.js';
-import { press } from '../../../../src/tui/app/key-handlers.js';
-import { livingMarks } from '../../../../src/tui/screens/jobs/mark-handler.js';
+import { press } from '../../../../src/tui/dialogs/key-stack.js';
+import { livingMarks } from '../../../../src/tui/screens/jobs/list-handler.js';
 import { rowOfSelection } from '../../../../src/tui/model/selection.js';
 import { keyOf } from '../../../../src/tui/screens/key-map.js';
 import type { KeyContext } from '../../../../src/tui/keys/key-context.js';
 import { initialUi, type UiState } from '../../../../src/tui/state/ui-state.js';
-import { buildTree, flatten } from '../../../../src/tui/model/tree/tree.js';
+import { buildTree, flatten } from '../../../../src/tui/model/tree/tree-grower.js';
 import { varyingParametersOf } from '../../../../src/tui/model/varying-parameters.js';
 import { RunId } from '../../../../src/base/ids.js';
 import { aRun, aSweep, SimulatedFleet } from '../../simulated-fleet.js';

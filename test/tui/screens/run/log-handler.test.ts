@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LogSearch, readLogPattern } from '../../../../src/logs/log-search.js';
 import type { KeyContext } from '../../../../src/tui/keys/key-context.js';
-import { press } from '../../../../src/tui/app/key-handlers.js';
+import { press } from '../../../../src/tui/dialogs/key-stack.js';
 import { withFound } from '../../../../src/tui/screens/run/log-handler.js';
 import { LogWindow } from '../../../../src/tui/widgets/log/log-window.js';
 import { initialUi, type UiState } from '../../../../src/tui/state/ui-state.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyContext } from '../../../../src/tui/keys/key-context.js';
-import { press } from '../../../../src/tui/app/key-handlers.js';
+import { press } from '../../../../src/tui/dialogs/key-stack.js';
 import { initialUi, type UiState } from '../../../../src/tui/state/ui-state.js';
 import { aSituation } from '../../a-situation.js';
 

@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Graphics, GraphicsProtocol } from '../../../../src/tui/surface/graphics/graphics.js';
-import { PictureLayer } from '../../../../src/tui/surface/graphics/picture-layer.js';
+import {
+  PictureLayer,
+  type Graphics,
+  type GraphicsProtocol,
+} from '../../../../src/tui/surface/graphics/picture-layer.js';
 import type { PlotImage } from '../../../../src/tui/surface/span.js';
 import { themeFor } from '../../../../src/tui/surface/theme.js';
 

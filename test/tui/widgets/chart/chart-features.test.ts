@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ChartChoice, initialChartChoice, spreads } from '../../../../src/tui/state/chart-choice.js';
-import { chart, type Curve } from '../../../../src/tui/widgets/chart/chart.js';
+import { chart } from '../../../../src/tui/widgets/chart/chart.js';
+import type { Curve } from '../../../../src/tui/model/curves/chart-data.js';
 import { chartHeading } from '../../../../src/tui/widgets/chart/chart-heading.js';
-import { type ChartLook, plainLook, type Reference } from '../../../../src/tui/widgets/chart/chart-look.js';
+import { type ChartLook, plainLook } from '../../../../src/tui/widgets/chart/chart-look.js';
+import type { Reference } from '../../../../src/tui/model/curves/chart-data.js';
 import { lineWidth, plainText, type Tone } from '../../../../src/tui/surface/span.js';
 
 type Points = readonly (readonly [x: number, y: number])[];

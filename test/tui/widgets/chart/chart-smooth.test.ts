@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { smooth } from '../../../../src/tui/widgets/chart/chart-smooth.js';
+import { smooth } from '../../../../src/tui/widgets/chart/chart-series.js';
 
 function series(values: readonly number[]) {
   return { x: Float64Array.from(values, (_, index) => index), y: Float64Array.from(values) };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Scale, valueAt } from '../../../../src/tui/widgets/chart/axes/chart-scale.js';
-import { type Lens, thin } from '../../../../src/tui/widgets/chart/chart-thin.js';
+import { type Lens, thin } from '../../../../src/tui/widgets/chart/chart-series.js';
 
 function series(count: number, y: (index: number) => number) {
   const x = Float64Array.from({ length: count }, (_, index) => index + 1);

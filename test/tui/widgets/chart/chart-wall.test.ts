@@ -11,8 +11,7 @@ import {
   wallPosition,
   wallTiles,
 } from '../../../../src/tui/state/wall-choice.js';
-import { chartWall, type Wall, wallPage } from '../../../../src/tui/widgets/chart/chart-wall.js';
-import { wallGrid } from '../../../../src/tui/widgets/chart/wall-grid.js';
+import { chartWall, type Wall, wallPage, wallGrid } from '../../../../src/tui/widgets/chart/chart-wall.js';
 import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 
 const x = Float64Array.from({ length: 50 }, (_, index) => index);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chart, type Curve } from '../../../../src/tui/widgets/chart/chart.js';
+import { chart } from '../../../../src/tui/widgets/chart/chart.js';
+import type { Curve } from '../../../../src/tui/model/curves/chart-data.js';
 import { legendLines } from '../../../../src/tui/widgets/chart/chart-legend.js';
 import { plainLook } from '../../../../src/tui/widgets/chart/chart-look.js';
 import { lineWidth, plainText, type Tone } from '../../../../src/tui/surface/span.js';

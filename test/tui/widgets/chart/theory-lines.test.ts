@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricReader, RunSummary } from '../../../../src/tui/state/port.js';
-import { type Source, theoryLines } from '../../../../src/tui/widgets/chart/theory-lines.js';
+import { type Source, theoryLines } from '../../../../src/tui/model/curves/theory-lines.js';
 import { aRun } from '../../simulated-fleet.js';
 
 function source(parameters: RunSummary['parameters'], columns: Record<string, number[]> = {}): Source {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WindowStore } from '../../../../src/tui/app/window-store.js';
 import { bestOf, bestValues } from '../../../../src/tui/model/tally.js';
-import { sorted } from '../../../../src/tui/model/tree/sorted.js';
+import { sorted } from '../../../../src/tui/model/tree/tree-grower.js';
 import { initialColumns, valueColumns, withValue } from '../../../../src/tui/state/list-column-id.js';
 import type { RunSummary } from '../../../../src/tui/state/port.js';
 import { sortWords } from '../../../../src/tui/state/sort.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WindowStore } from '../../../../src/tui/app/window-store.js';
-import { sorted } from '../../../../src/tui/model/tree/sorted.js';
+import { sorted } from '../../../../src/tui/model/tree/tree-grower.js';
 import { curveValues } from '../../../../src/tui/model/tally.js';
 import { isColumnId, valueColumns, withValue } from '../../../../src/tui/state/list-column-id.js';
 import type { MetricReader, RunFilesPort, RunSummary } from '../../../../src/tui/state/port.js';

@@ -16,7 +16,7 @@ import { tally } from '../../../../src/tui/model/tally.js';
 import { countsLine } from '../../../../src/tui/widgets/counts-line.js';
 import { detailHeading } from '../../../../src/tui/widgets/detail-heading.js';
 import { isInitialSort, type SortBy, sortWords } from '../../../../src/tui/state/sort.js';
-import { sorted } from '../../../../src/tui/model/tree/sorted.js';
+import { sorted } from '../../../../src/tui/model/tree/tree-grower.js';
 import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 import { varyingParametersOf } from '../../../../src/tui/model/varying-parameters.js';
 import { aWindow, screenText } from '../../frames.js';

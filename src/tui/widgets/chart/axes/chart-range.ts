@@ -3,10 +3,9 @@ import { robustRange, wantsLog } from '../../../../analysis/axis-range.js';
 import type { ChartChoice } from '../../../state/chart-choice.js';
 import type { Series } from '../../../state/port.js';
 import { factsOf } from '../chart-facts.js';
-import type { Curve, Reference } from '../chart-look.js';
+import type { Curve, Reference } from '../../../model/curves/chart-data.js';
 import { fractionOf, partOf, Ruler, type Scale, valueAt } from './chart-scale.js';
-import type { ChartSeries } from '../chart-series.js';
-import { firstAfter, lowerBound } from '../chart-thin.js';
+import { type ChartSeries, firstAfter, lowerBound } from '../chart-series.js';
 
 type Range = { low: number; high: number };
 

@@ -2,7 +2,7 @@ import type { Series } from '../../../state/port.js';
 import type { Tone } from '../../../surface/span.js';
 import { Ruler, type Scale, valueAt } from '../axes/chart-scale.js';
 import { type BrailleCanvas, solid } from './braille-canvas.js';
-import type { Reference } from '../chart-look.js';
+import type { Reference } from '../../../model/curves/chart-data.js';
 import type { Seeds } from '../chart-series.js';
 import type { Frame, PlotPainter, Stroke } from './plot-painter.js';
 

@@ -2,7 +2,7 @@ import type { Series } from '../../../state/port.js';
 import type { PixelSize, Raster, Rgb, Tone } from '../../../surface/span.js';
 import { Ruler, valueAt } from '../axes/chart-scale.js';
 import { seenReferences } from './braille-painter.js';
-import type { Reference } from '../chart-look.js';
+import type { Reference } from '../../../model/curves/chart-data.js';
 import type { Seeds } from '../chart-series.js';
 import type { Frame, PlotPainter, Stroke } from './plot-painter.js';
 import { type Pencil, RasterCanvas } from './raster-canvas.js';

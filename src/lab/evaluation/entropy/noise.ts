@@ -1,0 +1,32 @@
+/** The gradient noise scale of a checkpoint, in prompts. */
+import type { Floats } from '../../engine/engine.js';
+import { fisherKernel } from '../../probes/fisher-kernel.js';
+import { noiseOfExamples, noiseOfTwoBatches, type NoiseEstimate } from '../../probes/gradient-noise.js';
+import { effectiveSampleSize } from '../../probes/importance-sampling.js';
+import { dot } from '../../probes/vectors.js';
+import type { UpdateBatch } from './batches.js';
+
+/**
+ * From microbatches of one prompt of U; and `two_sizes`, of prompts that were drawn for that alone: the first half by themselves, and the mean
+ * of the second.
+ *
+ * @param drawn Gradients of these other prompts; null: there are none.
+ */
+export function noiseOf(
+  gradients: readonly Floats[],
+  { weights_PG }: Pick<UpdateBatch, 'weights_PG'>,
+  drawn: readonly Floats[] | null,
+) {
+  const half = drawn === null ? 0 : Math.floor(drawn.length / 2);
+  const squares = drawn?.slice(0, half).map((each) => dot(each, each)) ?? [];
+  const twoSizes = drawn === null ? null : noiseOfTwoBatches(squares, fisherKernel(drawn.slice(half)));
+  return {
+    ...said(noiseOfExamples(fisherKernel(gradients))),
+    two_sizes: twoSizes === null ? null : said(twoSizes),
+    ess: effectiveSampleSize(weights_PG.flat()),
+  };
+}
+
+function said({ scale, ...rest }: NoiseEstimate) {
+  return { ...rest, b_simple: scale };
+}

@@ -1,0 +1,94 @@
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { NoiseMeasurement } from '../../analysis/noise-scale.js';
+import {
+  EntropyResults,
+  entropyFiles,
+  evaluationColumns,
+  evaluationFolder,
+  noiseColumns,
+} from '../../contract/entropy-results.js';
+import { runFiles } from '../../contract/files.js';
+import { parseJsonLine } from '../../contract/json-line.js';
+import { readIfThere } from '../../files/run-record-file.js';
+import { openMetrics } from '../../metrics/run-metrics.js';
+
+/** A step that `memrl entropy` measured: a repetition of a run. */
+export type MeasuredStep = { readonly run: string; readonly results: EntropyResults };
+
+/** The noise scale of a gradient at a step of training, by both ways to measure it. */
+export type MeasuredNoise = Readonly<Record<'microbatches' | 'twoSizes', NoiseMeasurement>> & { readonly step: number };
+
+/** A checkpoint that `memrl eval-batch` evaluated. `entropy`: nats a token. */
+export type EvaluatedStep = { readonly run: string } & Readonly<Record<'step' | 'pass' | 'entropy', number>>;
+
+/** What the lab's runs of a group say of entropy under a step. */
+export type EntropyData = {
+  readonly steps: readonly MeasuredStep[];
+  readonly noise: readonly MeasuredNoise[];
+  readonly evaluated: readonly EvaluatedStep[];
+};
+
+type Run = { readonly directory: string; readonly written: ReadonlySet<string> };
+
+/** Reads the files of `memrl entropy` and `memrl eval-batch` in the runs of a group; others are skipped. */
+export function readEntropyData(runs: readonly Run[]): EntropyData {
+  return {
+    steps: runs.flatMap(({ directory }) => measuredSteps(directory)),
+    noise: runs.flatMap(measuredNoise),
+    evaluated: runs.flatMap(({ directory }) => evaluatedSteps(directory)),
+  };
+}
+
+function measuredSteps(directory: string): MeasuredStep[] {
+  return foldersIn(directory)
+    .filter((name) => entropyFiles.folder.test(name))
+    .flatMap((name) => {
+      const text = readIfThere(join(directory, name, entropyFiles.results));
+      const read = EntropyResults.safeParse(text === null ? null : parseJsonLine(text));
+      return read.success ? [{ run: basename(directory), results: read.data }] : [];
+    });
+}
+
+function measuredNoise({ directory, written }: Run): MeasuredNoise[] {
+  const { microbatches, twoSizes } = noiseColumns;
+  const names = [microbatches.signal, microbatches.noise, twoSizes.signal, twoSizes.noise];
+  if (!names.every((name) => written.has(name))) return [];
+  const metrics = openMetrics(directory).readNow();
+  const at = names.map((name) => {
+    const { x, y } = metrics.series(name);
+    return new Map(Array.from(x, (step, index) => [step, y[index]!]));
+  });
+  return [...at[0]!.keys()].flatMap((step) => {
+    const [signal, noise, signalOfTwo, noiseOfTwo] = at.map((values) => values.get(step)!);
+    const found = { microbatches: { signal: signal!, noise: noise! }, twoSizes: { signal: signalOfTwo!, noise: noiseOfTwo! } }; // prettier-ignore
+    const isWhole = Object.values(found).every((terms) => Object.values(terms).every(Number.isFinite));
+    return isWhole ? [{ step, ...found }] : [];
+  });
+}
+
+function evaluatedSteps(directory: string): EvaluatedStep[] {
+  const root = join(directory, evaluationFolder);
+  const places = foldersIn(root).flatMap((name) => foldersIn(join(root, name)).map((how) => join(root, name, how)));
+  return places.flatMap((place) => {
+    const lines = readIfThere(join(place, runFiles.metrics))?.split('\n') ?? [];
+    return lines.flatMap((line) => {
+      const row = parseJsonLine(line) ?? {};
+      const [step, pass, entropy] = ['step', evaluationColumns.pass, evaluationColumns.entropy].map(
+        (name) => row[name],
+      );
+      const isWhole = typeof step === 'number' && typeof pass === 'number' && typeof entropy === 'number';
+      return isWhole ? [{ run: basename(directory), step, pass, entropy }] : [];
+    });
+  });
+}
+
+/** In order; empty where there is no such directory. */
+function foldersIn(directory: string): string[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true });
+    return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,52 @@
+import type { MetricsReport } from '../../../metrics/describe-sources.js';
+import type { ChartChoice } from '../../state/chart-choice.js';
+import type { Series } from '../../state/port.js';
+import type { WallMetrics } from '../../state/wall-choice.js';
+import type { Tone } from '../../surface/span.js';
+
+/** One run in a chart. */
+export type Curve = {
+  /** Label in the legend; empty: left out. */
+  readonly label: string;
+  readonly tone: Tone;
+  readonly series: Series;
+  /** Setting of the run; curves of one setting may be drawn as one. Absent: always drawn by itself. */
+  readonly setting?: string | undefined;
+  /** Whether the run has ended, so that its curve is complete. */
+  readonly isOver?: boolean;
+};
+
+/** A line given by theory: `value`, or `value` times x. */
+export type Reference = { readonly label: string; readonly value: number; readonly isPerX: boolean };
+
+/** Unit of the x axis: plain numbers, seconds, or Unix seconds. */
+export type XUnit = 'number' | 'seconds' | 'clock';
+
+/** What is known of the selection beyond its summary. */
+export type Detail = {
+  /** The chosen metric comes first. */
+  readonly charts: readonly ChartData[];
+  /** All metrics that have been written, for the wall of charts. `chartOf`: the chart of each. */
+  readonly wall: () => WallMetrics;
+  readonly chartOf: (metric: string) => ChartData;
+  /** The step of the point of the first curve nearest to an x; null: unknown. */
+  readonly stepAt: (metric: string, x: number) => number | null;
+  readonly xKey: string;
+  readonly xUnit: XUnit;
+  /** How the charts are drawn. */
+  readonly choice: ChartChoice;
+  /** A note for all charts, such as that not every run is drawn; null: none. */
+  readonly note: string | null;
+  readonly log: readonly string[];
+  /** Report on the metrics of the single selected run; null: several runs, or unknown. */
+  readonly report?: (() => MetricsReport) | null;
+  /** False until the files of the selection have been read. */
+  readonly isLoaded: boolean;
+};
+
+export type ChartData = {
+  readonly metric: string;
+  readonly curves: readonly Curve[];
+  /** Lines given by theory. */
+  readonly references?: readonly Reference[];
+};
