@@ -99,6 +99,8 @@ function placeAt(way: Way): string {
   const { fleet, ...rest } = memorySweep();
   // Only where there are several sweeps is there one to choose.
   fleet.sweeps.set('another', aSweep({ name: 'another' }));
+  // Only a run that reads what is typed can be typed into.
+  fleet.runs.forEach((run, id) => run.state === 'running' && fleet.runs.set(id, { ...run, input: 'lines' }));
   const store = windowOn({ fleet, ...rest });
   store.resize(100, 30);
   for (const key of way.flatMap(keysOf)) press(store, key);
