@@ -5,6 +5,7 @@ import { openWindow } from '../tui/app/open-window.js';
 import { preferencesIn } from '../tui/app/preferences.js';
 import type { SummaryPort } from '../tui/state/port.js';
 import { LazyEditor } from './editor/lazy-editor.js';
+import { readOnlyEditor } from './editor/read-only-editor.js';
 import type { Launched } from './editor/sweep-source.js';
 import type { LaunchOptions } from './options.js';
 import type { readReport } from './print-report.js';
@@ -12,13 +13,14 @@ import type { readReport } from './print-report.js';
 /** Shows a sweep in the window; null: all sweeps of the supervisor. @returns How the window was left. */
 export function showSweep(fleet: Fleet, sweep: string | null, launched: Launched & { onReady: () => void }) {
   const { options } = launched;
-  const desk = new LazyEditor(fleet, launched);
+  const editor = new LazyEditor(fleet, launched);
+  const desk = options.readOnly === true ? readOnlyEditor(editor) : editor;
   return openWindow({
     ...windowSurroundings(options),
     fleet,
     desk,
     onReady: () => {
-      desk.load();
+      editor.load();
       launched.onReady();
     },
     summary: (name) => sweepSummary((report) => report.readReport(name, options, { fleet, pause: () => turn() })),

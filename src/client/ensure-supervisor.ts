@@ -64,6 +64,25 @@ export async function connect(runsDirectory: string, patienceMs?: number): Promi
 }
 
 /**
+ * The supervisor of this runs directory for a window that only looks. It is not started, as it would start runs that wait.
+ *
+ * @throws {UserError} When there is none, or the runs directory is not safe to use.
+ */
+export async function lookAtSupervisor(runsDirectory: string): Promise<Fleet> {
+  return new Fleet(await openToLook(runsDirectory), () => openSupervisor(runsDirectory), 'looks');
+}
+
+/** The bare connection of `lookAtSupervisor`, on which hello is still to be read. */
+export async function openToLook(runsDirectory: string): Promise<Socket> {
+  const socket = await openSupervisor(runsDirectory);
+  if (socket !== null) return socket;
+  throw new UserError(
+    `No supervisor is up for ${runsDirectory}, and a read-only window starts none.`,
+    'Open a window without --read-only; `memrl-tui report` and `export` read the files.',
+  );
+}
+
+/**
  * The supervisor of this runs directory, started in the background if none is up, and started again if it ends. A supervisor that
  * takes the directory over on another host is left alone, even where this call asked to take over.
  *

@@ -32,7 +32,7 @@ import {
 import { watchTurns } from './core/turn-watch.js';
 import type { HostConfig } from './gpus/gpu-watch.js';
 import type { HealthTimes } from './health/health-watch.js';
-import { socketAddress } from './publish/socket-address.js';
+import { socketAddress } from '../files/socket-address.js';
 import { openReaderThread } from './reading/reader-link.js';
 import { Supervisor, type SupervisorOptions } from './supervisor.js';
 import { makeFolder } from '../files/make-folder.js';

@@ -26,6 +26,11 @@ describe('a demand that nobody can meet', () => {
     expect(slurm.addresses()).toEqual([]);
   });
 
+  it('is one for something to type into, which is on the node of the job', async () => {
+    const demand = { cwd: '/', needs, input: 'lines' as const };
+    await expect(refuseImpossible('slurm', [demand], {})).rejects.toThrow(/On Slurm a run cannot be typed into/);
+  });
+
   it('is any where Slurm is not installed, and none for this machine', async () => {
     await expect(refuseImpossible('slurm', [{ cwd: '/', needs }], { PATH: '/none' })).rejects.toThrow(/no `sbatch`/);
     await expect(refuseImpossible('local', [{ cwd: '/', needs }], { PATH: '/none' })).resolves.toBeUndefined();

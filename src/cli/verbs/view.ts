@@ -78,6 +78,7 @@ const viewingDesk: EditorPort = {
     throw new UserError('Its files do not say with which command it was started.', 'Enter shows its parameters.');
   },
   openShell: (directory) => openShell(directory, process.env),
+  openTerminal: refuseEdit,
   ...{ extend: refuseEdit, clone: refuseEdit, edit: refuseEdit, submit: refuseEdit },
   ...{ ownFile: refuseEdit, writeOwnFile: refuseEdit },
 };

@@ -51,6 +51,10 @@ const Panes: z.ZodType<PaneSizes> = z.object({ list: PaneLength, charts: PaneLen
 const parts = {
   theme: { schema: z.enum(themeNames).nullable(), may: `one of ${themeNames.join(', ')}` },
   keys: { schema: z.enum(keyPresets), may: `one of ${keyPresets.join(', ')}` },
+  bindings: {
+    schema: z.record(z.string(), z.union([z.string(), z.array(z.string()).min(1)])),
+    may: 'a map from commands to keys, such as {"kill": "x", "hold": ["f", "ctrl-h"]}',
+  },
   mouse: { schema: z.boolean(), may: 'true or false' },
   hover: { schema: z.boolean(), may: 'true or false' },
   guides: { schema: z.enum(guideChoices), may: `one of ${guideChoices.join(', ')}` },
@@ -63,6 +67,7 @@ const parts = {
 const initial: WindowPreferences = {
   theme: null,
   keys: 'default',
+  bindings: {},
   mouse: true,
   hover: true,
   guides: 'none',
@@ -81,6 +86,9 @@ export function preferencesIn(file: File): PreferencesPort {
     },
     get keys() {
       return valueOf(file, 'keys');
+    },
+    get bindings() {
+      return valueOf(file, 'bindings');
     },
     get mouse() {
       return valueOf(file, 'mouse');

@@ -12,6 +12,7 @@ import { RunCurves } from '../model/run-curves.js';
 import { sortOfHeading } from '../widgets/run-list/list-pane.js';
 import { livingMarks, orderedBy } from '../screens/jobs/list-handler.js';
 import { select } from '../screens/jobs/keys.js';
+import { chosenKeys } from '../screens/own-keys.js';
 import { withOwnZoom } from '../keys/chart-handler.js';
 import { Clicks } from './pointer.js';
 import { bodyOf, isSmall } from './layout.js';
@@ -75,7 +76,9 @@ export class WindowStore implements ModelSource {
     this.#ports = ports;
     this.#preferences = ports.preferences ?? passingPreferences();
     this.#panes = new PaneMemory(this.#preferences);
-    const { keys, guides, problem } = this.#preferences;
+    const { keys, problem: wrongKeys } = chosenKeys(this.#preferences);
+    const problem = this.#preferences.problem ?? wrongKeys;
+    const { guides } = this.#preferences;
     this.#memory = this.#memoryOf(sweep);
     const note = problem === null ? null : ({ text: cleanText(problem), tone: 'warn' } as const);
     this.#ui = this.#restored({ ...initialUi, sweep, keys, note, chart: { ...initialUi.chart, guides } });
@@ -271,9 +274,10 @@ export class WindowStore implements ModelSource {
 
   /** Applies chosen keys and guides; other preferences do not affect frames. */
   prefer(): void {
-    const { keys, guides } = this.#preferences;
-    this.#ui = { ...this.#ui, keys, chart: { ...this.#ui.chart, guides } };
-    this.#changed();
+    const { keys, problem } = chosenKeys(this.#preferences);
+    this.#ui = { ...this.#ui, keys, chart: { ...this.#ui.chart, guides: this.#preferences.guides } };
+    if (problem === null) this.#changed();
+    else this.say({ text: cleanText(problem), tone: 'warn' });
   }
 
   /**

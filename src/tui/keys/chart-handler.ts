@@ -68,14 +68,8 @@ export function chartRows(
   });
   return [
     row('metric', 'm', 'choose the metric of the list and the chart', opens('metrics')),
-    {
-      ...row('x-axis', 'x', 'x axis: step, time, relative time, or any metric', opens('x-axis')),
-      vim: { keys: ['i'], shown: 'i' },
-    },
-    {
-      ...row('log-y', 'l', 'y axis: logarithmic, linear, or as the values need it', nextYAxis),
-      vim: { keys: ['Y'], shown: 'Y' },
-    },
+    row('x-axis', 'x', 'x axis: step, time, relative time, or any metric', opens('x-axis')),
+    row('log-y', 'l', 'y axis: logarithmic, linear, or as the values need it', nextYAxis),
     row('smooth', '~', 'smoothing: more, then off', smooth),
     row('chart', 'a', 'how charts are drawn: seeds, scale of x, outliers, zoom', opens('chart')),
   ];

@@ -82,7 +82,7 @@ const choiceEntries: readonly PaletteEntry[] = [
     words: () => keyPresets,
     choose: (ui, _at, word) => {
       const keys = keyPresets.find((name) => name === word)!;
-      return { ui: { ...ui, keys }, order: { type: 'prefer', change: { keys } } };
+      return { ui, order: { type: 'prefer', change: { keys } } };
     },
   }),
   choice({
