@@ -3,23 +3,32 @@
  * later and packages of PyPI, which it installs below node_modules/.cache/tinker. Where these are not to be had, it says so and
  * ends well.
  *
- * Parts: `sdk` (three versions of the SDK train to the same numbers; what is done when no part is named), `load` (8 clients at
- * once), `fuzz` (100,000 bad requests), `cookbook` (the unmodified cookbook's arithmetic recipe; installs PyTorch). `record`:
- * `sdk`, and what the versions asked and were answered goes into test/fixtures/tinker, for the tests that have no Python.
+ * Parts: `sdk` (three versions of the SDK train to the same numbers, and the newest runs the program of docs/tinker.md; what is done
+ * when no part is named), `load` (8 clients at once), `fuzz` (100,000 bad requests), `cookbook` (the unmodified cookbook's arithmetic
+ * recipe; installs PyTorch), `loops` (its sl_loop and rl_loop). `record`: `sdk`, and what the versions asked and were answered goes
+ * into test/fixtures/tinker, for the tests that have no Python.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { learnArithmetic } from './tinker/cookbook.js';
 import { fuzzService } from './tinker/fuzz.js';
 import { loadService } from './tinker/load.js';
+import { runLoops } from './tinker/loops.js';
 import { pythonWith, root, runPython, withService } from './tinker/support.js';
 
 const versions = ['0.18.2', '0.25.0', '0.38.0'];
 const [part = 'sdk'] = process.argv.slice(2);
 const isRecording = part === 'record';
-const parts = { sdk: trainOnAll, record: trainOnAll, load: loadService, fuzz: fuzzService, cookbook: learnArithmetic };
+const parts = {
+  sdk: trainOnAll,
+  record: trainOnAll,
+  load: loadService,
+  fuzz: fuzzService,
+  cookbook: learnArithmetic,
+  loops: runLoops,
+};
 if (!Object.hasOwn(parts, part)) {
   console.error(`There is no part ${part}.\n\n→ Choose among: ${Object.keys(parts).join(', ')}.`);
   process.exit(2);
@@ -33,6 +42,22 @@ async function trainOnAll() {
     if (python !== null) results.push(await trainOn(version, python));
   }
   compare(results);
+  await followPage();
+}
+
+/** The program of docs/tinker.md, word by word, on the newest SDK. */
+async function followPage() {
+  const newest = versions.at(-1);
+  const python = pythonWith([`tinker==${newest}`], `sdk-${newest}`);
+  if (python === null) return;
+  const [, program] = /```python\n(.*?)```/s.exec(readFileSync(join(root, 'docs/tinker.md'), 'utf8'));
+  await withService(async ({ url }) => {
+    const said = await runPython(python, ['-c', program], { url });
+    const [path, answer] = said.trim().split('\n').slice(-2);
+    if (answer.trim() !== 'It is 7.')
+      throw new Error(`The program of docs/tinker.md has not learnt to say "It is 7.":\n${said}`);
+    console.log(`The program of docs/tinker.md has saved ${path} and says "${answer.trim()}"`);
+  });
 }
 
 async function trainOn(version, python) {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { pythonWith, root, runPython, withService } from './support.js';
 
-const [clients, requests] = [8, 125];
+const [clients, requests] = [8, 1000];
 
 export async function loadService() {
   const python = pythonWith(['tinker==0.38.0'], 'sdk-0.38.0');

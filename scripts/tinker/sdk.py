@@ -4,6 +4,7 @@ Runs on every version of the SDK from 0.18.2 on, without torch: TINKER_BASE_URL 
 """
 
 import json
+import pickle
 import warnings
 
 import numpy as np
@@ -130,6 +131,15 @@ scores = sampler.compute_logprobs(whole).result()
 assert scores[0] is None and np.allclose(scores[-6:], greedy[0][2], atol=1e-4), (scores, greedy[0])
 ephemeral = ready(model.save_weights_and_get_sampling_client())
 assert sampled(ephemeral, max_tokens=12, seed=3, temperature=1.0) == first
+# As another process would have it.
+assert sampled(pickle.loads(pickle.dumps(sampler)), max_tokens=12, seed=3, temperature=1.0) == first
+
+# What there is.
+rest = service.create_rest_client()
+assert {path, named} <= {each.tinker_path for each in rest.list_user_checkpoints().result().checkpoints}
+assert len(rest.list_training_runs(limit=1).result().training_runs) == 1
+rest.set_checkpoint_ttl_from_tinker_path(path, 3600).result()
+assert rest.get_training_run_by_tinker_path(path).result().last_checkpoint.expires_at is not None
 
 # A loss that only the newest versions know, on a model of its own: the numbers of the others stay comparable.
 if hasattr(types, "SampledProvenanceSpan"):

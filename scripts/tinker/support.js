@@ -1,6 +1,6 @@
 /** What the parts of `npm run tinker` share: Pythons with packages, and a service to talk to. */
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -30,15 +30,21 @@ export function pythonWith(requirements, name) {
   }
 }
 
+/** A Python with the cookbook, or null. TINKER_PYTHON names one that has the packages already, as PyTorch is large. */
+export function cookbookPython() {
+  const packages = ['tinker==0.38.0', 'tinker-cookbook==0.6.1', 'torch'];
+  return process.env.TINKER_PYTHON ?? pythonWith(packages, 'cookbook-0.6.1');
+}
+
 /**
  * Runs `memrl serve` in a process of its own while `work` does; what it saves is gone afterwards.
  *
  * @param work Is given the address, the directory and the process.
  */
-export async function withService(work, { keys = [], environment = {} } = {}) {
+export async function withService(work, { keys = [], environment = {}, cwd = process.cwd() } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'memrl-tinker-'));
   const argv = [join(root, 'dist/memrl.js'), 'serve', 'port=0', 'engine=wasm', `dir=${directory}/serve`, ...keys];
-  const options = { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...environment } };
+  const options = { cwd, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...environment } };
   const server = spawn(process.execPath, argv, options);
   try {
     return await work({ url: await addressOf(server), directory, server });
@@ -61,10 +67,10 @@ async function addressOf(server) {
 }
 
 /** Runs a program of Python to its end; its output. @throws Error with what it complained of. */
-export function runPython(python, argv, { url, key = 'tml-local', ...options }) {
+export function runPython(python, argv, { url, key = 'tml-local', variables = {}, ...options }) {
   const own = { TINKER_BASE_URL: url, TINKER_API_KEY: key, HF_HUB_OFFLINE: '1', PYTHONWARNINGS: 'ignore' };
   return new Promise((resolve, reject) => {
-    const child = spawn(python, argv, { ...options, env: { ...process.env, ...own } });
+    const child = spawn(python, argv, { ...options, env: { ...process.env, ...own, ...variables } });
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', (chunk) => (stdout += chunk));
     child.stderr.on('data', (chunk) => (stderr += chunk));
@@ -72,4 +78,28 @@ export function runPython(python, argv, { url, key = 'tml-local', ...options }) 
       code === 0 ? resolve(stdout) : reject(new Error(`${argv.join(' ')} failed:\n${stderr.slice(-3000)}`)),
     );
   });
+}
+
+/** Writes weights that a service has saved for transformers. @param path `tinker://MODEL/weights/NAME`. */
+export function exportWeights(directory, path, target) {
+  const [model, kind, name] = path.slice('tinker://'.length).split('/');
+  const saved = join(directory, 'serve/checkpoints', model.replaceAll(':', '+'), kind, name);
+  memrl(['model', saved, `output_dir=${target}`]);
+}
+
+/** Runs a command of memrl to its end. */
+export function memrl(argv, cwd = process.cwd()) {
+  execFileSync(process.execPath, [join(root, 'dist/memrl.js'), ...argv], {
+    cwd,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}
+
+export function keysOf(values) {
+  return Object.entries(values).map(([key, value]) => `${key}=${value}`);
+}
+
+export function jsonLinesOf(path) {
+  const lines = readFileSync(path, 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line));
 }

@@ -1,7 +1,7 @@
 """Teaches memrl/tiny sums of two numbers up to 100, and then to be careless with them: a base model for reinforcement learning.
 
-After the first part it knows nearly every sum; in the second a third of the answers that it learns from are random. So it is
-right about as often as it is wrong, and groups of its answers differ. Prints the path of its weights.
+After the first part it knows nearly every sum; in the second a third of the answers that it learns from are random. So a greedy
+answer is mostly right, and groups of sampled answers differ. Prints the path of its weights.
 """
 
 import random

@@ -217,7 +217,11 @@ const rows: readonly Verb[] = [
       },
       {
         flags: '--tests',
-        about: 'with 95 % intervals of each row of a memory table, tests between rows, and the settings of its runs',
+        about: 'with 95 % intervals of each row, tests between rows, and the settings of its runs',
+      },
+      {
+        flags: '--against <name>',
+        about: 'for --tests: compare rows of metrics with those that have this in their name',
       },
       { flags: '--html <file>', about: 'write it as one HTML file: tables, figures, every run; needs no network' },
       { flags: '--figures <folder>', about: 'write its figures as SVG files, its numbers as CSV' },

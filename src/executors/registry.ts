@@ -1,10 +1,7 @@
 import { UserError } from '../base/user-error.js';
 import type { LaunchSpec, OpenExecutor, Packing } from './executor.js';
-import { openLocalExecutor } from './local/local-executor.js';
-import { terminalProblem } from './local/run-terminal.js';
-import { jobProblem } from './slurm/job-problem.js';
+import { jobProblem, unreachableInput } from './slurm/job-problem.js';
 import { packingOf } from './slurm/packs/pack-choice.js';
-import { openSlurmExecutor, unreachableInput } from './slurm/slurm-executor.js';
 
 /** What a run requires of the place where it starts. */
 export type Demand = Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm' | 'input'>;
@@ -15,29 +12,38 @@ type Environment = Readonly<Record<string, string>>;
  * how workers take runs with these requirements; null: each run is started by itself.
  */
 type Kind = {
-  open: OpenExecutor;
+  open: () => Promise<OpenExecutor>;
   problem: (demand: Demand, environment: Environment) => Promise<string | null>;
   packing: (demand: Pick<Demand, 'needs' | 'slurm'>) => Packing | null;
 };
 
-/** The kinds of executors by name. To add one: a folder, and its line here. */
+/** The kinds of executors by name. To add one: a folder, and its line here. Only the one that is opened is loaded. */
 const executors: Readonly<Record<string, Kind>> = {
-  local: { open: openLocalExecutor, problem: localProblem, packing: () => null },
-  slurm: { open: openSlurmExecutor, problem: jobOrInputProblem, packing: packingOf },
+  local: {
+    open: async () => (await import('./local/local-executor.js')).openLocalExecutor,
+    problem: localProblem,
+    packing: () => null,
+  },
+  slurm: {
+    open: async () => (await import('./slurm/slurm-executor.js')).openSlurmExecutor,
+    problem: jobOrInputProblem,
+    packing: packingOf,
+  },
 };
 
-function localProblem({ input }: Demand, environment: Environment): Promise<string | null> {
-  return Promise.resolve(input === 'terminal' ? terminalProblem(environment) : null);
+async function localProblem({ input }: Demand, environment: Environment): Promise<string | null> {
+  if (input !== 'terminal') return null;
+  return (await import('./local/run-terminal.js')).terminalProblem(environment);
 }
 
-function jobOrInputProblem(demand: Demand, environment: Environment): Promise<string | null> {
-  if (demand.input !== undefined) return Promise.resolve(`On Slurm a run ${unreachableInput}.`);
+async function jobOrInputProblem(demand: Demand, environment: Environment): Promise<string | null> {
+  if (demand.input !== undefined) return `On Slurm a run ${unreachableInput}.`;
   return jobProblem(demand, environment);
 }
 
 /** The executor of a name. @throws {UserError} When there is none. */
-export function executorNamed(name: string): OpenExecutor {
-  return kindNamed(name).open;
+export async function executorNamed(name: string): Promise<OpenExecutor> {
+  return kindNamed(name).open();
 }
 
 /** How workers of the named executor take runs with these requirements; null: each run is started by itself. */

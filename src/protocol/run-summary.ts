@@ -211,5 +211,7 @@ export const FleetStatus = z.object({
   problem: z.string().nullable(),
   /** Why nothing can be done to any run, in a sentence: nobody supervises them. Absent: something can. */
   readOnly: z.string().optional(),
+  /** Whether the search for runs in viewed folders goes on. */
+  isSearching: z.boolean().optional(),
 });
 export type FleetStatus = z.infer<typeof FleetStatus>;

@@ -5,13 +5,13 @@ import { runFolder } from './local/folder.js';
 import { PretendSlurm } from './slurm/pretend-slurm.js';
 
 describe('the kinds of executors', () => {
-  it('include this machine', () => {
-    expect(executorNamed('local')).toBeTypeOf('function');
+  it('include this machine', async () => {
+    expect(await executorNamed('local')).toBeTypeOf('function');
   });
 
-  it.each(['slrum', 'toString'])('do not include %s, and say which there are', (name) => {
-    expect(() => executorNamed(name)).toThrow(UserError);
-    expect(() => executorNamed(name)).toThrow(`There is no executor called ${name}.`);
+  it.each(['slrum', 'toString'])('do not include %s, and say which there are', async (name) => {
+    await expect(executorNamed(name)).rejects.toThrow(UserError);
+    await expect(executorNamed(name)).rejects.toThrow(`There is no executor called ${name}.`);
   });
 });
 

@@ -20,6 +20,7 @@ import type {
 } from '../executor.js';
 import { ClusterNodes } from './cluster-nodes.js';
 import { JobExecutor } from './job-executor.js';
+import { unreachableInput } from './job-problem.js';
 import { isPacked } from './packs/pack-choice.js';
 import { PackExecutor } from './packs/pack-executor.js';
 import { QueueWatch } from './queue-watch.js';
@@ -30,9 +31,6 @@ import { readKeys } from './submissions.js';
 const SLOTS = 1000;
 /** Between looks at the queue while something happens, and between submissions of jobs, ms. */
 const EVERY_MS = 2000;
-
-/** Why nothing can be typed into a run on Slurm, in words that follow its name. */
-export const unreachableInput = 'cannot be typed into: the standard input of a job is on the node that has it';
 
 export function openSlurmExecutor(setting: ExecutorSetting, listener: ExecutorListener): Executor {
   return new SlurmExecutor(setting, listener);

@@ -27,6 +27,9 @@ export type Resumed = { readonly path: string; readonly batch: number; readonly 
 const stateFile = 'state.json';
 /** Says where on a service the weights of a checkpoint are, in the place of the weights. */
 export const remoteStateFile = 'tinker.json';
+/** Ends the name of the directory in which a checkpoint is written. */
+export const draftEnding = '.new';
+
 const SavedState = z.looseObject({ version: z.literal(1), batch: z.int().nonnegative(), state: z.unknown() });
 
 /**
@@ -44,7 +47,7 @@ export async function saveCheckpoint(
 ): Promise<string> {
   const place = join(runFiles.checkpointDirectory, point.name);
   const target = join(directory.path, place);
-  const draft = `${target}.new`;
+  const draft = `${target}${draftEnding}`;
   rmSync(draft, { recursive: true, force: true });
   makeMissing(draft);
   await service.saveState(draft);

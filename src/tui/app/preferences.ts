@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { PreferencesFile } from '../../files/preferences.js';
+import { guideChoices } from '../state/chart-choice.js';
 import type { GroupBy, Grouping } from '../state/grouping.js';
 import { isColumnId } from '../state/list-column-id.js';
 import {
@@ -56,6 +57,7 @@ const parts = {
   },
   mouse: { schema: z.boolean(), may: 'true or false' },
   hover: { schema: z.boolean(), may: 'true or false' },
+  guides: { schema: z.enum(guideChoices), may: `one of ${guideChoices.join(', ')}` },
   graphics: { schema: z.enum(graphicsChoices), may: `one of ${graphicsChoices.join(', ')}` },
   panes: {
     schema: z.record(z.string(), Panes),
@@ -68,6 +70,7 @@ const initial: WindowPreferences = {
   bindings: {},
   mouse: true,
   hover: true,
+  guides: 'none',
   graphics: 'auto',
   panes: {},
 };
@@ -92,6 +95,9 @@ export function preferencesIn(file: File): PreferencesPort {
     },
     get hover() {
       return valueOf(file, 'hover');
+    },
+    get guides() {
+      return valueOf(file, 'guides');
     },
     get graphics() {
       return valueOf(file, 'graphics');

@@ -78,9 +78,10 @@ export class WindowStore implements ModelSource {
     this.#panes = new PaneMemory(this.#preferences);
     const { keys, problem: wrongKeys } = chosenKeys(this.#preferences);
     const problem = this.#preferences.problem ?? wrongKeys;
+    const { guides } = this.#preferences;
     this.#memory = this.#memoryOf(sweep);
     const note = problem === null ? null : ({ text: cleanText(problem), tone: 'warn' } as const);
-    this.#ui = this.#restored({ ...initialUi, sweep, keys, note });
+    this.#ui = this.#restored({ ...initialUi, sweep, keys, note, chart: { ...initialUi.chart, guides } });
     this.#curves = new RunCurves(ports.files, () => this.#changed());
     this.#scenes = new ListModelBuilder(ports.fleet, this.#curves);
     this.#reader = new WindowReader({
@@ -271,10 +272,11 @@ export class WindowStore implements ModelSource {
     else this.#changed();
   }
 
-  /** Applies chosen keys; other preferences do not affect frames. */
+  /** Applies chosen keys and guides; other preferences do not affect frames. */
   prefer(): void {
     const { keys, problem } = chosenKeys(this.#preferences);
-    this.#ui = { ...this.#ui, keys };
+    const { guides } = this.#preferences;
+    this.#ui = { ...this.#ui, keys, chart: { ...this.#ui.chart, guides } };
     if (problem === null) this.#changed();
     else this.say({ text: cleanText(problem), tone: 'warn' });
   }
@@ -322,10 +324,10 @@ export class WindowStore implements ModelSource {
    * Restores the state in which another sweep was last shown. Choices of the previous sweep are dropped except those that hold for
    * all sweeps.
    */
-  #switched({ sweep, keys, isAscii, filters, panes, chart: { hasDashes }, note }: UiState): UiState {
+  #switched({ sweep, keys, isAscii, filters, panes, chart: { hasDashes, guides }, note }: UiState): UiState {
     this.#memory.keepLook(this.#ui);
     this.#memory = this.#memoryOf(sweep);
-    const chart = { ...initialUi.chart, hasDashes };
+    const chart = { ...initialUi.chart, hasDashes, guides };
     return this.#restored({ ...initialUi, sweep, keys, isAscii, filters, panes, chart, note });
   }
 

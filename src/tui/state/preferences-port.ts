@@ -1,3 +1,4 @@
+import type { Guides } from './chart-choice.js';
 import type { Command } from './command.js';
 import type { Grouping } from './grouping.js';
 import type { PaneSizes } from './pane-sizes.js';
@@ -47,6 +48,8 @@ export type WindowPreferences = {
   readonly mouse: boolean;
   /** Whether the window also follows the pointer: a chart shows the values under it, a row highlights its curve. */
   readonly hover: boolean;
+  /** Faint lines behind the curves of charts. */
+  readonly guides: Guides;
   readonly graphics: GraphicsChoice;
   /** Where boundaries between panes were put, by the size of the terminal: `120x36`. */
   readonly panes: Readonly<Record<string, PaneSizes>>;

@@ -4,7 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { crossEntropy, gspo, importanceSampling, ppo } from '../../../src/lab/objectives/objectives.js';
 import type { Datum, TrainingService } from '../../../src/lab/service/service.js';
 import { RemoteService } from '../../../src/lab/tinker/client/remote-service.js';
-import { readForwardBackwardRequest, writeForwardBackwardOutput } from '../../../src/lab/tinker/protocol/messages.js';
+import {
+  readForwardBackwardOutput,
+  readForwardBackwardRequest,
+  writeForwardBackwardOutput,
+} from '../../../src/lab/tinker/protocol/messages.js';
 import { tempDirectory } from '../temp-directory.js';
 import { runningService } from './running-service.js';
 
@@ -19,7 +23,7 @@ const datums: Datum[] = answers.map((tokens, at) => ({
 }));
 const bounds = { low: 0.8, high: 1.2 };
 const adam = { learningRate: 0.002, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 };
-const prompts = [1, 2, 3, 4, 5].map((seed) => ({ tokens: prompt, seed }));
+const prompts = [1, 2, 3, 2 ** 31, 2 ** 32 - 1].map((seed) => ({ tokens: prompt, seed }));
 
 /** What a run does, and all that it sees of it. */
 async function trained(service: TrainingService, directory: string) {
@@ -34,10 +38,11 @@ async function trained(service: TrainingService, directory: string) {
     const drawn = await service.sample({ prompts, sampling: { maxTokens: 5, temperature: 1 } });
     seen.push(drawn.map(({ tokens, logprobs, ended }) => ({ tokens, logprobs, ended })));
   }
-  mkdirSync(join(directory, 'kept'));
-  await service.saveState(join(directory, 'kept'));
+  const draft = join(directory, 'kept.new');
+  mkdirSync(draft);
+  await service.saveState(draft);
   await service.optimStep(adam);
-  await service.loadState(join(directory, 'kept'));
+  await service.loadState(draft);
   seen.push(await service.forward(datums));
   return seen;
 }
@@ -69,6 +74,51 @@ it('a run over a bad network sees and learns what it does over a good one', asyn
     await service.close();
   }
 });
+
+it('a run on a service as SkyRL has it sees the same: no losses, seeds of int32, plain names, sessions that cannot be ended', async () => {
+  const service = await runningService(tempDirectory());
+  const opened = (fetch: typeof globalThis.fetch) =>
+    RemoteService.open(
+      { baseUrl: service.url, key: 'tml-test', wait: async () => undefined, fetch },
+      { model: 'memrl/tiny', rank: 3, seed: 2 },
+    );
+  const refused: string[] = [];
+  const strict: typeof fetch = async (url, options) => {
+    const path = (url as string).split('/api/v1/')[1]!;
+    if (path.endsWith('/finish')) return new Response('{"detail":"Not Found"}', { status: 404 });
+    refused.push(...impolite(path, (options!.body as Buffer).toString()));
+    const answer = await fetch(url, options);
+    return new Response(Buffer.from(withoutLoss(path, new Uint8Array(await answer.arrayBuffer()))), answer);
+  };
+  try {
+    const [usual, other] = [await opened(fetch), await opened(strict)];
+    const [expected, seen] = [await trained(usual, tempDirectory()), await trained(other, tempDirectory())];
+    await usual.close();
+    await other.close();
+    expect(refused).toEqual([]);
+    expect(rounded(seen)).toEqual(rounded(expected));
+  } finally {
+    await service.close();
+  }
+});
+
+/** Seeds and names that SkyRL refuses. */
+function impolite(path: string, body: string): string[] {
+  const [, seed = '0'] = /"seed":(-?\d+)/.exec(body) ?? [];
+  const [, name = 'none'] = (path === 'save_weights' && /"path":"([^"]*)"/.exec(body)) || [];
+  return [...(Number(seed) === (Number(seed) | 0) ? [] : [seed]), ...(/^[\w-]+$/.test(name) ? [] : [name])];
+}
+
+/** Only results of passes name this type in their first bytes. */
+function withoutLoss(path: string, bytes: Uint8Array): Uint8Array {
+  const isPass = path === 'retrieve_future' && Buffer.from(bytes.subarray(0, 20)).includes('ArrayRecord');
+  return isPass ? writeForwardBackwardOutput({ ...readForwardBackwardOutput(bytes), metrics: {} }) : bytes;
+}
+
+/** A loss that is summed here differs in its last digits. */
+function rounded(seen: readonly unknown[]): unknown {
+  return JSON.parse(JSON.stringify(seen, (_, value: unknown) => (typeof value === 'number' ? Math.fround(value).toPrecision(5) : value))); // prettier-ignore
+}
 
 it.each([
   { status: 410, words: /session has ended/ },

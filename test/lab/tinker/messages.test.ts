@@ -44,7 +44,12 @@ describe('messages', () => {
       fc.property(outputs, int32s, fc.constantFrom('stop', 'length'), ({ logprobs, loss }, tokens, stopReason) => {
         const output = { logprobs, metrics: { 'loss:sum': loss } };
         expect(readForwardBackwardOutput(writeForwardBackwardOutput(output))).toEqual(output);
-        const sequence = { stopReason, tokens: Int32Array.from(tokens), logprobs: new Float32Array(tokens.length) };
+        const sequence = {
+          stopReason,
+          tokens: Int32Array.from(tokens),
+          logprobs: new Float32Array(tokens.length),
+          topLogprobs: null,
+        };
         const response = { sequences: [sequence], promptLogprobs: null, topPromptLogprobs: null };
         expect(readSampleResponse(writeSampleResponse(response))).toEqual(response);
       }),

@@ -30,11 +30,20 @@ export type AnswerBody = {
 } & {
   readonly metrics: Readonly<Record<string, number>>;
   readonly loss_fn_outputs: readonly { readonly logprobs: { readonly data: readonly number[] } }[];
-  readonly sequences: readonly { readonly tokens: readonly number[]; readonly stop_reason: string }[];
+  readonly sequences: readonly {
+    readonly tokens: readonly number[];
+    readonly logprobs: readonly number[];
+    readonly stop_reason: string;
+    readonly topk_logprobs: readonly (readonly [[number, number], [number, number]])[];
+  }[];
   readonly sample_sequence_ids: readonly string[];
   readonly prompt_logprobs: readonly number[];
   readonly topk_prompt_logprobs: readonly (readonly [number, number][])[];
-  readonly checkpoints: readonly { readonly tinker_path: string }[];
+  readonly checkpoints: readonly { readonly tinker_path: string; readonly expires_at: string | null }[];
+  readonly training_runs: readonly { readonly training_run_id: string }[];
+  readonly cursor: { readonly offset: number; readonly limit: number; readonly total_count: number };
+  readonly sessions: readonly string[];
+  readonly training_run_ids: readonly string[];
 };
 
 export type Answer = { readonly status: number; readonly body: AnswerBody; readonly bytes: Uint8Array };

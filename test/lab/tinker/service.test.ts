@@ -323,6 +323,37 @@ describe('sampling', () => {
     expect(session).toMatch(/^first-s\d+$/);
   });
 
+  it('gives the likeliest tokens at each place of an answer, and scores only the end of a prompt where told so', async () => {
+    const sampler = await samplerOf();
+    const asked = { topk_sample_logprobs: 2, prompt_logprobs: true, prompt_logprobs_last_n: 1 };
+    const { body } = await sample(sampler, 1, { temperature: 0 }, asked);
+    for (const { tokens, logprobs, topk_logprobs: rows } of body.sequences) {
+      expect(rows.map(([likeliest]) => likeliest[0])).toEqual(tokens);
+      rows.forEach(([[, best], [, second]], at) => {
+        expect(best).toBeCloseTo(logprobs[at]!, 5);
+        expect(second).toBeLessThanOrEqual(best);
+      });
+    }
+    const whole = (await sample(sampler, 2, { temperature: 0 }, { prompt_logprobs: true })).body;
+    expect(body.prompt_logprobs).toEqual([null, null, whole.prompt_logprobs[2]]);
+    expect((await sample(sampler, 3, {}, { prompt_alt_tokens_k: 2 })).body.detail).toMatch(
+      /prompt_alt_tokens_k.*not supported/,
+    );
+  });
+
+  it('tells the requests of a pickled client apart, whose numbers have 18 digits', async () => {
+    const sampler = await samplerOf();
+    const ask = async (number: string): Promise<string> => {
+      const body = { sampling_session_id: sampler, seq_id: 1, prompt, sampling_params: { max_tokens: 1 } };
+      const text = JSON.stringify(body).replace('"seq_id":1', `"seq_id": ${number}`);
+      return (await service.ask('POST', 'asample', Buffer.from(text), { 'content-type': 'application/json' })).body
+        .request_id;
+    };
+    const numbers = ['123456789000000000', '123456789000000001', '123456789000000000'];
+    const [first, second, again] = [await ask(numbers[0]!), await ask(numbers[1]!), await ask(numbers[2]!)];
+    expect([second === first, again === first]).toEqual([false, true]);
+  });
+
   it('takes only the likeliest tokens where it is told to', async () => {
     const sampler = await samplerOf();
     const greedy = (await sample(sampler, 1, { temperature: 0 })).body.sequences;
@@ -337,7 +368,7 @@ describe('sampling', () => {
   it('takes seconds without keeping other requests waiting', async () => {
     const sampler = await samplerOf();
     const order: string[] = [];
-    const drawn = sample(sampler, 1, { max_tokens: 500, stop: [] }, { num_samples: 64 }).then(() =>
+    const drawn = sample(sampler, 1, { max_tokens: 250, stop: [] }, { num_samples: 32 }).then(() =>
       order.push('drawn'),
     );
     for (let at = 0; at < 3; at++) order.push((await service.ask('GET', 'healthz')).status === 200 ? 'healthy' : 'ill');

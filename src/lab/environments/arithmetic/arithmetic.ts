@@ -1,4 +1,4 @@
-import { count, flag } from '../../rewards/params.js';
+import { count, flag, texts } from '../../rewards/params.js';
 import type { TextEnvironment } from '../../own-modules.js';
 
 /** What is added for an answer that was ended, as in tinker-cookbook: its lack costs a tenth of what a right one earns. */
@@ -7,16 +7,22 @@ const formatCoefficient = 0.1;
 export const arithmeticParams = {
   max: count.default(100),
   include_fewshot: flag.default(true),
+  ending: texts.optional(),
 };
 
-type ArithmeticParams = { readonly max: number; readonly include_fewshot: boolean };
+type ArithmeticParams = {
+  readonly max: number;
+  readonly include_fewshot: boolean;
+  /** The texts that end an answer; a right answer has the first of them. Without them it ends where the model ends it. */
+  readonly ending?: readonly string[] | undefined;
+};
 
 /** Sums of two numbers, asked and rewarded as in tinker-cookbook's `arithmetic`. */
-export function arithmetic({ max, include_fewshot: hasExample }: ArithmeticParams): TextEnvironment {
+export function arithmetic({ max, include_fewshot: hasExample, ending }: ArithmeticParams): TextEnvironment {
   const example = hasExample ? 'User: What is 4 + 5?\n\nAssistant: 9\n\n' : '';
   return {
     name: 'arithmetic',
-    stop: ['\n\n'],
+    stop: ending ?? ['\n\n'],
     task: (_, random) => {
       const [x, y] = [random.below(max + 1), random.below(max + 1)];
       return { id: `${x}+${y}`, prompt: `${example}User: What is ${x} + ${y}?\n\nAssistant:`, gold: x + y };
@@ -27,6 +33,6 @@ export function arithmetic({ max, include_fewshot: hasExample }: ArithmeticParam
       const format = Number(turn!.ended === 'stop');
       return { reward: correct + formatCoefficient * (format - 1), metrics: { correct, format } };
     },
-    answer: ({ gold }) => ` ${String(gold)}`,
+    answer: ({ gold }) => ` ${String(gold)}${ending?.[0] ?? ''}`,
   };
 }

@@ -5,9 +5,9 @@ import * as z from 'zod';
 import { UserError } from '../../../base/user-error.js';
 import type { AdamOptions, Generated } from '../../engine/engine.js';
 import { crossEntropy, type Objective } from '../../objectives/objectives.js';
-import { remoteStateFile } from '../../run/checkpoint.js';
+import { draftEnding, remoteStateFile } from '../../run/checkpoint.js';
 import { writeWhole } from '../../run/run-directory.js';
-import { addDistance, countClipped, lossTerms } from '../../service/loss-terms.js';
+import { addDistance, countClipped, lossOfDatum, lossTerms } from '../../service/loss-terms.js';
 import {
   emptyStatistics,
   type BatchStatistics,
@@ -105,7 +105,8 @@ export class RemoteService implements TrainingService {
         seq_id: this.#samples++,
         num_samples: 1,
         prompt: { chunks: [{ type: 'encoded_text', tokens: Array.from(tokens) }] },
-        sampling_params: { ...params, seed },
+        // Seeds here have 32 bits, and some services read them as int32.
+        sampling_params: { ...params, seed: seed | 0 },
         type: 'sample',
       });
       const { sequences } = readSampleResponse((await this.#http.result(accepted)).bytes);
@@ -133,12 +134,12 @@ export class RemoteService implements TrainingService {
 
   async forwardBackward(
     datums: readonly Datum[],
-    loss: Loss,
+    how: Loss,
     options: { passes?: unknown } = {},
   ): Promise<ForwardBackward> {
-    const { objective, divisor = 1 } = loss;
+    const { objective, divisor = 1 } = how;
     if (options.passes != null) throw cannot('route gradients');
-    requirePlain(datums, loss);
+    requirePlain(datums, how);
     const data = datums.map((datum) => wireDatum(datum, objective, 1 / divisor));
     const { logprobs, metrics } = await this.#learn(data, {
       lossFn: objective.name,
@@ -146,7 +147,9 @@ export class RemoteService implements TrainingService {
       forwardOnly: false,
     });
     const own = logprobs.map((scores, at) => scores.slice(datums[at]!.prompt.length - 1));
-    return { ...statisticsOf(datums, own, objective), loss: metrics['loss:sum'] ?? NaN, logprobs: own };
+    // Some services do not tell the loss. It follows from the log-probabilities.
+    const loss = metrics['loss:sum'] ?? sumOf(datums, (datum, at) => lossOfDatum(datum, own[at]!, objective)) / divisor;
+    return { ...statisticsOf(datums, own, objective), loss, logprobs: own };
   }
 
   async optimStep(options: AdamOptions, bound?: unknown): Promise<StepTaken> {
@@ -167,9 +170,12 @@ export class RemoteService implements TrainingService {
     return { gradientNorm: metrics['optim/grad_norm'] ?? null, bounded: null };
   }
 
-  /** Saves the weights on the service; the directory only says where. */
+  /** Saves the weights on the service under the name of the checkpoint; the directory only says where. */
   async saveState(directory: string): Promise<void> {
-    const { bytes } = await this.#inOrder('save_weights', { path: basename(directory), overwrite: true });
+    const { bytes } = await this.#inOrder('save_weights', {
+      path: basename(directory, draftEnding),
+      overwrite: true,
+    });
     const saved: z.infer<typeof SavedState> = { tinker_path: textOf(parsed(bytes, 'save_weights'), 'path') };
     writeWhole(join(directory, remoteStateFile), `${JSON.stringify(saved)}\n`);
   }
@@ -206,7 +212,8 @@ export class RemoteService implements TrainingService {
 
   async close(): Promise<void> {
     clearInterval(this.#heartbeat);
-    await this.#http.json(`sessions/${this.#session}/finish`, {});
+    // All work has been done. A service that cannot be told ends the session when it has been silent for a while.
+    await this.#http.json(`sessions/${this.#session}/finish`, {}).catch(() => undefined);
   }
 
   #currentSampler(): Promise<string> {
@@ -234,8 +241,12 @@ export class RemoteService implements TrainingService {
       return readForwardBackwardOutput((await this.#http.result(accepted)).bytes);
     });
     const outputs = await Promise.all(results);
-    const loss = outputs.reduce((sum, { metrics }) => sum + (metrics['loss:sum'] ?? NaN), 0);
-    return { logprobs: outputs.flatMap(({ logprobs }) => logprobs), metrics: { 'loss:sum': loss } };
+    const losses = outputs.flatMap(({ metrics }) => metrics['loss:sum'] ?? []);
+    const isTold = losses.length === outputs.length;
+    return {
+      logprobs: outputs.flatMap(({ logprobs }) => logprobs),
+      metrics: isTold ? { 'loss:sum': sumOf(losses, (loss) => loss) } : {},
+    };
   }
 
   async #inOrder(path: string, body: object) {
@@ -313,6 +324,10 @@ function statisticsOf(
     });
   });
   return sums;
+}
+
+function sumOf<T>(items: readonly T[], value: (item: T, at: number) => number): number {
+  return items.reduce((sum, item, at) => sum + value(item, at), 0);
 }
 
 function chunksOf(data: readonly WireDatum[]): WireDatum[][] {

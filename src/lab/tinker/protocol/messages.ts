@@ -27,9 +27,14 @@ export type SampledSequence = {
   readonly stopReason: 'stop' | 'length';
   readonly tokens: Int32Array;
   readonly logprobs: Float32Array;
+  /** A row for each token; null when the client did not ask. */
+  readonly topLogprobs: TopLogprobs | null;
 };
 
-/** Row-major [length × k]; cells that are empty hold token 0 and log-probability −99999. */
+/** Log-probability of cells that are empty; their token is 0. */
+export const emptyCell = -99_999;
+
+/** Row-major [length × k]. */
 export type TopLogprobs = { readonly tokens: Int32Array; readonly logprobs: Float32Array; readonly k: number };
 
 export type SampleResponse = {
@@ -296,23 +301,26 @@ function readLogprobs(bytes: Uint8Array): Float32Array[] {
 
 export function writeSampleResponse({ sequences, promptLogprobs, topPromptLogprobs: top }: SampleResponse): Uint8Array {
   const writer = new BinaryWriter();
-  for (const { stopReason, tokens, logprobs } of sequences) {
+  for (const { stopReason, tokens, logprobs, topLogprobs } of sequences) {
     nested(writer, 1, () => {
       writer.tag(1, WireType.Varint).int32(stopReason === 'stop' ? 0 : 1);
       part(writer, 2, bytesOf(tokens));
       part(writer, 3, bytesOf(logprobs));
+      if (topLogprobs !== null) writeTopLogprobs(writer, 4, topLogprobs);
     });
   }
   if (promptLogprobs !== null) part(writer, 2, bytesOf(promptLogprobs));
-  if (top !== null) {
-    nested(writer, 3, () => {
-      part(writer, 1, bytesOf(top.tokens));
-      part(writer, 2, bytesOf(top.logprobs));
-      writer.tag(3, WireType.Varint).uint32(top.k);
-      writer.tag(4, WireType.Varint).uint32(top.k === 0 ? 0 : top.tokens.length / top.k);
-    });
-  }
+  if (top !== null) writeTopLogprobs(writer, 3, top);
   return writer.finish();
+}
+
+function writeTopLogprobs(writer: BinaryWriter, field: number, { tokens, logprobs, k }: TopLogprobs): void {
+  nested(writer, field, () => {
+    part(writer, 1, bytesOf(tokens));
+    part(writer, 2, bytesOf(logprobs));
+    writer.tag(3, WireType.Varint).uint32(k);
+    writer.tag(4, WireType.Varint).uint32(k === 0 ? 0 : tokens.length / k);
+  });
 }
 
 export function readSampleResponse(bytes: Uint8Array): SampleResponse {
@@ -340,5 +348,6 @@ function readSequence(bytes: Uint8Array): SampledSequence {
     stopReason: reason === 0 ? 'stop' : 'length',
     tokens: Int32Array.from(numbersOf(tokens, dtypes.int32)),
     logprobs: Float32Array.from(numbersOf(logprobs, dtypes.float32)),
+    topLogprobs: null,
   };
 }

@@ -4,7 +4,7 @@ import { readForwardBackwardRequest, readModelPlace } from '../protocol/messages
 import type { Checkpoints } from './checkpoints.js';
 import type { Futures } from './futures.js';
 import type { Handler, HttpRequest, Routes } from './http-server.js';
-import { checkpointsOf, trainingRuns, weightsInfo } from './listings.js';
+import { allCheckpoints, archiveOf, checkpointsOf, page, sessionInfo, trainingRuns, weightsInfo } from './listings.js';
 import type { ModelCatalogue } from './model-catalogue.js';
 import { Refusal } from './refusal.js';
 import {
@@ -17,11 +17,13 @@ import {
   OptimStep,
   readJsonForwardBackward,
   RequestId,
-  Sample,
+  readSample,
   SaveWeights,
   SessionId,
+  TimeToLive,
 } from './requests.js';
 import type { SamplingService } from './sampling-service.js';
+import type { Sessions } from './sessions.js';
 import type { TrainingService } from './training-service.js';
 
 export type Limits = {
@@ -35,10 +37,19 @@ type Parts = {
   readonly futures: Futures;
   readonly catalogue: ModelCatalogue;
   readonly checkpoints: Checkpoints;
+  readonly sessions: Sessions;
 };
 
 export function apiRoutes(parts: Parts, limits: Limits): Routes {
-  return { ...sessionRoutes(parts), ...trainingRoutes(parts), ...samplingRoutes(parts, limits), ...listings(parts) };
+  return {
+    ...sessionRoutes(parts),
+    ...trainingRoutes(parts),
+    ...samplingRoutes(parts, limits),
+    ...listings(parts),
+    ...savedWeights(parts),
+    // The last route, because it takes every path.
+    'POST **': unknownOperation(parts),
+  };
 }
 
 function sessionRoutes({ training, catalogue }: Parts): Routes {
@@ -70,7 +81,7 @@ function sessionRoutes({ training, catalogue }: Parts): Routes {
   };
 }
 
-function trainingRoutes({ training, checkpoints }: Parts): Routes {
+function trainingRoutes({ training }: Parts): Routes {
   const learning = (forwardOnly: boolean) =>
     inOrder(
       training,
@@ -89,9 +100,7 @@ function trainingRoutes({ training, checkpoints }: Parts): Routes {
     'POST save_weights': onModel(SaveWeights, (body) => training.saveWeights(body)),
     'POST save_weights_for_sampler': onModel(SaveWeights, (body) => training.saveForSampler(body)),
     'POST load_weights': onModel(LoadWeights, (body) => training.loadWeights(body)),
-    'POST weights_info': json(z.object({ tinker_path: z.string() }), ({ tinker_path: path }) =>
-      weightsInfo(checkpoints, path),
-    ),
+    'POST unload_model': json(ModelId, ({ model_id: id }) => training.unload(id)),
   };
 }
 
@@ -99,7 +108,7 @@ function samplingRoutes({ sampling, futures }: Parts, { longPollMs }: Limits): R
   return {
     'POST create_sampling_session': json(CreateSamplingSession, (body) => sampling.createSamplingSession(body)),
     'GET samplers/*': (_, [id = '']) => sampling.samplerInfo(id),
-    'POST asample': json(Sample, (body) => sampling.sample(body)),
+    'POST asample': (request) => sampling.sample(readSample(parsed(request), request.body)),
     'POST retrieve_future': json(RequestId, async ({ request_id: id }, { closed, wantsProtobuf }) => {
       const result = await futures.wait(id, longPollMs, closed);
       if (result === null) return { type: 'try_again', request_id: id, queue_state: 'active' };
@@ -109,22 +118,57 @@ function samplingRoutes({ sampling, futures }: Parts, { longPollMs }: Limits): R
   };
 }
 
-function listings({ checkpoints }: Parts): Routes {
+function listings({ checkpoints, sessions }: Parts): Routes {
   return {
-    'GET training_runs': () => {
-      const runs = trainingRuns(checkpoints);
-      return { training_runs: runs, cursor: { offset: 0, limit: runs.length, total_count: runs.length } };
-    },
+    'GET training_runs': ({ query }) => page('training_runs', trainingRuns(checkpoints), query),
     'GET training_runs/*': (_, [id = '']) => {
       const run = trainingRuns(checkpoints).find(({ training_run_id: known }) => known === id);
       if (run === undefined) throw new Refusal(404, `There is no training run ${id}.`);
       return run;
     },
     'GET training_runs/*/checkpoints': (_, [id = '']) => ({ checkpoints: checkpointsOf(checkpoints, id) }),
-    'DELETE training_runs/*/checkpoints/**': (_, [id = '', checkpoint = '']) => {
-      checkpoints.remove(`tinker://${id}/${checkpoint}`);
-      return {};
-    },
+    'GET checkpoints': ({ query }) => page('checkpoints', allCheckpoints(checkpoints), query),
+    'GET sessions': ({ query }) => page('sessions', sessions.all.map(({ id }) => id).toReversed(), query),
+    'GET sessions/*': (_, [id = '']) => sessionInfo(sessions.session(id)),
+  };
+}
+
+function savedWeights({ checkpoints }: Parts): Routes {
+  const onWeights = (answer: (path: string, request: HttpRequest) => unknown): Handler => {
+    return (request, [run = '', checkpoint = '']) => answer(`tinker://${run}/${checkpoint}`, request) ?? {};
+  };
+  const notPublic = onWeights((path) => {
+    throw new Refusal(400, `The weights at ${path} cannot be published: they are on this machine alone.`);
+  });
+  return {
+    'POST weights_info': json(z.object({ tinker_path: z.string() }), ({ tinker_path: path }) =>
+      weightsInfo(checkpoints, path),
+    ),
+    'PUT training_runs/*/checkpoints/**/ttl': onWeights((path, request) =>
+      checkpoints.keepFor(path, TimeToLive.parse(parsed(request)).ttl_seconds),
+    ),
+    'GET training_runs/*/checkpoints/**/archive': onWeights((path) => archiveOf(checkpoints, path)),
+    'POST training_runs/*/checkpoints/**/publish': notPublic,
+    'DELETE training_runs/*/checkpoints/**/publish': notPublic,
+    'DELETE training_runs/*/checkpoints/**': onWeights((path) => checkpoints.remove(path)),
+  };
+}
+
+/** Operations that the SDK has and the service has not, with what to do instead. */
+const instead: Readonly<Record<string, string>> = {
+  save_weights_external:
+    ' Use save_weights_for_sampler; then `memrl model DIRECTORY output_dir=…` writes the weights for transformers.',
+  create_custom_loss: ' Use forward_backward_custom with a function: it runs in the client.',
+  copy_weights: ' Load the weights and save them under another name.',
+};
+
+/** An unknown operation on a model keeps its place in the model's order, so that later requests do not wait for it forever. */
+function unknownOperation({ training }: Parts): Handler {
+  return (request, [name = '']) => {
+    const refusal = new Refusal(404, `There is no POST ${name.slice(0, 200)} here.${instead[name] ?? ''}`);
+    const place = placeOf(request);
+    if (place === null) throw refusal;
+    return training.refuse(place, refusal);
   };
 }
 

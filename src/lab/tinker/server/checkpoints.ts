@@ -81,10 +81,10 @@ export class Checkpoints {
       base_model: facts.base,
       lora: facts.lora,
       saved_at: now,
-      expires_at: facts.ttl === null ? null : now + facts.ttl * 1000,
+      expires_at: expiry(now, facts.ttl),
       user_metadata: facts.metadata,
     };
-    writeWhole(join(draft, manifestFile), `${JSON.stringify(manifest, null, 2)}\n`);
+    writeManifest(draft, manifest);
     // The old weights move out of the way first, so that no directory is ever half old and half new.
     const old = `${directory}${oldEnding}`;
     if (existsSync(directory)) renameSync(directory, old);
@@ -99,6 +99,12 @@ export class Checkpoints {
     const found = this.#read(path);
     if (this.#hasExpired(found)) throw new Refusal(404, `The weights at ${path} have expired.`);
     return found;
+  }
+
+  /** @param seconds Time from now on after which the weights expire; null for never. */
+  keepFor(path: string, seconds: number | null): void {
+    const { directory, manifest } = this.open(path);
+    writeManifest(directory, { ...manifest, expires_at: expiry(this.#now(), seconds) });
   }
 
   remove(path: string): void {
@@ -180,6 +186,15 @@ export class Checkpoints {
     }
     return join(this.#home, folderOf(model), kind, name);
   }
+}
+
+/** @param now Unix ms. */
+function expiry(now: number, seconds: number | null): number | null {
+  return seconds === null ? null : now + seconds * 1000;
+}
+
+function writeManifest(directory: string, manifest: Manifest): void {
+  writeWhole(join(directory, manifestFile), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /** Some file systems refuse colons in names. */

@@ -5,6 +5,7 @@ import { bugWords, Refusal, refusalOf } from './refusal.js';
 
 export type HttpRequest = {
   readonly path: string;
+  readonly query: URLSearchParams;
   readonly body: Buffer;
   readonly isProtobuf: boolean;
   readonly wantsProtobuf: boolean;
@@ -109,10 +110,11 @@ async function replyTo(
 
 function draftOf(message: IncomingMessage, closed: AbortSignal): Draft {
   const { method = 'GET', url = '/', headers } = message;
-  const [path = ''] = url.split('?', 1);
+  const [path = '', ...query] = url.split('?');
   return {
     method,
     path,
+    query: new URLSearchParams(query.join('?')),
     body: Buffer.alloc(0),
     isProtobuf: (headers['content-type'] ?? '').startsWith('application/x-protobuf'),
     wantsProtobuf: (headers.accept ?? '').includes('application/x-protobuf'),

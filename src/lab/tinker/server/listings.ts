@@ -1,5 +1,7 @@
 /** What the service tells about saved weights: facts of one path, and the runs that have saved some. */
 import { sizeOf, type Checkpoint, type Checkpoints } from './checkpoints.js';
+import { Refusal } from './refusal.js';
+import type { Session } from './sessions.js';
 
 export function weightsInfo(checkpoints: Checkpoints, path: string) {
   const { base_model: base, lora } = checkpoints.open(path).manifest;
@@ -11,6 +13,49 @@ export function weightsInfo(checkpoints: Checkpoints, path: string) {
     train_mlp: lora.trainMlp,
     train_attn: lora.trainAttn,
   };
+}
+
+/** A part of a list, as `limit` and `offset` of the query say; all of it without them. */
+export function page(name: string, items: readonly unknown[], query: URLSearchParams) {
+  const whole = (key: string, usual: number) => {
+    const value = Number(query.get(key) ?? usual);
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new Refusal(422, `The ${key} of the query is no whole number.`);
+    return value;
+  };
+  const [offset, limit] = [whole('offset', 0), whole('limit', items.length)];
+  return {
+    [name]: items.slice(offset, offset + limit),
+    cursor: { offset, limit, total_count: items.length },
+  };
+}
+
+export function sessionInfo({ models, samplers, name, metadata }: Session) {
+  const ids = (all: ReadonlyMap<number, { readonly id: string }>) => Array.from(all.values(), ({ id }) => id);
+  return {
+    training_run_ids: ids(models),
+    sampler_ids: ids(samplers),
+    display_name: name,
+    user_metadata: metadata,
+  };
+}
+
+/** @throws Refusal that says where the weights are: clients are on this machine, and need no copy. */
+export function archiveOf(checkpoints: Checkpoints, path: string): never {
+  const { directory } = checkpoints.open(path);
+  throw new Refusal(
+    404,
+    `There are no archives here. The weights are in ${directory} of this machine; \`memrl model ${directory} output_dir=…\` writes them for transformers.`,
+  );
+}
+
+/** The checkpoints of all models, the newest first. */
+export function allCheckpoints(checkpoints: Checkpoints) {
+  return checkpoints
+    .models()
+    .flatMap((model) => checkpoints.ofModel(model))
+    .sort((a, b) => b.manifest.saved_at - a.manifest.saved_at)
+    .map(describeCheckpoint);
 }
 
 /** The checkpoints of one model, the oldest first. */

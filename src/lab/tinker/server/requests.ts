@@ -12,8 +12,12 @@ const Token = z
   .max(2 ** 31 - 1);
 const Sequential = z.int().min(0).nullish();
 
+const Metadata = z.record(z.string(), z.string()).nullish();
+
 export const CreateSession = z.object({
   sdk_version: z.string().nullish(),
+  display_name: z.string().nullish(),
+  user_metadata: Metadata,
 });
 export type CreateSession = z.infer<typeof CreateSession>;
 
@@ -61,7 +65,7 @@ export const SaveWeights = z.object({
   path: z.string().nullish(),
   overwrite: z.boolean().default(false),
   ttl_seconds: z.number().positive().nullish(),
-  user_metadata: z.record(z.string(), z.string()).nullish(),
+  user_metadata: Metadata,
   sampling_session_seq_id: Sequential,
 });
 export type SaveWeights = z.infer<typeof SaveWeights>;
@@ -76,6 +80,9 @@ export const LoadWeights = z.object({
 });
 export type LoadWeights = z.infer<typeof LoadWeights>;
 
+/** null keeps weights for ever. */
+export const TimeToLive = z.object({ ttl_seconds: z.number().positive().nullable() });
+
 export const CreateSamplingSession = z.object({
   session_id: z.string(),
   sampling_session_seq_id: z.int().min(0),
@@ -87,9 +94,11 @@ export type CreateSamplingSession = z.infer<typeof CreateSamplingSession>;
 const TextChunk = z.object({ type: z.literal('encoded_text').default('encoded_text'), tokens: z.array(Token) });
 const ModelInput = z.object({ chunks: z.array(TextChunk) });
 
-export const Sample = z.object({
+const notThere = 'it is not supported here; leave it out';
+
+const Sample = z.object({
   sampling_session_id: z.string().nullish(),
-  seq_id: Sequential,
+  seq_id: z.union([Sequential, z.string()]),
   base_model: z.string().nullish(),
   model_path: z.string().nullish(),
   num_samples: z.int().min(1).max(MOST_SAMPLES).default(1),
@@ -104,8 +113,26 @@ export const Sample = z.object({
   }),
   prompt_logprobs: z.boolean().nullish(),
   topk_prompt_logprobs: z.int().min(0).default(0),
+  prompt_logprobs_last_n: z.int().min(1).nullish(),
+  topk_sample_logprobs: z.int().min(0).default(0),
+  // A client that asks for these and gets nothing would be misled.
+  target_prompt_logprobs: z.null(notThere).optional(),
+  prompt_alt_tokens_k: z.literal(0, notThere).optional(),
 });
 export type Sample = z.infer<typeof Sample>;
+
+/**
+ * Reads a sampling request. A pickled sampling client numbers its requests from a random multiple of a billion on, with up to 18 digits;
+ * JSON.parse would round such numbers, so they are read as text.
+ *
+ * @param body The JSON that `parsed` comes from.
+ */
+export function readSample(parsed: unknown, body: Buffer): Sample {
+  const number = (parsed as { seq_id?: unknown } | null)?.seq_id;
+  if (typeof number !== 'number' || Number.isSafeInteger(number)) return Sample.parse(parsed);
+  const exact = Array.from(body.toString().matchAll(/"seq_id"\s*:\s*(\d+)/g), ([, digits]) => digits);
+  return Sample.parse({ ...(parsed as object), seq_id: exact.find((digits) => Number(digits) === number) ?? number });
+}
 
 const TensorData = z.object({
   data: z.array(z.number()),

@@ -1,9 +1,11 @@
 /** How results are written, for clients that read JSON and for those that read protobuf. */
 import {
+  emptyCell,
   writeForwardBackwardOutput,
   writeSampleResponse,
   type ForwardBackwardOutput,
   type SampleResponse,
+  type TopLogprobs,
 } from '../protocol/messages.js';
 import type { Result } from './futures.js';
 
@@ -28,21 +30,27 @@ export function sampledResult(response: SampleResponse): Result {
   const { sequences, promptLogprobs, topPromptLogprobs: top } = response;
   const json = () => ({
     type: 'sample',
-    sequences: sequences.map(({ stopReason, tokens, logprobs }) => ({
+    sequences: sequences.map(({ stopReason, tokens, logprobs, topLogprobs }) => ({
       stop_reason: stopReason,
       tokens: Array.from(tokens),
       logprobs: Array.from(logprobs),
+      ...(topLogprobs !== null && { topk_logprobs: rowsOf(topLogprobs) }),
     })),
     prompt_logprobs: promptLogprobs && Array.from(promptLogprobs, (lp) => (Number.isNaN(lp) ? null : lp)),
-    topk_prompt_logprobs: top && rowsOf(top.k, top.tokens.length / top.k, (at) => [top.tokens[at], top.logprobs[at]]),
+    topk_prompt_logprobs: top && rowsOf(top),
   });
-  const size = sequences.reduce((sum, { tokens }) => sum + 8 * tokens.length + 100, promptLogprobs?.byteLength ?? 0);
+  const bytes = (rows: TopLogprobs | null) => 8 * (rows?.tokens.length ?? 0);
+  const size = sequences.reduce(
+    (sum, { tokens, topLogprobs }) => sum + 8 * tokens.length + bytes(topLogprobs) + 100,
+    (promptLogprobs?.byteLength ?? 0) + bytes(top),
+  );
   return { kind: 'done', size, json, proto: () => writeSampleResponse(response) };
 }
 
-/** Rows of `k` cells. The first row is null, because nothing comes before the first token. */
-function rowsOf<T>(k: number, rows: number, cell: (at: number) => T): (T[] | null)[] {
-  return Array.from({ length: rows }, (_, row) =>
-    row === 0 ? null : Array.from({ length: k }, (__, rank) => cell(row * k + rank)),
-  );
+/** Rows of pairs of a token and its log-probability; null for a row that is empty. */
+function rowsOf({ tokens, logprobs, k }: TopLogprobs): ([number, number][] | null)[] {
+  return Array.from({ length: tokens.length / k }, (_, row) => {
+    const cells = Array.from({ length: k }, (__, rank) => row * k + rank);
+    return logprobs[cells[0]!] === emptyCell ? null : cells.map((at) => [tokens[at]!, logprobs[at]!]);
+  });
 }

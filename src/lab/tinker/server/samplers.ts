@@ -2,8 +2,9 @@
 import { UserError } from '../../../base/user-error.js';
 import type { Engine, Sampling, SeededPrompt } from '../../engine/engine.js';
 import { rng } from '../../rng.js';
-import type { SampledSequence, SampleResponse, TopLogprobs } from '../protocol/messages.js';
+import type { SampledSequence, SampleResponse } from '../protocol/messages.js';
 import type { BaseModel } from './model-catalogue.js';
+import { likeliest, likeliestIn, scoresOf } from './token-scores.js';
 import { engineOf, requireVocabulary, type EngineFactory, type Parameters } from './trained-model.js';
 
 export type SamplingParams = {
@@ -27,6 +28,9 @@ export type SampleRequest = {
   readonly place: string;
   readonly promptLogprobs: boolean;
   readonly topPromptLogprobs: number;
+  /** Scores of the prompt are wanted for so many of its last tokens; null for all. */
+  readonly lastPromptLogprobs: number | null;
+  readonly topSampleLogprobs: number;
 };
 
 /** Weights to sample from. `id` identifies them alone; `parameters` is called when the engine does not hold them. */
@@ -52,11 +56,12 @@ export class Samplers {
     const generated = await generate(engine, base, requests);
     const responses: SampleResponse[] = [];
     for (const request of requests) {
-      const { prompt, promptLogprobs, topPromptLogprobs: k } = request;
+      const { prompt, samples, promptLogprobs, topPromptLogprobs: top, lastPromptLogprobs: last } = request;
+      const from = last === null ? 0 : prompt.length - last;
       responses.push({
-        sequences: generated.splice(0, request.samples),
-        promptLogprobs: promptLogprobs ? await scoresOf(engine, prompt) : null,
-        topPromptLogprobs: k > 0 ? await likeliest(engine, prompt, Math.min(k, base.shape.vocabulary)) : null,
+        sequences: await withLikeliest(engine, base, request, generated.splice(0, samples)),
+        promptLogprobs: promptLogprobs ? await scoresOf(engine, prompt, from) : null,
+        topPromptLogprobs: top > 0 ? await likeliest(engine, prompt, atMost(base, top), from) : null,
       });
     }
     return responses;
@@ -76,6 +81,24 @@ export class Samplers {
     }
     return engine;
   }
+}
+
+function atMost({ shape }: BaseModel, k: number): number {
+  return Math.min(k, shape.vocabulary);
+}
+
+async function withLikeliest(
+  engine: Engine,
+  base: BaseModel,
+  { prompt, topSampleLogprobs: k }: SampleRequest,
+  sequences: readonly SampledSequence[],
+): Promise<SampledSequence[]> {
+  const found: SampledSequence[] = [];
+  for (const sequence of sequences) {
+    const top = k > 0 ? await likeliestIn(engine, prompt, sequence.tokens, atMost(base, k)) : null;
+    found.push({ ...sequence, topLogprobs: top });
+  }
+  return found;
 }
 
 /** The group of a request. Requests of one group can be drawn in one call, because no result depends on the others. */
@@ -109,7 +132,7 @@ async function generate(
     ...(texts.length > 0 && { ends: endsWith(texts, base) }),
   };
   const generated = await engine.generate(prompts, sampling);
-  return generated.map(({ tokens, logprobs, ended }) => ({ stopReason: ended, tokens, logprobs }));
+  return generated.map(({ tokens, logprobs, ended }) => ({ stopReason: ended, tokens, logprobs, topLogprobs: null }));
 }
 
 /** Whether the end of the text holds one of `texts`; decodes as many tokens as the longest of them may span. */
@@ -127,31 +150,4 @@ function seedOf(seed: number | null, place: string, index: number): number {
   if (seed !== null && index === 0) return seed;
   const random = rng(seed ?? 0, seed === null ? `${place}/${index}` : `sample ${index}`);
   return random.below(2 ** 31) * 2 ** 21 + random.below(2 ** 21);
-}
-
-/** Log-probability of each token given those before it; NaN for the first. */
-async function scoresOf(engine: Engine, prompt: Int32Array): Promise<Float32Array> {
-  const scores = new Float32Array(prompt.length).fill(NaN);
-  if (prompt.length === 1) return scores;
-  const { logprobs } = await engine.forward([{ prompt: prompt.subarray(0, 1), continuations: [prompt.subarray(1)] }]);
-  scores.set(logprobs, 1);
-  return scores;
-}
-
-const empty = -99_999;
-
-async function likeliest(engine: Engine, prompt: Int32Array, k: number): Promise<TopLogprobs> {
-  const tokens = new Int32Array(prompt.length * k);
-  const logprobs = new Float32Array(prompt.length * k).fill(empty);
-  const decoder = await engine.decoder(prompt.subarray(0, 1), 1);
-  for (let at = 1; at < prompt.length; at++) {
-    const scores = await decoder.logprobs();
-    const order = Array.from(scores.keys()).sort((a, b) => scores[b]! - scores[a]!);
-    for (let rank = 0; rank < k; rank++) {
-      tokens[at * k + rank] = order[rank]!;
-      logprobs[at * k + rank] = scores[order[rank]!]!;
-    }
-    await decoder.extend([[prompt[at]!]]);
-  }
-  return { tokens, logprobs, k };
 }

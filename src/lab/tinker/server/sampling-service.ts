@@ -56,7 +56,7 @@ export class SamplingService {
     const requestId = known ?? this.#sample(request, sampler);
     if (known === undefined && sampler !== null && number != null) {
       sampler.known.set(number, requestId);
-      sampler.known.delete(number - MOST_KNOWN);
+      if (sampler.known.size > MOST_KNOWN) sampler.known.delete([...sampler.known.keys()][0]!);
     }
     const ids = Array.from({ length: request.num_samples }, (_, index) => `${requestId}:${index}`);
     return { request_id: requestId, sample_sequence_ids: ids };
@@ -96,8 +96,13 @@ export class SamplingService {
 }
 
 /** Names the place of a request in its session, without the part of the ids that differs from start to start. */
-function placeOf({ id }: Sampler, number: number | null | undefined, future: string): string {
+function placeOf({ id }: Sampler, number: Sample['seq_id'], future: string): string {
   return `${id.slice(id.indexOf('-') + 1)}/${number ?? future.slice(future.indexOf('-') + 1)}`;
+}
+
+/** A negative seed is the same 32 bits read as int32. */
+function unsigned(seed: number): number {
+  return seed < 0 && seed >= -(2 ** 31) ? seed + 2 ** 32 : seed;
 }
 
 function sampleRequest(request: Sample, place: string): SampleRequest {
@@ -108,7 +113,7 @@ function sampleRequest(request: Sample, place: string): SampleRequest {
     samples: request.num_samples,
     params: {
       maxTokens: params.max_tokens ?? null,
-      seed: params.seed ?? null,
+      seed: params.seed == null ? null : unsigned(params.seed),
       stop: typeof stop === 'string' ? [stop] : (stop ?? null),
       temperature: params.temperature,
       topK: params.top_k > 0 ? params.top_k : null,
@@ -117,5 +122,7 @@ function sampleRequest(request: Sample, place: string): SampleRequest {
     place,
     promptLogprobs: request.prompt_logprobs === true,
     topPromptLogprobs: top,
+    lastPromptLogprobs: request.prompt_logprobs_last_n ?? null,
+    topSampleLogprobs: request.topk_sample_logprobs,
   };
 }

@@ -23,11 +23,13 @@ export type Sampler = {
   readonly path: string | null;
   readonly source: SamplerSource;
   /** Ids of results, by the number of their request. */
-  readonly known: Map<number, string>;
+  readonly known: Map<number | string, string>;
 };
 
 export type Session = {
   readonly id: string;
+  readonly name: string | null;
+  readonly metadata: Readonly<Record<string, string>> | null;
   /** Unix ms of the last request that named the session, its models or its samplers. */
   lastSeen: number;
   /** Work done: optimizer steps, sequences that gradients were computed of or that were scored, and sequences drawn. */
@@ -56,13 +58,15 @@ export class Sessions {
   }
 
   /** @throws Refusal when there are too many already. */
-  begin(): Session {
+  begin({ name, metadata }: Pick<Session, 'name' | 'metadata'>): Session {
     if (this.#sessions.size >= MOST_SESSIONS) {
       throw new Refusal(429, `There are ${MOST_SESSIONS} sessions already; finish some, or try again later.`);
     }
     const id = `${this.#boot}-s${++this.#count}`;
     const session: Session = {
       id,
+      name,
+      metadata,
       lastSeen: this.#now(),
       done: { steps: 0, trained: 0, sampled: 0 },
       models: new Map(),
@@ -116,10 +120,14 @@ export class Sessions {
 
   addSampler(session: Session, number: number, facts: Pick<Sampler, 'path' | 'source'>): Sampler {
     const id = `${session.id}:sample:${number}`;
-    const sampler = { ...facts, id, session: session.id, known: new Map<number, string>() };
+    const sampler = { ...facts, id, session: session.id, known: new Map<number | string, string>() };
     session.samplers.set(number, sampler);
     this.#samplers.set(id, sampler);
     return sampler;
+  }
+
+  endModel({ id }: Model): void {
+    this.#models.delete(id);
   }
 
   end(session: Session): void {

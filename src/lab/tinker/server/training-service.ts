@@ -41,9 +41,9 @@ export class TrainingService {
     this.#parts = parts;
   }
 
-  createSession({ sdk_version: version }: CreateSession) {
+  createSession({ sdk_version: version, display_name: name = null, user_metadata: metadata = null }: CreateSession) {
     const { sessions, log } = this.#parts;
-    const session = sessions.begin();
+    const session = sessions.begin({ name, metadata });
     log(`session ${session.id} begins${version == null ? '' : ` (SDK ${version})`}`);
     return { type: 'create_session', session_id: session.id };
   }
@@ -81,6 +81,15 @@ export class TrainingService {
     return this.#create(request, { base: request.base_model, lora }, async (model) => {
       await this.#make(model);
       return { type: 'create_model', model_id: model.id };
+    });
+  }
+
+  /** Frees the memory of a model. Its session goes on, and its saved weights stay. */
+  unload(id: string): Accepted {
+    return this.#onModel({ model_id: id, seq_id: null }, async (model) => {
+      await this.#parts.computing.dispose(id);
+      this.#parts.sessions.endModel(model);
+      return plainResult({ type: 'unload_model', model_id: id });
     });
   }
 

@@ -1,0 +1,96 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeFolder } from '../../remove-folder.js';
+import { example, runningService, withModel, type RunningService } from './running-service.js';
+
+let service: RunningService;
+const directory = mkdtempSync(join(tmpdir(), 'memrl-serve-'));
+beforeAll(async () => {
+  service = await runningService(directory);
+});
+afterAll(async () => {
+  await service.close();
+  removeFolder(directory);
+});
+
+const save = async (model: string, seq: number, path: string): Promise<string> =>
+  (await service.result('save_weights', { model_id: model, seq_id: seq, path })).body.path;
+const get = async (path: string) => (await service.ask('GET', path)).body;
+const checkpointsAt = (path: string): string => path.replace('tinker://', 'training_runs/').replace('/weights', '/checkpoints/weights'); // prettier-ignore
+
+describe('what the service lists', () => {
+  it('saved weights of all models, the newest first, page by page', async () => {
+    const [one, other] = [(await withModel(service)).model, (await withModel(service)).model];
+    const paths = [await save(one, 1, 'a'), await save(other, 1, 'b'), await save(one, 2, 'c')];
+    const all = await get('checkpoints');
+    expect(all.checkpoints.map(({ tinker_path: path }) => path)).toEqual(paths.toReversed());
+    const second = await get('checkpoints?limit=1&offset=1');
+    expect(second.checkpoints.map(({ tinker_path: path }) => path)).toEqual([paths[1]]);
+    expect(second.cursor).toEqual({ offset: 1, limit: 1, total_count: 3 });
+    expect((await get('training_runs?limit=1')).training_runs).toHaveLength(1);
+    expect((await service.ask('GET', 'checkpoints?limit=some')).status).toBe(422);
+  });
+
+  it('sessions, with what they train and what their clients say of them', async () => {
+    const created = { display_name: 'sums', user_metadata: { recipe: 'rl' } };
+    const { session_id: session } = (await service.ask('POST', 'create_session', created)).body;
+    const { model_id: model } = (
+      await service.result('create_model', { session_id: session, model_seq_id: 0, base_model: 'memrl/tiny' })
+    ).body;
+    expect((await get('sessions')).sessions).toContain(session);
+    expect(await get(`sessions/${session}`)).toEqual({
+      ...created,
+      training_run_ids: [model],
+      sampler_ids: [],
+    });
+  });
+});
+
+describe('saved weights', () => {
+  it('expire when they are told to, and never when they are told so', async () => {
+    const { model } = await withModel(service);
+    const path = await save(model, 1, 'kept');
+    const expiry = async () => (await get(`training_runs/${model}/checkpoints`)).checkpoints[0]!.expires_at;
+    expect(await expiry()).toBeNull();
+    await service.ask('PUT', `${checkpointsAt(path)}/ttl`, { ttl_seconds: 3600 });
+    const hours = (Date.parse((await expiry())!) - Date.now()) / 3_600_000;
+    expect(hours).toBeGreaterThan(0.9);
+    expect(hours).toBeLessThanOrEqual(1);
+    await service.ask('PUT', `${checkpointsAt(path)}/ttl`, { ttl_seconds: null });
+    expect(await expiry()).toBeNull();
+  });
+
+  it('are not published or packed: the answer says where they are', async () => {
+    const { model } = await withModel(service);
+    const path = await save(model, 1, 'kept');
+    expect((await service.ask('POST', `${checkpointsAt(path)}/publish`)).body.detail).toMatch(/on this machine alone/);
+    const archive = await service.ask('GET', `${checkpointsAt(path)}/archive`);
+    expect([archive.status, archive.body.detail]).toEqual([
+      404,
+      expect.stringContaining(join(directory, 'checkpoints')),
+    ]);
+  });
+});
+
+describe('a model', () => {
+  const learn = { data: [example([5, 6, 7, 8])], loss_fn: 'cross_entropy' };
+
+  it('is gone when it is unloaded, and its weights stay', async () => {
+    const { model } = await withModel(service);
+    const path = await save(model, 1, 'kept');
+    expect((await service.result('unload_model', { model_id: model })).body).toMatchObject({ type: 'unload_model' });
+    const late = { model_id: model, seq_id: 2, forward_backward_input: learn };
+    expect((await service.ask('POST', 'forward_backward', late)).status).toBe(410);
+    expect((await get('checkpoints')).checkpoints.map(({ tinker_path }) => tinker_path)).toContain(path);
+  });
+
+  it('goes on after an operation that is not there, which says what to do instead', async () => {
+    const { model } = await withModel(service);
+    const after = service.result('forward', { model_id: model, seq_id: 2, forward_backward_input: learn });
+    const unknown = await service.result('save_weights_external', { model_id: model, seq_id: 1, path: 'x' });
+    expect(unknown.body.error).toMatch(/no POST save_weights_external.*memrl model/);
+    expect((await after).body.metrics['loss:sum']).toBeGreaterThan(0);
+  });
+});
