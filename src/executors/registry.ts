@@ -32,11 +32,12 @@ const executors: Readonly<Record<string, Kind>> = {
 };
 
 async function localProblem({ input }: Demand, environment: Environment): Promise<string | null> {
-  return input === 'terminal' ? (await import('./local/run-terminal.js')).terminalProblem(environment) : null;
+  if (input !== 'terminal') return null;
+  return (await import('./local/run-terminal.js')).terminalProblem(environment);
 }
 
-function jobOrInputProblem(demand: Demand, environment: Environment): Promise<string | null> {
-  if (demand.input !== undefined) return Promise.resolve(`On Slurm a run ${unreachableInput}.`);
+async function jobOrInputProblem(demand: Demand, environment: Environment): Promise<string | null> {
+  if (demand.input !== undefined) return `On Slurm a run ${unreachableInput}.`;
   return jobProblem(demand, environment);
 }
 

@@ -275,7 +275,8 @@ export class WindowStore implements ModelSource {
   /** Applies chosen keys and guides; other preferences do not affect frames. */
   prefer(): void {
     const { keys, problem } = chosenKeys(this.#preferences);
-    this.#ui = { ...this.#ui, keys, chart: { ...this.#ui.chart, guides: this.#preferences.guides } };
+    const { guides } = this.#preferences;
+    this.#ui = { ...this.#ui, keys, chart: { ...this.#ui.chart, guides } };
     if (problem === null) this.#changed();
     else this.say({ text: cleanText(problem), tone: 'warn' });
   }
