@@ -2,7 +2,7 @@ import { UserError } from '../../base/user-error.js';
 import type { CompiledBlock } from '../expand/compiled-block.js';
 import { atPlace, compileAll, type GroupsFile, namedPoints, withKeptNames } from '../expand/expand-sweep.js';
 import { dimensionsOf, type Point, pointAt, varies } from '../expand/grid.js';
-import { withinTime } from '../expand/expression/time-limit.js';
+import { withinComputingTime } from '../expand/expression/time-limit.js';
 import { identityOf } from '../expand/identity.js';
 import { KeptNames, type KnownRun } from '../expand/kept-names.js';
 import { type ExpandOptions, type NamedPoint, plannedRun } from '../expand/plan-run.js';
@@ -114,7 +114,7 @@ export class Search {
   /** Evaluates within a time limit, so that the supervisor is not blocked. */
   #evaluated<Result>(work: () => Result): Result {
     const { path } = this.#file;
-    return withinTime(`To work out a run of ${path}`, POINT_MS, () => atPlace(this.#file, work));
+    return withinComputingTime(`To work out a run of ${path}`, POINT_MS, () => atPlace(this.#file, work));
   }
 
   /** The run started from the code snapshot of its siblings. */
