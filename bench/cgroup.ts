@@ -36,7 +36,7 @@ class Course {
   constructor(folder: string, home: CgroupHome | null) {
     this.#folder = folder;
     this.#executor = new LocalExecutor(
-      { ended: () => this.#tell(), named: () => undefined, troubled: () => undefined, mayGiveUp: () => true },
+      { ended: () => this.#tell(), changed: () => undefined, troubled: () => undefined, mayGiveUp: () => true },
       home,
     );
   }

@@ -96,7 +96,7 @@ async function bareStarts(folder: string, count: number): Promise<number> {
     if (begun === count) return;
     const attempt = join(folder, String(begun++));
     mkdirSync(attempt, { recursive: true });
-    const child = spawn('/bin/sh', ['-c', SHIM, 'memrl-shim', attempt, '', 'here', 'true'], {
+    const child = spawn('/bin/sh', ['-c', SHIM, 'memrl-shim', attempt, '', 'here', '', 'true'], {
       detached: true,
       stdio: 'ignore',
     });

@@ -12,12 +12,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { crc32c } from '../src/contract/crc32c.js';
 import { openOutlinedMetrics } from '../src/metrics/outlined-metrics.js';
 import { openReaderThread } from '../src/supervisor/reading/reader-link.js';
 import { Watcher } from '../src/supervisor/runs/watcher.js';
 import { plan } from '../test/supervisor/testbed.js';
 import { busyLines } from './support/busy.js';
+import { event } from './support/event-file.js';
 import { median } from './support/quantile.js';
 
 const RUNS = 500;
@@ -193,35 +193,3 @@ function writeEvents(path: string): void {
 
 /** Called by name in another process. */
 export const writers = { lines: writeLines, events: writeEvents, growing: writeGrowing };
-
-/** One scalar as torch writes it. */
-function event(tag: string, value: number, step: number): Buffer {
-  const name = Buffer.from(tag);
-  const scalar = Buffer.alloc(2 + name.length + 5);
-  scalar.set([10, name.length]);
-  scalar.set(name, 2);
-  scalar[2 + name.length] = 21;
-  scalar.writeFloatLE(value, 3 + name.length);
-  const time = Buffer.alloc(9);
-  time[0] = 9;
-  time.writeDoubleLE(1.7e9 + step, 1);
-  const summary = [42, scalar.length + 2, 10, scalar.length];
-  return record(Buffer.concat([time, Buffer.from([16, ...varint(step), ...summary]), scalar]));
-}
-
-function varint(value: number): number[] {
-  return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)];
-}
-
-function record(data: Buffer): Buffer {
-  const bytes = Buffer.alloc(data.length + 16);
-  bytes.writeUInt32LE(data.length);
-  bytes.writeUInt32LE(masked(crc32c(bytes, 0, 8)), 8);
-  bytes.set(data, 12);
-  bytes.writeUInt32LE(masked(crc32c(data, 0, data.length)), 12 + data.length);
-  return bytes;
-}
-
-function masked(crc: number): number {
-  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
-}

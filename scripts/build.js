@@ -6,13 +6,23 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import ts from 'typescript';
 import { programOptions } from './program-options.js';
+import { programParts } from './program-parts.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
@@ -36,7 +46,7 @@ for (const file of [...Object.keys(variants), 'kernel-thread.js']) copyFileSync(
 if (!kernelsOnly) await bundlePrograms();
 
 async function bundlePrograms() {
-  await bundle('memrl-tui', 'src/cli/main.ts');
+  await bundle('memrl-tui', './src/cli/main.ts');
   await bundle('memrl', 'src/lab/main.ts');
   await bundle('supervisor', 'src/supervisor/main.ts');
   await bundle('reader-thread', 'src/supervisor/reading/reader-thread.ts');
@@ -82,25 +92,37 @@ async function bundleThread() {
 
 async function bundle(name, entry) {
   const file = join(dist, `${name}.js`);
-  await build({
+  const isInParts = name === 'memrl-tui';
+  const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: { [name]: entry },
     outdir: dist,
     // What a verb alone needs is a file of its own: the window does not wait until the reader of sweep files is compiled. All lie
     // in one folder, because some look for files beside themselves. What lives for weeks is one file, so that it does not look
     // for parts that a newer build has taken away.
-    splitting: name === 'memrl-tui',
+    splitting: isInParts,
     chunkNames: `${name}-[hash]`,
     sourcemap: false,
     legalComments: 'none',
+    write: false,
     ...programOptions,
+    plugins: [...programOptions.plugins, ...(isInParts ? [programParts] : [])],
     banner: { js: `#!/usr/bin/env node\n${programOptions.banner.js}` },
     logLevel: 'warning',
   });
+  for (const { path, text } of outputFiles) writeFileSync(path, inAscii(text));
   chmodSync(file, 0o755);
   if (name.endsWith('-thread') || name.endsWith('-worker')) return;
   // Runs find both programs here by name, however memrl-tui itself was started.
   const link = join(dist, 'bin', name);
   if (existsSync(link)) unlinkSync(link);
   symlinkSync(`../${name}.js`, link);
+}
+
+/**
+ * The same program in ASCII, of which V8 keeps one byte per character instead of two. The bundler leaves other characters in regular
+ * expressions and in tagged templates; the only tag here that reads its texts unprocessed is `String.raw`, for regular expressions.
+ */
+function inAscii(text) {
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -1,5 +1,8 @@
-/** `npm run tables`: writes the tables of verbs and keys into docs/, from the tables the programs themselves use. */
-import { readFileSync, writeFileSync } from 'node:fs';
+/**
+ * `npm run tables`: writes the tables of verbs and keys into docs/, from the tables the programs themselves use, and beside published
+ * tables the settings of their sweep files.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -29,6 +32,14 @@ for (const [name, page, table] of [
   );
 }
 
+const { withPublishedSettings } = await load('src/report/published-settings.ts');
+const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+for (const path of ['README.md', ...pages.map((name) => `docs/${name}`)].map((name) => join(root, name))) {
+  const text = readFileSync(path, 'utf8');
+  const written = withPublishedSettings(text, (file) => readFileSync(join(root, file), 'utf8'));
+  if (written !== text) writeFileSync(path, written);
+}
+
 /** The exports of one module; what it would load only when a verb is called or a screen drawn stays away. */
 async function load(entry) {
   const { outputFiles } = await build({
@@ -39,6 +50,8 @@ async function load(entry) {
     format: 'esm',
     write: false,
     plugins: [later],
+    // Some packages ask for modules of Node as CommonJS does.
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(process.cwd() + '/');" },
   });
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
 }

@@ -1,5 +1,6 @@
 import type { RunWord } from '../base/run-words.js';
 import type { Parameters } from '../base/scalar.js';
+import type { RunRecord } from '../contract/run-record.js';
 
 /** The state of a run as its supervisor reports it; without one, as its files show it: `running` if they record no end. */
 export type ReportedState = RunWord;
@@ -18,4 +19,6 @@ export type ReportedRun = {
   config: Readonly<Record<string, unknown>>;
   /** From when to when it was up, Unix ms; null: not known. Absent: its record says it. */
   times?: { readonly startedAt: number | null; readonly endedAt: number | null };
+  /** Where its metrics are by its sweep, beside its directory. Absent: its record says it. */
+  metrics?: RunRecord['metrics'];
 };

@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../base/user-error.js';
-import { ensureSupervisor, type Programs, type RequestedSupervisor } from '../client/ensure-supervisor.js';
+import {
+  ensureSupervisor,
+  lookAtSupervisor,
+  type Programs,
+  type RequestedSupervisor,
+} from '../client/ensure-supervisor.js';
 import type { Ack, Fleet } from '../client/fleet.js';
 import { didYouMean } from '../text/nearest.js';
 import { type CommonOptions, runsDirectory } from './options.js';
@@ -21,7 +26,21 @@ export async function withFleet<Result>(
   wish: RequestedSupervisor = {},
 ): Promise<Result> {
   const directory = existingRunsDirectory(options);
-  const fleet = await ensureSupervisor(directory, supervisorPrograms(), wish);
+  return used(await ensureSupervisor(directory, supervisorPrograms(), wish), use);
+}
+
+/**
+ * Does something with the fleet of a runs directory that looks only. @throws {UserError} When the directory does not exist, or no
+ * supervisor is up there.
+ */
+export async function lookingAtFleet<Result>(
+  options: CommonOptions,
+  use: (fleet: Fleet) => Promise<Result>,
+): Promise<Result> {
+  return used(await lookAtSupervisor(existingRunsDirectory(options)), use);
+}
+
+async function used<Result>(fleet: Fleet, use: (fleet: Fleet) => Promise<Result>): Promise<Result> {
   try {
     await fleet.ready();
     return await use(fleet);

@@ -22,6 +22,7 @@ export type LaunchOptions = CommonOptions &
     wandbProject?: string;
     executor?: ExecutorName;
     detach?: boolean;
+    readOnly?: boolean;
     plain?: boolean;
     ascii?: boolean;
     yes?: boolean;

@@ -5,16 +5,17 @@ import { connect } from '../client/ensure-supervisor.js';
 import type { Fleet } from '../client/fleet.js';
 import { buildReport } from '../report/build-report.js';
 import type { Pause } from '../metrics/run-metrics.js';
-import { reportLines } from '../report/report-lines.js';
+import { type Page, reportLines } from '../report/report-lines.js';
 import type { Spread } from '../report/spread.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
 import { outputWidth, print } from './terminal.js';
 
-/** `value`: which value stands for a run in tables of metrics; `spread`: how the seeds of one setting are summarised; `tests`: with intervals. */
+/** `value`: which value stands for a run in tables of metrics; `spread`: how the seeds of one setting are summarised; `tests`: with intervals, `against`: of which rows. */
 type ReportChoice = Pick<LaunchOptions, 'runs' | 'ascii'> & {
   value?: RunValue;
   spread?: Spread;
   tests?: boolean;
+  against?: string;
 } & Partial<FoundSweep>;
 
 /** Runs of a folder of any program, in place of those of a sweep in the runs directory. */
@@ -23,7 +24,7 @@ export type FoundSweep = { readonly directory: string; readonly found: readonly 
 /** Reads the results of a sweep. Returns a function that lays them out for a width in columns. */
 export async function readReport(
   sweep: string,
-  { runs, ascii, value, spread, tests = false, found, directory: place }: ReportChoice,
+  { runs, ascii, value, spread, found, directory: place, ...asked }: ReportChoice,
   live?: { readonly fleet?: Pick<Fleet, 'runs'>; readonly pause: Pause },
 ): Promise<(width: number) => string[]> {
   const directory = runsDirectory(runs);
@@ -31,8 +32,19 @@ export async function readReport(
   const isSupervised = fleet === undefined && found === undefined;
   const known = isSupervised ? await supervisedRuns(directory, sweep) : fleet ? reportedRuns(fleet, sweep) : [];
   const report = await buildReport(place ?? join(directory, sweep), { pause: live?.pause, value, known, found });
-  const look = { ascii: ascii ?? false, hasTests: tests, ...(spread === undefined ? {} : { spread }) };
+  const look = {
+    ascii: ascii ?? false,
+    tests: testsOf(asked),
+    ...(spread === undefined ? {} : { spread }),
+  };
   return (width) => reportLines(report, { width, ...look });
+}
+
+function testsOf({
+  tests = false,
+  against,
+}: Pick<ReportChoice, 'tests' | 'against'>): NonNullable<Page['tests']> | null {
+  return tests ? { against: against ?? null } : null;
 }
 
 /** Prints the results of a sweep. */

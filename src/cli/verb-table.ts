@@ -108,7 +108,10 @@ const rows: readonly Verb[] = [
     takes: '[sweep]',
     heading: 'Look',
     about: 'open the control window on sweeps that were launched before',
-    options: [runs, plain, ascii],
+    options: [
+      ...[runs, plain, ascii],
+      { flags: '--read-only', about: 'only look: whatever would change something is refused; starts no supervisor' },
+    ],
     run: async (words, given) => (await import('./verbs/attach.js')).attach(words, given),
   },
   {
@@ -183,6 +186,14 @@ const rows: readonly Verb[] = [
     run: async (words, given) => (await import('./verbs/logs.js')).logs(words, given),
   },
   {
+    name: 'terminal',
+    takes: '<query...>',
+    heading: 'Look',
+    about: 'show the terminal of a run (`terminal: true`) in this one; Ctrl-\\ leaves it',
+    options: [runs],
+    run: async (words, given) => (await import('./verbs/terminal.js')).terminal(words, given),
+  },
+  {
     name: 'report',
     takes: '<sweep>',
     heading: 'Look',
@@ -206,7 +217,11 @@ const rows: readonly Verb[] = [
       },
       {
         flags: '--tests',
-        about: 'with 95 % intervals of each row of a memory table, tests between rows, and the settings of its runs',
+        about: 'with 95 % intervals of each row, tests between rows, and the settings of its runs',
+      },
+      {
+        flags: '--against <name>',
+        about: 'for --tests: compare rows of metrics with those that have this in their name',
       },
       { flags: '--html <file>', about: 'write it as one HTML file: tables, figures, every run; needs no network' },
       { flags: '--figures <folder>', about: 'write its figures as SVG files, its numbers as CSV' },
@@ -386,10 +401,11 @@ function row({ name, takes, behind, takesCommand, about, options }: Verb): strin
 
 /** The command-line verb of a row in the table of run verbs. */
 function acting(verb: RunVerb): Verb {
-  const { help, takesNumber, options } = rowOf(verb);
+  const { help, takes, options } = rowOf(verb);
   return {
     name: verb,
-    takes: takesNumber ? '<n> <query...>' : '<query...>',
+    takes: takes === 'number' ? '<n> <query...>' : '<query...>',
+    ...(takes === 'text' ? { behind: 'TEXT' } : {}),
     heading: 'Act',
     about: help,
     options: [...actOptions, ...options],

@@ -1,16 +1,8 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { timeLeft } from '../analysis/forecast/forecast.js';
 import type { Fleet, RunSummary } from '../client/fleet.js';
-import { PreferencesFile, preferencesPath } from '../files/preferences.js';
-import { openWindow } from '../tui/app/open-window.js';
-import { preferencesIn } from '../tui/app/preferences.js';
-import type { SummaryPort } from '../tui/state/port.js';
-import { LazyEditor } from './editor/lazy-editor.js';
-import type { Launched } from './editor/sweep-source.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
 import { recalled } from './open-fleet.js';
-import type { readReport } from './print-report.js';
 import { isGrowing, isOver } from './plain/watched-run.js';
 import { hasPerson, hasScreen, print, remark } from './terminal.js';
 
@@ -37,40 +29,18 @@ export async function watch(
       remark('TERM is dumb: the window cannot be drawn, so events are printed as lines.');
     return tellLines(fleet, sweep, options);
   }
-  return showWindow(fleet, sweep, { options, path });
+  const { showSweep } = await import('./sweep-window.js');
+  const outcome = await showSweep(fleet, sweep, { options, path, onReady: loadReport });
+  if (outcome !== 'detached') return end(runsOf(fleet, sweep), sweep, options);
+  sayGoodbye(sweep);
+  return 0;
 }
 
 /** Starts to load the window if it will be shown, while the supervisor is being contacted. */
 export function prepareWindow({ plain }: LaunchOptions): void {
+  if (!hasScreen() || plain === true) return;
   // The error occurs again, and is reported, when the window is opened.
-  if (hasScreen() && plain !== true) import('../tui/app/mount-app.js').catch(() => undefined);
-}
-
-async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched): Promise<number> {
-  const { options } = launched;
-  const desk = new LazyEditor(fleet, launched);
-  const outcome = await openWindow({
-    ...windowSurroundings(options),
-    fleet,
-    desk,
-    onReady: () => {
-      desk.load();
-      loadReport();
-    },
-    summary: (name) => sweepSummary((report) => report.readReport(name, options, { fleet, pause: () => turn() })),
-    ...(sweep === null ? {} : { sweep }),
-  });
-  if (outcome === 'detached') {
-    sayGoodbye(sweep);
-    return 0;
-  }
-  return end(runsOf(fleet, sweep), sweep, options);
-}
-
-/** What any window of this program has around it. */
-export function windowSurroundings({ ascii }: Pick<LaunchOptions, 'ascii'>) {
-  const preferences = preferencesIn(new PreferencesFile(preferencesPath(process.env)));
-  return { stdout: process.stdout, stdin: process.stdin, environment: process.env, ascii, preferences };
+  for (const part of [import('./sweep-window.js'), import('../tui/app/mount-app.js')]) part.catch(() => undefined);
 }
 
 async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOptions): Promise<number> {
@@ -123,25 +93,13 @@ async function end(
 }
 
 function isSweepOver(fleet: Fleet, sweep: string | null): boolean {
-  return !isGrowing(fleet, sweep) && isOver(fleet, runsOf(fleet, sweep).values());
+  return !isGrowing(fleet, sweep) && isOver(fleet, eachRunOf(fleet, sweep));
 }
 
-function runsOf(fleet: Fleet, sweep: string | null): ReadonlyMap<RunSummary['id'], RunSummary> {
-  if (sweep === null) return fleet.runs;
-  return new Map([...fleet.runs].filter(([, run]) => run.sweep === sweep));
+function runsOf(fleet: Fleet, sweep: string | null): ReadonlyMap<string, RunSummary> {
+  return new Map(Array.from(eachRunOf(fleet, sweep), (run) => [run.id, run]));
 }
 
-type ReportPrinter = { readonly readReport: typeof readReport };
-
-/** The summary table of a sweep, for the window: worked out between its keys and frames. @param read Lays it out anew. */
-export function sweepSummary(read: (report: ReportPrinter) => ReturnType<ReportPrinter['readReport']>): SummaryPort {
-  let refreshing: Promise<void> | null = null;
-  const summary = {
-    lines: null as SummaryPort['lines'],
-    refresh: () => (refreshing ??= readAgain().finally(() => (refreshing = null))),
-  };
-  const readAgain = async () => {
-    summary.lines = await read(await import('./print-report.js'));
-  };
-  return summary;
+function* eachRunOf({ runs }: Fleet, sweep: string | null): Generator<RunSummary> {
+  for (const run of runs.values()) if (sweep === null || run.sweep === sweep) yield run;
 }

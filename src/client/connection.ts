@@ -24,7 +24,8 @@ const PATIENCE_MS = 5000;
 export class Connection {
   readonly #socket: Duplex;
 
-  constructor(socket: Duplex, listener: ConnectionListener) {
+  /** @param readOnly Whether the supervisor is to refuse whatever is asked on this connection. */
+  constructor(socket: Duplex, listener: ConnectionListener, readOnly: boolean) {
     this.#socket = socket;
     const reader = new MessageReader(ServerMessage);
     let problem: Error | null = null;
@@ -41,7 +42,7 @@ export class Connection {
     socket.on('close', () => listener.ended(problem));
     if (socket.destroyed) setImmediate(() => listener.ended(null));
     socket.resume();
-    this.send({ type: 'hello', version: PROTOCOL_VERSION });
+    this.send({ type: 'hello', version: PROTOCOL_VERSION, ...(readOnly ? { readOnly } : {}) });
   }
 
   send(message: ClientMessage): void {

@@ -1,9 +1,11 @@
 import type { Duplex } from 'node:stream';
+import { Memoized } from '../base/memoize.js';
 import { errorText, UserError } from '../base/user-error.js';
 import type { Ack, ClientMessage, Command, Plan, RequestedSlots, ServerMessage } from '../protocol/message.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../protocol/run-summary.js';
 import type { PlainVerb, RunOrder } from '../protocol/run-verbs.js';
 import { olderVersion, replaceSupervisor } from '../protocol/older-version.js';
+import { looksOnly, readOnlyRefusal } from '../protocol/read-only.js';
 import { submission } from '../protocol/submission.js';
 import { Connection } from './connection.js';
 import { Mirror } from './mirror.js';
@@ -17,6 +19,8 @@ type RunId = RunSummary['id'];
 /** Connects to the supervisor again, or starts it again; null: there is none yet. */
 type Reopen = () => Promise<Duplex | null>;
 
+export type FleetMode = 'acts' | 'looks';
+
 /** Pauses between attempts to reach a lost supervisor, ms; the last one is repeated. */
 const BACKOFF_MS = [50, 100, 250, 500, 1000, 2000];
 
@@ -27,6 +31,9 @@ const BACKOFF_MS = [50, 100, 250, 500, 1000, 2000];
  */
 export class Fleet {
   readonly #reopen: Reopen;
+  readonly #mode: FleetMode;
+  /** The status of the mirror as shown where nothing can be done. */
+  readonly #looking = new Memoized<FleetStatus>();
   readonly #listeners = new Set<() => void>();
   readonly #answers = new Map<number, (ack: Ack) => void>();
   readonly #ready: Promise<void>;
@@ -47,8 +54,10 @@ export class Fleet {
   #retry: NodeJS.Timeout | null = null;
   #isReady = false;
 
-  constructor(socket: Duplex, reopen: Reopen) {
+  /** @param mode `looks`: whatever is asked of the supervisor is refused, here and there. */
+  constructor(socket: Duplex, reopen: Reopen, mode: FleetMode = 'acts') {
     this.#reopen = reopen;
+    this.#mode = mode;
     this.#ready = new Promise((resolve, reject) => {
       this.#becomeReady = resolve;
       this.#beRefused = reject;
@@ -68,7 +77,8 @@ export class Fleet {
   }
 
   get status(): FleetStatus {
-    return this.#mirror.status;
+    const { status } = this.#mirror;
+    return this.#mode === 'acts' ? status : this.#looking.value([status], () => ({ ...status, readOnly: looksOnly }));
   }
 
   get connection(): 'connected' | 'reconnecting' {
@@ -160,6 +170,8 @@ export class Fleet {
 
   #request(messages: (request: number) => Iterable<ClientMessage>): Promise<Ack> {
     const connection = this.#connection;
+    // The supervisor may be older, and not know that this one only looks.
+    if (this.#mode === 'looks') return Promise.resolve(readOnlyRefusal);
     if (connection === null) return Promise.resolve(this.#noAnswer);
     const request = ++this.#requests;
     return new Promise((resolve) => {
@@ -169,10 +181,11 @@ export class Fleet {
   }
 
   #attach(socket: Duplex, mirror: Mirror): void {
-    this.#connection = new Connection(socket, {
-      heard: (messages) => this.#hear(messages, mirror),
-      ended: (problem) => this.#lost(problem),
-    });
+    const listener = {
+      heard: (messages: readonly ServerMessage[]) => this.#hear(messages, mirror),
+      ended: (problem: Error | null) => this.#lost(problem),
+    };
+    this.#connection = new Connection(socket, listener, this.#mode === 'looks');
   }
 
   #hear(messages: readonly ServerMessage[], mirror: Mirror): void {

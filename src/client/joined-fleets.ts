@@ -44,6 +44,7 @@ export class JoinedFleets implements Omit<FleetView, 'problem'> {
     const problems = this.#members.flatMap(({ problem }) => problem ?? []);
     const growing = all.flatMap((status) => status.growing ?? []);
     const nodes = all.flatMap((status) => status.nodes ?? []);
+    const readOnly = all.find((status) => status.readOnly)?.readOnly;
     return {
       settled: all.every(({ settled }) => settled),
       recalled: all.every(({ recalled }) => recalled),
@@ -53,6 +54,7 @@ export class JoinedFleets implements Omit<FleetView, 'problem'> {
       gpus: all.flatMap(({ gpus }) => gpus),
       ...(nodes.length === 0 ? {} : { nodes }),
       problem: problems.length === 0 ? null : problems.join('; '),
+      ...(readOnly === undefined ? {} : { readOnly }),
     };
   }
 

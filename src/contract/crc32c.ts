@@ -2,11 +2,10 @@
  * CRC-32C (Castagnoli, reflected polynomial 0x82F63B78), eight bytes a step ("slicing by 8": Kounavis and Berry, 2005).
  * Node offers CRC-32 only, which uses another polynomial.
  */
-const tables = makeTables();
+const [t0, t1, t2, t3, t4, t5, t6, t7] = makeTables() as [Int32Array, ...Int32Array[]] & Record<number, Int32Array>;
 
 /** The checksum of `bytes[from, to)`, as an unsigned number. */
 export function crc32c(bytes: Uint8Array, from: number, to: number): number {
-  const [t0, t1, t2, t3, t4, t5, t6, t7] = tables as [Int32Array, ...Int32Array[]] & Record<number, Int32Array>;
   let crc = -1;
   let at = from;
   for (; at + 8 <= to; at += 8) {

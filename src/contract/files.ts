@@ -15,6 +15,8 @@
  *   runs/<sweep>/<run>/system-usage.jsonl  the supervisor: what the run used of the machine, as rows of metrics
  *   runs/<sweep>/<run>/output.log          the run's stdout and stderr (all attempts)
  *   runs/<sweep>/<run>/attempts/<n>/pid    the shim of attempt n: claims the attempt and identifies its process
+ *   runs/<sweep>/<run>/attempts/<n>/stdin  the shim of attempt n, where its run reads typed lines: a pipe; the supervisor writes to it
+ *   runs/<sweep>/<run>/attempts/<n>/terminal  the executor, where the run has a terminal: path of the socket of its tmux server
  *   runs/<sweep>/<run>/attempts/<n>/exit   the shim of attempt n: exit code and newline (on a full disk: `exit-code.ts`)
  *   runs/<sweep>/<run>/metrics.jsonl …     the run
  *   runs/<sweep>/<run>/episodes.jsonl      the run, when it is told to: guesses and rewards
@@ -30,6 +32,8 @@ export const runFiles = {
   attempts: 'attempts',
   pid: 'pid',
   exit: 'exit',
+  stdin: 'stdin',
+  terminal: 'terminal',
   metrics: 'metrics.jsonl',
   config: 'config.json',
   episodes: 'episodes.jsonl',

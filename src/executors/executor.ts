@@ -47,6 +47,15 @@ export type Executor = {
   /** Continues a paused run, whoever paused it. */
   continue(id: RunId): void;
 
+  /**
+   * Types a line into the standard input of a run whose launch says that it reads one. Returns why that is impossible, in words that
+   * follow the name of the run; null: the line is there to be read.
+   */
+  type(id: RunId, line: string): Eventually<string | null>;
+
+  /** Whether the run waits for a line to be typed. False also where nobody can tell. */
+  awaitsInput(id: RunId): boolean;
+
   /** The pid of the run's own process, which users see and may signal; null: there is none (yet), or it is not on this machine. */
   pidOf(id: RunId): number | null;
 
@@ -72,8 +81,8 @@ export type ExecutorListener = {
    * not touched. They may hold GPU memory. Empty: there are none, or the run was too short to be observed.
    */
   ended: (id: RunId, attempt: number, ending: Ending, leaked: readonly LeakedProcess[]) => void;
-  /** The run's own process has become known. */
-  named: (id: RunId) => void;
+  /** The run's own process has become known, or whether it waits for input has changed. */
+  changed: (id: RunId) => void;
   /** A warning about a live run, in words; null: it is over. May be repeated. */
   troubled: (id: RunId, words: string | null) => void;
   /** Whether a run may be taken as ended though its processes cannot be reached: a user must have asked. */
@@ -114,11 +123,16 @@ export type LaunchSpec = {
   nice?: number;
   /** Files that are written to the run's directory before it starts: name and content. */
   files?: Readonly<Record<string, string>>;
+  /** What may be typed into; absent: its standard input is empty (`/dev/null`). */
+  input?: RunInput;
   /** Words appended to `argv` when another program starts the attempt again, after a preemption; absent: none. */
   resumeArgs?: readonly string[];
   /** Options for Slurm in the sweep file; absent: none. */
   slurm?: SlurmOptions;
 };
+
+/** What a run reads. `lines`: a pipe that never ends, into which lines are typed; `terminal`: a terminal of its own. */
+export type RunInput = 'lines' | 'terminal';
 
 /**
  * `gpus`: `auto` takes one if there are any. `gpuMemory`: MiB on each; null: not declared. `perGpu`: number of runs that may share

@@ -1,12 +1,10 @@
 import { UserError } from '../base/user-error.js';
 import type { LaunchSpec, OpenExecutor, Packing } from './executor.js';
-import { openLocalExecutor } from './local/local-executor.js';
-import { jobProblem } from './slurm/job-problem.js';
+import { jobProblem, unreachableInput } from './slurm/job-problem.js';
 import { packingOf } from './slurm/packs/pack-choice.js';
-import { openSlurmExecutor } from './slurm/slurm-executor.js';
 
 /** What a run requires of the place where it starts. */
-export type Demand = Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm'>;
+export type Demand = Pick<LaunchSpec, 'cwd' | 'needs' | 'slurm' | 'input'>;
 type Environment = Readonly<Record<string, string>>;
 
 /**
@@ -14,20 +12,37 @@ type Environment = Readonly<Record<string, string>>;
  * how workers take runs with these requirements; null: each run is started by itself.
  */
 type Kind = {
-  open: OpenExecutor;
+  open: () => Promise<OpenExecutor>;
   problem: (demand: Demand, environment: Environment) => Promise<string | null>;
   packing: (demand: Pick<Demand, 'needs' | 'slurm'>) => Packing | null;
 };
 
-/** The kinds of executors by name. To add one: a folder, and its line here. */
+/** The kinds of executors by name. To add one: a folder, and its line here. Only the one that is opened is loaded. */
 const executors: Readonly<Record<string, Kind>> = {
-  local: { open: openLocalExecutor, problem: () => Promise.resolve(null), packing: () => null },
-  slurm: { open: openSlurmExecutor, problem: jobProblem, packing: packingOf },
+  local: {
+    open: async () => (await import('./local/local-executor.js')).openLocalExecutor,
+    problem: localProblem,
+    packing: () => null,
+  },
+  slurm: {
+    open: async () => (await import('./slurm/slurm-executor.js')).openSlurmExecutor,
+    problem: jobOrInputProblem,
+    packing: packingOf,
+  },
 };
 
+async function localProblem({ input }: Demand, environment: Environment): Promise<string | null> {
+  return input === 'terminal' ? (await import('./local/run-terminal.js')).terminalProblem(environment) : null;
+}
+
+function jobOrInputProblem(demand: Demand, environment: Environment): Promise<string | null> {
+  if (demand.input !== undefined) return Promise.resolve(`On Slurm a run ${unreachableInput}.`);
+  return jobProblem(demand, environment);
+}
+
 /** The executor of a name. @throws {UserError} When there is none. */
-export function executorNamed(name: string): OpenExecutor {
-  return kindNamed(name).open;
+export async function executorNamed(name: string): Promise<OpenExecutor> {
+  return kindNamed(name).open();
 }
 
 /** How workers of the named executor take runs with these requirements; null: each run is started by itself. */
@@ -48,7 +63,8 @@ export async function refuseImpossible(
   const different = new Map(demands.map((demand) => [JSON.stringify(demand), demand]));
   for (const demand of [...different.values()].slice(0, MOST)) {
     const words = await problem(demand, environment);
-    if (words !== null) throw new UserError(words, 'Correct `resources`, `timeout` or `slurm` in the sweep file.');
+    if (words !== null)
+      throw new UserError(words, 'Correct `resources`, `timeout`, `slurm`, `stdin` or `terminal` in the sweep file.');
   }
 }
 

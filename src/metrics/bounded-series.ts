@@ -36,6 +36,11 @@ export class BoundedSeries {
     this.#bounds = bounds;
   }
 
+  /** Memory of the points. */
+  get bytes(): number {
+    return this.rows.byteLength + this.values.byteLength;
+  }
+
   /** Whether every point is still exact. */
   get isExact(): boolean {
     return this.#older === 0;

@@ -1,11 +1,13 @@
 import type { Line } from './downsample.js';
-import type { WrittenRow } from './formats/format.js';
+import type { PointTaker, WrittenRow } from './formats/format.js';
 import type { MetricRow } from './row-numbers.js';
 
 /** The rows of one source, as one series for each key, in bounded memory. */
 export type Filing = {
   /** Number of rows, without those of replaced steps. */
   readonly rows: number;
+  /** Memory of the series, bytes. */
+  readonly bytes: number;
   /** Whether the rows have a key of steps, and are not only numbered. */
   readonly hasSteps: boolean;
   /** When the first row was written, Unix ms; null: unknown. */
@@ -13,6 +15,8 @@ export type Filing = {
   readonly clock: Clock;
   /** Adds a row; returns false if it contains no number. `time`, `part`: as in `RowSink.row`. */
   take: (row: WrittenRow, time?: number, part?: number) => boolean;
+  /** Adds single points of a part. Absent: only rows are added. */
+  readonly points?: (part: number) => PointTaker;
   /** Sets when rows of unknown time were written: the first at `from`, the last at `to`, Unix ms; others in between. */
   stamp: (from: number, to: number) => void;
   /** Whether the key had a number or null in some row. */

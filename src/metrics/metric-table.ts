@@ -38,6 +38,10 @@ export class MetricTable implements Filing {
     return this.#rows;
   }
 
+  get bytes(): number {
+    return [this.#steps, this.#times, ...this.#series].reduce((sum, series) => sum + (series?.bytes ?? 0), 0);
+  }
+
   /** Whether the rows have a key of steps, and are not only numbered. */
   get hasSteps(): boolean {
     return this.#stepId !== null;

@@ -1,7 +1,7 @@
 import { BoundedSeries, type Bounds } from './bounded-series.js';
 import { type Line, lowerBound } from './downsample.js';
 import { type Clock, clockOfFile, type Filing, inSeconds, noLine, wallTime } from './filing.js';
-import type { WrittenRow } from './formats/format.js';
+import type { PointTaker, WrittenRow } from './formats/format.js';
 import { LineCache } from './line-cache.js';
 import { interpolated, rowOfStep, xOf } from './row-axis.js';
 import { type MetricRow, RowNumbers } from './row-numbers.js';
@@ -39,6 +39,10 @@ export class PointTable implements Filing {
     return this.#metrics.reduce((most, parts) => Math.max(most, sum(parts)), 0);
   }
 
+  get bytes(): number {
+    return this.#all().reduce((sum, { steps, values, times }) => sum + steps.bytes + values.bytes + times.bytes, 0);
+  }
+
   get hasSteps(): boolean {
     return this.#leader >= 0;
   }
@@ -69,6 +73,16 @@ export class PointTable implements Filing {
     }
     if (taken) this.#changed(time);
     return taken;
+  }
+
+  points(part: number): PointTaker {
+    return (key, value, step, time) => {
+      const id = key === STEP ? -1 : this.#numbers.take(key);
+      if (id < 0) return;
+      if (this.#leader < 0) this.#leader = id;
+      append(((this.#metrics[id] ??= [])[part] ??= this.#newPoints()), step, value, time);
+      this.#changed(time);
+    };
   }
 
   stamp(from: number, to: number): void {

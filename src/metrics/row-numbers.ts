@@ -46,6 +46,15 @@ export class RowNumbers {
     return this.#idOf.get(key);
   }
 
+  /** The id of a key that has a number, which it gets if it has none; negative when there are too many keys. */
+  take(key: string): number {
+    const known = this.#idOf.get(key);
+    if (known !== undefined) return known;
+    if (this.keys.length >= MOST_KEYS) return -1;
+    this.#idOf.set(key, this.keys.length);
+    return this.keys.push(key) - 1;
+  }
+
   #readObject(row: WrittenRow, prefix: string, depth: number): void {
     for (const key in row) {
       const value = row[key];
@@ -62,7 +71,7 @@ export class RowNumbers {
   #put(place: number, key: string, value: number): void {
     let id = this.#idAt[place];
     if (id === undefined || this.keys[id] !== key) {
-      id = this.#id(key);
+      id = this.take(key);
       if (place < MOST_KEYS) this.#idAt[place] = id;
     }
     if (id < 0 || this.count >= MOST_KEYS) return;
@@ -77,15 +86,6 @@ export class RowNumbers {
     this.ids.set(ids);
     this.values = new Float64Array(2 * values.length);
     this.values.set(values);
-  }
-
-  /** The id of a key; negative when there are too many keys. */
-  #id(key: string): number {
-    const known = this.#idOf.get(key);
-    if (known !== undefined) return known;
-    if (this.keys.length >= MOST_KEYS) return -1;
-    this.#idOf.set(key, this.keys.length);
-    return this.keys.push(key) - 1;
   }
 }
 

@@ -202,8 +202,7 @@ export class RunMetrics {
       if (!this.#counts(source) || this.#isMissing(source)) continue;
       if (cost > 0 && cost >= maxBytes) return { changed, bytes, more: true };
       const { offset } = source.reader;
-      const wasTold = (): void => this.#tell(source);
-      const isRead = source.read(Math.max(0, maxBytes - cost), wasTold, () => this.#restart(source));
+      const isRead = source.read(Math.max(0, maxBytes - cost), this.#teller(source), () => this.#restart(source));
       const taken = Math.max(0, source.reader.offset - offset);
       bytes += taken;
       cost += isRead ? Math.max(COST_OF_OPENING, taken) : COST_OF_LOOK;
@@ -328,9 +327,13 @@ export class RunMetrics {
     this.#chooseTold();
   }
 
-  #tell(source: Source): void {
+  /** Passes on the last row of a source; null: nobody listens to rows. */
+  #teller(source: Source): (() => void) | null {
     const tell = this.#listener?.row ?? null;
-    if (tell === null) return;
+    return tell === null ? null : () => this.#tell(source, tell);
+  }
+
+  #tell(source: Source, tell: NonNullable<MetricListener['row']>): void {
     const row = source.table.lastRow();
     if (this.#told.length > 1) {
       this.#owners.took(source, row);

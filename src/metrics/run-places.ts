@@ -1,6 +1,7 @@
 import { opendirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../contract/files.js';
+import type { RunRecord } from '../contract/run-record.js';
 import { nothingWritten, type WrittenFiles } from '../contract/written-files.js';
 import { statRegular } from '../files/regular-file.js';
 import { readRunRecord } from '../files/run-record-file.js';
@@ -13,9 +14,11 @@ import type { LogPatterns } from './formats/log/log-rows.js';
  */
 export type DeclaredPlaces = { readonly folders: readonly string[]; readonly patterns: LogPatterns };
 
-/** The places in `run.json`; none if there is no such file. */
-export function declaredPlaces(runDirectory: string): DeclaredPlaces {
-  const { folders = [], patterns = {} } = readRunRecord(runDirectory)?.metrics ?? {};
+/** The places in a run's record; by default in its `run.json`, none if there is no such file. */
+export function declaredPlaces(
+  runDirectory: string,
+  { folders = [], patterns = {} }: RunRecord['metrics'] & {} = readRunRecord(runDirectory)?.metrics ?? {},
+): DeclaredPlaces {
   return { folders, patterns };
 }
 
@@ -47,6 +50,11 @@ export function hasLeftNothing(runDirectory: string, folders: readonly string[])
   } catch {
     return false;
   }
+}
+
+/** Whether there is nothing to read of a run: it has left nothing, and ended before anything was measured of it. */
+export function hasNoMetrics(runDirectory: string, folders: readonly string[]): boolean {
+  return hasLeftNothing(runDirectory, folders) && statRegular(join(runDirectory, runFiles.usage)).kind === 'absent';
 }
 
 /**

@@ -69,14 +69,15 @@ export class Source {
     return again;
   }
 
-  /** @param told Called after each row that was added. */
-  read(maxBytes: number, told: () => void, restart: () => void): boolean {
+  /** @param told Called after each row that was added; null: nobody wants to know. */
+  read(maxBytes: number, told: (() => void) | null, restart: () => void): boolean {
     this.#isReopened = false;
     this.#past ??= this.#size();
     const sink: RowSink = {
       row: (row, time = NaN, part = 0) => {
-        if (this.#table.take(row, Number.isNaN(time) ? (timeOf(row) ?? NaN) : time, part)) told();
+        if (this.#table.take(row, Number.isNaN(time) ? (timeOf(row) ?? NaN) : time, part)) told?.();
       },
+      ...(told === null && this.#table.points !== undefined && { points: (part) => this.#table.points!(part) }),
       restart: () => {
         this.#table = this.#newTable();
         this.#past = 0;

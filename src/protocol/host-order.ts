@@ -20,9 +20,11 @@ export const HostOrder = z.object({
   look: z.record(z.string(), z.string()).default({}),
   /**
    * Not words to be run: stand between a window elsewhere and the supervisor and files of this host. `runs`: the runs directory;
-   * `takesOver`: may take the place of a supervisor on a third host.
+   * `takesOver`: may take the place of a supervisor on a third host; `readOnly`: none is started.
    */
-  window: z.object({ runs: z.string().optional(), takesOver: z.boolean() }).optional(),
+  window: z
+    .object({ runs: z.string().optional(), takesOver: z.boolean(), readOnly: z.boolean().optional() })
+    .optional(),
 });
 export type HostOrder = z.input<typeof HostOrder>;
 

@@ -21,10 +21,14 @@ export const RequestedSlots = z.object({
   perGpu: z.int().positive().optional(),
 });
 
+/** Limit on the length of a typed line, in characters; the executor limits its bytes. */
+const LONGEST_LINE = 4096;
+
 /** A run verb with its arguments. */
 export const RunCommand = z.discriminatedUnion('verb', [
   z.object({ verb: z.enum(plainVerbs), ids: z.array(RunId) }),
   z.object({ verb: z.literal('priority'), ids: z.array(RunId), priority: z.int() }),
+  z.object({ verb: z.literal('type'), ids: z.array(RunId), text: z.string().max(LONGEST_LINE) }),
 ]);
 export type RunCommand = z.infer<typeof RunCommand>;
 
@@ -80,7 +84,8 @@ export const PAGE = 100;
 const request = z.int().nonnegative();
 
 export const ClientMessage = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('hello'), version: z.int() }),
+  /** `readOnly`: whatever this client asks for is refused. */
+  z.object({ type: z.literal('hello'), version: z.int(), readOnly: z.boolean().optional() }),
   z.object({
     type: z.literal('submit'),
     request,

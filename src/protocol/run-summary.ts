@@ -8,6 +8,9 @@ import { Parameters } from '../base/scalar.js';
 export const RunWord = z.enum(runStates);
 export type RunWord = z.infer<typeof RunWord>;
 
+/** Why a running run does not go on, in the words of its row: somebody is to type a line. */
+export const awaitingInput = 'waits for input';
+
 /** Everything that a client needs to draw one row. Times: Unix ms. Plain data, sent as JSON and patched field by field. */
 export const RunSummary = z.object({
   id: RunId,
@@ -20,7 +23,7 @@ export const RunSummary = z.object({
   parameters: Parameters,
   argv: z.array(z.string()),
   state: RunWord,
-  /** Why it waits, or how it ended, in words; the error line of a failed run. */
+  /** Why it waits, for a slot or for input, or how it ended, in words; the error line of a failed run. */
   reason: z.string().nullable(),
   /** Number of its last attempt, as its process is told; 0 before the first. Numbers may be skipped. */
   attempt: z.int().nonnegative(),
@@ -68,6 +71,8 @@ export const RunSummary = z.object({
   snapshot: z.string().optional(),
   /** Parameters with which it continues after its present attempt, if its budget was raised meanwhile: those that differ. */
   next: Parameters.nullable().optional(),
+  /** What can be typed into; absent: nothing, or the supervisor is older. */
+  input: z.enum(['lines', 'terminal']).optional(),
   /** GPU memory of its processes in MiB; null: none, or unknown. */
   gpuMemory: z.number().nullable(),
   /**
@@ -206,5 +211,7 @@ export const FleetStatus = z.object({
   problem: z.string().nullable(),
   /** Why nothing can be done to any run, in a sentence: nobody supervises them. Absent: something can. */
   readOnly: z.string().optional(),
+  /** Whether the search for runs in viewed folders goes on. */
+  isSearching: z.boolean().optional(),
 });
 export type FleetStatus = z.infer<typeof FleetStatus>;

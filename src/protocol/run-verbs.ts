@@ -15,14 +15,20 @@ export const plainVerbs = ['kill', 'resume', 'retry', 'hold', 'release', 'pause'
 export type PlainVerb = (typeof plainVerbs)[number];
 
 /** Every run verb, in the order of `--help` and the palette; the words are the same on the command line and in the window. */
-export const runVerbNames = [...plainVerbs, 'priority'] as const;
+export const runVerbNames = [...plainVerbs, 'priority', 'type'] as const;
 export type RunVerb = (typeof runVerbNames)[number];
 
 /** A verb with its arguments besides the runs. */
-export type RunOrder = { readonly verb: PlainVerb } | { readonly verb: 'priority'; readonly priority: number };
+export type RunOrder =
+  | { readonly verb: PlainVerb }
+  | { readonly verb: 'priority'; readonly priority: number }
+  | { readonly verb: 'type'; readonly text: string };
+
+/** An order that changes the state of runs, and so is an event. */
+export type EventOrder = Exclude<RunOrder, { verb: 'type' }>;
 
 /** The part of a run that the rules depend on. The supervisor has it in its state, a client in its row. */
-export type VerbTarget = Pick<RunSummary, 'state' | 'retryAt' | 'priority' | 'heldBy'>;
+export type VerbTarget = Pick<RunSummary, 'state' | 'retryAt' | 'priority' | 'heldBy' | 'input'>;
 
 /**
  * Why a verb does not apply to a run; `why` follows the name of the run. `first`: the verb to use before this one; `instead`: the
@@ -36,45 +42,48 @@ export type Refusal = {
 };
 
 /**
- * The key of a verb: lower case for one run or the marked ones, upper case for the group. `vim`: in the vim preset, if different.
- * `run`, `group`: what it does there.
+ * The key of a verb: lower case for one run or the marked ones, upper case for the group. `run`, `group`: what
+ * it does there.
  */
 export type VerbKeys = {
   readonly key: string;
-  readonly vim?: string;
   readonly run: string;
   readonly group: string;
 };
 
-/** The properties of a verb. `value`: the number of a verb that takes one. */
+/** The argument of a verb that takes one, else 0: a number, or a line of text. */
+type Argument = number | string;
+
+/** The properties of a verb. `value`: its argument. */
 type RunVerbRow = {
   /** What it does, in the words of `--help`, the palette and the README. */
   readonly help: string;
   /** What it does to a run, in the third person: `h releases it`. */
   readonly does: string;
   /** Shown while the supervisor has not answered yet. `runs`: in words. */
-  readonly doing: (runs: string, value: number) => string;
+  readonly doing: (runs: string, value: Argument) => string;
   /** What has been done, to follow the number of runs. */
-  readonly done: (value: number) => string;
+  readonly done: (value: Argument) => string;
   /** Which runs it, or its undo, applies to: `No run of A is queued or running.` */
   readonly suits: string;
   /** Why it does not apply; null: it does. The supervisor checks again, as a run may have changed meanwhile. */
-  readonly refusal: (run: VerbTarget, value: number) => Refusal | null;
-  readonly event: (ids: RunId[], at: number, value: number) => SchedulerEvent;
+  readonly refusal: (run: VerbTarget, value: Argument) => Refusal | null;
+  /** Null: the verb changes no state of a run that has to outlive the supervisor; an executor carries it out at once. */
+  readonly event: ((ids: RunId[], at: number, value: Argument) => SchedulerEvent) | null;
   /** The verb that undoes it; the two share a key. */
   readonly undo: PlainVerb | null;
   /** Whether it ends runs or keeps them from running, so that the user must confirm it for several runs. */
   readonly disturbs: boolean;
   /** Whether it cannot be undone, so that the window asks also for a single run. */
   readonly asks: boolean;
-  /** Whether it takes an integer before the runs: `priority 5 group:A`. */
-  readonly takesNumber: boolean;
+  /** `number`: it takes an integer before the runs: `priority 5 group:A`; `text`: a line after them: `type A_s0 c`; null: nothing. */
+  readonly takes: 'number' | 'text' | null;
   /** Its own command-line options. */
   readonly options: readonly { readonly flags: string; readonly about: string }[];
   readonly keys: VerbKeys | null;
 };
 
-const usual = { undo: null, disturbs: false, asks: false, takesNumber: false, options: [], keys: null } as const;
+const usual = { undo: null, disturbs: false, asks: false, takes: null, options: [], keys: null } as const;
 
 /** The table. Events are lines of the journal, where a verb may have another name: `kill` is written as `stop-requested`. */
 export const runVerbs = {
@@ -91,7 +100,7 @@ export const runVerbs = {
     asks: true,
     options: [{ flags: '--wait', about: 'return when they have ended' }],
     keys: {
-      ...{ key: 'k', vim: 'x' },
+      key: 'k',
       run: 'kill the run (asks first)',
       group: 'kill the group of the selection (asks first)',
     },
@@ -133,7 +142,7 @@ export const runVerbs = {
     undo: 'release',
     disturbs: true,
     keys: {
-      ...{ key: 'h', vim: 'f' },
+      key: 'h',
       run: 'hold the run: it does not start; again: release it',
       group: 'hold all queued runs of the group; again: release them',
     },
@@ -185,8 +194,21 @@ export const runVerbs = {
     done: (priority) => `given priority ${priority}`,
     suits: 'has not ended and another priority yet',
     refusal: priorityRefusal,
-    event: (ids, at, priority) => ({ type: 'priority-requested', at, ids, priority }),
-    takesNumber: true,
+    event: (ids, at, priority) => ({ type: 'priority-requested', at, ids, priority: Number(priority) }),
+    takes: 'number',
+  },
+  type: {
+    ...usual,
+    help: 'type a line into runs that read their standard input (`stdin: type`): input(), pdb, a REPL',
+    does: 'types into',
+    doing: (runs) => `Typing into ${runs}`,
+    done: () => 'given the line',
+    suits: 'runs and reads what is typed',
+    refusal: typeRefusal,
+    // A line is no state: a supervisor that replays its journal must not type it again, nor keep what may be a password.
+    event: null,
+    disturbs: true,
+    takes: 'text',
   },
 } as const satisfies Record<RunVerb, RunVerbRow>;
 
@@ -203,14 +225,15 @@ export function rowOf(verb: RunVerb): RunVerbRow {
   return runVerbs[verb];
 }
 
-/** `number`: the argument of a verb that takes one. */
-export function orderOf(verb: RunVerb, number = 0): RunOrder {
-  return verb === 'priority' ? { verb, priority: number } : { verb };
+/** `argument`: of a verb that takes one. */
+export function orderOf(verb: RunVerb, argument: Argument = 0): RunOrder {
+  if (verb === 'priority') return { verb, priority: Number(argument) };
+  return verb === 'type' ? { verb, text: String(argument) } : { verb };
 }
 
 /** Why a verb does not apply to the run; null: it does. */
 export function refusalOf(order: RunOrder, run: VerbTarget): Refusal | null {
-  return rowOf(order.verb).refusal(run, numberOf(order));
+  return rowOf(order.verb).refusal(run, argumentOf(order));
 }
 
 /** Returns a test for the runs that a verb applies to. */
@@ -218,19 +241,19 @@ export function fits(order: RunOrder): (run: VerbTarget) => boolean {
   return (run) => refusalOf(order, run) === null;
 }
 
-/** The event of a verb. `at`: ms on the scheduler's clock. */
-export function eventOf(order: RunOrder, runs: RunId[], at: number): SchedulerEvent {
-  return rowOf(order.verb).event(runs, at, numberOf(order));
+/** The event of a verb that has one. `at`: ms on the scheduler's clock. */
+export function eventOf(order: EventOrder, runs: RunId[], at: number): SchedulerEvent {
+  return rowOf(order.verb).event!(runs, at, argumentOf(order));
 }
 
 /** What is being done to runs: `Holding 3 runs of A`. */
 export function doingWords(order: RunOrder, runs: string): string {
-  return rowOf(order.verb).doing(runs, numberOf(order));
+  return rowOf(order.verb).doing(runs, argumentOf(order));
 }
 
 /** What has been done, to follow the number of runs: `held`. */
 export function doneWords(order: RunOrder): string {
-  return rowOf(order.verb).done(numberOf(order));
+  return rowOf(order.verb).done(argumentOf(order));
 }
 
 /** A refusal on the command line: `is held; release it`. */
@@ -239,8 +262,9 @@ export function refusalWords({ why, first, instead }: Refusal): string {
   return instead === undefined ? why : `${why}; ${instead} it instead`;
 }
 
-function numberOf(order: RunOrder): number {
-  return order.verb === 'priority' ? order.priority : 0;
+function argumentOf(order: RunOrder): Argument {
+  if (order.verb === 'priority') return order.priority;
+  return order.verb === 'type' ? order.text : 0;
 }
 
 type State = VerbTarget['state'];
@@ -276,10 +300,17 @@ function pauseRefusal({ state }: VerbTarget): Refusal | null {
   return stoppingRefusal(state) ?? { why: `is ${state}; only what runs can be paused` };
 }
 
-function priorityRefusal({ state, priority }: VerbTarget, wanted: number): Refusal | null {
+function priorityRefusal({ state, priority }: VerbTarget, wanted: Argument): Refusal | null {
   return endedRefusal(state) ?? (priority === wanted ? { why: 'has that priority already' } : null);
 }
 
+function typeRefusal({ state, input }: VerbTarget): Refusal | null {
+  if (input === undefined) return { why: 'reads nothing that is typed', fix: takesLines };
+  if (state === 'running') return null;
+  return endedRefusal(state) ?? upRefusal(state) ?? { why: `is ${state}; only what runs can be typed into` };
+}
+
+const takesLines = 'Write `stdin: type` in the sweep file, and launch that again: it holds from the next attempt on.';
 const isHeld: Refusal = { why: 'is held', first: 'release' };
 const largerBudget = 'To train it further, raise its budget in the sweep file, and launch that again.';
 

@@ -20,6 +20,7 @@ import { isGpuUtilization } from '../contract/metric-names.js';
 import { readAnnotation } from '../files/annotation-file.js';
 import { everyPoint } from '../metrics/bounded-series.js';
 import { openMetrics, type Pause, type RunMetrics, wallTime } from '../metrics/run-metrics.js';
+import { declaredPlaces, hasNoMetrics } from '../metrics/run-places.js';
 import type { RunValue } from '../analysis/run-value.js';
 import { naturalOrder } from '../text/natural-order.js';
 import { countingIn } from './counting-metrics.js';
@@ -28,8 +29,9 @@ import { readReferences } from './read-references.js';
 import { eachRun, statesOf } from './read-runs.js';
 import { ReportCache } from './report-cache.js';
 import { keptFor, valuesOf } from './run-values.js';
-import type { Report, RunMark, Section, Settings } from './report.js';
+import type { Report, RunMark, Section } from './report.js';
 import { countWords, RunMarks } from './run-marks.js';
+import { settingsOf } from './settings.js';
 import { metricsToShow, objectiveOf, type OutlinedObjective, readOutline, type SweepOutline } from './sweep-outline.js';
 
 /** A value to compute from the metrics of a run. `by`: everything it depends on besides these and the sweep file. */
@@ -106,11 +108,16 @@ function asking(
   }: Pick<Asked, 'outline' | 'marks'> & { readonly cache: ReportCache | null; readonly hours: Map<string, GpuHours> },
   { pause, seen }: { pause: ReportOptions['pause']; seen: ReportOptions['seen'] | undefined },
 ): Ask {
+  // All runs without metrics share one object: most runs of short programs have none, and each search for them takes a while.
+  let empty: RunMetrics | null = null;
   return async (run, { kind, keep, by, take }) => {
     await pause?.();
-    const metrics = openMetrics(run.directory, keep);
+    const places = declaredPlaces(run.directory, run.metrics);
+    const isEmpty = hasEnded(run.state) && hasNoMetrics(run.directory, places.folders);
+    if (isEmpty) empty ??= openMetrics(run.directory, { places }).readNow();
+    const metrics = isEmpty ? empty! : openMetrics(run.directory, { ...keep, places });
     const read = async () => {
-      await metrics.readToEnd(pause);
+      if (!isEmpty) await metrics.readToEnd(pause);
       seen?.(run, kind, metrics);
       const gpus = metrics.keys().filter(isGpuUtilization);
       const gpu = gpuHours(gpus.map((key) => metrics.series(key, wallTime)));
@@ -118,7 +125,7 @@ function asking(
     };
     const said = [metricsToShow(outline, run.group), objectiveOf(outline, run.group)];
     const asked = { metrics, question: [kind, run.state, said, by] };
-    const isKept = cache !== null && hasEnded(run.state) && seen === undefined;
+    const isKept = cache !== null && hasEnded(run.state) && seen === undefined && !isEmpty;
     const { ended, gpu, taken } = isKept ? await cache.answer(run.name, asked, read) : await read();
     marks.note(run, ended);
     hours.set(run.name, gpu);
@@ -195,14 +202,14 @@ async function sectionOf(
 ): Promise<Section> {
   const { group } = runs[0]!;
   const inFile = outline.groups.find(({ name }) => name === group);
-  const head = { group, title: inFile?.title ?? null };
+  const head = { group, title: inFile?.title ?? null, settings: settingsOf(runs) };
   const cells = cellsOf(runs);
   const tasks = cells.map(taskOf);
   if (tasks.every((task) => task !== null)) {
     const all: MemoryRow[] = [];
     for (const [index, cell] of cells.entries()) all.push(await memoryRow(cell, tasks[index]!, references, ask));
     const rows = telling(all).sort(byConditionAndSize);
-    return { ...head, kind: 'memory', rows, scalings: scalings(rows), settings: settingsOf(runs) };
+    return { ...head, kind: 'memory', rows, scalings: scalings(rows) };
   }
   const choice = { ...metricsToShow(outline, group), objective: objectiveOf(outline, group), value };
   return {
@@ -210,16 +217,6 @@ async function sectionOf(
     kind: 'metrics',
     ...(await metricTable(cells, { ...choice, marksIn: () => marks.in(group) }, ask)),
   };
-}
-
-/** Paths differ between any two runs and machines, and a secret between any two seeds. */
-function settingsOf(runs: readonly ReportedRun[]): Settings {
-  const isTelling = (key: string) => !/(_path|_dir|fixed_secret)$/.test(key);
-  const keys = [...new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)))].filter(isTelling);
-  return keys.map((key) => {
-    const values = new Map(runs.map(({ parameters }) => [JSON.stringify(parameters[key]), parameters[key]]));
-    return [key, [...values.values()].filter((value) => value !== undefined)] as const;
-  });
 }
 
 /** The task of a cell, which all its runs share; a queued run has written no settings yet, so its parameters are used. */

@@ -12,7 +12,7 @@ import type { MemoryRow } from '../analysis/memory-summary.js';
 import { grouped } from '../base/group-by.js';
 import { countText, NOTHING, shortNumber } from '../text/numbers.js';
 import { type Column, columnsOf } from '../text/table.js';
-import { familyText, parameterText } from './metric-columns.js';
+import { familyText } from './metric-columns.js';
 import type { Section } from './report.js';
 
 type MemorySection = Extract<Section, { kind: 'memory' }>;
@@ -61,37 +61,25 @@ function comparisonColumns(found: readonly Comparison[]): Column[] {
     right('ratio', ({ ratio }) => ratioText(ratio)),
     right('p', ({ p }) => chanceText(p), 2),
     right('p (Holm)', ({ holm }) => chanceText(holm)),
-    right('memorised', ({ memorised, pairs }) => {
-      return `${pairs === 0 ? '' : 'only '}${memorised.other} : ${memorised.one}`;
-    }),
+    right('memorised', ({ memorised, pairs }) => countedText(memorised, pairs)),
     right('p', ({ memorised }) => chanceText(memorised.p), 1),
+    ...unlessDashes(right('lost later', ({ lost, pairs }) => (lost === null ? NOTHING : countedText(lost, pairs)))),
+    ...unlessDashes(right('p', ({ lost }) => (lost === null ? NOTHING : chanceText(lost.p)), 1)),
   ];
 }
 
-/** The settings that the runs of a table share, and the values that vary: `N=16 learning_rate=0.0003; varies seed 0 1 2`. */
-export function settingsText({ settings }: MemorySection): string {
-  const same = parameterText(
-    Object.fromEntries(settings.flatMap(([key, values]) => (values.length === 1 ? [[key, values[0]]] : []))),
-  );
-  const varies = settings.flatMap(([key, values]) => (values.length > 1 ? [`${key} ${someOf(values)}`] : []));
-  return [same, ...(varies.length === 0 ? [] : [`varies ${varies.join(', ')}`])].join('; ');
-}
-
-const MOST_VALUES = 8;
-
-function someOf(values: readonly unknown[]): string {
-  if (values.length > MOST_VALUES) return `${String(values[0])} … ${String(values.at(-1))} (${values.length} values)`;
-  return values.map(String).join(' ');
+function countedText({ one, other }: Comparison['memorised'], pairs: number): string {
+  return `${pairs === 0 ? '' : 'only '}${other} : ${one}`;
 }
 
 /** Explanations of the columns of intervals and tests. */
-export const testNotes = [
+export const memoryTestNotes = [
   'In brackets: 95 %. Medians: runs that did not memorise count as infinite; by bootstrap over base models, then over the runs on each. memorised: Wilson. by …: the share that has memorised by then (Kaplan-Meier, log-log limits).',
   'updates: steps of the optimizer; a batch without a signal makes none. took − told, took/told: over the runs whose rewards determined the secret.',
   'lost later: of the runs that knew the secret at a hundred evaluations in a row, or memorised it, those that lost it afterwards at least once, whether or not they learnt it again.',
   `not determined: the interval of a ratio is wider than a factor of ${WIDEST_FACTOR}.`,
   'best: memorised most often, of these the lowest median, among rows that differ in their learning rate alone. Only the best rows are compared; on the secrets on which they were chosen they look better than they are.',
-  'ratio: median over runs of the same seed and secret. p: signed ranks of these ratios, or log-rank where runs share no secrets; Holm: adjusted for all comparisons of the table. memorised: pairs of which only one did, and the sign test; without pairs all that did, and Fisher.',
+  'ratio: median over runs of the same seed and secret. p: signed ranks of these ratios, or log-rank where runs share no secrets; Holm: adjusted for all comparisons of the table. memorised: pairs of which only one did, and the sign test; without pairs all that did, and Fisher. lost later: the same of runs that knew the secret for long.',
 ];
 
 function memorisedText({ row, memorised }: RowIntervals): string {
@@ -137,7 +125,7 @@ function timesText(value: number): string {
   return value === Infinity ? '∞' : shortNumber(value);
 }
 
-function chanceText(p: number): string {
+export function chanceText(p: number): string {
   return p < 0.0001 ? '< 0.0001' : p.toPrecision(2);
 }
 

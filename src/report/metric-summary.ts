@@ -3,9 +3,11 @@ import { namesRepetition } from '../analysis/forecast/durations.js';
 import { bootstrap95 } from '../analysis/bootstrap.js';
 import { centreOf, interquartileMean, resultsOf } from '../analysis/seed-statistics.js';
 import { deviation, mean, median, quantile } from '../analysis/statistics.js';
+import type { Origin } from '../analysis/study/metric-intervals.js';
 import { grouped } from '../base/group-by.js';
 import type { Ailment } from '../base/run-words.js';
 import { parameterOf } from '../base/scalar.js';
+import { followsSeeds, originsOf, pathKeys } from './run-origins.js';
 
 /** The values of some metrics over the seeds of one cell, for runs that are no memory task. */
 export type MetricRow = {
@@ -19,6 +21,8 @@ export type MetricRow = {
   marks: Partial<Record<Ailment, number>>;
   /** Summaries by metric key. */
   metrics: Record<string, MetricSummary>;
+  /** What the summaries are of: each run's value of every metric; null: it has none. */
+  results: readonly (Origin & { readonly values: Readonly<Record<string, number | null>> })[];
 };
 
 /** Lower and upper end. */
@@ -54,7 +58,10 @@ export function summariseMetrics(
   for (const { state } of cell.runs) states[state] = (states[state] ?? 0) + 1;
   const metrics = Object.fromEntries(keys.map((key) => [key, summaryOf(values.map((ofRun) => ofRun[key] ?? null))]));
   const { group, title, varies } = cell;
-  return { group, title, varies, seeds: cell.runs.length, states, metrics };
+  const results = originsOf(cell.runs).map((origin, run) => {
+    return { ...origin, values: Object.fromEntries(keys.map((key) => [key, values[run]![key] ?? null])) };
+  });
+  return { group, title, varies, seeds: cell.runs.length, states, metrics, results };
 }
 
 function summaryOf(values: readonly (number | null)[]): MetricSummary {
@@ -106,7 +113,9 @@ function titlesOf(cells: readonly (readonly ReportedRun[])[]): (string | null)[]
 
 function varyingKeys(runs: readonly ReportedRun[]): string[] {
   const keys = [...new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)))];
-  return keys.filter((key) => !namesRepetition(key) && hasSeveralValues(runs, key));
+  // A model of its own for each seed is a part of the repetition, too.
+  const origins = pathKeys(runs).filter((key) => followsSeeds(runs, key));
+  return keys.filter((key) => !namesRepetition(key) && !origins.includes(key) && hasSeveralValues(runs, key));
 }
 
 function hasSeveralValues(runs: readonly ReportedRun[], key: string): boolean {

@@ -38,11 +38,11 @@ export function* eachRun(sweepDirectory: string, known?: KnownStates): Generator
 export function readRun(directory: string): ReportedRun | null {
   const record = readRunRecord(directory);
   if (record === null) return null;
-  const { name, group, subgroup } = record;
+  const { name, group, subgroup, metrics = {} } = record;
   // Secrets are redacted again, as an older version redacted fewer.
   const parameters = redactedParameters(record.parameters, redactShapes);
   const found = { parameters, state: stateOf(record, directory), config: readConfig(directory) };
-  return { name, group, subgroup, directory, ...found };
+  return { name, group, subgroup, directory, metrics, ...found };
 }
 
 function stateOf(record: RunRecord, directory: string): ReportedState {

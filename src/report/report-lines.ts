@@ -7,31 +7,33 @@ import { type Column, tableLines } from '../text/table.js';
 import { wrap } from '../text/wrap.js';
 import type { Report, Section } from './report.js';
 import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from './report-tables.js';
-import { settingsText, testNotes, testTables } from './memory-tests.js';
+import { memoryTestNotes, testTables } from './memory-tests.js';
+import { metricTestNotes, metricTestTables, tooManyText } from './metric-tests.js';
 import type { MetricLook } from './metric-columns.js';
+import { settingsText } from './settings.js';
 
-/** How a report is shown. `width` in columns, of its tables; text is wrapped at 140 of them. `spread`: `std` by default. `hasTests`: with intervals and tests of memory tables. */
-export type Page = { width: number; ascii: boolean; hasTests?: boolean } & Partial<MetricLook>;
+/** How a report is shown. `width` in columns, of its tables; text is wrapped at 140 of them. `spread`: `std` by default. `tests`: with intervals and tests; `against`: rows of metrics are compared with those alone that have this in their name. */
+export type Page = { width: number; ascii: boolean; tests?: { against: string | null } | null } & Partial<MetricLook>;
 
 /** The report as lines of text, none wider than the page except for a long word in a note. */
 export function reportLines(
   report: Report,
-  { width, ascii, hasTests = false, spread = 'std', isSorted = false }: Page,
+  { width, ascii, tests = null, spread = 'std', isSorted = false }: Page,
 ): string[] {
   // Applied before widths are measured, as a substitute may be longer.
   const spell = ascii ? (text: string) => plainAscii(lineText(text)) : lineText;
   const paper: Paper = { width, prose: Math.min(width, WIDEST_PROSE), spell, look: { spread, isSorted } };
   const notes = reportNotes(report, spread);
-  const isTested = hasTests && report.sections.some(({ kind }) => kind === 'memory');
+  const tested = tests === null ? [] : testNotes.flatMap(([kind, said]) => (report.sections.some((section) => section.kind === kind) ? said : [])); // prettier-ignore
   const lines = [
     truncate(spell(`${report.sweep} · ${countsText(report)}`), width),
     ...report.sections.flatMap((section) => [
       '',
       truncate(spell(titleOf(section)), width),
       ...sectionLines(section, paper),
-      ...(hasTests && section.kind === 'memory' ? testLines(section, paper) : []),
+      ...(tests === null ? [] : testLines(section, tests.against, paper)),
     ]),
-    ...(isTested ? ['', ...testNotes.flatMap((note) => wrap(spell(note), paper.prose))] : []),
+    ...(tested.length > 0 ? ['', ...tested.flatMap((note) => wrap(spell(note), paper.prose))] : []),
     ...(notes.length > 0 ? ['', ...notes.flatMap((note) => wrap(spell(note), paper.prose))] : []),
     ...markLines(report, paper),
     ...annotationLines(report, paper),
@@ -75,10 +77,18 @@ function sectionLines(section: Section, paper: Paper): string[] {
   ];
 }
 
-function testLines(section: Extract<Section, { kind: 'memory' }>, paper: Paper): string[] {
+const testNotes = [
+  ['memory', memoryTestNotes],
+  ['metrics', metricTestNotes],
+] as const;
+
+function testLines(section: Section, against: string | null, paper: Paper): string[] {
+  const tables = section.kind === 'memory' ? testTables(section) : metricTestTables(section, against);
+  const more = section.kind === 'memory' ? null : tooManyText(section, against);
   return [
-    ...testTables(section).flatMap((columns) => ['', ...table(columns, paper)]),
-    ...wrap(paper.spell(`settings: ${settingsText(section)}`), paper.prose),
+    ...tables.flatMap((columns) => ['', ...table(columns, paper)]),
+    ...wrap(paper.spell(`settings: ${settingsText(section.settings)}`), paper.prose),
+    ...(more === null ? [] : wrap(paper.spell(more), paper.prose)),
   ];
 }
 

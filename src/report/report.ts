@@ -8,12 +8,12 @@ import type { Scaling } from '../analysis/scaling.js';
 import type { MetricRow } from './metric-summary.js';
 
 /** The table of one group. `title`: from the sweep file. `goals`: which end of a metric is good, if known. */
-export type Section = { group: string; title: string | null } & (
-  | { kind: 'memory'; rows: MemoryRow[]; scalings: Scaling[]; settings: Settings }
+export type Section = { group: string; title: string | null; settings: Settings } & (
+  | { kind: 'memory'; rows: MemoryRow[]; scalings: Scaling[] }
   | { kind: 'metrics'; keys: string[]; goals: Partial<Record<string, 'minimize' | 'maximize'>>; rows: MetricRow[] }
 );
 
-/** Each parameter of a group's runs with its different values, in the order of the runs; paths are left out. */
+/** Each parameter of a group's runs with its different values, in the order of the runs; undefined: some do not have it. Paths are left out. */
 export type Settings = readonly (readonly [key: string, values: readonly unknown[]])[];
 
 /** `word`: `diverged`, `collapsed` or `nan`; `reason`: the evidence in words. */

@@ -21,6 +21,8 @@ export class RunMarks {
   readonly #outline: SweepOutline;
   /** Endings by group, then by name. */
   readonly #endings = new Map<string, Map<string, Ended>>();
+  /** Marks by group, until a run of it is added. */
+  readonly #marks = new Map<string, ReadonlyMap<string, Finding>>();
 
   constructor(outline: SweepOutline) {
     this.#outline = outline;
@@ -49,10 +51,17 @@ export class RunMarks {
     if (ended === null) return;
     const known = this.#endings.get(group) ?? new Map<string, Ended>();
     this.#endings.set(group, known.set(name, ended));
+    this.#marks.delete(group);
   }
 
   /** The marks in a group, by name. Call it after all its runs were added. */
   in(group: string): ReadonlyMap<string, Finding> {
+    const known = this.#marks.get(group) ?? this.#marksOf(group);
+    this.#marks.set(group, known);
+    return known;
+  }
+
+  #marksOf(group: string): ReadonlyMap<string, Finding> {
     const ended = this.#endings.get(group) ?? new Map<string, Ended>();
     const siblings = new EndedSiblings([...ended.values()].flatMap(({ ending }) => ending ?? []));
     const marks = new Map<string, Finding>();

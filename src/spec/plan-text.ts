@@ -204,14 +204,15 @@ function sharedOf(run: PlannedRun): Shared {
     metrics: run.metrics,
   };
   if (run.snapshot !== undefined) shared.snapshot = run.snapshot;
+  if (run.input !== undefined) shared.input = run.input;
   return shared;
 }
 
 /** Whether two parts have the same objects throughout. */
 function isSame(a: Shared, b: Shared): boolean {
   for (const key in a) if (a[key as keyof Shared] !== b[key as keyof Shared]) return false;
-  // Only one of the two may have the key.
-  return a.snapshot === b.snapshot;
+  // Only one of the two may have these keys.
+  return a.snapshot === b.snapshot && a.input === b.input;
 }
 
 function ownOf(run: PlannedRun): Own {
@@ -257,6 +258,7 @@ function joined(shared: Shared, own: Own): PlannedRun {
     metrics: shared.metrics,
   };
   if (shared.snapshot !== undefined) run.snapshot = shared.snapshot;
+  if (shared.input !== undefined) run.input = shared.input;
   if (own.files !== undefined) run.files = own.files;
   if (own.neededRuns !== undefined) run.neededRuns = own.neededRuns;
   if (own.doneArgv !== undefined) run.doneArgv = own.doneArgv;

@@ -191,6 +191,8 @@ export const PlannedRun = z.strictObject({
   timeout: z.number().positive().nullable().default(null),
   /** Runs of a higher priority start first. */
   priority: z.int().default(0),
+  /** What it reads: `lines`: a pipe into which lines are typed; `terminal`: a terminal of its own; absent: an empty input. */
+  input: z.enum(['lines', 'terminal']).optional(),
   retry: RetryRule.default({ max: 0, backoff: 5, on: [...FailureClass.options] }),
   objective: Objective.nullable().default(null),
   earlyTerminate: EarlyTerminate.nullable().default(null),

@@ -32,7 +32,7 @@ import {
 import { watchTurns } from './core/turn-watch.js';
 import type { HostConfig } from './gpus/gpu-watch.js';
 import type { HealthTimes } from './health/health-watch.js';
-import { socketAddress } from './publish/socket-address.js';
+import { socketAddress } from '../files/socket-address.js';
 import { openReaderThread } from './reading/reader-link.js';
 import { Supervisor, type SupervisorOptions } from './supervisor.js';
 import { makeFolder } from '../files/make-folder.js';
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   // Node's own messages go the same way.
   process.stderr.on('error', () => undefined);
   const { runs: runsDirectory, bin, takesOver } = options();
-  executorNamed(process.env['MEMRL_EXECUTOR'] ?? usualExecutor);
+  await executorNamed(process.env['MEMRL_EXECUTOR'] ?? usualExecutor);
   const socket = addressOf(runsDirectory);
   if (readLock(lockPath(runsDirectory)) === null && (await isAnsweringPing(socket))) {
     log(`a supervisor of ${runsDirectory} is already running, although its lock was deleted`);
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   const given = {
     runsDirectory,
     executorName,
-    openExecutor: executorNamed(executorName),
+    openExecutor: await executorNamed(executorName),
     openReader: openReaderThread(
       new URL('./reader-thread.js', import.meta.url),
       join(runsDirectory, supervisorFiles.directory, supervisorFiles.judged),

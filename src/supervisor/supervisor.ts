@@ -231,7 +231,7 @@ function withLauncher(known: ReturnType<typeof withDoneCommands>) {
     { runsDirectory, environment: host.environment },
     {
       ended: (...end) => endings.ended(...end),
-      named: changed,
+      changed,
       troubled: (id, words) => warnings.set(id, 'trouble', words),
       mayGiveUp: (id) => endings.mayGiveUp(id),
     },
@@ -301,8 +301,7 @@ function requestHandler(known: ReturnType<typeof withObserver>): RequestHandler 
     },
     ask: (event) => loop.ask(event),
     orphanedAttemptOf: (directory, attempt) => executor.orphanedAttemptOf(directory, attempt),
-    executor: known.executorName ?? 'local',
-    resources: () => executor.resources(),
+    ...{ executor, executorName: known.executorName ?? 'local' },
     inventory: (environment) => gpus.inventory(environment),
     capture: (plan, environment, names) =>
       void records.capture(plan, { environment, redact: redaction.of(environment), gpus: names }),
@@ -346,6 +345,7 @@ function contextOf(run: PlannedRun, known: ReturnType<typeof withObserver>) {
     health: health.of(run.id),
     gpuMemory: gpus.memoryOf(run.id),
     pid: executor.pidOf(run.id),
+    awaitsInput: executor.awaitsInput(run.id),
     place: executor.placeOf(run.id),
     warning: warnings.of(run.id),
     annotation: annotations.of(run),

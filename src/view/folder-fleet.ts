@@ -1,11 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { groupBy } from '../base/group-by.js';
 import type { Ack, Fleet, FleetStatus, RunSummary, SweepSummary } from '../client/fleet.js';
-import { RunSearch } from '../metrics/tree/find-runs.js';
+import { type FoundRun, RunSearch } from '../metrics/tree/find-runs.js';
 import { RunMarks } from '../report/run-marks.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../report/sweep-outline.js';
 import { naturalOrder } from '../text/natural-order.js';
+import { KeptMetrics } from './kept-metrics.js';
 import { type RowHead, rowHeads } from './rows.js';
+import { ViewedMetrics } from './viewed-metrics.js';
 import { sweepFolder, ViewedRun } from './viewed-run.js';
 
 /** A path that is viewed. `label`: what its rows are called together. */
@@ -14,13 +16,22 @@ export type ViewedPath = { readonly path: string; readonly label: string };
 /** What a window and the verbs of the command line ask of a fleet. */
 type FleetLike = Pick<Fleet, 'sweeps' | 'runs' | 'status' | 'connection' | 'subscribe' | 'version' | 'act' | 'request'>;
 
+type SearchedPath = ViewedPath & { readonly search: RunSearch };
+/** The runs that were found in a path. */
+type Found = { readonly path: ViewedPath; readonly runs: readonly ViewedRun[] };
+
 /** A row, and what it was made of. */
 type RowMade = { readonly made: string; readonly head: RowHead; readonly row: RunSummary };
 
 /** Work between two turns of the event loop, ms: a key waits no longer. */
 const SLICE_MS = 10;
-/** Between publications, ms. */
+/** Until the runs that have been found are shown while the search goes on, ms. */
+const FIRST_MS = 600;
+/** In which the files of some of them are looked into, at least. */
+const LEAST_MS = 20;
+/** Between publications, ms; those that take long are made more seldom. */
 const PUBLISH_MS = 100;
+const PUBLISH_SHARE = 0.1;
 /** Between looks at runs that are being written, ms. */
 const LOOK_MS = 1000;
 /** Between searches for further runs, ms; a search that takes long is made more seldom. */
@@ -46,9 +57,11 @@ const refusal: Ack = {
  */
 export class FolderFleet implements FleetLike {
   readonly connection = 'connected';
-  readonly #paths: readonly (ViewedPath & { readonly search: RunSearch })[];
+  readonly #paths: readonly SearchedPath[];
   readonly #listeners = new Set<() => void>();
   readonly #known = new Map<string, ViewedRun>();
+  /** Null: there are no charts. */
+  #kept: KeptMetrics | null = null;
   readonly #now: () => number;
   #places: readonly { readonly run: ViewedRun; readonly sweep: string; readonly head: RowHead }[] = [];
   #sweeps = new Map<string, SweepSummary>();
@@ -58,16 +71,29 @@ export class FolderFleet implements FleetLike {
   /** By what each row was made of. */
   #rows = new Map<ViewedRun, RowMade>();
   #notes: readonly string[] = [];
+  /** What was last published beside the rows. */
+  #about = '';
   #version = 0;
   #isClosed = false;
   #isRecalled = false;
   #sliceAt = performance.now();
-  #publishedAt = 0;
+  #publishAt = 0;
+  readonly #firstMs: number;
+  #firstAt = Infinity;
+  #tellFirst = (): void => undefined;
+  #isSearching = false;
   #timer: { readonly end: () => void } | null = null;
 
-  constructor(paths: readonly ViewedPath[], now: () => number = Date.now) {
+  /** @param firstMs Until the runs that have been found are shown while the search goes on. */
+  constructor(paths: readonly ViewedPath[], now: () => number = Date.now, firstMs = FIRST_MS) {
+    this.#firstMs = firstMs;
     this.#paths = paths.map((each) => ({ ...each, search: new RunSearch(each.path) }));
     this.#now = now;
+  }
+
+  /** Number of paths that are viewed. */
+  get paths(): number {
+    return this.#paths.length;
   }
 
   get sweeps(): ReadonlyMap<string, SweepSummary> {
@@ -84,7 +110,7 @@ export class FolderFleet implements FleetLike {
       settled: [...this.#runs.values()].every(({ state }) => state !== 'running'),
       ...{ recalled: this.#isRecalled, unread, cpu: { slots: 0, busy: 0 }, gpus: [] },
       problem: this.#notes.length === 0 ? null : this.#notes.join('; '),
-      readOnly,
+      ...{ readOnly, isSearching: this.#isSearching },
     };
   }
 
@@ -105,40 +131,79 @@ export class FolderFleet implements FleetLike {
     return Promise.resolve(refusal);
   }
 
-  /** Finds the runs, and what their files say beside metrics. */
+  /** Finds the runs, and what their files say beside metrics. Like the others here, it ends early once the fleet is closed. */
   async find(): Promise<void> {
     const notes = new Set<string>();
     const before = new Set(this.#places.map(({ run }) => run));
     let isChanged = false;
-    const found: { readonly path: ViewedPath; readonly runs: ViewedRun[] }[] = [];
+    const found: Found[] = [];
     for (const path of this.#paths) {
-      const { runs, notes: said } = await this.#findIn(path.search);
+      const { runs, notes: said } = await this.#findIn(path, found);
       for (const note of said) notes.add(this.#paths.length > 1 ? `${path.label}: ${note}` : note);
       for (const run of runs) isChanged = run.ask() || !before.delete(run) || isChanged;
       found.push({ path, runs });
     }
+    if (this.#isClosed) return;
     this.#notes = [...notes];
+    this.#isSearching = false;
     if (isChanged || before.size > 0) this.#place(found);
     this.#publish();
   }
 
-  async #findIn(search: RunSearch): Promise<{ runs: ViewedRun[]; notes: readonly string[] }> {
-    const steps = search.search();
+  /**
+   * Finds the runs in the background. `first` resolves once they have been found, or, as a shared disk may be slow, when a part of
+   * them has been for some time; `all` once they all have been.
+   */
+  begin(): { readonly first: Promise<void>; readonly all: Promise<void> } {
+    this.#firstAt = performance.now() + this.#firstMs;
+    const early = new Promise<void>((resolve) => (this.#tellFirst = resolve));
+    this.#isSearching = true;
+    const all = this.find();
+    return { first: Promise.race([early, all]), all };
+  }
+
+  async #findIn(
+    path: SearchedPath,
+    before: readonly Found[],
+  ): Promise<{ runs: ViewedRun[]; notes: readonly string[] }> {
+    const steps = path.search.search();
     let step = steps.next();
-    for (; step.done !== true; step = steps.next()) await this.#pause();
+    for (; step.done !== true; step = steps.next()) {
+      if (this.#isClosed) return { runs: [], notes: [] };
+      await this.#pause();
+      if (performance.now() > this.#firstAt) await this.#showFirst(path, before);
+    }
+    return { runs: await this.#viewed(step.value.runs, Infinity), notes: step.value.notes };
+  }
+
+  /** The runs as they are known, until the time is over. */
+  async #viewed(found: readonly FoundRun[], until: number): Promise<ViewedRun[]> {
     const runs: ViewedRun[] = [];
-    for (const each of step.value.runs) {
+    for (const each of found) {
+      if (this.#isClosed || performance.now() > until) break;
       const known = this.#known.get(each.directory) ?? new ViewedRun(each);
       this.#known.set(each.directory, known);
       runs.push(known);
       await this.#pause();
     }
-    return { runs, notes: step.value.notes };
+    return runs;
+  }
+
+  /** Shows what has been found until now, if anything. */
+  async #showFirst(path: SearchedPath, before: readonly Found[]): Promise<void> {
+    const now = performance.now();
+    const runs = await this.#viewed(path.search.foundSoFar, now + Math.max(LEAST_MS, this.#firstMs / 2));
+    const found = [...before, { path, runs }].filter((each) => each.runs.length > 0);
+    this.#firstAt = found.length > 0 ? Infinity : now + this.#firstMs;
+    if (found.length === 0) return;
+    this.#place(found);
+    this.#publish();
+    this.#tellFirst();
   }
 
   /** Reads the metrics of all runs that have been found. */
   async read(): Promise<void> {
-    for (const place of this.#places) await this.#readOne(place);
+    await this.#readSome(() => true);
     this.#isRecalled = true;
     this.#publish();
   }
@@ -166,8 +231,15 @@ export class FolderFleet implements FleetLike {
   }
 
   async #readSome(isWanted: (run: ViewedRun) => boolean): Promise<void> {
-    for (const place of this.#places) if (isWanted(place.run)) await this.#readOne(place);
+    for (const place of this.#places) if (!this.#isClosed && isWanted(place.run)) await this.#readOne(place);
     this.#publish();
+  }
+
+  /** The metrics of a run as far as charts need them. */
+  metrics(directory: string): ViewedMetrics {
+    const run = this.#known.get(directory);
+    const kept = (this.#kept ??= new KeptMetrics());
+    return new ViewedMetrics(directory, () => (run?.metrics === null && run.isRead ? kept.get(directory) : null));
   }
 
   close(): void {
@@ -178,14 +250,17 @@ export class FolderFleet implements FleetLike {
   async #readOne({ run, sweep, head }: { run: ViewedRun; sweep: string; head: RowHead }): Promise<void> {
     const choice = metricsToShow(this.#outlines.get(sweep) ?? nothingSaid, head.group);
     const marks = this.#marks.get(sweep);
-    const look = (metrics: NonNullable<ViewedRun['metrics']>) =>
+    const { directory } = run.found;
+    const look = (metrics: NonNullable<ViewedRun['metrics']>) => {
       marks?.take({ name: head.name, group: head.group, state: run.stateAt(this.#now()) }, metrics);
-    while (run.read(choice, this.#now(), look)) await this.#pause();
+      this.#kept?.keep(directory, metrics);
+    };
+    while (!this.#isClosed && run.read(choice, this.#now(), look)) await this.#pause();
     await this.#pause();
-    if (performance.now() - this.#publishedAt > PUBLISH_MS) this.#publish();
+    if (performance.now() > this.#publishAt) this.#publish();
   }
 
-  #place(found: readonly { readonly path: ViewedPath; readonly runs: readonly ViewedRun[] }[]): void {
+  #place(found: readonly Found[]): void {
     const places = found.flatMap(({ path, runs }) => {
       const foreign = runs.filter(({ own }) => own === null);
       const heads = rowHeads(
@@ -220,24 +295,33 @@ export class FolderFleet implements FleetLike {
   }
 
   #publish(): void {
+    const begun = performance.now();
+    const before = this.#rows;
+    this.#rows = this.#madeRows();
+    const isSame = this.#rows.size === before.size && [...this.#rows].every(([run, made]) => before.get(run) === made);
+    const about = JSON.stringify([this.#notes, this.#isRecalled, this.#isSearching]);
+    if (!isSame || about !== this.#about) {
+      this.#runs = new Map([...this.#rows.values()].map(({ row }) => [row.id, row]));
+      this.#about = about;
+      this.#version += 1;
+      for (const listener of [...this.#listeners]) listener();
+    }
+    const end = performance.now();
+    this.#publishAt = end + Math.max(PUBLISH_MS, (end - begun) / PUBLISH_SHARE);
+  }
+
+  /** The rows as of now; the same object for a row that has not changed. */
+  #madeRows(): Map<ViewedRun, RowMade> {
     const now = this.#now();
     const rows = new Map<ViewedRun, RowMade>();
-    const marks = new Map<string, ReturnType<RunMarks['in']>>();
     for (const { run, sweep, head } of this.#places) {
-      const key = `${sweep}/${head.group}`;
-      const ofGroup = marks.get(key) ?? this.#marks.get(sweep)!.in(head.group);
-      marks.set(key, ofGroup);
-      const mark = ofGroup.get(head.name);
+      const mark = this.#marks.get(sweep)!.in(head.group).get(head.name);
       const made = `${run.revision} ${run.stateAt(now)} ${sweep} ${mark?.word}`;
       const known = this.#rows.get(run);
       const isSame = known?.made === made && known.head === head;
       rows.set(run, isSame ? known : { made, head, row: run.row(sweep, head, mark, now) });
     }
-    this.#rows = rows;
-    this.#runs = new Map([...rows.values()].map(({ row }) => [row.id, row]));
-    this.#version += 1;
-    this.#publishedAt = performance.now();
-    for (const listener of [...this.#listeners]) listener();
+    return rows;
   }
 
   async #pause(): Promise<void> {

@@ -19,6 +19,7 @@ export type RowHead = {
 type Known = { readonly run: FoundRun; readonly facts: FoundFacts };
 /** `place`: without what is below it where no other run is, and without its group. */
 type Placed = Known & { readonly group: string; readonly place: string };
+type OfRun = Placed & { readonly of: Known };
 
 /** Parameter that stands for the words in the names of folders that are none. */
 const VARIANT = 'variant';
@@ -35,14 +36,14 @@ export function rowHeads(found: readonly Known[], label: string): RowHead[] {
   const placed = grouped(found, label);
   const heads = new Map<Known, RowHead>();
   for (const members of groupBy(placed, ({ group }) => group).values())
-    for (const [member, head] of headsOf(members)) heads.set(member, head);
+    for (const alike of alikeKnown(members)) for (const [member, head] of headsOf(alike)) heads.set(member, head);
   return distinct(found.map((each) => heads.get(each)!));
 }
 
 /** Names of one kind of folder in which writers keep their runs say nothing of them. */
 const plain = /^(wandb|lightning_logs|runs|logs|multirun|outputs|mlruns|tensorboard|tb|tb_logs|checkpoints)$/i;
 
-function grouped(found: readonly Known[], label: string): readonly (Placed & { readonly of: Known })[] {
+function grouped(found: readonly Known[], label: string): readonly OfRun[] {
   const counts = new Map<string, number>();
   for (const { run } of found)
     for (const prefix of prefixesOf(run.place)) counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
@@ -66,7 +67,24 @@ function prefixesOf(place: string): string[] {
   return parts.map((_part, index) => parts.slice(0, index + 1).join('/'));
 }
 
-function headsOf(members: readonly (Placed & { readonly of: Known })[]): [Known, RowHead][] {
+/**
+ * The runs of a group, so that those whose files say nothing of their parameters, such as runs that write them at their end, are not
+ * taken to differ from the others in every one: all of them have what their names say, or those are a group of their own.
+ */
+function alikeKnown(members: readonly OfRun[]): (readonly OfRun[])[] {
+  const isKnown = ({ facts }: OfRun) => Object.keys(facts.parameters).length > 0;
+  const [known, unknown] = [members.filter(isKnown), members.filter((member) => !isKnown(member))];
+  if (known.length === 0 || unknown.length === 0) return [members];
+  const named = members.map((member) => {
+    const { parameters } = nameWords(member.place);
+    return { ...member, facts: { ...member.facts, parameters } };
+  });
+  const kinds = new Set(named.map(({ facts }) => Object.keys(facts.parameters).sort().join('\n')));
+  if (kinds.size === 1 && !kinds.has('')) return [named];
+  return [known, unknown.map((member) => ({ ...member, group: `${member.group}-without-parameters` }))];
+}
+
+function headsOf(members: readonly OfRun[]): [Known, RowHead][] {
   const parameters = parametersOf(members);
   const varying = varyingNames(parameters.map((each) => ({ parameters: each })));
   const settings = varying.filter((name) => !namesRepetition(name));

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { inMetricOrder, type MetricsToShow, standingAmong } from '../analysis/metric-order.js';
 import type { Finding } from '../analysis/health/finding.js';
 import { RunId } from '../base/ids.js';
@@ -21,7 +21,9 @@ import type { RowHead } from './rows.js';
 const QUIET_MS = 5 * 60_000;
 /** Key of our own lab and of the tinker-cookbook: the share that is done, 0 to 1. */
 const DONE_SHARE = 'progress/done_frac';
-/** Files by which it is seen that a run that had ended goes on. */
+/** Bytes read in one part, some ms of work. */
+const PART_BYTES = 256 << 10;
+/** Files by which it is seen that a run goes on. */
 const MOST_PATHS = 4;
 /** Lines at the end of a log, and lines that may follow the exception that ended the program: others clean up after it. */
 const LOG_LINES = 60;
@@ -59,6 +61,7 @@ export class ViewedRun {
     this.#facts = known?.facts ?? readFoundFacts(found);
     this.#argv = known?.argv ?? [];
     this.#attempt = known?.attempt ?? 1;
+    this.#written = writtenBy(found);
   }
 
   get facts(): FoundFacts {
@@ -87,7 +90,7 @@ export class ViewedRun {
   /** Reads a part of its metrics; true while there is more. @param look Shown all of them, whenever they have changed. */
   read(choice: MetricsToShow, now: number, look: (metrics: RunMetrics) => void): boolean {
     const metrics = (this.#metrics ??= openMetrics(this.found.directory, { keep: smallBounds }));
-    const { changed, more } = metrics.refresh();
+    const { changed, more } = metrics.refresh(PART_BYTES);
     if (more) return true;
     if (changed || !this.#isRead) {
       this.#take(metrics, choice);
@@ -186,6 +189,17 @@ function ownRun(directory: string) {
   };
   const own: OwnRun = { name, group, subgroup, parameters, sweep: record.sweep };
   return { own, facts, argv: record.argv, attempt: number };
+}
+
+/** When the files that lie in the folder of a run were written, by some of them, until its metrics have been read. */
+function writtenBy({ directory, files }: FoundRun): RunMetrics['written'] {
+  const stats = files.slice(-MOST_PATHS).flatMap((name) => {
+    const there = statRegular(join(directory, name));
+    return there.kind === 'file' ? [there.stat] : [];
+  });
+  if (stats.length === 0) return null;
+  const [from, to] = [stats.map(({ birthtimeMs }) => birthtimeMs), stats.map(({ mtimeMs }) => mtimeMs)];
+  return { from: Math.min(...from), to: Math.max(...to) };
 }
 
 /** The exception that ended a program, by the end of its log; null: it shows none. */

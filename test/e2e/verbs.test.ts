@@ -368,6 +368,8 @@ describe('a refusal', () => {
       [['resume', 'a_n1'], /is running/],
       [['retry', 'a_n1'], /is running/],
       [['priority', 'high', 'b'], /`high` is not a priority/],
+      [['type', 'a_n1', 'x'], /reads nothing that is typed[^]*`stdin: type`/],
+      [['type', 'a_n1'], /There is a run, and no line to type[^]*→ Write the line after the run/],
       [['wait', 'statsu:done'], /no field statsu:[^]*Did you mean `status`\?/],
       [['logs', 'code=0', 'lr>1'], /No run has a parameter or a metric `lr`/],
       [['logs', 'a_n1', '--grep', '('], /--grep \( is not a regular expression/],

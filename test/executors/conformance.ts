@@ -22,6 +22,8 @@ export type World = {
   isStill: (directory: string, attempt: number) => boolean;
   /** A kill is a polite request first, and force only where that is of no use, as it is in Slurm. */
   killAsksFirst?: true;
+  /** Its runs can be typed into. */
+  isTyped?: true;
   /** Lets one that waits end. */
   finish: (directory: string, attempt: number) => void;
 };
@@ -39,7 +41,7 @@ function opened() {
   const told: Told[] = [];
   const executor = world.open({
     ended: (id, attempt, ending) => void told.push({ id, attempt, ending }),
-    named: () => undefined,
+    changed: () => undefined,
     troubled: () => undefined,
     mayGiveUp: () => true,
   });
@@ -72,6 +74,7 @@ export function conforms(who: string, make: () => World): void {
     });
     describe('starting', starting);
     describe('ending', ending);
+    describe('typing', typing);
     describe('pausing', pausing);
     describe('finding what an earlier one has started', adopting);
     describe('closing', closing);
@@ -173,6 +176,16 @@ function ending(): void {
     world.finish(directory, 1);
     await untilEnded();
     expect(told).toEqual([{ id: run, attempt: 1, ending: { kind: 'exited', code: 4 } }]);
+  });
+}
+
+function typing(): void {
+  it('says why nothing can be typed into a run whose input is empty, and one that it does not watch', async () => {
+    const { executor } = await withRun();
+    if (world.isTyped) expect(await executor.type(run, 'x')).toBeNull();
+    else expect(await executor.type(run, 'x')).toMatch(/\S/);
+    expect(await executor.type(other, 'x')).toMatch(/\S/);
+    expect([executor.awaitsInput(run), executor.awaitsInput(other)]).toEqual([false, false]);
   });
 }
 

@@ -5,13 +5,13 @@ import { runFolder } from './local/folder.js';
 import { PretendSlurm } from './slurm/pretend-slurm.js';
 
 describe('the kinds of executors', () => {
-  it('include this machine', () => {
-    expect(executorNamed('local')).toBeTypeOf('function');
+  it('include this machine', async () => {
+    expect(await executorNamed('local')).toBeTypeOf('function');
   });
 
-  it.each(['slrum', 'toString'])('do not include %s, and say which there are', (name) => {
-    expect(() => executorNamed(name)).toThrow(UserError);
-    expect(() => executorNamed(name)).toThrow(`There is no executor called ${name}.`);
+  it.each(['slrum', 'toString'])('do not include %s, and say which there are', async (name) => {
+    await expect(executorNamed(name)).rejects.toThrow(UserError);
+    await expect(executorNamed(name)).rejects.toThrow(`There is no executor called ${name}.`);
   });
 });
 
@@ -24,6 +24,11 @@ describe('a demand that nobody can meet', () => {
     const refused = refuseImpossible('slurm', [{ cwd: '/', needs }, demand], slurm.environment);
     await expect(refused).rejects.toThrow(/Invalid partition name specified \(asked for: .*--partition=nowhere\)/);
     expect(slurm.addresses()).toEqual([]);
+  });
+
+  it('is one for something to type into, which is on the node of the job', async () => {
+    const demand = { cwd: '/', needs, input: 'lines' as const };
+    await expect(refuseImpossible('slurm', [demand], {})).rejects.toThrow(/On Slurm a run cannot be typed into/);
   });
 
   it('is any where Slurm is not installed, and none for this machine', async () => {

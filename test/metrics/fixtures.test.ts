@@ -40,6 +40,19 @@ const points = (metrics: RunMetrics, key: string) => {
 };
 const rounded = (values: readonly number[]) => values.map((value) => Number(value.toPrecision(6)));
 
+describe('events', () => {
+  it.each(['torch', 'torch-resumed', 'tensorboardx', 'tf2', 'rsl-rl'])(
+    'of %s are the same whether they are taken as points or as rows, for a listener',
+    (fixture) => {
+      const run = join(fixtures, fixture);
+      const listener = { row: () => undefined, restart: () => undefined };
+      const asRows = openMetrics(run, { places, listener }).readNow();
+      expect(told(read(run))).toEqual(told(asRows));
+      expect(told(asRows)).not.toEqual({});
+    },
+  );
+});
+
 describe('what real writers wrote', () => {
   it.each([
     { fixture: 'torch', key: 'train/loss', x: count(12), y: loss(12) },

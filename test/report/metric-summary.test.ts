@@ -32,6 +32,15 @@ describe('cells of runs', () => {
     ]);
   });
 
+  it('hold the seeds of one setting on different models of the sweep, unless the model is what is studied', () => {
+    const on = (seed: number, base: number) => run(`r${seed}${base}`, 'A', { seed, model: `/runs/base_${base}` });
+    expect(cellsOf([on(0, 0), on(1, 1), on(2, 0)]).map(({ varies }) => varies)).toEqual([{}]);
+    expect(cellsOf([on(0, 0), on(0, 1)]).map(({ varies }) => varies)).toEqual([
+      { model: '/runs/base_0' },
+      { model: '/runs/base_1' },
+    ]);
+  });
+
   it('are called what the sweep calls them, where that is one name for each', () => {
     const called = (subgroups: readonly (string | null)[]) =>
       cellsOf(

@@ -17,6 +17,7 @@ const someRuns = fc.array(
       { show: [], x: 'epoch', progress: null },
     ),
     subgroup: fc.option(fc.string()),
+    input: fc.constantFrom<PlannedRun['input']>(undefined, 'lines', 'terminal'),
     snapshot: fc.constantFrom(undefined, { path: '/a', cwd: '/w' }, { path: '/b', cwd: '/w' }),
   }),
   { maxLength: 20 },

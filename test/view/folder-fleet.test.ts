@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -20,6 +21,8 @@ import { buildReport } from '../../src/report/build-report.js';
 import { pageHtml } from '../../src/report/page/page.js';
 import { readPageData } from '../../src/report/page/page-data.js';
 import { FolderFleet } from '../../src/view/folder-fleet.js';
+import { KeptMetrics } from '../../src/view/kept-metrics.js';
+import { openMetrics } from '../../src/metrics/run-metrics.js';
 import { removeFolder } from '../remove-folder.js';
 
 const temporary = mkdtempSync(join(tmpdir(), 'folder-fleet-'));
@@ -156,6 +159,65 @@ describe('folders of runs as a fleet', () => {
       ['lr0.2_s0', 0.5],
     ]);
     fleet.close();
+  });
+
+  it('has for charts what was read for the rows, and reads on where a run goes on', async () => {
+    const root = join(temporary, 'charts');
+    const path = join(root, 'a/metrics.jsonl');
+    mkdirSync(join(root, 'a'), { recursive: true });
+    writeFileSync(path, '{"step":1,"loss":2}\n{"step":2,"loss":1}\n');
+    utimesSync(path, 1, 1);
+    const fleet = new FolderFleet([{ path: root, label: 'charts' }]);
+    await fleet.find();
+    const charts = fleet.metrics(join(root, 'a'));
+    const losses = () => [charts.refresh(), [...charts.series('loss').y]] as const;
+    expect(losses()).toEqual([true, [2, 1]]);
+    await fleet.read();
+    rmSync(path);
+    expect(losses()).toEqual([true, [2, 1]]);
+    expect(losses()).toEqual([false, [2, 1]]);
+    expect([charts.keys(), charts.more]).toEqual([['step', 'loss'], false]);
+    writeFileSync(path, '{"step":1,"loss":2}\n{"step":2,"loss":1}\n{"step":3,"loss":0}\n');
+    await fleet.look();
+    expect(losses()).toEqual([true, [2, 1, 0]]);
+    fleet.close();
+  });
+
+  it('keeps the metrics of ended runs in bounded memory, those that were used last', () => {
+    const metrics = openMetrics(join(fixtures, 'torch/lr0.1_s0')).readNow();
+    const bytes = metrics.all.reduce((sum, { table }) => sum + table.bytes, 0);
+    expect(bytes).toBeGreaterThan(0);
+    const kept = new KeptMetrics(2 * bytes);
+    for (const name of ['a', 'b', 'a', 'c']) {
+      if (kept.get(name) === null) kept.keep(name, metrics);
+    }
+    expect(['a', 'b', 'c'].map((name) => kept.get(name) !== null)).toEqual([true, false, true]);
+  });
+
+  it('shows a part of the runs while a long search goes on, and all of them at its end', async () => {
+    const root = join(temporary, 'many');
+    for (let run = 0; run < 300; run++) {
+      mkdirSync(join(root, `lr${run}`), { recursive: true });
+      writeFileSync(join(root, `lr${run}/metrics.jsonl`), '{"step":1,"loss":2}\n');
+    }
+    const fleet = new FolderFleet([{ path: root, label: 'many' }], Date.now, 0);
+    const { first, all } = fleet.begin();
+    await first;
+    expect(fleet.status.isSearching).toBe(true);
+    expect(fleet.runs.size).toBeGreaterThan(0);
+    expect(fleet.runs.size).toBeLessThan(300);
+    await all;
+    expect([fleet.runs.size, fleet.status.isSearching]).toEqual([300, false]);
+    fleet.close();
+  });
+
+  it('stops reading when it is closed', async () => {
+    const fleet = new FolderFleet([at('torch')]);
+    await fleet.find();
+    const reading = fleet.read();
+    fleet.close();
+    await reading;
+    expect(fleet.status.unread).toBeGreaterThan(0);
   });
 
   it('reports, draws and exports them, and writes nothing beside them', async () => {

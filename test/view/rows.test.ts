@@ -83,6 +83,23 @@ describe('rows of found runs', () => {
     ]);
   });
 
+  it('do not differ in every parameter from runs that have not written theirs yet', () => {
+    const settings = (lr: number, seed: number) => ({ lr, seed, opt: 'adam' });
+    expect(heads([['run-1', settings(1, 0)], ['run-2', settings(1, 1)], ['run-3', settings(2, 0)], ['run-4']])).toEqual(
+      [
+        ['root', 'lr1', 'lr1_s0'],
+        ['root', 'lr1', 'lr1_s1'],
+        ['root', 'lr2', 'lr2_s0'],
+        ['root-without-parameters', null, 'run-4'],
+      ],
+    );
+    expect(heads([['out-lr1-s0', settings(1, 0)], ['out-lr1-s1', settings(1, 1)], ['out-lr2-s0']])).toEqual([
+      ['root', 'lr1', 'lr1_s0'],
+      ['root', 'lr1', 'lr1_s1'],
+      ['root', 'lr2', 'lr2_s0'],
+    ]);
+  });
+
   it('never share a name', () => {
     expect(
       heads([

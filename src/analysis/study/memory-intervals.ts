@@ -3,6 +3,7 @@ import { type Clustered, drawClustered, type Interval, resampled95 } from '../bo
 import { fisherTwoSided } from '../failures/fisher-exact.js';
 import type { JudgedSeed, MemoryRow } from '../memory-summary.js';
 import { median } from '../statistics.js';
+import { holm } from './holm.js';
 import { signTest, wilson95 } from './proportion.js';
 import { signedRankTest } from './signed-ranks.js';
 import { logRankTest, SurvivalCurve, type Wait } from './survival.js';
@@ -49,14 +50,21 @@ export type Comparison = {
   /** `p` after Holm (1979), over all comparisons of the group. */
   readonly holm: number;
   /** Pairs of which only one memorised, and the sign test of these; without pairs: those that memorised, and Fisher's test. */
-  readonly memorised: { readonly one: number; readonly other: number; readonly p: number };
+  readonly memorised: Counted;
+  /**
+   * The same of those that lost the secret later, among the runs that once knew it for long; null: no run of the two rows lost it, or
+   * one row has none that knew it.
+   */
+  readonly lost: Counted | null;
 };
+
+type Counted = { readonly one: number; readonly other: number; readonly p: number };
 
 /** A ratio whose interval is wider than this factor is said not to be determined. */
 export const WIDEST_FACTOR = 4;
 const RATE = 'learning_rate';
 /** With fewer pairs no signed-rank test falls below .05. */
-const LEAST_PAIRS = 6;
+export const LEAST_PAIRS = 6;
 
 /** Powers of ten between the episodes of the fastest and the slowest run, at which the share that has memorised is given. */
 export function timesOf(rows: readonly MemoryRow[]): number[] {
@@ -91,9 +99,18 @@ export function rowIntervals(rows: readonly MemoryRow[], times: readonly number[
 }
 
 function lostOf(judged: readonly JudgedSeed[]): RowIntervals['lost'] {
-  const knew = judged.filter((run) => isMemorised(run) || run.timesLost > 0);
-  const count = knew.filter(({ timesLost }) => timesLost > 0).length;
+  const knew = judged.filter(isKnown);
+  const count = knew.filter(isLost).length;
   return knew.length === 0 ? null : { count, of: knew.length, interval: wilson95(count, knew.length) };
+}
+
+/** Whether a run knew the secret for long. */
+function isKnown(run: JudgedSeed): boolean {
+  return isMemorised(run) || isLost(run);
+}
+
+function isLost({ timesLost }: JudgedSeed): boolean {
+  return timesLost > 0;
 }
 
 function estimate(runs: readonly JudgedSeed[], valueOf: (run: JudgedSeed) => number): Estimate | null {
@@ -171,11 +188,17 @@ function paired(rows: Pick<Comparison, 'one' | 'other'>, pairs: readonly Pair[])
   });
   const log = medianEstimate(logs);
   const ratio = log && { ...log, median: Math.exp(log.median), interval: exponentials(log.interval) };
-  const only = (which: (pair: Pair) => boolean) => pairs.filter(which).length;
-  const one = only(({ run, partner }) => isMemorised(run) && !isMemorised(partner));
-  const other = only(({ run, partner }) => !isMemorised(run) && isMemorised(partner));
   const p = signedRankTest(logs.map(({ value }) => value));
-  return { ...rows, pairs: pairs.length, ratio, p, memorised: { one, other, p: signTest(one, other) } };
+  const knew = pairs.filter(({ run, partner }) => isKnown(run) && isKnown(partner));
+  const lost = knew.some(({ run, partner }) => isLost(run) || isLost(partner)) ? onlyOne(knew, isLost) : null;
+  return { ...rows, pairs: pairs.length, ratio, p, memorised: onlyOne(pairs, isMemorised), lost };
+}
+
+/** Pairs of which only one has something, and the sign test of them. */
+function onlyOne(pairs: readonly Pair[], has: (run: JudgedSeed) => boolean): Counted {
+  const one = pairs.filter(({ run, partner }) => has(run) && !has(partner)).length;
+  const other = pairs.filter(({ run, partner }) => !has(run) && has(partner)).length;
+  return { one, other, p: signTest(one, other) };
 }
 
 function exponentials([low, high]: Interval): Interval {
@@ -183,21 +206,15 @@ function exponentials([low, high]: Interval): Interval {
 }
 
 function independent(one: MemoryRow, other: MemoryRow): Omit<Comparison, 'holm'> {
-  const sides = [one, other].map(({ judged, counts }) => ({ runs: judged.length, failed: counts.memorised }));
   const p = logRankTest(one.judged.map(waitOf), other.judged.map(waitOf));
-  const shares = fisherTwoSided({ inside: sides[0]!, outside: sides[1]! });
-  const memorised = { one: one.counts.memorised, other: other.counts.memorised, p: shares };
-  return { one, other, pairs: 0, ratio: null, p, memorised };
+  const knew = [one, other].map(({ judged }) => judged.filter(isKnown));
+  const isCompared = knew.every((runs) => runs.length > 0) && knew.flat().some(isLost);
+  const memorised = counted([one.judged, other.judged], isMemorised);
+  return { one, other, pairs: 0, ratio: null, p, memorised, lost: isCompared ? counted(knew, isLost) : null };
 }
 
-/** Probabilities of several tests, adjusted so that one of them is below .05 by chance in at most 5 % of cases (Holm 1979). */
-function holm(probabilities: readonly number[]): number[] {
-  const order = probabilities.map((_, index) => index).sort((a, b) => probabilities[a]! - probabilities[b]!);
-  const adjusted = probabilities.slice();
-  let least = 0;
-  for (const [rank, index] of order.entries()) {
-    least = Math.min(1, Math.max(least, probabilities[index]! * (order.length - rank)));
-    adjusted[index] = least;
-  }
-  return adjusted;
+/** Runs of two samples that have something, and Fisher's test of them. */
+function counted(samples: readonly (readonly JudgedSeed[])[], has: (run: JudgedSeed) => boolean): Counted {
+  const [one, other] = samples.map((runs) => ({ runs: runs.length, failed: runs.filter(has).length }));
+  return { one: one!.failed, other: other!.failed, p: fisherTwoSided({ inside: one!, outside: other! }) };
 }

@@ -7,7 +7,7 @@ import { supervisorFiles } from '../../contract/files.js';
 import type { SupervisorLock } from '../../contract/supervisor-lock.js';
 import { placeIn, relationTo } from '../../processes/host-identity.js';
 import { isAlive } from '../../processes/process-identity.js';
-import { socketFolders } from '../../supervisor/publish/socket-address.js';
+import { socketFolders } from '../../files/socket-address.js';
 import { sizeText } from '../../text/numbers.js';
 import { bad, type Check, type Finding, ok, type Place, textOf, warn } from './check.js';
 

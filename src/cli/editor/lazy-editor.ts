@@ -42,6 +42,10 @@ export class LazyEditor implements EditorPort {
     this.#loaded().openShell(directory);
   }
 
+  openTerminal(run: RunSummary): void {
+    this.#loaded().openTerminal(run);
+  }
+
   extend(sweep: string): Draft {
     return this.#loaded().extend(sweep);
   }

@@ -21,6 +21,7 @@ import { withoutSecrets } from '../plan/hidden-secrets.js';
 import { plannedRuns, readSweepText } from '../read-plan.js';
 import { outputWidth, print } from '../terminal.js';
 import { clonePlan, cloneText, notCloneable } from './clone-text.js';
+import { enterTerminal } from './enter-terminal.js';
 import { type Launched, planOf, sweepSource, type SweepSource } from './sweep-source.js';
 
 /**
@@ -60,6 +61,10 @@ export class TerminalEditor implements EditorPort {
 
   openShell(directory: string): void {
     openShell(directory, process.env);
+  }
+
+  openTerminal(run: RunSummary): void {
+    enterTerminal(run, process.env);
   }
 
   extend(sweep: string): Draft {

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fleet } from '../../client/fleet.js';
+import { Fleet, type FleetMode } from '../../client/fleet.js';
 import type { Host } from '../../client/host.js';
 import { type HostLink, type LinkTools, openHostLink } from '../../client/host-link.js';
 import { type FileAnswers, type FileQuestion, NumberedLine } from './file-questions.js';
@@ -13,6 +13,9 @@ const ANSWER_MS = 3000;
 const WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 15_000;
 
+/** `runs`: the runs directory there, as typed; `readOnly`: it only looks. */
+export type RemoteWindow = { readonly runs?: string; readonly readOnly?: boolean };
+
 type Pending = { readonly line: string; readonly settle: (told: ReturnType<typeof NumberedLine.parse>) => void };
 
 /** A host that a window here shows: its supervisor, and answers about its files. What is lost is connected again. */
@@ -21,19 +24,18 @@ export class HostConnection {
   readonly fleet: Fleet;
   readonly #link: LinkKeeper;
 
-  private constructor(host: Host, link: LinkKeeper, supervisor: Duplex) {
+  private constructor(host: Host, link: LinkKeeper, supervisor: Duplex, mode: FleetMode) {
     this.host = host;
     this.#link = link;
-    this.fleet = new Fleet(supervisor, () => link.reopen());
+    this.fleet = new Fleet(supervisor, () => link.reopen(), mode);
   }
 
   /**
-   * @param runs The runs directory there, as typed.
    * @throws {UserError} As `openHostLink`.
    */
-  static async open(host: Host, runs: string | undefined, tools: LinkTools): Promise<HostConnection> {
-    const link = new LinkKeeper(host, runs, tools);
-    return new HostConnection(host, link, await link.open());
+  static async open(host: Host, window: RemoteWindow, tools: LinkTools): Promise<HostConnection> {
+    const link = new LinkKeeper(host, window, tools);
+    return new HostConnection(host, link, await link.open(), window.readOnly === true ? 'looks' : 'acts');
   }
 
   /** Resolves with the answer, however often the link is lost meanwhile; rejects when the host cannot give one. */
@@ -50,7 +52,7 @@ export class HostConnection {
 /** Holds one link at a time, and the questions that are not answered. */
 class LinkKeeper {
   readonly #host: Host;
-  readonly #runs: string | undefined;
+  readonly #window: RemoteWindow;
   readonly #tools: LinkTools;
   readonly #pending = new Map<number, Pending>();
   readonly #closing = new AbortController();
@@ -59,9 +61,9 @@ class LinkKeeper {
   #number = 0;
   #failures = 0;
 
-  constructor(host: Host, runs: string | undefined, tools: LinkTools) {
+  constructor(host: Host, window: RemoteWindow, tools: LinkTools) {
     this.#host = host;
-    this.#runs = runs;
+    this.#window = window;
     this.#tools = tools;
   }
 
@@ -100,7 +102,7 @@ class LinkKeeper {
 
   async #connect(tools: LinkTools, takesOver: boolean): Promise<Duplex> {
     const { name: host, directory } = this.#host;
-    const window = { takesOver, ...(this.#runs === undefined ? {} : { runs: this.#runs }) };
+    const window = { takesOver, ...this.#window };
     const link = await openHostLink({ words: [], host, directory, window }, this.#host, tools, {
       answered: (line) => this.#hear(line),
     });

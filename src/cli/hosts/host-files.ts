@@ -1,7 +1,13 @@
 import type { DiskUsage } from '../../files/disk/disk-usage.js';
 import type { LogSource } from '../../logs/log-source.js';
 import type { Samples } from '../../logs/samples.js';
-import { type MetricReader, type RunFilesPort, type Series, type UsageReading, OnItsWay } from '../../tui/state/port.js';
+import {
+  type MetricReader,
+  type RunFilesPort,
+  type Series,
+  type UsageReading,
+  OnItsWay,
+} from '../../tui/state/port.js';
 import { type FileAnswers, type FileQuestion, joined, sumOf, sumOfKeys } from './file-questions.js';
 
 /** Asks the host that has a directory. @returns Rejects when the host cannot answer. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { LineSplitter } from '../../base/line-splitter.js';
 import { errorText, UserError } from '../../base/user-error.js';
-import { openOrStartSupervisor } from '../../client/ensure-supervisor.js';
+import { openOrStartSupervisor, openToLook } from '../../client/ensure-supervisor.js';
 import { type decodeOrder, WIRE_VERSION, wireMarks } from '../../protocol/host-order.js';
 import { PROGRAM_VERSION } from '../../protocol/older-version.js';
 import { existingRunsDirectory, supervisorPrograms } from '../open-fleet.js';
@@ -51,11 +51,13 @@ export async function relay(order: WindowOrder): Promise<number> {
   return 0;
 }
 
-function opened({ runs, takesOver }: WindowOrder, say: (text: string) => void): Promise<Socket> {
+function opened({ runs, takesOver, readOnly }: WindowOrder, say: (text: string) => void): Promise<Socket> {
   const programs = { ...supervisorPrograms(), tell: (line: string) => say(`${wireMarks.told}${line}\n`) };
   return Promise.resolve(runs === undefined ? {} : { runs })
     .then(existingRunsDirectory)
-    .then((directory) => openOrStartSupervisor(directory, programs, takesOver));
+    .then((directory) =>
+      readOnly === true ? openToLook(directory) : openOrStartSupervisor(directory, programs, takesOver),
+    );
 }
 
 async function reply(line: string, answerer: FileAnswerer, say: (text: string) => void): Promise<void> {

@@ -10,8 +10,9 @@ import type { SummaryPort } from '../../tui/state/port.js';
 import { knownSweeps } from '../open-fleet.js';
 import type { LaunchOptions } from '../options.js';
 import { outputWidth, print, remark } from '../terminal.js';
-import { windowSurroundings } from '../watch.js';
-import { HostConnection } from './host-connection.js';
+import { windowSurroundings } from '../sweep-window.js';
+import { readOnlyEditor } from '../editor/read-only-editor.js';
+import { HostConnection, type RemoteWindow } from './host-connection.js';
 import type { FileAnswers, FileQuestion } from './file-questions.js';
 import { type Ask, HostFiles } from './host-files.js';
 
@@ -29,7 +30,7 @@ export async function showHosts(
   what: { readonly sweep: string | null } | 'last-launched',
   { options, program }: { readonly options: LaunchOptions; readonly program: string },
 ): Promise<Shown> {
-  const connections = await openAll(hosts, options.runs, { program, tell: remark });
+  const connections = await openAll(hosts, windowOf(options), { program, tell: remark });
   try {
     await Promise.all(connections.map(({ fleet }) => fleet.ready()));
     const several = new Hosts(connections, options);
@@ -39,7 +40,7 @@ export async function showHosts(
       ...windowSurroundings(options),
       fleet: several.fleets,
       files: new HostFiles(several.ask),
-      desk: several.desk,
+      desk: options.readOnly === true ? readOnlyEditor(several.desk) : several.desk,
       summary: (name) => new HostSummary(name, several.ask, options),
       ...(sweep === null ? {} : { sweep }),
     });
@@ -50,9 +51,13 @@ export async function showHosts(
   }
 }
 
+function windowOf({ runs, readOnly }: LaunchOptions): RemoteWindow {
+  return { ...(runs === undefined ? {} : { runs }), ...(readOnly === true ? { readOnly } : {}) };
+}
+
 /** All of them, or none. */
-async function openAll(hosts: readonly Host[], runs: string | undefined, tools: LinkTools): Promise<HostConnection[]> {
-  const opened = await Promise.allSettled(hosts.map((host) => HostConnection.open(host, runs, tools)));
+async function openAll(hosts: readonly Host[], window: RemoteWindow, tools: LinkTools): Promise<HostConnection[]> {
+  const opened = await Promise.allSettled(hosts.map((host) => HostConnection.open(host, window, tools)));
   const connections = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   const failed = opened.find((each) => each.status === 'rejected');
   if (failed === undefined) return connections;
@@ -158,6 +163,14 @@ class HostDesk implements EditorPort {
     const [{ host }, directory] = this.#hosts.at(place);
     print([`A shell on ${host.name} in ${directory}; \`exit\` returns to the window.`]);
     withTerminal(['--', host.name, `cd ${shellQuote([directory])} && exec "\${SHELL:-/bin/sh}" -l`]);
+  }
+
+  /** `memrl-tui terminal` there shows it. */
+  openTerminal({ id, directory }: Parameters<EditorPort['openTerminal']>[0]): void {
+    const [{ host }] = this.#hosts.at(directory);
+    const [sweep, name] = id.split('/') as [string, string];
+    const words = ['terminal', `${this.#hosts.withSweep(sweep)[1]}/${name}`, ...this.#runs];
+    withTerminal(sshArguments({ words, host: host.name, directory: host.directory }, host, ['-o', 'LogLevel=ERROR']));
   }
 
   /** `memrl-tui extend` there shows what the text changes, and submits it. */

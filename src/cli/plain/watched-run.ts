@@ -27,7 +27,7 @@ export function isGrowing({ status }: Fleet, sweep: string | null): boolean {
 /** Whether none of these runs is up, and waiting ones cannot start without a user. */
 export function isOver(fleet: Fleet, runs: Iterable<RunSummary>): boolean {
   if (fleet.connection !== 'connected') return false;
-  const open = [...runs].filter((run) => !hasEnded(run.state));
   const mayWait = (run: RunSummary) => run.state === 'held' || (run.state === 'queued' && run.retryAt === null);
-  return open.length === 0 || (fleet.status.settled && open.every(mayWait));
+  for (const run of runs) if (!hasEnded(run.state) && !(fleet.status.settled && mayWait(run))) return false;
+  return true;
 }

@@ -1,5 +1,5 @@
 import type { Fleet } from '../../client/fleet.js';
-import { knownSweeps, withFleet } from '../open-fleet.js';
+import { knownSweeps, lookingAtFleet, withFleet } from '../open-fleet.js';
 import type { LaunchOptions } from '../options.js';
 import { watch } from '../watch.js';
 
@@ -9,5 +9,5 @@ export async function attach([sweep]: readonly string[], options: LaunchOptions)
     const sweeps = knownSweeps(fleet, sweep);
     return watch(fleet, sweeps.length === 1 ? sweeps[0]! : null, options);
   };
-  return withFleet(options, show, { takesOver: true });
+  return options.readOnly === true ? lookingAtFleet(options, show) : withFleet(options, show, { takesOver: true });
 }

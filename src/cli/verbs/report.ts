@@ -21,6 +21,7 @@ type ReportOptions = CommonOptions & {
   figures?: string;
   png?: boolean;
   tests?: boolean;
+  against?: string;
 };
 
 /** `memrl-tui report SWEEP`: the results of a sweep, finished or not. `--would-stop`: which runs a rule would have ended. */
@@ -61,13 +62,15 @@ async function reportFound(path: ViewedPath, options: ReportOptions): Promise<nu
 }
 
 /** @throws {UserError} For options that need another option. */
-function refuseAlone({ metric, value, png, figures }: ReportOptions): void {
+function refuseAlone({ metric, value, png, figures, tests, against }: ReportOptions): void {
   if (metric !== undefined && value !== 'best') {
     throw new UserError(
       '--metric goes with --would-stop or --value best here.',
       "Write for example --would-stop 'asha eta=3 min_iter=5'.",
     );
   }
+  if (against !== undefined && tests !== true)
+    throw new UserError('--against goes with --tests.', `Write --tests --against '${against}'.`);
   if (png === true && figures === undefined)
     throw new UserError('--png goes with --figures.', 'Say where to write them: --figures FOLDER --png.');
 }

@@ -12,7 +12,7 @@ import { outputWidth, hasColour, hasScreen, print, remark } from '../terminal.js
 import type { LaunchOptions } from '../options.js';
 import { runTable } from '../show/run-table.js';
 import { noRuns, ownRunsAt, reportedRuns, requiredPaths } from '../viewed-paths.js';
-import { sweepSummary, windowSurroundings } from '../watch.js';
+import { sweepSummary, windowSurroundings } from '../sweep-window.js';
 
 /**
  * `memrl-tui view PATH…`: the control window on runs of any program, read-only and without a supervisor. A path that is a runs
@@ -27,32 +27,36 @@ export async function view(words: readonly string[], options: LaunchOptions): Pr
   }
   const fleet = new FolderFleet(paths);
   try {
-    await fleet.find();
+    const { first, all } = fleet.begin();
+    const hasWindow = hasScreen() && options.plain !== true;
+    await (hasWindow ? first : all);
     if (fleet.runs.size === 0) throw noRuns(paths);
-    return await (hasScreen() && options.plain !== true ? show(fleet, options) : tell(fleet));
+    return await (hasWindow ? show(fleet, all, options) : tell(fleet));
   } finally {
     fleet.close();
   }
 }
 
-async function show(fleet: FolderFleet, options: LaunchOptions): Promise<number> {
+/** @param found Resolves when all runs have been found. */
+async function show(fleet: FolderFleet, found: Promise<void>, options: LaunchOptions): Promise<number> {
   let problem: Error | null = null;
   const [first] = fleet.sweeps.keys();
   const following = () => {
-    fleet
-      .read()
+    found
+      .then(() => fleet.read())
       .then(() => fleet.follow())
       .catch((error: unknown) => (problem = error instanceof Error ? error : new Error(String(error))));
   };
   await openWindow({
     ...windowSurroundings(options),
-    ...{ fleet, files: viewedFiles, desk: viewingDesk, onReady: following },
+    ...{ fleet, files: filesOf(fleet), desk: viewingDesk, onReady: following },
     summary: (sweep) =>
       sweepSummary(({ readReport }) => {
         const place = { directory: fleet.sweeps.get(sweep)?.directory ?? '.', found: reportedRuns(fleet, [sweep]) };
         return readReport(sweep, { ...options, ...place }, { pause: () => turn() });
       }),
-    ...(fleet.sweeps.size === 1 ? { sweep: first! } : {}),
+    // Further paths may not have been searched yet.
+    ...(fleet.sweeps.size === 1 && fleet.paths === 1 ? { sweep: first! } : {}),
   });
   if (problem !== null) throw problem as Error;
   return 0;
@@ -74,6 +78,7 @@ const viewingDesk: EditorPort = {
     throw new UserError('Its files do not say with which command it was started.', 'Enter shows its parameters.');
   },
   openShell: (directory) => openShell(directory, process.env),
+  openTerminal: refuseEdit,
   ...{ extend: refuseEdit, clone: refuseEdit, edit: refuseEdit, submit: refuseEdit },
   ...{ ownFile: refuseEdit, writeOwnFile: refuseEdit },
 };
@@ -82,9 +87,12 @@ function refuseEdit(): never {
   throw new UserError(readOnly, 'Write a sweep file with `memrl-tui init -- COMMAND…`, and launch it.');
 }
 
-/** The log of a run has whatever name its program gave it. */
-const viewedFiles: RunFilesPort = {
-  ...runFiles,
-  logTail: (directory, count) => lastLines(foundLog(directory), count),
-  openLog: (directory) => fileSource(foundLog(directory)),
-};
+/** The log of a run has whatever name its program gave it; metrics that were read for its row are not read again. */
+function filesOf(fleet: FolderFleet): RunFilesPort {
+  return {
+    ...runFiles,
+    metrics: (directory) => fleet.metrics(directory),
+    logTail: (directory, count) => lastLines(foundLog(directory), count),
+    openLog: (directory) => fileSource(foundLog(directory)),
+  };
+}

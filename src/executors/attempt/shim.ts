@@ -1,7 +1,7 @@
 /**
  * The parent of every run: a few lines of POSIX shell, because a Node process in its place would cost 40 MB and 90 ms.
  *
- * Called as `sh -c SHIM memrl-shim ATTEMPT_DIRECTORY CGROUP PLACE COMMAND [ARGUMENTS…]`, as the leader of its own session.
+ * Called as `sh -c SHIM memrl-shim ATTEMPT_DIRECTORY CGROUP PLACE INPUT COMMAND [ARGUMENTS…]`, as the leader of its own session.
  *
  * - It first creates `pid`, which must not exist yet. The creator of that file owns the attempt, so an attempt can begin only once:
  *   if the file exists, or cannot be written, the shim exits with 75 and the command never runs. Its line identifies the process and
@@ -10,6 +10,9 @@
  * - Signals are caught, not ignored, so that the command gets the default dispositions back and the shim outlives it.
  * - The command is executed by a subshell, never run by the shell itself, which would take `cd` or `exit` for its own.
  *   No variable of the user's environment has the name of a variable here.
+ * - INPUT is `lines` if the command reads typed lines (else it is empty). Its standard input is then a pipe, `stdin`, which the
+ *   command itself has open for reading and writing: reading waits for the next line and never finds an end, whoever dies. If the
+ *   disk has no pipes, the log has the reason, and the standard input is as empty as without INPUT.
  * - Only the shell knows some facts about the end, and prints them to its stderr: `Killed`, or that it cannot fork. So its
  *   stderr is `pid`, after the first line, and the command gets the log, which the shell keeps as descriptor 3. bash says
  *   it only when it does not try to be another shell.
@@ -20,7 +23,7 @@
  *   was given, without links, and is not the shim's own, moved: that may be another run's.
  * - A shell that cannot fork ends without a code: it notes that the command was not run and leaves with 76.
  */
-export const SHIM = `memrl_d=$1; memrl_c=$2; memrl_p=$3; memrl_rc=; shift 3
+export const SHIM = `memrl_d=$1; memrl_c=$2; memrl_p=$3; memrl_i=$4; memrl_rc=; shift 4
 trap : HUP TERM INT QUIT USR1 USR2
 set -C
 if read -r memrl_s 2>/dev/null < /proc/$$/stat; then
@@ -35,7 +38,8 @@ trap '[ "$memrl_rc" ] || { { echo "not run" >> "$memrl_d/pid"; } 2>/dev/null; ex
 case \${BASH_VERSION-} in ?*) command set +o posix 2>/dev/null;; esac
 exec 3>&2 2>>"$memrl_d/pid"
 trap 'echo "got SIGTERM" >&2' TERM
-(exec "$@") 2>&3 3>&-
+[ ! "$memrl_i" ] || command -p mkfifo -m 600 "$memrl_d/stdin" 2>&3 || memrl_i=
+(if [ "$memrl_i" ]; then exec <> "$memrl_d/stdin"; fi; exec "$@") 2>&3 3>&-
 memrl_rc=$?
 { cd -P "$memrl_d" && { [ "$PWD" = "$memrl_d" ] || [ pid -ef /dev/fd/4 ]; } && [ ! -e exit ] && echo "$memrl_rc" > exit; } 4>&2 2>/dev/null || echo "exit $memrl_rc" >&2
 exit "$memrl_rc"`;

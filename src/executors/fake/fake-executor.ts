@@ -220,6 +220,14 @@ class FakeExecutor implements Executor {
     this.#watched.get(id)?.attempt.continue();
   }
 
+  type(): string {
+    return 'has no standard input to type into';
+  }
+
+  awaitsInput(): boolean {
+    return false;
+  }
+
   pidOf(id: RunId): number | null {
     return this.#watched.get(id)?.attempt.pid ?? null;
   }
@@ -246,7 +254,7 @@ class FakeExecutor implements Executor {
     this.#watched.set(id, watched);
     const { number, attempt } = watched;
     setImmediate(() => {
-      if (this.#watched.get(id) === watched) this.#listener.named(id);
+      if (this.#watched.get(id) === watched) this.#listener.changed(id);
     });
     attempt.onceEnded(() => {
       if (this.#watched.get(id) !== watched) return;

@@ -4,17 +4,27 @@ import type { RunId } from '../../base/ids.js';
 import { bootId, identityOf, isAlive, type ProcessIdentity, readStat } from '../../processes/process-identity.js';
 import type { ProcessEntry, ProcessTable } from '../../processes/process-table.js';
 import { keyOf, type Tree } from '../../processes/process-tree.js';
-import type { Ending } from '../executor.js';
+import type { Ending, RunInput } from '../executor.js';
 import { attemptDirectory, readClaim } from '../attempt/attempt-files.js';
 import type { ShimStatus } from '../attempt/ending.js';
 
 export function newAttempt(
-  which: Pick<Attempt, 'id' | 'number' | 'directory' | 'pid' | 'cgroup' | 'elsewhere'>,
+  which: Pick<Attempt, 'id' | 'number' | 'directory' | 'pid' | 'cgroup' | 'elsewhere'> & { input?: RunInput | null },
   child: ChildProcess | null,
 ): Attempt {
   const startedAt = child === null ? -Infinity : performance.now();
   return {
-    ...{ ...which, child, startedAt, identity: null, command: null, stopped: false, paused: false, bereaved: false },
+    ...{
+      input: null,
+      ...which,
+      child,
+      startedAt,
+      identity: null,
+      command: null,
+      stopped: false,
+      paused: false,
+      bereaved: false,
+    },
     ...{
       killedAt: null,
       seen: new Set<string>(),
@@ -23,6 +33,7 @@ export function newAttempt(
       ending: null,
       endedAt: 0,
       trouble: null,
+      awaitsInput: false,
     },
   };
 }
@@ -39,6 +50,10 @@ export type Attempt = {
   readonly child: ChildProcess | null;
   /** The machine or container that it began in, if its processes are not visible here; null: they are. */
   readonly elsewhere: string | null;
+  /** What can be typed into; null: nothing. */
+  readonly input: RunInput | null;
+  /** Whether it waited for a line when it was last looked at. */
+  awaitsInput: boolean;
   /** Known at once for an adopted attempt, else read from the shim's file when needed. */
   identity: ProcessIdentity | null;
   /** The run's own process; null: unknown (yet). */
@@ -165,12 +180,18 @@ export class FamilyWatch {
 }
 
 function remember(pid: number, seen: Set<string>): void {
-  const waiting = childrenOf(pid) ?? [];
-  for (let child = waiting.pop(); child !== undefined && seen.size < MOST; child = waiting.pop()) {
+  for (const child of descendantsOf(pid)) {
+    if (seen.size >= MOST) return;
     const stat = readStat(child);
-    if (stat === null) continue;
-    seen.add(keyOf(stat));
-    waiting.push(...(childrenOf(child) ?? []));
+    if (stat !== null) seen.add(keyOf(stat));
+  }
+}
+
+/** Pids of the living descendants of a process, each found when it is asked for; none if the kernel does not list children. */
+export function* descendantsOf(pid: number): Generator<number> {
+  for (const child of childrenOf(pid) ?? []) {
+    yield child;
+    yield* descendantsOf(child);
   }
 }
 

@@ -24,7 +24,7 @@ type EndWatchTools = {
   table: ProcessTable;
   home: CgroupHome | null;
   oom: OomWatch;
-  listener: Pick<ExecutorListener, 'named' | 'troubled'>;
+  listener: Pick<ExecutorListener, 'changed' | 'troubled'>;
   /** Kills processes that appeared while the others were being killed. */
   killAgain: (attempt: Attempt) => void;
   /** Continues the rest of a paused attempt, which would be suspended for ever. */
@@ -139,7 +139,7 @@ export class EndWatch {
     if (attempt.orphan !== null && attempt.ending === null) this.#lookAtOrphan(attempt, left);
     if (isOver(attempt, left.length, now)) {
       release(attempt.cgroup, home);
-      const ending = attempt.ending ?? { kind: 'signalled', signal: 'SIGKILL' };
+      const ending = attempt.ending ?? killed;
       const possible = possibleStrays(processes, tree).map(({ pid, name }) => ({ pid, name, possible: true as const }));
       over(attempt, ending, [...left.map(({ pid, name }) => ({ pid, name })), ...possible]);
     } else if (attempt.killedAt !== null && left.length > 0) killAgain(attempt);
@@ -153,7 +153,10 @@ export class EndWatch {
     // An adopted shim may have reported its end meanwhile.
     const proven = provenEnding(directory, status);
     if (proven === null && this.#mayYetBeRead(attempt, directory)) return;
-    this.#endsWith(attempt, proven ?? unprovenEnding(directory, status, outlived));
+    // The shim of a terminal is not our child, but we have killed all of it.
+    const isOurDoing = attempt.input === 'terminal' && attempt.killedAt !== null && !outlived;
+    const unproven = isOurDoing ? killed : unprovenEnding(directory, status, outlived);
+    this.#endsWith(attempt, proven ?? unproven);
   }
 
   /** Whether an unreadable file may become readable: a disk or file server that fails for a moment must not cost a run its end. */
@@ -169,9 +172,11 @@ export class EndWatch {
     if (words === attempt.trouble) return;
     attempt.trouble = words;
     this.#tools.listener.troubled(attempt.id, words);
-    this.#tools.listener.named(attempt.id);
+    this.#tools.listener.changed(attempt.id);
   }
 }
+
+const killed: Ending = { kind: 'signalled', signal: 'SIGKILL' };
 
 /** Whether other processes of the attempt live without its shim. */
 function isOrphaned({ orphan, unreadSince }: Attempt, now: number): boolean {

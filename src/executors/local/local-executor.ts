@@ -1,5 +1,7 @@
 import type { RunId } from '../../base/ids.js';
+import type { Eventually } from '../../base/eventually.js';
 import { untilWholeSecond } from '../../base/lazy.js';
+import { type AttemptPlace, terminalOf } from '../../files/run-terminal.js';
 import { isAlive } from '../../processes/process-identity.js';
 import { ProcessTable } from '../../processes/process-table.js';
 import { usableCores } from '../../processes/usable-cores.js';
@@ -12,17 +14,20 @@ import type {
   Found,
   LaunchSpec,
   LeakedProcess,
+  RunInput,
   Start,
   TakenOver,
 } from '../executor.js';
 import { attemptDirectory, endedAgo, giveUp, succeed } from '../attempt/attempt-files.js';
-import { type Attempt, FamilyWatch, Naming, newAttempt } from './attempt.js';
+import { type Attempt, descendantsOf, FamilyWatch, Naming, newAttempt } from './attempt.js';
 import { type CgroupHome, OomWatch, openCgroupHome, release } from './cgroup-home.js';
 import { EndWatch } from './end-watch.js';
 import { provenEnding } from '../attempt/ending.js';
 import { Orders } from './orders.js';
 import { isLed } from './orphan.js';
-import { startAttempt } from './start-attempt.js';
+import { removeTerminal, typeIntoTerminal } from './run-terminal.js';
+import { hasTypedInput, isReadingInput, typeLine } from './standard-input.js';
+import { startAttempt, startTerminalAttempt } from './start-attempt.js';
 import { livingOrphanedAttempt, unreachable, attemptStateOf } from './attempt-state.js';
 
 /** A younger shim may not have started its command yet, and would swallow SIGTERM, ms. */
@@ -58,6 +63,7 @@ export class LocalExecutor implements Executor {
   readonly #cores = usableCores();
   #pulse: NodeJS.Timeout | null = null;
   #beats = 0;
+  #isClosed = false;
 
   /**
    * @param home Creates a cgroup for each attempt; null: processes are found by their marks.
@@ -71,7 +77,7 @@ export class LocalExecutor implements Executor {
     this.#naming = new Naming({
       isWatched: (attempt) => this.#isWatched(attempt),
       table: this.#table,
-      named: ({ id }) => listener.named(id),
+      named: ({ id }) => listener.changed(id),
     });
     this.#ends = new EndWatch({
       ...{ attempts: this.#attempts, table: this.#table, home, oom, listener },
@@ -86,20 +92,41 @@ export class LocalExecutor implements Executor {
     return { slots: this.#cores, gpus: 'placed' };
   }
 
-  start(id: RunId, spec: LaunchSpec): Start {
-    const { directory, attempt: number } = spec;
+  start(id: RunId, spec: LaunchSpec & { input?: 'lines' }): Start;
+  start(id: RunId, spec: LaunchSpec): Eventually<Start>;
+  start(id: RunId, spec: LaunchSpec): Eventually<Start> {
+    const { directory, attempt: number, input = null } = spec;
     const cgroup = this.#home?.make(id, number) ?? null;
+    if (input === 'terminal') return this.#startInTerminal(id, spec, cgroup);
     const start = startAttempt(spec, cgroup, this.#job);
     if (start.kind === 'refused') {
       if (cgroup !== null) this.#home?.remove(cgroup);
       return start;
     }
     const { child, pid } = start;
-    const attempt = newAttempt({ id, number, directory, pid, cgroup, elsewhere: null }, child);
+    const attempt = newAttempt({ id, number, directory, pid, cgroup, elsewhere: null, input }, child);
     this.#watch(attempt);
     child.once('exit', (code, signal) => {
       if (this.#isWatched(attempt)) this.#ends.shimGone(attempt, { pid, code, signal }, spec);
     });
+    return { kind: 'started', pid };
+  }
+
+  async #startInTerminal(id: RunId, spec: LaunchSpec, cgroup: string | null): Promise<Start> {
+    const { directory, attempt: number } = spec;
+    const start = await startTerminalAttempt(spec, cgroup);
+    if (start.kind === 'refused') {
+      if (cgroup !== null) this.#home?.remove(cgroup);
+      return start;
+    }
+    const { pid, identity } = start;
+    if (identity === null) {
+      setImmediate(() => !this.#isClosed && this.#listener.ended(id, number, { kind: 'not-claimed' }, []));
+    } else if (!this.#isClosed) {
+      const which = { id, number, directory, pid, cgroup, elsewhere: null, input: 'terminal' } as const;
+      this.#watch({ ...newAttempt(which, null), identity });
+      this.#ends.look();
+    }
     return { kind: 'started', pid };
   }
 
@@ -114,7 +141,11 @@ export class LocalExecutor implements Executor {
       const agoMs = endedAgo(attemptDirectory(directory, number));
       return { kind: 'ended', pid, ending: found.ending, ...(agoMs === null ? {} : { agoMs }) };
     }
-    this.#watch({ ...newAttempt({ id, number, directory, pid, cgroup, elsewhere: null }, null), identity });
+    const input = inputOf({ directory, number });
+    this.#watch({
+      ...newAttempt({ id, number, directory, pid, cgroup, elsewhere: null, input }, null),
+      identity,
+    });
     this.#ends.look();
     return { kind: 'alive', pid };
   }
@@ -126,6 +157,20 @@ export class LocalExecutor implements Executor {
   takeOver(id: RunId, directory: string, numbers: TakenOver): Found {
     succeed(directory, numbers);
     return this.adopt(id, directory, numbers.attempt);
+  }
+
+  type(id: RunId, line: string): Eventually<string | null> {
+    const attempt = this.#attempts.get(id);
+    if (attempt === undefined) return 'is not up';
+    if (attempt.elsewhere !== null) return `runs on ${attempt.elsewhere}, which cannot be reached from here`;
+    if (attempt.input === 'terminal') return typeIntoTerminal(attempt, line);
+    const why = typeLine(attempt, line);
+    if (why === null) this.#noteWaiting(attempt, false);
+    return why;
+  }
+
+  awaitsInput(id: RunId): boolean {
+    return this.#attempts.get(id)?.awaitsInput ?? false;
   }
 
   pidOf(id: RunId): number | null {
@@ -183,6 +228,7 @@ export class LocalExecutor implements Executor {
   }
 
   close(): void {
+    this.#isClosed = true;
     if (this.#pulse !== null) clearTimeout(this.#pulse);
     this.#ends.close();
     this.#naming.close();
@@ -226,6 +272,7 @@ export class LocalExecutor implements Executor {
   /** Rare changes, which are checked once a second. */
   #checkOn(attempt: Attempt): void {
     if (attempt.elsewhere !== null) this.#lookElsewhere(attempt);
+    if (attempt.input === 'lines') this.#noteWaiting(attempt, isReadingInput(attempt, descendantsOf(attempt.pid)));
     if (attempt.trouble !== null) this.#listener.troubled(attempt.id, attempt.trouble);
     // A suspended shim cannot report that the command was killed.
     const isDead = attempt.paused && attempt.command !== null && !isAlive(attempt.command);
@@ -234,6 +281,12 @@ export class LocalExecutor implements Executor {
     const isBereaved = isDead && isLed(attempt) && isAlive(attempt.identity!);
     if (isBereaved && attempt.bereaved) this.continue(attempt.id);
     attempt.bereaved = isBereaved;
+  }
+
+  #noteWaiting(attempt: Attempt, awaitsInput: boolean): void {
+    if (attempt.awaitsInput === awaitsInput) return;
+    attempt.awaitsInput = awaitsInput;
+    this.#listener.changed(attempt.id);
   }
 
   /** Checks whether an attempt elsewhere has reported its end; nothing else of it is visible. */
@@ -252,7 +305,14 @@ export class LocalExecutor implements Executor {
   #over(attempt: Attempt, ending: Ending, leaked: readonly LeakedProcess[]): void {
     if (!this.#isWatched(attempt)) return;
     this.#attempts.delete(attempt.id);
+    if (attempt.input === 'terminal') removeTerminal(attempt);
     if (attempt.trouble !== null) this.#listener.troubled(attempt.id, null);
     this.#listener.ended(attempt.id, attempt.number, ending, leaked);
   }
+}
+
+/** What can be typed into an attempt, by the files of whoever started it; null: nothing. */
+function inputOf(which: AttemptPlace): RunInput | null {
+  if (hasTypedInput(which)) return 'lines';
+  return terminalOf(which) === null ? null : 'terminal';
 }

@@ -15,6 +15,7 @@ import {
   say,
 } from '../attempt/prepared-attempt.js';
 import { SHIM } from '../attempt/shim.js';
+import { startInTerminal } from './run-terminal.js';
 import type { LaunchSpec, Start } from '../executor.js';
 
 /** `child`: the shim. */
@@ -47,9 +48,23 @@ export function startAttempt(spec: LaunchSpec, cgroup: string | null, job?: stri
 /** What the shim is told beside the command. */
 type ShimSetting = { cgroup: string; place: string };
 
-function launch(spec: LaunchSpec, log: number, setting: ShimSetting): ShimStart | Refusal {
-  const { directory, attempt, argv, cwd, environment, nice } = spec;
-  const args = [
+/**
+ * Starts the shim in a terminal of its own instead. @param cgroup As in `startAttempt`.
+ */
+export async function startTerminalAttempt(spec: LaunchSpec, cgroup: string | null) {
+  const opened = openedLog(spec);
+  if (opened.kind === 'refused') return opened;
+  closeSync(opened.log);
+  try {
+    return await startInTerminal(spec, ['/bin/sh', ...shimArguments(spec, { cgroup: cgroup ?? '', place })]);
+  } catch (error) {
+    return refusal(error, 'could not be started');
+  }
+}
+
+function shimArguments(spec: LaunchSpec, setting: ShimSetting): string[] {
+  const { directory, attempt, argv, environment, nice, input } = spec;
+  return [
     '-c',
     SHIM,
     'memrl-shim',
@@ -57,9 +72,15 @@ function launch(spec: LaunchSpec, log: number, setting: ShimSetting): ShimStart 
     realpathSync.native(attemptDirectory(directory, attempt)),
     setting.cgroup,
     setting.place,
+    input === 'lines' ? input : '',
     ...(nice === undefined ? [] : [niceProgram(), '-n', String(nice)]),
     ...carried(argv, environment),
   ];
+}
+
+function launch(spec: LaunchSpec, log: number, setting: ShimSetting): ShimStart | Refusal {
+  const { cwd, environment } = spec;
+  const args = shimArguments(spec, setting);
   try {
     const child = spawn('/bin/sh', args, { detached: true, stdio: ['ignore', log, log], cwd, env: environment });
     // Without a listener a failed spawn would end the supervisor; the missing pid shows the failure.

@@ -31,7 +31,7 @@ const CANCELLED_STARTS = 5;
 type JobSetting = { calls: SlurmCalls; queue: Pick<QueueWatch, 'first' | 'stir' | 'lookSoon'>; everyMs: number };
 
 /** Knows what Slurm says of its jobs from who asks for all of them. */
-export class JobExecutor implements Omit<Executor, 'resources' | 'nodes'> {
+export class JobExecutor implements Omit<Executor, 'resources' | 'nodes' | 'type' | 'awaitsInput'> {
   readonly #jobs = new Map<RunId, Job>();
   readonly #listener: ExecutorListener;
   readonly #queue: JobSetting['queue'];
@@ -243,7 +243,7 @@ export class JobExecutor implements Omit<Executor, 'resources' | 'nodes'> {
     this.#orders.addressKnown(job);
     if (before?.state === seen.state && before.reason === seen.reason && before.nodes === seen.nodes) return;
     this.#queue.stir();
-    this.#listener.named(job.id);
+    this.#listener.changed(job.id);
   }
 
   /** What a job has written last may be seen here a while later. */

@@ -3,6 +3,9 @@ import { type Demand, jobOptions } from './job-options.js';
 import { isPacked, workerOptions } from './packs/pack-choice.js';
 import { SlurmCalls } from './slurm-calls.js';
 
+/** Why nothing can be typed into a run on Slurm, in words that follow its name. */
+export const unreachableInput = 'cannot be typed into: the standard input of a job is on the node that has it';
+
 /** Why Slurm would refuse a job that asks for that, in words; null: it would not, or does not answer now. Submits nothing. */
 export async function jobProblem(
   demand: Demand,

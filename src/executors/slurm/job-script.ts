@@ -36,7 +36,7 @@ if ! cd "$memrl_w" 2>/dev/null; then
 fi
 memrl_ns=$(readlink /proc/self/ns/pid 2>/dev/null); memrl_ns=\${memrl_ns#pid:?}; memrl_ns=\${memrl_ns%?}
 memrl_m=; read -r memrl_m 2>/dev/null < /etc/machine-id
-set -- "$memrl_d" "" "$(uname -n)/$memrl_m/pid%3A%5B$memrl_ns%5D job $SLURM_JOB_ID:$memrl_k\${SLURM_JOB_GPUS:+:$SLURM_JOB_GPUS}" "$@"
+set -- "$memrl_d" "" "$(uname -n)/$memrl_m/pid%3A%5B$memrl_ns%5D job $SLURM_JOB_ID:$memrl_k\${SLURM_JOB_GPUS:+:$SLURM_JOB_GPUS}" "" "$@"
 `;
 
 /**

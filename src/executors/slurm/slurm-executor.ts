@@ -20,6 +20,7 @@ import type {
 } from '../executor.js';
 import { ClusterNodes } from './cluster-nodes.js';
 import { JobExecutor } from './job-executor.js';
+import { unreachableInput } from './job-problem.js';
 import { isPacked } from './packs/pack-choice.js';
 import { PackExecutor } from './packs/pack-executor.js';
 import { QueueWatch } from './queue-watch.js';
@@ -72,6 +73,8 @@ class SlurmExecutor implements Executor {
   }
 
   start(id: RunId, spec: LaunchSpec) {
+    if (spec.input !== undefined)
+      return { kind: 'refused', reason: `it ${unreachableInput}`, transient: false } as const;
     return (isPacked(spec) ? this.#packs : this.#jobs).start(id, spec);
   }
 
@@ -101,6 +104,14 @@ class SlurmExecutor implements Executor {
 
   continue(id: RunId): void {
     this.#watcherOf(id).continue(id);
+  }
+
+  type(): string {
+    return unreachableInput;
+  }
+
+  awaitsInput(): boolean {
+    return false;
   }
 
   pidOf(id: RunId): number | null {

@@ -30,8 +30,8 @@ export type ModeEvaluation = RewardedEnvironment & {
 
 /** What samples are compared with, where it is known. */
 export type ModeReference = {
-  /** What the model wrote for the same tasks before its training: signs of collapse are told beside it. */
-  readonly texts: readonly string[];
+  /** What the model wrote for the same tasks before its training: signs of collapse are told beside it. Null: it is not known. */
+  readonly before: Earned | null;
   /** Who reads the samples, and the limits; null: the model before the training is not known. */
   readonly drift: {
     readonly limits: DriftLimits;
@@ -39,13 +39,17 @@ export type ModeReference = {
   } | null;
 };
 
-/** What was found in one mode. `scores`: one for each completion, by the name of the reward. */
-export type ModeResult = {
-  readonly mode: Mode['name'];
+/** What was written, and what it earns. `scores`: one for each completion, by the name of the reward. */
+export type Earned = {
   readonly completions: readonly Completion[];
   readonly scores: Readonly<Record<string, readonly number[]>>;
   /** Share of the completions that hack; null where nothing says what that is. */
   readonly hackFrequency: number | null;
+};
+
+/** What was found in one mode. */
+export type ModeResult = Earned & {
+  readonly mode: Mode['name'];
   readonly diversity: Diversity;
   readonly collapse: Collapse;
   /** Null: there is nothing to measure it against. */
@@ -66,17 +70,29 @@ export async function evaluateMode(
   evaluation: ModeEvaluation,
   { name }: Mode,
 ): Promise<ModeResult> {
-  const { scoring, others, hackDetector, reference, seed = evaluationSeed } = evaluation;
   const groups = await playTasks(service, evaluation);
+  const earned = await earnedBy(groups, evaluation);
+  const texts = textsOf(earned);
+  const { before = null, drift = null } = evaluation.reference ?? {};
+  const own = before === null ? [] : textsOf(before);
+  const spread = { diversity: diversityOf(texts), collapse: collapseOf(texts, own) };
+  return { mode: name, ...earned, ...spread, drift: await driftFrom(drift, groups) };
+}
+
+/** What samples of the tasks earn. */
+export async function earnedBy(
+  groups: readonly (readonly Rollout[])[],
+  { scoring, others, hackDetector, seed = evaluationSeed }: ModeEvaluation,
+): Promise<Earned> {
   const completions = groups.flat().map(completionOf);
   const scores = scoring.scoresOf(groups);
   const named = await scoresByName(scoring.name, scores, completions, others);
   const hacks = hackDetector?.flags(completions, scores, rng(seed, 'hacks/0')) ?? null;
-  const hackFrequency = hacks === null ? null : shareOf(hacks);
-  const texts = completions.map(({ text }) => text);
-  const spread = { diversity: diversityOf(texts), collapse: collapseOf(texts, reference?.texts) };
-  const drift = await driftFrom(reference?.drift ?? null, groups);
-  return { mode: name, completions, scores: named, hackFrequency, ...spread, drift };
+  return { completions, scores: named, hackFrequency: hacks === null ? null : shareOf(hacks) };
+}
+
+function textsOf({ completions }: Earned): string[] {
+  return completions.map(({ text }) => text);
 }
 
 async function driftFrom(

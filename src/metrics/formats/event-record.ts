@@ -1,5 +1,7 @@
 import { maskedCrc32c } from '../../contract/crc32c.js';
 import { Fields, varintAt, wire } from '../binary/protobuf.js';
+import { RepeatedNames } from '../binary/repeated-names.js';
+import type { PointTaker } from './format.js';
 
 /** A TFRecord is its length in 8 bytes, a checksum of that, the data, and a checksum of the data. */
 export const RECORD_HEAD = 12;
@@ -20,14 +22,39 @@ export function isSound(bytes: Buffer, at: number, end: number): boolean {
   return maskedCrc32c(bytes, at + RECORD_HEAD, tail) === bytes.readUInt32LE(tail);
 }
 
-/** Receives the numbers of events. `time`: Unix ms. */
-export type ScalarTaker = (tag: string, value: number, step: number, time: number) => void;
-
 const event = { wallTime: 1, step: 2, summary: 5 };
 const value = { tag: 1, simple: 2, tensor: 8, metadata: 9 };
 const tensor = { type: 1, content: 4, floats: 5, doubles: 6, integers: 7, longs: 10 };
 /** Name of the plugin for scalars; tensors of other plugins are texts, pictures or curves. */
 const SCALARS = 'scalars';
+
+/** Keys of the fields of an event with one scalar, in their usual order. */
+const usual = { wallTime: 0x09, step: 0x10, summary: 0x2a, value: 0x0a, tag: 0x0a, simple: 0x15 };
+/** Keys and lengths of a summary, its value and its tag. */
+const SUMMARY_HEAD = 6;
+
+/** Whether `bytes[at, end)` is a summary of a tag and a `simple_value`, and short, so that each length is one byte. */
+function isUsualSummary(bytes: Buffer, at: number, end: number): boolean {
+  const tag = bytes[at + 5]!;
+  return (
+    bytes[at] === usual.summary &&
+    end - at < 128 &&
+    bytes[at + 1] === end - at - 2 &&
+    bytes[at + 2] === usual.value &&
+    bytes[at + 3] === end - at - 4 &&
+    bytes[at + 4] === usual.tag &&
+    tag > 0 &&
+    at + SUMMARY_HEAD + tag + 5 === end &&
+    bytes[end - 5] === usual.simple
+  );
+}
+
+/** The end of the varint at `at`, of at most ten bytes. */
+function varintEnd(bytes: Buffer, at: number): number {
+  let end = at;
+  while (bytes[end]! >= 128 && end < at + 9) end += 1;
+  return end + 1;
+}
 
 /** Reads the scalars of events, as torch writes them (`simple_value`) and as TensorFlow 2 does (tensors of one number). */
 export class EventReader {
@@ -35,15 +62,40 @@ export class EventReader {
   readonly #summary = new Fields();
   readonly #value = new Fields();
   readonly #inner = new Fields();
-  readonly #nameOf: (tag: string) => string;
+  readonly #names: RepeatedNames;
+  /** Reads numbers faster than the methods of a buffer. */
+  #view: DataView = new DataView(new ArrayBuffer(0));
+  #viewed: Buffer | null = null;
 
   /** @param nameOf Maps a tag to the name of its metric. */
   constructor(nameOf: (tag: string) => string) {
-    this.#nameOf = nameOf;
+    this.#names = new RepeatedNames(nameOf);
   }
 
   /** @param take Called for each number of the event in `bytes[from, to)`. */
-  read(bytes: Buffer, [from, to]: readonly [number, number], take: ScalarTaker): void {
+  read(bytes: Buffer, range: readonly [number, number], take: PointTaker): void {
+    if (!this.#readUsual(bytes, range, take)) this.#readAny(bytes, range, take);
+  }
+
+  /**
+   * Reads an event as torch writes a scalar: wall time, step, and a summary of a tag and a `simple_value`. False: it is another
+   * event.
+   */
+  #readUsual(bytes: Buffer, [from, to]: readonly [number, number], take: PointTaker): boolean {
+    const afterTime = from + 9;
+    const at = bytes[afterTime] === usual.step ? varintEnd(bytes, afterTime + 1) : afterTime;
+    if (bytes[from] !== usual.wallTime || !isUsualSummary(bytes, at, to)) return false;
+    if (this.#viewed !== bytes) {
+      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+      this.#viewed = bytes;
+    }
+    const step = at === afterTime ? 0 : varintAt(bytes, afterTime + 1, at);
+    const time = this.#view.getFloat64(from + 1, true) * 1000;
+    take(this.#names.at(bytes, at + SUMMARY_HEAD, to - 5), this.#view.getFloat32(to - 4, true), step, time);
+    return true;
+  }
+
+  #readAny(bytes: Buffer, [from, to]: readonly [number, number], take: PointTaker): void {
     const fields = this.#event.walk(bytes, from, to);
     let [time, step, at, end] = [NaN, 0, 0, 0];
     while (fields.next()) {
@@ -56,20 +108,20 @@ export class EventReader {
     while (values.next()) if (values.is(1, wire.bytes)) this.#take(step, time, take);
   }
 
-  #take(step: number, time: number, take: ScalarTaker): void {
+  #take(step: number, time: number, take: PointTaker): void {
     const { bytes, start, end } = this.#summary;
     const fields = this.#value.walk(bytes, start, end);
-    let tag = '';
+    let [tag, tagEnd] = [0, 0];
     let number: number | null = null;
     let plugin: string | null = null;
     while (fields.next()) {
       if (fields.is(value.simple, wire.fixed32)) number = fields.float;
-      else if (fields.is(value.tag, wire.bytes)) tag = fields.text;
+      else if (fields.is(value.tag, wire.bytes)) [tag, tagEnd] = [fields.start, fields.end];
       else if (fields.is(value.tensor, wire.bytes)) number = this.#numberOf(bytes, fields.start, fields.end);
       else if (fields.is(value.metadata, wire.bytes)) plugin = this.#pluginOf(bytes, fields.start, fields.end);
     }
     const isScalar = number !== null && (plugin === null || plugin === SCALARS);
-    if (isScalar && tag !== '') take(this.#nameOf(tag), number!, step, time);
+    if (isScalar && tagEnd > tag) take(this.#names.at(bytes, tag, tagEnd), number!, step, time);
   }
 
   /** The number in a tensor; null: it is not a single number. */

@@ -4,6 +4,9 @@
  */
 export type WrittenRow = Readonly<Record<string, unknown>>;
 
+/** Receives a number of a metric. `time`: when it was written, Unix ms. */
+export type PointTaker = (key: string, value: number, step: number, time: number) => void;
+
 /** Receives the rows of a source, in the order in which they were written. */
 export type RowSink = {
   /**
@@ -11,6 +14,8 @@ export type RowSink = {
    * attempts.
    */
   row: (row: WrittenRow, time?: number, part?: number) => void;
+  /** Receives single points of a part, without the cost of a row. Absent: whoever listens needs whole rows. */
+  points?: (part: number) => PointTaker;
   /** The source was replaced or rewritten: its rows come again from the first. */
   restart: () => void;
 };

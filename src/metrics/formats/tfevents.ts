@@ -3,8 +3,8 @@ import { basename, dirname } from 'node:path';
 import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
 import { type Change, FollowedSource } from './followed-source.js';
 import { tagsIn } from './event-tags.js';
-import { EventReader, isSound, RECORD_HEAD, recordLength, type ScalarTaker } from './event-record.js';
-import type { MetricFormat, NamedWriter, RowSink, SourceFiles, SourceReader } from './format.js';
+import { EventReader, isSound, RECORD_HEAD, recordLength } from './event-record.js';
+import type { MetricFormat, NamedWriter, PointTaker, RowSink, SourceFiles, SourceReader } from './format.js';
 import { type PickAt, PlacesPicker } from './places-picker.js';
 
 /** Event files of TensorBoard, by torch, tensorboardX and TensorFlow 2. All files of a folder are one source. */
@@ -138,8 +138,9 @@ class EventFile extends FollowedSource<FollowedBytes> {
 
   read(maxBytes: number, sink: RowSink, part: number): Change {
     const row = new RowOfStep(sink, part);
+    const taker = sink.points?.(part) ?? row.point;
     const take: Taker = (bytes, { isNew, idleMs }) =>
-      isNew ? { done: 0, needs: 0 } : this.#take(bytes, idleMs, row.point);
+      isNew ? { done: 0, needs: 0 } : this.#take(bytes, idleMs, taker);
     const change = this.follow((file) => file.read(maxBytes, take));
     row.end();
     return change;
@@ -152,7 +153,7 @@ class EventFile extends FollowedSource<FollowedBytes> {
     this.#isDead = false;
   }
 
-  #take(bytes: Buffer, idleMs: number, take: ScalarTaker): Taken {
+  #take(bytes: Buffer, idleMs: number, take: PointTaker): Taken {
     if (this.#isDead) return { done: 0, needs: 0 };
     let at = Math.min(this.#passing, bytes.length);
     this.#passing -= at;
@@ -202,7 +203,7 @@ class RowOfStep {
     this.#part = part;
   }
 
-  readonly point: ScalarTaker = (tag, value, step, time) => {
+  readonly point: PointTaker = (tag, value, step, time) => {
     const row = this.#row;
     if (row === null || row['step'] !== step || Object.hasOwn(row, tag)) this.end();
     this.#row ??= { step };
@@ -228,7 +229,7 @@ function pickEvents(path: string): PickAt {
     const from = Math.floor(Math.max(0, size - LOOK) * share);
     const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, LOOK, from));
     let left = POINTS;
-    const point: ScalarTaker = (tag, value, step, time) => {
+    const point: PointTaker = (tag, value, step, time) => {
       if (left-- > 0) take({ step, [tag]: value }, time);
     };
     for (let at = firstRecord(bytes); left > 0 && at + RECORD_HEAD <= bytes.length;) {

@@ -5,6 +5,7 @@ import { parseJsonLine } from '../../contract/json-line.js';
 import { systemPrefix } from '../../contract/metric-names.js';
 import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
 import { Fields, wire } from '../binary/protobuf.js';
+import { RepeatedNames } from '../binary/repeated-names.js';
 import { FilesInTurn } from './files-in-turn.js';
 import { FollowedSource } from './followed-source.js';
 import type { MetricFormat, RowSink, SourceReader, WrittenRow } from './format.js';
@@ -149,8 +150,15 @@ export function* recordsIn(bytes: Buffer, base: number): Generator<Buffer> {
     // Of a record that began before, the rest is no record.
     else if (pieces.length > 0) pieces.push(part);
     const isEnd = piece.type === kind.full || piece.type === kind.last;
-    if (isEnd && pieces.length > 0) yield Buffer.concat(pieces.splice(0));
+    if (!isEnd || pieces.length === 0) continue;
+    yield joined(pieces);
+    pieces = [];
   }
+}
+
+/** The pieces as one; a single one is not copied. */
+function joined(pieces: readonly Buffer[]): Buffer {
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
 }
 
 const record = { history: 2, stats: 7 };
@@ -213,24 +221,33 @@ export function itemsIn(bytes: Buffer, from: number, to: number, number: number)
   return row;
 }
 
+/** Runs of a project have the same keys. */
+const names = new RepeatedNames();
+
 function takeItem(fields: Fields, row: Record<string, unknown>): void {
   let key = '';
-  let json = '';
-  const nested: string[] = [];
+  let nested = '';
+  let value: unknown;
   while (fields.next()) {
-    if (fields.is(item.key, wire.bytes)) key = fields.text;
-    else if (fields.is(item.nested, wire.bytes)) nested.push(fields.text);
-    else if (fields.is(item.json, wire.bytes)) json = fields.text;
+    const { bytes, start, end } = fields;
+    if (fields.is(item.json, wire.bytes)) value = valueOf(fields);
+    else if (fields.is(item.key, wire.bytes)) key = names.at(bytes, start, end);
+    else if (fields.is(item.nested, wire.bytes)) {
+      const part = names.at(bytes, start, end);
+      nested = nested === '' ? part : `${nested}.${part}`;
+    }
   }
-  const name = nested.length > 0 ? nested.join('.') : key;
-  const value = valueOf(json);
+  const name = nested === '' ? key : nested;
   if (name !== '' && !name.startsWith('_wandb')) row[name] = special(value) ?? value;
 }
 
+const [MINUS, ZERO, NINE] = [0x2d, 0x30, 0x39];
+
 /** A value from its JSON. Nearly all are numbers, for which the parser of whole lines takes several times as long. */
-function valueOf(json: string): unknown {
-  const number = /^-?\d/.test(json) ? Number(json) : NaN;
-  return Number.isNaN(number) ? parseJsonLine(`{"value":${json}}`)?.['value'] : number;
+function valueOf({ bytes, start, text }: Fields): unknown {
+  const first = bytes[start]!;
+  const number = first === MINUS || (first >= ZERO && first <= NINE) ? Number(text) : NaN;
+  return Number.isNaN(number) ? parseJsonLine(`{"value":${text}}`)?.['value'] : number;
 }
 
 /**

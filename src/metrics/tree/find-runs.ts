@@ -67,6 +67,8 @@ export class RunSearch {
   #folders = new Map<string, Folder>();
   #files = 0;
   #cut = new Set<string>();
+  /** What was found below the folders whose search goes on, the outermost first. */
+  #unfinished: Found[][] = [];
 
   constructor(root: string, limits: Partial<SearchBounds> = {}) {
     this.#root = root;
@@ -79,14 +81,16 @@ export class RunSearch {
     this.#folders = new Map();
     this.#files = 0;
     this.#cut = new Set();
+    this.#unfinished = [];
     const found = mayHoldRuns(this.#root) ? this.#inDatabase(this.#root) : yield* this.#below(this.#root, 0);
     const most = this.#bounds.runs;
     if (found.length > most) this.#cut.add(`only the first ${most} of ${found.length} runs are shown`);
-    const runs: FoundRun[] = found.slice(0, most).map(({ directory, place, kind, files, folders }) => {
-      return { directory, place, kind, files, folders };
-    });
-    runs.sort((a, b) => naturalOrder(a.place, b.place));
-    return { runs, folders: this.#folders.size, notes: [...this.#cut] };
+    return { runs: inOrder(found.slice(0, most)), folders: this.#folders.size, notes: [...this.#cut] };
+  }
+
+  /** The runs that a search has found which goes on; folders around them may yet turn out to be the run. */
+  get foundSoFar(): readonly FoundRun[] {
+    return inOrder(this.#unfinished.flat());
   }
 
   *#below(path: string, depth: number): Generator<void, readonly Found[]> {
@@ -97,6 +101,7 @@ export class RunSearch {
     const kind = runKinds.find(({ marks }) => marks(entries, basename(path)));
     if (kind !== undefined) return [this.#whole(folder, kind.name)];
     const below: Found[] = databases.flatMap((name) => this.#inDatabase(join(path, name)));
+    this.#unfinished.push(below);
     for (const name of entries.folders) {
       if (name.startsWith('.')) continue;
       if (depth >= this.#bounds.depth) this.#cut.add(`folders more than ${depth} deep are not searched`);
@@ -105,6 +110,7 @@ export class RunSearch {
       // One by one: of a hundred thousand the arguments of a call would be too many.
       else for (const run of yield* this.#below(join(path, name), depth + 1)) below.push(run);
     }
+    this.#unfinished.pop();
     return this.#joined(folder, below);
   }
 
@@ -188,6 +194,11 @@ export class RunSearch {
     }
     return { own, databases, formats, writers, isTold };
   }
+}
+
+function inOrder(found: readonly Found[]): FoundRun[] {
+  const runs = found.map(({ directory, place, kind, files, folders }) => ({ directory, place, kind, files, folders }));
+  return runs.sort((a, b) => naturalOrder(a.place, b.place));
 }
 
 /**

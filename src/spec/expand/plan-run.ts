@@ -76,6 +76,7 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     stopWhen: block.stopWhen?.content ?? null,
     resources: block.resources,
     ...policyOf(block),
+    ...inputOf(block),
     metrics: metricsOf(group, point, folders),
     ...filesOf({ ...argsFileOf(group, macros), ...wandb.files }),
   };
@@ -141,6 +142,11 @@ function budgetOf({ extends: { content } }: Block): Pick<PlannedRun, 'budget'> {
 function policyOf({ grace, timeout, priority, retry, objective, earlyTerminate }: Block) {
   const rule = objective === null ? null : earlyTerminate;
   return { grace, timeout, priority, retry, objective, earlyTerminate: rule?.content ?? null };
+}
+
+function inputOf({ stdin, terminal }: Block): Pick<PlannedRun, 'input'> {
+  if (terminal) return { input: 'terminal' };
+  return stdin === 'none' ? {} : { input: 'lines' };
 }
 
 function argsFileOf({ command, resumeArgs }: CompiledBlock, macros: MacroValues): Files {

@@ -164,6 +164,9 @@ export type Block = {
   readonly grace: number;
   readonly timeout: number | null;
   readonly priority: number;
+  readonly stdin: 'none' | 'type';
+  /** Whether each run has a terminal of its own, which is its standard input, whatever `stdin` says. */
+  readonly terminal: boolean;
   readonly retry: RetryRule;
   readonly breaker: Breaker | null;
   readonly objective: Objective | null;

@@ -54,6 +54,8 @@ const setters: Readonly<Record<string, (block: Block, value: never) => Block>> =
   grace: (block, grace: number) => ({ ...block, grace }),
   timeout: (block, timeout: number | null) => ({ ...block, timeout }),
   priority: (block, priority: number) => ({ ...block, priority }),
+  stdin: (block, stdin: Block['stdin']) => ({ ...block, stdin }),
+  terminal: (block, terminal: boolean) => ({ ...block, terminal }),
   retry: (block, value: object) => ({ ...block, retry: RetryRule.parse(value) }),
   breaker: (block, value: object | false) => ({ ...block, breaker: value === false ? null : Breaker.parse(value) }),
   metric: (block, value: object | null) => ({ ...block, objective: value && Objective.parse(value) }),

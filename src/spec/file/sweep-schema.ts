@@ -158,6 +158,8 @@ const shared = {
   early_terminate: EarlyTerminateText.optional(),
   metrics: MetricsText.optional(),
   grace: GraceText.optional(),
+  stdin: z.enum(['none', 'type'], 'none or type').optional(),
+  terminal: z.boolean('true or false').optional(),
   timeout: TimeoutText.optional(),
   priority: PriorityText.optional(),
   retry: RetryText.optional(),

@@ -24,6 +24,8 @@ function wordsByKey(run: PlannedRun): Record<string, string[]> {
     priority: run.priority === 0 ? [] : [`priority ${run.priority}`],
     retry: retryWords(run.retry),
     timeout: run.timeout === null ? [] : [`at most ${durationText(run.timeout)}`],
+    stdin: run.input === 'lines' ? ['reads what is typed'] : [],
+    terminal: run.input === 'terminal' ? ['a terminal of its own'] : [],
     grace: run.grace === 10 ? [] : [`${durationText(run.grace)} to stop`],
     resources: resourceWords(run.resources),
     stop_when: run.stopWhen === null ? [] : [stopWords(run.stopWhen)],

@@ -4,7 +4,16 @@ import { Breaker, EarlyTerminate, Objective, Resources, RetryRule } from '../pla
 
 type Policy = Pick<
   Block,
-  'grace' | 'timeout' | 'priority' | 'retry' | 'breaker' | 'objective' | 'earlyTerminate' | 'resources'
+  | 'grace'
+  | 'timeout'
+  | 'priority'
+  | 'stdin'
+  | 'terminal'
+  | 'retry'
+  | 'breaker'
+  | 'objective'
+  | 'earlyTerminate'
+  | 'resources'
 >;
 
 /** How the runs of a group are treated, with all defaults. */
@@ -15,6 +24,8 @@ export function policyOf(layers: Layers): Policy {
     grace: said(layers, 'grace', 10),
     timeout: said(layers, 'timeout', null),
     priority: said(layers, 'priority', 0),
+    stdin: said(layers, 'stdin', 'none'),
+    terminal: said(layers, 'terminal', false),
     retry: RetryRule.parse(said(layers, 'retry', { max: 0 })),
     breaker: breaker === false ? null : Breaker.parse(breaker),
     objective: objectiveOf(layers),

@@ -19,6 +19,8 @@ type RunEtaSources = {
 
 /** What is learnt from the runs is learnt anew so often, ms. */
 const LEARN_MS = 900;
+/** A younger attempt has no estimate, ms: of programs that last a moment, each row would be estimated, and nobody could read it. */
+const YOUNG_MS = 900;
 
 /** When the runs that are up end: by their own pace, and by how long those like them took; an observer of the event loop. */
 export class RunEtas {
@@ -43,7 +45,7 @@ export class RunEtas {
   /** How long until the run ends, seconds; null: nothing tells, it stands still, or it is not running. */
   of(run: Run): TimeRange | null {
     const up = this.#upRun(run);
-    if (up === null) return null;
+    if (up === null || up.elapsed * 1000 < YOUNG_MS) return null;
     const now = this.#sources.now();
     if (this.#learnt === null || now - this.#learnt.at >= LEARN_MS) this.#learnt = { at: now, leftOf: this.#learn() };
     return this.#learnt.leftOf(up);

@@ -7,7 +7,13 @@ import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { failureReason, type Outcome } from '../../base/outcome.js';
 import { endStateOf } from '../../base/run-words.js';
 import { runFiles } from '../../contract/files.js';
-import type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../../protocol/run-summary.js';
+import {
+  awaitingInput,
+  type GroupSummary,
+  type RunSummary,
+  type RunWord,
+  type SweepSummary,
+} from '../../protocol/run-summary.js';
 import type { VerbTarget } from '../../protocol/run-verbs.js';
 import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
 import { isActive, type Run, type RunState } from '../../scheduler/run-state.js';
@@ -56,6 +62,7 @@ export type RunContext = Pick<
   'argv' | 'parameters' | 'gpuMemory' | 'cpu' | 'memory' | 'warning' | 'pid' | 'annotation'
 > & {
   next?: RunSummary['next'];
+  awaitsInput?: boolean;
   /** Where it is that something else finds a place for; null: on a slot of this machine. */
   place?: RunPlace | null;
   monitored: MonitoredMetrics;
@@ -81,7 +88,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     parameters: context.parameters,
     argv: context.argv,
     state: wordOf(run),
-    reason: state.phase === 'ended' ? endReason(state.outcome) : context.waiting,
+    reason: reasonOf(state, context),
     attempt: attemptOf(run),
     exit: life.exit,
     ...placeOf(life, context),
@@ -154,7 +161,12 @@ function earlierOf({ past, state }: Run, { wallTime }: RunContext): Pick<RunSumm
 function lastingOf(planned: PlannedRun, monitored: MonitoredMetrics) {
   const path = planned.snapshot?.path;
   const terms = { policy: policyOf(planned), started: startDigests(planned) };
-  return { ...terms, ...(path ? { snapshot: basename(path) } : {}), ...bestOf(planned, monitored) };
+  return {
+    ...terms,
+    ...inputOf(planned),
+    ...(path ? { snapshot: basename(path) } : {}),
+    ...bestOf(planned, monitored),
+  };
 }
 
 function roomOf({ need: { gpus, cpus } }: Run): Pick<RunSummary, 'gpuCount' | 'cores'> {
@@ -194,8 +206,19 @@ function endOf({ outcome, since, at }: Extract<RunState, { phase: 'ended' }>): L
 }
 
 /** What the rules of the run verbs look at: the same as clients see, so that both sides judge alike. */
-export function verbTarget(run: Run): VerbTarget {
-  return { state: wordOf(run), retryAt: retryAtOf(run), priority: run.priority, heldBy: heldByOf(run) };
+export function verbTarget(run: Run, planned: PlannedRun | null): VerbTarget {
+  const terms = { state: wordOf(run), retryAt: retryAtOf(run), priority: run.priority, heldBy: heldByOf(run) };
+  return { ...terms, ...inputOf(planned) };
+}
+
+/** What can be typed into, as its plan says: the executor knows what the present attempt has, and refuses the rest. */
+function inputOf(planned: PlannedRun | null): Pick<VerbTarget, 'input'> {
+  return planned?.input === undefined ? {} : { input: planned.input };
+}
+
+function reasonOf(state: RunState, { awaitsInput, waiting }: RunContext): string | null {
+  if (state.phase === 'ended') return endReason(state.outcome);
+  return awaitsInput === true && state.phase === 'running' && state.pausedAt === null ? awaitingInput : waiting;
 }
 
 function heldByOf({ hold }: Run): VerbTarget['heldBy'] {

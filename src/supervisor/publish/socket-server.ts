@@ -7,6 +7,7 @@ import { untilWholeSecond } from '../../base/lazy.js';
 import { errorText, UserError } from '../../base/user-error.js';
 import { MessageReader } from '../../protocol/codec.js';
 import { type Ack, ClientMessage, NumberedMessage, PROTOCOL_VERSION } from '../../protocol/message.js';
+import { readOnlyRefusal } from '../../protocol/read-only.js';
 import { olderVersion, PROGRAM_VERSION, replaceSupervisor } from '../../protocol/older-version.js';
 import { ClientLink } from './client-link.js';
 import type { RunViewCache } from './run-view-cache.js';
@@ -35,6 +36,8 @@ export class SocketServer {
   /** Where it listens, and which file that is. */
   #place: { path: string; inode: number } | null = null;
   readonly #links = new Map<Socket, ClientLink>();
+  /** Clients that only look. */
+  readonly #looking = new WeakSet<ClientLink>();
   readonly #views: RunViewCache;
   readonly #answer: Answer;
   readonly #prepare: Prepare;
@@ -184,6 +187,7 @@ export class SocketServer {
       void this.#respond(message, link, socket);
       return;
     }
+    if (message.readOnly === true) this.#looking.add(link);
     if (message.version === PROTOCOL_VERSION) return;
     throw new UserError(
       `This supervisor speaks version ${PROTOCOL_VERSION} of the protocol, the client version ${message.version}.`,
@@ -201,7 +205,7 @@ export class SocketServer {
   }
 
   async #respond(request: Request, link: ClientLink, client: object): Promise<void> {
-    const ack = await this.#answer(request, client).catch(refusal);
+    const ack = this.#looking.has(link) ? readOnlyRefusal : await this.#answer(request, client).catch(refusal);
     if (ack === null) return;
     link.answer(request.request, ack);
     this.#publish();

@@ -1,6 +1,14 @@
 import type { GroupId, RunId } from '../../base/ids.js';
 import type { Ack, RunCommand } from '../../protocol/message.js';
-import { doneWords, eventOf, type Refusal, refusalOf, refusalWords, runVerbNames } from '../../protocol/run-verbs.js';
+import {
+  doneWords,
+  type EventOrder,
+  eventOf,
+  type Refusal,
+  refusalOf,
+  refusalWords,
+  runVerbNames,
+} from '../../protocol/run-verbs.js';
 import { isOpen } from '../../scheduler/queue/groups.js';
 import { isActive } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
@@ -12,25 +20,41 @@ import type { CommandHandler, RequestTools } from './request.js';
 const SLICE = 2000;
 
 /** Applies a run verb to those runs for which it makes sense; the answer says why not to the others. */
-export async function actOnRuns(command: RunCommand, { state, ask, now }: RequestTools): Promise<Ack> {
-  const selection = select(state, command);
+async function actOnRuns(command: Exclude<RunCommand, { verb: 'type' }>, tools: RequestTools): Promise<Ack> {
+  const { state, ask, now } = tools;
+  const selection = select(command, tools);
   for (const ids of slices(inOrder(state, selection.ids))) await ask(eventOf(command, ids, now()));
   return answer(selection, doneWords(command));
 }
 
-/** The handlers of run verbs, which are all the same. */
-export const runRequests = Object.fromEntries(runVerbNames.map((verb) => [verb, actOnRuns])) as Readonly<
-  Record<RunCommand['verb'], typeof actOnRuns>
->;
+/** Types a line into runs, in order, and answers once it can be read there. */
+async function typeIntoRuns(command: Extract<RunCommand, { verb: 'type' }>, tools: RequestTools): Promise<Ack> {
+  const { ids, refused } = select(command, tools);
+  const selection: Selection = { ids: [], refused };
+  for (const id of ids) {
+    const why = await tools.executor.type(id, command.text);
+    if (why === null) selection.ids.push(id);
+    else refused.push({ id, refusal: { why } });
+  }
+  return answer(selection, doneWords(command));
+}
+
+/** The handlers of run verbs, which are all the same but for `type`. */
+export const runRequests = {
+  ...(Object.fromEntries(runVerbNames.map((verb) => [verb, actOnRuns])) as Readonly<
+    Record<EventOrder['verb'], typeof actOnRuns>
+  >),
+  type: typeIntoRuns,
+};
 
 /** The runs of a command to which it applies. `refused`: the others. */
 type Selection = { ids: RunId[]; refused: { id: RunId; refusal: Refusal }[] };
 
-function select(state: SchedulerState, command: RunCommand): Selection {
+function select(command: RunCommand, { state, planned }: RequestTools): Selection {
   const selection: Selection = { ids: [], refused: [] };
   for (const id of new Set(command.ids)) {
     const run = state.runs.get(id);
-    const refusal = run === undefined ? unknown : refusalOf(command, verbTarget(run));
+    const refusal = run === undefined ? unknown : refusalOf(command, verbTarget(run, planned(id)));
     if (refusal === null) selection.ids.push(id);
     else selection.refused.push({ id, refusal });
   }

@@ -1,5 +1,5 @@
 import type { RunId } from '../../base/ids.js';
-import type { ExecutorResources } from '../../executors/executor.js';
+import type { Executor } from '../../executors/executor.js';
 import type { GpuView } from '../../gpu/gpu.js';
 import type { Ack, Command } from '../../protocol/message.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
@@ -23,10 +23,9 @@ export type RequestTools = Omit<Known, 'askDone'> & {
   discarded: (id: RunId) => void;
   /** Announces a visible change of these runs that is no event. */
   changed: (ids: Iterable<RunId>) => void;
-  /** The name of the executor. */
-  executor: string;
-  /** The room that the executor has. */
-  resources: () => ExecutorResources;
+  /** What has the runs, and its name. */
+  executor: Pick<Executor, 'resources' | 'type'>;
+  executorName: string;
   /** The GPUs of the machine; if an environment is given, the driver's tools are looked for there from now on. */
   inventory: (environment: Environment | null) => Promise<GpuView>;
   /** Determines the code of the runs, in the background. */

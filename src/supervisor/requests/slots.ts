@@ -25,10 +25,10 @@ export const setSlots: CommandHandler<'set-slots'> = async ({ slots: wish }, too
 export async function grantSlots(
   wish: RequestedSlots,
   environment: Environment | null,
-  { state, ask, now, inventory, resources }: RequestTools,
+  { state, ask, now, inventory, executor }: RequestTools,
 ): Promise<Granted> {
   const view = await inventory(environment);
-  const most = resources();
+  const most = executor.resources();
   const asked = most.gpus === 'placed' ? wish : { ...wish, gpus: 'none' as const };
   const before = grantedNow(state);
   const was = { cpus: state.cpu.chosen, gpus: state.gpu.chosen };

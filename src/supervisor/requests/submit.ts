@@ -63,11 +63,11 @@ export class Submissions {
 }
 
 async function submit({ plan, environment, slots: wish, order }: Submit, tools: RequestTools): Promise<Ack> {
-  const { ask, now, submissions, completionOf, capture, resources } = tools;
+  const { ask, now, submissions, completionOf, capture, executor } = tools;
   const [first] = plan.runs;
   if (first !== undefined) checkSweepFolder(dirname(first.directory));
-  refuseOtherExecutor(plan, tools.executor);
-  const placed = resources().gpus === 'placed';
+  refuseOtherExecutor(plan, tools.executorName);
+  const placed = executor.resources().gpus === 'placed';
   if (placed) await refuseNiceness(plan.runs, environment);
   const { slots, view, visible } = await grantSlots(wish, environment, tools);
   capture(

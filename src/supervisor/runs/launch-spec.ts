@@ -51,12 +51,12 @@ export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetti
 
 /** What a run asks of an executor that finds it a place. @param perGpu Runs that may share a GPU. */
 export function demandOf(
-  { resources, timeout, grace }: PlannedRun,
+  { resources, timeout, grace, input }: PlannedRun,
   perGpu: number = resources.per_gpu,
-): Pick<LaunchSpec, 'needs' | 'slurm'> {
+): Pick<LaunchSpec, 'needs' | 'slurm' | 'input'> {
   const { gpus, gpu_memory: gpuMemory, cpus = 1, slurm } = resources;
   const needs = { gpus, gpuMemory, perGpu, cpus, seconds: timeout === null ? null : timeout + grace };
-  return { needs, ...(slurm === undefined ? {} : { slurm }) };
+  return { needs, ...(slurm === undefined ? {} : { slurm }), ...(input === undefined ? {} : { input }) };
 }
 
 /** The environment of a command that says whether a run is done: that of the run, in its directory. */

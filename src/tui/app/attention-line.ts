@@ -31,7 +31,7 @@ export function attentionLine(model: WindowModel, width: number): Line {
 }
 
 /** The items, most urgent first. */
-function itemsOf({ held, failed, blocked, waitsForPerson }: Attention, { unhealthy }: Tally): Item[] {
+function itemsOf({ held, failed, blocked, waitsForPerson, asking }: Attention, { unhealthy }: Tally): Item[] {
   const ill = ailments.filter((word) => unhealthy.has(word));
   const words = ill.map((word) => `${countText(unhealthy.get(word)!)} ${healthWord(word)}`);
   return [
@@ -39,6 +39,7 @@ function itemsOf({ held, failed, blocked, waitsForPerson }: Attention, { unhealt
     ...(failed.count === 0 ? [] : [{ ...stateLook.failed, texts: failedTexts(failed) }]),
     ...(ill.length === 0 ? [] : [{ glyph: unhealthyGlyph, tone: healthTone(ill[0]!), texts: [words.join(', ')] }]),
     ...(blocked === null ? [] : [{ ...stateLook.queued, tone: 'warn' as const, texts: blockedTexts(blocked) }]),
+    ...(asking === 0 ? [] : [{ glyph: stateLook.paused.glyph, tone: 'wait' as const, texts: askingTexts(asking) }]),
     ...(waitsForPerson === 0
       ? []
       : [{ ...stateLook.held, texts: [`${countText(waitsForPerson)} held, the rest has ended`] }]),
@@ -70,6 +71,10 @@ function failedTexts({ count, kinds }: Attention['failed']): string[] {
   const what = `${countText(count)} failed`;
   const whole = kinds.length === 1 ? `${what}: ` : `${what}, ${countText(most!.count)} of them: `;
   return [whole + most!.words, whole + truncate(most!.words, shortError), what];
+}
+
+function askingTexts(asking: number): string[] {
+  return [`${countText(asking)} ${asking === 1 ? 'waits' : 'wait'} for input`];
 }
 
 function blockedTexts({ count, reason }: NonNullable<Attention['blocked']>): string[] {

@@ -58,6 +58,9 @@ export class ExternalEditor {
       case 'shell':
         this.#tools.lend(() => port.openShell(order.directory));
         return this.#tools.say({ text: `Back from ${order.what}.`, tone: 'dim' });
+      case 'terminal':
+        this.#tools.lend(() => port.openTerminal(order.run));
+        return this.#tools.say({ text: `Back from the terminal of ${order.run.name}.`, tone: 'dim' });
       case 'extend':
         return this.#take(this.#tools.lend(() => port.extend(order.sweep)));
       case 'clone':

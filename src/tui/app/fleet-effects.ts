@@ -83,7 +83,8 @@ export function isFleetEffect(order: Effect): order is FleetEffect {
 const fleetOrders: ReadonlySet<Effect['type']> = new Set(['more-slots', 'set-slots', 'drain', 'stop-sweep']);
 
 function runOrder(effect: RunEffect): RunOrder {
-  return effect.type === 'priority' ? { verb: effect.type, priority: effect.priority } : { verb: effect.type };
+  if (effect.type === 'priority') return { verb: effect.type, priority: effect.priority };
+  return effect.type === 'type' ? { verb: effect.type, text: effect.text } : { verb: effect.type };
 }
 
 function doingOf(order: FleetEffect): string {

@@ -3,7 +3,7 @@ import { useCallback } from 'react';
 import { LiveLine, useModel, useModelSource } from '../model/use-model.js';
 import type { OnPoint } from '../surface/surface.js';
 import { textWidth } from '../../text/display-width.js';
-import type { KeyPreset } from '../state/preferences-port.js';
+import type { KeyMapping } from '../state/preferences-port.js';
 import { type Line, ends, fitLine, span } from '../surface/span.js';
 import { keyMapOf, keysOn } from '../screens/key-map.js';
 import { cleanText } from '../../text/display-text.js';
@@ -44,21 +44,22 @@ function Keys({ width }: { readonly width: number }) {
 }
 
 /** The key of the hint at a column. A hint is a span in the tone of keys, followed by its word. */
-function keyHintAt(line: Line, column: number, preset: KeyPreset): string | null {
+function keyHintAt(line: Line, column: number, keys: KeyMapping): string | null {
   let end = 0;
   let key: string | null = null;
   for (const { text, tone } of line) {
     end += textWidth(text);
     if (tone === 'key') key = text.trim();
-    if (column < end) return key === null || tone === 'plain' ? null : nameOfShown(key, preset);
+    if (column < end) return key === null || tone === 'plain' ? null : nameOfShown(key, keys);
   }
   return null;
 }
 
 /** The key for a shown name; null for a hint that stands for several keys (`↑↓`). */
-function nameOfShown(shown: string, preset: KeyPreset): string | null {
-  const row = keyMapOf(preset).find((binding) => binding.shown === shown);
-  if (row !== undefined) return row.keys.length > 2 ? null : row.keys.at(row.command === 'leave' ? 0 : -1)!;
+function nameOfShown(shown: string, keys: KeyMapping): string | null {
+  const row = keyMapOf(keys).find((binding) => binding.shown === shown);
+  // The digits are one row.
+  if (row !== undefined) return row.command === 'jump' ? null : row.keys[0]!;
   return /^[!-~]$/.test(shown) ? shown : shown.startsWith('Ctrl-') ? shown.toLowerCase() : null;
 }
 

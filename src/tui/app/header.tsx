@@ -3,6 +3,7 @@ import { healthWord } from '../../analysis/health/finding.js';
 import { ailments } from '../../base/run-words.js';
 import { Box } from 'ink';
 import { cleanText } from '../../text/display-text.js';
+import { countText } from '../../text/numbers.js';
 import { textWidth } from '../../text/display-width.js';
 import { durationRange, shortDuration } from '../../text/duration.js';
 import { healthTone, stateLook, statesInOrder, unhealthyGlyph } from '../model/state-look.js';
@@ -133,8 +134,11 @@ function timeWords({ busy, now, tally }: WindowModel): string {
 }
 
 /** `2 of 4 slots busy`, `7 of 8 GPUs busy`, or both. */
-function slotWords({ cpu, gpus, readOnly }: FleetStatus): string {
-  if (readOnly !== undefined) return 'read-only';
+function slotWords({ cpu, gpus, readOnly, isSearching, unread = 0 }: FleetStatus): string {
+  if (readOnly !== undefined) {
+    const more = isSearching === true ? ', searching' : unread === 0 ? '' : `, ${countText(unread)} to read`;
+    return `read-only${more}`;
+  }
   const busyGpus = gpus.filter(({ runs }) => runs.length > 0).length;
   const words = [
     gpus.length > 0 ? `${busyGpus} of ${gpus.length} GPUs` : '',

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { PreferencesFile } from '../../files/preferences.js';
+import { guideChoices } from '../state/chart-choice.js';
 import type { GroupBy, Grouping } from '../state/grouping.js';
 import { isColumnId } from '../state/list-column-id.js';
 import {
@@ -50,8 +51,13 @@ const Panes: z.ZodType<PaneSizes> = z.object({ list: PaneLength, charts: PaneLen
 const parts = {
   theme: { schema: z.enum(themeNames).nullable(), may: `one of ${themeNames.join(', ')}` },
   keys: { schema: z.enum(keyPresets), may: `one of ${keyPresets.join(', ')}` },
+  bindings: {
+    schema: z.record(z.string(), z.union([z.string(), z.array(z.string()).min(1)])),
+    may: 'a map from commands to keys, such as {"kill": "x", "hold": ["f", "ctrl-h"]}',
+  },
   mouse: { schema: z.boolean(), may: 'true or false' },
   hover: { schema: z.boolean(), may: 'true or false' },
+  guides: { schema: z.enum(guideChoices), may: `one of ${guideChoices.join(', ')}` },
   graphics: { schema: z.enum(graphicsChoices), may: `one of ${graphicsChoices.join(', ')}` },
   panes: {
     schema: z.record(z.string(), Panes),
@@ -61,8 +67,10 @@ const parts = {
 const initial: WindowPreferences = {
   theme: null,
   keys: 'default',
+  bindings: {},
   mouse: true,
   hover: true,
+  guides: 'none',
   graphics: 'auto',
   panes: {},
 };
@@ -79,11 +87,17 @@ export function preferencesIn(file: File): PreferencesPort {
     get keys() {
       return valueOf(file, 'keys');
     },
+    get bindings() {
+      return valueOf(file, 'bindings');
+    },
     get mouse() {
       return valueOf(file, 'mouse');
     },
     get hover() {
       return valueOf(file, 'hover');
+    },
+    get guides() {
+      return valueOf(file, 'guides');
     },
     get graphics() {
       return valueOf(file, 'graphics');

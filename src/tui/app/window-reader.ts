@@ -215,7 +215,8 @@ export class WindowReader {
   #wantFiles(at: Moment): void {
     const shown = this.#shownData(at);
     for (const other of Object.values(this.#screens)) if (other !== shown) other.rest?.();
-    this.#history.want(shown.wanted(this.#source(at)));
+    const wanted = shown.wanted(this.#source(at));
+    this.#history.want(at.ui.dialog.kind === 'type' ? { ...wanted, isLive: true } : wanted);
   }
 
   /** Parameters that differ between runs of the selection's group; if there are none, those that differ within the sweep. */

@@ -12,6 +12,7 @@ import { RunCurves } from '../model/run-curves.js';
 import { sortOfHeading } from '../widgets/run-list/list-pane.js';
 import { livingMarks, orderedBy } from '../screens/jobs/list-handler.js';
 import { select } from '../screens/jobs/keys.js';
+import { chosenKeys } from '../screens/own-keys.js';
 import { withOwnZoom } from '../keys/chart-handler.js';
 import { Clicks } from './pointer.js';
 import { bodyOf, isSmall } from './layout.js';
@@ -75,10 +76,12 @@ export class WindowStore implements ModelSource {
     this.#ports = ports;
     this.#preferences = ports.preferences ?? passingPreferences();
     this.#panes = new PaneMemory(this.#preferences);
-    const { keys, problem } = this.#preferences;
+    const { keys, problem: wrongKeys } = chosenKeys(this.#preferences);
+    const problem = this.#preferences.problem ?? wrongKeys;
+    const { guides } = this.#preferences;
     this.#memory = this.#memoryOf(sweep);
     const note = problem === null ? null : ({ text: cleanText(problem), tone: 'warn' } as const);
-    this.#ui = this.#restored({ ...initialUi, sweep, keys, note });
+    this.#ui = this.#restored({ ...initialUi, sweep, keys, note, chart: { ...initialUi.chart, guides } });
     this.#curves = new RunCurves(ports.files, () => this.#changed());
     this.#scenes = new ListModelBuilder(ports.fleet, this.#curves);
     this.#reader = new WindowReader({
@@ -269,10 +272,12 @@ export class WindowStore implements ModelSource {
     else this.#changed();
   }
 
-  /** Applies chosen keys; other preferences do not affect frames. */
+  /** Applies chosen keys and guides; other preferences do not affect frames. */
   prefer(): void {
-    this.#ui = { ...this.#ui, keys: this.#preferences.keys };
-    this.#changed();
+    const { keys, problem } = chosenKeys(this.#preferences);
+    this.#ui = { ...this.#ui, keys, chart: { ...this.#ui.chart, guides: this.#preferences.guides } };
+    if (problem === null) this.#changed();
+    else this.say({ text: cleanText(problem), tone: 'warn' });
   }
 
   /**
@@ -318,10 +323,10 @@ export class WindowStore implements ModelSource {
    * Restores the state in which another sweep was last shown. Choices of the previous sweep are dropped except those that hold for
    * all sweeps.
    */
-  #switched({ sweep, keys, isAscii, filters, panes, chart: { hasDashes }, note }: UiState): UiState {
+  #switched({ sweep, keys, isAscii, filters, panes, chart: { hasDashes, guides }, note }: UiState): UiState {
     this.#memory.keepLook(this.#ui);
     this.#memory = this.#memoryOf(sweep);
-    const chart = { ...initialUi.chart, hasDashes };
+    const chart = { ...initialUi.chart, hasDashes, guides };
     return this.#restored({ ...initialUi, sweep, keys, isAscii, filters, panes, chart, note });
   }
 

@@ -18,6 +18,7 @@ import { metrics } from './metrics.js';
 import { palette } from './palette/palette.js';
 import { search } from './search.js';
 import { sweeps } from './sweeps.js';
+import { typeLine } from './type-line.js';
 import { views } from './views.js';
 import { wallFilter } from './wall-filter.js';
 import { xAxis } from './x-axis.js';
@@ -26,7 +27,7 @@ import type { DialogModule, DialogState } from './dialog-module.js';
 /** All dialogs. A new one needs its file and its name here. */
 const dialogs: { readonly [Kind in DialogKind]: DialogModule<Kind> } = {
   ...{ help, metrics, chart, axes, filter, search, palette, grouping, columns, sweeps, views, draft, confirm },
-  ...{ 'x-axis': xAxis, 'wall-filter': wallFilter },
+  ...{ 'x-axis': xAxis, 'wall-filter': wallFilter, type: typeLine },
 };
 export const dialogKinds = Object.keys(dialogs) as DialogKind[];
 

@@ -1,4 +1,5 @@
-import { type ChartChoice, type Spread, spreads } from '../state/chart-choice.js';
+import { cleanText } from '../../text/display-text.js';
+import { type ChartChoice, guideChoices, type Spread, spreads } from '../state/chart-choice.js';
 import type { ChartCommand } from '../state/command.js';
 import type { KeyRow } from './key-row.js';
 import { type Handler, opens, type Pressed, refuse, type KeyContext } from './key-context.js';
@@ -39,6 +40,10 @@ export const chartOptions: readonly ChartOption[] = [
     now: ({ chart }) => (chart.isClipped ? 'cut off' : 'shown'),
   },
   {
+    ...{ name: 'guides', key: 'g', label: 'guides', help: 'faint lines behind curves', act: nextGuides },
+    now: ({ chart }) => chart.guides,
+  },
+  {
     ...{ name: 'zoom-in', key: 'z', label: 'zoom in', help: 'zoom into the chart around its cursor', act: zoomIn },
     now: ({ chart: { zoom } }) => (zoom === null ? 'all of x' : `${percent(zoom.from)}–${percent(zoom.to)} % of x`),
   },
@@ -53,22 +58,18 @@ function percent(part: number): number {
   return Math.round(part * 100);
 }
 
-/** The keys of every chart. `shorts`: the words for them in a screen's footer. */
-export function chartRows(shorts: Partial<Record<ChartCommand, Pick<KeyRow, 'short' | 'worth'>>>): KeyRow[] {
+/** The keys of every chart. `own`: their words in a screen's footer, and what a screen does otherwise. */
+export function chartRows(
+  own: Partial<Record<ChartCommand, Pick<KeyRow, 'short' | 'worth'> & Partial<Pick<KeyRow, 'help' | 'act'>>>>,
+): KeyRow[] {
   const row = (command: ChartCommand, key: string, help: string, act: Handler): KeyRow => ({
     ...{ command, keys: [key], help, group: 'charts', act },
-    ...shorts[command],
+    ...own[command],
   });
   return [
     row('metric', 'm', 'choose the metric of the list and the chart', opens('metrics')),
-    {
-      ...row('x-axis', 'x', 'x axis: step, time, relative time, or any metric', opens('x-axis')),
-      vim: { keys: ['i'], shown: 'i' },
-    },
-    {
-      ...row('log-y', 'l', 'y axis: logarithmic, linear, or as the values need it', nextYAxis),
-      vim: { keys: ['Y'], shown: 'Y' },
-    },
+    row('x-axis', 'x', 'x axis: step, time, relative time, or any metric', opens('x-axis')),
+    row('log-y', 'l', 'y axis: logarithmic, linear, or as the values need it', nextYAxis),
     row('smooth', '~', 'smoothing: more, then off', smooth),
     row('chart', 'a', 'how charts are drawn: seeds, scale of x, outliers, zoom', opens('chart')),
   ];
@@ -81,11 +82,29 @@ const yAxes: readonly (readonly [ChartChoice['isLogY'], string])[] = [
   [false, 'linear'],
 ];
 
-const nextYAxis: Handler = (ui) => {
-  const at = yAxes.findIndex(([isLogY]) => isLogY === ui.chart.isLogY);
-  const [isLogY, text] = yAxes[(at + 1) % yAxes.length]!;
-  return chooseChart(ui, { isLogY }, `y axis: ${text}.`);
+function axisAfter(isLogY: ChartChoice['isLogY']): (typeof yAxes)[number] {
+  return yAxes[(yAxes.findIndex(([known]) => known === isLogY) + 1) % yAxes.length]!;
+}
+
+/** Changes the y axis of all charts, also of those that had one of their own. */
+export const nextYAxis: Handler = (ui) => {
+  const [isLogY, text] = axisAfter(ui.chart.isLogY);
+  return chooseChart(ui, { isLogY, ownLogY: {} }, `y axis: ${text}.`);
 };
+
+/** Changes the y axis of one chart. */
+export function nextYAxisOf(ui: UiState, metric: string): Pressed {
+  const { isLogY: ofAll, ownLogY } = ui.chart;
+  const [isLogY, text] = axisAfter(metric in ownLogY ? ownLogY[metric]! : ofAll);
+  return chooseChart(ui, { ownLogY: { ...ownLogY, [metric]: isLogY } }, `y axis of ${cleanText(metric)}: ${text}.`);
+}
+
+/** The next guides, which are remembered. */
+function nextGuides(ui: UiState): Pressed {
+  const guides = next(guideChoices, ui.chart.guides);
+  const { ui: chosen } = chooseChart(ui, { guides }, `Guides: ${guides}.`);
+  return { ui: chosen, order: { type: 'prefer', change: { guides } } };
+}
 
 function toggleLogX(ui: UiState): Pressed {
   return chooseChart(ui, { isLogX: !ui.chart.isLogX }, `x axis: ${scaleWord(!ui.chart.isLogX)}.`);

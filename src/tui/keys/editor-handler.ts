@@ -8,6 +8,25 @@ export const copyCommand: Handler = (ui, at) =>
 
 export const cloneRun: Handler = (ui, at) => withRun(ui, at, 'clone', (run) => ({ ui, order: { type: 'clone', run } }));
 
+/** Shows the terminal of the selected run, if it has one and is up. */
+export const openTerminal: Handler = (ui, at) =>
+  withRun(ui, at, 'enter', (run) => {
+    if (run.input !== 'terminal') return refuse(ui, `${run.name} has no terminal. ${terminalFix}`);
+    if (!isUp(run)) return refuse(ui, `${run.name} is ${run.state}; its terminal is there while it runs.`);
+    return { ui, order: { type: 'terminal', run } };
+  });
+
+const terminalFix = 'Write `terminal: true` in the sweep file, and launch that again.';
+
+/** Whether a run has a terminal that could be shown. */
+export function hasTerminal(run: RunSummary): boolean {
+  return run.input === 'terminal' && isUp(run);
+}
+
+function isUp({ state }: RunSummary): boolean {
+  return state === 'running' || state === 'paused' || state === 'stopping';
+}
+
 /** Opens a shell in the directory of the selected run, or, for a group, of its sweep. */
 export const openShell: Handler = (ui, at) => {
   const node = at.rows[at.index];

@@ -1,7 +1,8 @@
 import type { Handler, KeyContext } from './key-context.js';
 import type { WindowModel } from '../model/window-model.js';
 import type { Command } from '../state/command.js';
-import type { KeyPreset } from '../state/preferences-port.js';
+import { keepsPair, mappedKeys, shownKey } from './key-mapping.js';
+import type { KeyMapping } from '../state/preferences-port.js';
 import type { UiState } from '../state/ui-state.js';
 
 /** Topics of keys, in the order of the help. */
@@ -14,12 +15,10 @@ export type Short = string | ((model: WindowModel) => string | null);
 /** One key of a screen or of the whole window. If it cannot act, `act` gives the reason. */
 export type KeyRow = {
   readonly command: Command;
-  /** Key names as in `keyNames`. */
+  /** Key names as in `keyNames`, in the default preset. */
   readonly keys: readonly string[];
   /** How the key is shown to the user; default: the first name. */
   readonly shown?: string;
-  /** The keys of the vim preset, if they differ. */
-  readonly vim?: { readonly keys: readonly string[]; readonly shown: string };
   readonly help: string;
   readonly group: KeyGroup;
   readonly short?: Short;
@@ -39,12 +38,14 @@ export type KeyTable = {
   readonly refusal: (elsewhere: Binding, ui: UiState, at: KeyContext) => string;
 };
 
-/** A row with the keys of one preset. */
+/** A row with its keys in one mapping. */
 export type Binding = KeyRow & { readonly shown: string };
 
-export function inPreset(row: KeyRow, preset: KeyPreset): Binding {
-  const { vim } = row;
-  return { ...row, shown: row.shown ?? row.keys[0]!, ...(preset === 'vim' ? vim : undefined) };
+export function inMapping(row: KeyRow, keys: KeyMapping): Binding {
+  const own = mappedKeys(row.command, keys);
+  const bound = own === undefined ? { shown: row.shown ?? row.keys[0]! } : { keys: own, shown: shownKey(own[0]!) };
+  if (row.hint === undefined || keepsPair(row.command, keys)) return { ...row, ...bound };
+  return { ...row, ...bound, hint: bound.shown };
 }
 
 /** Worth of hints that are never left out of the footer because they lead on or out. */

@@ -8,33 +8,25 @@ type Move = (ui: UiState, movement: Movement, at: KeyContext) => Pressed;
 
 /** Keys for ↑ and ↓, pages, and the ends. `short`: the word for ↑ and ↓ in the footer. */
 export function movementRows(move: Move, short: Short): KeyRow[] {
-  const row = (command: Movement, keys: Pick<KeyRow, 'keys' | 'shown' | 'vim'>, help: string): KeyRow => ({
+  const row = (command: Movement, keys: Pick<KeyRow, 'keys' | 'shown'>, help: string): KeyRow => ({
     ...{ command, ...keys, help, group: 'move' },
     act: (ui, at) => move(ui, command, at),
   });
   return [
     {
-      ...row('up', { keys: ['up'], shown: '↑', vim: { keys: ['up', 'k'], shown: 'k' } }, 'up one row'),
+      ...row('up', { keys: ['up'], shown: '↑' }, 'up one row'),
       ...{ short, hint: '↑↓', worth: 2 },
     },
-    row('down', { keys: ['down'], shown: '↓', vim: { keys: ['down', 'j'], shown: 'j' } }, 'down one row'),
-    row(
-      'page-up',
-      { keys: ['pageup'], shown: 'PgUp', vim: { keys: ['pageup', 'ctrl-b', 'ctrl-u'], shown: 'Ctrl-B' } },
-      'up one page',
-    ),
-    row(
-      'page-down',
-      { keys: ['pagedown'], shown: 'PgDn', vim: { keys: ['pagedown', 'ctrl-f', 'ctrl-d'], shown: 'Ctrl-F' } },
-      'down one page',
-    ),
+    row('down', { keys: ['down'], shown: '↓' }, 'down one row'),
+    row('page-up', { keys: ['pageup'], shown: 'PgUp' }, 'up one page'),
+    row('page-down', { keys: ['pagedown'], shown: 'PgDn' }, 'down one page'),
     row('first', { keys: ['home'], shown: 'Home' }, 'first row'),
-    row('last', { keys: ['end'], shown: 'End', vim: { keys: ['end', 'G'], shown: 'G' } }, 'last row'),
+    row('last', { keys: ['end'], shown: 'End' }, 'last row'),
   ];
 }
 
-export const leftKey = { keys: ['left'], shown: '←', vim: { keys: ['left', 'h'], shown: 'h' } } as const;
-export const rightKey = { keys: ['right'], shown: '→', vim: { keys: ['right', 'l'], shown: 'l' } } as const;
+export const leftKey = { keys: ['left'], shown: '←' } as const;
+export const rightKey = { keys: ['right'], shown: '→' } as const;
 export const enterKey = { keys: ['enter'], shown: 'Enter' } as const;
 export const tabKey = { keys: ['tab'], shown: 'Tab' } as const;
 export const escapeKey = { keys: ['escape'], shown: 'Esc' } as const;

@@ -2,11 +2,13 @@ import {
   fits,
   type KeyedVerb,
   keyedVerbs,
+  orderOf,
   type PlainVerb,
   type Refusal,
   refusalOf,
   rowOf,
   runVerbs,
+  type RunVerb,
   type VerbKeys,
 } from '../../protocol/run-verbs.js';
 import { Memoized } from '../../base/memoize.js';
@@ -16,10 +18,11 @@ import { type Branch, kindWord } from '../model/tree/branch-index.js';
 import { suits } from '../model/tree/branch-facts.js';
 import { selectedNode, type WindowModel } from '../model/window-model.js';
 import type { VerbCommand } from '../state/command.js';
+import { mappedKeys, shownKey } from './key-mapping.js';
 import type { KeyRow, Short } from './key-row.js';
 import { type KeyContext, type Pressed, refuse } from './key-context.js';
 import type { RunSummary, SweepSummary } from '../state/port.js';
-import type { KeyPreset } from '../state/preferences-port.js';
+import type { KeyMapping } from '../state/preferences-port.js';
 import type { UiState } from '../state/ui-state.js';
 import { shortDuration } from '../../text/duration.js';
 import { hasEnded } from '../../base/run-words.js';
@@ -29,7 +32,7 @@ const worths: Partial<Record<VerbCommand, number>> = { kill: 6, resume: 5, 'resu
 
 /** The keys that act on runs, from the table of run verbs. The small letter is for runs, the capital letter for the group. */
 export const verbRows: readonly KeyRow[] = keyedVerbs.flatMap((verb): KeyRow[] => {
-  const { key, vim, run, group }: VerbKeys = runVerbs[verb].keys;
+  const { key, run, group }: VerbKeys = runVerbs[verb].keys;
   const row = (
     command: VerbCommand,
     letter: (key: string) => string,
@@ -38,7 +41,6 @@ export const verbRows: readonly KeyRow[] = keyedVerbs.flatMap((verb): KeyRow[] =
   ): KeyRow => ({
     ...{ command, keys: [letter(key)], help, group: 'runs', worth: worths[command] ?? 3 },
     short: shortFor(verb, command !== verb),
-    ...(vim === undefined ? undefined : { vim: { keys: [letter(vim)], shown: letter(vim) } }),
     act: (ui, at, pressed) => act(withSelection(ui, at), { verb, key: pressed, at, on: target(ui, at, pressed) }),
   });
   return [
@@ -130,7 +132,7 @@ function sent(ui: UiState, { verb, key, at }: Sent, target: Extract<Target, { ki
 }
 
 /** A refusal that names a key: `is held; h releases it`. */
-export function refusalWithKeys(refusal: Refusal, { killAt }: RunSummary, keys: KeyPreset, now: number): string {
+export function refusalWithKeys(refusal: Refusal, { killAt }: RunSummary, keys: KeyMapping, now: number): string {
   const { why, first, instead } = refusal;
   const countdown = killAt === null ? '' : `, SIGKILL in ${shortDuration(Math.max(0, killAt - now))}`;
   const better = first ?? instead;
@@ -138,17 +140,27 @@ export function refusalWithKeys(refusal: Refusal, { killAt }: RunSummary, keys: 
 }
 
 /** `h releases it` with the verb's own or shared key; without one, the verb as a word. */
-function byKey(verb: PlainVerb, keys: KeyPreset): string {
+function byKey(verb: PlainVerb, keys: KeyMapping): string {
   const key = keyOfVerb(verb, keys);
   return key === null ? `${verb} it` : `${key} ${runVerbs[verb].does} it`;
 }
 
-/** The key of a verb for one run, or the key it shares with the verb it undoes; null: it has none. */
-export function keyOfVerb(verb: PlainVerb, keys: KeyPreset): string | null {
-  const keyed = keyedVerbs.find((each) => each === verb || rowOf(each).undo === verb);
-  if (keyed === undefined) return null;
-  const { key, vim }: VerbKeys = runVerbs[keyed].keys;
-  return keys === 'vim' ? (vim ?? key) : key;
+/** The key of a verb for one run, or the key it shares with the verb it undoes, as it is shown; null: it has none. */
+export function keyOfVerb(verb: PlainVerb, keys: KeyMapping): string | null {
+  const keyed = keyedVerbOf(verb);
+  return keyed === null ? null : shownKey(mappedKeys(keyed, keys)?.[0] ?? runVerbs[keyed].keys.key);
+}
+
+/** The same for the group of the selection. */
+export function groupKeyOfVerb(verb: PlainVerb, keys: KeyMapping): string | null {
+  const keyed = keyedVerbOf(verb);
+  if (keyed === null) return null;
+  return shownKey(mappedKeys(`${keyed}-group`, keys)?.[0] ?? runVerbs[keyed].keys.key.toUpperCase());
+}
+
+/** The verb whose key a verb has: its own, or that of the verb it undoes; null: none. */
+function keyedVerbOf(verb: RunVerb): KeyedVerb | null {
+  return keyedVerbs.find((each) => each === verb || rowOf(each).undo === verb) ?? null;
 }
 
 /** `Kill` */
@@ -170,13 +182,14 @@ type Target =
   | { readonly kind: 'none'; readonly why: string };
 
 /** The runs that the key for single runs acts on: the marked ones if there are any, otherwise the selected run. */
-function targetOf(verb: PlainVerb, key: string, ui: UiState, at: KeyContext): Target {
+export function targetOf(verb: RunVerb, key: string, ui: UiState, at: KeyContext): Target {
   if (ui.marks.size > 0) return markedTarget(verb, ui, at);
   const node = at.rows[at.index];
   if (node === undefined) return { kind: 'none', why: `There is no run to ${verb}.` };
   if (node.kind === 'run') return { kind: 'runs', runs: [node.run], what: node.run.name, caution: '' };
-  const group = key.toUpperCase();
-  return { kind: 'none', why: `${key} is for one run or for marked ones; ${group} is for the ${kindWord(node)}.` };
+  const keyed = keyedVerbOf(verb);
+  const group = keyed === null ? '' : `; ${at.keyOf(`${keyed}-group`)} is for the ${kindWord(node)}`;
+  return { kind: 'none', why: `${key} is for one run or for marked ones${group}.` };
 }
 
 /**
@@ -204,11 +217,14 @@ function heldByBreaker(runs: readonly RunSummary[], { runs: all }: KeyContext): 
   return all.filter((run) => isHeldByBreaker(run) && (groups.size === 0 || groups.has(`${run.sweep}/${run.group}`)));
 }
 
-function markedTarget(verb: PlainVerb, ui: UiState, at: KeyContext): Target {
+function markedTarget(verb: RunVerb, ui: UiState, at: KeyContext): Target {
   const marked = at.runs.filter(({ id }) => ui.marks.has(id));
-  const runs = marked.filter(fits({ verb }));
+  const runs = marked.filter(fits(orderOf(verb)));
   if (runs.length === 0) {
-    return { kind: 'none', why: `None of the ${markedRuns(marked.length)} ${runVerbs[verb].suits}; * unmarks them.` };
+    return {
+      kind: 'none',
+      why: `None of the ${markedRuns(marked.length)} ${runVerbs[verb].suits}; ${at.keyOf('mark-all')} unmarks them.`,
+    };
   }
   const shown = new Set(at.groups.flatMap((group) => group.runs.map(({ id }) => id)));
   const hidden = runs.filter(({ id }) => !shown.has(id)).length;

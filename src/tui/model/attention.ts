@@ -5,7 +5,7 @@ import { groupBy } from '../../base/group-by.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
 import { parameterText } from './parameter-text.js';
-import { errorText } from './run-reason.js';
+import { errorText, waitsForInput } from './run-reason.js';
 import { errorKind } from '../../analysis/failures/error-kind.js';
 import { healthWord } from '../../analysis/health/finding.js';
 
@@ -19,6 +19,8 @@ export type Attention = {
   readonly blocked: { readonly count: number; readonly reason: string } | null;
   /** Runs that somebody holds while nothing else is left to run. */
   readonly waitsForPerson: number;
+  /** Runs that wait for a line to be typed. */
+  readonly asking: number;
   /** Whether anything went wrong with any run. */
   readonly hasTrouble: boolean;
 };
@@ -52,6 +54,7 @@ export function attentionOf(runs: readonly RunSummary[]): Attention {
     failed: { count: failed.length, kinds: kindsOf(failed) },
     blocked: blockedOf(runs),
     waitsForPerson: isLive ? 0 : runs.filter((run) => run.state === 'held' && !isHeldByBreaker(run)).length,
+    asking: runs.filter(waitsForInput).length,
     hasTrouble: runs.some((run) => troubleOf(run) !== null),
   };
 }

@@ -1,7 +1,8 @@
 import { type MetricReader, type RunFilesPort, readOrWait } from '../state/port.js';
 
-/** Time between two looks at the files of the selection, in ms. */
+/** Time between two looks at the files of the selection, in ms; `live`: while the answer to what is typed is awaited. */
 const period = 1000;
+const livePeriod = 100;
 /** The selection is read once it has rested this long, in ms, so scrolling through a list reads nothing. */
 const rest = 40;
 /** Number of runs whose metrics stay in memory after the selection has moved on. */
@@ -15,6 +16,8 @@ export type Wanted = {
   /** The run directory whose log is shown, or null. `logLines`: the number of lines read from its end. */
   readonly log: string | null;
   readonly logLines: number;
+  /** Whether somebody waits for what the log will say. */
+  readonly isLive?: boolean;
 };
 
 /**
@@ -104,7 +107,8 @@ export class History {
       if (directory === undefined) {
         this.#tell();
         this.#isResting = true;
-        this.#schedule(this.#hasArrived ? 0 : period, () => this.#pass());
+        const pause = this.#wanted.isLive === true ? livePeriod : period;
+        this.#schedule(this.#hasArrived ? 0 : pause, () => this.#pass());
         return;
       }
       const hasNews = this.#readMetrics(directory);
@@ -120,10 +124,13 @@ export class History {
   /** Reports news, if any, no more often than a new picture is worthwhile. */
   #tell(): void {
     if (!this.#hasNews || this.#pause !== null) return;
-    this.#pause = setTimeout(() => {
-      this.#pause = null;
-      this.#tell();
-    }, patience);
+    this.#pause = setTimeout(
+      () => {
+        this.#pause = null;
+        this.#tell();
+      },
+      this.#wanted.isLive === true ? livePeriod : patience,
+    );
     this.#hasNews = false;
     this.#version++;
     this.#changed();
@@ -172,6 +179,7 @@ function isSame(a: Wanted, b: Wanted): boolean {
   return (
     a.log === b.log &&
     a.logLines === b.logLines &&
+    a.isLive === b.isLive &&
     a.metrics.length === b.metrics.length &&
     a.metrics.every((directory, index) => directory === b.metrics[index])
   );

@@ -1,6 +1,7 @@
 import { cleanText } from '../../text/display-text.js';
 import { healthText } from '../../analysis/health/finding.js';
 import { isUnhealthy } from '../../base/run-words.js';
+import { awaitingInput } from '../../protocol/run-summary.js';
 import type { RunSummary, RunWord } from '../state/port.js';
 import { shortDuration } from '../../text/duration.js';
 import type { Tone } from '../surface/span.js';
@@ -21,6 +22,11 @@ export function errorText(reason: string): string {
   return cleanText(reason).replace(/^(?:\/[^\s:/]+)*\/(?=[^\s:/]+: )/, '');
 }
 
+/** Whether a run is seen to wait for a line to be typed. */
+export function waitsForInput({ state, reason }: RunSummary): boolean {
+  return state === 'running' && reason === awaitingInput;
+}
+
 /** Whether a run waits for its first start, so that it has nothing but its definition to show. */
 export function isUnstarted({ state, attempt }: RunSummary): boolean {
   return attempt === 0 && (state === 'queued' || state === 'held');
@@ -29,7 +35,7 @@ export function isUnstarted({ state, attempt }: RunSummary): boolean {
 const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: number) => Reason | null) | null> = {
   queued: (run, reason, now) => ({ text: `${again(run.retryAt, now)}${reason ?? 'queued'}`, tone: 'wait' }),
   starting: (_, reason) => ({ text: reason ?? 'starting', tone: 'busy' }),
-  running: (run) => unhealthy(run),
+  running: (run) => (waitsForInput(run) ? { text: awaitingInput, tone: 'wait' } : unhealthy(run)),
   paused: (_, reason) => ({ text: joined('paused', reason), tone: 'warn' }),
   stopping: (run, _, now) => ({ text: `stopping${countdown(run.killAt, now)}`, tone: 'warn' }),
   done: (run) => unhealthy(run),

@@ -1,7 +1,8 @@
-import { type Binding, inPreset, type KeyRow } from '../keys/key-row.js';
+import { type Binding, inMapping, type KeyRow } from '../keys/key-row.js';
+import { mappedKeys, shownKey } from '../keys/key-mapping.js';
 import { screens } from './registry.js';
 import type { Command } from '../state/command.js';
-import { type KeyPreset, keyPresets } from '../state/preferences-port.js';
+import type { KeyMapping } from '../state/preferences-port.js';
 import type { ScreenKind } from '../state/ui-state.js';
 import { windowKeys } from './window-keys.js';
 
@@ -21,8 +22,8 @@ function uniqueCommands(rows: readonly KeyRow[]): readonly KeyRow[] {
 
 type Bindings = { readonly rows: readonly Binding[]; readonly byKey: ReadonlyMap<string, Binding> };
 
-function bindings(rows: readonly KeyRow[], preset: KeyPreset): Bindings {
-  const bound = rows.map((row) => inPreset(row, preset));
+function bindings(rows: readonly KeyRow[], keys: KeyMapping): Bindings {
+  const bound = rows.map((row) => inMapping(row, keys));
   // If two rows have the same key, the first one wins.
   const entries = bound.flatMap((row) => row.keys.map((key) => [key, row] as const)).reverse();
   return { rows: bound, byKey: new Map(entries) };
@@ -31,37 +32,53 @@ function bindings(rows: readonly KeyRow[], preset: KeyPreset): Bindings {
 /** Each command once, as described by the first screen that has it. */
 const allRows = uniqueCommands(kinds.flatMap(rowsOf));
 
-const perScreen = byPreset((preset) => new Map(kinds.map((kind) => [kind, bindings(rowsOf(kind), preset)] as const)));
-const all = byPreset((preset) => bindings(allRows, preset));
+/** The keys of every screen, and of all, in one mapping. */
+type Bound = { readonly perScreen: ReadonlyMap<ScreenKind, Bindings>; readonly all: Bindings };
 
-/** The keys of a screen in a preset, its own first. */
-export function keysOn(screen: ScreenKind, preset: KeyPreset): readonly Binding[] {
-  return perScreen[preset].get(screen)!.rows;
+/** A window has one mapping, and another one only when the user chooses it. */
+const known = new Map<KeyMapping, Bound>();
+const mostKnown = 8;
+
+function boundIn(keys: KeyMapping): Bound {
+  const bound = known.get(keys);
+  if (bound !== undefined) return bound;
+  if (known.size >= mostKnown) known.clear();
+  const made = {
+    perScreen: new Map(kinds.map((kind) => [kind, bindings(rowsOf(kind), keys)] as const)),
+    all: bindings(allRows, keys),
+  };
+  known.set(keys, made);
+  return made;
+}
+
+/** The keys of a screen in a mapping, its own first. */
+export function keysOn(screen: ScreenKind, keys: KeyMapping): readonly Binding[] {
+  return boundIn(keys).perScreen.get(screen)!.rows;
 }
 
 /** The binding of a key on a screen; undefined: none. */
-export function bindingFor(screen: ScreenKind, key: string, preset: KeyPreset): Binding | undefined {
-  return perScreen[preset].get(screen)!.byKey.get(key);
+export function bindingFor(screen: ScreenKind, key: string, keys: KeyMapping): Binding | undefined {
+  return boundIn(keys).perScreen.get(screen)!.byKey.get(key);
 }
 
 /** Every command with its key. */
-export function keyMapOf(preset: KeyPreset): readonly Binding[] {
-  return all[preset].rows;
+export function keyMapOf(keys: KeyMapping): readonly Binding[] {
+  return boundIn(keys).all.rows;
 }
 
 /** The command of a key on the list, or else on the first screen that has it; undefined for an unbound key. */
-export function commandFor(key: string, preset: KeyPreset = 'default'): Command | undefined {
-  return elsewhere(key, preset)?.command;
+export function commandFor(key: string, keys: KeyMapping = 'default'): Command | undefined {
+  return elsewhere(key, keys)?.command;
 }
 
 /** The binding of a key on the first screen that has it. */
-export function elsewhere(key: string, preset: KeyPreset): Binding | undefined {
-  return all[preset].byKey.get(key);
+export function elsewhere(key: string, keys: KeyMapping): Binding | undefined {
+  return boundIn(keys).all.byKey.get(key);
 }
 
 /** How the key of a command is shown to the user. */
-export function keyOf(command: Command, preset: KeyPreset): string {
-  return all[preset].rows.find((binding) => binding.command === command)!.shown;
+export function keyOf(command: Command, keys: KeyMapping): string {
+  return boundIn(keys).all.rows.find((binding) => binding.command === command)!.shown;
 }
 
 /** The table of keys for the documentation: each meaning of a key once, with its screens. */
@@ -75,13 +92,10 @@ export function keyTableMarkdown(): string {
       meanings.set(meaning, { row, on: [...known.on, kind] });
     }
   }
-  const rows = [...meanings.values()].map(({ row: { shown, vim, help }, on }) => {
+  const rows = [...meanings.values()].map(({ row: { shown, command, help }, on }) => {
+    const vim = mappedKeys(command, 'vim');
     const where = on.length === kinds.length ? 'everywhere' : on.map((kind) => screens[kind].name).join(', ');
-    return `| ${code(shown)} | ${vim ? code(vim.shown) : ''} | ${where} | ${help} |`;
+    return `| ${code(shown)} | ${vim === undefined ? '' : code(shownKey(vim[0]!))} | ${where} | ${help} |`;
   });
   return ['| key | in the vim preset | on | does |', '| --- | --- | --- | --- |', ...rows].join('\n');
-}
-
-function byPreset<Value>(make: (preset: KeyPreset) => Value): Record<KeyPreset, Value> {
-  return Object.fromEntries(keyPresets.map((preset) => [preset, make(preset)])) as Record<KeyPreset, Value>;
 }

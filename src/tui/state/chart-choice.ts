@@ -7,6 +7,9 @@ export type ChartChoice = {
   readonly isLogX: boolean;
   /** null: chosen according to the values. */
   readonly isLogY: boolean | null;
+  /** The same by metric, for charts that have a choice of their own. */
+  readonly ownLogY: Readonly<Record<string, boolean | null>>;
+  readonly guides: Guides;
   /** Weight of previous values in the exponential mean, from 0 (none) to below 1. */
   readonly smoothing: number;
   readonly spread: Spread;
@@ -25,6 +28,10 @@ export type ChartChoice = {
   readonly cursor: number | null;
 };
 
+/** Faint lines behind the curves, at the numbers beside the y axis, or at those of both axes. */
+export const guideChoices = ['none', 'lines', 'grid'] as const;
+export type Guides = (typeof guideChoices)[number];
+
 /** How seeds of one setting are drawn: each by itself, or as one line with a band. */
 export type Spread = 'each' | SeedSummary;
 export const spreads: readonly Spread[] = ['each', ...seedSummaries];
@@ -33,6 +40,8 @@ export const initialChartChoice: ChartChoice = {
   xKey: null,
   isLogX: false,
   isLogY: null,
+  ownLogY: {},
+  guides: 'none',
   smoothing: 0,
   spread: 'each',
   carriesEnded: true,

@@ -38,6 +38,8 @@ export type EditorPort = {
   /** The command of a run in shell syntax, preceded by a change to its directory. */
   commandOf(run: RunSummary): string;
   openShell(directory: string): void;
+  /** Shows the terminal of a run until the user leaves it. */
+  openTerminal(run: RunSummary): void;
   extend(sweep: string): Draft;
   clone(run: RunSummary): Draft;
   /** Reopens the text of a draft. */

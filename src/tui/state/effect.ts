@@ -26,7 +26,8 @@ export type FleetEffect =
 /** A run verb. `what`: the runs, in words; `undo`: what would undo it, in words. */
 export type RunEffect =
   | { readonly type: PlainVerb; readonly ids: readonly RunId[]; readonly what: string; readonly undo?: string }
-  | { readonly type: 'priority'; readonly ids: readonly RunId[]; readonly what: string; readonly priority: number };
+  | { readonly type: 'priority'; readonly ids: readonly RunId[]; readonly what: string; readonly priority: number }
+  | { readonly type: 'type'; readonly ids: readonly RunId[]; readonly what: string; readonly text: string };
 
 /** A request to the window itself. */
 export type WindowEffect =
@@ -39,9 +40,11 @@ export type WindowEffect =
 /** A request that needs other programs, the clipboard or the sweep file. */
 export type EditorEffect =
   | { readonly type: 'copy' | 'clone'; readonly run: RunSummary }
+  /** Shows the terminal of a run. */
+  | { readonly type: 'terminal'; readonly run: RunSummary }
   /** Opens a shell in a directory. */
   | { readonly type: 'shell'; readonly directory: string; readonly what: string }
   | { readonly type: 'extend'; readonly sweep: string }
   /** Decides about the draft under review. */
   | { readonly type: 'submit-draft' | 'edit-draft' | 'drop-draft' | 'write-draft' | 'leave-draft' }
-  | { readonly type: 'prefer'; readonly change: Partial<Omit<WindowPreferences, 'panes'>> };
+  | { readonly type: 'prefer'; readonly change: Partial<Omit<WindowPreferences, 'panes' | 'bindings'>> };

@@ -1,3 +1,5 @@
+import type { Guides } from './chart-choice.js';
+import type { Command } from './command.js';
 import type { Grouping } from './grouping.js';
 import type { PaneSizes } from './pane-sizes.js';
 import type { Sort } from './sort.js';
@@ -9,6 +11,12 @@ export type ThemeName = (typeof themeNames)[number];
 /** Key presets; `vim` moves with h j k l. */
 export const keyPresets = ['default', 'vim'] as const;
 export type KeyPreset = (typeof keyPresets)[number];
+
+/** Keys by command, the one that is shown first; other commands have the keys of their rows. */
+export type KeyBindings = Readonly<Partial<Record<Command, readonly string[]>>>;
+
+/** Which keys do what: a preset, or one with keys of the user's own. */
+export type KeyMapping = KeyPreset | KeyBindings;
 
 /** How charts are drawn as pictures; `auto`: by what the terminal reports to support. */
 export const graphicsChoices = ['auto', 'kitty', 'sixel', 'none'] as const;
@@ -34,10 +42,14 @@ export type SweepPreferences = {
 export type WindowPreferences = {
   readonly theme: ThemeName | null;
   readonly keys: KeyPreset;
+  /** The user's own keys by name of a command, one or several, in place of those of the preset. */
+  readonly bindings: Readonly<Record<string, string | readonly string[]>>;
   /** Whether the window uses the mouse; if not, the terminal selects text without Shift. */
   readonly mouse: boolean;
   /** Whether the window also follows the pointer: a chart shows the values under it, a row highlights its curve. */
   readonly hover: boolean;
+  /** Faint lines behind the curves of charts. */
+  readonly guides: Guides;
   readonly graphics: GraphicsChoice;
   /** Where boundaries between panes were put, by the size of the terminal: `120x36`. */
   readonly panes: Readonly<Record<string, PaneSizes>>;

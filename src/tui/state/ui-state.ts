@@ -5,7 +5,7 @@ import type { ColumnId } from './list-column-id.js';
 import { initialLogChoice, type LogChoice } from './log-choice.js';
 import type { RunId } from './port.js';
 import { initialPanes, type PaneSizes } from './pane-sizes.js';
-import type { KeyPreset, SavedView } from './preferences-port.js';
+import type { KeyMapping, SavedView } from './preferences-port.js';
 import { initialSampleChoice, type SampleChoice } from './sample-choice.js';
 import { initialWallChoice, type WallChoice } from './wall-choice.js';
 import { initialSort, type Sort } from './sort.js';
@@ -50,7 +50,7 @@ export type UiState = {
   readonly screen: Screen;
   readonly dialog: Dialog;
   /** Which keys do what. */
-  readonly keys: KeyPreset;
+  readonly keys: KeyMapping;
   /** Whether only ASCII can be shown, so that names must differ in ASCII. Set by the terminal rather than the user. */
   readonly isAscii: boolean;
   readonly note: Note | null;

@@ -102,6 +102,20 @@ describe('two rows of one size', () => {
     expect(comparison!.p).toBeLessThan(0.05);
   });
 
+  it('are compared by how many lost the secret again, among runs that knew it in both', () => {
+    const times = [100, 110, 120, 130, 140, 150, 160].map(memorised);
+    const free = row('dense', [...times, stuck], {}, [1, 2, 1, 1, 1, 1, 0, 0]);
+    const bound = row('dense', [...times, memorised(170)], { max_step_kl: 0.03 }, [0, 0, 0, 0, 0, 0, 0, 1]);
+    const lostOf = (rows: MemoryRow[]) => comparisons(rows)[0]!.lost;
+    expect(lostOf([free, bound])).toEqual({ one: 6, other: 0, p: near(2 / 2 ** 6, 5) });
+    expect(lostOf([slow, fast])).toBeNull();
+    const few = row('dense', [memorised(100), memorised(110)], { max_step_kl: 0.1 }, [1, 0]);
+    expect(lostOf([free, few])).toEqual({ one: 6, other: 1, p: near(0.417, 3) });
+    const titles = (rows: MemoryRow[]) => testTables(sectionOf(rows))[1]!.map(({ title }) => title);
+    expect(titles([free, bound])).toContain('lost later');
+    expect(titles([slow, fast])).not.toContain('lost later');
+  });
+
   it('are compared at their best rates only', () => {
     const rates = [0.1, 0.2].map((learning_rate, index) =>
       row('binary', index === 0 ? [100, 110].map(memorised) : [10, 11].map(memorised), { learning_rate }),

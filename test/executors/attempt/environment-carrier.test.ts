@@ -51,7 +51,7 @@ function through(shell: string, carrier: readonly string[], environment: Record<
   symlinkSync(realpathSync(path), join(folder, 'bin', 'sh'));
   const env = { PATH: process.env['PATH']!, PWD: folder, MEMRL_RUN_DIR: folder, ...environment };
   const words = carried(argv, env, shell, () => carrier);
-  const args = ['-c', SHIM, 'memrl-shim', attempt, '', 'h/m/n', ...words];
+  const args = ['-c', SHIM, 'memrl-shim', attempt, '', 'h/m/n', '', ...words];
   const { stdout, stderr } = spawnSync(join(folder, 'bin', 'sh'), args, { cwd: folder, env, encoding: 'utf8' });
   return { env, words, stdout, stderr, ending: provenEnding(attempt, null) };
 }

@@ -31,7 +31,7 @@ conforms('the fake', () => {
 
 describe('a fake machine', () => {
   const id = RunId.parse('s/run');
-  const silent = { ended: () => undefined, named: () => undefined, troubled: () => undefined, mayGiveUp: () => true };
+  const silent = { ended: () => undefined, changed: () => undefined, troubled: () => undefined, mayGiveUp: () => true };
 
   it('answers starts late when it is told to, and begins nothing before', async () => {
     const machine = new FakeMachine();

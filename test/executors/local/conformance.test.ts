@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { attemptDirectory, readClaim } from '../../../src/executors/attempt/attempt-files.js';
 import { readProcesses } from '../../../src/processes/process-table.js';
+import { hasProgram } from '../../has-program.js';
 import { conforms, type Program } from '../conformance.js';
 import { executorFor, orderFor, runFolder, waysOfHolding } from './folder.js';
 
@@ -24,16 +25,26 @@ function isStill(directory: string, attempt: number): boolean {
   return states.includes('T') && states.every((state) => state === 'T' || state === 'D');
 }
 
+const hasTmux = hasProgram('tmux', 'the conformance of runs with a terminal');
+/** Runs with an empty input, and those with a terminal. */
+const inputs = [
+  { beside: '', input: {} },
+  ...(hasTmux ? [{ beside: ' in a terminal,', input: { input: 'terminal' as const } }] : []),
+];
+
 for (const { how, home } of waysOfHolding) {
-  conforms(`this machine, ${how},`, () => {
-    const place = home(runFolder());
-    return {
-      open: (listener) => executorFor(listener, place),
-      directory: runFolder,
-      spec: (program, directory, attempt) => orderFor(directory, commands[program], attempt),
-      isUp: (directory) => existsSync(join(directory, 'up')) && ownProcesses(directory).length > 0,
-      isStill,
-      finish: (directory) => writeFileSync(join(directory, 'gate'), ''),
-    };
-  });
+  for (const { beside, input } of inputs) {
+    conforms(`this machine, ${how},${beside}`, () => {
+      const place = home(runFolder());
+      return {
+        open: (listener) => executorFor(listener, place),
+        directory: runFolder,
+        spec: (program, directory, attempt) => ({ ...orderFor(directory, commands[program], attempt), ...input }),
+        isUp: (directory) => existsSync(join(directory, 'up')) && ownProcesses(directory).length > 0,
+        isStill,
+        finish: (directory) => writeFileSync(join(directory, 'gate'), ''),
+        ...('input' in input ? { isTyped: true as const } : {}),
+      };
+    });
+  }
 }

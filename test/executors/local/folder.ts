@@ -87,7 +87,7 @@ export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemo
       survivors.push(...left.filter(({ possible }) => possible !== true));
       suspects.push(...left.filter(({ possible }) => possible === true).map(({ pid }) => pid));
     },
-    named: () => undefined,
+    changed: () => undefined,
     troubled: (_id, words) => void (words === troubles.at(-1) || troubles.push(words)),
     mayGiveUp,
   };

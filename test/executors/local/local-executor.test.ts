@@ -376,7 +376,7 @@ describe('adopting an attempt of a supervisor that died', () => {
       const folder = attemptDirectory(directory, 1);
       mkdirSync(folder, { recursive: true });
       const script = `i=0; while [ $i -lt ${round * 40} ]; do i=$((i+1)); done; exec sh -c "$0" shim "$@"`;
-      const shim = spawn('sh', ['-c', script, SHIM, folder, '', 'here', 'touch', join(directory, 'it-ran')]);
+      const shim = spawn('sh', ['-c', script, SHIM, folder, '', 'here', '', 'touch', join(directory, 'it-ran')]);
       const withdrawn = withdraw(folder);
       await new Promise((resolve) => shim.once('exit', resolve));
       expect(existsSync(join(directory, 'it-ran'))).toBe(withdrawn === null);

@@ -19,8 +19,12 @@ function shellAt(folder: string, shell: string): string {
   return join(folder, 'bin', 'sh');
 }
 
-/** Runs a shim in that shell to its end. `before`: words put before it. */
-function shimmed(shell: string, argv: readonly string[], before: readonly string[] = [], folder = runFolder()) {
+/** `before`: words put before the shim. */
+type ShimSetting = { readonly before?: readonly string[]; readonly folder?: string; readonly input?: string };
+
+/** Runs a shim in that shell to its end. */
+function shimmed(shell: string, argv: readonly string[], setting: ShimSetting = {}) {
+  const { before = [], folder = runFolder(), input = '' } = setting;
   const attempt = join(folder, 'attempt');
   mkdirSync(attempt);
   chmodSync(folder, 0o777);
@@ -34,6 +38,7 @@ function shimmed(shell: string, argv: readonly string[], before: readonly string
     attempt,
     '',
     'h/m/n',
+    input,
     ...argv,
   ];
   const { status, stdout, stderr } = spawnSync(program!, args, { cwd: folder, encoding: 'utf8' });
@@ -53,12 +58,9 @@ describe.each(shells)('the shim in %s', (shell) => {
   ])('writes no code into the attempt of another run, to which $how has become a link', ({ harm }) => {
     const folder = runFolder();
     mkdirSync(join(folder, 'other'));
-    const { attempt } = shimmed(
-      shell,
-      ['sh', '-c', `${harm}; echo theirs > "$0/attempt/pid"; exit 3`, folder],
-      [],
+    const { attempt } = shimmed(shell, ['sh', '-c', `${harm}; echo theirs > "$0/attempt/pid"; exit 3`, folder], {
       folder,
-    );
+    });
     expect(readdirSync(attempt)).toEqual(['pid']);
     expect(readFileSync(join(attempt, 'pid'), 'utf8')).toBe('theirs\n');
     expect(provenEnding(join(folder, 'mine'), null)).toEqual({ kind: 'exited', code: 3 });
@@ -71,7 +73,7 @@ describe.each(shells)('the shim in %s', (shell) => {
     { what: 'a person has moved it behind a link', harm: 'mv "$0/attempt" "$0/moved"; ln -s moved "$0/attempt"' },
   ])('writes its code where $what', ({ harm }) => {
     const folder = runFolder();
-    const { attempt } = shimmed(shell, ['sh', '-c', `${harm}; exit 3`, folder], [], folder);
+    const { attempt } = shimmed(shell, ['sh', '-c', `${harm}; exit 3`, folder], { folder });
     expect(readFileSync(join(attempt, 'exit'), 'utf8')).toBe('3\n');
   });
 
@@ -106,6 +108,14 @@ describe.each(shells)('the shim in %s', (shell) => {
     expect([stdout.split('\n').slice(0, 4), stderr]).toEqual([['out', '0', '1', '2'], 'err\n']);
   });
 
+  it('gives a command that reads typed lines a pipe that never ends', () => {
+    const script = 'echo typed > "$0/attempt/stdin"; read -r line; echo "$line"; ls /proc/$$/fd; test -p /dev/stdin';
+    const folder = runFolder();
+    const { attempt, stdout } = shimmed(shell, ['sh', '-c', script, folder], { folder, input: 'lines' });
+    expect(stdout.split('\n').slice(0, 4)).toEqual(['typed', '0', '1', '2']);
+    expect(provenEnding(attempt, null)).toEqual({ kind: 'exited', code: 0 });
+  });
+
   it('leaves nothing of its own in the environment', () => {
     expect(shimmed(shell, ['env']).stdout).not.toMatch(/memrl_/);
   });
@@ -119,7 +129,7 @@ describe.runIf(canLimit && process.getuid?.() === 0)('a machine without processe
     'is told by the shim in %s from a command that fails',
     (shell) => {
       const before = ['setpriv', '--reuid=61234', '--regid=61234', '--clear-groups', 'prlimit', '--nproc=1:1'];
-      const { attempt, status } = shimmed(shell, ['touch', join(runFolder(), 'it-ran')], before);
+      const { attempt, status } = shimmed(shell, ['touch', join(runFolder(), 'it-ran')], { before });
       expect(status).toBe(NOT_RUN);
       expect(existsSync(join(attempt, 'exit'))).toBe(false);
       expect(readClaim(attempt).kind).toBe('begun');

@@ -11,7 +11,7 @@ import { RunId } from '../../../src/base/ids.js';
 import type { LaunchSpec } from '../../../src/executors/executor.js';
 import { LocalExecutor } from '../../../src/executors/local/local-executor.js';
 
-const order = JSON.parse(process.argv[2]!) as LaunchSpec;
+const order = JSON.parse(process.argv[2]!) as LaunchSpec & { input?: never };
 const relieve = shortOf(process.argv[3] ?? '');
 const id = RunId.parse('s/run');
 /** Nothing of a run keeps the one who started it. */
@@ -21,7 +21,7 @@ const executor = new LocalExecutor({
     console.log(JSON.stringify(ending));
     clearInterval(alive);
   },
-  named: () => undefined,
+  changed: () => undefined,
   troubled: () => undefined,
   mayGiveUp: () => true,
 });

@@ -34,7 +34,7 @@ function opened(program: string): Executor {
     { runsDirectory, environment: { ...slurm.environment, MEMRL_SLURM_WORKER: program } },
     {
       ended: (id, _attempt, ending) => void endings.set(id, ending),
-      named: () => undefined,
+      changed: () => undefined,
       troubled: (_id, words) => void troubles.push(words),
       mayGiveUp: () => true,
     },

@@ -31,7 +31,7 @@ function opened(): Executor {
     { runsDirectory: '/', environment: slurm.environment },
     {
       ended: (_id, _attempt, ending) => void endings.push(ending),
-      named: () => undefined,
+      changed: () => undefined,
       troubled: (_id, words) => void troubles.push(words),
       mayGiveUp: () => true,
     },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { RunFacts } from '../../../src/base/outcome.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
@@ -244,4 +244,16 @@ describe('a done rule that cannot be looked at', () => {
       why: /cannot be used: this makes more than 1,000,000 characters and elements/,
     },
   ])('says so, and why: $what', ({ done, why }) => expect(whyOf(done)).toMatch(why));
+
+  it('begins a row again where the machine computed something else meanwhile', () => {
+    const idle = { user: 0, system: 0 };
+    const asked = vi.spyOn(process, 'cpuUsage');
+    // At the start of compiling, and around the row that is begun first.
+    for (let call = 0; call < 3; call++) asked.mockReturnValueOnce(idle);
+    const where = `duration("${'1'.repeat(3001)}").getHours() > loss || loss > 6`;
+    expect(whyOf({ file: 'x.jsonl', where })).toMatch(/took more than 0\.25 s/);
+    // More often where this machine is busy itself.
+    expect(asked.mock.calls.length).toBeGreaterThanOrEqual(5);
+    asked.mockRestore();
+  });
 });

@@ -34,6 +34,9 @@ describe('how runs are treated', () => {
     { text: 'timeout: 1.5d', gives: { timeout: 129_600 } },
     { text: 'grace: 2m', gives: { grace: 120 } },
     { text: 'priority: -3', gives: { priority: -3 } },
+    { text: 'stdin: type', gives: { input: 'lines' } },
+    { text: 'terminal: true', gives: { input: 'terminal' } },
+    { text: 'terminal: true\nstdin: none', gives: { input: 'terminal' } },
     { text: 'resources: {gpu_memory: 800}', gives: { resources: { gpu_memory: 800 } } },
     { text: 'resources: {gpu_memory: 800MiB}', gives: { resources: { gpu_memory: 800 } } },
     { text: 'resources: {gpu_memory: 20GiB}', gives: { resources: { gpu_memory: 20_480 } } },
@@ -55,13 +58,14 @@ describe('how runs are treated', () => {
 
   it('is inherited by groups, which may replace it or switch it off', () => {
     const text = [
-      'retry: 1\ntimeout: 1h\npriority: 2\nresources: {gpu_memory: 100, cpus: 2}\nmetric: {name: loss}',
+      'retry: 1\ntimeout: 1h\npriority: 2\nstdin: type\nresources: {gpu_memory: 100, cpus: 2}\nmetric: {name: loss}',
       'early_terminate: {type: median}\nbreaker: {failures: 5}',
-      'groups: {A: {}, B: {timeout: null, early_terminate: null, metric: null, resources: {cpus: 4}, breaker: false}}',
+      'groups: {A: {}, B: {stdin: none, timeout: null, early_terminate: null, metric: null, resources: {cpus: 4}, breaker: false}}',
     ].join('\n');
     const { runs, groups } = planOf(`command: [a]\n${text}`);
     expect(runs[0]).toMatchObject({ timeout: 3600, priority: 2, earlyTerminate: { type: 'median' } });
     expect(runs[1]).toMatchObject({ timeout: null, priority: 2, earlyTerminate: null, objective: null });
+    expect(runs.map(({ input }) => input)).toEqual(['lines', undefined]);
     expect(runs[1]!.resources).toMatchObject({ gpu_memory: 100, cpus: 4 });
     expect(groups.map(({ breaker }) => breaker)).toEqual([{ failures: 5, within: 10 }, null]);
   });
@@ -71,6 +75,11 @@ describe('how runs are treated', () => {
     expect(set('retry=2', 'timeout=2h', 'priority=4', 'early_terminate={type: asha}')).toMatchObject({
       ...{ retry: { max: 2 }, timeout: 7200, priority: 4, earlyTerminate: { type: 'asha' } },
     });
+    expect([set('stdin=type').input, set('terminal=true').input, set().input]).toEqual([
+      'lines',
+      'terminal',
+      undefined,
+    ]);
     expect(set('metric={name: acc, goal: maximize}').objective).toEqual({ name: 'acc', goal: 'maximize' });
     expect(told('parameters: {a: 1}', { set: ['timeout=soon'] })).toEqual({
       message: '`--set timeout=soon`: expected a time: seconds, or a text such as 90s, 30m, 2h, 1d, or null.',
@@ -115,6 +124,8 @@ describe('a mistake in the policy', () => {
     { text: 'retry: {max: 1, on: [crsh]}', at: '2:22', says: 'one or more of crash, oom, timeout, signal, lost' },
     { text: 'timeout: 2x', at: '2:10', says: 'expected a time: seconds, or a text such as 90s, 30m, 2h, 1d' },
     { text: 'timeout: 0', at: '2:10', says: 'expected a time above 0' },
+    { text: 'stdin: yes', at: '2:8', says: 'expected none or type' },
+    { text: 'terminal: tmux', at: '2:11', says: 'expected true or false' },
     { text: 'priority: 1.5', at: '2:11', says: 'expected a whole number; the higher starts first' },
     { text: 'resources: {gpu_memory: 20XB}', at: '2:25', says: 'an amount of memory: MiB, or a text such as 20GB' },
     { text: 'resources: {gpu_memory: 0}', at: '2:25', says: 'expected more than 0' },
@@ -225,13 +236,14 @@ describe('the words for a policy', () => {
     const text = [
       'priority: 5\nretry: {max: 3, backoff: 30, on: [crash, oom]}\ntimeout: 90m\ngrace: 60',
       'resources: {gpus: 1, per_gpu: 3, gpu_memory: 20GiB, mps: off, cpus: 4}',
-      'stop_when: {when: "loss < 0.1", for: 3}\nmetric: {name: loss, target: 0.1}',
+      'stdin: type\nstop_when: {when: "loss < 0.1", for: 3}\nmetric: {name: loss, target: 0.1}',
       'early_terminate: {type: hyperband, min_iter: 3, strict: false}',
     ].join('\n');
     expect(policyWords(runOf(text))).toEqual([
       'priority 5',
       '3 retries after crash or oom, the first after 30s',
       'at most 1h30m',
+      'reads what is typed',
       '1m to stop',
       '1 GPU',
       '3 runs on a GPU',

@@ -1,11 +1,13 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lookAtSupervisor } from '../../../src/client/ensure-supervisor.js';
 import type { Fleet } from '../../../src/client/fleet.js';
 import { lockOf } from '../../../src/client/connection.js';
 import { LONGEST_LINE, MessageReader } from '../../../src/protocol/codec.js';
 import { type Plan, ServerMessage } from '../../../src/protocol/message.js';
+import { readOnlyRefusal } from '../../../src/protocol/read-only.js';
 import { numbers } from '../../faults/fault-plan.js';
-import { Testbed, waitFor } from '../testbed.js';
+import { run, Testbed, waitFor } from '../testbed.js';
 
 const environment = { PATH: process.env['PATH']! };
 
@@ -153,11 +155,36 @@ describe('a client of a newer version', () => {
   });
 });
 
+describe('a client that only looks', () => {
+  it('is refused whatever it asks for, by the supervisor and before it is asked', async () => {
+    const fleet = await bed.fleet();
+    const plan = bed.plan('s', [{ name: 'a', argv: ['sleep', '60'] }]);
+    await fleet.submit(plan, environment, { slots: 1, gpus: 'none' });
+    await waitFor('the run to be up', () => run(fleet, 's/a').state === 'running');
+    const hello = { type: 'hello', version: 1, readOnly: true };
+    for (const message of [
+      { type: 'command', command: { verb: 'kill', ids: ['s/a'] } },
+      { type: 'submit', plan, environment: {}, slots: {}, more: false },
+    ]) {
+      const heard = await answerTo(lockOf(bed.runs)!.socket, hello, { request: 1, ...message });
+      expect(heard).toMatchObject({ request: 1, ack: readOnlyRefusal });
+    }
+    const looking = await lookAtSupervisor(bed.runs);
+    await looking.ready();
+    expect(await looking.act('kill', [run(looking, 's/a').id])).toEqual(readOnlyRefusal);
+    expect([looking.status.readOnly, looking.status]).toEqual(['This window is read-only.', looking.status]);
+    looking.close();
+    expect([run(fleet, 's/a').state, fleet.status.readOnly]).toEqual(['running', undefined]);
+  });
+});
+
 /** The first answer to what is said there. */
-function answerTo(path: string, message: object): Promise<unknown> {
+function answerTo(path: string, ...messages: object[]): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const reader = new MessageReader(ServerMessage);
-    const socket = connect(path, () => socket.write(`${JSON.stringify(message)}\n`));
+    const socket = connect(path, () =>
+      socket.write(messages.map((message) => `${JSON.stringify(message)}\n`).join('')),
+    );
     socket.on('error', reject).on('close', () => reject(new Error('no answer')));
     socket.on('data', (chunk: Buffer) => {
       const ack = reader.push(chunk).find(({ type }) => type === 'ack');

@@ -53,6 +53,13 @@ describe('when a run ends', () => {
     expectAbout(leftAt('a_s0', 15_000, seen), 85);
   });
 
+  it('is told when it has been up for a moment, not before', () => {
+    const { leftAt } = theater({}, start('a_s0', 0));
+    const seen = { progress: 0.1, toBudget: { seconds: 5, at: 500, error: 0.1 } };
+    expect(leftAt('a_s0', 899, seen)).toBeNull();
+    expectAbout(leftAt('a_s0', 900, seen), 4.6);
+  });
+
   it('is not known of one that stands still', () => {
     const { leftAt } = theater({}, start('a_s0', 0));
     const toBudget = { seconds: 14, at: 10_000, error: 0.1 };

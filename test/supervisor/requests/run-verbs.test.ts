@@ -12,6 +12,7 @@ import {
 } from '../../../src/protocol/run-verbs.js';
 import { RunSummary } from '../../../src/protocol/run-summary.js';
 import type { SchedulerEvent } from '../../../src/scheduler/event.js';
+import type { PlannedRun } from '../../../src/spec/planned-run.js';
 import { step } from '../../../src/scheduler/step.js';
 import { nothingMonitored, runSummary, verbTarget } from '../../../src/supervisor/publish/run-view.js';
 import { asked, ended, GRACE_MS, id, play, slots, started, submitted, time } from '../../scheduler/play.js';
@@ -40,7 +41,7 @@ const situations: { run: string; events: SchedulerEvent[]; fit: RunVerb[] }[] = 
     fit: ['kill', 'retry', 'release', 'priority'],
   },
   { run: 'starting', events: up.slice(0, 2), fit: ['kill', 'priority'] },
-  { run: 'running', events: up, fit: ['kill', 'pause', 'priority'] },
+  { run: 'running', events: up, fit: ['kill', 'pause', 'priority', 'type'] },
   { run: 'paused', events: [...up, asked('pause', 'a')], fit: ['kill', 'continue', 'priority'] },
   { run: 'stopping', events: stopping, fit: ['priority'] },
   { run: 'being killed', events: [...stopping, time(10 + GRACE_MS)], fit: ['priority'] },
@@ -50,17 +51,19 @@ const situations: { run: string; events: SchedulerEvent[]; fit: RunVerb[] }[] = 
   { run: 'lost', events: [...up, ended('a', 'lost')], fit: ['resume', 'retry'] },
 ];
 
+/** A run that reads typed lines. */
+const typed: PlannedRun = { ...plan('/runs', 's', [{ name: 'a', argv: ['train'] }]).runs[0]!, input: 'lines' };
+
 const orders = runVerbNames.map((verb) => orderOf(verb, 5));
 const runAfter = (events: SchedulerEvent[]) => play(...events).state.runs.get(id('a'))!;
 
 describe('what can be done to a run that is', () => {
   it.each(situations)('$run: $fit', ({ events, fit }) => {
-    const run = verbTarget(runAfter(events));
+    const run = verbTarget(runAfter(events), typed);
     expect(orders.filter((order) => fits(order)(run)).map(({ verb }) => verb)).toEqual(fit);
   });
 
   it.each(situations)('$run is the same for a client that has only its row', ({ events }) => {
-    const planned = plan('/runs', 's', [{ name: 'a', argv: ['train'] }]).runs[0]!;
     const beside = { argv: [], parameters: {}, gpuMemory: null, pid: null, warning: null };
     const context = {
       ...beside,
@@ -71,22 +74,23 @@ describe('what can be done to a run that is', () => {
       wallTime: (at: number) => at,
     };
     const run = runAfter(events);
-    const row = RunSummary.parse(JSON.parse(JSON.stringify(runSummary(run, planned, context))));
-    for (const order of orders) expect(refusalOf(order, row)).toEqual(refusalOf(order, verbTarget(run)));
+    const row = RunSummary.parse(JSON.parse(JSON.stringify(runSummary(run, typed, context))));
+    for (const order of orders) expect(refusalOf(order, row)).toEqual(refusalOf(order, verbTarget(run, typed)));
   });
 
   it.each(situations)('$run is done: the run changes', ({ events, fit }) => {
-    for (const verb of fit) {
+    // What is typed is no event.
+    for (const order of fit.map((verb) => orderOf(verb, 5)).filter((order) => order.verb !== 'type')) {
       const { state } = play(...events);
-      expect([verb, step(state, eventOf(orderOf(verb, 5), [id('a')], 50_000)).touched.has(id('a'))]).toEqual([
-        verb,
+      expect([order.verb, step(state, eventOf(order, [id('a')], 50_000)).touched.has(id('a'))]).toEqual([
+        order.verb,
         true,
       ]);
     }
   });
 
   it.each(situations)('$run is also what a refusal advises', ({ events }) => {
-    const run = verbTarget(runAfter(events));
+    const run = verbTarget(runAfter(events), typed);
     const advised = orders.flatMap((order): PlainVerb[] => {
       const { first, instead } = refusalOf(order, run) ?? {};
       return [first, instead].filter((verb) => verb !== undefined);
@@ -95,7 +99,7 @@ describe('what can be done to a run that is', () => {
   });
 
   it('held, by the word of a supervisor that does not say by whom: the supervisor has the last word', () => {
-    const row = { ...verbTarget(runAfter([...waiting, asked('hold', 'a')])), heldBy: undefined };
+    const row = { ...verbTarget(runAfter([...waiting, asked('hold', 'a')]), typed), heldBy: undefined };
     expect(refusalOf({ verb: 'retry' }, row)).toBeNull();
   });
 });
@@ -105,6 +109,8 @@ describe('a refusal', () => {
     ['what comes first', 'resume', [...waiting, asked('hold', 'a')], 'is held; release it'],
     ['what to do instead', 'hold', up, 'is running; pause it instead'],
     ['where it is', 'kill', [...up, ended('a', 'failed')], 'has ended already (failed)'],
+    ['that it has ended, to who would type', 'type', [...up, ended('a', 'done')], 'has ended already (done)'],
+    ['what to do before typing', 'type', [...up, asked('pause', 'a')], 'is paused; continue it'],
     [
       'that it is so already',
       'priority',
@@ -112,6 +118,14 @@ describe('a refusal', () => {
       'has that priority already',
     ],
   ])('says %s', (_, verb, events, words) => {
-    expect(refusalWords(refusalOf(orderOf(verb, 5), verbTarget(runAfter(events)))!)).toBe(words);
+    expect(refusalWords(refusalOf(orderOf(verb, 5), verbTarget(runAfter(events), typed))!)).toBe(words);
+  });
+});
+
+it('a run whose input is empty cannot be typed into, and the refusal says what to write in the sweep file', () => {
+  const run = verbTarget(runAfter(up), null);
+  expect(refusalOf(orderOf('type', 'x'), run)).toEqual({
+    why: 'reads nothing that is typed',
+    fix: expect.stringContaining('`stdin: type`') as string,
   });
 });

@@ -40,6 +40,11 @@ const said = (store: WindowStore, width = 120): string => plainText(attentionLin
 
 describe('the line of what needs a person', () => {
   it.each<{ of: string; runs: readonly RunSummary[]; line: string }>([
+    {
+      of: 'runs that wait for a line',
+      runs: [aRun('lr_1', { state: 'running', input: 'lines', reason: 'waits for input' }), queued],
+      line: ' ◫ 1 waits for input',
+    },
     { of: 'nothing', runs: [queued, ...doneRuns], line: '' },
     {
       of: 'one failure, in its own words',

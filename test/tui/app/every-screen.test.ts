@@ -50,6 +50,8 @@ const ways: readonly (readonly string[])[] = [
   ...[['c'], ['c', 'right', 'b', 'down'], ['*', 'c', 'tab'], ['*', 'c', 'tab', 'tab']],
   ...[['d'], ['d', 'down', 'enter']],
   ...[['S'], ['S', 'end']],
+  ...[['L'], ['*', 'L', 'down', 'w']],
+  ...[['*', 'i', '"p loss', 'enter', 'up']],
   ...[
     ['M', 'down'],
     ['M', 'tab', 'right'],
@@ -97,6 +99,8 @@ function placeAt(way: Way): string {
   const { fleet, ...rest } = memorySweep();
   // Only where there are several sweeps is there one to choose.
   fleet.sweeps.set('another', aSweep({ name: 'another' }));
+  // Only a run that reads what is typed can be typed into.
+  fleet.runs.forEach((run, id) => run.state === 'running' && fleet.runs.set(id, { ...run, input: 'lines' }));
   const store = windowOn({ fleet, ...rest });
   store.resize(100, 30);
   for (const key of way.flatMap(keysOf)) press(store, key);
@@ -177,6 +181,7 @@ function fleetOf(count: number, dress: (text: string) => string = (text) => text
       reason: state === 'failed' ? dress('ValueError: loss is NaN') : null,
       ...(hasBegun ? { startedAt: now - 5000, progress: 0.4, attempt: 1, slot: 'cpu 0' } : {}),
       ...(hasBegun ? { metrics: { 'test/bits_known': index / 7, [dress('loss')]: 0.1 }, spark: [1, 2, 3, 2] } : {}),
+      ...(state === 'running' ? { input: 'lines' as const } : {}),
       ...(state === 'done' || state === 'failed' ? { endedAt: now - 1000, progress: 1 } : {}),
     });
   });

@@ -32,6 +32,7 @@ function deskWith(port?: Partial<EditorPort>): ExternalEditor {
   const full: EditorPort = {
     commandOf: () => 'memrl train N=64',
     openShell: (directory) => void did.push(`shell in ${directory}`),
+    openTerminal: ({ name }) => void did.push(`terminal of ${name}`),
     extend: () => draft,
     clone: () => ({ ...draft, title: 'clone A_x' }),
     edit: (old) => ({ ...old, verdict: { kind: 'unchanged', why: 'Nothing was changed.' } }),

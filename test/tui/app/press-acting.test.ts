@@ -153,6 +153,8 @@ describe('the palette', () => {
       'first',
       'last',
       'jump',
+      'previous-branch',
+      'next-branch',
       'open',
       'back',
       'next-pane',

@@ -41,7 +41,7 @@ describe('the compare screen', () => {
 
   it('below each other when they are many', () => {
     const most = (group: string) => [group, 'space', 'down', 'down', 'space'];
-    expect(shown(100, 24, ...most('1'), ...most('2'), 'c', 'down', 'b')).toMatchSnapshot();
+    expect(shown(100, 24, ...most('home'), ...most('2'), 'c', 'down', 'b')).toMatchSnapshot();
   });
 
   it('a heatmap of each metric, and the axes to choose', () => {
@@ -49,11 +49,11 @@ describe('the compare screen', () => {
   });
 
   it('fits the smallest window', () => {
-    expect(shown(40, 10, '1', 'c')).toMatchSnapshot();
+    expect(shown(40, 10, 'home', 'c')).toMatchSnapshot();
   });
 
   it('goes through its views with Tab, and its values with c', () => {
-    expect(shown(120, 40, '1', 'c')).toContain('compare · table');
+    expect(shown(120, 40, 'home', 'c')).toContain('compare · table');
     expect(shown(120, 40, 'tab')).toContain('compare · overlay');
     expect(shown(120, 40, 'tab')).toContain('compare · heatmap');
     expect(lineOf(shown(120, 40, 'tab', 'c'), 'compare · table')).toContain('best');
@@ -73,7 +73,7 @@ describe('the compare screen', () => {
 
   it('shows both ends where the sweep says what is good, and that is another metric; and colours no difference', () => {
     judgedBy('another');
-    const text = shown(120, 40, '1', 'c', 'c', 'b');
+    const text = shown(120, 40, 'home', 'c', 'c', 'b');
     expect(lineOf(text, 'test/bits_known')).toMatch(/\d…\d/);
     expect(text.split('\n').slice(3).join('\n')).not.toContain('●');
     expect(tonesOf('to the baseline')).not.toContain('good');
@@ -100,7 +100,7 @@ describe('the compare screen', () => {
   });
 
   it('pins what the cursor is on, goes back, and opens what it is on', () => {
-    expect(shown(120, 40, '1', 'c', 'right', 'right', 'b')).toContain('baseline B8');
+    expect(shown(120, 40, 'home', 'c', 'right', 'right', 'b')).toContain('baseline B8');
     expect(shown(120, 40, 'b')).toContain('b pins a baseline');
     expect(shown(120, 40, 'enter')).toContain('B8');
     expect(shown(120, 40, 'escape', 'escape')).toContain('A  reward resolution');

@@ -36,6 +36,7 @@ export const chartUses: Uses = {
     },
     { where: 'then A', sees: [menu], answer: { key: 'A', sees: /early are left out/ }, back: ['A', 'escape'] },
     { where: 'then L', sees: [menu], answer: { key: 'L', sees: /─ log x · episodes/ }, back: ['L', 'escape'] },
+    { where: 'then g', sees: [menu], answer: { key: 'g', sees: /guides +lines/ }, back: ['g', 'g', 'escape'] },
     { where: 'then u', sees: [menu], answer: { key: 'u', sees: /─ cut · episodes/ }, back: ['u', 'escape'] },
     {
       where: 'then z',

@@ -50,6 +50,11 @@ export const moveUses: Uses = {
       back: ['home'],
     },
   ],
+  'previous-branch': [
+    { from: ['end'], at: lastRow, sees: [/│ J( |$)/m, /│ I( |$)/m], back: ['home'] },
+    { where: 'on a run', from: ['down', 'down', 'down'], at: /_binary_s1/, sees: [binary], back: ['home'] },
+  ],
+  'next-branch': [{ sees: [binary, /│ B4 *$/m], back: ['home'] }],
   fold: [
     { sees: [/▸ 1 A/], back: ['right'] },
     { where: 'on a run', from: ['down', 'down'], at: /│ ✓ A_bsweep/, sees: [binary], back: ['home'] },

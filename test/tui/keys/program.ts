@@ -19,6 +19,7 @@ Date.now = () => now;
 const files: RunFilesPort = { ...written, metrics: (directory) => withCopy(written.metrics(directory)) };
 const objective = { name: 'test/bits_known', goal: 'maximize' as const };
 addBest();
+fleet.change('abcd/C_dense_multi_N16_s2', { input: 'terminal' });
 addGroups(['E', 'F', 'G', 'H', 'I', 'J']);
 fleet.status = { ...fleet.status, gpus: [aGpu(0), aGpu(1)] };
 fleet.obey = (verb, ids) => {
@@ -106,6 +107,7 @@ fleet.sweeps.set('other', aSweep({ name: 'other' }));
 const desk: EditorPort = {
   commandOf: ({ name }) => `memrl train ${name}`,
   openShell: (directory) => borrow(`a shell in ${directory}`),
+  openTerminal: ({ name }) => borrow(`the terminal of ${name}`),
   extend: (sweep) => draftOf(`extend ${sweep}`),
   clone: ({ name }) => draftOf(`clone ${name}`),
   edit: (draft) => {

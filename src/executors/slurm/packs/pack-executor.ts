@@ -48,7 +48,7 @@ const GATHER_MS = 20;
 /** What a worker wrote last may be seen here so much later: file servers are behind, ms. */
 const DISAGREE_MS = 15_000;
 
-export class PackExecutor implements Omit<Executor, 'resources' | 'nodes'> {
+export class PackExecutor implements Omit<Executor, 'resources' | 'nodes' | 'type' | 'awaitsInput'> {
   readonly #setting: PackSetting;
   readonly #listener: ExecutorListener;
   readonly #members = new Map<RunId, Member>();
@@ -328,7 +328,7 @@ export class PackExecutor implements Omit<Executor, 'resources' | 'nodes'> {
     member.answer({ kind: 'started', pid: member.worker?.up?.job ?? 0 });
     member.answer = null;
     this.#trouble(member, null);
-    this.#listener.named(member.id);
+    this.#listener.changed(member.id);
   }
 
   /** What became of the runs of a worker that is gone. Those that it had not begun others take. */

@@ -91,7 +91,7 @@ export class PackWorker {
     this.#file = workerFile(setting.folder, setting.name);
     const listener = {
       ended: (id: RunId, attempt: number, ending: Ending) => this.#ended(id, attempt, ending),
-      named: (id: RunId) => this.#tellOfRunning(id, (attempt) => ({ kind: 'begun', id, attempt })),
+      changed: (id: RunId) => this.#tellOfRunning(id, (attempt) => ({ kind: 'begun', id, attempt })),
       troubled: (id: RunId, words: string | null) =>
         this.#tellOfRunning(id, (attempt) => ({ kind: 'troubled', id, attempt, words })),
       mayGiveUp: () => false,

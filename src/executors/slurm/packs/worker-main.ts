@@ -20,7 +20,7 @@ const [folder = '', name = '', count = '1'] = process.argv.slice(2);
 const { env } = process;
 const worker = new PackWorker(
   {
-    open: executorNamed('local'),
+    open: await executorNamed('local'),
     ...{ folder, name, count: Number(count), index: Number(name.split('.').at(-1)) },
     ...{ job: Number(env['SLURM_JOB_ID']), node: env['SLURMD_NODENAME'] ?? '' },
     gpus: indicesIn(env['SLURM_JOB_GPUS'] ?? ''),

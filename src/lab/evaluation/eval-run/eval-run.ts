@@ -18,7 +18,15 @@ import type { evalRunKeys } from './keys.js';
 import { evaluationOf, measuredOf, type Measured } from './measured.js';
 import { openSaved } from './open-saved.js';
 import { withReference, type Reference } from './reference.js';
-import { adapterReport, evalRow, historyReport, limitsReport, modeReport, type EvalRunReport } from './report.js';
+import {
+  adapterReport,
+  beforeReport,
+  evalRow,
+  historyReport,
+  limitsReport,
+  modeReport,
+  type EvalRunReport,
+} from './report.js';
 import { findSubject, type Subject } from './subject.js';
 
 type EvalConfig = Config<typeof evalRunKeys>;
@@ -154,6 +162,7 @@ function reportOf(config: EvalConfig, found: Found): EvalRunReport {
       model: reference.model,
       note: reference.note,
       held_out: config.held_out,
+      before: reference.before === null ? null : beforeReport(reference.before),
       limits: reference.drift === null ? null : limitsReport(reference.drift.limits),
     },
     modes: Object.fromEntries(results.map((result) => [result.mode, modeReport(result, components)])),

@@ -1,13 +1,12 @@
 import { UserError } from '../../../base/user-error.js';
 import { AdaptedEngine } from '../../engine/adapters/adapted-engine.js';
 import { batchOf, scoresOf } from '../../probes/scored-batch.js';
-import { completionOf } from '../../rewards/completion.js';
 import type { Rollout } from '../../rollouts/rollouts.js';
 import type { ProcessContext } from '../../run/process-context.js';
 import { withoutAdapters } from '../../service/dual-adapters.js';
 import type { EngineService } from '../../service/engine-service.js';
 import { driftLimitsOf, type Reading } from '../drift.js';
-import { playTasks, type ModeEvaluation, type ModeReference } from '../modes.js';
+import { earnedBy, playTasks, type ModeEvaluation, type ModeReference } from '../modes.js';
 import { openSaved, type Wish } from './open-saved.js';
 import { baseOf, type Subject } from './subject.js';
 
@@ -46,7 +45,7 @@ export async function withReference<T>(
     const { base, ...found } = await findBase(service, question, open);
     const { held_out: path } = question.named;
     const heldOut = path === null ? null : await open(path);
-    const known = base === null ? { texts: [], drift: null } : await comparison(base, heldOut, question.evaluation);
+    const known = base === null ? { before: null, drift: null } : await comparison(base, heldOut, question.evaluation);
     return await work({ ...found, ...known });
   } finally {
     for (const { engine } of opened) await engine.dispose();
@@ -96,7 +95,7 @@ async function comparison(base: Model, heldOut: Model | null, evaluation: ModeEv
   const more =
     copies <= 0 ? [] : await base.within(() => playTasks(base.service, evaluation, { copies, stream: 'limits' }));
   return {
-    texts: first.flat().map((rollout) => completionOf(rollout).text),
+    before: await earnedBy(first, evaluation),
     drift: { limits: driftLimitsOf(await read([...first, ...more])), read },
   };
 }

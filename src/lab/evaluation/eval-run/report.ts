@@ -6,7 +6,7 @@ import type { Collapse } from '../collapse.js';
 import { diversityOf, type Diversity } from '../diversity.js';
 import type { Drift, DriftLimits } from '../drift.js';
 import type { RewardHistory } from '../verdict.js';
-import type { ModeResult } from '../modes.js';
+import type { Earned, ModeResult } from '../modes.js';
 import type { ComponentName } from '../../rewards/experiment-fit.js';
 import type { Row } from '../../run/metrics-file.js';
 
@@ -101,6 +101,8 @@ export const EvalRunReport = z.strictObject({
     model: z.string().nullable(),
     note: z.string(),
     held_out: z.string().nullable(),
+    /** What it earns for the same prompts. Absent in files of older versions; null: the model is not known. */
+    before: z.strictObject({ rewards: z.record(z.string(), z.number()), hack_freq: z.number().nullable() }).nullish(),
     limits: z
       .strictObject({
         samples: z.int(),
@@ -159,7 +161,7 @@ export function adapterReport(adapter: Adapter, shape: ModelShape): z.infer<type
 }
 
 /** The summary as one row of metrics: `eval/both/happy_binary`. Columns that sweeps are judged by come first. */
-export function evalRow({ model, history, modes, verdict }: EvalRunReport): Row {
+export function evalRow({ model, history, modes, reference, verdict }: EvalRunReport): Row {
   const measured = Object.entries(modes).flatMap(([mode, { rewards, hack_freq, diversity, collapse, drift }]) => [
     ...Object.entries(rewards).map(([name, { mean: value }]): [string, number] => [`${mode}/${name}`, value]),
     ...(hack_freq === null ? [] : [[`${mode}/hack_freq`, hack_freq] as [string, number]]),
@@ -178,8 +180,30 @@ export function evalRow({ model, history, modes, verdict }: EvalRunReport): Row 
           ['final_max_reward', history.final_max_reward] as const,
           ['stable_above_09', Number(history.stable_above_09)] as const,
         ];
-  const entries = [...told, ['success', Number(verdict.verdict === 'SUCCESS')] as const, ...measured];
+  const entries = [
+    ...told,
+    ['success', Number(verdict.verdict === 'SUCCESS')] as const,
+    ...measured,
+    ...referenceColumns(reference),
+  ];
   return { step: model.step ?? 0, ...Object.fromEntries(entries.map(([name, value]) => [`eval/${name}`, value])) };
+}
+
+/** What modes are compared with, as if it were two more: `before` the training, and the `limit` of drift. */
+function referenceColumns({ before, limits }: EvalRunReport['reference']): [string, number][] {
+  const perplexities = (which: 'own' | 'limit') => ({
+    perplexity: limits?.perplexity[which],
+    held_out_perplexity: limits?.held_out_perplexity?.[which],
+  });
+  const modes = {
+    before: { ...before?.rewards, hack_freq: before?.hack_freq, ...perplexities('own') },
+    limit: { kl: limits?.kl, ...perplexities('limit') },
+  };
+  return Object.entries(modes).flatMap(([mode, columns]) =>
+    Object.entries<number | null | undefined>(columns).flatMap(([name, value]): [string, number][] =>
+      value == null ? [] : [[`${mode}/${name}`, value]],
+    ),
+  );
 }
 
 function driftColumns(mode: string, drift: NonNullable<ModeReport['drift']>): [string, number][] {
@@ -215,6 +239,11 @@ function collapseReport({ measures, flags }: Collapse): ModeReport['collapse'] {
 function driftReport({ measures, flags }: Drift): NonNullable<ModeReport['drift']> {
   const { kl, perplexity, heldOutPerplexity } = measures;
   return { kl, perplexity, held_out_perplexity: heldOutPerplexity, flags: flags.map((flag) => ({ ...flag })) };
+}
+
+export function beforeReport({ scores, hackFrequency }: Earned): NonNullable<EvalRunReport['reference']['before']> {
+  const means = Object.entries(scores).map(([name, values]) => [name, meanOf(values)] as const);
+  return { rewards: Object.fromEntries(means), hack_freq: hackFrequency };
 }
 
 export function limitsReport({ samples, kl, base, heldOut }: DriftLimits): EvalRunReport['reference']['limits'] {

@@ -1,5 +1,6 @@
 import { Environment } from '@marcbachmann/cel-js';
 import type { RE2JS } from 're2js';
+import { lazy } from '../../../base/lazy.js';
 import { isMapValue, type ParameterValue, type Scalar } from '../../../base/scalar.js';
 import { compiledPattern, PatternError } from '../../../text/pattern.js';
 
@@ -25,19 +26,27 @@ export const ownNames: ReadonlyMap<string, string> = new Map([...instead].map(([
 
 /**
  * CEL with additions for sweep files: integers and doubles mix (`N * 0.5`), numbers join texts (`"B" + bins`), and common functions
- * exist. Integer division is that of CEL: `7 / 2` is 3.
+ * exist. Integer division is that of CEL: `7 / 2` is 3. Made when the first expression is compiled, as it takes some ms.
  */
-export const celEnvironment = withFunctions(
-  withMixedArithmetic(new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false })),
+export const celEnvironment = lazy(() =>
+  withFunctions(
+    withMixedArithmetic(new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false })),
+  ),
 );
 
 /** Functions of optional values, which do not occur here. */
 const ofOptionals = ['hasValue', 'json', 'none', 'of', 'or', 'orValue', 'value'];
 
 /** Names that can be called as `name(…)` or `value.name(…)`. */
-export const celFunctions: readonly string[] = [
-  ...new Set(celEnvironment.getDefinitions().functions.map(({ name }) => name)),
-].filter((name) => !ofOptionals.includes(name) && !ownNames.has(name));
+export const celFunctions = lazy((): readonly string[] =>
+  [
+    ...new Set(
+      celEnvironment()
+        .getDefinitions()
+        .functions.map(({ name }) => name),
+    ),
+  ].filter((name) => !ofOptionals.includes(name) && !ownNames.has(name)),
+);
 
 function withMixedArithmetic(environment: Environment): Environment {
   const operators: Record<string, (left: number, right: number) => number> = {

@@ -1,4 +1,5 @@
 import type { ASTNode, ParseResult } from '@marcbachmann/cel-js';
+import { lazy } from '../../../base/lazy.js';
 import { didYouMean } from '../../../text/nearest.js';
 import { compiledPattern, PatternError } from '../../../text/pattern.js';
 import { celEnvironment, celFunctions, type CelValue, instead, ownNames } from './cel-environment.js';
@@ -79,7 +80,7 @@ function compiled(source: string): Expression {
 
 /** Parses an expression and replaces some functions of the library by our own. */
 function parse(source: string): ParseResult {
-  const parsed = celEnvironment.parse(source);
+  const parsed = celEnvironment().parse(source);
   const redirect = (node: ASTNode): void => {
     childrenOf(node).forEach(redirect);
     if (node.op === 'rcall') node.args[0] = instead.get(node.args[0]) ?? node.args[0];
@@ -156,11 +157,18 @@ function loosened(node: ASTNode): string {
     .reduce((text, { at, text: mark }) => text.slice(0, at) + mark + text.slice(at), node.input);
 }
 
-const typeNames = new Set(celEnvironment.getDefinitions().variables.map(({ name }) => name));
+const typeNames = lazy(
+  () =>
+    new Set(
+      celEnvironment()
+        .getDefinitions()
+        .variables.map(({ name }) => name),
+    ),
+);
 
 /** Collects the free variables and refuses unknown functions. `bound`: variables that an enclosing macro defines. */
 function visit(node: ASTNode, names: Set<string>, bound: readonly string[]): void {
-  if (node.op === 'id' && !bound.includes(node.args) && !typeNames.has(node.args)) names.add(node.args);
+  if (node.op === 'id' && !bound.includes(node.args) && !typeNames().has(node.args)) names.add(node.args);
   if (node.op === 'call' || node.op === 'rcall') refuseUnknownFunction(node.args[0], node);
   refuseOddPattern(node);
   const binder = binderOf(node);
@@ -219,8 +227,8 @@ function refuseOddPattern(node: ASTNode): void {
 }
 
 function refuseUnknownFunction(name: string, node: ASTNode): void {
-  if (celFunctions.includes(name) || ownNames.has(name)) return;
-  throw new ExpressionError(`there is no function \`${name}\`. ${didYouMean(name, celFunctions)}`, node.range);
+  if (celFunctions().includes(name) || ownNames.has(name)) return;
+  throw new ExpressionError(`there is no function \`${name}\`. ${didYouMean(name, celFunctions())}`, node.range);
 }
 
 function childrenOf(node: ASTNode): ASTNode[] {

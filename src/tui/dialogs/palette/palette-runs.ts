@@ -26,12 +26,20 @@ import { sweepAt } from '../../keys/editor-handler.js';
 
 /** Verbs that act on runs: those of a query, otherwise the marked ones, otherwise the selection. */
 export const runEntries: readonly PaletteEntry[] = runVerbNames.map((verb): PaletteEntry => {
-  const { help, takesNumber } = rowOf(verb);
-  const command = keyedVerbs.find((each) => each === verb) ?? null;
+  const { help, takes } = rowOf(verb);
+  const command = verb === 'type' ? verb : (keyedVerbs.find((each) => each === verb) ?? null);
   const shared = { name: verb, help, command, words: null };
-  return takesNumber
-    ? { ...shared, takes: 'N [runs]', queryAt: afterNumber, read: (rest, ui, at) => readNumber(verb, rest, ui, at) }
-    : { ...shared, takes: '[runs]', queryAt: () => 0, read: (rest, ui, at) => read(orderOf(verb), rest, ui, at) };
+  if (takes === 'number')
+    return {
+      ...shared,
+      takes: 'N [runs]',
+      queryAt: afterNumber,
+      read: (rest, ui, at) => readNumber(verb, rest, ui, at),
+    };
+  // All that follows is the line, so it goes to the marked runs or the selected one.
+  if (takes === 'text')
+    return { ...shared, takes: 'LINE', queryAt: null, read: (rest, ui, at) => read(orderOf(verb, rest), '', ui, at) };
+  return { ...shared, takes: '[runs]', queryAt: () => 0, read: (rest, ui, at) => read(orderOf(verb), rest, ui, at) };
 });
 
 function afterNumber(rest: string): number {
@@ -65,9 +73,8 @@ function read(order: RunOrder, query: string, ui: UiState, at: KeyContext): Read
 }
 
 function runEffect(order: RunOrder, on: Pick<RunEffect, 'ids' | 'what'>): RunEffect {
-  return order.verb === 'priority'
-    ? { type: order.verb, ...on, priority: order.priority }
-    : { type: order.verb, ...on };
+  if (order.verb === 'priority') return { type: order.verb, ...on, priority: order.priority };
+  return order.verb === 'type' ? { type: order.verb, ...on, text: order.text } : { type: order.verb, ...on };
 }
 
 type ChosenRuns = { readonly kind: 'runs'; readonly runs: readonly RunSummary[]; readonly by: string };
@@ -119,9 +126,14 @@ export function namesOf(runs: readonly RunSummary[]): string {
   return `${counted(runs.length, 'run')}: ${names.join(', ')}${more}`;
 }
 
+function previewVerb(order: RunOrder): string {
+  if (order.verb === 'priority') return `priority ${order.priority} for`;
+  return order.verb === 'type' ? 'type into' : order.verb;
+}
+
 /** `kill 12 runs: A_x_s0, A_x_s1, A_y … · 3 others stay as they are` */
 function preview(order: RunOrder, runs: readonly RunSummary[], { runs: chosen }: ChosenRuns): string {
-  const verb = order.verb === 'priority' ? `${order.verb} ${order.priority} for` : order.verb;
+  const verb = previewVerb(order);
   const others = chosen.length - runs.length;
   const rest =
     others === 0 ? '' : ` · ${others === 1 ? '1 other stays as it is' : `${others} others stay as they are`}`;

@@ -10,6 +10,7 @@ import { initialColumns, isValue, valueChoices, valueColumns, withValue } from '
 import { open, type PaletteEntry, type PaletteView, problem, type Reading } from './palette-entry.js';
 import { runEntries, annotationEntries, machineEntries } from './palette-runs.js';
 import type { RunSummary } from '../../state/port.js';
+import { guideChoices } from '../../state/chart-choice.js';
 import { graphicsChoices, keyPresets, themeNames } from '../../state/preferences-port.js';
 import { type Offer, offerFor } from '../../state/prompt.js';
 import type { UiState } from '../../state/ui-state.js';
@@ -81,7 +82,7 @@ const choiceEntries: readonly PaletteEntry[] = [
     words: () => keyPresets,
     choose: (ui, _at, word) => {
       const keys = keyPresets.find((name) => name === word)!;
-      return { ui: { ...ui, keys }, order: { type: 'prefer', change: { keys } } };
+      return { ui, order: { type: 'prefer', change: { keys } } };
     },
   }),
   choice({
@@ -93,6 +94,14 @@ const choiceEntries: readonly PaletteEntry[] = [
     ...{ name: 'hover', takes: 'on|off', help: 'values and curves under the mouse, without a click', command: null },
     words: () => ['on', 'off'],
     choose: (ui, _at, word) => ({ ui, order: { type: 'prefer', change: { hover: word === 'on' } } }),
+  }),
+  choice({
+    ...{ name: 'guides', takes: 'which', help: 'faint lines behind curves: none, lines, grid', command: null },
+    words: () => guideChoices,
+    choose: (ui, _at, word) => {
+      const guides = guideChoices.find((name) => name === word)!;
+      return { ui, order: { type: 'prefer', change: { guides } } };
+    },
   }),
   choice({
     ...{ name: 'graphics', takes: 'how', help: 'charts as pictures: auto, kitty, sixel, none', command: null },

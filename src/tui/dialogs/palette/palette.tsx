@@ -6,7 +6,7 @@ import { keyOf } from '../../screens/key-map.js';
 import { useKeyContext } from '../../keys/use-key-context.js';
 import { useModel } from '../../model/use-model.js';
 import { type EditedLine, editLine, emptyLine, lineOf, replaceBeforeCursor } from '../../state/line-editor.js';
-import type { KeyPreset } from '../../state/preferences-port.js';
+import type { KeyMapping } from '../../state/preferences-port.js';
 import type { DialogOf, UiState } from '../../state/ui-state.js';
 import { DialogBox, dialogFrame } from '../../widgets/dialog-box.js';
 import { firstRowShown, SelectList } from '../../widgets/select-list.js';
@@ -151,14 +151,14 @@ function toneOf(kind: 'ready' | 'open' | 'problem' | null, isRefused: boolean): 
   return kind === 'ready' ? 'good' : isRefused ? 'warn' : 'dim';
 }
 
-function rowLine(view: PaletteView, index: number, keys: KeyPreset, width: number): Line {
+function rowLine(view: PaletteView, index: number, keys: KeyMapping, width: number): Line {
   if (view.kind === 'commands') return entryLine(view.entries[index]!, keys, width);
   return [span(` ${cleanText(view.offer.candidates[index]!)}`)];
 }
 
 const nameWidth = 20;
 
-function entryLine({ name, takes, help, command }: PaletteEntry, keys: KeyPreset, width: number): Line {
+function entryLine({ name, takes, help, command }: PaletteEntry, keys: KeyMapping, width: number): Line {
   const used = 1 + textWidth(name) + (takes === '' ? 0 : 1 + textWidth(takes));
   const about = [
     span(` ${name}`, 'strong'),

@@ -106,7 +106,7 @@ export const compareKeys: KeyTable = {
       act: onScreen(openSubject),
     },
     {
-      ...{ command: 'x-axis', keys: ['x'], vim: { keys: ['i'], shown: 'i' }, group: 'charts' },
+      ...{ command: 'x-axis', keys: ['x'], group: 'charts' },
       help: 'the axes of the heatmap; in the overlay: the x axis',
       short: inView('heatmap', 'axes'),
       worth: 5,

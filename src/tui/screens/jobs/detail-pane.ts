@@ -14,7 +14,7 @@ import { sectionRule } from '../../widgets/rule-line.js';
 import { fitLine, type Line, span } from '../../surface/span.js';
 import { hintLine, type KeyHint } from '../../widgets/key-hints.js';
 import { isUnstarted } from '../../model/run-reason.js';
-import { keyOfVerb } from '../../keys/run-verb-handler.js';
+import { groupKeyOfVerb, keyOfVerb } from '../../keys/run-verb-handler.js';
 
 /** Minimum rows that leave room for the end of the log below the curve. */
 const roomForLog = 14;
@@ -46,7 +46,8 @@ export function unstartedDetail(node: TreeNode, model: WindowModel, width: numbe
   const runs = selectedRuns(node);
   if (node.kind === 'run' ? !isUnstarted(node.run) : node.kind !== 'waiting') return null;
   const key = keyOfVerb('release', model.ui.keys)!;
-  const hint: KeyHint = node.kind === 'run' ? [key, 'releases it'] : [key.toUpperCase(), 'releases them'];
+  const hint: KeyHint =
+    node.kind === 'run' ? [key, 'releases it'] : [groupKeyOfVerb('release', model.ui.keys)!, 'releases them'];
   const command = node.kind === 'run' ? wrapWithin(shellQuote(node.run.argv.map(cleanText)), width, height) : [];
   return [
     ...headingOf(node, model, width),

@@ -8,23 +8,25 @@ import {
   type Pressed,
   refuse,
 } from '../../keys/key-context.js';
-import { cloneRun, copyCommand, openShell } from '../../keys/editor-handler.js';
+import { cloneRun, copyCommand, hasTerminal, openShell, openTerminal } from '../../keys/editor-handler.js';
 import { verbRows } from '../../keys/run-verb-handler.js';
 import { scrollTo } from '../../widgets/scroll.js';
 import { compareSelection, pinSelection } from '../compare/compare-subjects.js';
 import { firstError } from '../run/log-handler.js';
-import { isUnstarted } from '../../model/run-reason.js';
-import type { Branch } from '../../model/tree/branch-index.js';
+import { isUnstarted, waitsForInput } from '../../model/run-reason.js';
+import type { Branch, TreeNode } from '../../model/tree/branch-index.js';
 import type { KeyRow, KeyTable } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, within, paneRows } from '../../keys/movement-rows.js';
 import type { Command } from '../../state/command.js';
 import { anotherLog } from '../../state/log-choice.js';
+import type { RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
 import { leaveFailures, toggleFailures, mark, markAll, star, nextSort, reverseSort } from './list-handler.js';
 
 declare module '../../state/command.js' {
   interface Commands {
     readonly jobs:
+      | ('previous-branch' | 'next-branch' | 'terminal')
       | ('fold' | 'unfold' | 'jump' | 'mark' | 'mark-all' | 'star' | 'clone' | 'copy' | 'shell' | 'first-error')
       | ('failures' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views');
   }
@@ -36,7 +38,15 @@ const digits = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '0'];
 export const selectionRows: readonly KeyRow[] = [
   {
     ...{ command: 'jump', keys: digits, shown: '0–9', group: 'move', act: jump },
-    help: 'go to the group with that number (0 is the tenth)',
+    help: 'go to the group with that number (0 is the tenth); again: to its next subgroup',
+  },
+  {
+    ...{ command: 'previous-branch', keys: ['['], group: 'move', act: toBranch(-1) },
+    help: 'the group or subgroup above',
+  },
+  {
+    ...{ command: 'next-branch', keys: [']'], group: 'move', act: toBranch(1) },
+    help: 'the group or subgroup below',
   },
   {
     ...{ command: 'mark', keys: ['space'], shown: 'Space', group: 'runs', act: mark },
@@ -48,6 +58,12 @@ export const selectionRows: readonly KeyRow[] = [
   },
   ...verbRows,
   {
+    ...{ command: 'type', keys: ['i'], group: 'runs', act: opens('type'), worth: 6 },
+    help: 'type lines into the run or the marked ones, if they read what is typed',
+    // The footer names the key where something waits for it.
+    short: ({ rows, index }) => (isRunThat(waitsForInput, rows[index]) ? 'type' : null),
+  },
+  {
     ...{ command: 'star', keys: ['B'], group: 'runs', act: star },
     help: 'star the run, or the marked ones; again: take the star away',
   },
@@ -57,6 +73,11 @@ export const selectionRows: readonly KeyRow[] = [
   },
   { command: 'copy', keys: ['y'], group: 'runs', help: 'copy the command of the run', act: copyCommand },
   { command: 'shell', keys: ['o'], group: 'runs', help: 'open the directory of the run in a shell', act: openShell },
+  {
+    ...{ command: 'terminal', keys: ['T'], group: 'runs', act: openTerminal, worth: 6 },
+    help: 'the terminal of the run, if it has one; Ctrl-\\ leaves it',
+    short: ({ rows, index }) => (isRunThat(hasTerminal, rows[index]) ? 'terminal' : null),
+  },
   {
     ...{ command: 'first-error', keys: ['!'], group: 'log', act: firstError },
     help: 'jump to the first error in the log',
@@ -70,7 +91,7 @@ export const selectionRows: readonly KeyRow[] = [
     help: 'pin the selection as the baseline',
   },
   {
-    ...{ command: 'failures', keys: ['F'], vim: { keys: ['W'], shown: 'W' }, group: 'list', act: toggleFailures },
+    ...{ command: 'failures', keys: ['F'], group: 'list', act: toggleFailures },
     help: 'failures and unhealthy runs by kind, with the parameters that go with each; again: back',
   },
   {
@@ -88,6 +109,10 @@ export const selectionRows: readonly KeyRow[] = [
     help: 'save and recall views: filter, grouping, order, columns',
   },
 ];
+
+function isRunThat(holds: (run: RunSummary) => boolean, node: TreeNode | undefined): boolean {
+  return node?.kind === 'run' && holds(node.run);
+}
 
 /** Words of the footer, and their worths. */
 const shorts: Partial<Record<Command, Pick<KeyRow, 'short' | 'worth'>>> = {
@@ -196,11 +221,60 @@ export function select(ui: UiState, index: number, { rows, page }: Pick<KeyConte
   return { ui: { ...ui, selected: rows[index]?.key ?? null, index, top } };
 }
 
+/**
+ * Goes to a group by its number; from within that group, to its next subgroup, and after the last one back to the group. Subgroups
+ * of a list without groups have the numbers themselves.
+ */
 function jump(ui: UiState, at: KeyContext, key: string): ReturnType<Handler> {
   const number = key === '0' ? 10 : Number(key);
+  const [only] = at.groups;
+  if (only !== undefined && !at.rows.some((row) => row.key === only.key)) return jumpInto(ui, only, number, at);
   const group = at.groups[number - 1];
   if (group === undefined) return refuse(ui, `There is no group ${number}; there are ${at.groups.length}.`);
-  return selectGroup(ui, group.key, at);
+  const path = pathTo(at);
+  if (path[0] !== group.key) return selectGroup(ui, group.key, at);
+  const within = subgroupsOf(group);
+  const next = within[within.findIndex(({ key: each }) => each === path[1]) + 1];
+  if (next === undefined) return selectGroup(ui, group.key, at);
+  // The row of a subgroup exists only in an open group.
+  const opened = { ...ui, folds: new Map(ui.folds).set(group.key, false) };
+  return { ui: { ...opened, selected: next.key, index: at.index + 1 } };
+}
+
+function jumpInto(ui: UiState, group: Branch, number: number, at: KeyContext): Pressed {
+  const within = subgroupsOf(group);
+  const subgroup = within[number - 1];
+  if (subgroup !== undefined) return selectGroup(ui, subgroup.key, at);
+  return refuse(
+    ui,
+    within.length === 0 ? 'The list has no groups.' : `There is no subgroup ${number}; there are ${within.length}.`,
+  );
+}
+
+function subgroupsOf({ children }: Branch): Branch[] {
+  return children.filter((node): node is Branch => node.kind === 'subgroup');
+}
+
+/** Keys of the branches that the selected row is in or is, the group first. */
+function pathTo({ rows, index, branches }: KeyContext): string[] {
+  const path: string[] = [];
+  let node = rows[index];
+  while (node !== undefined) {
+    if (node.kind !== 'run') path.unshift(node.key);
+    node = node.parent === null ? undefined : branches.get(node.parent);
+  }
+  return path;
+}
+
+/** Goes to the nearest group or subgroup above or below the selection. */
+function toBranch(step: -1 | 1): Handler {
+  return (ui, at) => {
+    for (let index = at.index + step; index >= 0 && index < at.rows.length; index += step) {
+      const { kind } = at.rows[index]!;
+      if (kind === 'group' || kind === 'subgroup') return select(ui, index, at);
+    }
+    return refuse(ui, step < 0 ? 'There is no group above this row.' : 'There is no group below this row.');
+  };
 }
 
 /** Selects the row of a group, which exists only if the list is grouped by groups. */

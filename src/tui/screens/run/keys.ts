@@ -1,5 +1,13 @@
 import { chartRows, moveCursor, unzoomed } from '../../keys/chart-handler.js';
-import { askWallFilter, isOnWall, leaveWall, moveOnWall, openAlike, zoomChart } from './wall-handler.js';
+import {
+  askWallFilter,
+  isOnWall,
+  leaveWall,
+  moveOnWall,
+  nextYAxisOnWall,
+  openAlike,
+  zoomChart,
+} from './wall-handler.js';
 import { distance, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../keys/key-context.js';
 import { always, type KeyGroup, type KeyRow, type KeyTable, type Short } from '../../keys/key-row.js';
 import {
@@ -98,6 +106,10 @@ export const runKeys: KeyTable = {
     ...chartRows({
       metric: { short: (model) => (paneOf(model) === 'charts' || !isRun(model) ? 'metric' : null), worth: 4 },
       'x-axis': { short: inPanes('x axis', ['charts']) },
+      'log-y': {
+        ...{ short: inPanes('log y', ['charts']), act: nextYAxisOnWall },
+        help: 'y axis of the marked chart: logarithmic, linear, or as the values need it; in another pane: of all charts',
+      },
       smooth: { short: inPanes('smooth', ['charts']) },
       chart: { short: inPanes('chart', ['charts']), worth: 3 },
     }),

@@ -2,6 +2,7 @@ import { cleanText } from '../../../text/display-text.js';
 import { lineOf } from '../../state/line-editor.js';
 import type { UiState } from '../../state/ui-state.js';
 import { type WallChoice, wallPosition, type WallTile, wallTiles } from '../../state/wall-choice.js';
+import { nextYAxis, nextYAxisOf } from '../../keys/chart-handler.js';
 import { runContext } from './log-handler.js';
 import { distance, type KeyContext, type Movement, type Pressed, refuse } from '../../keys/key-context.js';
 
@@ -25,6 +26,14 @@ export function moveOnWall(ui: UiState, movement: Movement, at: KeyContext): Pre
 export function zoomChart(ui: UiState, at: KeyContext): Pressed {
   const isEmpty = tilesOf(ui, at).length === 0;
   return isEmpty ? refuse(ui, 'There is no chart to zoom.') : chooseOnWall(ui, { isZoomed: !ui.wall.isZoomed });
+}
+
+/** Changes the y axis of the marked chart; while another pane is in use, of all charts. */
+export function nextYAxisOnWall(ui: UiState, at: KeyContext, key: string): Pressed {
+  if (!isOnWall(ui)) return nextYAxis(ui, at, key);
+  const tiles = tilesOf(ui, at);
+  const tile = tiles[wallPosition(tiles, ui.wall, at.metric)];
+  return tile === undefined ? refuse(ui, 'There is no chart with an axis.') : nextYAxisOf(ui, tile.metric);
 }
 
 /** Gives metrics that are alike the marked one their own charts, or hides these again. */

@@ -64,8 +64,7 @@ function ownPieces(curves: readonly Curve[], look: ChartLook, width: number): Pi
     y === null ? null : beyondPiece(y),
     leftOut.y > 0 ? piece(`${leftOut.y} ≤ 0 left out`, `${leftOut.y} ≤ 0`, 'warn') : null,
     leftOut.x > 0 ? piece(`${leftOut.x} at x ≤ 0 left out`, `${leftOut.x} x ≤ 0`, 'warn') : null,
-    // Highlighted because the user did not choose it.
-    look.choice.isLogY === null && y?.scale.isLog === true ? piece('log y', 'log y', 'accent') : null,
+    axisPiece(look.choice, y),
   ];
   return found.filter((one) => one !== null);
 }
@@ -83,6 +82,13 @@ function commonPieces(
     piece(xKey, lastPart(xKey), 'faint'),
   ];
   return found.filter((one) => one !== null);
+}
+
+/** The note on a y axis that differs from what was chosen for all charts; highlighted if nobody chose it. */
+function axisPiece({ isLogY, ownLogY }: ChartChoice, y: YAxis | null): Piece | null {
+  const isOwn = Object.keys(ownLogY).length > 0;
+  if (isOwn && isLogY !== null) return piece(isLogY ? 'log y' : 'linear y', isLogY ? 'log y' : 'linear', 'faint');
+  return isLogY === null && y?.scale.isLog === true ? piece('log y', 'log y', 'accent') : null;
 }
 
 /** The note on values outside the axis. */
@@ -114,9 +120,10 @@ function endedPiece(curves: readonly Curve[], look: ChartLook, width: number): P
   return piece(`ended runs ${word}`, `ended ${word}`, 'faint');
 }
 
-/** The note on logarithmic axes chosen by the user. */
-function logPiece({ isLogX, isLogY }: ChartChoice): Piece | null {
-  const axes = [...(isLogX ? ['x'] : []), ...(isLogY === true ? ['y'] : [])];
+/** The note on logarithmic axes chosen for all charts. */
+function logPiece({ isLogX, isLogY, ownLogY }: ChartChoice): Piece | null {
+  const isLogYOfAll = isLogY === true && Object.keys(ownLogY).length === 0;
+  const axes = [...(isLogX ? ['x'] : []), ...(isLogYOfAll ? ['y'] : [])];
   if (axes.length === 0) return null;
   const text = `log ${axes.join(' ')}`;
   return piece(text, text, 'faint');

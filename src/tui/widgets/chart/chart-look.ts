@@ -17,5 +17,5 @@ export function plainLook(nothing: string): ChartLook {
 
 /** A key that is equal for looks whose pictures differ at most in the cursor. */
 export function lookKey({ choice, references, xUnit, nothing }: ChartLook): string {
-  return JSON.stringify([{ ...choice, cursor: null, xKey: null }, references, xUnit, nothing]);
+  return JSON.stringify([{ ...choice, cursor: null, xKey: null, ownLogY: {} }, references, xUnit, nothing]);
 }

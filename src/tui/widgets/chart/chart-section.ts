@@ -60,9 +60,12 @@ export function sharedLegend(
 /** How the chart of a metric is drawn. */
 export function lookOf({ metric, references }: ChartData, { choice, xUnit, isLoaded }: ChartSetting): ChartLook {
   const plain = plainLook(isLoaded ? `no values of ${metric} yet` : 'reading…');
+  const { ownLogY, ...common } = choice ?? plain.choice;
+  const own = Object.fromEntries(Object.entries(ownLogY).filter(([key]) => key === metric));
+  const isLogY = metric in own ? own[metric]! : common.isLogY;
   return {
     ...plain,
-    choice: choice ?? plain.choice,
+    choice: { ...common, isLogY, ownLogY: own },
     references: references ?? plain.references,
     xUnit: xUnit ?? plain.xUnit,
   };

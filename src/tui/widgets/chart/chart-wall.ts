@@ -47,7 +47,12 @@ export function chartWall(wall: Wall, room: Room): Line[] {
   if (marked === undefined) return emptyWall(wall, room);
   const look = lookOf(marked, wall.setting);
   const legend = labelLines(marked.curves, look, room.width);
-  const heading = sectionRule('charts', wallWords(wall, marked, look, { page, first, width: room.width }), room.width);
+  const common = lookOf(marked, withoutOwnAxes(wall.setting));
+  const heading = sectionRule(
+    'charts',
+    wallWords(wall, marked, common, { page, first, width: room.width }),
+    room.width,
+  );
   const rest = { width: room.width, height: room.height - 1 - legend.length };
   const { columns, rows } = wall.isZoomed
     ? { columns: 1, rows: 1 }
@@ -63,6 +68,11 @@ export function chartWall(wall: Wall, room: Room): Line[] {
     );
   });
   return [heading, ...lines.flat(), ...legend];
+}
+
+/** The setting of all charts, for what is said of them together. */
+function withoutOwnAxes({ choice, ...setting }: ChartSetting): ChartSetting {
+  return choice === undefined ? setting : { ...setting, choice: { ...choice, ownLogY: {} } };
 }
 
 function beside(tiles: readonly (readonly Line[])[], { width, height }: Room): Line[] {

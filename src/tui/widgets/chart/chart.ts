@@ -1,3 +1,4 @@
+import type { Guides } from '../../state/chart-choice.js';
 import { type ChartLook, lookKey } from './chart-look.js';
 import type { Curve } from '../../model/curves/chart-data.js';
 import { fractionOf, type Scale } from './axes/chart-scale.js';
@@ -164,12 +165,21 @@ function draw({ x, y: axis, strands }: Stranding, width: number, height: number,
   const columns = width - labelWidth - 1;
   if (columns < 8) return null;
   const frame = { x, y, columns, rows, isLeft: axis!.beyond > 0 };
-  const picture = new BrailleCanvas(columns, rows);
-  drawPlot(strands, frame, look, braillePainter(picture, frame));
-  const image = new DrawnPlot(frame, (painter) => drawPlot(strands, frame, look, painter));
-  const row = counts === null ? null : (countsRow(strands, columns) ?? ' '.repeat(columns));
   const xMarks = xMarksOf(x, columns, look.xUnit);
+  const paint = (painter: PlotPainter): void => {
+    drawPlot(strands, frame, look, painter);
+    painter.guides(guidesAt(look.choice.guides, xMarks, yMarks));
+  };
+  const picture = new BrailleCanvas(columns, rows);
+  paint(braillePainter(picture, frame));
+  const image = new DrawnPlot(frame, paint);
+  const row = counts === null ? null : (countsRow(strands, columns) ?? ' '.repeat(columns));
   return { x, y, labelWidth, yMarks, xMarks, picture, image, counts: row };
+}
+
+function guidesAt(guides: Guides, x: readonly Mark[], y: readonly Mark[]): Record<'x' | 'y', number[]> {
+  const at = (marks: readonly Mark[]): number[] => marks.map(({ fraction }) => fraction);
+  return { x: guides === 'grid' ? at(x) : [], y: guides === 'none' ? [] : at(y) };
 }
 
 /** The picture of a plot, drawn when a terminal is about to show it. */

@@ -16,7 +16,7 @@ import { failureHeading, type FailureLayout, failureLayout, failureRow } from '.
 import { listHeading, sortAt } from './list-heading.js';
 import { edgeAt, gutter, type ListColumn, type ListLayout, listLayout, percentWidth } from './list-columns.js';
 import { progressBar } from '../progress-bar.js';
-import { runReason } from '../../model/run-reason.js';
+import { runReason, waitsForInput } from '../../model/run-reason.js';
 import { isFlat } from '../../state/grouping.js';
 import type { ColumnId } from '../../state/list-column-id.js';
 import type { SortBy } from '../../state/sort.js';
@@ -331,7 +331,7 @@ function wordsOver(run: RunSummary, cells: readonly (Line | null)[], layout: Lis
   if (reason === null) return run.state === 'done' ? doneWords(run, columns) : null;
   if (run.state === 'paused') return pausedWords(reason, cells, columns);
   // Progress and curve say more than the rest of the reason, which is in the heading of the details.
-  if (run.state === 'running' && run.warning === null) return null;
+  if (run.state === 'running' && run.warning === null && !waitsForInput(run)) return null;
   const stretch = longest(columns, (index) => isSoft(columns[index]!) || cells[index] === null);
   if (widthOf(columns, stretch) >= leastReason) return { ...reason, ...stretch };
   // If there is little room, a reason has priority; columns that the user added have priority otherwise.

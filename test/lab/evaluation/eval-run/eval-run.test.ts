@@ -305,6 +305,17 @@ describe('memrl eval-run', () => {
     expect(modes.both!.drift).not.toEqual(modes.retain_only!.drift);
   });
 
+  it('tells what the model before the training earns for the same prompts, as an evaluation of that model does', async () => {
+    const { reference, settings } = await evaluated(at('routed'));
+    const { temperature, max_completion_length: length } = settings;
+    const same = [`config=${at('letters.yaml')}`, 'eval_rewards=happy_count', `temperature=${temperature}`];
+    const { rewards, hack_freq } = (await evaluated(at('model'), [...same, `max_completion_length=${length}`])).modes
+      .both!;
+    const means = Object.fromEntries(Object.entries(rewards).map(([name, { mean }]) => [name, mean]));
+    expect(Object.keys(means)).toContain('hack');
+    expect(reference.before).toEqual({ rewards: means, hack_freq });
+  });
+
   it('reads the rewards of a checkpoint without a history of its own from the run, up to its step', () => {
     const run = copyOf('whole');
     rmSync(join(run, 'checkpoints/000009/trainer_state.json'));
@@ -361,6 +372,8 @@ describe('memrl eval-run', () => {
       'eval/both/drift_flags': report.modes.both!.drift!.flags.length,
       'eval/retain_only/hack_freq': report.modes.retain_only!.hack_freq,
       'eval/forget_only/unique': report.modes.forget_only!.diversity.unique_samples,
+      'eval/limit/kl': report.reference.limits!.kl,
+      'eval/limit/perplexity': report.reference.limits!.perplexity.limit,
     });
     const marked = join(tempDirectory(), 'marked');
     mkdirSync(marked);

@@ -43,6 +43,14 @@ describe('the keys of the charts pane', () => {
     expect(after(['escape'], back).screen.kind).toBe('jobs');
   });
 
+  it('change the y axis of the marked chart alone, and that of all from another pane', () => {
+    const own = after(['l', 'down', 'l', 'l']);
+    expect(own.chart).toMatchObject({ isLogY: null, ownLogY: { 'train/lr': true, 'eval/loss': false } });
+    expect(own.note?.text).toBe('y axis of eval/loss: linear.');
+    const all = after(['l'], { ...own, screen: { kind: 'run', pane: 'log', offset: 0 } });
+    expect(all.chart).toMatchObject({ isLogY: true, ownLogY: {} });
+  });
+
   it('filter the metrics while their name is typed, and keep the filter or take it back', () => {
     const typed = after(['/', 'a', 'c']);
     expect([typed.dialog.kind, typed.wall.filter]).toEqual(['wall-filter', 'ac']);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ChartChoice, initialChartChoice, spreads } from '../../../../src/tui/state/chart-choice.js';
+import { type ChartChoice, guideChoices, initialChartChoice, spreads } from '../../../../src/tui/state/chart-choice.js';
 import { chart } from '../../../../src/tui/widgets/chart/chart.js';
 import type { Curve } from '../../../../src/tui/model/curves/chart-data.js';
 import { chartHeading } from '../../../../src/tui/widgets/chart/chart-heading.js';
@@ -289,6 +289,49 @@ describe('theory', () => {
   });
 });
 
+describe('guides of a chart', () => {
+  it('are at the numbers of the y axis, or of both axes, behind the curve', () => {
+    const falling = [line(41, (x) => 40 - x)];
+    expect(drawn(falling, { guides: 'lines' })).toMatchInlineSnapshot(`
+      [
+        " 40┤⠒⠢⢄⣀⡀⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂",
+        "   │    ⠈⠉⠒⠢⠤⢄⡀",
+        "   │          ⠈⠉⠑⠒⠤⢄⣀⡀",
+        " 20┤⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠈⠉⠒⠢⠤⣀⡀⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁",
+        "   │                       ⠈⠉⠑⠒⠤⢄⣀",
+        "  0┤⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⠉⠑⠒⠢⠤⣀",
+        "   └┬─────────────────┬────────────────┬",
+        "    0                20               40",
+      ]
+    `);
+    expect(drawn(falling, { guides: 'grid' })).toMatchInlineSnapshot(`
+      [
+        " 40┤⠒⠢⢄⣀⡀⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠇⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠂⠪",
+        "   │⠅   ⠈⠉⠒⠢⠤⢄⡀       ⠅                ⠨",
+        "   │⠅         ⠈⠉⠑⠒⠤⢄⣀⡀⠅                ⠨",
+        " 20┤⠅⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠈⠉⠒⠢⠤⣀⡀⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠁⠩",
+        "   │⠅                 ⠅    ⠈⠉⠑⠒⠤⢄⣀     ⠨",
+        "  0┤⡅⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡅⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⡀⠉⠑⠒⠢⠤⣀",
+        "   └┬─────────────────┬────────────────┬",
+        "    0                20               40",
+      ]
+    `);
+  });
+
+  it('leave the curve and its labels as they are', () => {
+    const curves = [line(41, (x) => 10 ** (x / 10))];
+    const references = [{ label: 'most', value: 5000, isPerX: false }];
+    const dots = (guides: ChartChoice['guides']): string =>
+      chart(curves, 40, 8, look({ guides }, references))
+        .flat()
+        .filter(({ tone }) => tone === 'curve0')
+        .map(({ text }) => text.trim())
+        .join('');
+    expect(dots('grid')).toBe(dots('none'));
+    expect(drawn(curves, { guides: 'grid' }, references).join()).toContain('most');
+  });
+});
+
 describe('any chart', () => {
   const wild = fc.oneof(
     { weight: 8, arbitrary: fc.double({ min: -1e3, max: 1e3, noNaN: true }) },
@@ -304,6 +347,7 @@ describe('any chart', () => {
     smoothing: fc.constantFrom(0, 0.9),
     spread: fc.constantFrom(...spreads),
     isClipped: fc.boolean(),
+    guides: fc.constantFrom(...guideChoices),
     zoom: fc.option(fraction.map((from) => ({ from: from * 0.9, to: from * 0.9 + 0.1 }))),
     cursor: fc.option(fraction),
   });

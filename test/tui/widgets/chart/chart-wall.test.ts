@@ -61,6 +61,18 @@ describe('the wall of charts', () => {
     expect([...zoomed.asked]).toEqual(['train/metric_55']);
   });
 
+  it('says of a chart with a y axis of its own which it has, and of the others what was chosen for all', () => {
+    const choice = { ...initialChartChoice, isLogY: true, ownLogY: { 'train/metric_1': false } };
+    const rows = text(aWall(4, { setting: { xKey: 'step', isLoaded: true, choice } }).wall, 120, 40);
+    expect(rows[0]).toMatch(/log y · step/);
+    expect(rows.filter((row) => row.includes('train/metric_1')).join()).toMatch(/train\/metric_1 ─+ linear · 50/);
+    expect(rows.join('\n').match(/linear/g)).toHaveLength(1);
+    const one = { ...initialChartChoice, ownLogY: { 'train/metric_0': true } };
+    const own = text(aWall(4, { setting: { xKey: 'step', isLoaded: true, choice: one } }).wall, 120, 40);
+    expect(own[0]).not.toContain('log y');
+    expect(own.join('\n').match(/log y/g)).toHaveLength(1);
+  });
+
   it('says when no metric is left', () => {
     const rows = text(aWall(0, { filter: 'nothing', of: 7 }).wall, 80, 20);
     expect(rows[1]).toContain('None of the 7 metrics has nothing in its name');

@@ -18,6 +18,7 @@ export function braillePainter(canvas: BrailleCanvas, frame: Frame): PlotPainter
     },
     outside: (line, tone) => markOutside(canvas, frame, line, tone),
     references: (references) => drawReferences(canvas, frame, references),
+    guides: (guides) => drawGuides(canvas, guides),
   };
 }
 
@@ -99,6 +100,18 @@ function markOutside(canvas: BrailleCanvas, { x, y, columns, rows }: Frame, line
 function sideOf(value: number, { low, high, isLog }: Scale): -1 | 0 | 1 {
   if (value > high) return 1;
   return value < low && !(isLog && value <= 0) ? -1 : 0;
+}
+
+/** Draws a dot per character along horizontal guides, and two along vertical ones, which look equally dense. */
+function drawGuides(
+  canvas: BrailleCanvas,
+  { x, y }: { readonly x: readonly number[]; readonly y: readonly number[] },
+): void {
+  const [right, bottom] = [canvas.columns * 2 - 1, canvas.rows * 4 - 1];
+  for (const at of y)
+    for (let column = 0; column <= right; column += 2)
+      canvas.dotBehind(column, bottom - Math.round(at * bottom), 'faint');
+  for (const at of x) for (let row = 0; row <= bottom; row += 2) canvas.dotBehind(Math.round(at * right), row, 'faint');
 }
 
 /** Minimum number of visible dot columns of a theoretical line; a shorter one would look like a tick. */

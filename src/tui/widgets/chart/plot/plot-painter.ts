@@ -29,6 +29,8 @@ export type PlotPainter = {
   readonly line: (series: Series, stroke: Stroke) => void;
   /** Marks where a line leaves the plot. */
   readonly outside: (line: Series, tone: Tone) => void;
+  /** Draws guides behind everything. `x` and `y`: their positions from 0 to 1. */
+  readonly guides: (guides: { readonly x: readonly number[]; readonly y: readonly number[] }) => void;
   /** Draws theoretical lines behind everything. */
   readonly references: (references: readonly Reference[]) => void;
 };

@@ -77,12 +77,16 @@ export class RasterCanvas {
     }
   }
 
-  /** Fills a column of pixels between two heights. `opacity`: 0 to 1. */
-  fill(column: number, { top, bottom }: { top: number; bottom: number }, colour: Rgb, opacity: number): void {
+  /** Fills a column of pixels between two heights, in front of the existing picture or behind it. */
+  fill(
+    column: number,
+    { top, bottom }: { top: number; bottom: number },
+    { colour, opacity, isBehind = false }: { colour: Rgb; opacity: number; isBehind?: boolean },
+  ): void {
     const [from, to] = [Math.max(0, top), Math.min(this.height, bottom)];
     for (let row = Math.floor(from); row < to; row++) {
       const covered = Math.min(row + 1, to) - Math.max(row, from);
-      this.#blend(row * this.width + column, colour, covered * opacity);
+      this.#blend(row * this.width + column, colour, covered * opacity, isBehind);
     }
   }
 

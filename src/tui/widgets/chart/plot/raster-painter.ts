@@ -9,6 +9,7 @@ import { type Pencil, RasterCanvas } from './raster-canvas.js';
 
 /** Opacity of a band behind the lines. */
 const bandOpacity = 0.22;
+const guideOpacity = 0.35;
 /** Widths of strokes relative to the height of a character. */
 const widths = { line: 0.11, faint: 0.07, reference: 0.06 };
 /** Dashes of theoretical lines: the drawn columns of dots out of eight. */
@@ -59,7 +60,7 @@ class RasterPainter implements PlotPainter {
         const top = mix(this.#row(high[index]!), this.#row(high[next]!), share);
         const base = mix(baseOf(index), baseOf(next), share);
         if (column < 0 || column >= this.#canvas.width || Number.isNaN(top + base)) continue;
-        this.#canvas.fill(column, { top, bottom: base }, colour, bandOpacity);
+        this.#canvas.fill(column, { top, bottom: base }, { colour, opacity: bandOpacity });
       }
     }
   }
@@ -94,6 +95,18 @@ class RasterPainter implements PlotPainter {
       };
       this.#canvas.stroke(steps + 1, pointAt, pencil);
     }
+  }
+
+  guides({ x, y }: { readonly x: readonly number[]; readonly y: readonly number[] }): void {
+    const { width, height } = this.#canvas;
+    const [first, across] = [this.#cell.width / 4, width - this.#cell.width / 2];
+    const [base, up] = [height - this.#cell.height / 8, height - this.#cell.height / 4];
+    const ink = { colour: this.#ink('faint'), opacity: guideOpacity, isBehind: true };
+    for (const at of y) {
+      const row = Math.round(base - at * up);
+      for (let column = 0; column < width; column++) this.#canvas.fill(column, { top: row, bottom: row + 1 }, ink);
+    }
+    for (const at of x) this.#canvas.fill(Math.round(first + at * across), { top: 0, bottom: height }, ink);
   }
 
   #column(x: number): number {

@@ -74,8 +74,9 @@ describe('a stroke of pixels', () => {
 
   it('mixes what is not opaque', () => {
     const canvas = new RasterCanvas(width, height);
-    canvas.fill(3, { top: 0, bottom: 10 }, red, 1);
-    canvas.fill(3, { top: 5, bottom: 10.5 }, blue, 0.5);
+    canvas.fill(3, { top: 0, bottom: 10 }, { colour: red, opacity: 1 });
+    canvas.fill(3, { top: 5, bottom: 10.5 }, { colour: blue, opacity: 0.5 });
+    canvas.fill(3, { top: 9, bottom: 10 }, { colour: blue, opacity: 1, isBehind: true });
     const { pixels } = canvas.raster();
     const at = (row: number): number[] => [...pixels.subarray((row * width + 3) * 4, (row * width + 3) * 4 + 4)];
     expect([at(2), at(7), at(10)]).toEqual([

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { UserError } from '../../base/user-error.js';
-import { makeFolder } from '../../files/make-folder.js';
+import { UserError } from '../base/user-error.js';
+import { makeFolder } from './make-folder.js';
 
 /** Longer paths are cut off by the system without a word; bytes. */
 const LONGEST = 107;

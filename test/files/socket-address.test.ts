@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { socketAddress } from '../../../src/supervisor/publish/socket-address.js';
-import { removeFolder } from '../../remove-folder.js';
+import { socketAddress } from '../../src/files/socket-address.js';
+import { removeFolder } from '../remove-folder.js';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'address-'))));

@@ -1,0 +1,61 @@
+import { groupBy } from '../../base/group-by.js';
+import { drawClustered, type Interval, resampled95 } from '../bootstrap.js';
+import { mean } from '../statistics.js';
+import { LEAST_PAIRS } from './memory-intervals.js';
+import { signedRankTest } from './signed-ranks.js';
+
+/** What a run is compared by. */
+export type Origin = {
+  /** Its seeds, which runs of other settings have too; null: it has none. */
+  readonly pair: string | null;
+  /** The model that it started from; empty: none that the sweep made. */
+  readonly base: string;
+};
+
+/** The value of a metric that stands for a run. */
+export type Result = Origin & { readonly value: number };
+
+/** A mean over runs. `interval`: 95 %, by the bootstrap over base models and the runs on each; null: of one run. */
+export type MeanEstimate = {
+  readonly mean: number;
+  readonly interval: Interval | null;
+  readonly runs: number;
+  readonly bases: number;
+};
+
+/** Two settings beside each other, by the runs of the same seeds and base model. */
+export type Difference = MeanEstimate & {
+  /** Number of base models whose runs differ in the direction of the mean. */
+  readonly alike: number;
+  /** Signed ranks of the pairs, exact; null: too few pairs for any answer below .05. */
+  readonly p: number | null;
+};
+
+/** Null: there are no values. */
+export function meanEstimate(results: readonly Result[]): MeanEstimate | null {
+  const middle = mean(results.map(({ value }) => value));
+  if (middle === null) return null;
+  const cell = results.map(({ base, value }) => ({ cluster: base, value }));
+  const drawn = () => resampled95(cell.length, (random) => mean(drawClustered([cell], random)[0]!));
+  const bases = new Set(results.map(({ base }) => base)).size;
+  return { mean: middle, interval: results.length < 2 ? null : drawn(), runs: results.length, bases };
+}
+
+/** `one` less `other`; null: they share no seeds. */
+export function difference(one: readonly Result[], other: readonly Result[]): Difference | null {
+  const partners = new Map(other.map((result) => [keyOf(result), result.value]));
+  const pairs = one.flatMap((result) => {
+    const partner = result.pair === null ? undefined : partners.get(keyOf(result));
+    return partner === undefined ? [] : [{ ...result, value: result.value - partner }];
+  });
+  const estimate = meanEstimate(pairs);
+  if (estimate === null) return null;
+  const means = [...groupBy(pairs, ({ base }) => base).values()].map((own) => mean(own.map(({ value }) => value))!);
+  const alike = means.filter((each) => Math.sign(each) === Math.sign(estimate.mean)).length;
+  const p = pairs.length < LEAST_PAIRS ? null : signedRankTest(pairs.map(({ value }) => value));
+  return { ...estimate, alike, p };
+}
+
+function keyOf({ pair, base }: Origin): string {
+  return JSON.stringify([pair, base]);
+}

@@ -1,0 +1,50 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Fleet } from '../client/fleet.js';
+import { PreferencesFile, preferencesPath } from '../files/preferences.js';
+import { openWindow } from '../tui/app/open-window.js';
+import { preferencesIn } from '../tui/app/preferences.js';
+import type { SummaryPort } from '../tui/state/port.js';
+import { LazyEditor } from './editor/lazy-editor.js';
+import { readOnlyEditor } from './editor/read-only-editor.js';
+import type { Launched } from './editor/sweep-source.js';
+import type { LaunchOptions } from './options.js';
+import type { readReport } from './print-report.js';
+
+/** Shows a sweep in the window; null: all sweeps of the supervisor. @returns How the window was left. */
+export function showSweep(fleet: Fleet, sweep: string | null, launched: Launched & { onReady: () => void }) {
+  const { options } = launched;
+  const editor = new LazyEditor(fleet, launched);
+  const desk = options.readOnly === true ? readOnlyEditor(editor) : editor;
+  return openWindow({
+    ...windowSurroundings(options),
+    fleet,
+    desk,
+    onReady: () => {
+      editor.load();
+      launched.onReady();
+    },
+    summary: (name) => sweepSummary((report) => report.readReport(name, options, { fleet, pause: () => turn() })),
+    ...(sweep === null ? {} : { sweep }),
+  });
+}
+
+/** What any window of this program has around it. */
+export function windowSurroundings({ ascii }: Pick<LaunchOptions, 'ascii'>) {
+  const preferences = preferencesIn(new PreferencesFile(preferencesPath(process.env)));
+  return { stdout: process.stdout, stdin: process.stdin, environment: process.env, ascii, preferences };
+}
+
+type ReportPrinter = { readonly readReport: typeof readReport };
+
+/** The summary table of a sweep, for the window: worked out between its keys and frames. @param read Lays it out anew. */
+export function sweepSummary(read: (report: ReportPrinter) => ReturnType<ReportPrinter['readReport']>): SummaryPort {
+  let refreshing: Promise<void> | null = null;
+  const summary = {
+    lines: null as SummaryPort['lines'],
+    refresh: () => (refreshing ??= readAgain().finally(() => (refreshing = null))),
+  };
+  const readAgain = async () => {
+    summary.lines = await read(await import('./print-report.js'));
+  };
+  return summary;
+}

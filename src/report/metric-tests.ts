@@ -1,0 +1,173 @@
+import { holm } from '../analysis/study/holm.js';
+import {
+  type Difference,
+  difference,
+  type MeanEstimate,
+  meanEstimate,
+  type Result,
+} from '../analysis/study/metric-intervals.js';
+import { NOTHING, shortNumber } from '../text/numbers.js';
+import { type Column, columnsOf } from '../text/table.js';
+import { chanceText } from './memory-tests.js';
+import { settingText } from './metric-columns.js';
+import type { MetricRow } from './metric-summary.js';
+import { modeFamilies } from './page/mode-families.js';
+import type { Section } from './report.js';
+
+type MetricSection = Extract<Section, { kind: 'metrics' }>;
+
+/** A setting in one mode, as in `eval/retain_only/reward`; other metrics have no mode. */
+type TestedCell = {
+  /** Empty: all settings, of a mode in which they have the same values. */
+  readonly setting: string;
+  readonly mode: string;
+  readonly runs: number;
+  /** Finite values by the metric's name without its mode. */
+  readonly results: ReadonlyMap<string, readonly Result[]>;
+};
+
+/** With more cells than this all pairs are too many to read, and to correct for. */
+const MOST_CELLS = 6;
+
+/** The metrics of a section with intervals, then the differences of its cells. `against`: only those from cells with this in their name. */
+export function metricTestTables({ rows, keys }: MetricSection, against: string | null): Column[][] {
+  return cellTables(rows, keys).flatMap(({ cells, names }) => {
+    const found = names.flatMap((name) => differences(cells, name, against));
+    return [intervalColumns(cells, names), ...(found.length === 0 ? [] : [differenceColumns(found)])];
+  });
+}
+
+/** A sentence where a section has too many cells to compare them all; null: it has not. */
+export function tooManyText({ rows, keys }: MetricSection, against: string | null): string | null {
+  const most = Math.max(0, ...cellTables(rows, keys).map(({ cells }) => cells.length));
+  if (against !== null || most <= MOST_CELLS) return null;
+  return `${most} rows are ${(most * (most - 1)) / 2} pairs: --against NAME compares the others with the rows that have NAME in theirs.`;
+}
+
+type CellTable = { readonly cells: readonly TestedCell[]; readonly names: readonly string[] };
+
+/** A table for each family of metrics with modes, and one for all other metrics. */
+function cellTables(rows: readonly MetricRow[], keys: readonly string[]): CellTable[] {
+  const families = modeFamilies(keys).map(({ prefix, modes, metrics }) => {
+    const keyOf = (mode: string, name: string) => `${prefix}/${mode}/${name}`;
+    return { names: metrics, modes, keyOf };
+  });
+  const taken = new Set(
+    families.flatMap(({ names, modes, keyOf }) => modes.flatMap((mode) => names.map((name) => keyOf(mode, name)))),
+  );
+  const others = {
+    names: keys.filter((key) => !taken.has(key)),
+    modes: [''],
+    keyOf: (_: string, name: string) => name,
+  };
+  return [others, ...families]
+    .map(({ names, modes, keyOf }) => ({
+      names,
+      cells: modes.flatMap((mode) => cellsOfMode(rows, mode, (name) => keyOf(mode, name), names)),
+    }))
+    .filter(({ cells }) => cells.length > 0);
+}
+
+function cellsOfMode(
+  rows: readonly MetricRow[],
+  mode: string,
+  keyOf: (name: string) => string,
+  names: readonly string[],
+): TestedCell[] {
+  const cells = rows.map((row): TestedCell => {
+    const results = new Map(names.map((name) => [name, resultsOf(row, keyOf(name))]));
+    return { setting: settingText(row) || 'all', mode, runs: row.seeds, results };
+  });
+  const filled = cells.filter(({ results }) => [...results.values()].some((values) => values.length > 0));
+  const [first] = filled;
+  const isSame = mode !== '' && filled.length > 1 && filled.every((cell) => areSame(first!, cell));
+  return isSame ? [{ ...first!, setting: '' }] : filled;
+}
+
+function resultsOf({ results }: MetricRow, key: string): Result[] {
+  return results.flatMap(({ values, ...origin }) => {
+    const value = values[key];
+    return value != null && Number.isFinite(value) ? [{ ...origin, value }] : [];
+  });
+}
+
+function areSame(one: TestedCell, other: TestedCell): boolean {
+  return JSON.stringify([...one.results]) === JSON.stringify([...other.results]);
+}
+
+function intervalColumns(cells: readonly TestedCell[], names: readonly string[]): Column[] {
+  const column = columnsOf(cells);
+  const bases = cells.map(({ results }) => new Set([...results.values()].flat().map(({ base }) => base)).size);
+  const hasModes = cells.some(({ mode }) => mode !== '');
+  return [
+    column('left')('setting', ({ setting }) => setting),
+    ...(hasModes ? [column('left')('mode', ({ mode }) => mode)] : []),
+    column('right')('runs', ({ runs }) => String(runs)),
+    column('right')('bases', (cell) => String(bases[cells.indexOf(cell)]), names.length),
+    ...names.map((name, spare) =>
+      column('right')(name, ({ results }) => estimateText(meanEstimate(results.get(name)!)), spare),
+    ),
+  ];
+}
+
+type Found = Difference & {
+  readonly name: string;
+  readonly of: TestedCell;
+  readonly over: TestedCell;
+  readonly holm: number | null;
+};
+
+/** Of all pairs of cells that have a metric. */
+function differences(cells: readonly TestedCell[], name: string, against: string | null): Found[] {
+  const found = askedPairs(cells, against).flatMap(({ of, over }) => {
+    const told = difference(of.results.get(name)!, over.results.get(name)!);
+    return told === null ? [] : [{ ...told, name, of, over }];
+  });
+  const adjusted = holm(found.flatMap(({ p }) => p ?? []));
+  let next = 0;
+  return found.map((each) => ({ ...each, holm: each.p === null ? null : adjusted[next++]! }));
+}
+
+/** All pairs, the later cell over the earlier; or the cells that are asked for over all others. */
+function askedPairs(cells: readonly TestedCell[], against: string | null): Pick<Found, 'of' | 'over'>[] {
+  const pairs = cells.flatMap((over, index) => cells.slice(index + 1).map((of) => ({ of, over })));
+  if (against === null) return cells.length <= MOST_CELLS ? pairs : [];
+  const turned = pairs.map(({ of, over }) => (isNamed(of, against) ? { of, over } : { of: over, over: of }));
+  return turned.filter(({ of }) => isNamed(of, against));
+}
+
+function isNamed(cell: TestedCell, against: string): boolean {
+  return nameOf(cell).includes(against);
+}
+
+function nameOf({ setting, mode }: TestedCell): string {
+  return [setting, mode].filter((part) => part !== '').join(' ');
+}
+
+function differenceColumns(found: readonly Found[]): Column[] {
+  const column = columnsOf(found);
+  return [
+    column('left')('metric', ({ name }) => name),
+    column('left')('of', ({ of }) => nameOf(of)),
+    column('left')('less', ({ over }) => nameOf(over)),
+    column('right')('pairs', ({ runs }) => String(runs)),
+    column('right')('difference', estimateText),
+    column('right')('bases alike', ({ alike, bases }) => `${alike}/${bases}`, 2),
+    column('right')('p', ({ p }) => (p === null ? NOTHING : chanceText(p)), 1),
+    column('right')('p (Holm)', ({ holm: p }) => (p === null ? NOTHING : chanceText(p))),
+  ];
+}
+
+function estimateText(estimate: MeanEstimate | null): string {
+  if (estimate === null) return NOTHING;
+  const { mean, interval } = estimate;
+  return interval === null
+    ? shortNumber(mean)
+    : `${shortNumber(mean)} [${interval.map((end) => shortNumber(end)).join(', ')}]`;
+}
+
+/** Explanations of the columns of metrics. */
+export const metricTestNotes = [
+  'Means of the values that stand for runs, in brackets 95 % by bootstrap over base models (the runs of the sweep that runs started from), then over the runs on each. A mode of which all settings have the same values is shown once.',
+  'difference: mean over pairs of runs of the same seeds and base model. bases alike: of how many bases the runs differ, on average, in the direction of the mean. p: signed ranks of the pairs, exact; Holm: adjusted for all differences of the metric in the table.',
+];

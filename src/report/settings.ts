@@ -1,0 +1,34 @@
+import { NOTHING } from '../text/numbers.js';
+import { parameterText } from './metric-columns.js';
+import type { Settings } from './report.js';
+import { pathKeys, type PlacedRun } from './run-origins.js';
+
+/** Paths differ between any two runs and machines, and a secret between any two seeds. */
+export function settingsOf(runs: readonly PlacedRun[]): Settings {
+  const paths = new Set(pathKeys(runs));
+  const isTelling = (key: string) => !/(_path|_dir|fixed_secret)$/.test(key) && !paths.has(key);
+  const keys = [...new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)))].filter(isTelling);
+  return keys.map((key) => {
+    const values = new Map(runs.map(({ parameters }) => [JSON.stringify(parameters[key]), parameters[key]]));
+    return [key, [...values.values()]] as const;
+  });
+}
+
+/** The settings that the runs of a table share, and the values that vary: `N=16 learning_rate=0.0003; varies seed 0 1 2`. A dash: not given. */
+export function settingsText(settings: Settings): string {
+  const same = parameterText(
+    Object.fromEntries(settings.flatMap(([key, values]) => (values.length === 1 ? [[key, values[0]]] : []))),
+  );
+  const varies = settings.flatMap(([key, values]) => (values.length > 1 ? [`${key} ${someOf(values)}`] : []));
+  return [same, ...(varies.length === 0 ? [] : [`varies ${varies.join(', ')}`])].join('; ');
+}
+
+const MOST_VALUES = 8;
+
+function someOf(values: readonly unknown[]): string {
+  const words = values.map((value) =>
+    value === undefined ? NOTHING : typeof value === 'string' ? value : JSON.stringify(value),
+  );
+  if (words.length > MOST_VALUES) return `${words[0]} … ${words.at(-1)} (${words.length} values)`;
+  return words.join(' ');
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { holm } from '../../../src/analysis/study/holm.js';
+import { difference, meanEstimate, type Result } from '../../../src/analysis/study/metric-intervals.js';
+
+/** Runs of seeds 0, 1, 2 …, of which three and three hang on one base model. */
+const results = (values: readonly number[]): Result[] =>
+  values.map((value, seed) => ({ pair: `s${seed}`, base: `w${Math.floor(seed / 3)}`, value }));
+
+describe('the mean of a metric', () => {
+  it('has an interval over base models, wider than one over as many runs that share nothing', () => {
+    const values = [1, 1.1, 1.2, 5, 5.1, 5.2, 9, 9.1, 9.2];
+    const nested = meanEstimate(results(values))!;
+    const alone = meanEstimate(values.map((value, seed) => ({ pair: null, base: `w${seed}`, value })))!;
+    expect(nested).toMatchObject({ mean: expect.closeTo(5.1, 9) as number, runs: 9, bases: 3 });
+    const width = ({ interval }: typeof nested) => interval![1] - interval![0];
+    expect(width(nested)).toBeGreaterThan(1.2 * width(alone));
+  });
+
+  it('has no interval of one run, and is nothing of none', () => {
+    expect(meanEstimate(results([4]))).toEqual({ mean: 4, interval: null, runs: 1, bases: 1 });
+    expect(meanEstimate([])).toBeNull();
+  });
+});
+
+describe('the difference of two settings', () => {
+  const one = results([1, 2, 3, 4, 5, 6]);
+
+  it('is that of runs of the same seeds and base model, however they are ordered', () => {
+    const other = results([0, 1, 2, 3, 4, 5]).reverse();
+    expect(difference(one, other)).toEqual({ mean: 1, interval: [1, 1], runs: 6, bases: 2, alike: 2, p: 2 / 2 ** 6 });
+    const elsewhere = other.map((result) => ({ ...result, base: 'another' }));
+    expect(difference(one, elsewhere)).toBeNull();
+  });
+
+  it('counts the base models that agree, and has no p where six pairs are not there', () => {
+    expect(difference(one, results([0, 0, 0, 5, 6, 7]))).toMatchObject({ mean: 0.5, alike: 1, bases: 2 });
+    expect(difference(one.slice(0, 5), one)).toMatchObject({ mean: 0, runs: 5, p: null });
+  });
+});
+
+it('p of several tests is adjusted as by Holm, in any order', () => {
+  expect(holm([0.03, 0.01, 0.04]).map((p) => p.toFixed(2))).toEqual(['0.06', '0.03', '0.06']);
+});
