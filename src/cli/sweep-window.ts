@@ -9,6 +9,7 @@ import { readOnlyEditor } from './editor/read-only-editor.js';
 import type { Launched } from './editor/sweep-source.js';
 import type { LaunchOptions } from './options.js';
 import type { readReport } from './print-report.js';
+import { terminalStreams } from './terminal.js';
 
 /** Shows a sweep in the window; null: all sweeps of the supervisor. @returns How the window was left. */
 export function showSweep(fleet: Fleet, sweep: string | null, launched: Launched & { onReady: () => void }) {
@@ -31,7 +32,7 @@ export function showSweep(fleet: Fleet, sweep: string | null, launched: Launched
 /** What any window of this program has around it. */
 export function windowSurroundings({ ascii }: Pick<LaunchOptions, 'ascii'>) {
   const preferences = preferencesIn(new PreferencesFile(preferencesPath(process.env)));
-  return { stdout: process.stdout, stdin: process.stdin, environment: process.env, ascii, preferences };
+  return { ...terminalStreams(), environment: process.env, ascii, preferences };
 }
 
 type ReportPrinter = { readonly readReport: typeof readReport };

@@ -28,6 +28,11 @@ export function isTerminal(): boolean {
   return process.stdout.isTTY;
 }
 
+/** The streams of the terminal, for the window, whose painter cleans each cell. */
+export function terminalStreams() {
+  return { stdout: process.stdout, stdin: process.stdin };
+}
+
 /** Whether to print in colour: to a terminal with colours, unless the user objects (https://no-color.org). */
 export function hasColour(): boolean {
   return isTerminal() && process.env['TERM'] !== 'dumb' && (process.env['NO_COLOR'] ?? '') === '';

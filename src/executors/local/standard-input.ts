@@ -18,7 +18,12 @@ const LARGEST_LINE = 4096;
 
 /** Whether an attempt has such a standard input. */
 export function hasTypedInput(which: AttemptPlace): boolean {
-  return lstatSync(pathOf(which), { throwIfNoEntry: false })?.isFIFO() === true;
+  try {
+    return lstatSync(pathOf(which)).isFIFO();
+  } catch {
+    // A run may put anything in the place of its directory: without a path, there is nothing to type into.
+    return false;
+  }
 }
 
 /** Types a line. Returns why that is impossible, in words that follow the name of the run; null: the line is there to be read. */

@@ -8,7 +8,6 @@ import {
   evaluationFolder,
   noiseColumns,
 } from '../../contract/entropy-results.js';
-import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
 import { readIfThere } from '../../files/run-record-file.js';
 import { openMetrics } from '../../metrics/run-metrics.js';
@@ -54,13 +53,7 @@ function measuredNoise({ directory, written }: Run): MeasuredNoise[] {
   const { microbatches, twoSizes } = noiseColumns;
   const names = [microbatches.signal, microbatches.noise, twoSizes.signal, twoSizes.noise];
   if (!names.every((name) => written.has(name))) return [];
-  const metrics = openMetrics(directory).readNow();
-  const at = names.map((name) => {
-    const { x, y } = metrics.series(name);
-    return new Map(Array.from(x, (step, index) => [step, y[index]!]));
-  });
-  return [...at[0]!.keys()].flatMap((step) => {
-    const [signal, noise, signalOfTwo, noiseOfTwo] = at.map((values) => values.get(step)!);
+  return stepsOf(directory, names).flatMap(({ step, values: [signal, noise, signalOfTwo, noiseOfTwo] }) => {
     const found = { microbatches: { signal: signal!, noise: noise! }, twoSizes: { signal: signalOfTwo!, noise: noiseOfTwo! } }; // prettier-ignore
     const isWhole = Object.values(found).every((terms) => Object.values(terms).every(Number.isFinite));
     return isWhole ? [{ step, ...found }] : [];
@@ -70,17 +63,22 @@ function measuredNoise({ directory, written }: Run): MeasuredNoise[] {
 function evaluatedSteps(directory: string): EvaluatedStep[] {
   const root = join(directory, evaluationFolder);
   const places = foldersIn(root).flatMap((name) => foldersIn(join(root, name)).map((how) => join(root, name, how)));
-  return places.flatMap((place) => {
-    const lines = readIfThere(join(place, runFiles.metrics))?.split('\n') ?? [];
-    return lines.flatMap((line) => {
-      const row = parseJsonLine(line) ?? {};
-      const [step, pass, entropy] = ['step', evaluationColumns.pass, evaluationColumns.entropy].map(
-        (name) => row[name],
-      );
-      const isWhole = typeof step === 'number' && typeof pass === 'number' && typeof entropy === 'number';
-      return isWhole ? [{ run: basename(directory), step, pass, entropy }] : [];
-    });
+  const { pass: passColumn, entropy: entropyColumn } = evaluationColumns;
+  return places.flatMap((place) =>
+    stepsOf(place, [passColumn, entropyColumn]).flatMap(({ step, values: [pass, entropy] }) =>
+      pass === undefined || entropy === undefined ? [] : [{ run: basename(directory), step, pass, entropy }],
+    ),
+  );
+}
+
+/** The steps at which the first of these metrics was written, with the values of all. */
+function stepsOf(directory: string, names: readonly string[]): { step: number; values: (number | undefined)[] }[] {
+  const metrics = openMetrics(directory).readNow();
+  const at = names.map((name) => {
+    const { x, y } = metrics.series(name);
+    return new Map(Array.from(x, (step, index) => [step, y[index]!]));
   });
+  return [...at[0]!.keys()].map((step) => ({ step, values: at.map((values) => values.get(step)) }));
 }
 
 /** In order; empty where there is no such directory. */

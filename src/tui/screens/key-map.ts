@@ -36,18 +36,18 @@ const allRows = uniqueCommands(kinds.flatMap(rowsOf));
 type Bound = { readonly perScreen: ReadonlyMap<ScreenKind, Bindings>; readonly all: Bindings };
 
 /** A window has one mapping, and another one only when the user chooses it. */
-const known = new Map<KeyMapping, Bound>();
-const mostKnown = 8;
+const boundMappings = new Map<KeyMapping, Bound>();
+const MOST_BOUND = 8;
 
 function boundIn(keys: KeyMapping): Bound {
-  const bound = known.get(keys);
+  const bound = boundMappings.get(keys);
   if (bound !== undefined) return bound;
-  if (known.size >= mostKnown) known.clear();
+  if (boundMappings.size >= MOST_BOUND) boundMappings.clear();
   const made = {
     perScreen: new Map(kinds.map((kind) => [kind, bindings(rowsOf(kind), keys)] as const)),
     all: bindings(allRows, keys),
   };
-  known.set(keys, made);
+  boundMappings.set(keys, made);
   return made;
 }
 

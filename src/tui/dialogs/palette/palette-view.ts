@@ -194,11 +194,17 @@ export const paletteEntries: readonly PaletteEntry[] = [
   ...machineEntries,
   ...choiceEntries,
   ...keyed(),
-  ...chartOptions.map(({ name, help, act }): PaletteEntry => ({
-    ...{ name, takes: '', help, command: null, words: null, queryAt: null },
-    read: (_rest, _ui, at) => ({ kind: 'ready', said: help, act: (ui) => act(ui, at, '') }),
-  })),
+  ...ofChartMenu(),
 ];
+
+function ofChartMenu(): PaletteEntry[] {
+  return chartOptions
+    .filter(({ name }) => !choiceEntries.some((choice) => choice.name === name))
+    .map(({ name, help, act }) => ({
+      ...{ name, takes: '', help, command: null, words: null, queryAt: null },
+      read: (_rest, _ui, at) => ({ kind: 'ready', said: help, act: (ui) => act(ui, at, '') }),
+    }));
+}
 
 function keyed(): PaletteEntry[] {
   return keyMapOf('default')
