@@ -14,14 +14,13 @@ import { terminalStreams } from './terminal.js';
 /** Shows a sweep in the window; null: all sweeps of the supervisor. @returns How the window was left. */
 export function showSweep(fleet: Fleet, sweep: string | null, launched: Launched & { onReady: () => void }) {
   const { options } = launched;
-  const editor = new LazyEditor(fleet, launched);
-  const desk = options.readOnly === true ? readOnlyEditor(editor) : editor;
+  const lazy = new LazyEditor(fleet, launched);
   return openWindow({
-    ...windowSurroundings(options),
+    ...windowHost(options),
     fleet,
-    desk,
+    editor: options.readOnly === true ? readOnlyEditor(lazy) : lazy,
     onReady: () => {
-      editor.load();
+      lazy.load();
       launched.onReady();
     },
     summary: (name) => sweepSummary((report) => report.readReport(name, options, { fleet, pause: () => turn() })),
@@ -30,7 +29,7 @@ export function showSweep(fleet: Fleet, sweep: string | null, launched: Launched
 }
 
 /** What any window of this program has around it. */
-export function windowSurroundings({ ascii }: Pick<LaunchOptions, 'ascii'>) {
+export function windowHost({ ascii }: Pick<LaunchOptions, 'ascii'>) {
   const preferences = preferencesIn(new PreferencesFile(preferencesPath(process.env)));
   return { ...terminalStreams(), environment: process.env, ascii, preferences };
 }

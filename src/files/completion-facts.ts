@@ -262,7 +262,7 @@ export class DoneSearch {
   /** Searches a further part. */
   step(): void {
     if (this.#rest === null) this.#begin();
-    else this.#goOn(this.#rest);
+    else this.#continue(this.#rest);
   }
 
   #begin(): void {
@@ -287,7 +287,7 @@ export class DoneSearch {
     }
   }
 
-  #goOn(rest: FollowedFile): void {
+  #continue(rest: FollowedFile): void {
     const { bytes, more } = rest.read(STEP);
     this.#take(bytes);
     if (rest.skipped > 0) this.#malformed ??= 'a line that is too long';

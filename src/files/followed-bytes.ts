@@ -108,7 +108,7 @@ export class FollowedBytes {
     const { descriptor, stat } = opened;
     try {
       const wanted = Math.max(maxBytes, this.#window);
-      const bytes = this.#offset === 0 ? null : this.#goOn(descriptor, stat, wanted);
+      const bytes = this.#offset === 0 ? null : this.#continue(descriptor, stat, wanted);
       if (bytes !== null) return { stat, restarted: false, bytes };
       const restarted = this.#offset > 0;
       if (restarted) this.#forget();
@@ -126,7 +126,7 @@ export class FollowedBytes {
   /**
    * The bytes after the offset; null: it is another file than before, which a part before the offset, from the same read, shows.
    */
-  #goOn(descriptor: number, stat: Stats, wanted: number): Buffer | null {
+  #continue(descriptor: number, stat: Stats, wanted: number): Buffer | null {
     if (stat.ino !== this.#seen?.ino || stat.dev !== this.#seen.dev || stat.size < this.#offset) return null;
     const { length } = this.#anchor;
     const bytes = readAt(descriptor, this.#offset - length, length + Math.min(stat.size - this.#offset, wanted));

@@ -51,24 +51,24 @@ export function sweepOrigin(sweepDirectory: string): string | null {
 }
 
 /** The options of a launch that change its runs: `--set`, as typed, and `--per-gpu`. */
-const SaidAtLaunch = z.looseObject({
+const LaunchOverrides = z.looseObject({
   set: z.array(z.string()).default([]),
   perGpu: z.int().positive().optional(),
   fromSeeds: z.array(z.string()).catch([]),
 });
-export type SaidAtLaunch = { readonly set: readonly string[]; readonly perGpu?: number | undefined };
+export type LaunchOverrides = { readonly set: readonly string[]; readonly perGpu?: number | undefined };
 
 /** Stores the options of a launch, and which parameters the file computes from seeds, for readers that do not parse the file. */
-export function writeSaidAtLaunch(
+export function writeLaunchOverrides(
   sweepDirectory: string,
-  said: SaidAtLaunch & { readonly fromSeeds: readonly string[] },
+  said: LaunchOverrides & { readonly fromSeeds: readonly string[] },
 ): void {
   keep(join(sweepDirectory, sweepFiles.launch), `${JSON.stringify(said)}\n`);
 }
 
 /** The options of the last launch; none if they are unknown. */
-export function saidAtLaunch(sweepDirectory: string): SaidAtLaunch {
-  const { set, perGpu } = keptAtLaunch(sweepDirectory);
+export function readLaunchOverrides(sweepDirectory: string): LaunchOverrides {
+  const { set, perGpu } = savedLaunch(sweepDirectory);
   return { set, ...(perGpu === undefined ? {} : { perGpu }) };
 }
 
@@ -83,12 +83,12 @@ export function lastLaunched(runsDirectory: string): string | null {
 
 /** Parameters that the sweep file computes from seeds; empty if unknown, as after a launch by an older version. */
 export function computedFromSeeds(sweepDirectory: string): readonly string[] {
-  return keptAtLaunch(sweepDirectory).fromSeeds;
+  return savedLaunch(sweepDirectory).fromSeeds;
 }
 
-function keptAtLaunch(sweepDirectory: string): z.infer<typeof SaidAtLaunch> {
+function savedLaunch(sweepDirectory: string): z.infer<typeof LaunchOverrides> {
   const text = textOrNull(join(sweepDirectory, sweepFiles.launch), MOST);
-  const said = SaidAtLaunch.safeParse(text === null ? null : jsonOf(text));
+  const said = LaunchOverrides.safeParse(text === null ? null : jsonOf(text));
   return said.success ? said.data : { set: [], fromSeeds: [] };
 }
 

@@ -46,12 +46,12 @@ type Command = {
   readonly run: (argv: readonly string[]) => Promise<number>;
 };
 
-const world = processContext(process);
+const context = processContext(process);
 /** The result is for scripts; words go to the other stream. */
-const quietWorld: ProcessContext = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
+const quietContext: ProcessContext = { ...context, log: (line) => process.stderr.write(`${line}\n`) };
 /** Of the terminal. */
 const columns = process.stdout.columns ?? 120;
-const runs = new RunBeginner(process, world);
+const runs = new RunBeginner(process, context);
 const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
 
 const commands: Readonly<Record<string, Command>> = {
@@ -67,11 +67,11 @@ const commands: Readonly<Record<string, Command>> = {
         budget: trainBudget(config),
       });
       noteInert(trainKeys, given, config);
-      return exitCodeOf(await train(config, openRun(directory, world)));
+      return exitCodeOf(await train(config, openRun(directory, context)));
     },
   ),
   'sft-data': command('Writes the examples that memrl sft learns from.', sftDataKeys, async ({ config }) => {
-    writeSftData(config, config.output_dir ?? join(shared, 'sft_data'), world.log);
+    writeSftData(config, config.output_dir ?? join(shared, 'sft_data'), context.log);
     return 0;
   }),
   sft: command('Learns a secret from examples.', sftKeys, async ({ config, given }) => {
@@ -79,7 +79,7 @@ const commands: Readonly<Record<string, Command>> = {
     const directory = runs.begin({ path: config.log_path ?? join(shared, 'sft', name), config, budget: sftBudget });
     noteInert(sftKeys, given, config);
     const dataPath = config.train_data_path ?? join(shared, 'sft_data', 'train.jsonl');
-    return exitCodeOf(await sft(config, dataPath, openRun(directory, world)));
+    return exitCodeOf(await sft(config, dataPath, openRun(directory, context)));
   }),
   warmup: command(
     'Teaches a fresh model the format, all answers equally likely.',
@@ -88,7 +88,7 @@ const commands: Readonly<Record<string, Command>> = {
       const name = config.env_type === 'single_step' ? 'format_sft' : 'format_sft_multi_step';
       const directory = runs.begin({ path: config.log_path ?? join(shared, name), config, budget: warmupBudget });
       noteInert(warmupKeys, given, config);
-      return exitCodeOf(await warmup(config, openRun(directory, world)));
+      return exitCodeOf(await warmup(config, openRun(directory, context)));
     },
   ),
   pretrain: command(
@@ -97,7 +97,7 @@ const commands: Readonly<Record<string, Command>> = {
     async ({ config }) => {
       const name = `pretrain_${config.model_name.replaceAll('/', '-')}_s${config.seed}`;
       const directory = runs.begin({ path: config.log_path ?? join(shared, name), config, budget: pretrainBudget });
-      return exitCodeOf(await pretrain(config, openRun(directory, world)));
+      return exitCodeOf(await pretrain(config, openRun(directory, context)));
     },
   ),
   grpo: command(
@@ -111,7 +111,7 @@ const commands: Readonly<Record<string, Command>> = {
       const path = config.log_path ?? given ?? join('output', config.run_name ?? runName(config, experiment));
       const directory = runs.begin({ path, config: { ...config, experiment }, budget: grpoBudget });
       noteInert(grpoKeys, read.given, config);
-      return exitCodeOf(await grpo(settings, openRun(directory, world)));
+      return exitCodeOf(await grpo(settings, openRun(directory, context)));
     },
   ),
   'dr-grpo': command(
@@ -120,7 +120,7 @@ const commands: Readonly<Record<string, Command>> = {
     async ({ config }) => {
       const name = `dr-grpo_${moduleName(config.environment)}_lr${config.lr}_s${config.seed}`;
       const directory = runs.begin({ path: config.log_path ?? join(shared, name), config, budget: drGrpoBudget });
-      return exitCodeOf(await drGrpo(config, openRun(directory, world)));
+      return exitCodeOf(await drGrpo(config, openRun(directory, context)));
     },
   ),
   rl: command(
@@ -147,12 +147,12 @@ const commands: Readonly<Record<string, Command>> = {
     'Says of a story model what it earns, whether it hacks and whether it has collapsed, in each mode of its adapters.',
     evalRunKeys,
     async ({ config }) => {
-      const context = config.json ? quietWorld : world;
-      const report = await evalRun(config, context);
+      const reporting = config.json ? quietContext : context;
+      const report = await evalRun(config, reporting);
       if (typeof report === 'string') return exitCodeOf({ kind: 'stopped', signal: report });
       const lines = config.json ? [JSON.stringify(report)] : ['', ...evalRunLines(report), ''];
       process.stdout.write(`${lines.join('\n')}\n`);
-      context.log(`written to ${keepReport(config, report, world)}`);
+      reporting.log(`written to ${keepReport(config, report, context)}`);
       return 0;
     },
     'path',
@@ -161,7 +161,7 @@ const commands: Readonly<Record<string, Command>> = {
     'Plays the same tasks with every checkpoint of a run, and puts pass rates, lengths and entropies into one table.',
     evalBatchKeys,
     async ({ config }) =>
-      printed(await evalBatch(config, quietWorld), ({ rows }) => ['', ...evalBatchLines(rows, columns), '']),
+      printed(await evalBatch(config, quietContext), ({ rows }) => ['', ...evalBatchLines(rows, columns), '']),
     'path',
   ),
   entropy: command(
@@ -169,7 +169,7 @@ const commands: Readonly<Record<string, Command>> = {
     entropyKeys,
     async ({ config }) => {
       const directory = config.log_path ?? process.env[runMarks.directory] ?? 'entropy';
-      return printed(await entropy(config, directory, world), (found) => [
+      return printed(await entropy(config, directory, context), (found) => [
         '',
         ...entropyLines(found, columns),
         '',
@@ -182,7 +182,7 @@ const commands: Readonly<Record<string, Command>> = {
     'Measures how many bits of a secret saved weights know; prints one line of JSON.',
     evalKeys,
     async ({ config }) => {
-      const row = await evaluate(config, quietWorld);
+      const row = await evaluate(config, quietContext);
       process.stdout.write(`${JSON.stringify(row)}\n`);
       return 0;
     },
@@ -207,13 +207,13 @@ const commands: Readonly<Record<string, Command>> = {
   ),
   bench: command('Measures a training step on every engine of this machine.', benchKeys, async ({ config }) => {
     const linesOf = (report: BenchReport) => (config.json ? [JSON.stringify(report, null, 2)] : benchLines(report));
-    return printed(await bench(config, world), linesOf);
+    return printed(await bench(config, context), linesOf);
   }),
   ideal: command(
     'Says what the ideal learner and a table of logits need to learn a secret from the same rewards.',
     idealKeys,
     async ({ config }) => {
-      return printed(await ideal(config, world), (found) => {
+      return printed(await ideal(config, context), (found) => {
         if (config.out !== null) writeReference(config.out, found);
         return config.json ? [JSON.stringify(found)] : idealLines(found, columns);
       });
@@ -242,7 +242,7 @@ const commands: Readonly<Record<string, Command>> = {
           'Give a run and a step: memrl rollouts runs/mine/first step=100.',
         );
       }
-      return printed(await rollouts(config.path, { ...config, step: config.step }, quietWorld), (found) =>
+      return printed(await rollouts(config.path, { ...config, step: config.step }, quietContext), (found) =>
         config.json ? [JSON.stringify(found)] : rolloutsLines(found, columns),
       );
     },
@@ -251,7 +251,7 @@ const commands: Readonly<Record<string, Command>> = {
   serve: command(
     'Serves training and sampling over HTTP: the SDK of Tinker, and every program on it, runs on this machine.',
     serveKeys,
-    async ({ config }) => exitCodeOf({ kind: 'stopped', signal: await serve(config, world) }),
+    async ({ config }) => exitCodeOf({ kind: 'stopped', signal: await serve(config, context) }),
     'model',
   ),
 };
@@ -313,7 +313,7 @@ function inProject<K extends Keys>(read: Arguments<K>): Arguments<K> {
 function noteInert(keys: Keys, given: ReadonlySet<string>, config: Config<Keys>): void {
   for (const name of given) {
     const why = keys[name]?.inert;
-    if (why !== undefined) world.log(`${name}=${writeValue(config[name])} has no effect here: ${why}`);
+    if (why !== undefined) context.log(`${name}=${writeValue(config[name])} has no effect here: ${why}`);
   }
 }
 

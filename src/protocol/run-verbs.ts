@@ -180,7 +180,7 @@ export const runVerbs = {
     help: 'continue paused runs',
     does: 'continues',
     doing: (runs) => `Continuing ${runs}`,
-    done: () => 'going on',
+    done: () => 'continued',
     suits: 'is running or paused',
     refusal: ({ state }) => (state === 'paused' ? null : { why: 'is not paused' }),
     event: (ids, at) => ({ type: 'continue-requested', at, ids }),

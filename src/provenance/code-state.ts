@@ -153,10 +153,10 @@ type Changes = { text: string; encoding: 'utf8' | 'latin1'; isCut: boolean };
 
 const nothing: Changes = { text: '', encoding: 'utf8', isCut: false };
 
-async function trackedChanges(top: string, surroundings: GitHost): Promise<Changes> {
+async function trackedChanges(top: string, host: GitHost): Promise<Changes> {
   const words = ['diff', 'HEAD', '--binary', '--no-color', '--no-ext-diff', '--no-textconv'];
   const prefixes = ['--src-prefix=a/', '--dst-prefix=b/'];
-  const { kind, stdout } = await git(top, surroundings, [...words, ...prefixes], MOST);
+  const { kind, stdout } = await git(top, host, [...words, ...prefixes], MOST);
   const isWhole = kind === 'answered';
   const encoding = isUtf8(stdout) ? 'utf8' : 'latin1';
   const text = stdout.toString(encoding);
@@ -211,10 +211,10 @@ const plainName = /^[^"\\\p{Cc}]+$/u;
  */
 async function readUntracked(
   top: string,
-  surroundings: GitHost,
+  host: GitHost,
   { except, most }: { except: string; most: number },
 ): Promise<Untracked> {
-  const listed = await git(top, surroundings, ['ls-files', '--others', '--exclude-standard', '-z']);
+  const listed = await git(top, host, ['ls-files', '--others', '--exclude-standard', '-z']);
   // A code snapshot is itself among the runs.
   const isCopy = `${top}/`.startsWith(`${except}/`);
   const names = listed.stdout

@@ -20,14 +20,14 @@ export type GitHost = { environment: Readonly<Record<string, string>>; patienceM
 const PATIENCE_MS = 5000;
 
 /** The state of the repository that contains a folder; null outside one, and without git. Never rejects. */
-export async function readGitState(folder: string, surroundings: GitHost): Promise<GitState | null> {
-  const place = await git(folder, surroundings, ['rev-parse', '--show-toplevel', 'HEAD']);
+export async function readGitState(folder: string, host: GitHost): Promise<GitState | null> {
+  const place = await git(folder, host, ['rev-parse', '--show-toplevel', 'HEAD']);
   if (place.kind !== 'answered') return null;
   const [top, commit] = place.stdout.toString().trimEnd().split('\n');
-  const status = await git(folder, surroundings, ['status', '--porcelain=v2', '--branch', '--untracked-files=no']);
+  const status = await git(folder, host, ['status', '--porcelain=v2', '--branch', '--untracked-files=no']);
   const lines = status.stdout.toString().split('\n');
   const head = lines.find((line) => line.startsWith('# branch.head '))?.slice('# branch.head '.length) ?? null;
-  const addresses = await git(folder, surroundings, ['config', '--get-regexp', '^remote\\..*\\.url$']);
+  const addresses = await git(folder, host, ['config', '--get-regexp', '^remote\\..*\\.url$']);
   return {
     commit: commit!,
     dirty: status.kind !== 'answered' || lines.some((line) => line !== '' && !line.startsWith('#')),

@@ -11,7 +11,7 @@ import type { SchedulerEvent } from '../scheduler/event.js';
 import { emptyState, type SchedulerState } from '../scheduler/state.js';
 import { Journal, type JournalPast } from './core/journal.js';
 import type { EventLoop } from './core/event-loop.js';
-import { makeHaste } from './core/haste.js';
+import { enlargeHeap } from './core/large-heap.js';
 import { forgetting, type PastAttempt, reconcile, type ReconcileTools, Recovery, replay } from './core/recovery.js';
 import type { ClockWatch, SteadyClock } from './core/steady-clock.js';
 import { passTurn } from '../processes/turn.js';
@@ -70,7 +70,7 @@ export async function openRuns({
 /** Resumes the runs where the last supervisor left them. */
 export async function resumeRuns(parts: ResumeTools, { past, recent }: OpenedRuns): Promise<void> {
   const { state, journal, submissions, plannedRuns, clock, clockWatch, notifications } = parts;
-  if (state.active.size >= MANY_LIVE) makeHaste();
+  if (state.active.size >= MANY_LIVE) enlargeHeap();
   noteLosses(parts, past);
   await submissions.prepare(plannedRuns.keys());
   const reading = clock.reading();

@@ -168,9 +168,9 @@ function withoutShapes(text: string): string {
 /** Words and word endings in names of variables that hold a secret. `SSH_AUTH_SOCK` and the like only tell its location. */
 const secret =
   /SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIAL|BEARER|(?:KEYS?|TOKENS?|COOKIES?|DSN)(?![A-Z0-9])|(?<![A-Z0-9])(?:AUTH|PASS|PAT)(?![A-Z0-9])|_PWD(?![A-Z0-9])/i;
-const whereabouts = /_(?:PATH|FILE|DIR|SOCK|HOME|NAME|USER|HOST|PORT)$/i;
+const locations = /_(?:PATH|FILE|DIR|SOCK|HOME|NAME|USER|HOST|PORT)$/i;
 
 /** Whether a variable's name says that it holds a key, a password or a token. */
 export function isSecretName(name: string): boolean {
-  return secret.test(name) && !whereabouts.test(name);
+  return secret.test(name) && !locations.test(name);
 }

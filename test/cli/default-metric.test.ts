@@ -22,7 +22,7 @@ type Case = { show: string[]; x: string; row: Record<string, number>; judgedBy?:
 const shownBy: Readonly<Record<string, (sweep: Case) => string | Promise<string>>> = {
   'the window': ({ show, x, row, judgedBy }) => {
     const fleet = new SimulatedFleet([aSweep({ show, x, ...judges(judgedBy) })], [aRun('A_s0', { metrics: row })]);
-    return new ListModelBuilder(fleet, null).scene(initialUi, 0).metric ?? 'none';
+    return new ListModelBuilder(fleet, null).listModel(initialUi, 0).metric ?? 'none';
   },
   ls: ({ show, x, row, judgedBy }) => {
     const options = {

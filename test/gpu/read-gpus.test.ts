@@ -66,7 +66,7 @@ describe('looking for GPUs', () => {
     expect(reading).toEqual({ kind: 'unknown', reason: 'nvidia-smi did not answer within 0.2 s' });
   });
 
-  it.each(['warn', 'old'])('accepts a whole answer that came with a complaint (%s)', async (mode) => {
+  it.each(['warn', 'old'])('accepts a whole answer that came with a warning (%s)', async (mode) => {
     expect(await readGpus(withDriver({ FAKE_GPUS: '2', FAKE_GPU_MODE: mode }))).toMatchObject({
       kind: 'gpus',
       gpus: [{ index: 0, computeMode: 'default' }, { index: 1 }],

@@ -88,7 +88,7 @@ describe('pausing and continuing', () => {
       return still === before;
     });
     expect(run(fleet, 's/run1').reason).toBe('waiting for a slot (1 of 1 busy)');
-    expect(await fleet.act('continue', [id('run0')])).toEqual({ ok: true, message: '1 run going on' });
+    expect(await fleet.act('continue', [id('run0')])).toEqual({ ok: true, message: '1 run continued' });
     expect(await fleet.act('continue', [id('run0')])).toMatchObject({ ok: false, message: 's/run0 is not paused' });
     await waitFor('it to count on', () => size('count') > still);
     expect(run(fleet, 's/run0')).toMatchObject({ state: 'running', attempt: 1 });

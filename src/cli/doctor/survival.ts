@@ -73,22 +73,22 @@ async function isConfigured(): Promise<boolean> {
   return /^(?:yes|true|on|1)$/i.test(last?.[1] ?? 'no');
 }
 
-export const hostConfig: Check = { topic: 'Survival', name: 'Host', look: lookAtSurroundings };
+export const hostConfig: Check = { topic: 'Survival', name: 'Host', look: lookAtHost };
 
 /** Number of zombies from which on the process table may fill up. */
 const MANY_ZOMBIES = 50;
 
-async function lookAtSurroundings({ environment }: Place): Promise<Finding> {
+async function lookAtHost({ environment }: Place): Promise<Finding> {
   const job = environment['SLURM_JOB_ID'];
   const container = containerOf(environment);
   const first = ((await textOf('/proc/1/comm')) ?? '').trim();
-  return judgeHostConfig({ job: job ?? null, container, first, zombies: await zombies() });
+  return hostFinding({ job: job ?? null, container, first, zombies: await zombies() });
 }
 
-type Surroundings = { job: string | null; container: string | null; first: string; zombies: number };
+type HostConfig = { job: string | null; container: string | null; first: string; zombies: number };
 
 /** @param facts `first`: the name of process 1. */
-export function judgeHostConfig({ job, container, first, zombies: dead }: Surroundings): Finding {
+export function hostFinding({ job, container, first, zombies: dead }: HostConfig): Finding {
   if (job !== null) return ok(`in Slurm job ${job}: runs end with it, and resume in the next`);
   if (container === null) return ok('no container');
   const found = `in a container (${container}): runs end with it, and resume in the next if --runs is a volume`;

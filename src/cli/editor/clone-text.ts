@@ -125,7 +125,7 @@ export function notCloneable(sweep: string): UserError {
 /** @throws {UserError} For a parameter with several values: a clone is one run. */
 function constantsOf(texts: ParametersText, source: YamlSource, block: Block): ParameterRules {
   const rules = rulesOf(texts, ['parameters'], source);
-  const complaints = rules
+  const diagnostics = rules
     .filter(([, rule]) => rule.kind === 'drawn' || (rule.kind === 'axis' && rule.values.length !== 1))
     .map(([name]) => {
       const keys = ['parameters', name];
@@ -137,7 +137,7 @@ function constantsOf(texts: ParametersText, source: YamlSource, block: Block): P
         fix: 'Give one value; a list as one value is {value: [1, 2]}.',
       };
     });
-  if (complaints.length > 0) throw diagnosticsError(source.path, source.text, complaints);
+  if (diagnostics.length > 0) throw diagnosticsError(source.path, source.text, diagnostics);
   return new Map(rules.map(([name, rule]) => [name, { ...rule, path: block.parameters.get(name)?.path ?? rule.path }]));
 }
 

@@ -7,7 +7,7 @@ import type { Launched } from './sweep-source.js';
 export class LazyEditor implements EditorPort {
   readonly #fleet: Fleet;
   readonly #launched: Launched;
-  #desk: EditorPort | null = null;
+  #editor: EditorPort | null = null;
   #problem: string | null = null;
   #loading: Promise<void> | null = null;
 
@@ -28,7 +28,7 @@ export class LazyEditor implements EditorPort {
   async #load(): Promise<void> {
     try {
       const { TerminalEditor } = await import('./terminal-editor.js');
-      this.#desk = new TerminalEditor(this.#fleet, this.#launched);
+      this.#editor = new TerminalEditor(this.#fleet, this.#launched);
     } catch (error) {
       this.#problem = errorText(error);
     }
@@ -71,7 +71,7 @@ export class LazyEditor implements EditorPort {
   }
 
   #loaded(): EditorPort {
-    if (this.#desk !== null) return this.#desk;
+    if (this.#editor !== null) return this.#editor;
     throw new UserError(
       `A part of the program is missing: ${this.#problem ?? 'it was not loaded'}.`,
       'Detach with q and attach again.',

@@ -4,7 +4,7 @@ import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { sweepFiles } from '../../contract/files.js';
 import { textOrNull } from '../../files/regular-file.js';
 import { readRunRecord } from '../../files/run-record-file.js';
-import { keptSweepText, saidAtLaunch, sweepOrigin } from '../../files/sweep-text.js';
+import { keptSweepText, readLaunchOverrides, sweepOrigin } from '../../files/sweep-text.js';
 import { expandBeside, type Expansion } from '../../spec/expand/expand-sweep.js';
 import type { ExpandOptions } from '../../spec/expand/plan-run.js';
 import { parseSweepFile } from '../../spec/file/parse-sweep-file.js';
@@ -53,7 +53,7 @@ export function sweepSource(fleet: Fleet, sweep: string, { options, path }: Laun
   const runs = [...fleet.runs.values()].filter((run) => run.sweep === sweep);
   // The options of the launch also decide what runs, though they are in no file.
   const requested = requestedSets(options);
-  const set = requested.length > 0 ? requested : saidAtLaunch(directory).set;
+  const set = requested.length > 0 ? requested : readLaunchOverrides(directory).set;
   const ownPath = path ?? ownPathOf(directory);
   const existing = existingRuns(runsDirectory(options.runs), sweep, runs);
   const expandOptions = optionsOf({ file, existing }, runs, { ...options, set: [...set] });

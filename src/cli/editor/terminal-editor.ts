@@ -7,7 +7,7 @@ import { errorText, UserError } from '../../base/user-error.js';
 import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
 import { writeOutputText } from '../../files/output-file.js';
 import { readIfThere, readRunRecord } from '../../files/run-record-file.js';
-import { type SaidAtLaunch, saidAtLaunch, writeSweepText } from '../../files/sweep-text.js';
+import { type LaunchOverrides, readLaunchOverrides, writeSweepText } from '../../files/sweep-text.js';
 import { expandBeside } from '../../spec/expand/expand-sweep.js';
 import type { Plan } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';
@@ -48,9 +48,9 @@ export class TerminalEditor implements EditorPort {
     this.#launched = launched;
   }
 
-  #saidAtLaunch(sweep: string): SaidAtLaunch {
+  #readLaunchOverrides(sweep: string): LaunchOverrides {
     const directory = this.#fleet.sweeps.get(sweep)?.directory;
-    return directory === undefined ? { set: [] } : saidAtLaunch(directory);
+    return directory === undefined ? { set: [] } : readLaunchOverrides(directory);
   }
 
   commandOf(run: RunSummary): string {
@@ -109,7 +109,7 @@ export class TerminalEditor implements EditorPort {
     const { plan, order } = work.read(text);
     if (plan === null)
       return { ok: false, message: 'It changes nothing any more: its runs have moved on.', fix: 'Edit it again.' };
-    const perGpu = requestedSlots(this.#launched.options).perGpu ?? this.#saidAtLaunch(plan.sweep).perGpu;
+    const perGpu = requestedSlots(this.#launched.options).perGpu ?? this.#readLaunchOverrides(plan.sweep).perGpu;
     const wish = perGpu === undefined ? {} : { perGpu };
     const environment = definedEnvironment();
     const surveys = await surveysOf(plan, runsDirectory(this.#launched.options.runs), environment);

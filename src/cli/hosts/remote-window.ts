@@ -11,7 +11,7 @@ import { knownSweeps } from '../open-fleet.js';
 import type { LaunchOptions } from '../options.js';
 import { outputWidth, print, remark } from '../terminal.js';
 import { readOnlyEditor } from '../editor/read-only-editor.js';
-import { windowSurroundings } from '../sweep-window.js';
+import { windowHost } from '../sweep-window.js';
 import { HostConnection, type RemoteWindow } from './host-connection.js';
 import type { FileAnswers, FileQuestion } from './file-questions.js';
 import { type Ask, HostFiles } from './host-files.js';
@@ -37,10 +37,10 @@ export async function showHosts(
     const chosen = what === 'last-launched' ? await several.ask({ about: 'last-launched' }) : what.sweep;
     const sweep = sweepAmong(several.fleets, chosen ?? undefined);
     const outcome = await openWindow({
-      ...windowSurroundings(options),
+      ...windowHost(options),
       fleet: several.fleets,
       files: new HostFiles(several.ask),
-      desk: options.readOnly === true ? readOnlyEditor(several.desk) : several.desk,
+      editor: options.readOnly === true ? readOnlyEditor(several.editor) : several.editor,
       summary: (name) => new HostSummary(name, several.ask, options),
       ...(sweep === null ? {} : { sweep }),
     });
@@ -76,13 +76,13 @@ function sweepAmong(fleets: JoinedFleets, asked: string | undefined): string | n
 /** The hosts of a window. */
 class Hosts {
   readonly fleets: JoinedFleets;
-  readonly desk: EditorPort;
+  readonly editor: EditorPort;
   readonly #names: ReadonlyMap<string, HostConnection>;
 
   constructor(connections: readonly HostConnection[], options: LaunchOptions) {
     this.#names = namesOf(connections);
     this.fleets = new JoinedFleets([...this.#names].map(([name, { fleet }]) => ({ name, fleet })));
-    this.desk = new HostDesk(this, options);
+    this.editor = new HostEditor(this, options);
   }
 
   readonly ask: Ask = <Question extends FileQuestion>(question: Question) => {
@@ -146,7 +146,7 @@ class HostSummary implements SummaryPort {
 }
 
 /** What a person does with other programs, on the host of the run: those get the terminal through an ssh of their own. */
-class HostDesk implements EditorPort {
+class HostEditor implements EditorPort {
   readonly #hosts: Hosts;
   readonly #runs: readonly string[];
 

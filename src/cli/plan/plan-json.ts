@@ -4,13 +4,13 @@ import type { Estimate } from './estimate.js';
 import { policyWords } from '../../spec/policy/policy-words.js';
 
 /** The changes and the duration of a launch, as far as known. */
-type Outlook = { readonly difference: Difference; readonly estimate: Estimate };
+type LaunchEffect = { readonly difference: Difference; readonly estimate: Estimate };
 
 /**
  * The plan for scripts: `--dry-run --json`. One object; runs in launch order. `state` is that of their directories, `live` the
  * supervisor's; null: it is not up, or does not know the run.
  */
-export function planJson({ difference, estimate }: Outlook, plan: Plan, slots: readonly string[]): object {
+export function planJson({ difference, estimate }: LaunchEffect, plan: Plan, slots: readonly string[]): object {
   return {
     sweep: plan.sweep,
     slots,

@@ -1,11 +1,11 @@
-import { type SaidAtLaunch, saidAtLaunch } from '../../files/sweep-text.js';
+import { type LaunchOverrides, readLaunchOverrides } from '../../files/sweep-text.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { type LaunchOptions, projectOf, requestedSets } from '../options.js';
 
 type Options = Pick<LaunchOptions, 'set' | 'wandbProject' | 'perGpu'>;
 
 /** The options that change what runs, and how many at once; the supervisor keeps slots and GPUs. */
-export function saidBy({ perGpu, ...options }: Options): SaidAtLaunch {
+export function saidBy({ perGpu, ...options }: Options): LaunchOverrides {
   return { set: requestedSets(options), ...(perGpu === undefined ? {} : { perGpu }) };
 }
 
@@ -13,8 +13,8 @@ export function saidBy({ perGpu, ...options }: Options): SaidAtLaunch {
  * Options of the sweep's last launch that this one lacks, so that the file would mean other runs. Null: there are none. Options
  * that now have other values do not count, as that is intended.
  */
-export function leftOutNow(sweepDirectory: string, options: Options): SaidAtLaunch | null {
-  const [before, now] = [saidAtLaunch(sweepDirectory), saidBy(options)];
+export function leftOutNow(sweepDirectory: string, options: Options): LaunchOverrides | null {
+  const [before, now] = [readLaunchOverrides(sweepDirectory), saidBy(options)];
   const names = new Set(now.set.map(nameOf));
   const set = before.set.filter((word) => !names.has(nameOf(word)));
   const perGpu = now.perGpu === undefined ? before.perGpu : undefined;
@@ -22,7 +22,7 @@ export function leftOutNow(sweepDirectory: string, options: Options): SaidAtLaun
 }
 
 /** The options as they are typed: `--set n_batches=500 --per-gpu 2`. */
-export function optionWords({ set, perGpu }: SaidAtLaunch): string {
+export function optionWords({ set, perGpu }: LaunchOverrides): string {
   const words = [
     ...set.map((word) => {
       const project = projectOf(word);
@@ -34,7 +34,7 @@ export function optionWords({ set, perGpu }: SaidAtLaunch): string {
 }
 
 /** The options with the missing ones added. */
-export function withLeftOut<Given extends Options>(options: Given, { set, perGpu }: SaidAtLaunch): Given {
+export function withLeftOut<Given extends Options>(options: Given, { set, perGpu }: LaunchOverrides): Given {
   const all = [...set, ...(options.set ?? [])];
   return { ...options, ...(all.length === 0 ? {} : { set: all }), ...(perGpu === undefined ? {} : { perGpu }) };
 }

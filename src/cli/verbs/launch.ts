@@ -4,7 +4,7 @@ import { UserError } from '../../base/user-error.js';
 import { lockOf } from '../../client/connection.js';
 import { ensureSupervisor, type Programs } from '../../client/ensure-supervisor.js';
 import type { Fleet } from '../../client/fleet.js';
-import { otherOrigin, writeSaidAtLaunch, writeSweepOrigin, writeSweepText } from '../../files/sweep-text.js';
+import { otherOrigin, writeLaunchOverrides, writeSweepOrigin, writeSweepText } from '../../files/sweep-text.js';
 import { nothingKnown } from '../../gpu/gpu.js';
 import { readGpus } from '../../gpu/read-gpus.js';
 import { confirm } from '../act-on-runs.js';
@@ -97,7 +97,7 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
     const leftOut = leftOutNote(read, file, options);
     await submit(fleet, read, surveys, options);
     writeSweepOrigin(sweepDirectory(read, options), resolve(file));
-    writeSaidAtLaunch(sweepDirectory(read, options), { ...saidBy(options), fromSeeds: read.fromSeeds });
+    writeLaunchOverrides(sweepDirectory(read, options), { ...saidBy(options), fromSeeds: read.fromSeeds });
     for (const note of [warning, allocation, leftOut]) if (note !== null) remark(note);
     return await left(fleet, read, file, options);
   } finally {

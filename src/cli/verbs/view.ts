@@ -12,7 +12,7 @@ import { outputWidth, hasColour, hasScreen, print, remark } from '../terminal.js
 import type { LaunchOptions } from '../options.js';
 import { runTable } from '../show/run-table.js';
 import { noRuns, ownRunsAt, reportedRuns, requiredPaths } from '../viewed-paths.js';
-import { sweepSummary, windowSurroundings } from '../sweep-window.js';
+import { sweepSummary, windowHost } from '../sweep-window.js';
 
 /**
  * `memrl-tui view PATH…`: the control window on runs of any program, read-only and without a supervisor. A path that is a runs
@@ -48,8 +48,8 @@ async function show(fleet: FolderFleet, found: Promise<void>, options: LaunchOpt
       .catch((error: unknown) => (problem = error instanceof Error ? error : new Error(String(error))));
   };
   await openWindow({
-    ...windowSurroundings(options),
-    ...{ fleet, files: filesOf(fleet), desk: viewingDesk, onReady: following },
+    ...windowHost(options),
+    ...{ fleet, files: filesOf(fleet), editor: viewingEditor, onReady: following },
     summary: (sweep) =>
       sweepSummary(({ readReport }) => {
         const place = { directory: fleet.sweeps.get(sweep)?.directory ?? '.', found: reportedRuns(fleet, [sweep]) };
@@ -72,7 +72,7 @@ async function tell(fleet: FolderFleet): Promise<number> {
 }
 
 /** A shell beside the files; there is no sweep file that could be edited. */
-const viewingDesk: EditorPort = {
+const viewingEditor: EditorPort = {
   commandOf: ({ argv }) => {
     if (argv.length > 0) return shellQuote(argv);
     throw new UserError('Its files do not say with which command it was started.', 'Enter shows its parameters.');

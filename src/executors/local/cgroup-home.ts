@@ -54,7 +54,7 @@ export class CgroupHome {
    */
   remove(path: string): void {
     this.#ended.add(path);
-    this.#goOn();
+    this.#continue();
   }
 
   /** Tries again to remove the remaining cgroups. */
@@ -68,14 +68,14 @@ export class CgroupHome {
     removeEmpty(this.path);
   }
 
-  #goOn(): void {
+  #continue(): void {
     if (this.#isRemoving || this.#ended.size === 0) return;
     this.#isRemoving = true;
     inQuietTurn(() => {
       this.#isRemoving = false;
       const [path] = this.#ended;
       if (path !== undefined) this.#removeNow(path);
-      this.#goOn();
+      this.#continue();
     });
   }
 

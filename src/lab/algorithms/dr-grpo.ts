@@ -234,7 +234,7 @@ class DrGrpo implements Training {
   #report(step: number, row: Means, played: { kept: Rollout[][]; all: Rollout[][]; rejected: number }): void {
     const { all, kept, rejected } = played;
     addRolloutStatistics(row, 'env/all/', all, 1);
-    addLearntStatistics(row, kept.flat());
+    addBatchStatistics(row, kept.flat());
     const { hard, normal, easy } = this.#passRates.counts;
     row.addAll({
       'collect/prompts': all.length,
@@ -344,7 +344,7 @@ function probesOf(
 }
 
 /** By the names of RL_Practice, of the answers that are learnt from; format and thought where the environment measures them. */
-function addLearntStatistics(row: Means, rollouts: readonly Rollout[]): void {
+function addBatchStatistics(row: Means, rollouts: readonly Rollout[]): void {
   if (rollouts.length === 0) return;
   row.addAll({ r_mean: mean(rollouts.map(totalReward))! });
   for (const name of ['tag_correct', 'think_len']) {

@@ -41,26 +41,26 @@ type Measured = {
 type Contestant = { readonly engine: Engine; readonly on: string; readonly turns: Turn[] };
 type Turn = { readonly steps: number; readonly ms: number };
 
-/** What a bench needs of the world. `open` tries a backend; tests give their own. */
-export type BenchWorld = ProcessContext & { readonly open?: (name: BackendName) => Promise<Attempt> };
+/** The process of a bench. `open` tries a backend; tests give their own. */
+export type BenchContext = ProcessContext & { readonly open?: (name: BackendName) => Promise<Attempt> };
 
 /** A turn of a slow engine ends after this, so that one that takes seconds a step does not take minutes. */
 const TURN_MS = 1000;
 
 /** Measures every engine of this machine, in turns. @returns the signal that came in between, if one did. */
-export async function bench(config: BenchConfig, world: BenchWorld): Promise<BenchReport | StopSignal> {
+export async function bench(config: BenchConfig, context: BenchContext): Promise<BenchReport | StopSignal> {
   const shape = presets[config.model_name];
   checkContext(shape, config);
-  const attempts = await tryAll(world);
+  const attempts = await tryAll(context);
   const contestants = await enter(shape, attempts, config.seed);
   try {
-    const signal = await takeTurns(contestants, config, world);
+    const signal = await takeTurns(contestants, config, context);
     if (signal !== null) return signal;
   } finally {
     for (const { engine } of contestants) if (engine instanceof TfjsEngine) await engine.dispose();
   }
   const open = async (name: BackendName) => attempts.find((attempt) => attempt.name === name)!;
-  const { environment, now } = world;
+  const { environment, now } = context;
   const auto = await chooseEngine(shape, { engine: 'auto', threads: null }, { environment, open, now });
   await auto.engine.dispose();
   return {
@@ -84,9 +84,9 @@ function stepSize({ group_size: sequences, prompt_tokens: prompt, sampled_tokens
 async function takeTurns(
   contestants: readonly Contestant[],
   config: BenchConfig,
-  world: ProcessContext,
+  context: ProcessContext,
 ): Promise<StopSignal | null> {
-  const turnsOf = contestants.map((contestant) => turnTaker(contestant, config, world));
+  const turnsOf = contestants.map((contestant) => turnTaker(contestant, config, context));
   for (let round = 0; round <= config.rounds; round++) {
     for (const [index, takeTurn] of turnsOf.entries()) {
       const turn = await takeTurn();
@@ -106,7 +106,7 @@ function checkContext({ context }: ModelShape, { prompt_tokens: prompt, sampled_
 }
 
 /** Both packages for Node bring the same TensorFlow: the second is not loaded beside the first. */
-async function tryAll({ environment, open }: BenchWorld): Promise<Attempt[]> {
+async function tryAll({ environment, open }: BenchContext): Promise<Attempt[]> {
   const attempts: Attempt[] = [];
   for (const name of backendNames) {
     const isSecond = name === 'tfjs-node' && attempts[0]!.kind === 'ready';
@@ -135,17 +135,17 @@ async function enter(shape: ModelShape, attempts: readonly Attempt[], seed: numb
 function turnTaker(
   { engine }: Contestant,
   config: BenchConfig,
-  world: ProcessContext,
+  context: ProcessContext,
 ): () => Promise<Turn | StopSignal> {
   const random = rng(config.seed, 'bench');
   return async () => {
     let [steps, ms] = [0, 0];
     while (steps < config.steps && ms < TURN_MS) {
-      const signal = await world.stopAsked();
+      const signal = await context.stopAsked();
       if (signal !== null) return signal;
-      const began = world.now();
+      const began = context.now();
       await trainingStep(engine, stepSize(config), random);
-      ms += world.now() - began;
+      ms += context.now() - began;
       steps++;
     }
     return { steps, ms };

@@ -1,6 +1,6 @@
 import { bitLength, signalBits } from '../../analysis/memory-rules.js';
 import type { Condition } from '../../analysis/memory-task.js';
-import { judgeGuess, type RewardRule } from '../environments/memory/rewards.js';
+import { scoreGuess, type RewardRule } from '../environments/memory/rewards.js';
 
 /**
  * What a learner hears of the secret when it makes a guess, without any model: the whole game as a table.
@@ -39,7 +39,7 @@ export type SingleStepCondition = Exclude<Condition, { kind: 'sft' | 'dense' }>;
 
 export function rewardsByDistance(condition: SingleStepCondition, N: number): Float64Array {
   const rule = ruleOf(condition);
-  return Float64Array.from({ length: N }, (_, distance) => judgeGuess(distance, 0, N, rule).reward);
+  return Float64Array.from({ length: N }, (_, distance) => scoreGuess(distance, 0, N, rule).reward);
 }
 
 function ruleOf(condition: SingleStepCondition): RewardRule {

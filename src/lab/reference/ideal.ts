@@ -29,7 +29,7 @@ const LARGEST_N = 4096;
  * @returns the signal that ended it, if one did.
  * @throws UserError when N is too large to be enumerated.
  */
-export async function ideal(config: IdealConfig, world: ProcessContext): Promise<ReferenceFile | StopSignal> {
+export async function ideal(config: IdealConfig, context: ProcessContext): Promise<ReferenceFile | StopSignal> {
   const large = config.N.find((N) => N > LARGEST_N);
   if (large !== undefined) {
     throw new UserError(
@@ -40,7 +40,7 @@ export async function ideal(config: IdealConfig, world: ProcessContext): Promise
   const rows: ReferenceRow[] = [];
   for (const name of config.conditions) {
     for (const N of config.N) {
-      const signal = await world.stopAsked();
+      const signal = await context.stopAsked();
       if (signal !== null) return signal;
       rows.push(rowOf(conditionNamed(name)!, N, config));
     }

@@ -51,7 +51,7 @@ type ModelSource = {
 };
 
 /** What of the process opening a model needs. */
-type OpeningWorld = Pick<ProcessContext, 'log' | 'environment'>;
+type EngineContext = Pick<ProcessContext, 'log' | 'environment'>;
 
 /** A model that was found: under the path that was given, and where that leads. */
 type Opened = { readonly from: string; readonly directory: string; readonly shape: ModelShape };
@@ -85,19 +85,23 @@ export async function openReference(source: Omit<ModelSource, 'resumed'>, { cont
  *
  * @param run Where to record what computes; left out by whoever keeps no run.
  */
-export async function openModel(source: ModelSource, world: OpeningWorld, run?: RunDirectory): Promise<Engine> {
+export async function openModel(
+  source: ModelSource,
+  engineContext: EngineContext,
+  run?: RunDirectory,
+): Promise<Engine> {
   const from = source.resumed?.path ?? source.load_checkpoint_path ?? directoryIn(source.model_name);
-  const start = from === null ? freshModel(source, world.log) : await storedModel(from, source);
+  const start = from === null ? freshModel(source, engineContext.log) : await storedModel(from, source);
   const adapters = start.adapters ?? adaptersOf(source);
   const computed = adapters === null ? start.shape : computedShape(start.shape, adapters);
-  const engine = await openEngine(computed, wishOf(source, run), world, run);
+  const engine = await openEngine(computed, wishOf(source, run), engineContext, run);
   const words = start.words(`${parameterCount(start.shape)} parameters, ${engine.backend}`);
-  if (words !== null) world.log(words);
+  if (words !== null) engineContext.log(words);
   if (adapters === null) {
     await engine.loadWeights(start.weights);
     return engine;
   }
-  return adapt(engine, { ...start, adapters }, source.seed, world.log);
+  return adapt(engine, { ...start, adapters }, source.seed, engineContext.log);
 }
 
 function wishOf({ engine, threads = null, repetition_penalty: penalty = 1, resumed }: ModelSource, run?: RunDirectory) {
@@ -146,11 +150,11 @@ async function storedModel(from: string, { resumed, tokenizer, hint }: ModelSour
 async function openEngine(
   shape: ModelShape,
   wish: EngineWish,
-  world: OpeningWorld,
+  engineContext: EngineContext,
   run: RunDirectory | undefined,
 ): Promise<Engine> {
-  const { engine, on, why, threads } = await chooseEngine(shape, wish, world);
-  world.log(`engine: ${on} · ${why}`);
+  const { engine, on, why, threads } = await chooseEngine(shape, wish, engineContext);
+  engineContext.log(`engine: ${on} · ${why}`);
   if (run !== undefined) recordEngine(run, { engine: engine.backend, on, why, threads });
   return engine;
 }

@@ -120,15 +120,15 @@ export type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
 
 /** Compiles blocks. @throws {UserError} With the mistakes in them. */
 export function compileAll(file: GroupsFile, blocks: readonly Block[]): CompiledBlock[] {
-  const complaints: LocatedDiagnostic[] = [];
-  const complaint = locatedDiagnostic(file.placeOf);
-  const report: Report = (mistake) => complaints.push(complaint(mistake));
+  const diagnostics: LocatedDiagnostic[] = [];
+  const diagnostic = locatedDiagnostic(file.placeOf);
+  const report: Report = (mistake) => diagnostics.push(diagnostic(mistake));
   const compiled = blocks.flatMap((block) => {
     checkSearch(block, report);
     return compileBlock(block, report) ?? [];
   });
   // The file itself was checked when it was parsed, so these mistakes come from the options.
-  if (complaints.length > 0) throw diagnosticsError(file.path, file.text, complaints);
+  if (diagnostics.length > 0) throw diagnosticsError(file.path, file.text, diagnostics);
   return compiled;
 }
 
@@ -180,8 +180,8 @@ export function atPlace<Result>(file: GroupsFile, work: () => Result): Result {
   } catch (error) {
     if (!(error instanceof PointError)) throw error;
     const { keys, span, message: problem, fix } = error;
-    const complaint = { keys, span, problem, fix };
-    throw diagnosticsError(file.path, file.text, [locatedDiagnostic(file.placeOf)(complaint)]);
+    const diagnostic = { keys, span, problem, fix };
+    throw diagnosticsError(file.path, file.text, [locatedDiagnostic(file.placeOf)(diagnostic)]);
   }
 }
 

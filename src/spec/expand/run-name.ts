@@ -204,7 +204,7 @@ export function isReservedName(name: string): boolean {
 /** Checks names. @throws {UserError} When one is not safe as a folder name, or two runs have the same one; it shows both points. */
 export function refuseClashes(file: GroupsFile, groups: readonly NamedGroup[]): void {
   const taken = new Map<string, Named>();
-  const complaints: LocatedDiagnostic[] = [];
+  const diagnostics: LocatedDiagnostic[] = [];
   for (const { group, points } of groups) {
     for (const point of points) {
       const other = taken.get(point.name.toLowerCase());
@@ -212,12 +212,12 @@ export function refuseClashes(file: GroupsFile, groups: readonly NamedGroup[]): 
       taken.set(point.name.toLowerCase(), { group, point });
       if (problem === null) continue;
       const keys = group.name?.keys ?? group.block.keys;
-      complaints.push({ place: file.placeOf(keys), keys, ...problem });
+      diagnostics.push({ place: file.placeOf(keys), keys, ...problem });
       // One example of each group is enough.
       break;
     }
   }
-  if (complaints.length > 0) throw diagnosticsError(file.path, file.text, complaints);
+  if (diagnostics.length > 0) throw diagnosticsError(file.path, file.text, diagnostics);
 }
 
 function unsafe({ name, parameters }: NamedPoint): { problem: string; fix: string } | null {

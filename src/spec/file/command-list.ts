@@ -13,17 +13,17 @@ export type CommandLine = {
 const assignment = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s;
 
 /** Reads a file with one command on each line; empty lines and comments are skipped. */
-export function readCommandList(text: string): { lines: CommandLine[]; complaints: LocatedDiagnostic[] } {
+export function readCommandList(text: string): { lines: CommandLine[]; diagnostics: LocatedDiagnostic[] } {
   const lines: CommandLine[] = [];
-  const complaints: LocatedDiagnostic[] = [];
+  const diagnostics: LocatedDiagnostic[] = [];
   let start = 0;
   text.split('\n').forEach((raw, index) => {
     const read = readLine(raw.replace(/\r$/, ''), { line: index + 1, start });
-    if (read !== null && 'problem' in read) complaints.push(read);
+    if (read !== null && 'problem' in read) diagnostics.push(read);
     else if (read !== null) lines.push(read);
     start += raw.length + 1;
   });
-  return { lines, complaints };
+  return { lines, diagnostics };
 }
 
 function readLine(

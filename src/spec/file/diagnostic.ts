@@ -15,10 +15,10 @@ export type LocatedDiagnostic = {
 };
 
 /** All mistakes in one file as one error, in file order, each with its line and a mark below it. */
-export function diagnosticsError(path: string, text: string, complaints: readonly LocatedDiagnostic[]): UserError {
-  const sorted = [...complaints].sort((left, right) => (left.place?.start ?? -1) - (right.place?.start ?? -1));
+export function diagnosticsError(path: string, text: string, diagnostics: readonly LocatedDiagnostic[]): UserError {
+  const sorted = [...diagnostics].sort((left, right) => (left.place?.start ?? -1) - (right.place?.start ?? -1));
   const shown = sorted.slice(0, mostShown);
-  const told = shown.map((complaint) => tell(path, text, complaint));
+  const told = shown.map((diagnostic) => tell(path, text, diagnostic));
   const fixes = [...new Set(shown.map(({ fix }) => fix))];
   const rest = sorted.length === shown.length ? '' : ` These are the first ${mostShown}.`;
   const heading = told.length === 1 ? '' : `${path} has ${sorted.length.toLocaleString('en-US')} mistakes.${rest}\n\n`;
@@ -34,11 +34,11 @@ export function keyText(keys: KeyPath): string {
   return keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${key}`)).join('');
 }
 
-function tell(path: string, text: string, complaint: LocatedDiagnostic): string {
-  const where = complaint.keys.length === 0 ? '' : ` ${keyText(complaint.keys)}:`;
-  if (complaint.place === null) return `${path}:${where} ${complaint.problem}`;
-  const { line, column, excerpt } = excerptAt(text, complaint.place);
-  return `${path}:${line}:${column}:${where} ${complaint.problem}\n${excerpt}`;
+function tell(path: string, text: string, diagnostic: LocatedDiagnostic): string {
+  const where = diagnostic.keys.length === 0 ? '' : ` ${keyText(diagnostic.keys)}:`;
+  if (diagnostic.place === null) return `${path}:${where} ${diagnostic.problem}`;
+  const { line, column, excerpt } = excerptAt(text, diagnostic.place);
+  return `${path}:${line}:${column}:${where} ${diagnostic.problem}\n${excerpt}`;
 }
 
 const widest = 100;

@@ -65,9 +65,9 @@ function parseYamlSweep(text: string, path: string): SweepFile {
   const { sweep, notes, dialect } = sweepTextOf(source);
   refuseLargeSweep(sweep, path);
   const blocks = blocksOf(sweep, source, dialect);
-  const compileAll = () => complaintsAboutBlocks(blocks, source);
-  const complaints = [...inexactNumbers(source), ...withinTime(`To read ${path}`, fileMs, compileAll)];
-  if (complaints.length > 0) throw diagnosticsError(path, text, complaints);
+  const compileAll = () => blockDiagnostics(blocks, source);
+  const diagnostics = [...inexactNumbers(source), ...withinTime(`To read ${path}`, fileMs, compileAll)];
+  if (diagnostics.length > 0) throw diagnosticsError(path, text, diagnostics);
   return {
     kind: 'groups',
     path,
@@ -117,8 +117,8 @@ function refuseLong(text: string, path: string, most: number): void {
 
 function parseCommandList(text: string, path: string): SweepFile {
   refuseLong(text, path, mostCommands);
-  const { lines, complaints } = readCommandList(text);
-  if (complaints.length > 0) throw diagnosticsError(path, text, complaints);
+  const { lines, diagnostics } = readCommandList(text);
+  if (diagnostics.length > 0) throw diagnosticsError(path, text, diagnostics);
   if (lines.length === 0) throw emptyFile(path);
   return { kind: 'commands', path, text, name: nameFrom(path), description: null, lines };
 }
@@ -145,13 +145,13 @@ function safeName(text: string): string {
 
 /** Reports whole numbers beyond 2^53, which parsing would change silently; a seed must not change. */
 function inexactNumbers(source: YamlSource): LocatedDiagnostic[] {
-  const complaints: LocatedDiagnostic[] = [];
+  const diagnostics: LocatedDiagnostic[] = [];
   const look = (value: unknown, keys: (string | number)[]): void => {
     if (typeof value === 'object' && value !== null) {
       Object.entries(value).forEach(([key, inner]) => look(inner, [...keys, Array.isArray(value) ? Number(key) : key]));
     } else if (Number.isInteger(value) && !Number.isSafeInteger(value) && !source.writtenAsDouble(keys)) {
       const problem = 'this whole number is too large to be kept exactly.';
-      complaints.push({
+      diagnostics.push({
         place: source.placeOf(keys),
         keys,
         problem,
@@ -160,31 +160,31 @@ function inexactNumbers(source: YamlSource): LocatedDiagnostic[] {
     }
   };
   look(source.value, []);
-  return complaints;
+  return diagnostics;
 }
 
-function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
-  const complaint = locatedDiagnostic(source.placeOf);
+function blockDiagnostics(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
+  const diagnostic = locatedDiagnostic(source.placeOf);
   // A mistake above the groups is found again in every group that inherits it, and is reported once.
-  const found = new Map<string, { complaint: LocatedDiagnostic; groups: string[] }>();
+  const found = new Map<string, { diagnostic: LocatedDiagnostic; groups: string[] }>();
   for (const block of blocks) {
     compileBlock(block, (mistake) => {
       const key = JSON.stringify(mistake);
       const { groups } = found.get(key) ?? { groups: [] };
-      found.set(key, { complaint: complaint(mistake), groups: [...new Set([...groups, block.group])] });
+      found.set(key, { diagnostic: diagnostic(mistake), groups: [...new Set([...groups, block.group])] });
     });
   }
-  const told = [...found.values()].map(({ complaint: one, groups }) =>
+  const told = [...found.values()].map(({ diagnostic: one, groups }) =>
     one.keys[0] === 'groups' || groups.length === blocks.length
       ? one
       : { ...one, problem: `${one.problem} (In group ${groups.map((group) => `\`${group}\``).join(', ')}.)` },
   );
   return [
     ...told,
-    ...complaintsAboutBudget(blocks, source),
-    ...complaintsAboutProgress(blocks, source),
-    ...complaintsAboutNeeds(blocks, source),
-    ...blocks.flatMap((block) => mistakesInEach(block, blocks)).map(complaint),
+    ...diagnosticsAboutBudget(blocks, source),
+    ...diagnosticsAboutProgress(blocks, source),
+    ...diagnosticsAboutNeeds(blocks, source),
+    ...blocks.flatMap((block) => mistakesInEach(block, blocks)).map(diagnostic),
   ];
 }
 
@@ -192,7 +192,7 @@ function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): Lo
 const mostHints = 20;
 
 /** Checks `extends` above the groups, which may name parameters that only some groups have. */
-function complaintsAboutBudget(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
+function diagnosticsAboutBudget(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
   const lists = new Map(blocks.map((block) => [JSON.stringify(block.extends.keys), block]));
   return [...lists.values()].flatMap((block) => {
     const { content, keys } = block.extends;
@@ -210,7 +210,7 @@ function complaintsAboutBudget(blocks: readonly Block[], source: YamlSource): Lo
 }
 
 /** Checks `metrics.progress` above the groups, which applies to groups with its parameters, so at least one must have them. */
-function complaintsAboutProgress(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
+function diagnosticsAboutProgress(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
   const inheriting = blocks.filter((block) => block.progress !== null && isInherited(block.progress, block));
   const [first] = inheriting;
   if (first?.progress === undefined || first.progress === null) return [];
@@ -237,7 +237,7 @@ function namesIn(text: string): readonly string[] {
   }
 }
 
-function complaintsAboutNeeds(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
+function diagnosticsAboutNeeds(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
   const known = new Map(blocks.map((block) => [block.group, block]));
   const unknown = blocks.flatMap((block) =>
     block.needs.slice(0, mostHints).flatMap((need): LocatedDiagnostic[] => {

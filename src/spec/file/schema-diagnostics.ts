@@ -16,7 +16,7 @@ export function schemaDiagnostics(source: YamlSource, issues: readonly Issue[]):
   );
   return flat
     .filter(({ issue, keys }) => issue.code !== 'custom' || !strange.has(keyText(keys)))
-    .flatMap((found) => complaintsOf(source, found));
+    .flatMap((found) => diagnosticsOf(source, found));
 }
 
 type Found = { issue: Issue; keys: KeyPath };
@@ -41,7 +41,7 @@ function weight(issues: readonly Issue[]): number {
   return issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0);
 }
 
-function complaintsOf(source: YamlSource, { issue, keys }: Found): LocatedDiagnostic[] {
+function diagnosticsOf(source: YamlSource, { issue, keys }: Found): LocatedDiagnostic[] {
   if (issue.code === 'unrecognized_keys') return unknownKeys(source, keys, issue.keys);
   if (issue.code === 'invalid_key') {
     const expected = issue.issues[0]?.message ?? 'another name';

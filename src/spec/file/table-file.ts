@@ -78,16 +78,16 @@ type Source = { text: string; path: string };
 
 /** The groups: rows with the same command, named after its program. */
 function commandBody(rows: readonly Row[], { text, path }: Source): string[] {
-  const complaints: LocatedDiagnostic[] = [];
+  const diagnostics: LocatedDiagnostic[] = [];
   const groups = [...groupBy(rows, ({ values }) => values.get(commandColumn))].map(([cell, members]) => {
     const [first] = members;
-    const read = typeof cell === 'string' ? readCommandList(cell) : { lines: [], complaints: [] };
+    const read = typeof cell === 'string' ? readCommandList(cell) : { lines: [], diagnostics: [] };
     const [line] = read.lines;
     const place = first!.places.get(commandColumn) ?? first!.place;
-    const [complaint] = read.complaints;
-    if (complaint !== undefined) complaints.push({ ...complaint, place });
+    const [diagnostic] = read.diagnostics;
+    if (diagnostic !== undefined) diagnostics.push({ ...diagnostic, place });
     else if (line === undefined || read.lines.length > 1) {
-      complaints.push({
+      diagnostics.push({
         place,
         keys: [],
         problem: 'this row has no command, or several.',
@@ -96,7 +96,7 @@ function commandBody(rows: readonly Row[], { text, path }: Source): string[] {
     }
     return { line, members };
   });
-  if (complaints.length > 0) throw diagnosticsError(path, text, complaints);
+  if (diagnostics.length > 0) throw diagnosticsError(path, text, diagnostics);
   const taken = new Set<string>();
   return ['groups:', ...groups.flatMap(({ line, members }) => groupLines(line!, members, taken))];
 }
@@ -130,12 +130,12 @@ function freshName({ argv }: CommandLine, taken: Set<string>): string {
 }
 
 function readRows(text: string, path: string): Row[] {
-  const complaints: LocatedDiagnostic[] = [];
-  const complain = (place: Place, problem: string, fix: string) => complaints.push({ place, keys: [], problem, fix });
+  const diagnostics: LocatedDiagnostic[] = [];
+  const complain = (place: Place, problem: string, fix: string) => diagnostics.push({ place, keys: [], problem, fix });
   const rows = /\.(csv|tsv)$/i.test(path)
     ? delimited(text, /\.tsv$/i.test(path) ? '\t' : delimiterOf(text), complain)
     : objects(text, /\.json$/i.test(path), complain);
-  if (complaints.length > 0) throw diagnosticsError(path, text, complaints);
+  if (diagnostics.length > 0) throw diagnosticsError(path, text, diagnostics);
   return rows;
 }
 

@@ -11,7 +11,7 @@ export function readToml(text: string, path: string): YamlSource | readonly Loca
   try {
     parse(text, { maxDepth, integersAsBigInt: 'asNeeded' });
   } catch (error) {
-    if (error instanceof TomlError) return [syntaxComplaint(error, text)];
+    if (error instanceof TomlError) return [syntaxDiagnostic(error, text)];
     throw error;
   }
   const document = new Document();
@@ -22,7 +22,7 @@ export function readToml(text: string, path: string): YamlSource | readonly Loca
 /** Nesting limit of arrays: above that of a sweep, so that deep nesting is reported as in YAML. */
 const maxDepth = 64;
 
-function syntaxComplaint({ message, line, column }: TomlError, text: string): LocatedDiagnostic {
+function syntaxDiagnostic({ message, line, column }: TomlError, text: string): LocatedDiagnostic {
   const before = text.split('\n').slice(0, line - 1);
   const start = before.reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
   const [first = ''] = message.replace(/^Invalid TOML document:\s*/, '').split('\n');

@@ -55,8 +55,8 @@ export function readYaml(
       logLevel: 'error',
       uniqueKeys: false,
     });
-    const complaints = document.errors.map(syntaxComplaint);
-    return complaints.length > 0 ? [...complaints, ...oddKeys(document)] : checkedSource(document, { text, path });
+    const diagnostics = document.errors.map(syntaxDiagnostic);
+    return diagnostics.length > 0 ? [...diagnostics, ...oddKeys(document)] : checkedSource(document, { text, path });
   } catch (error) {
     // The package parses nested blocks recursively, so deep nesting overflows the stack.
     if (error instanceof RangeError) return [tooDeep];
@@ -69,8 +69,8 @@ export function checkedSource(
   document: Document,
   { text, path }: { text: string; path: string },
 ): YamlSource | readonly LocatedDiagnostic[] {
-  const complaints = oddKeys(document);
-  if (complaints.length > 0) return complaints;
+  const diagnostics = oddKeys(document);
+  if (diagnostics.length > 0) return diagnostics;
   const read = plainValue(document);
   if ('problem' in read) return [read];
   const wrong = wrongExtent(read.value);
@@ -167,7 +167,7 @@ function plainValue(document: Document): { value: unknown } | LocatedDiagnostic 
   }
 }
 
-function syntaxComplaint(error: YAMLError): LocatedDiagnostic {
+function syntaxDiagnostic(error: YAMLError): LocatedDiagnostic {
   const [start, end] = error.pos;
   const place = { start, end: Math.max(end, start + 1) };
   if (/call stack/.test(error.message)) return { ...tooDeep, place };
@@ -190,21 +190,21 @@ function lowerFirst(text: string): string {
  * equal keys the first would be lost.
  */
 function oddKeys(document: Document): LocatedDiagnostic[] {
-  const complaints: LocatedDiagnostic[] = [];
+  const diagnostics: LocatedDiagnostic[] = [];
   visit(document, {
     Map: (_, map) => {
       const { items } = map;
-      if (items.length > mostKeys) complaints.push(keyComplaint(map, tooManyKeys(items.length)));
+      if (items.length > mostKeys) diagnostics.push(keyDiagnostic(map, tooManyKeys(items.length)));
       const seen = new Set<string>();
       for (const { key } of items) {
         const name = isScalar(key) ? keyName(key) : null;
-        if (name === null || name === '__proto__') complaints.push(keyComplaint(key, oddKey));
-        else if (seen.has(name)) complaints.push(keyComplaint(key, keyTwice));
+        if (name === null || name === '__proto__') diagnostics.push(keyDiagnostic(key, oddKey));
+        else if (seen.has(name)) diagnostics.push(keyDiagnostic(key, keyTwice));
         else seen.add(name);
       }
     },
   });
-  return complaints;
+  return diagnostics;
 }
 
 /** A key as the value has it: a null key is an empty text. */
@@ -228,7 +228,7 @@ const keyTwice = {
   fix: 'Keep one of the two lines; the other would be lost.',
 };
 
-function keyComplaint(key: unknown, said: { problem: string; fix: string }): LocatedDiagnostic {
+function keyDiagnostic(key: unknown, said: { problem: string; fix: string }): LocatedDiagnostic {
   const [start, end] = rangeOf(key) ?? [0, 1];
   return { place: { start, end }, keys: [], ...said };
 }

@@ -8,7 +8,7 @@ import { restored, Snapshot } from '../../scheduler/snapshot.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { step } from '../../scheduler/step.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import { makeHaste, MANY_RUNS } from './haste.js';
+import { enlargeHeap, MANY_RUNS } from './large-heap.js';
 import { damagedSnapshot, type JournalContents, type JournalSink } from './journal-text.js';
 import { withEnd } from '../runs/endings.js';
 import type { AskDone } from '../runs/done-commands.js';
@@ -54,11 +54,11 @@ export class Recovery implements JournalSink {
     const { data, error } = Snapshot.safeParse(written);
     if (data === undefined) throw damagedSnapshot(this.#path, error);
     Object.assign(this.#state, restored(data));
-    if (data.runs.length > MANY_RUNS) makeHaste();
+    if (data.runs.length > MANY_RUNS) enlargeHeap();
   }
 
   event(event: SchedulerEvent): void {
-    if (event.type === 'runs-submitted' && event.runs.length > MANY_RUNS) makeHaste();
+    if (event.type === 'runs-submitted' && event.runs.length > MANY_RUNS) enlargeHeap();
     step(this.#state, event);
     if (event.type === 'run-started' || event.type === 'run-ended') this.#remember(event);
     else if (event.type === 'launch-withdrawn') this.#takeBack(event);

@@ -9,7 +9,7 @@ import type { Ack } from '../../protocol/message.js';
 import type { SubmittedRun } from '../../scheduler/event.js';
 import { SharedParts } from '../../spec/plan-text.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
-import { makeHaste, MANY_RUNS } from '../core/haste.js';
+import { enlargeHeap, MANY_RUNS } from '../core/large-heap.js';
 import type { Request } from '../publish/socket-server.js';
 import type { RequestTools } from './request.js';
 import { grantSlots } from './slots.js';
@@ -38,7 +38,7 @@ export class Submissions {
   async take(request: Exclude<Request, { type: 'command' }>, client: object): Promise<Ack | null> {
     const pages = this.#pagesBefore(request, client);
     if (request.type === 'page') {
-      if (request.of > MANY_RUNS) makeHaste();
+      if (request.of > MANY_RUNS) enlargeHeap();
       const runs = pages.parts.take(request.page);
       if (runs === undefined) throw incomplete();
       for (const run of runs) pages.runs.push(run);
@@ -46,7 +46,7 @@ export class Submissions {
       for (const run of request.plan.runs) pages.runs.push(pages.parts.share(run));
       pages.first ??= request;
       const { first, runs } = pages;
-      if (runs.length > MANY_RUNS) makeHaste();
+      if (runs.length > MANY_RUNS) enlargeHeap();
       if (!request.more) return submit({ ...first, plan: { ...first.plan, runs } }, this.#tools);
     }
     this.#unfinished.set(client, pages);

@@ -35,7 +35,7 @@ export class ExternalEditor {
   }
 
   /** Carries out an effect. Failures are shown, not thrown, except bugs. */
-  obey(order: EditorEffect): void {
+  run(order: EditorEffect): void {
     const { port } = this.#tools;
     if (order.type !== 'prefer' && port?.loading) return void port.loading.then(() => this.#carryOut(order));
     this.#carryOut(order);

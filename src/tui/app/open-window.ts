@@ -46,7 +46,7 @@ type WindowOptions = {
   /** Source of histories and logs; default: the run directories. */
   readonly files?: RunFilesPort | undefined;
   /** Editor, shell and clipboard; without it the window cannot extend, clone or copy. */
-  readonly desk?: EditorPort | undefined;
+  readonly editor?: EditorPort | undefined;
   /** Called after the first frame is drawn and keys are read, so that anything else can be loaded. */
   readonly onReady?: (() => void) | undefined;
 };
@@ -90,7 +90,7 @@ class WindowLife {
   readonly #session: TerminalSession;
   readonly #capabilities: Capabilities;
   readonly #preferences: PreferencesPort;
-  readonly #desk: ExternalEditor;
+  readonly #editor: ExternalEditor;
   readonly #environment: NonNullable<WindowOptions['environment']>;
   #graphics: GraphicsFinder;
   #found: ReturnType<GraphicsFinder['found']> = null;
@@ -124,8 +124,8 @@ class WindowLife {
         this.#repaint();
       },
     });
-    this.#desk = new ExternalEditor({
-      port: options.desk,
+    this.#editor = new ExternalEditor({
+      port: options.editor,
       preferences,
       lend: (use) => this.#session.lend(use),
       write: (codes) => void this.#stdout.write(codes),
@@ -217,7 +217,7 @@ class WindowLife {
     else if (order.type === 'repaint') this.#repaint();
     else if (order.type === 'suspend') this.#session.suspend();
     else if (order.type === 'leave') this.#finish(() => this.#answer.resolve(this.#hasSeenEnd ? 'ended' : 'detached'));
-    else this.#desk.obey(order);
+    else this.#editor.run(order);
     if (order.type === 'prefer') this.#prefer();
   }
 

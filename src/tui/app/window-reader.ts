@@ -52,7 +52,7 @@ type WindowReaderTools = ScreenTools & {
 export type Moment = {
   readonly ui: UiState;
   readonly size: Size;
-  readonly scene: ListModel;
+  readonly listModel: ListModel;
   readonly version: number;
   /** What the shown screen has reported of its layout; null: nothing. */
   readonly extent: Extent | null;
@@ -107,9 +107,9 @@ export class WindowReader {
   }
 
   #model(at: Moment): WindowModel {
-    const { scene } = at;
-    const index = rowOfSelection(scene, at.ui);
-    const node = scene.rows[index];
+    const { listModel } = at;
+    const index = rowOfSelection(listModel, at.ui);
+    const node = listModel.rows[index];
     this.#wantFiles(at);
     const known = {
       now: this.#clock.read(),
@@ -117,49 +117,49 @@ export class WindowReader {
       connection: this.#fleet.connection,
       status: this.#fleet.status,
       ...{ allRuns: this.#fleet.runs, published: this.#fleet.version() },
-      tally: scene.tally,
-      ...scene.pace,
-      attention: scene.attention,
+      tally: listModel.tally,
+      ...listModel.pace,
+      attention: listModel.attention,
       sweepCount: this.#fleet.sweeps.size,
       sweepChoices: this.#sweepChoices,
-      ...{ groups: scene.tree.groups, rows: scene.rows },
+      ...{ groups: listModel.tree.groups, rows: listModel.rows },
       index,
-      isFolded: (branch: Branch) => isFolded(branch, at.ui, scene.runs.length),
+      isFolded: (branch: Branch) => isFolded(branch, at.ui, listModel.runs.length),
       pending: this.#pending(),
-      ...{ metric: scene.metric, objective: scene.objective },
+      ...{ metric: listModel.metric, objective: listModel.objective },
       ui: at.ui,
-      variety: scene.variety,
-      groupChoices: scene.groupChoices,
-      causeOf: (branch: Branch) => this.#causes.causeOf(branch, scene.runs, scene.tally.counts.done),
+      varyingParameters: listModel.varyingParameters,
+      groupChoices: listModel.groupChoices,
+      causeOf: (branch: Branch) => this.#causes.causeOf(branch, listModel.runs, listModel.tally.counts.done),
     };
     // What only some screens and dialogs show is computed when they request it.
     return withLazy(known, {
-      colours: () => this.#colours.value([node, scene.colours], () => colouredRows(node, scene)),
+      colours: () => this.#colours.value([node, listModel.colours], () => colouredRows(node, listModel)),
       detail: () => ({ ...this.#detailFor(node, at), choice: at.ui.chart }),
-      varying: () => this.#varyingFor(node, scene),
+      varying: () => this.#varyingFor(node, listModel),
     });
   }
 
   /** What keys need to know. */
   context(at: Moment): KeyContext {
-    const { scene } = at;
+    const { listModel } = at;
     const source = this.#source(at);
     const { node } = source;
     const here = this.#shownData(at).context(source);
     const known = {
-      rows: scene.rows,
-      runs: scene.runs,
-      sweeps: scene.sweeps,
+      rows: listModel.rows,
+      runs: listModel.runs,
+      sweeps: listModel.sweeps,
       sweepChoices: this.#sweepChoices,
       status: this.#fleet.status,
-      index: rowOfSelection(scene, at.ui),
-      groups: scene.tree.groups,
-      branches: scene.tree.branches,
+      index: rowOfSelection(listModel, at.ui),
+      groups: listModel.tree.groups,
+      branches: listModel.tree.branches,
       page: at.ui.dialog.kind !== 'none' ? Math.max(1, at.size.height - 4) : here.page,
-      variety: scene.variety,
-      groupChoices: scene.groupChoices,
-      metric: scene.metric,
-      isFolded: (branch: Branch) => isFolded(branch, at.ui, scene.runs.length),
+      varyingParameters: listModel.varyingParameters,
+      groupChoices: listModel.groupChoices,
+      metric: listModel.metric,
+      isFolded: (branch: Branch) => isFolded(branch, at.ui, listModel.runs.length),
       wall: () => this.#detailFor(node, at).wall(),
       listLayout: () => this.#listLayout(at),
       width: at.size.width,
@@ -172,16 +172,16 @@ export class WindowReader {
     // Only some keys and dialogs request these. Charts are not those of the last frame, because two keys may come between two
     // frames.
     return withLazy(known, {
-      metrics: () => metricsOf(node, scene),
+      metrics: () => metricsOf(node, listModel),
       charts: () => here.charts ?? filledCharts(this.#detailFor(node, at)),
-      xChoices: () => here.xChoices ?? xChoicesFor(node, scene, this.#history),
+      xChoices: () => here.xChoices ?? xChoicesFor(node, listModel, this.#history),
     });
   }
 
-  #listLayout({ ui, size, scene }: Moment): ReturnType<typeof shownLayout> {
-    const content = { isSmall: isSmall(size), rows: scene.rows.length, wanted: ui.panes.list };
+  #listLayout({ ui, size, listModel }: Moment): ReturnType<typeof shownLayout> {
+    const content = { isSmall: isSmall(size), rows: listModel.rows.length, wanted: ui.panes.list };
     const { width } = jobsLayout(bodyOf(size), content).list;
-    return shownLayout({ ...scene, ui }, width);
+    return shownLayout({ ...listModel, ui }, width);
   }
 
   /** Data of one screen; null while another one is shown. */
@@ -191,12 +191,12 @@ export class WindowReader {
   }
 
   #source(at: Moment): ScreenSource {
-    const { ui, scene } = at;
+    const { ui, listModel } = at;
     return {
       ui,
       screen: ui.screen,
-      scene,
-      node: scene.rows[rowOfSelection(scene, ui)],
+      listModel,
+      node: listModel.rows[rowOfSelection(listModel, ui)],
       fleet: this.#fleet,
       history: this.#history,
       now: this.#now(),
@@ -220,20 +220,20 @@ export class WindowReader {
   }
 
   /** Parameters that differ between runs of the selection's group; if there are none, those that differ within the sweep. */
-  #varyingFor(node: TreeNode | undefined, scene: ListModel): ReadonlySet<string> {
-    const group = groupOf(node, scene);
-    return this.#varying.value([group?.key, group?.runs.length, scene.runs.length], () => {
+  #varyingFor(node: TreeNode | undefined, listModel: ListModel): ReadonlySet<string> {
+    const group = groupOf(node, listModel);
+    return this.#varying.value([group?.key, group?.runs.length, listModel.runs.length], () => {
       const own = varyingKeys(group?.runs ?? []);
-      return own.size > 0 ? own : varyingKeys(scene.runs);
+      return own.size > 0 ? own : varyingKeys(listModel.runs);
     });
   }
 
   /** Returns the same object while nothing in it has changed, so that a chart is not redrawn. */
-  #detailFor(node: TreeNode | undefined, { scene, ui }: Moment): ReadDetail {
-    const members = familyOf(node, scene).length;
+  #detailFor(node: TreeNode | undefined, { listModel, ui }: Moment): ReadDetail {
+    const members = familyOf(node, listModel).length;
     const { xKey } = ui.chart;
-    const inputs = [node?.key, members, scene.metric, xKey, this.#history.version, ui.hovered];
-    return this.#detail.value(inputs, () => detailOf(node, scene, this.#history, ui));
+    const inputs = [node?.key, members, listModel.metric, xKey, this.#history.version, ui.hovered];
+    return this.#detail.value(inputs, () => detailOf(node, listModel, this.#history, ui));
   }
 }
 

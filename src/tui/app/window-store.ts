@@ -56,7 +56,7 @@ export class WindowStore implements ModelSource {
   readonly #panes: PaneMemory;
   #memory: ListMemory;
   readonly #curves: RunCurves;
-  readonly #scenes: ListModelBuilder;
+  readonly #listModels: ListModelBuilder;
   readonly #reader: WindowReader;
   readonly #orders: FleetEffects;
   readonly #listeners = new Set<() => void>();
@@ -83,7 +83,7 @@ export class WindowStore implements ModelSource {
     const note = problem === null ? null : ({ text: cleanText(problem), tone: 'warn' } as const);
     this.#ui = this.#restored({ ...initialUi, sweep, keys, note, chart: { ...initialUi.chart, guides } });
     this.#curves = new RunCurves(ports.files, () => this.#changed());
-    this.#scenes = new ListModelBuilder(ports.fleet, this.#curves);
+    this.#listModels = new ListModelBuilder(ports.fleet, this.#curves);
     this.#reader = new WindowReader({
       ...{ fleet: ports.fleet, files: ports.files, summary: ports.summary, now: ports.now },
       pending: () => this.#orders.pending,
@@ -122,7 +122,7 @@ export class WindowStore implements ModelSource {
 
   /** Whether every shown run has ended and none is still to be proposed. */
   get isEnded(): boolean {
-    return this.#ports.fleet.status.growing === undefined && isOver(this.#scene().tally);
+    return this.#ports.fleet.status.growing === undefined && isOver(this.#listModel().tally);
   }
 
   resize(width: number, height: number): void {
@@ -200,7 +200,7 @@ export class WindowStore implements ModelSource {
   /** Highlights the curve of the row under the pointer, counted likewise; null: no row. */
   readonly hoverRow = (row: number | null): void => {
     const at = row === null ? null : this.#rowOfList(row);
-    this.#hover({ row: at === null ? null : this.#scene().rows[at]!.key });
+    this.#hover({ row: at === null ? null : this.#listModel().rows[at]!.key });
   };
 
   /** Puts the cursor of the charts where one was clicked; null: the click was on no chart. */
@@ -229,10 +229,10 @@ export class WindowStore implements ModelSource {
   /** Index of a visible row in the whole list; null: there is no such row, or a dialog covers it. */
   #rowOfList(row: number): number | null {
     if (this.#ui.dialog.kind !== 'none' || row < 0) return null;
-    const scene = this.#scene();
+    const listModel = this.#listModel();
     const page = listPage(bodyOf(this.#size), { isSmall: isSmall(this.#size), wanted: this.#ui.panes.list });
-    const at = row + scrollTo(rowOfSelection(scene, this.#ui), this.#ui.top, page, scene.rows.length);
-    return at < scene.rows.length ? at : null;
+    const at = row + scrollTo(rowOfSelection(listModel, this.#ui), this.#ui.top, page, listModel.rows.length);
+    return at < listModel.rows.length ? at : null;
   }
 
   /** Handles a click on the heading of the list: sorts by that column, or reverses the order if it already does. */
@@ -354,8 +354,8 @@ export class WindowStore implements ModelSource {
 
   #moment(): Moment {
     const known = { ui: this.#shownUi(), size: this.#size, version: this.#version, extent: this.#extent };
-    // The scene is computed only if something has changed.
-    return withLazy(known, { scene: () => this.#scene() });
+    // The list model is computed only if something has changed.
+    return withLazy(known, { listModel: () => this.#listModel() });
   }
 
   /** The state with what the pointer is over, which does not become a choice. */
@@ -365,12 +365,12 @@ export class WindowStore implements ModelSource {
     return { ...this.#ui, hovered: row, chart: { ...this.#ui.chart, cursor: cursor ?? this.#ui.chart.cursor } };
   }
 
-  #scene(): ListModel {
-    return this.#scenes.scene(this.#ui, this.#ports.now());
+  #listModel(): ListModel {
+    return this.#listModels.listModel(this.#ui, this.#ports.now());
   }
 
   #hearFleet(): void {
-    this.#scenes.takeNews();
+    this.#listModels.takeNews();
     const marks = livingMarks(this.#ui.marks, this.#ports.fleet.runs);
     if (marks !== this.#ui.marks) this.#ui = { ...this.#ui, marks };
     this.#reader.hear();

@@ -37,7 +37,7 @@ function open(ui: UiState, at: KeyContext): Pressed {
 
 /** The available columns: the usual ones, parameters that vary, and every metric but the chosen one, which has its own column. */
 function allColumns(at: KeyContext): ColumnId[] {
-  const parameters = [...(at.variety?.().keys() ?? [])].map((key): ColumnId => `parameter ${key}`);
+  const parameters = [...(at.varyingParameters?.().keys() ?? [])].map((key): ColumnId => `parameter ${key}`);
   const ofMetrics = at.metrics.map((key): ColumnId => `metric ${key}`);
   return [...commonColumns, ...parameters, ...ofMetrics];
 }

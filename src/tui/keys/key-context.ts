@@ -44,7 +44,7 @@ export type KeyContext = {
   readonly groupChoices?: () => readonly GroupChoice[];
   /** The sweeps that can be shown. */
   readonly sweepChoices?: () => readonly SweepChoice[];
-  readonly variety?: () => VaryingParameters;
+  readonly varyingParameters?: () => VaryingParameters;
   /** Unix ms. */
   readonly now: number;
   /** Data that only the keys of the shown screen use; the screen provides it and knows its type. */

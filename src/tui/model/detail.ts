@@ -22,10 +22,10 @@ import { varyingKeys } from './varying-parameters.js';
 const mostCharts = 9;
 
 /** The files to read for showing a node. `logLines`: number of lines from the end of a run's log. */
-export function wantedFor(node: TreeNode | undefined, scene: ListModel, logLines: number): Wanted {
+export function wantedFor(node: TreeNode | undefined, listModel: ListModel, logLines: number): Wanted {
   const isRun = node?.kind === 'run';
   return {
-    metrics: subjectsOf(node, scene).drawn.map(({ run }) => run.directory),
+    metrics: subjectsOf(node, listModel).drawn.map(({ run }) => run.directory),
     log: isRun ? node.run.directory : null,
     logLines: isRun ? logLines : 0,
   };
@@ -34,16 +34,16 @@ export function wantedFor(node: TreeNode | undefined, scene: ListModel, logLines
 /** What has been read of a node. Curves of the chosen metric come first, then those that its group or the sweep shows. */
 export function detailOf(
   node: TreeNode | undefined,
-  scene: ListModel,
+  listModel: ListModel,
   history: History,
   { chart: { xKey }, hovered }: Pick<UiState, 'chart' | 'hovered'>,
 ): ReadDetail {
-  const { drawn: all, begun } = subjectsOf(node, scene);
-  const pointed = hovered === null ? undefined : scene.rows.find(({ key }) => key === hovered);
-  const drawn = withHighlight(all, pointed, scene.colours);
+  const { drawn: all, begun } = subjectsOf(node, listModel);
+  const pointed = hovered === null ? undefined : listModel.rows.find(({ key }) => key === hovered);
+  const drawn = withHighlight(all, pointed, listModel.colours);
   const sources = sourcesOf(drawn, history);
   const readers = sources.map(({ reader }) => reader);
-  const shown = shownFor(drawn[0], scene);
+  const shown = shownFor(drawn[0], listModel);
   const axis = xAxisOf(xKey, shown.x);
   // Only the metrics on the screen are read, even if there are a hundred.
   const known = new Map<string, ChartData>();
@@ -56,7 +56,7 @@ export function detailOf(
     return chart;
   };
   return {
-    charts: chartKeys(scene.metric, shown.show, readers).map(chartOf),
+    charts: chartKeys(listModel.metric, shown.show, readers).map(chartOf),
     wall: lazy(() => wallMetrics({ history, of: node?.key ?? '', readers }, shown)),
     chartOf,
     stepAt: (metric, x) => stepAt(readers[0], axis, metric, x),
@@ -93,10 +93,10 @@ export function filledCharts({ charts }: ReadDetail): number {
 }
 
 /** The possible x axes for a node. */
-export function xChoicesFor(node: TreeNode | undefined, scene: ListModel, history: History): XChoice[] {
-  const { drawn } = subjectsOf(node, scene);
+export function xChoicesFor(node: TreeNode | undefined, listModel: ListModel, history: History): XChoice[] {
+  const { drawn } = subjectsOf(node, listModel);
   const readers = sourcesOf(drawn, history).map(({ reader }) => reader);
-  return xChoicesOf(shownFor(drawn[0], scene).x, readers);
+  return xChoicesOf(shownFor(drawn[0], listModel).x, readers);
 }
 
 type Source = Subject & { readonly reader: MetricReader };
@@ -145,11 +145,11 @@ const mostCurves = 32;
  * Colours of the list rows whose curves are drawn while `node` is selected, by row key: `node` itself if it is a run, otherwise its
  * children.
  */
-export function colouredRows(node: TreeNode | undefined, scene: ListModel): ReadonlyMap<string, Tone> {
+export function colouredRows(node: TreeNode | undefined, listModel: ListModel): ReadonlyMap<string, Tone> {
   const rows = node === undefined ? [] : node.kind === 'run' ? [node] : node.children;
-  const drawn = new Set(subjectsOf(node, scene).drawn.map(({ run }) => run));
+  const drawn = new Set(subjectsOf(node, listModel).drawn.map(({ run }) => run));
   const coloured = rows.filter((row) => (row.kind === 'run' ? [row.run] : row.runs).some((run) => drawn.has(run)));
-  return new Map(coloured.map(({ key }) => [key, scene.colours.of(key)]));
+  return new Map(coloured.map(({ key }) => [key, listModel.colours.of(key)]));
 }
 
 /**

@@ -35,12 +35,12 @@ export type ListModel = {
   readonly rows: readonly TreeNode[];
   readonly tally: Tally;
   readonly pace: Pace;
-  /** What needs the user. Computed on request, like `variety`, once per publication. */
+  /** What needs the user. Computed on request, like `varyingParameters`, once per publication. */
   readonly attention: () => Attention;
   /** Predicted end times of runs. */
   readonly forecast: Forecast;
   /** Parameters that differ between runs. Computed on request, once for the same set of runs. */
-  readonly variety: () => VaryingParameters;
+  readonly varyingParameters: () => VaryingParameters;
   /** What the list can be grouped by. Computed on request, as above. */
   readonly groupChoices: () => readonly GroupChoice[];
   /** Colours of curves and of their marks in the list. */
@@ -49,7 +49,7 @@ export type ListModel = {
 
 type FleetPart = Pick<
   ListModel,
-  'runs' | 'sweeps' | 'objective' | 'pace' | 'attention' | 'forecast' | 'variety' | 'groupChoices' | 'colours'
+  'runs' | 'sweeps' | 'objective' | 'pace' | 'attention' | 'forecast' | 'varyingParameters' | 'groupChoices' | 'colours'
 >;
 
 /**
@@ -85,7 +85,7 @@ export class ListModelBuilder {
     this.#seen = this.#fleet.version();
   }
 
-  scene(ui: UiState, now: number): ListModel {
+  listModel(ui: UiState, now: number): ListModel {
     const { filter, grouping, sort, sweep, isAscii } = ui;
     const told = this.#fleetPart.value([this.#seen, sweep], () => this.#readFleet(sweep, now));
     const usual = this.#usual(told);
@@ -130,9 +130,9 @@ export class ListModelBuilder {
     const known = this.#fleetPart.current;
     const sweeps = [...this.#fleet.sweeps.values()].filter(({ name }) => isShown(name));
     const isSame = known !== undefined && haveSameParameters(known.runs, runs);
-    const variety = isSame ? known.variety : lazy(() => varyingParametersOf(runs));
+    const varyingParameters = isSame ? known.varyingParameters : lazy(() => varyingParametersOf(runs));
     const colours = isSame ? known.colours : new CurveColours(runs);
-    const choices = lazy(() => groupChoices(runs, sweeps, variety()));
+    const choices = lazy(() => groupChoices(runs, sweeps, varyingParameters()));
     const forecast = this.#forecastAt(now);
     const attention = lazy(() => attentionOf(runs));
     const told = {
@@ -142,7 +142,7 @@ export class ListModelBuilder {
       forecast,
       pace: { busy: busyTimeOf(runs), left: this.#left.value([forecast, sweep, runs.length], () => forecast(runs)) },
     };
-    return { ...told, attention, variety, groupChoices: choices, colours };
+    return { ...told, attention, varyingParameters, groupChoices: choices, colours };
   }
 
   /**

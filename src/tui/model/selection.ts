@@ -48,11 +48,11 @@ export function groupOf(node: TreeNode | undefined, { tree }: ListModel): Branch
 }
 
 /** Keys of the metrics that the sweeps show and the selection's runs have, in the order of `inMetricOrder`. */
-export function metricsOf(node: TreeNode | undefined, scene: ListModel): string[] {
-  const show = scene.sweeps.flatMap((sweep) => sweep.show);
-  const runs = familyOf(node, scene).slice(0, mostRuns);
+export function metricsOf(node: TreeNode | undefined, listModel: ListModel): string[] {
+  const show = listModel.sweeps.flatMap((sweep) => sweep.show);
+  const runs = familyOf(node, listModel).slice(0, mostRuns);
   const keys = new Set([...show, ...runs.flatMap(({ metrics }) => Object.keys(metrics))]);
   const counting = new Set(runs.flatMap((run) => run.counting ?? []));
-  const { x = 'step', judgedBy } = scene.sweeps[0] ?? {};
+  const { x = 'step', judgedBy } = listModel.sweeps[0] ?? {};
   return inMetricOrder(keys, { show, x, judgedBy }, counting);
 }

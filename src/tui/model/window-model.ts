@@ -49,7 +49,7 @@ export type WindowModel = {
   /** Names of parameters that differ between runs. */
   readonly varying: ReadonlySet<string>;
   /** Parameters that differ between all runs; computed on request. */
-  readonly variety: () => VaryingParameters;
+  readonly varyingParameters: () => VaryingParameters;
   readonly groupChoices: () => readonly GroupChoice[];
   /** What is associated with a kind of failure; undefined: not yet known. */
   readonly causeOf: (branch: Branch) => FoundCause | undefined;

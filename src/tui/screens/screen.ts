@@ -14,7 +14,7 @@ export type ScreenSource<Kind extends ScreenKind = ScreenKind> = {
   readonly ui: UiState;
   /** The state of this screen, which is the shown one. */
   readonly screen: ScreenOf<Kind>;
-  readonly scene: ListModel;
+  readonly listModel: ListModel;
   /** The selected row of the list. */
   readonly node: TreeNode | undefined;
   readonly fleet: FleetPort;

@@ -9,7 +9,7 @@ import {
   parseLimits,
 } from '../../../src/cli/doctor/limits.js';
 import { judgeGpus, judgeNode } from '../../../src/cli/doctor/machine.js';
-import { judgeHostConfig, judgeLogout, judgeSecrets } from '../../../src/cli/doctor/survival.js';
+import { hostFinding, judgeLogout, judgeSecrets } from '../../../src/cli/doctor/survival.js';
 import { judgeCharacters, judgePreferences, judgeTerminal, judgeTmux } from '../../../src/cli/doctor/terminal.js';
 import type { Gpu } from '../../../src/gpu/gpu.js';
 import { sizeText } from '../../../src/text/numbers.js';
@@ -249,15 +249,15 @@ describe('what runs survive', () => {
       state: 'ok',
       says: 'lingering',
     },
-    { what: 'no container', finding: judgeHostConfig(stay), state: 'ok', says: 'no container' },
-    { what: 'a container', finding: judgeHostConfig({ ...stay, container: 'docker' }), state: 'ok', says: 'docker' },
+    { what: 'no container', finding: hostFinding(stay), state: 'ok', says: 'no container' },
+    { what: 'a container', finding: hostFinding({ ...stay, container: 'docker' }), state: 'ok', says: 'docker' },
     {
       what: 'a container without init',
-      finding: judgeHostConfig({ ...stay, container: 'docker', first: 'node', zombies: 300 }),
+      finding: hostFinding({ ...stay, container: 'docker', first: 'node', zombies: 300 }),
       state: 'warn',
       says: '(node)',
     },
-    { what: 'a Slurm job', finding: judgeHostConfig({ ...stay, job: '77' }), state: 'ok', says: 'job 77' },
+    { what: 'a Slurm job', finding: hostFinding({ ...stay, job: '77' }), state: 'ok', says: 'job 77' },
     { what: 'no secrets', finding: judgeSecrets(new Map()), state: 'ok', says: 'none' },
     {
       what: 'secrets',

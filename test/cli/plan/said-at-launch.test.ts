@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { requestedSets } from '../../../src/cli/options.js';
 import { leftOutNow, optionWords, saidBy, withLeftOut } from '../../../src/cli/plan/said-at-launch.js';
-import { computedFromSeeds, saidAtLaunch, writeSaidAtLaunch } from '../../../src/files/sweep-text.js';
+import { computedFromSeeds, readLaunchOverrides, writeLaunchOverrides } from '../../../src/files/sweep-text.js';
 import { removeFolder } from '../../remove-folder.js';
 
 let sweep: string;
@@ -13,15 +13,15 @@ afterEach(() => removeFolder(sweep));
 
 describe('what a launch says beside its file', () => {
   it('is kept for the next one', () => {
-    writeSaidAtLaunch(sweep, { ...saidBy({ set: ['n=5', 'A.N=[16, 64]'], perGpu: 2 }), fromSeeds: ['secret'] });
+    writeLaunchOverrides(sweep, { ...saidBy({ set: ['n=5', 'A.N=[16, 64]'], perGpu: 2 }), fromSeeds: ['secret'] });
     expect(computedFromSeeds(sweep)).toEqual(['secret']);
-    expect(saidAtLaunch(sweep)).toEqual({ set: ['n=5', 'A.N=[16, 64]'], perGpu: 2 });
+    expect(readLaunchOverrides(sweep)).toEqual({ set: ['n=5', 'A.N=[16, 64]'], perGpu: 2 });
   });
 
   it.each(['', 'no JSON', '{"set":"n=5"}', '[]'])('is nothing where the file of it says %j', (text) => {
-    expect(saidAtLaunch(sweep)).toEqual({ set: [] });
+    expect(readLaunchOverrides(sweep)).toEqual({ set: [] });
     writeFileSync(join(sweep, 'launch.json'), text);
-    expect(saidAtLaunch(sweep)).toEqual({ set: [] });
+    expect(readLaunchOverrides(sweep)).toEqual({ set: [] });
   });
 
   it.each([
@@ -30,13 +30,13 @@ describe('what a launch says beside its file', () => {
     { now: { set: ['n=7', 'A.N=8'], perGpu: 1 }, left: null },
     { now: { set: ['N=8'], perGpu: 4 }, left: "--set n=5 --set 'A.N=[16, 64]'" },
   ])('is missed at the next one, but for what that says otherwise: $now', ({ now, left }) => {
-    writeSaidAtLaunch(sweep, { ...saidBy({ set: ['n=5', 'A.N=[16, 64]'], perGpu: 2 }), fromSeeds: [] });
+    writeLaunchOverrides(sweep, { ...saidBy({ set: ['n=5', 'A.N=[16, 64]'], perGpu: 2 }), fromSeeds: [] });
     const missed = leftOutNow(sweep, now);
     expect(missed === null ? null : optionWords(missed)).toBe(left);
   });
 
   it('is a W&B project, in the words in which it was said', () => {
-    writeSaidAtLaunch(sweep, { ...saidBy({ wandbProject: 'my runs', set: ['n=5'] }), fromSeeds: [] });
+    writeLaunchOverrides(sweep, { ...saidBy({ wandbProject: 'my runs', set: ['n=5'] }), fromSeeds: [] });
     const missed = leftOutNow(sweep, { set: ['n=5'] })!;
     expect(optionWords(missed)).toBe("--wandb-project 'my runs'");
     expect(requestedSets(withLeftOut({ set: ['n=5'] }, missed))).toEqual(['env.WANDB_PROJECT=my runs', 'n=5']);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bench, benchLines, type BenchReport, type BenchWorld } from '../../../src/lab/bench/bench.js';
+import { bench, benchLines, type BenchReport, type BenchContext } from '../../../src/lab/bench/bench.js';
 import { benchKeys } from '../../../src/lab/bench/keys.js';
 import { readArguments } from '../../../src/lab/config/arguments.js';
 import { openBackend, type Attempt, type BackendName } from '../../../src/lab/engine/tfjs/backends.js';
@@ -16,7 +16,7 @@ function machine(
   present: Partial<Record<BackendName, boolean>>,
   ms = 1,
   stopAsked?: () => StopSignal | null,
-): BenchWorld {
+): BenchContext {
   let clock = 0;
   const open = async (name: BackendName): Promise<Attempt> => {
     const isGpu = present[name];
@@ -43,7 +43,7 @@ function config(...argv: string[]) {
   return readArguments(benchKeys, ['model_name=micro', ...argv]).config;
 }
 
-async function report(world: BenchWorld, ...argv: string[]): Promise<BenchReport> {
+async function report(world: BenchContext, ...argv: string[]): Promise<BenchReport> {
   const result = await bench(config(...argv), world);
   if (typeof result === 'string') throw new Error(result);
   return result;

@@ -4,7 +4,7 @@ import { bitLength } from '../../../src/analysis/memory-rules.js';
 import type { LabCondition } from '../../../src/lab/reference/conditions.js';
 import { Observer } from '../../../src/lab/reference/observer.js';
 import { episodesRow, seenIn, type SeenEpisode } from '../../../src/lab/reference/seen-episode.js';
-import { judgeGuess, type RewardRule } from '../../../src/lab/environments/memory/rewards.js';
+import { scoreGuess, type RewardRule } from '../../../src/lab/environments/memory/rewards.js';
 import { secretBits } from '../../../src/lab/environments/memory/secret.js';
 
 type Bit = 0 | 1 | null;
@@ -20,7 +20,7 @@ const rules: [LabCondition, RewardRule][] = [
 const seenNumber = (guess: number | null, secret: number, N: number, rule: RewardRule): SeenEpisode => ({
   kind: 'number',
   guess,
-  reward: judgeGuess(guess, secret, N, rule).reward,
+  reward: scoreGuess(guess, secret, N, rule).reward,
 });
 const seenBits = (bits: readonly Bit[], secret: number, N: number): SeenEpisode => ({
   kind: 'bits',

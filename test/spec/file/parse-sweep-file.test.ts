@@ -248,7 +248,7 @@ describe('a mistake in a sweep file', () => {
     expect(refusal(() => parseSweepFile('\n# nothing yet\n', 'x.txt')).message).toBe('x.txt is empty.');
   });
 
-  it('on a very long line is shown with its surroundings only', () => {
+  it('on a very long line is shown with the characters around it only', () => {
     const { message } = refusal(() => parseSweepFile(`command: [a, ${'b, '.repeat(400)}"\${arg}"]`, 'x.yaml'));
     const [, excerpt, mark] = message.split('\n');
     expect(excerpt!.length).toBeLessThan(120);

@@ -113,13 +113,13 @@ describe('eight GPUs with three runs each, a stranger on one and one drained', (
     expect(run(fleet, 's/run27').reason).toBe(`waiting for a GPU (7 of 8 busy, 1 used by ${sleep})`);
 
     // The driver falls ill. What it said last counts; the slots of runs that end are given on, and no others.
-    for (const [mode, complaint, killed] of [
+    for (const [mode, diagnostic, killed] of [
       ['fail', 'NVIDIA-SMI has failed', 'run7'],
       ['hang', 'did not answer within 0.4 s', 'run14'],
       ['garbage', '', 'run21'],
     ] as const) {
       driver.set({ ...machine, FAKE_GPU_MODE: mode });
-      await waitFor(`a complaint about: ${mode}`, () => fleet.status.problem?.includes(complaint));
+      await waitFor(`a problem about: ${mode}`, () => fleet.status.problem?.includes(diagnostic));
       expect(fleet.status.problem).toMatch(/the state of \d+ s ago is used/);
       const before = placement(fleet)[0]!;
       await fleet.act('kill', [id(killed)]);

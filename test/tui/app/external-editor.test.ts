@@ -13,10 +13,10 @@ import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
 let path: string;
-/** All that the desk did to the window, in order. */
+/** All that the editor did to the window, in order. */
 let did: string[];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'memrl-desk-'));
+  folder = mkdtempSync(join(tmpdir(), 'memrl-editor-'));
   path = join(folder, 'preferences.json');
   did = [];
 });
@@ -28,7 +28,7 @@ const draft: Draft = {
   verdict: { kind: 'ready', summary: '1 new run', lines: [] },
 };
 
-function deskWith(port?: Partial<EditorPort>): ExternalEditor {
+function editorWith(port?: Partial<EditorPort>): ExternalEditor {
   const full: EditorPort = {
     commandOf: () => 'memrl train N=64',
     openShell: (directory) => void did.push(`shell in ${directory}`),
@@ -55,9 +55,9 @@ function deskWith(port?: Partial<EditorPort>): ExternalEditor {
 }
 
 /** What an order leads to; `until`: words that come last, where it takes a while. */
-async function after(desk: ExternalEditor, order: EditorEffect, until = ''): Promise<string[]> {
+async function after(editor: ExternalEditor, order: EditorEffect, until = ''): Promise<string[]> {
   did = [];
-  desk.obey(order);
+  editor.run(order);
   await vi.waitFor(() => expect(did.at(-1) ?? '').toContain(until));
   return did;
 }
@@ -69,14 +69,14 @@ describe('what a person prefers', () => {
     ['no mouse', { type: 'prefer', change: { mouse: false } }, { mouse: false }, 'good: mouse off; saved'],
   ])('is kept in the file: %s', async (_, order, kept, said) => {
     writeFileSync(path, '{"newer":1}');
-    await after(deskWith({}), order, said);
+    await after(editorWith({}), order, said);
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ newer: 1, ...kept });
   });
 
   it('holds although it cannot be kept, and that is said', async () => {
     path = join(folder, 'file', 'preferences.json');
     writeFileSync(join(folder, 'file'), '');
-    const [said] = await after(deskWith({}), { type: 'prefer', change: { theme: 'mono' } }, 'could not be saved');
+    const [said] = await after(editorWith({}), { type: 'prefer', change: { theme: 'mono' } }, 'could not be saved');
     expect(said).toMatch(/^warn: theme mono; it could not be saved: .*preferences\.json/);
   });
 });
@@ -86,29 +86,29 @@ describe('other programs', () => {
 
   it('get the terminal for as long as they run', async () => {
     const order = { type: 'shell', directory: '/runs/a', what: 'A_x' } as const;
-    expect(await after(deskWith({}), order)).toEqual(['lent', 'shell in /runs/a', 'dim: Back from A_x.']);
+    expect(await after(editorWith({}), order)).toEqual(['lent', 'shell in /runs/a', 'dim: Back from A_x.']);
   });
 
   it('put the command on the clipboard of the terminal, if it takes so much', async () => {
     const text = Buffer.from('memrl train N=64').toString('base64');
-    expect((await after(deskWith({}), { type: 'copy', run }))[0]).toBe(JSON.stringify(`\u001b]52;c;${text}\u0007`));
-    const [said, more] = await after(deskWith({ commandOf: () => 'x'.repeat(50_001) }), { type: 'copy', run });
+    expect((await after(editorWith({}), { type: 'copy', run }))[0]).toBe(JSON.stringify(`\u001b]52;c;${text}\u0007`));
+    const [said, more] = await after(editorWith({ commandOf: () => 'x'.repeat(50_001) }), { type: 'copy', run });
     expect(said).toMatch(/^bad: The command has 50001 characters.* → It is in run\.json/);
     expect(more).toBeUndefined();
   });
 
   it('put no command on it that a terminal would obey when it is pasted', async () => {
     const ended = "echo 'a\u001b[201~\nrm -rf x'";
-    const [said, more] = await after(deskWith({ commandOf: () => ended }), { type: 'copy', run });
+    const [said, more] = await after(editorWith({ commandOf: () => ended }), { type: 'copy', run });
     expect(said).toMatch(/^bad: The command holds control characters.* → It is in run\.json/);
     expect(more).toBeUndefined();
     const script = Buffer.from("sh -c 'a\n\tb'").toString('base64');
-    const [copied] = await after(deskWith({ commandOf: () => "sh -c 'a\n\tb'" }), { type: 'copy', run });
+    const [copied] = await after(editorWith({ commandOf: () => "sh -c 'a\n\tb'" }), { type: 'copy', run });
     expect(copied).toBe(JSON.stringify(`\u001b]52;c;${script}\u0007`));
   });
 
   it('that cannot be started are told with what to do', async () => {
-    const failing = deskWith({
+    const failing = editorWith({
       extend: () => {
         throw new UserError('There is no editor.', 'Set EDITOR.');
       },
@@ -120,18 +120,18 @@ describe('other programs', () => {
   });
 
   it('are not there for a window that was opened to look', async () => {
-    const [said] = await after(deskWith(), { type: 'clone', run });
+    const [said] = await after(editorWith(), { type: 'clone', run });
     expect(said).toContain('This window is read-only.');
   });
 });
 
 describe('a draft', () => {
   it('is shown, submitted and gone', async () => {
-    const desk = deskWith({});
-    expect(await after(desk, { type: 'extend', sweep: 'abcd' })).toEqual(['lent', 'review extend abcd, ready']);
-    const said = await after(desk, { type: 'submit-draft' }, 'launched');
+    const editor = editorWith({});
+    expect(await after(editor, { type: 'extend', sweep: 'abcd' })).toEqual(['lent', 'review extend abcd, ready']);
+    const said = await after(editor, { type: 'submit-draft' }, 'launched');
     expect(said).toEqual(['review ends', 'dim: Submitting: extend abcd …', 'good: extend abcd: 1 run was launched']);
-    expect(await after(desk, { type: 'submit-draft' })).toEqual([]);
+    expect(await after(editor, { type: 'submit-draft' })).toEqual([]);
   });
 
   it.each<[string, () => Promise<never> | ReturnType<EditorPort['submit']>]>([
@@ -139,10 +139,10 @@ describe('a draft', () => {
     ['cannot be sent', () => Promise.reject(new UserError('The disk is full.', 'Make room.'))],
     ['fails in a way nobody thought of', () => Promise.reject(new Error('The disk is full.'))],
   ])('that %s stays open with the reason', async (_, submit) => {
-    const desk = deskWith({ submit });
-    await after(desk, { type: 'extend', sweep: 'abcd' });
-    await after(desk, { type: 'submit-draft' }, 'review extend abcd, refused');
-    expect(await after(desk, { type: 'drop-draft' }, 'is kept in /drafts/a.yaml')).toContain('review ends');
+    const editor = editorWith({ submit });
+    await after(editor, { type: 'extend', sweep: 'abcd' });
+    await after(editor, { type: 'submit-draft' }, 'review extend abcd, refused');
+    expect(await after(editor, { type: 'drop-draft' }, 'is kept in /drafts/a.yaml')).toContain('review ends');
   });
 
   const own = { path: 'abcd.yaml', kept: 'runs/abcd/sweep.yaml', isAsKnown: true };
@@ -156,27 +156,27 @@ describe('a draft', () => {
   ] as const)(
     'that was submitted is written to the own file only if one wants it: $answer',
     async ({ answer, did: done }) => {
-      const desk = deskWith({ ownFile: () => own });
-      await after(desk, { type: 'extend', sweep: 'abcd' });
-      await after(desk, { type: 'submit-draft' }, 'review extend abcd, submitted');
+      const editor = editorWith({ ownFile: () => own });
+      await after(editor, { type: 'extend', sweep: 'abcd' });
+      await after(editor, { type: 'submit-draft' }, 'review extend abcd, submitted');
       expect(did).not.toContain('written');
-      expect(await after(desk, { type: answer })).toEqual(done);
-      expect(await after(desk, { type: answer })).not.toContain('written');
+      expect(await after(editor, { type: answer })).toEqual(done);
+      expect(await after(editor, { type: answer })).not.toContain('written');
     },
   );
 
   it('that was submitted is not written over what somebody else has changed, and where it is kept is said', async () => {
-    const desk = deskWith({ ownFile: () => ({ ...own, isAsKnown: false }) });
-    await after(desk, { type: 'extend', sweep: 'abcd' });
-    await after(desk, { type: 'submit-draft' }, 'review extend abcd, submitted');
-    const said = await after(desk, { type: 'leave-draft' });
+    const editor = editorWith({ ownFile: () => ({ ...own, isAsKnown: false }) });
+    await after(editor, { type: 'extend', sweep: 'abcd' });
+    await after(editor, { type: 'submit-draft' }, 'review extend abcd, submitted');
+    const said = await after(editor, { type: 'leave-draft' });
     expect(said).toEqual(['review ends', 'dim: Not written to abcd.yaml; the text is in runs/abcd/sweep.yaml.']);
   });
 
   it('that comes unchanged from the editor is gone, and why is said', async () => {
-    const desk = deskWith({});
-    await after(desk, { type: 'extend', sweep: 'abcd' });
-    expect(await after(desk, { type: 'edit-draft' })).toEqual(['lent', 'review ends', 'warn: Nothing was changed.']);
-    expect(await after(desk, { type: 'edit-draft' })).toEqual([]);
+    const editor = editorWith({});
+    await after(editor, { type: 'extend', sweep: 'abcd' });
+    expect(await after(editor, { type: 'edit-draft' })).toEqual(['lent', 'review ends', 'warn: Nothing was changed.']);
+    expect(await after(editor, { type: 'edit-draft' })).toEqual([]);
   });
 });

@@ -104,7 +104,7 @@ function borrow(words: string): void {
 // A second one can be opened instead.
 fleet.sweeps.set('other', aSweep({ name: 'other' }));
 
-const desk: EditorPort = {
+const editor: EditorPort = {
   commandOf: ({ name }) => `memrl train ${name}`,
   openShell: (directory) => borrow(`a shell in ${directory}`),
   openTerminal: ({ name }) => borrow(`the terminal of ${name}`),
@@ -122,7 +122,7 @@ const desk: EditorPort = {
 const preferences = passingPreferences();
 await preferences.keep({ keys: keyPresets.find((preset) => preset === process.argv[2]) ?? 'default' });
 const outcome = await openWindow({
-  ...{ fleet, files, desk, preferences, sweep: 'abcd' },
+  ...{ fleet, files, editor, preferences, sweep: 'abcd' },
   ...{ stdin: process.stdin, stdout: process.stdout, environment: process.env },
   summary: () => knownSummary(() => ['setting   bits/episode', 'A_B8      0.0121']),
 });

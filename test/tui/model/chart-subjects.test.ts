@@ -6,8 +6,8 @@ import { initialUi } from '../../../src/tui/state/ui-state.js';
 import type { Branch } from '../../../src/tui/model/tree/branch-index.js';
 import { aRun, aSweep, SimulatedFleet } from '../simulated-fleet.js';
 
-function sceneOf(runs: readonly RunSummary[]): ListModel {
-  return new ListModelBuilder(new SimulatedFleet([aSweep()], runs), null).scene(initialUi, 0);
+function listModelOf(runs: readonly RunSummary[]): ListModel {
+  return new ListModelBuilder(new SimulatedFleet([aSweep()], runs), null).listModel(initialUi, 0);
 }
 
 /** The first setting of the first group. */
@@ -26,9 +26,9 @@ function settings(names: readonly string[], seeds: number): RunSummary[] {
 
 describe('the curves of a selection', () => {
   it('are those of a run over its siblings, its own on top', () => {
-    const scene = sceneOf(settings(['B8', 'B16'], 3));
-    const run = settingIn(scene).children[1]!;
-    const { drawn, begun } = subjectsOf(run, scene);
+    const listModel = listModelOf(settings(['B8', 'B16'], 3));
+    const run = settingIn(listModel).children[1]!;
+    const { drawn, begun } = subjectsOf(run, listModel);
     expect(drawn.map(({ run: { name }, tone }) => `${name} ${tone}`)).toEqual([
       'A_B8_s0 faint',
       'A_B8_s2 faint',
@@ -38,13 +38,13 @@ describe('the curves of a selection', () => {
   });
 
   it('are those of a run alone where it has too many siblings', () => {
-    const scene = sceneOf(settings(['B8', 'B16'], 12));
-    expect(subjectsOf(settingIn(scene).children[0], scene).drawn).toHaveLength(1);
+    const listModel = listModelOf(settings(['B8', 'B16'], 12));
+    expect(subjectsOf(settingIn(listModel).children[0], listModel).drawn).toHaveLength(1);
   });
 
   it('have the colour and the name of their setting in a group', () => {
-    const scene = sceneOf(settings(['B8', 'B16'], 2));
-    const { drawn } = subjectsOf(scene.tree.groups[0], scene);
+    const listModel = listModelOf(settings(['B8', 'B16'], 2));
+    const { drawn } = subjectsOf(listModel.tree.groups[0], listModel);
     expect(drawn.map(({ label, tone, setting }) => [label, tone, setting])).toEqual([
       ['B8', 'curve0', 'B8'],
       ['B8', 'curve0', 'B8'],
@@ -54,16 +54,16 @@ describe('the curves of a selection', () => {
   });
 
   it('are one for each seed of a setting, which is one to be averaged', () => {
-    const scene = sceneOf(settings(['B8', 'B16'], 3));
-    const { drawn } = subjectsOf(settingIn(scene), scene);
+    const listModel = listModelOf(settings(['B8', 'B16'], 3));
+    const { drawn } = subjectsOf(settingIn(listModel), listModel);
     expect(drawn.map(({ tone }) => tone)).toEqual(['curve0', 'curve1', 'curve2']);
     expect(new Set(drawn.map(({ setting }) => setting))).toEqual(new Set(['B8']));
   });
 
   it('that are too many are taken evenly, so that every setting is there', () => {
     const names = Array.from({ length: 16 }, (_, at) => `B${at}`);
-    const scene = sceneOf(settings(names, 10));
-    const { drawn, begun } = subjectsOf(scene.tree.groups[0], scene);
+    const listModel = listModelOf(settings(names, 10));
+    const { drawn, begun } = subjectsOf(listModel.tree.groups[0], listModel);
     expect([drawn.length, begun]).toEqual([32, 160]);
     expect(new Set(drawn.map(({ label }) => label))).toEqual(new Set(names));
   });
@@ -71,11 +71,11 @@ describe('the curves of a selection', () => {
   it('leave out what has not begun, but not what was taken over from an earlier sweep', () => {
     const [first, second, third] = settings(['B8'], 3) as [RunSummary, RunSummary, RunSummary];
     const waiting = { ...first, state: 'queued', attempt: 0 } as const;
-    const scene = sceneOf([waiting, { ...second, state: 'done', attempt: 0 }, third]);
-    expect(subjectsOf(scene.tree.groups[0], scene)).toMatchObject({ begun: 2 });
+    const listModel = listModelOf([waiting, { ...second, state: 'done', attempt: 0 }, third]);
+    expect(subjectsOf(listModel.tree.groups[0], listModel)).toMatchObject({ begun: 2 });
   });
 
   it('are none where nothing is selected', () => {
-    expect(subjectsOf(undefined, sceneOf([]))).toEqual({ drawn: [], begun: 0 });
+    expect(subjectsOf(undefined, listModelOf([]))).toEqual({ drawn: [], begun: 0 });
   });
 });

@@ -30,14 +30,14 @@ describe('the colour of a curve', () => {
   it('is the same whatever the filter leaves, and whatever is selected', () => {
     const builder = new ListModelBuilder(new SimulatedFleet([aSweep()], runs), null);
     const tonesWith = (filter: string) => {
-      const scene = builder.scene({ ...initialUi, filter }, 0);
-      const { drawn } = subjectsOf(scene.tree.groups[0], scene);
+      const listModel = builder.listModel({ ...initialUi, filter }, 0);
+      const { drawn } = subjectsOf(listModel.tree.groups[0], listModel);
       return new Map(drawn.map(({ run, tone }) => [run.name, tone]));
     };
     expect(tonesWith('').get('A_B32_s0')).toBe('curve2');
     expect(tonesWith('B32').get('A_B32_s0')).toBe('curve2');
-    const scene = builder.scene(initialUi, 0);
-    const run = scene.rows.find(({ key }) => key === runs[3]!.id);
-    expect(subjectsOf(run, scene).drawn.at(-1)?.tone).toBe('curve3');
+    const listModel = builder.listModel(initialUi, 0);
+    const run = listModel.rows.find(({ key }) => key === runs[3]!.id);
+    expect(subjectsOf(run, listModel).drawn.at(-1)?.tone).toBe('curve3');
   });
 });

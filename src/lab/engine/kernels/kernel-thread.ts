@@ -24,7 +24,7 @@ for (let seen = calls; ;) {
   waitForChange(control, signal, seen);
   seen = Atomics.load(control, signal);
   try {
-    obey(commands.subarray(index * commandLength, (index + 1) * commandLength));
+    execute(commands.subarray(index * commandLength, (index + 1) * commandLength));
   } catch (error) {
     fail(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
   }
@@ -32,7 +32,7 @@ for (let seen = calls; ;) {
   Atomics.notify(control, doneAt(index));
 }
 
-function obey(command: Float64Array): void {
+function execute(command: Float64Array): void {
   const [what = nothing, heap = 0] = command;
   if (what === nothing) return;
   if (what === forget) heaps.delete(heap);

@@ -12,7 +12,7 @@ export type Attempt =
   | { readonly name: BackendName; readonly kind: 'absent'; readonly why: string };
 
 /** What a backend may need to know of the process and of what is installed. Tests give their own. */
-export type Surroundings = {
+export type HostConfig = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Loads a package by its name. */
   readonly load: (name: string) => Promise<unknown>;
@@ -20,12 +20,12 @@ export type Surroundings = {
 
 const core = '@tensorflow/tfjs-core';
 
-const openers: Readonly<Record<BackendName, (surroundings: Surroundings) => Promise<Opened>>> = {
-  'tfjs-node-gpu': (surroundings) => openNode(surroundings, 'tfjs-node-gpu'),
-  'tfjs-node': (surroundings) => openNode(surroundings, 'tfjs-node'),
+const openers: Readonly<Record<BackendName, (host: HostConfig) => Promise<Opened>>> = {
+  'tfjs-node-gpu': (host) => openNode(host, 'tfjs-node-gpu'),
+  'tfjs-node': (host) => openNode(host, 'tfjs-node'),
   'tfjs-webgpu': openWebgpu,
-  'tfjs-wasm': (surroundings) => openPlain(surroundings, 'wasm', 'WebAssembly, one core'),
-  'tfjs-cpu': (surroundings) => openPlain(surroundings, 'cpu', 'plain JavaScript, one core'),
+  'tfjs-wasm': (host) => openPlain(host, 'wasm', 'WebAssembly, one core'),
+  'tfjs-cpu': (host) => openPlain(host, 'cpu', 'plain JavaScript, one core'),
 };
 
 type Opened = { readonly device: Device; readonly where: Place };
@@ -34,9 +34,9 @@ type Opened = { readonly device: Device; readonly where: Place };
 class Absent extends Error {}
 
 /** Tries one backend. Never throws: whatever is in the way is told. */
-export async function openBackend(name: BackendName, surroundings: Surroundings): Promise<Attempt> {
+export async function openBackend(name: BackendName, host: HostConfig): Promise<Attempt> {
   try {
-    return { name, kind: 'ready', ...(await openers[name](surroundings)) };
+    return { name, kind: 'ready', ...(await openers[name](host)) };
   } catch (error) {
     return { name, kind: 'absent', why: reasonOf(error) };
   }
@@ -53,7 +53,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Of several GPUs that the process may see, TensorFlow computes on the first; CUDA itself hides the others. */
-async function openNode({ load, environment }: Surroundings, name: 'tfjs-node-gpu' | 'tfjs-node'): Promise<Opened> {
+async function openNode({ load, environment }: HostConfig, name: 'tfjs-node-gpu' | 'tfjs-node'): Promise<Opened> {
   // TensorFlow.js 4.22 calls it in most kernels, and Node 23 has taken it away.
   const old = util as { isNullOrUndefined?: (value: unknown) => boolean };
   old.isNullOrUndefined ??= (value) => value === null || value === undefined;
@@ -66,7 +66,7 @@ async function openNode({ load, environment }: Surroundings, name: 'tfjs-node-gp
   return { device, where: { isGpu, words: isGpu ? `CUDA, ${which}` : 'TensorFlow on the processor' } };
 }
 
-async function openWebgpu({ load, environment }: Surroundings): Promise<Opened> {
+async function openWebgpu({ load, environment }: HostConfig): Promise<Opened> {
   const given = environment['ROCR_VISIBLE_DEVICES'] ?? environment['CUDA_VISIBLE_DEVICES'];
   // Vulkan knows nothing of these variables, and Dawn takes the first adapter there is.
   if (given !== undefined && given.split(',')[0] !== '0') {
@@ -80,7 +80,7 @@ async function openWebgpu({ load, environment }: Surroundings): Promise<Opened> 
   return { device: await readyDevice(tf, 'webgpu'), where: adapter };
 }
 
-async function openPlain({ load }: Surroundings, backend: 'wasm' | 'cpu', words: string): Promise<Opened> {
+async function openPlain({ load }: HostConfig, backend: 'wasm' | 'cpu', words: string): Promise<Opened> {
   const tf = exportsOf(await load(core)) as Tf;
   await load(`@tensorflow/tfjs-backend-${backend}`);
   return { device: await readyDevice(tf, backend), where: { isGpu: false, words } };

@@ -8,7 +8,7 @@ import type { Environment, Response, Solution, Task, Turn } from '../environment
 import { readAnswer, writeAnswer, type AnswerFormat } from './answer-format.js';
 import { parseBit, parseGuessLeniently } from './parsing.js';
 import { bitRequest, multiStepSystem, singleStepPrompt, standardPrefix, type Message } from './prompts.js';
-import { judgeGuess, rewardRule, type RewardRule, type RewardType } from './rewards.js';
+import { scoreGuess, rewardRule, type RewardRule, type RewardType } from './rewards.js';
 import { bitsValue, secretBits } from './secret.js';
 
 export type KnownSolution = Solution & { readonly bits: number };
@@ -57,7 +57,7 @@ export function singleStepGame(setup: GameSetup, rule: RewardRule): Game {
     respond: (_, [turn]) => {
       const { text, complete } = response(turn!.tokens, endingId);
       const guess = guessIn(text);
-      const { reward, correct, distance } = judgeGuess(guess, secret, N, rule);
+      const { reward, correct, distance } = scoreGuess(guess, secret, N, rule);
       const metrics = {
         correct: Number(correct),
         distance,

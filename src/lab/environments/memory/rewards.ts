@@ -29,14 +29,14 @@ export function rewardRule(config: {
   return { type, bins };
 }
 
-type Judgement = { readonly reward: number; readonly correct: boolean; readonly distance: number };
+type GuessScore = { readonly reward: number; readonly correct: boolean; readonly distance: number };
 
 /**
  * What a guess earns: in [0, 1].
  *
  * @param guess null when the response holds none; it counts as the largest distance, and earns nothing.
  */
-export function judgeGuess(guess: number | null, secret: number, N: number, rule: RewardRule): Judgement {
+export function scoreGuess(guess: number | null, secret: number, N: number, rule: RewardRule): GuessScore {
   const distance = guess === null ? N - 1 : Math.abs(guess - secret);
   const correct = guess === secret;
   return { reward: guess === null ? 0 : reward(distance, N, rule), correct, distance };

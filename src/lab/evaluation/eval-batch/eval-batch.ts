@@ -135,13 +135,13 @@ function digestOf(path: string): string | null {
   return existsSync(weights) ? createHash('sha256').update(readFileSync(weights)).digest('hex') : null;
 }
 
-type World = Pick<EvalBatchConfig, 'engine' | 'threads'> & { readonly context: ProcessContext };
+type Opening = Pick<EvalBatchConfig, 'engine' | 'threads'> & { readonly context: ProcessContext };
 
-async function evaluated({ step, path }: Subject, asked: Asked, world: World): Promise<Omit<Evaluated, 'subject'>> {
+async function evaluated({ step, path }: Subject, asked: Asked, opening: Opening): Promise<Omit<Evaluated, 'subject'>> {
   const { tokenizer } = textTokenizer(path);
   const whole = await openEnvironment(asked, tokenizer);
   const environment = whole.test ?? whole;
-  const service = await openSaved(path, { ...world, tokenizer }, world.context);
+  const service = await openSaved(path, { ...opening, tokenizer }, opening.context);
   const played: PlayedPrompt[] = [];
   const indices = Array.from({ length: Math.min(asked.num_prompts, environment.size) }, (_, index) => index);
   for (const these of inGroups(indices, promptsAtOnce)) {

@@ -47,19 +47,19 @@ const longPollMs = 25_000;
 const summaryEveryMs = 10_000;
 
 /** Serves until a signal arrives; returns that signal. */
-export async function serve(config: ServeConfig, world: ProcessContext): Promise<StopSignal> {
+export async function serve(config: ServeConfig, context: ProcessContext): Promise<StopSignal> {
   const thread = new URL('./compute-thread.js', import.meta.url);
-  const { server, training, sessions, lost, close } = openService(config, world, { thread });
+  const { server, training, sessions, lost, close } = openService(config, context, { thread });
   await listen(server, config);
   const { address, port } = server.address() as AddressInfo;
-  world.log(`serving on http://${address.includes(':') ? `[${address}]` : address}:${port}`);
-  const tell = progress(sessions, world.log);
+  context.log(`serving on http://${address.includes(':') ? `[${address}]` : address}:${port}`);
+  const tell = progress(sessions, context.log);
   const summary = setInterval(() => {
     tell();
     training.endIdle(config.idle_minutes * 60_000);
   }, summaryEveryMs);
   try {
-    return await Promise.race([stopped(world), lost]);
+    return await Promise.race([stopped(context), lost]);
   } finally {
     clearInterval(summary);
     await close();
@@ -74,18 +74,18 @@ export async function serve(config: ServeConfig, world: ProcessContext): Promise
  */
 export function openService(
   config: ServeConfig,
-  world: ProcessContext,
+  context: ProcessContext,
   { thread, boot = randomBytes(4).toString('hex') }: { thread: URL; boot?: string },
 ) {
-  const token = tokenOf(config.host, world.environment);
+  const token = tokenOf(config.host, context.environment);
   makeDirectory(config.dir, 'dir');
   const { engine, threads } = config;
-  const { environment } = world;
+  const { environment } = context;
   const [home, models] = [join(config.dir, 'models'), namesIn(config.model)];
   const catalogue = new ModelCatalogue(home, models);
-  const checkpoints = new Checkpoints(join(config.dir, 'checkpoints'), world.time);
+  const checkpoints = new Checkpoints(join(config.dir, 'checkpoints'), context.time);
   checkpoints.clean();
-  const bug = (error: unknown) => world.log(`bug: ${error instanceof Error ? error.stack : String(error)}`);
+  const bug = (error: unknown) => context.log(`bug: ${error instanceof Error ? error.stack : String(error)}`);
   const {
     computing,
     lost,
@@ -94,16 +94,16 @@ export function openService(
   const parts = {
     catalogue,
     checkpoints,
-    sessions: new Sessions(boot, world.time),
+    sessions: new Sessions(boot, context.time),
     futures: new Futures(boot, config.max_requests, bug),
     turns: new Turns(),
     computing,
   };
-  const training = new TrainingService({ ...parts, mostModels: config.max_models, log: world.log, bug });
+  const training = new TrainingService({ ...parts, mostModels: config.max_models, log: context.log, bug });
   const sampling = new SamplingService(parts);
-  const line = requestLog(join(config.dir, 'requests.jsonl'), world);
+  const line = requestLog(join(config.dir, 'requests.jsonl'), context);
   const routes = apiRoutes({ ...parts, training, sampling }, { longPollMs });
-  const server = httpServer(routes, { token, ...limits }, { now: world.now, line, bug });
+  const server = httpServer(routes, { token, ...limits }, { now: context.now, line, bug });
   const close = () => {
     server.close();
     server.closeAllConnections();

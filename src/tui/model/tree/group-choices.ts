@@ -10,12 +10,12 @@ export type GroupChoice = { readonly by: GroupBy; readonly groups: number };
 export function groupChoices(
   runs: readonly RunSummary[],
   sweeps: readonly SweepSummary[],
-  variety: VaryingParameters,
+  varyingParameters: VaryingParameters,
 ): GroupChoice[] {
   const counted = (by: GroupBy): GroupChoice => {
     return { by, groups: new Set(runs.map(levelOf(by, sweeps).keyOf)).size };
   };
-  const parameters = [...variety].map(([key, { values }]): GroupChoice => {
+  const parameters = [...varyingParameters].map(([key, { values }]): GroupChoice => {
     return { by: { kind: 'parameter', key }, groups: values };
   });
   return [...before.map(counted), ...parameters, ...after.map(counted)];

@@ -55,17 +55,17 @@ class ComparisonReader implements ScreenData<'compare', Comparison> {
   readonly #whole = new Memoized<Comparison>();
 
   read(source: Source): Comparison {
-    const { ui, scene, history } = source;
+    const { ui, listModel, history } = source;
     const who = this.#who(source);
-    const seen = [who, ui.compare, ui.chart, scene.metric, scene.sweeps, history.version];
+    const seen = [who, ui.compare, ui.chart, listModel.metric, listModel.sweeps, history.version];
     return this.#whole.value(seen, () => this.#compare(who, source));
   }
 
   /** Possible x axes of the overlay. */
   #xChoices(source: Source): readonly XChoice[] {
-    const { ui, scene, history } = source;
+    const { ui, listModel, history } = source;
     const who = this.#who(source);
-    return xChoicesOf(shownMetrics(who.runs, scene).usual, [...readersOf(curvesWanted(who, ui), history).values()]);
+    return xChoicesOf(shownMetrics(who.runs, listModel).usual, [...readersOf(curvesWanted(who, ui), history).values()]);
   }
 
   /** The curves to read; none if the last values, which every summary has, suffice. */
@@ -90,23 +90,23 @@ class ComparisonReader implements ScreenData<'compare', Comparison> {
   }
 
   #compare(who: Subjects, source: Source): Comparison {
-    const { ui, scene, history, screen } = source;
-    const shown = shownMetrics(who.runs, scene);
+    const { ui, listModel, history, screen } = source;
+    const shown = shownMetrics(who.runs, listModel);
     const wanted = curvesWanted(who, ui);
     const readers = readersOf(wanted, history);
     const axis = xAxisOf(ui.chart.xKey, shown.usual);
     const inputs = [screen.subjects, who.runs.length, shown.keys.join('\n'), axis.key, history.version, readers.size];
     const charts = this.#charts.value(inputs, () =>
-      chartsOf(who.subjects, shown, axis, { readers, colours: scene.colours }),
+      chartsOf(who.subjects, shown, axis, { readers, colours: listModel.colours }),
     );
     const cursor = cursorX(charts[0]?.curves ?? [], ui.chart);
-    const answer = answerer(readers, axis, { ...ui.compare, cursor }, scene);
+    const answer = answerer(readers, axis, { ...ui.compare, cursor }, listModel);
     const found = this.#parameters.value([screen.subjects, who.runs.length], () => parametersOf(who));
     return {
       subjects: who.subjects,
       baseline: positionOf(ui.compare.baseline, who.subjects),
       parameters: [...found.parameters, ...this.#annotations.value([who], () => annotationsOf(who))],
-      metrics: shown.keys.map((key) => metricOf(key, who.subjects, answer, scene)),
+      metrics: shown.keys.map((key) => metricOf(key, who.subjects, answer, listModel)),
       summary: ui.compare.summary,
       cursor,
       charts,
@@ -131,12 +131,12 @@ function uniqueRuns(subjects: readonly ComparedSubject[]): RunSummary[] {
 }
 
 /** The chosen metric, then those that the group or the sweep shows, limited to metrics that some run has. */
-function shownMetrics(runs: readonly RunSummary[], scene: ListModel): Shown {
+function shownMetrics(runs: readonly RunSummary[], listModel: ListModel): Shown {
   const [first] = runs;
-  const sweep = scene.sweeps.find(({ name }) => name === first?.sweep);
+  const sweep = listModel.sweeps.find(({ name }) => name === first?.sweep);
   const group = sweep?.groups.find(({ name }) => name === first?.group);
   const { show, x } = group?.shown ?? sweep ?? { show: [], x: 'step' };
-  const wanted = [...new Set([...(scene.metric === null ? [] : [scene.metric]), ...show])];
+  const wanted = [...new Set([...(listModel.metric === null ? [] : [listModel.metric]), ...show])];
   const keys = wanted.filter((key) => runs.some(({ metrics }) => key in metrics)).slice(0, mostMetrics);
   return { keys: keys.length > 0 ? keys : wanted.slice(0, 1), usual: x };
 }
@@ -210,14 +210,14 @@ function answerer(
   readers: Readers,
   axis: XAxis,
   { summary, cursor }: { summary: Question['summary']; cursor: number | null },
-  scene: ListModel,
+  listModel: ListModel,
 ): ValueOf {
   return (run, metric) => {
     const reader = readers.get(run.id);
     const last = summary === 'last' ? lastValue(run, metric) : null;
     if (summary === 'last') return last;
     if (reader === undefined) return null;
-    const direction = directionOf(metric, run.sweep, scene);
+    const direction = directionOf(metric, run.sweep, listModel);
     return curveValue(seriesOver(axis, reader, metric), { summary, direction, x: cursor });
   };
 }
@@ -239,11 +239,11 @@ function metricOf(
   key: string,
   subjects: readonly ComparedSubject[],
   valueOf: ValueOf,
-  scene: ListModel,
+  listModel: ListModel,
 ): ComparedMetric {
   return {
     key,
-    direction: directionOf(key, subjects[0]?.runs[0]?.sweep ?? '', scene),
+    direction: directionOf(key, subjects[0]?.runs[0]?.sweep ?? '', listModel),
     cells: subjects.map(({ runs }) => sampleOf(runs.map((run) => valueOf(run, key)))),
   };
 }

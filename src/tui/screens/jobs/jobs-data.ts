@@ -15,10 +15,10 @@ export const logLines = 200;
 /** The list has no data of its own beyond the window's. */
 function jobsData(): ScreenData<'jobs', null> {
   return {
-    wanted: ({ node, scene }) => wantedFor(node, scene, logLines),
+    wanted: ({ node, listModel }) => wantedFor(node, listModel, logLines),
     read: () => null,
-    context: ({ body, isSmall, scene, ui }) => {
-      const content = { isSmall, rows: scene.rows.length, wanted: ui.panes.list };
+    context: ({ body, isSmall, listModel, ui }) => {
+      const content = { isSmall, rows: listModel.rows.length, wanted: ui.panes.list };
       return { page: listPage(body, content), boundary: listBoundary(body, content) };
     },
   };

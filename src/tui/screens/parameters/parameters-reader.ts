@@ -60,8 +60,8 @@ class ParametersReader implements ScreenData<'parameters', ParametersFacts> {
   /** Needs no files, because the supervisor sends the last values of all runs. */
   wanted(source: Source): Wanted {
     const runs = this.#runsOf(source);
-    const { scene, ui, screen } = source;
-    const { metric } = scene;
+    const { listModel, ui, screen } = source;
+    const { metric } = listModel;
     const question = this.#question.value([runs, metric, ui.filter, screen.byRank], () =>
       metric === null
         ? null
@@ -72,13 +72,13 @@ class ParametersReader implements ScreenData<'parameters', ParametersFacts> {
   }
 
   read(source: Source): ParametersFacts {
-    const { ui, scene, node, fleet } = source;
+    const { ui, listModel, node, fleet } = source;
     const unread = fleet.status.unread ?? 0;
     const runs = this.#runsOf(source);
     const { study, done } = this.#studies;
     const pinned = ui.compare.baseline;
-    return this.#facts.value([study, done, runs, scene.metric, pinned, node?.key, ui.filter, unread], () => ({
-      ...{ study, progress: done, metric: scene.metric, filter: ui.filter },
+    return this.#facts.value([study, done, runs, listModel.metric, pinned, node?.key, ui.filter, unread], () => ({
+      ...{ study, progress: done, metric: listModel.metric, filter: ui.filter },
       total: runs.of.length,
       done: runs.done.length,
       pending: runs.of.filter(({ state }) => !hasEnded(state)).length,
@@ -112,10 +112,10 @@ class ParametersReader implements ScreenData<'parameters', ParametersFacts> {
     return this.#fromSeeds.names;
   }
 
-  #runsOf({ ui, scene, node }: Source): Runs {
-    const sweep = sweepOf(node, scene.sweeps);
-    return this.#runs.value([scene.runs, ui.filter === '' ? null : scene.tree, sweep], () =>
-      runsAsked(sweep, { ui, scene }),
+  #runsOf({ ui, listModel, node }: Source): Runs {
+    const sweep = sweepOf(node, listModel.sweeps);
+    return this.#runs.value([listModel.runs, ui.filter === '' ? null : listModel.tree, sweep], () =>
+      runsAsked(sweep, { ui, listModel }),
     );
   }
 }
@@ -126,9 +126,10 @@ function sweepOf(node: TreeNode | undefined, sweeps: readonly SweepSummary[]): S
   return sweeps.find(({ name }) => name === run?.sweep) ?? sweeps[0];
 }
 
-function runsAsked(sweep: SweepSummary | undefined, { ui, scene }: Pick<Source, 'ui' | 'scene'>): Runs {
-  const shown = ui.filter === '' ? null : new Set(scene.tree.groups.flatMap((group) => group.runs.map(({ id }) => id)));
-  const of = scene.runs.filter((run) => run.sweep === sweep?.name && (shown === null || shown.has(run.id)));
+function runsAsked(sweep: SweepSummary | undefined, { ui, listModel }: Pick<Source, 'ui' | 'listModel'>): Runs {
+  const shown =
+    ui.filter === '' ? null : new Set(listModel.tree.groups.flatMap((group) => group.runs.map(({ id }) => id)));
+  const of = listModel.runs.filter((run) => run.sweep === sweep?.name && (shown === null || shown.has(run.id)));
   return { sweep, of, done: of.filter(({ state }) => state === 'done') };
 }
 
@@ -154,11 +155,11 @@ function selectedIn(runs: readonly RunSummary[], node: TreeNode | undefined): nu
 }
 
 /** The pinned run, or the middle run of the pinned group. */
-function pinnedRun(key: string | null, study: Study, { fleet, scene }: Source): Baseline | null {
+function pinnedRun(key: string | null, study: Study, { fleet, listModel }: Source): Baseline | null {
   if (key === null) return null;
   const run = fleet.runs.get(key as RunSummary['id']);
   if (run !== undefined) return { run, word: 'baseline', isPinned: true };
-  const group = scene.tree.branches.get(key);
+  const group = listModel.tree.branches.get(key);
   const middle = group === undefined ? null : middleRun(study, new Set(group.runs.map(({ id }) => id)));
   return middle === null ? null : { run: middle, word: `median of ${group!.label}`, isPinned: true };
 }

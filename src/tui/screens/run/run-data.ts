@@ -32,11 +32,11 @@ function runData({ files, changed, change }: ScreenTools): ScreenData<'run', Run
   };
   const read = (source: Source): RunFiles => filesRead(source, readers);
   return {
-    wanted: ({ ui, node, scene, fleet }) => {
+    wanted: ({ ui, node, listModel, fleet }) => {
       const run = node?.kind === 'run' ? node.run : null;
       want(run, ui, readers);
       readers.samples.want(run === null ? null : sampledDirectories(run, ui, fleet));
-      return wantedFor(node, scene, logLines);
+      return wantedFor(node, listModel, logLines);
     },
     read,
     context: (source) => {

@@ -32,12 +32,14 @@ class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
   }
 
   /** Reads the overview. Time advances in seconds. */
-  read({ scene, history, now }: ScreenSource<'sweep'>): SweepOverview {
+  read({ listModel, history, now }: ScreenSource<'sweep'>): SweepOverview {
     const at = Math.floor(now / second) * second;
-    const facts = this.#facts.value([scene.runs, scene.sweeps, scene.metric, at], () => factsOf(scene, at));
-    const results = this.#table.lines(sweepOf(scene));
+    const facts = this.#facts.value([listModel.runs, listModel.sweeps, listModel.metric, at], () =>
+      factsOf(listModel, at),
+    );
+    const results = this.#table.lines(sweepOf(listModel));
     return this.#whole.value([facts, history.version, results], () => {
-      const runs = this.#memory(scene);
+      const runs = this.#memory(listModel);
       const drawn = runs.slice(0, mostCurves);
       const memory = memoryRows(drawn, (run, bits, count) => wholeReader(history, run)?.series(bits, count));
       const read = drawn.filter((run) => wholeReader(history, run) !== null).length;
@@ -46,12 +48,12 @@ class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
   }
 
   /** Curves that show when a run had memorised; other sweeps need none. */
-  wanted({ scene }: ScreenSource<'sweep'>): Wanted {
+  wanted({ listModel }: ScreenSource<'sweep'>): Wanted {
     this.#table.want(
-      sweepOf(scene),
-      scene.runs.every(({ state }) => hasEnded(state)),
+      sweepOf(listModel),
+      listModel.runs.every(({ state }) => hasEnded(state)),
     );
-    const runs = this.#memory(scene).slice(0, mostCurves);
+    const runs = this.#memory(listModel).slice(0, mostCurves);
     return { metrics: runs.map(({ directory }) => directory), log: null, logLines: 0 };
   }
 

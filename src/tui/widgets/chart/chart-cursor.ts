@@ -13,7 +13,7 @@ export function cursorX(curves: readonly Curve[], choice: ChartChoice): number |
 }
 
 /**
- * The value of a strand at some x or at its end. `value` NaN: not a number. `runs`: number of runs it represents, `carried` of them
+ * The value of a series at some x or at its end. `value` NaN: not a number. `runs`: number of runs it represents, `carried` of them
  * by their final value, out of `of` runs drawn as one. `nan` and `infinite`: number of runs with such a value.
  */
 export type Reading = {

@@ -4,7 +4,7 @@ import type { Curve } from '../../model/curves/chart-data.js';
 import { spreadNames } from './chart-legend.js';
 import { counted, narrowNumber } from '../../../text/numbers.js';
 import type { YAxis } from './axes/chart-range.js';
-import { strandingOf } from './chart.js';
+import { seriesContextOf } from './chart.js';
 import { sectionRule } from '../rule-line.js';
 import { fit, type Line, lineWidth, span, type Span } from '../../surface/span.js';
 
@@ -59,7 +59,7 @@ function pieces(title: Omit<ChartTitle, 'metric'>, curves: readonly Curve[], loo
 
 /** Notes that follow from the values of these curves. */
 function ownPieces(curves: readonly Curve[], look: ChartLook, width: number): Piece[] {
-  const { leftOut = { x: 0, y: 0 }, y = null } = strandingOf(curves, width, look) ?? {};
+  const { leftOut = { x: 0, y: 0 }, y = null } = seriesContextOf(curves, width, look) ?? {};
   const found = [
     y === null ? null : beyondPiece(y),
     leftOut.y > 0 ? piece(`${leftOut.y} ≤ 0 left out`, `${leftOut.y} ≤ 0`, 'warn') : null,
@@ -114,8 +114,8 @@ const shortSpreads = { std: 'std', band: '95 %', range: 'min–max', median: 'me
 
 /** The note on runs that ended before the others; null if that makes no difference. */
 function endedPiece(curves: readonly Curve[], look: ChartLook, width: number): Piece | null {
-  const strands = strandingOf(curves, width, look)?.strands ?? [];
-  if (!strands.some(({ seeds }) => seeds?.hasEndedEarly)) return null;
+  const allSeries = seriesContextOf(curves, width, look)?.allSeries ?? [];
+  if (!allSeries.some(({ seeds }) => seeds?.hasEndedEarly)) return null;
   const word = look.choice.carriesEnded ? 'carried' : 'left out';
   return piece(`ended runs ${word}`, `ended ${word}`, 'faint');
 }

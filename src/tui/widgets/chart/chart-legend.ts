@@ -5,7 +5,7 @@ import { Memo } from '../../../base/memo.js';
 import { cursorX, lastReading, type Reading, readingAt } from './chart-cursor.js';
 import { type ChartLook, lookKey } from './chart-look.js';
 import type { Curve, XUnit } from '../../model/curves/chart-data.js';
-import { strandingOf } from './chart.js';
+import { seriesContextOf } from './chart.js';
 import type { ChartSeries } from './chart-series.js';
 import { lineSign } from './plot/curve-dashes.js';
 import { flow } from '../parameters.js';
@@ -25,17 +25,17 @@ export function legendLines(curves: readonly Curve[], look: ChartLook, width: nu
 const legends = new Memo<readonly Curve[], Line[]>(2);
 
 function readOff(curves: readonly Curve[], look: ChartLook, width: number, height: number): Line[] {
-  const strands = strandingOf(curves, width, look)?.strands ?? [];
+  const allSeries = seriesContextOf(curves, width, look)?.allSeries ?? [];
   const { choice } = look;
   const x = cursorX(curves, choice);
-  const entries = entriesOf(strands, x !== null);
+  const entries = entriesOf(allSeries, x !== null);
   const labels = shortLabels(entries, width);
-  const pieces = entries.map(({ strand, others }, index): Line => {
-    const readings = [strand, ...others].map((one) => (x === null ? lastReading(one) : readingAt(one, x)));
+  const pieces = entries.map(({ series, others }, index): Line => {
+    const readings = [series, ...others].map((one) => (x === null ? lastReading(one) : readingAt(one, x)));
     return [
-      span(lineSign(strand.tone, choice.hasDashes), strand.tone),
-      span(strand.label === '' ? '' : `${labels[index]!} `, 'plain'),
-      ...(strand.seeds === null ? single(readings) : together(readings[0] ?? null, choice.spread)),
+      span(lineSign(series.tone, choice.hasDashes), series.tone),
+      span(series.label === '' ? '' : `${labels[index]!} `, 'plain'),
+      ...(series.seeds === null ? single(readings) : together(readings[0] ?? null, choice.spread)),
     ];
   });
   return flow([...placeOf(x, look), ...pieces], width, height);
@@ -51,10 +51,10 @@ function placeOf(x: number | null, { xUnit }: ChartLook): Line[] {
  * no cursor.
  */
 export function labelLines(curves: readonly Curve[], look: ChartLook, width: number): Line[] {
-  const entries = entriesOf(strandingOf(curves, width, look)?.strands ?? [], false);
+  const entries = entriesOf(seriesContextOf(curves, width, look)?.allSeries ?? [], false);
   const labels = shortLabels(entries, width);
-  const pieces = entries.map(({ strand }, index): Line => [
-    span(lineSign(strand.tone, look.choice.hasDashes), strand.tone),
+  const pieces = entries.map(({ series }, index): Line => [
+    span(lineSign(series.tone, look.choice.hasDashes), series.tone),
     span(labels[index]!, 'plain'),
   ]);
   return flow([...placeOf(cursorX(curves, look.choice), look), ...pieces], width, 1);
@@ -65,21 +65,21 @@ const besideLabel = { one: 13, several: 25 };
 
 /** Shortens labels that leave no room for the value; each keeps what distinguishes it from the others. */
 function shortLabels(entries: readonly Entry[], width: number): string[] {
-  const labels = entries.map(({ strand }) => strand.label);
-  const beside = entries.some(({ strand }) => strand.seeds !== null) ? besideLabel.several : besideLabel.one;
+  const labels = entries.map(({ series }) => series.label);
+  const beside = entries.some(({ series }) => series.seeds !== null) ? besideLabel.several : besideLabel.one;
   const most = Math.max(besideLabel.one, width - beside);
   return labels.map((label) => (textWidth(label) <= most ? label : fitDistinct(label, most, labels).trimEnd()));
 }
 
 /** The reading of all curves outside the background: one value, or the lowest and the highest. */
 export function wholeReading(curves: readonly Curve[], look: ChartLook, width: number): Line {
-  const strands = (strandingOf(curves, width, look)?.strands ?? []).filter(({ tone }) => tone !== 'faint');
+  const allSeries = (seriesContextOf(curves, width, look)?.allSeries ?? []).filter(({ tone }) => tone !== 'faint');
   const x = cursorX(curves, look.choice);
-  const readings = strands.flatMap((one) => (x === null ? lastReading(one) : readingAt(one, x)) ?? []);
+  const readings = allSeries.flatMap((one) => (x === null ? lastReading(one) : readingAt(one, x)) ?? []);
   const [only] = readings;
   if (only === undefined) return [];
   if (readings.length === 1)
-    return strands[0]!.seeds === null ? [valueSpan(only.value)] : together(only, look.choice.spread).slice(1);
+    return allSeries[0]!.seeds === null ? [valueSpan(only.value)] : together(only, look.choice.spread).slice(1);
   const values = readings.map(({ value }) => value).filter(Number.isFinite);
   const counts = {
     nan: readings.reduce((sum, { nan }) => sum + nan, 0),
@@ -90,16 +90,16 @@ export function wholeReading(curves: readonly Curve[], look: ChartLook, width: n
   return [span(low === high ? low! : `${low}–${high}`, 'value'), ...beside(counts)];
 }
 
-type Entry = { strand: ChartSeries; others: ChartSeries[] };
+type Entry = { series: ChartSeries; others: ChartSeries[] };
 
 /** Legend entries. Curves with the same label share colour and entry. Nameless curves are only included for their values. */
-function entriesOf(strands: readonly ChartSeries[], withNameless: boolean): Entry[] {
+function entriesOf(allSeries: readonly ChartSeries[], withNameless: boolean): Entry[] {
   const entries = new Map<string, Entry>();
-  for (const strand of strands) {
-    if (strand.label === '' && (!withNameless || strand.tone === 'faint')) continue;
-    const entry = entries.get(strand.label);
-    if (entry === undefined) entries.set(strand.label, { strand, others: [] });
-    else entry.others.push(strand);
+  for (const series of allSeries) {
+    if (series.label === '' && (!withNameless || series.tone === 'faint')) continue;
+    const entry = entries.get(series.label);
+    if (entry === undefined) entries.set(series.label, { series, others: [] });
+    else entry.others.push(series);
   }
   return [...entries.values()];
 }

@@ -34,10 +34,10 @@ export type Seeds = Aggregate & {
 };
 
 /** The visible x axis, and the number of cells for combining seeds. */
-type StrandRoom = { readonly x: Scale; readonly cells: number };
+type SeriesRoom = { readonly x: Scale; readonly cells: number };
 
 /** The lines to draw in the order of the curves; those of one setting are combined if that was chosen. */
-export function chartSeriesOf(curves: readonly Curve[], choice: ChartChoice, room: StrandRoom): ChartSeries[] {
+export function chartSeriesOf(curves: readonly Curve[], choice: ChartChoice, room: SeriesRoom): ChartSeries[] {
   const { spread } = choice;
   if (spread === 'each') return curves.map((curve) => single(curve, choice, room));
   return settingsOf(curves).map((members): ChartSeries => {
@@ -49,7 +49,7 @@ export function chartSeriesOf(curves: readonly Curve[], choice: ChartChoice, roo
   });
 }
 
-function seedsOf(curves: readonly Curve[], summary: SeedSummary, choice: ChartChoice, room: StrandRoom): Seeds {
+function seedsOf(curves: readonly Curve[], summary: SeedSummary, choice: ChartChoice, room: SeriesRoom): Seeds {
   const members = curves.map(({ series: raw, isOver }) => {
     const series = smooth(raw, choice.smoothing);
     return { series, last: lastValue(raw, series), isOver: isOver === true };
@@ -103,7 +103,7 @@ export function lastValue({ y }: Series, smoothed: Series): number {
   return Number.isFinite(last) ? (smoothed.y.at(-1) ?? last) : last;
 }
 
-function single({ label, tone, series }: Curve, choice: ChartChoice, { x }: StrandRoom): ChartSeries {
+function single({ label, tone, series }: Curve, choice: ChartChoice, { x }: SeriesRoom): ChartSeries {
   const { isRising } = factsOf(series);
   const lens = { x, isLogY: choice.isLogY === true };
   const shown = (of: Series): Series => (isRising ? thin(of, lens) : of);

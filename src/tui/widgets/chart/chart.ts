@@ -56,7 +56,7 @@ function cursorColumn(curves: readonly Curve[], { x, picture }: Plot, { choice }
 function whyEmpty(curves: readonly Curve[], width: number, look: ChartLook): string {
   const { choice, nothing } = look;
   const plain = { ...look, choice: { ...choice, isLogX: false, isLogY: false, zoom: null } };
-  if (strandingOf(curves, width, plain) === null) return nothing;
+  if (seriesContextOf(curves, width, plain) === null) return nothing;
   if (choice.zoom !== null) return 'no data in this range; Z zooms out';
   if (choice.isLogX || choice.isLogY) return 'no positive values for a logarithmic axis';
   return 'no room for a chart';
@@ -100,11 +100,11 @@ function emptyChart(width: number, height: number, why: string): Line[] {
 }
 
 /** Lines and axes of the curves, independent of the height of the chart. */
-type Stranding = {
+type SeriesContext = {
   readonly x: Scale;
   /** Null: nothing is visible. */
   readonly y: YAxis | null;
-  readonly strands: readonly ChartSeries[];
+  readonly allSeries: readonly ChartSeries[];
   /** Number of points that a logarithmic axis leaves out. */
   readonly leftOut: { readonly x: number; readonly y: number };
 };
@@ -124,15 +124,15 @@ type Plot = {
 };
 
 /** Lines of a chart of this width; null if no point can be drawn. Cached by the list of curves. */
-export function strandingOf(curves: readonly Curve[], width: number, look: ChartLook): Stranding | null {
-  return strandings.value(curves, `${width} ${lookKey(look)}`, () => {
+export function seriesContextOf(curves: readonly Curve[], width: number, look: ChartLook): SeriesContext | null {
+  return seriesContexts.value(curves, `${width} ${lookKey(look)}`, () => {
     const { choice } = look;
     const x = xScaleOf(curves, choice);
     if (x === null) return null;
     const facts = curves.map(({ series }) => factsOf(series));
-    const strands = chartSeriesOf(curves, choice, { x, cells: Math.max(1, width) * 2 });
+    const allSeries = chartSeriesOf(curves, choice, { x, cells: Math.max(1, width) * 2 });
     return {
-      ...{ x, y: yAxisOf(strands, x, choice, look.references), strands },
+      ...{ x, y: yAxisOf(allSeries, x, choice, look.references), allSeries },
       leftOut: {
         x: choice.isLogX ? facts.reduce((sum, fact) => sum + fact.xNotPositive, 0) : 0,
         y: choice.isLogY === true ? facts.reduce((sum, fact) => sum + fact.yNotPositive, 0) : 0,
@@ -144,19 +144,19 @@ export function strandingOf(curves: readonly Curve[], width: number, look: Chart
 /** The picture of exactly this size with its axes; null if there is nothing to draw or no room. Cached as well. */
 function plotOf(curves: readonly Curve[], width: number, height: number, look: ChartLook): Plot | null {
   return plots.value(curves, `${width} ${height} ${lookKey(look)}`, () => {
-    const stranding = strandingOf(curves, width, look);
+    const stranding = seriesContextOf(curves, width, look);
     return stranding === null ? null : draw(stranding, width, height, look);
   });
 }
 
-const strandings = new Memo<readonly Curve[], Stranding | null>(2);
+const seriesContexts = new Memo<readonly Curve[], SeriesContext | null>(2);
 const plots = new Memo<readonly Curve[], Plot | null>(2);
 
 /** Minimum height of a chart with a row for the number of runs. */
 const leastForCounts = 8;
 
-function draw({ x, y: axis, strands }: Stranding, width: number, height: number, look: ChartLook): Plot | null {
-  const counts = height < leastForCounts ? null : countsRow(strands, width);
+function draw({ x, y: axis, allSeries }: SeriesContext, width: number, height: number, look: ChartLook): Plot | null {
+  const counts = height < leastForCounts ? null : countsRow(allSeries, width);
   const rows = height - (counts === null ? 2 : 3);
   const y = rows < 2 ? null : (axis?.scale ?? null);
   if (y === null) return null;
@@ -167,13 +167,13 @@ function draw({ x, y: axis, strands }: Stranding, width: number, height: number,
   const frame = { x, y, columns, rows, isLeft: axis!.beyond > 0 };
   const xMarks = xMarksOf(x, columns, look.xUnit);
   const paint = (painter: PlotPainter): void => {
-    drawPlot(strands, frame, look, painter);
+    drawPlot(allSeries, frame, look, painter);
     painter.guides(guidesAt(look.choice.guides, xMarks, yMarks));
   };
   const picture = new BrailleCanvas(columns, rows);
   paint(braillePainter(picture, frame));
   const image = new DrawnPlot(frame, paint);
-  const row = counts === null ? null : (countsRow(strands, columns) ?? ' '.repeat(columns));
+  const row = counts === null ? null : (countsRow(allSeries, columns) ?? ' '.repeat(columns));
   return { x, y, labelWidth, yMarks, xMarks, picture, image, counts: row };
 }
 
@@ -205,8 +205,8 @@ class DrawnPlot implements PlotImage {
  *
  * @param columns Width of the chart's picture and of the row.
  */
-function countsRow(strands: readonly ChartSeries[], columns: number): string | null {
-  const counts = countsAt(strands, columns);
+function countsRow(allSeries: readonly ChartSeries[], columns: number): string | null {
+  const counts = countsAt(allSeries, columns);
   if (counts === null || counts.every((count) => count === counts[0])) return null;
   let row = '';
   let shown: number | null = null;
@@ -220,8 +220,8 @@ function countsRow(strands: readonly ChartSeries[], columns: number): string | n
   return row.padEnd(columns);
 }
 
-function countsAt(strands: readonly ChartSeries[], columns: number): number[] | null {
-  const all = strands.flatMap(({ seeds }) => (seeds === null ? [] : [seeds.counts]));
+function countsAt(allSeries: readonly ChartSeries[], columns: number): number[] | null {
+  const all = allSeries.flatMap(({ seeds }) => (seeds === null ? [] : [seeds.counts]));
   if (all.length === 0) return null;
   return Array.from({ length: columns }, (_, column) =>
     all.reduce((sum, counts) => sum + counts[Math.floor(((column + 0.5) / columns) * counts.length)]!, 0),

@@ -38,7 +38,7 @@ type ListWishes = {
   readonly isFullName?: boolean;
   /** Widths that the user has chosen, by column. */
   readonly widths?: ColumnWidths;
-  readonly variety: () => VaryingParameters;
+  readonly varyingParameters: () => VaryingParameters;
 };
 
 /** Least width of a column that the user narrows. */
@@ -160,7 +160,8 @@ function leastWidth(id: ColumnId, wishes: ListWishes): number {
   // Leaves room for the arrow of the order, because the end of the heading says what it is.
   if (id === 'best' || curveValueOf(id) !== null) return Math.max(numberWidths.least, heading + 1);
   const key = columnKey(id);
-  const widest = key?.kind === 'parameter' ? (wishes.variety().get(key.key)?.width ?? sameWidth) : numberWidths.least;
+  const widest =
+    key?.kind === 'parameter' ? (wishes.varyingParameters().get(key.key)?.width ?? sameWidth) : numberWidths.least;
   return Math.min(numberWidths.most, Math.max(heading, widest));
 }
 
@@ -202,8 +203,9 @@ function headingOf(id: ColumnId, wishes: ListWishes): Heading {
   return commonHeadings[id] ?? keyHeading(id, wishes);
 }
 
-function keyHeading(id: ColumnId, { metric, variety }: ListWishes): Heading {
+function keyHeading(id: ColumnId, { metric, varyingParameters }: ListWishes): Heading {
   const key = columnKey(id);
-  if (key?.kind === 'parameter') return { heading: key.key, isRight: variety().get(key.key)?.isNumeric ?? false };
+  if (key?.kind === 'parameter')
+    return { heading: key.key, isRight: varyingParameters().get(key.key)?.isNumeric ?? false };
   return { heading: shortKey(key?.key ?? metric ?? ''), isRight: true };
 }

@@ -114,20 +114,22 @@ const failureLayouts = new Memo<WindowModel, FailureLayout>(1);
 
 const drawn = new WeakMap<TreeNode, Memoized<Line>>();
 
-type ListOf = Pick<WindowModel, 'rows' | 'ui' | 'metric' | 'objective' | 'variety'>;
+type ListOf = Pick<WindowModel, 'rows' | 'ui' | 'metric' | 'objective' | 'varyingParameters'>;
 
 /** Returns the same object while nothing in it has changed. */
-function layoutFor({ rows, ui, metric, objective, variety }: ListOf, width: number): ListLayout {
+function layoutFor({ rows, ui, metric, objective, varyingParameters }: ListOf, width: number): ListLayout {
   const longest = rows.slice(0, measured).reduce((most, node) => Math.max(most, nameWidth(node)), 0);
   const { columns } = ui;
   const { columns: widths } = ui.panes;
   const isFullName = isFlat(ui.grouping);
-  return layouts.value(variety, JSON.stringify([width, longest, metric, objective, columns, isFullName, widths]), () =>
-    listLayout(width, { columns, metric, objective, longest, isFullName, widths, variety }),
+  return layouts.value(
+    varyingParameters,
+    JSON.stringify([width, longest, metric, objective, columns, isFullName, widths]),
+    () => listLayout(width, { columns, metric, objective, longest, isFullName, widths, varyingParameters }),
   );
 }
 
-const layouts = new Memo<WindowModel['variety'], ListLayout>(4);
+const layouts = new Memo<WindowModel['varyingParameters'], ListLayout>(4);
 
 /** Columns of mark, indentation, symbol and name. A group's name can be longer, because it can use the room of its bar. */
 function nameWidth(node: TreeNode): number {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { roundHalfEven } from '../../../../src/analysis/memory-rules.js';
 import { secretOf } from '../../../../src/lab/environments/memory/games.js';
-import { judgeGuess, type RewardRule, rewardRule } from '../../../../src/lab/environments/memory/rewards.js';
+import { scoreGuess, type RewardRule, rewardRule } from '../../../../src/lab/environments/memory/rewards.js';
 
 const binned = (bins: number): RewardRule => ({ type: 'binned_log_distance', bins });
 const rules: RewardRule[] = [{ type: 'binary' }, { type: 'log_distance' }, ...[2, 4, 8, 16].map(binned)];
@@ -17,13 +17,13 @@ describe('the reward of a guess', () => {
     [1024, 57, 60, [0, 0.8, 1, 0.666667, 0.857143, 0.8]],
     [1024, 57, 1023, [0, 0.008263, 0, 0, 0, 0]],
   ])('N=%i, secret %i, guess %s (binary, log, 2, 4, 8, 16 bins)', (N, secret, guess, expected) => {
-    const rewards = rules.map((rule) => judgeGuess(guess, secret, N, rule).reward);
+    const rewards = rules.map((rule) => scoreGuess(guess, secret, N, rule).reward);
     rewards.forEach((reward, index) => expect(reward).toBeCloseTo(expected[index]!, 6));
   });
 
   it('counts no guess as the farthest, and never as correct', () => {
-    expect(judgeGuess(null, 0, 64, { type: 'binary' })).toEqual({ reward: 0, correct: false, distance: 63 });
-    expect(judgeGuess(null, 0, 1, { type: 'log_distance' })).toEqual({ reward: 0, correct: false, distance: 0 });
+    expect(scoreGuess(null, 0, 64, { type: 'binary' })).toEqual({ reward: 0, correct: false, distance: 63 });
+    expect(scoreGuess(null, 0, 1, { type: 'log_distance' })).toEqual({ reward: 0, correct: false, distance: 0 });
   });
 
   it.each([
@@ -44,7 +44,7 @@ describe('the reward of a guess', () => {
     [1024, 32, [0, 1, 2, 3], [31, 28, 26, 25]],
     [4096, 4, [3], [2]],
   ])('N=%i with %i bins has its levels where the distance table says', (N, bins, distances, levels) => {
-    const found = distances.map((distance) => judgeGuess(distance, 0, N, binned(bins)).reward * (bins - 1));
+    const found = distances.map((distance) => scoreGuess(distance, 0, N, binned(bins)).reward * (bins - 1));
     found.forEach((level, index) => expect(level).toBeCloseTo(levels[index]!, 9));
   });
 
@@ -52,7 +52,7 @@ describe('the reward of a guess', () => {
     [16, 8, 7],
     [1024, 32, 29],
   ])('N=%i with %i bins reaches only %i of its levels', (N, bins, reached) => {
-    const levels = Array.from({ length: N }, (_, distance) => judgeGuess(distance, 0, N, binned(bins)).reward);
+    const levels = Array.from({ length: N }, (_, distance) => scoreGuess(distance, 0, N, binned(bins)).reward);
     expect(new Set(levels).size).toBe(reached);
   });
 
@@ -74,7 +74,7 @@ describe('the reward of a guess', () => {
   ])('N=%i: full reward reaches this far from the secret, with 2, 4, 8, 16, 32 bins', (N, reach) => {
     const found = [2, 4, 8, 16, 32].map((bins) => {
       let distance = 0;
-      while (distance + 1 < N && judgeGuess(distance + 1, 0, N, binned(bins)).reward === 1) distance++;
+      while (distance + 1 < N && scoreGuess(distance + 1, 0, N, binned(bins)).reward === 1) distance++;
       return distance;
     });
     expect(found).toEqual(reach);

@@ -6,7 +6,7 @@ import { ListModelBuilder } from '../../../../src/tui/model/list-model.js';
 import { initialUi } from '../../../../src/tui/state/ui-state.js';
 
 const { fleet, now } = memorySweep();
-const { tree } = new ListModelBuilder(fleet, null).scene(initialUi, now);
+const { tree } = new ListModelBuilder(fleet, null).listModel(initialUi, now);
 const nodes = new Map(
   tree.groups
     .flatMap((group) => [
@@ -84,7 +84,7 @@ describe('what is compared', () => {
   });
 
   it('marked runs that the filter hides', () => {
-    const filtered = new ListModelBuilder(fleet, null).scene({ ...initialUi, filter: 'group:A' }, now).tree;
+    const filtered = new ListModelBuilder(fleet, null).listModel({ ...initialUi, filter: 'group:A' }, now).tree;
     const marks = ids('B4_s0', 'D_sft_N1024_s1');
     expect(chosen({ groups: filtered.groups, branches: filtered.branches, marks })).toEqual([
       'A_bsweep_single_N1024_B4_s0 1',

@@ -31,7 +31,7 @@ function situation(ui: UiState): KeyContext {
     keyOf: (command) => keyOf(command, 'default'),
     status: new SimulatedFleet([], []).status,
     index: rowOfSelection({ rows, tree }, ui),
-    variety: () => varyingParametersOf(runs),
+    varyingParameters: () => varyingParametersOf(runs),
     groupChoices: () => groupChoices(runs, sweeps, varyingParametersOf(runs)),
   };
 }

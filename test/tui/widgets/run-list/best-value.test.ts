@@ -68,9 +68,9 @@ describe('the best value of a run', () => {
 });
 
 describe('the column of best values', () => {
-  const variety = () => varyingParametersOf([]);
+  const varyingParameters = () => varyingParametersOf([]);
   const headingOf = (objective: string | null, isSorted = false) => {
-    const layout = listLayout(60, { columns: ['best'], metric: 'x', objective, longest: 18, variety });
+    const layout = listLayout(60, { columns: ['best'], metric: 'x', objective, longest: 18, varyingParameters });
     const sort = { by: isSorted ? 'best' : 'name', isReversed: false } as const;
     return plainText(listHeading(layout, sort, null))
       .trim()

@@ -56,7 +56,7 @@ describe('which value the list shows', () => {
 describe('the heading of such a value', () => {
   const headingAt = (width: number): string | undefined => {
     const wishes = { columns: valuesAnd('trend'), metric: 'eval/accuracy', longest: 18 };
-    const { columns } = listLayout(width, { ...wishes, variety: () => varyingParametersOf([]) });
+    const { columns } = listLayout(width, { ...wishes, varyingParameters: () => varyingParametersOf([]) });
     return columns.find(({ id }) => id === 'value mean=10')?.heading;
   };
 

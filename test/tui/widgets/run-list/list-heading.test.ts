@@ -5,8 +5,8 @@ import type { Sort } from '../../../../src/tui/state/sort.js';
 import { varyingParametersOf } from '../../../../src/tui/model/varying-parameters.js';
 import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 
-const variety = () => varyingParametersOf([]);
-const wishes = { columns: null, metric: 'test/bits_known', longest: 18, variety };
+const varyingParameters = () => varyingParametersOf([]);
+const wishes = { columns: null, metric: 'test/bits_known', longest: 18, varyingParameters };
 
 describe('the heading of the list', () => {
   it.each<Sort['by']>(['name', 'state', 'metric', 'progress', 'left', 'slot', 'time', 'parameter N', 'exit'])(

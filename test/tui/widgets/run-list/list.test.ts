@@ -22,7 +22,7 @@ import { varyingParametersOf } from '../../../../src/tui/model/varying-parameter
 import { aWindow, screenText } from '../../frames.js';
 import { aRun, memorySweep } from '../../simulated-fleet.js';
 
-const variety = () => varyingParametersOf([]);
+const varyingParameters = () => varyingParametersOf([]);
 const columns = (...extra: ColumnId[]) => [...initialColumns, ...extra];
 
 describe('the columns of the list', () => {
@@ -33,7 +33,7 @@ describe('the columns of the list', () => {
     { width: 72, columns: columns('attempt', 'exit'), shown: 'progress 13 left 6 metric 8 time 6 attempt 3 exit 8' },
     { width: 60, columns: ['time', 'metric'], shown: 'time 6 metric 8' },
   ])('in $width columns: $shown', ({ width, columns: wanted, shown }) => {
-    const layout = listLayout(width, { columns: wanted, metric: 'loss', longest: 18, variety });
+    const layout = listLayout(width, { columns: wanted, metric: 'loss', longest: 18, varyingParameters });
     expect(layout.columns.map(({ id, width: size }) => `${id} ${size}`).join(' ')).toBe(shown);
   });
 
@@ -48,7 +48,7 @@ describe('the columns of the list', () => {
     const node = { kind: 'run', key: run.id, depth: 2, parent: 'A', label: run.name, among: [run.name], run } as const;
     fc.assert(
       fc.property(facts, ({ width, longest, some: wanted }) => {
-        const layout = listLayout(width, { columns: wanted, metric: 'm', longest, variety });
+        const layout = listLayout(width, { columns: wanted, metric: 'm', longest, varyingParameters });
         const used = layout.columns.reduce((sum, column) => sum + column.width + 1, 0);
         expect(gutter + layout.name + used).toBe(width);
         expect(layout.name).toBeGreaterThanOrEqual(17);
@@ -69,7 +69,7 @@ describe('the columns of the list', () => {
 
 describe('a row of the list', () => {
   const row = (run: RunSummary, wanted: ColumnId[] | null, width = 72): string => {
-    const layout = listLayout(width, { columns: wanted, metric: 'loss', longest: 18, variety });
+    const layout = listLayout(width, { columns: wanted, metric: 'loss', longest: 18, varyingParameters });
     const node = { kind: 'run', key: run.id, depth: 1, parent: 'A', label: run.name, among: [run.name], run } as const;
     return plainText(
       runRow(node, { isMarked: false, colour: null }, layout, { metric: 'loss', now: 60_000 }),

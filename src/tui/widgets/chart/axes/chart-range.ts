@@ -23,40 +23,40 @@ export function xScaleOf(curves: readonly Curve[], { isLogX, zoom }: ChartChoice
 export type YAxis = { readonly scale: Scale; readonly beyond: number; readonly farthest: number };
 
 /**
- * The y axis for the visible part of the strands, with some margin; null if nothing is visible.
+ * The y axis for the visible part of the series, with some margin; null if nothing is visible.
  *
  * A few lines that diverged are left out of its range, unless a logarithmic axis was chosen. With outliers excluded, it reaches
  * from the 1st to the 99th percentile and a tenth beyond, but never beyond the values.
  */
 export function yAxisOf(
-  strands: readonly ChartSeries[],
+  allSeries: readonly ChartSeries[],
   x: Scale,
   choice: ChartChoice,
   references: readonly Reference[],
 ): YAxis | null {
   const least = choice.isLogY === true ? Number.MIN_VALUE : -Number.MAX_VALUE;
-  const seen = strands.map((strand) => valuesOf(strand, x, least));
+  const seen = allSeries.map((series) => valuesOf(series, x, least));
   const whole = new Values(least);
   for (const { low, high } of seen) if (low <= high) [low, high].forEach((value) => whole.takeOne(value));
   if (whole.low > whole.high) return null;
-  const scale = scaleOf(strands, { x, seen, whole }, choice, references);
-  return { scale, ...outsideOf(strands, x, scale) };
+  const scale = scaleOf(allSeries, { x, seen, whole }, choice, references);
+  return { scale, ...outsideOf(allSeries, x, scale) };
 }
 
 type Seen = { readonly x: Scale; readonly seen: readonly Range[]; readonly whole: Values };
 
 function scaleOf(
-  strands: readonly ChartSeries[],
+  allSeries: readonly ChartSeries[],
   { x, seen, whole }: Seen,
   choice: ChartChoice,
   references: readonly Reference[],
 ): Scale {
   const { isLogY } = choice;
-  if (choice.isClipped) return padded(withoutOutliers(strands, x, whole), isLogY === true);
+  if (choice.isClipped) return padded(withoutOutliers(allSeries, x, whole), isLogY === true);
   const range = new Values(whole.least);
   const { low, high } = isLogY === true ? whole : robustRange(seen)!;
   [low, high].forEach((value) => range.takeOne(value));
-  const isLog = isLogY ?? wantsLog(range, () => middleOf(strands, x));
+  const isLog = isLogY ?? wantsLog(range, () => middleOf(allSeries, x));
   references
     .filter(({ isPerX, value }) => !isPerX && (value > 0 || !isLog))
     .forEach(({ value }) => range.takeOne(value));
@@ -64,8 +64,8 @@ function scaleOf(
 }
 
 /** Approximate median of the visible values. */
-function middleOf(strands: readonly ChartSeries[], x: Scale): number {
-  const seen = strands.flatMap(({ line, isRising }) => sampled(line, x, isRising));
+function middleOf(allSeries: readonly ChartSeries[], x: Scale): number {
+  const seen = allSeries.flatMap(({ line, isRising }) => sampled(line, x, isRising));
   return median(seen.filter(Number.isFinite)) ?? 0;
 }
 
@@ -80,9 +80,9 @@ function valuesOf({ line, seeds }: ChartSeries, x: Scale, least: number): Values
 }
 
 /** Number of lines that leave the axis, and how far. */
-function outsideOf(strands: readonly ChartSeries[], x: Scale, y: Scale): Pick<YAxis, 'beyond' | 'farthest'> {
+function outsideOf(allSeries: readonly ChartSeries[], x: Scale, y: Scale): Pick<YAxis, 'beyond' | 'farthest'> {
   const ruler = new Ruler(y, 1);
-  const ends = strands.flatMap(({ line }) => farthestOutside(line, x, ruler) ?? []);
+  const ends = allSeries.flatMap(({ line }) => farthestOutside(line, x, ruler) ?? []);
   const farthest = ends.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0);
   return { beyond: ends.length, farthest };
 }
@@ -122,13 +122,13 @@ class Values {
   }
 }
 
-/** Number of values examined per strand, enough for its percentiles. */
+/** Number of values examined per series, enough for its percentiles. */
 const sample = 500;
 /** Minimum number of values for detecting outliers. */
 const fewest = 8;
 
-function withoutOutliers(strands: readonly ChartSeries[], x: Scale, whole: Values): Range {
-  const seen = strands.flatMap(({ whole: series, isRising }) => sampled(series, x, isRising));
+function withoutOutliers(allSeries: readonly ChartSeries[], x: Scale, whole: Values): Range {
+  const seen = allSeries.flatMap(({ whole: series, isRising }) => sampled(series, x, isRising));
   const sorted = Float64Array.from(seen.filter((value) => value >= whole.least && Number.isFinite(value))).sort();
   if (sorted.length < fewest) return whole;
   const cut = Math.ceil(sorted.length / 100);

@@ -35,36 +35,36 @@ export type PlotPainter = {
   readonly references: (references: readonly Reference[]) => void;
 };
 
-/** Draws the strands in a frame, from back to front: bands and theory, unsmoothed series, faint lines, other lines. */
+/** Draws the series in a frame, from back to front: bands and theory, unsmoothed series, faint lines, other lines. */
 export function drawPlot(
-  strands: readonly ChartSeries[],
+  allSeries: readonly ChartSeries[],
   frame: Frame,
   { references, choice }: ChartLook,
   painter: PlotPainter,
 ): void {
-  drawBehind(strands, painter);
-  const inFront = strands.filter(({ tone }) => tone !== 'faint');
-  for (const layer of [strands.filter(({ tone }) => tone === 'faint'), inFront]) {
+  drawBehind(allSeries, painter);
+  const inFront = allSeries.filter(({ tone }) => tone !== 'faint');
+  for (const layer of [allSeries.filter(({ tone }) => tone === 'faint'), inFront]) {
     painter.raise();
-    for (const strand of layer) {
-      const dashes = choice.hasDashes && isLong(strand.line, frame) ? dashesOf(strand.tone) : solid;
-      drawStrand(strand, dashes, painter);
+    for (const series of layer) {
+      const dashes = choice.hasDashes && isLong(series.line, frame) ? dashesOf(series.tone) : solid;
+      drawSeries(series, dashes, painter);
     }
   }
-  if (frame.isLeft) for (const { line, tone } of strands) painter.outside(line, tone);
+  if (frame.isLeft) for (const { line, tone } of allSeries) painter.outside(line, tone);
   painter.references(references);
 }
 
-function drawBehind(strands: readonly ChartSeries[], painter: PlotPainter): void {
-  for (const { seeds, tone } of strands) if (seeds !== null) painter.band(seeds, tone);
+function drawBehind(allSeries: readonly ChartSeries[], painter: PlotPainter): void {
+  for (const { seeds, tone } of allSeries) if (seeds !== null) painter.band(seeds, tone);
   painter.raise();
-  for (const { raw, isRising } of strands) {
+  for (const { raw, isRising } of allSeries) {
     if (raw !== null) painter.line(raw, { tone: 'faint', isRising, dashes: solid });
   }
 }
 
-/** Draws a strand, dotted where it does not represent all of its runs. */
-function drawStrand({ line, isRising, tone, seeds }: ChartSeries, dashes: number, painter: PlotPainter): void {
+/** Draws a series, dotted where it does not represent all of its runs. */
+function drawSeries({ line, isRising, tone, seeds }: ChartSeries, dashes: number, painter: PlotPainter): void {
   const { whole, part } = seeds === null ? { whole: line, part: null } : stretchesOf(seeds);
   painter.line(whole, { tone, isRising, dashes });
   if (part !== null) painter.line(part, { tone, isRising, dashes: dotted });
