@@ -72,7 +72,7 @@ export const actUses: Uses = {
       back: ['enter', 'home'],
     },
   ],
-  terminal: [{ ...toRunning, sees: [/^the terminal of C_dense_multi_N16_s2$/m], back: ['enter', 'home'] }],
+  terminal: [{ ...toRunning, sees: [/the terminal of C_dense_multi_N16_s2$/m], back: ['enter', 'home'] }],
   type: [
     {
       ...{ ...toRunning, sees: [/─ type into C_dense_multi_N16_s2 ─/], back: ['escape', 'home'] },
