@@ -1,16 +1,21 @@
-/** Format, types and lint, side by side: one after the other, they leave half of two cores idle. */
+/** Format beside types and lint: one after the other, they leave half of two cores idle. */
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 
-const checks = ['prettier --check .', 'tsc -p .', 'eslint . --max-warnings 0'];
+const checks = ['prettier --check .', 'oxlint'];
 const options = {
   cwd: dirname(dirname(fileURLToPath(import.meta.url))),
   preferLocal: true,
   all: true,
   reject: false,
   stdin: 'ignore',
-  env: { FORCE_COLOR: process.stdout.isTTY ? '1' : '0' },
+  env: {
+    FORCE_COLOR: process.stdout.isTTY ? '1' : '0',
+    // Nearly all that the linter has read it needs to its end: to look for garbage takes a quarter of its time.
+    GOGC: 'off',
+    GOMEMLIMIT: '3GiB',
+  },
 };
 
 const results = await Promise.all(checks.map(check));

@@ -72,14 +72,28 @@ const pure = ['base', 'text', 'contract', 'query', 'spec', 'scheduler', 'protoco
 const purePackages = ['zod', 'smol-toml', 'yaml', '@marcbachmann/cel-js', 'get-east-asian-width', 're2js'];
 /** Who keeps the time of a computation that may never end; no other sees a clock. */
 const timeKeeper = { path: 'spec/expand/expression/time-limit.ts', targets: ['node:vm', 'node:process'] };
+/** What no source may write, and why. */
+const banned = [
+  {
+    what: 'mkdir(path, { recursive: true })',
+    why: 'Node may try for ever: take `makeFolder` (files/make-folder.ts), in the lab `makeDirectory`',
+    pattern: /\bmkdir(Sync)?\([^;]*\brecursive\b/,
+  },
+  {
+    what: "import { z } from 'zod'",
+    why: 'it brings all of its languages into the programs: take `* as z`',
+    pattern: /^import (?!type\b)[^;]*[{,]\s*z\b[^;]*\bfrom 'zod'/m,
+  },
+];
 /** More files than this in one folder, and a subject in it wants a room of its own. */
 const MOST_IN_A_FOLDER = 25;
 
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
   (path) => /\.tsx?$/.test(path) && !path.includes('engine/assembly/'),
 );
-const imports = sources.flatMap((path) =>
-  [...readFileSync(join('src', path), 'utf8').matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, target]) => ({
+const texts = new Map(sources.map((path) => [path, readFileSync(join('src', path), 'utf8')]));
+const imports = [...texts].flatMap(([path, text]) =>
+  [...text.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, target]) => ({
     path,
     target: target!,
   })),
@@ -132,6 +146,12 @@ describe('the architecture', () => {
       .map(({ path, target }) => ({ path, into: inside(normalize(join(dirname(path), target))) }))
       .filter(({ path, into }) => into !== undefined && into !== inside(path));
     expect(insights).toEqual([]);
+  });
+
+  it.each(banned)('does without $what', ({ what, why, pattern }) => {
+    expect(what).toMatch(pattern);
+    const found = [...texts].filter(([, text]) => pattern.test(text)).map(([path]) => path);
+    expect(found, why).toEqual([]);
   });
 
   it('has no folder that nobody can take in', () => {

@@ -247,5 +247,9 @@ export async function writeAll(file: FileHandle, bytes: Buffer, at: number): Pro
 /** Syncs the file's folder, so that names in it survive a power failure. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
-  await folder.sync().finally(() => folder.close());
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }

@@ -43,9 +43,9 @@ function execute(command: Float64Array): void {
 /** Everything that has been sent. */
 function learn(): void {
   for (;;) {
-    const received = receiveMessageOnPort(parentPort!) as { message: SharedHeap } | undefined;
+    const received = receiveMessageOnPort(parentPort!);
     if (received === undefined) return;
-    const { id, module, memory, packing } = received.message;
+    const { id, module, memory, packing } = received.message as SharedHeap;
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
     (exports['packAt'] as Kernel)(packing.at + index * packing.bytes);
     heaps.set(
