@@ -38,8 +38,8 @@ const resolve = { alias: [{ find: /^ink$/, replacement: await bundleLeanInk() }]
 
 export default defineConfig({
   test: {
-    // Much of the time goes into waiting for processes and screens: on two cores, two files do not keep both busy.
-    maxWorkers: 3,
+    // Much of the time goes into waiting for processes and screens: on two cores, three files do not keep both busy.
+    maxWorkers: 4,
     // Real processes and pseudo-terminals on two cores: patience is cheaper than a flaky red.
     testTimeout: 30_000,
     hookTimeout: 30_000,
