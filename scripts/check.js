@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 
-const checks = ['prettier --check .', 'oxlint'];
+const checks = ['oxfmt --check .', 'oxlint'];
 const options = {
   cwd: dirname(dirname(fileURLToPath(import.meta.url))),
   preferLocal: true,

@@ -14,7 +14,10 @@ import { readRunRecord, recordObstacle } from './run-record-file.js';
  * that a regular expression matches, or a command. The command is not called here; only its recorded result is read.
  */
 type DoneEvidence =
-  { exit: 0 } | { file: string; where?: string | undefined } | { output: string } | { command: readonly string[] };
+  | { exit: 0 }
+  | { file: string; where?: string | undefined }
+  | { output: string }
+  | { command: readonly string[] };
 
 /** Size limit of the files that a shim writes, in bytes. */
 const LARGEST_NOTE = 64 << 10;

@@ -1,6 +1,7 @@
 /** The words of a command line without their quotes, or why it cannot be run without a shell. */
 type ShellWords =
-  { kind: 'words'; words: { text: string; quoted: boolean }[] } | { kind: 'refused'; at: number; why: string };
+  | { kind: 'words'; words: { text: string; quoted: boolean }[] }
+  | { kind: 'refused'; at: number; why: string };
 
 /** Characters without a meaning to a POSIX shell. */
 const plain = /^[A-Za-z0-9_@%+=:,./-]+$/;

@@ -10,7 +10,8 @@ import { readStat } from '../../src/processes/process-identity.js';
 
 /** `process`: pid and start time, which no other process of this boot has. */
 export type Entry = { run: string; attempt: number; process: string } & (
-  { kind: 'start'; beside: boolean } | { kind: 'end'; code: number }
+  | { kind: 'start'; beside: boolean }
+  | { kind: 'end'; code: number }
 );
 
 /** Shell text with which every run begins. It defines `end CODE`, which is how it must leave. Children must close 9. */

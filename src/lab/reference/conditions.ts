@@ -5,7 +5,8 @@ import { advantageEstimators, type AdvantageEstimator } from '../advantages/adva
 
 /** A condition of which the credit is known. */
 export type LabCondition =
-  Exclude<Condition, { kind: 'dense' }> | { readonly kind: 'dense'; readonly credit: AdvantageEstimator };
+  | Exclude<Condition, { kind: 'dense' }>
+  | { readonly kind: 'dense'; readonly credit: AdvantageEstimator };
 
 /** Those of the source system's sweep, and two beside them: the distance itself, and dense rewards in one sum. */
 export const usualConditions = 'sft,binary,B4,B8,B16,B32,log,stepwise,trajectory'.split(',');

@@ -30,7 +30,9 @@ export type TakenLock = {
  * its last heartbeat was `silentForMs` ago.
  */
 type LockResult =
-  TakenLock | { kind: 'held'; by: SupervisorLock } | { kind: 'elsewhere'; by: SupervisorLock; silentForMs: number };
+  | TakenLock
+  | { kind: 'held'; by: SupervisorLock }
+  | { kind: 'elsewhere'; by: SupervisorLock; silentForMs: number };
 
 /** Whether the process that wrote a lock lives, as far as can be seen from here. */
 type Sight = 'lives' | 'is dead' | 'is out of sight';

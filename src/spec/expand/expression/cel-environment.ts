@@ -6,7 +6,13 @@ import { compiledPattern, PatternError } from '../../../text/pattern.js';
 
 /** A value inside an expression. CEL's integers are bigints and its doubles are numbers. */
 export type CelValue =
-  bigint | number | string | boolean | null | readonly CelValue[] | { readonly [name: string]: CelValue };
+  | bigint
+  | number
+  | string
+  | boolean
+  | null
+  | readonly CelValue[]
+  | { readonly [name: string]: CelValue };
 
 /** Length limit of a text in characters. */
 const longestText = 1_000_000;
