@@ -161,10 +161,30 @@ export function* entriesOf(path: string, size: number): Generator<void, Entries 
       if (entry.isDirectory()) folders.push(entry.name);
       else (entry.isFile() || entry.isSymbolicLink() ? files : others).push(entry.name);
     }
-    return { files: files.sort(naturalOrder), folders: worthALook(folders), others, isWhole: !isCut };
+    return { files: yield* inOrder(files), folders: yield* inOrder(worthALook(folders)), others, isWhole: !isCut };
   } catch {
     return null;
   }
+}
+
+/** Sorts names in steps of about a ms: ten thousand at once take thirty. */
+function* inOrder(names: readonly string[]): Generator<void, string[]> {
+  const count = Math.ceil(names.length / ENTRIES_A_STEP);
+  let parts = Array.from({ length: count }, (_, n) => names.slice(n * ENTRIES_A_STEP, (n + 1) * ENTRIES_A_STEP));
+  for (const part of parts) {
+    part.sort(naturalOrder);
+    if (count > 1) yield;
+  }
+  while (parts.length > 1) {
+    const pairs: string[][] = [];
+    for (let n = 0; n < parts.length; n += 2) {
+      // What is in order already is only merged.
+      pairs.push([...parts[n]!, ...(parts[n + 1] ?? [])].sort(naturalOrder));
+      yield;
+    }
+    parts = pairs;
+  }
+  return parts[0] ?? [];
 }
 
 /** The folder as it is now; the same object where no entry came or went. */
@@ -246,8 +266,7 @@ function worthALook(names: readonly string[]): string[] {
   const last = numbers.reduce((most, each) => (each > most ? each : most), -1);
   return names
     .filter((name, index) => Number.isNaN(numbers[index]) || numbers[index] === last)
-    .filter((name) => !passedOver.has(name) && !passedPattern.test(name))
-    .sort(naturalOrder);
+    .filter((name) => !passedOver.has(name) && !passedPattern.test(name));
 }
 
 function isEqual(one: Entries, other: Entries): boolean {

@@ -36,6 +36,15 @@ it('lists no folder again that has not changed', () => {
   expect(folders.files.map(({ place }) => place)).toEqual(['wandb/run-1/new.csv']);
 });
 
+it.each([1, 255, 257, 1500])('has %d files in their natural order, however many steps that takes', (count) => {
+  const names = Array.from({ length: count }, (_, n) => `rows_${(n * 7919) % count}.csv`);
+  for (const name of names) writeFileSync(join(root, name), '');
+  const folders = new RunFolders(root);
+  expect(steps(folders)).toBeGreaterThan(count / 256);
+  const inOrder = Array.from({ length: count }, (_, n) => `rows_${n}.csv`);
+  expect(folders.files.map(({ place }) => place)).toEqual(inOrder);
+});
+
 it.each([-HOUR_MS, HOUR_MS])('does the same where the clock of the file server is %d ms off', (skew) => {
   makeFolders(3);
   const folders = new RunFolders(root);
