@@ -43,6 +43,20 @@ const refused: Draft = {
   verdict: { kind: 'refused', lines: ['nam is no key of a sweep file.', '3 | nam: abcd', '  | ^', '→ Write name.'] },
 };
 
+describe('a dialog', () => {
+  it.each(['?', 'm', ':', 'a', 'C', 'g'])('opened by %s has its background beside its texts, too', (key) => {
+    const rows = shown(100, 30, key);
+    const top = rows.findIndex((row) => row.includes('╭'));
+    const [left, right] = [rows[top]!.indexOf('╭'), rows[top]!.indexOf('╮')];
+    const bottom = rows.findIndex((row) => row[left] === '╰');
+    expect(bottom).toBeGreaterThan(top + 1);
+    const grounds = frameOf(store)
+      .slice(top, bottom)
+      .flatMap((line) => line.flatMap(({ text, ground }) => Array<string | undefined>([...text].length).fill(ground)).slice(left, right + 1)); // prettier-ignore
+    expect(grounds.filter((ground) => ground === undefined || ground === 'none')).toEqual([]);
+  });
+});
+
 describe('a menu', () => {
   it('shows what was typed in its frame, keeps its size, and says so when nothing matches', () => {
     const all = shown(100, 30, 'm');
