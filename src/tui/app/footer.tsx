@@ -102,10 +102,12 @@ export function keysLine(model: WindowModel, width: number): Line {
 /** `worth`: hints worth more stay longer in a narrow footer. */
 type ScreenHint = readonly [...hint: KeyHint, worth: number];
 
-/** Key hints of the shown screen in the order of its table. */
+/** Key hints of the shown screen in the order of its table. A window that only looks offers nothing that acts on runs. */
 function screenHints(model: WindowModel): ScreenHint[] {
   const { screen, keys } = model.ui;
-  return keysOn(screen.kind, keys).flatMap(({ short, hint, shown, worth }): ScreenHint[] => {
+  const isReadOnly = model.status.readOnly !== undefined;
+  return keysOn(screen.kind, keys).flatMap(({ short, hint, shown, worth, group }): ScreenHint[] => {
+    if (isReadOnly && group === 'runs') return [];
     const word = typeof short === 'function' ? short(model) : short;
     return word === null || word === undefined ? [] : [[hint ?? shown, word, worth ?? 1]];
   });

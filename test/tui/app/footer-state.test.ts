@@ -21,7 +21,10 @@ const held = aRun('A_h', { state: 'held', heldBy: 'person', reason: 'held' });
 /** The keys in the footer after some keys, of a list of these runs in their order. */
 function hints(runs: readonly RunSummary[], ...keys: string[]): string {
   const groups = [{ name: 'A', title: null, needs: [] }];
-  const fleet = new SimulatedFleet([aSweep({ groups })], runs);
+  return hintsOf(new SimulatedFleet([aSweep({ groups })], runs), ...keys);
+}
+
+function hintsOf(fleet: SimulatedFleet, ...keys: string[]): string {
   const store = aWindow({ fleet, files: memorySweep().files, now: 1_000_000 });
   open.push(store);
   store.resize(240, 40);
@@ -31,6 +34,14 @@ function hints(runs: readonly RunSummary[], ...keys: string[]): string {
 }
 
 describe('the footer', () => {
+  it('offers nothing that acts on runs where one only looks', () => {
+    const fleet = new SimulatedFleet([aSweep({ groups: [{ name: 'A', title: null, needs: [] }] })], [running, failed]);
+    expect(hintsOf(fleet, 'down')).toMatch(/kill/);
+    fleet.status = { ...fleet.status, readOnly: 'This window only looks.' };
+    expect(hintsOf(fleet, 'down')).toMatch(/Enter open.*m metric/);
+    expect(hintsOf(fleet, 'down')).not.toMatch(/kill|hold|resume|pause/);
+  });
+
   it.each<{ of: string; runs: RunSummary[]; keys?: string[]; has: RegExp; lacks: RegExp }>([
     { of: 'a finished run', runs: [done], keys: ['down'], has: /Enter open/, lacks: /kill|resume|hold|pause/ },
     { of: 'a failed run', runs: [failed], keys: ['down'], has: /r resume .*F failures/, lacks: /kill|hold|pause/ },
