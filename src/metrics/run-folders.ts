@@ -177,14 +177,20 @@ function* inOrder(names: readonly string[]): Generator<void, string[]> {
   }
   while (parts.length > 1) {
     const pairs: string[][] = [];
-    for (let n = 0; n < parts.length; n += 2) {
-      // What is in order already is only merged.
-      pairs.push([...parts[n]!, ...(parts[n + 1] ?? [])].sort(naturalOrder));
-      yield;
-    }
+    for (let n = 0; n < parts.length; n += 2) pairs.push(yield* merged(parts[n]!, parts[n + 1] ?? []));
     parts = pairs;
   }
   return parts[0] ?? [];
+}
+
+/** Merges two lists that are in order, in steps. */
+function* merged(one: readonly string[], other: readonly string[]): Generator<void, string[]> {
+  const all: string[] = [];
+  for (let i = 0, j = 0; all.length < one.length + other.length;) {
+    const isOne = j === other.length || (i < one.length && naturalOrder(one[i]!, other[j]!) <= 0);
+    if (all.push(isOne ? one[i++]! : other[j++]!) % ENTRIES_A_STEP === 0) yield;
+  }
+  return all;
 }
 
 /** The folder as it is now; the same object where no entry came or went. */

@@ -12,12 +12,18 @@ export function policyWords(run: PlannedRun): string[] {
 }
 
 /** The same words by keys of the sweep file; defaults are left out. */
-export function policyOf(run: PlannedRun): Record<string, string> {
+export function policyOf(run: PlannedRun): Readonly<Record<string, string>> {
+  const known = policies.get(run);
+  if (known !== undefined) return known;
   const policy: Record<string, string> = {};
   for (const [key, words] of Object.entries({ ...wordsByKey(run), done: doneWords(run) }))
     if (words.length > 0) policy[key] = words.join(', ');
+  policies.set(run, policy);
   return policy;
 }
+
+/** A row of a run is made each time that something of it changes; its policy never does. */
+const policies = new WeakMap<PlannedRun, Readonly<Record<string, string>>>();
 
 function wordsByKey(run: PlannedRun): Record<string, string[]> {
   return {

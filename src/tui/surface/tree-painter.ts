@@ -94,7 +94,10 @@ export class TreePainter {
   #paintText(node: DOMElement, place: Rect, { clip, ground, owner }: Around): void {
     if (place.top < clip.top || place.top >= clip.bottom) return;
     let column = place.left;
-    for (const { text, tone, ground: lies = ground, link } of fitLine(spansOf(node, ground), place.right - place.left)) {
+    for (const { text, tone, ground: lies = ground, link } of fitLine(
+      spansOf(node, ground),
+      place.right - place.left,
+    )) {
       const piece = { text: this.#theme.glyphs(text, tone), look: lookOf(tone, lies, link), owner };
       column = this.#cells.write(place.top, column, piece, clip);
     }
