@@ -175,12 +175,16 @@ describe('what a client sees', () => {
     publish();
     const mirror = mirrorOf(line.sent);
     expect([...mirror.runs.values()].map(({ name }) => name)).toEqual(names);
-    expect(line.sent.split('\n').filter((text) => text.includes('"type":"runs"'))).toHaveLength(5);
+    // Five where the machine is quick: a page ends with its time, too.
+    const pages = line.sent.split('\n').filter((text) => text.includes('"type":"runs"'));
+    const counts = pages.map((text) => (JSON.parse(text) as { runs: unknown[] }).runs.length);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(100);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(450);
     line.sent = '';
     measure(id('r7'), 0.5);
     publish();
     expect(JSON.parse(line.sent)).toEqual({
-      ...{ type: 'patches', seq: 7 },
+      ...{ type: 'patches', seq: pages.length + 2 },
       patches: [
         { id: 's/r7', metrics: { loss: 0.5 }, best: { metric: 'loss', goal: 'minimize', value: 0.5 }, spark: [0.5] },
       ],
