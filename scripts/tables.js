@@ -16,7 +16,7 @@ const later = {
 };
 
 const { keyTableMarkdown } = await load('src/tui/screens/key-map.ts');
-const { verbTableMarkdown } = await load('src/cli/verb-table.ts');
+const { verbTableMarkdown } = await load('src/cli/verb-markdown.ts');
 for (const [name, page, table] of [
   ['keys', 'docs/keys.md', keyTableMarkdown()],
   ['verbs', 'docs/commands.md', verbTableMarkdown()],

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
-import { verbTableMarkdown } from '../src/cli/verb-table.js';
+import { verbTableMarkdown } from '../src/cli/verb-markdown.js';
 import { detectorNames } from '../src/lab/rewards/detectors.js';
 import { rewardNames } from '../src/lab/rewards/registry.js';
 import { withPublishedSettings } from '../src/report/published-settings.js';

@@ -28,7 +28,7 @@ export function showSweep(fleet: Fleet, sweep: string | null, launched: Launched
   });
 }
 
-/** What any window of this program has around it. */
+/** The terminal, environment and preferences of a window. */
 export function windowHost({ ascii }: Pick<LaunchOptions, 'ascii'>) {
   const preferences = preferencesIn(new PreferencesFile(preferencesPath(process.env)));
   return { ...terminalStreams(), environment: process.env, ascii, preferences };

@@ -1,7 +1,7 @@
 import { spreads } from '../report/spread.js';
 import { rowOf, type RunVerb, runVerbNames, runVerbs } from '../protocol/run-verbs.js';
 import { collect, duration, oneOf, wholeNumber } from './options.js';
-import { headings, type Verb, type VerbOption } from './verb.js';
+import type { Verb, VerbOption } from './verb.js';
 import { argumentStyles } from '../spec/grid-line/argument-style.js';
 import {
   actOptions,
@@ -378,26 +378,6 @@ export const verbs: readonly Verb[] = rows.map((verb) => ({
   ...verb,
   options: verb.options.includes(host) ? verb.options : [...verb.options, host],
 }));
-
-/** The verbs as a table for the README. */
-export function verbTableMarkdown(): string {
-  const lines = headings.flatMap((heading) => verbs.filter((verb) => verb.heading === heading)).map(row);
-  return ['| command | does |', '| --- | --- |', ...lines].join('\n');
-}
-
-function row({ name, takes, behind, takesCommand, about, options }: Verb): string {
-  const launches = launchOptions.every((option) => options.includes(option));
-  const own = launches ? options.filter((option) => !launchOptions.includes(option)) : options;
-  const taken = takes
-    .toUpperCase()
-    .replace(/<([^>]*)>/g, '$1')
-    .replaceAll('...', '…');
-  const words = behind === undefined ? taken : `${taken} ${behind}`;
-  const flags = own.filter(({ flags }) => !/^--(runs|host)/.test(flags)).map(({ flags }) => `\`${flags}\``);
-  const usage = `\`memrl-tui ${name}${words === '' ? '' : ` ${words}`}${takesCommand ? ' -- COMMAND…' : ''}\``;
-  const more = [...flags, ...(launches ? ['and all options of a launch'] : [])];
-  return `| ${usage} | ${about}${more.length === 0 ? '' : ` (${more.join(', ')})`} |`;
-}
 
 /** The command-line verb of a row in the table of run verbs. */
 function acting(verb: RunVerb): Verb {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { headings, parted } from '../../src/cli/verb.js';
 import { launchOptions } from '../../src/cli/verb-options.js';
-import { verbs, verbTableMarkdown } from '../../src/cli/verb-table.js';
+import { verbTableMarkdown } from '../../src/cli/verb-markdown.js';
+import { verbs } from '../../src/cli/verb-table.js';
 
 describe('the verbs', () => {
   it('have one name each, and a heading that --help shows', () => {

@@ -4,7 +4,7 @@ import { mean } from '../statistics.js';
 import { LEAST_PAIRS } from './memory-intervals.js';
 import { signedRankTest } from './signed-ranks.js';
 
-/** What a run is compared by. */
+/** The seeds and the base model of a run, by which runs are paired. */
 export type Origin = {
   /** Its seeds, which runs of other settings have too; null: it has none. */
   readonly pair: string | null;

@@ -122,7 +122,7 @@ async function claimantOf(folder: string, leaderPid: number): Promise<ProcessIde
     if (claim.kind === 'withdrawn') return null;
     if (claim.kind !== 'begun') continue;
     const { identity } = claim;
-    // One that has ended already cannot be asked.
+    // A process that has ended cannot be asked for its parent.
     const parent = isAlive(identity) ? readStat(identity.pid)?.parent : undefined;
     return parent === undefined || parent === leaderPid ? identity : null;
   }

@@ -47,7 +47,7 @@ export type Earned = {
   readonly hackFrequency: number | null;
 };
 
-/** What was found in one mode. */
+/** The result of one mode. */
 export type ModeResult = Earned & {
   readonly mode: Mode['name'];
   readonly diversity: Diversity;

@@ -66,7 +66,9 @@ function evaluatedSteps(directory: string): EvaluatedStep[] {
   const { pass: passColumn, entropy: entropyColumn } = evaluationColumns;
   return places.flatMap((place) =>
     stepsOf(place, [passColumn, entropyColumn]).flatMap(({ step, values: [pass, entropy] }) =>
-      pass === undefined || entropy === undefined ? [] : [{ run: basename(directory), step, pass, entropy }],
+      Number.isFinite(pass) && Number.isFinite(entropy)
+        ? [{ run: basename(directory), step, pass: pass!, entropy: entropy! }]
+        : [],
     ),
   );
 }

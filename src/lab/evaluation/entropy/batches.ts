@@ -41,7 +41,7 @@ export async function scoredBatch(
   return { batch, scores: await scoresOf(policy.exact, batch, config.temperature) };
 }
 
-/** What the step is made from, with the scores of each answer. */
+/** The batch of an update, with the scores of each answer. */
 export type UpdateBatch = RewardedBatch & { readonly scores_PG: readonly (readonly ScoredSequence[])[] };
 
 export async function updateBatch(

@@ -15,7 +15,7 @@ import { groupGradientsOf, summaryOf, updateOf } from './update.js';
 
 export type Experiment = Awaited<ReturnType<typeof experiment>>;
 
-/** @param seed Of the tasks and answers of all batches. */
+/** @param seed Seed of the tasks and answers of all batches. */
 export async function experiment(policy: Policy, config: EntropyConfig, seed: number) {
   const { exact } = policy;
   const U = await updateBatch(policy, config, { seed, name: 'U', prompts: config.B_U });
