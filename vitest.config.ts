@@ -1,16 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { bundleLeanInk } from './scripts/lean-ink.js';
-import { SecondTries } from './test/second-tries.js';
-
-/** Tests of what computes, reads and draws: they leave nothing behind, so files can share what they import. */
-const together = [
-  ...['analysis', 'base', 'client', 'contract', 'files', 'logs', 'metrics'],
-  ...['protocol', 'query', 'scheduler', 'spec', 'text', 'view'],
-  ...['dialogs', 'keys', 'model', 'screens', 'state', 'surface', 'widgets'].map((room) => `tui/${room}`),
-  ...['advantages', 'config', 'engine', 'environments', 'evaluation', 'hugging-face', 'objectives'].map(ofLab),
-  ...['probes', 'reference', 'rewards', 'rollouts', 'service', 'text', 'update'].map(ofLab),
-].map((part) => `test/${part}/**/*.test.{ts,tsx}`);
+import { PATIENCE_MS } from './test/patience.js';
 
 /** What the whole screens look like is tested on Ink as it comes, too. */
 const onPlainInk = ['app/whole-screens', 'app/screen', 'dialogs/open-dialogs'].map(
@@ -24,40 +15,40 @@ const whateverInkIs = { testNamePattern: /^(?!.*whatever is)/ };
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => /\/test\/(faults|e2e)\//.test(moduleId);
+    const isLong = ({ moduleId }: TestSpecification) => /\/test\/(e2e|supervisor)\//.test(moduleId);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
-}
-
-function ofLab(room: string): string {
-  return `lab/${room}`;
 }
 
 /** The window runs on Ink as it is shipped: without what it does not use. */
 const resolve = { alias: [{ find: /^ink$/, replacement: await bundleLeanInk() }] };
 
+/** What has the machine to itself, once all else has run: supervisors that are killed after a time must first get to something. */
+const alone = ['test/supervisor/core/event-loop.test.ts', 'test/faults/faults.test.ts'];
+
+/** Files share what they import: to import the same modules anew for each file took longer than many a test. */
+const shared = {
+  isolate: false,
+  // Real processes and pseudo-terminals on two busy cores: patience is cheaper than a flaky red. What a test waits for ends before.
+  testTimeout: 3 * PATIENCE_MS,
+  hookTimeout: 3 * PATIENCE_MS,
+  expect: { poll: { timeout: PATIENCE_MS } },
+  tags: [{ name: 'long', description: 'Of the long tier, `npm run test:long`; `npm test` leaves it out.' }],
+};
+
 export default defineConfig({
   test: {
-    // Much of the time goes into waiting for processes and screens: on two cores, three files do not keep both busy.
-    maxWorkers: 4,
-    // Real processes and pseudo-terminals on two cores: patience is cheaper than a flaky red.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Much of the time goes into waiting for processes and screens: three files at a time keep two cores busy.
+    maxWorkers: 3,
+    globalSetup: 'test/programs-folder.ts',
     sequence: { sequencer: LongestFirst },
-    reporters: ['default', new SecondTries()],
+    // Projects share what is transformed.
+    experimental: { fsModuleCache: true },
+    tags: shared.tags,
     projects: [
-      // On a machine that others load, too, one of some thousand waits is in vain. What fails twice is broken.
-      {
-        extends: true,
-        resolve,
-        test: { name: 'apart', include: ['test/**/*.test.{ts,tsx}'], exclude: together, retry: 1 },
-      },
-      // To import the same modules anew for each file took longer than many a test.
-      { extends: true, resolve, test: { name: 'together', include: together, isolate: false } },
-      {
-        extends: true,
-        test: { name: 'plain ink', include: onPlainInk, ...whateverInkIs, isolate: false },
-      },
+      { resolve, test: { ...shared, name: 'shipped', include: ['test/**/*.test.{ts,tsx}'], exclude: alone } },
+      { resolve, test: { ...shared, name: 'alone', include: alone, sequence: { groupOrder: 1 } } },
+      { test: { ...shared, name: 'plain ink', include: onPlainInk, ...whateverInkIs } },
     ],
   },
 });

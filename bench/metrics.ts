@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { LogRows } from '../src/metrics/formats/log/log-rows.js';
 import { openOutlinedMetrics } from '../src/metrics/outlined-metrics.js';
 import { openReaderThread } from '../src/supervisor/reading/reader-link.js';
 import { Watcher } from '../src/supervisor/runs/watcher.js';
@@ -26,7 +27,7 @@ const SECONDS = 10;
 const FIRST_ROWS = 20;
 /** Until all runs have been found and are followed. */
 const SETTLING_MS = 4000;
-const budget = { core: 0.05, megabytes: 150, firstCurveMs: 300 };
+const budget = { core: 0.05, megabytes: 150, firstCurveMs: 300, lineMs: 4 };
 
 /**
  * Metrics of foreign programs: 500 runs of mixed formats that write a row a second each, followed by the supervisor's watcher; and
@@ -39,11 +40,41 @@ export async function benchMetrics(): Promise<string[]> {
       ...(await growing(join(folder, 'growing'))),
       ...large(join(folder, 'lines'), '2 GB of JSON lines', 'metrics.jsonl', 'lines'),
       ...large(join(folder, 'events'), '1 GB of TensorBoard events', 'events.out.tfevents.1', 'events'),
+      longestLine(),
       ...busyLines(),
     ];
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** What printed lines may be made of, again and again to their longest. */
+const units = [
+  ...['a=1 ', 'a: 1 ', 'a 1 ', '1/2 ', '[a', '[a]', '(a)', 'a (b 1) ', 'e1:1, a=1 ', 'a. A: 1. ', 'loss[a=1] ', '{"a":1} ', "{'a': 1} "],
+  ...['12:00:00 ', '[INFO] ', '1%|', '| a ', '[==> ', '1it [1, ', 'A_A=', '\u001b[1m', 'epoch 1 ', '- ', 'x/y:1 '],
+]; // prettier-ignore
+const LONGEST_LINE = 8192;
+const TIMES = 5;
+
+/** The processor time of the slowest of them, each as the fastest of a few times. */
+function longestLine(): string {
+  const slowest = units
+    .flatMap((unit) => ['', 'step 1: ', 'x=1 '].map((head) => head + unit.repeat(LONGEST_LINE)))
+    .map((text) => text.slice(0, LONGEST_LINE))
+    .map((line) => ({ line, ms: Math.min(...Array.from({ length: TIMES }, () => readingMs(line))) }))
+    .reduce((worst, each) => (each.ms > worst.ms ? each : worst));
+  return (
+    `a printed line of 8 KB: at most ${slowest.ms.toFixed(1)} ms of computing (${JSON.stringify(slowest.line.slice(0, 24))}…); ` +
+    `budget ${budget.lineMs} ms: ${verdict(slowest.ms <= budget.lineMs)}`
+  );
+}
+
+function readingMs(line: string): number {
+  const rows = new LogRows();
+  const before = process.cpuUsage();
+  rows.take(line);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
 }
 
 /** What one more row is, by format. `first`: what stands before all rows. */

@@ -9,8 +9,6 @@ const textWidth = fileURLToPath(new URL('../src/text/display-width.ts', import.m
  * makes escape codes, reads keys or shows errors as a picture can go. It is a third of the time until the window is whole.
  */
 const stubs = {
-  // Its bridge to devtools, and with it a WebSocket client.
-  'devtools.js': '',
   'renderer.js': `export default () => ({ output: '', outputHeight: 0, staticOutput: '' });`,
   'log-update.js': `const log = () => false;
     export default { create: () => Object.assign(log, { clear() {}, done() {}, reset() {}, sync() {}, setCursorPosition() {},
@@ -40,6 +38,7 @@ const packages = {
 export const leanInk = {
   name: 'lean-ink',
   setup({ onStart, onLoad, onResolve, onEnd }) {
+    loadAtOnce(onLoad);
     let missing = new Set();
     let isUsed = false;
     onStart(() => {
@@ -60,12 +59,6 @@ export const leanInk = {
       );
       onLoad({ filter: new RegExp(`^${name}$`), namespace: 'lean-ink' }, () => ({ contents, loader: 'js' }));
     }
-    // Yoga, which lays out its boxes, holds its WebAssembly as text, and decodes it by `fetch` where there is one. In Node that
-    // loads an HTTP client of some 10,000 lines: a fifth of the start of the window. Without `fetch` it decodes it itself.
-    onLoad({ filter: /yoga-wasm-base64-esm\.js$/ }, async ({ path }) => ({
-      contents: `const fetch = undefined;\n${await readFile(path, 'utf8')}`,
-      loader: 'js',
-    }));
     onEnd(() =>
       isUsed && missing.size > 0
         ? { errors: [{ text: `Ink has no ${[...missing].join(', ')} any more: see scripts/lean-ink.js.` }] }
@@ -74,11 +67,52 @@ export const leanInk = {
   },
 };
 
-/** Ink as it comes, for `npm run build -- --plain-ink`. Its bridge to devtools needs a package that only Ink's developers have. */
+/** Ink as it comes, for `npm run build -- --plain-ink`. */
 export const plainInk = {
   name: 'plain-ink',
-  setup: ({ onLoad }) => onLoad({ filter: /ink\/build\/devtools\.js$/ }, () => ({ contents: '' })),
+  setup: ({ onLoad }) => loadAtOnce(onLoad),
 };
+
+/**
+ * Ink and Yoga without `await` at the top of a file, which the parts of a program cannot have (`build/programs.js`): Ink awaits its
+ * own version, and its bridge to devtools, which needs a package that only Ink's developers have; Yoga awaits its WebAssembly.
+ */
+function loadAtOnce(onLoad) {
+  onLoad({ filter: /ink\/build\/reconciler\.js$/ }, async ({ path }) => ({
+    contents: replaced(await readFile(path, 'utf8'), {
+      "await import('./devtools.js');": '',
+      'await loadPackageJson()': '{ name: undefined, version: undefined }',
+    }),
+    loader: 'js',
+  }));
+  onLoad({ filter: /yoga-layout\/dist\/src\/index\.js$/ }, async ({ path }) => ({
+    contents: replaced(await readFile(path, 'utf8'), {
+      'const Yoga = wrapAssembly(await loadYoga())':
+        'const loaded = {}; loadYoga(loaded); const Yoga = wrapAssembly(loaded)',
+    }),
+    loader: 'js',
+  }));
+  // Its WebAssembly, which is held as text, would be decoded by `fetch`: an HTTP client of some 10,000 lines, a fifth of the start
+  // of the window.
+  onLoad({ filter: /yoga-wasm-base64-esm\.js$/ }, async ({ path }) => ({
+    contents: replaced(await readFile(path, 'utf8'), {
+      'if(h.instantiateWasm)': `{
+        const bytes = Buffer.from(H.slice(H.indexOf(',') + 1), 'base64');
+        a(new WebAssembly.Instance(new WebAssembly.Module(bytes), d));
+        return {};
+      }`,
+    }),
+    loader: 'js',
+  }));
+}
+
+/** @throws Where a package has another text than the one it is known by. */
+function replaced(text, replacements) {
+  return Object.entries(replacements).reduce((changed, [from, to]) => {
+    if (!changed.includes(from)) throw new Error(`\`${from}\` is not there any more: see scripts/lean-ink.js.`);
+    return changed.replace(from, () => to);
+  }, text);
+}
 
 /** Ink as it is shipped, as one file, so that tests of components run on what users get. @returns The path of the file. */
 export async function bundleLeanInk() {

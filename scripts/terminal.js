@@ -39,7 +39,7 @@ export function openTerminal({ command, args = [], columns, rows, cwd = process.
       return () => listeners.delete(listener);
     },
     /** Resolves with the rows once `condition` holds for them; rejects, with what was there instead, after `ms`. */
-    waitFor: (condition, ms = 15_000) => waitFor(terminal, condition, ms),
+    waitFor: (condition, ms = 60_000) => waitFor(terminal, condition, ms),
     /** Resolves with `{ code, signal }` once the program has ended and its output is drawn. */
     ended: () => ended(terminal),
     close() {

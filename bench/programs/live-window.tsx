@@ -9,11 +9,12 @@
 import { type Key, render, Text, useInput } from 'ink';
 import { useSyncExternalStore } from 'react';
 import { RunId } from '../../src/base/ids.js';
+import { PAGE } from '../../src/protocol/message.js';
 import { press } from '../../src/tui/dialogs/key-stack.js';
 import { calmNewsPause, WindowStore } from '../../src/tui/app/window-store.js';
 import { keepYoungGenerationSmall } from '../../src/tui/app/open-window.js';
 import { bodyOf } from '../../src/tui/app/layout.js';
-import { mountApp } from '../../src/tui/app/mount-app.js';
+import { loadScreens, mountApp } from '../../src/tui/app/mount-app.js';
 import { detailPane } from '../../src/tui/screens/jobs/detail-pane.js';
 import { jobsLayout } from '../../src/tui/screens/jobs/layout.js';
 import { Surface } from '../../src/tui/surface/surface.js';
@@ -29,6 +30,7 @@ const UPDATES_PER_SECOND = Number(updatesPerSecond);
 const started = Date.now();
 const agree = async () => ({ ok: true, message: '' }) as const;
 let tick = 0;
+let version = 0;
 
 /** Made once: what is measured is the window, not the making of its data. */
 const sparks = Array.from({ length: 64 }, (_, shape) =>
@@ -87,7 +89,7 @@ const fleet: FleetPort = {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   },
-  version: () => tick,
+  version: () => version,
   ...{ act: agree, request: agree },
 };
 const x = Float64Array.from({ length: 2000 }, (_, step) => step);
@@ -122,12 +124,22 @@ const mark = (): string => `\u001b]2;k${presses}.\u0007`;
 if (UPDATES_PER_SECOND > 0)
   setInterval(() => {
     tick++;
-    ids.forEach((id, index) => runs.set(id, updated(runs.get(id)!, index)));
-    listeners.forEach((listener) => listener());
+    updateFrom(0);
   }, 1000 / UPDATES_PER_SECOND);
 
+/** Updates one page of runs per turn of the event loop, as they arrive from a supervisor. */
+function updateFrom(start: number): void {
+  ids.slice(start, start + PAGE).forEach((id, at) => runs.set(id, updated(runs.get(id)!, start + at)));
+  version++;
+  listeners.forEach((listener) => listener());
+  if (start + PAGE < ids.length) setImmediate(() => updateFrom(start + PAGE));
+}
+
 if (mode === 'none') process.stdout.write(mark());
-else show();
+else {
+  await loadScreens();
+  show();
+}
 
 function show(): void {
   keepYoungGenerationSmall(COUNT);

@@ -14,12 +14,12 @@ const LEAST_POINTS = 8;
  * of the range of the middle 80 %.
  */
 const NEAR = 0.01;
-/** Least correlation of two curves that are alike. */
+/** Least correlation of two curves that are alike: they move the same way. */
 const LEAST_CORRELATION = 0.999;
 
 /**
  * Finds the metrics that show the same: those that differ nowhere by more than a percent of their range, and those that do so after
- * a linear transformation (an error and its accuracy; steps and samples). Maps each metric to the first one that it is like:
+ * a linear transformation in the same direction (steps and samples, but not a reward and the entropy that falls as it rises). Maps each metric to the first one that it is like:
  * itself, where no earlier one is.
  *
  * @param metrics In the order in which they are shown.
@@ -93,7 +93,7 @@ function isAlike(one: Shape, other: Shape): boolean {
   if (one.values.length === 0) return false;
   const correlation = one.unit.reduce((sum, value, index) => sum + value * other.unit[index]!, 0);
   if (correlation === 0) return one.values.every((value, index) => value === other.values[index]);
-  if (one.values.length < LEAST_POINTS || Math.abs(correlation) < LEAST_CORRELATION) return false;
+  if (one.values.length < LEAST_POINTS || correlation < LEAST_CORRELATION) return false;
   const off = other.unit.map((value, index) => Math.abs(value - correlation * one.unit[index]!)).sort();
   const sorted = other.unit.toSorted();
   const [range, most] = [sorted.at(-1)! - sorted[0]!, quantile(sorted, 0.9) - quantile(sorted, 0.1)];

@@ -7,7 +7,7 @@ import { inWords, isSettingName, isSystemMetric } from '../contract/metric-names
  * 1. what the sweep file shows (`metrics.show`), in its order;
  * 2. what it evaluates runs by: the objective (`metric`), then the metrics of `stop_when`;
  * 3. results by their names: rewards, returns, scores, accuracies, bits, losses; of each kind those of an evaluation first, then
- * those without a data set in their name, then those of training;
+ * those without a data set in their name, then those of training; accuracies of training follow the losses of an evaluation;
  * 4. other numbers, then those that describe how training goes (entropies, norms, lengths, shares of what was clipped);
  * 5. settings and sizes (the learning rate, a count of parameters), then what only counts or tells the time;
  * 6. what the run uses of the machine (`system/…`), which never stands for a run.
@@ -41,6 +41,8 @@ const results: readonly RegExp[] = [
   /\bbits\b/,
   /loss|perplexity|\b(ppl|nll|bpb|bpc|mse|mae|rmse|wer|cer|err|error|cost|xent|cross entropy|objective|fid|l[12])\b/,
 ];
+/** The first kind of results of which those in training only tell how well data are fitted: accuracies. */
+const firstFitted = results.findIndex((result) => result.test('accuracy'));
 /** A code length is a loss, unlike the bits that a model has learnt. */
 const bitsPerSymbol = /\bbits per (byte|char|character|dim|dimension|token|word|pixel)\b/;
 /** Terms of the objective of reinforcement learning: they do not fall as a policy gets better. */
@@ -168,14 +170,38 @@ export function isCounting(values: ArrayLike<number>): boolean {
  * may rise by a constant step for a while.
  *
  * @param inOrder As `inMetricOrder` returns them.
- * @param valuesOf Returns the values of a metric, oldest first.
+ * @param metrics Returns the values of a metric, oldest first, and whether the program wants it to be shown only where it is asked
+ * for: then it stands behind the others like a counter.
  */
 export function countingAmong(
   inOrder: readonly string[],
   choice: MetricsToShow,
-  valuesOf: (key: string) => ArrayLike<number>,
+  metrics: {
+    series: (key: string) => { readonly y: ArrayLike<number> };
+    sourceOf: (key: string) => { reader: { declared?: { isHidden: (key: string) => boolean } } } | undefined;
+  },
+): string[] {
+  const asked = new Set([...choice.show, ...(choice.judgedBy ?? [])]);
+  const hidden = inOrder.filter(
+    (key) => !asked.has(key) && metrics.sourceOf(key)?.reader.declared?.isHidden(key) === true,
+  );
+  return [
+    ...hidden,
+    ...countersAmong(
+      inOrder.filter((key) => !hidden.includes(key)),
+      choice,
+      metrics,
+    ),
+  ];
+}
+
+function countersAmong(
+  inOrder: readonly string[],
+  choice: MetricsToShow,
+  metrics: Pick<Parameters<typeof countingAmong>[2], 'series'>,
 ): string[] {
   const counting: string[] = [];
+  const valuesOf = (key: string) => metrics.series(key).y;
   for (const key of inOrder) {
     if (!isCountingOne(key, choice, valuesOf) || counting.push(key) === MOST_COUNTING) break;
   }
@@ -230,16 +256,32 @@ function isCountByName(name: string): boolean {
 function placeByName(words: string): number {
   const isDescription = descriptions.test(words);
   const kind = besides.test(words) || isDescription ? -1 : results.findIndex((result) => result.test(words));
-  if (kind >= 0) return Place.result + 3 * kind + splitOf(words);
+  if (kind >= 0) return Place.result + rankOfResult(kind, splitOf(words));
   if (isSettingName(words)) return Place.setting;
   return isDescription ? Place.description : Place.other;
+}
+
+/** How well a model does on what it is trained on says less than any evaluation, except where it learns from rewards. */
+function rankOfResult(kind: number, split: number): number {
+  const isFitted = split === 2 && kind >= firstFitted && kind < results.length - 1;
+  return isFitted ? 3 * (results.length - 1) + kind / results.length : 3 * kind + split;
 }
 
 function splitOf(words: string): number {
   return ofEvaluation.test(words) ? 0 : ofTraining.test(words) ? 2 : 1;
 }
 
+/** The first loss among metrics in their order, but for terms of the objective of a policy, which need not fall; null: there is none. */
+export function lossAmong(inOrder: readonly string[]): string | null {
+  return inOrder.find((key) => !isCountByName(key.toLowerCase()) && isLoss(inWords(key))) ?? null;
+}
+
+function isLoss(words: string): boolean {
+  if (ofPolicies.test(words) || besides.test(words) || descriptions.test(words)) return false;
+  return results.findIndex((result) => result.test(words)) === results.length - 1;
+}
+
 /** The name of a metric as an expression has to write it. */
-function identifier(key: string): string {
+export function identifier(key: string): string {
   return key.replace(/[^A-Za-z0-9_]/g, '_');
 }

@@ -1,3 +1,4 @@
+import { studentLimit } from '../base/special-functions.js';
 import { deviation, mean, median, quantile } from './statistics.js';
 
 /**
@@ -66,19 +67,14 @@ export function notFiniteText({ nan, infinite }: Pick<Results, 'nan' | 'infinite
   return [nan > 0 ? `${nan} NaN` : '', infinite > 0 ? `${infinite} inf` : ''].filter((part) => part !== '').join(', ');
 }
 
-/** The 97.5 % quantiles of Student's t for 1, 2, … degrees of freedom. */
-const studentTable = [
-  12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.306, 2.2622, 2.2281, 2.201, 2.1788, 2.1604, 2.1448, 2.1314,
-];
 /** The 97.5 % quantile of the normal distribution. */
 export const NORMAL95 = 1.959963984540054;
 
-/** How many standard errors a two-sided 95 % interval extends to each side; beyond the table by Fisher's expansion. */
+const knownLimits = new Map<number, number>();
+
+/** How many standard errors a two-sided 95 % interval of a mean extends to each side. */
 export function student95(degrees: number): number {
-  const known = studentTable[degrees - 1];
-  if (known !== undefined) return known;
-  const first = (NORMAL95 ** 3 + NORMAL95) / (4 * degrees);
-  const second = (5 * NORMAL95 ** 5 + 16 * NORMAL95 ** 3 + 3 * NORMAL95) / (96 * degrees ** 2);
-  const third = (3 * NORMAL95 ** 7 + 19 * NORMAL95 ** 5 + 17 * NORMAL95 ** 3 - 15 * NORMAL95) / (384 * degrees ** 3);
-  return NORMAL95 + first + second + third;
+  const limit = knownLimits.get(degrees) ?? studentLimit(0.05, degrees);
+  knownLimits.set(degrees, limit);
+  return limit;
 }

@@ -7,11 +7,16 @@ export class Memoized<T> {
     return this.#value;
   }
 
+  /** Keeps a result that has been computed before it is asked for. */
+  keep(inputs: readonly unknown[], value: T): void {
+    this.#inputs = inputs;
+    this.#value = value;
+  }
+
   value(inputs: readonly unknown[], compute: () => T): T {
     const known = this.#inputs;
     if (known === null || inputs.some((input, index) => !Object.is(input, known[index]))) {
-      this.#value = compute();
-      this.#inputs = inputs;
+      this.keep(inputs, compute());
     }
     return this.#value!;
   }

@@ -4,12 +4,13 @@ import type { Parameters } from './scalar.js';
 /**
  * How an attempt of a run ended.
  *
- * `done`: by itself with exit code 0 (or its `done` rule holds), or because `stop_when` was met (`rule` says which).
+ * `done`: by itself with exit code 0 (or its `done` rule holds), or because `stop_when` was met (`rule` says which); `line`: the
+ * failure with which its log ends nevertheless.
  * `failed`: it crashed. `oom`: it, or the system, ran out of memory, by its log or its cgroup. `timeout`: it used up its
  * `timeout`. `killed`: a person asked for it. `lost`: it was running, and nobody can know how it stopped.
  */
 export const Outcome = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('done'), rule: z.string().optional() }),
+  z.object({ kind: z.literal('done'), rule: z.string().optional(), line: z.string().optional() }),
   z.object({ kind: z.literal('failed'), code: z.int(), line: z.string().optional() }),
   z.object({ kind: z.literal('signal'), signal: z.string(), line: z.string().optional() }),
   z.object({ kind: z.literal('oom'), line: z.string() }),

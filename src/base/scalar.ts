@@ -28,3 +28,17 @@ export function isMapValue(value: ParameterValue | undefined): value is { [name:
 export function parameterOf(parameters: Parameters, name: string): Parameters[string] | undefined {
   return Object.hasOwn(parameters, name) ? parameters[name] : undefined;
 }
+
+/** A run with its parameters. `declared`: those that only its program has declared. */
+export type Parametrized = { readonly parameters: Parameters; readonly declared?: Parameters | undefined };
+
+/** The value of a parameter of a run, planned or declared. */
+export function anyParameterOf({ parameters, declared }: Parametrized, name: string): Parameters[string] | undefined {
+  if (declared === undefined || Object.hasOwn(parameters, name)) return parameterOf(parameters, name);
+  return parameterOf(declared, name);
+}
+
+/** All parameters of a run, the planned ones first. */
+export function allParametersOf({ parameters, declared }: Parametrized): Parameters {
+  return declared === undefined ? parameters : { ...parameters, ...declared, ...parameters };
+}

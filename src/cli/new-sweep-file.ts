@@ -4,6 +4,7 @@ import { Name } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
 import { makeFolder } from '../files/make-folder.js';
 import { unwritable } from '../files/output-file.js';
+import { at } from './ports.js';
 
 /** Folder for new sweep files, below the working directory. */
 export const sweepFolder = 'sweeps';
@@ -24,17 +25,17 @@ export function sweepPath(asked: string | undefined, usual: string): string {
 
 /** Whether the path exists, even as a dangling link. */
 export function isTaken(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  return lstatSync(at(path), { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Writes a new sweep file. @throws {UserError} When the path exists, or the system refuses. */
 export function writeNewSweep(path: string, text: string): void {
-  makeFolder(dirname(path));
+  makeFolder(dirname(at(path)));
   try {
-    writeFileSync(path, text, { flag: 'wx' });
+    writeFileSync(at(path), text, { flag: 'wx' });
   } catch (error) {
     // Removes a partial file, which a full disk may leave.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(path, { force: true });
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') rmSync(at(path), { force: true });
     throw unwritable(path, error, 'Choose another name with `--name`, or make room for it.');
   }
 }

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { UserError } from '../base/user-error.js';
 import {
   ensureSupervisor,
@@ -9,7 +8,9 @@ import {
 } from '../client/ensure-supervisor.js';
 import type { Ack, Fleet } from '../client/fleet.js';
 import { didYouMean } from '../text/nearest.js';
-import { type CommonOptions, runsDirectory } from './options.js';
+import type { CommonOptions } from './options.js';
+import { existingRunsDirectory, noSweep } from './show/runs-here.js';
+import { own, ownPrograms } from './ports.js';
 import { emptyName } from './sweep-directory.js';
 import { remark } from './terminal.js';
 
@@ -49,20 +50,10 @@ async function used<Result>(fleet: Fleet, use: (fleet: Fleet) => Promise<Result>
   }
 }
 
-/** The runs directory. @throws {UserError} When it does not exist. */
-export function existingRunsDirectory({ runs }: CommonOptions): string {
-  const directory = runsDirectory(runs);
-  if (existsSync(directory)) return directory;
-  throw new UserError(
-    `There is no runs directory ${directory}.`,
-    'Change to the directory that you launched the sweep from, or name its runs directory with --runs.',
-  );
-}
-
 /** How long a table waits for the metrics of ended runs, ms: enough for thousands of usual files, or 100 MB of large ones. */
 const RECALL_MS = 2000;
 
-/** Resolves when the metrics of ended runs are known, the fleet was closed, or the time is over, which is printed. */
+/** Resolves when the metrics of the runs are known, the fleet was closed, or the time is over, which is printed. */
 export async function recalled(fleet: Fleet, patienceMs = RECALL_MS): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<false>((resolve) => {
@@ -72,7 +63,7 @@ export async function recalled(fleet: Fleet, patienceMs = RECALL_MS): Promise<vo
   clearTimeout(timer);
   if (isKnown) return;
   const { unread = 0 } = fleet.status;
-  const whose = unread === 0 ? 'ended runs' : unread === 1 ? '1 run' : `${unread} runs`;
+  const whose = unread === 0 ? 'some runs' : unread === 1 ? '1 run' : `${unread} runs`;
   remark(`The metrics of ${whose} are still being read: what is shown of them may be missing or old.`);
 }
 
@@ -84,7 +75,7 @@ export async function recalled(fleet: Fleet, patienceMs = RECALL_MS): Promise<vo
 export function knownSweeps(fleet: Pick<Fleet, 'sweeps' | 'status'>, asked: string | undefined): string[] {
   if (asked?.trim() === '') throw emptyName();
   const known = [...fleet.sweeps.keys()];
-  if (known.length === 0) throw noSweep(fleet, asked);
+  if (known.length === 0) throw unknownSweep(fleet, asked);
   if (asked === undefined) return known;
   if (fleet.sweeps.has(asked)) return [asked];
   throw new UserError(
@@ -93,16 +84,14 @@ export function knownSweeps(fleet: Pick<Fleet, 'sweeps' | 'status'>, asked: stri
   );
 }
 
-function noSweep({ status: { problem } }: Pick<Fleet, 'status'>, asked: string | undefined): UserError {
+function unknownSweep({ status: { problem } }: Pick<Fleet, 'status'>, asked: string | undefined): UserError {
   if (problem !== null) {
     return new UserError(
       `No sweep is known here: ${problem}.`,
       'Launch each sweep again, or choose another runs directory with --runs.',
     );
   }
-  if (asked === undefined) {
-    return new UserError('No sweep was launched here.', 'Launch one: `memrl-tui sweeps/quick.yaml`.');
-  }
+  if (asked === undefined) return noSweep();
   return new UserError(
     `No sweep was launched here, so there is no \`${asked}\`.`,
     'Choose another runs directory with --runs.',
@@ -120,13 +109,13 @@ export function promised(ack: Ack): string {
   throw new UserError(sentence, ack.fix ?? '`memrl-tui ls` shows where the runs are.');
 }
 
-/** Paths of the supervisor and the runs' own programs, which are beside this bundle. */
+/** Paths of the supervisor and the runs' own programs. */
 export function supervisorPrograms(): Programs {
   return {
     node: process.execPath,
-    supervisor: fileURLToPath(new URL('./supervisor.js', import.meta.url)),
-    bin: fileURLToPath(new URL('./bin', import.meta.url)),
-    environment: process.env,
+    supervisor: join(ownPrograms(), 'supervisor.js'),
+    bin: join(ownPrograms(), 'bin'),
+    environment: own().env,
     tell: remark,
   };
 }

@@ -1,10 +1,11 @@
 import { statfsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { gpuIndexOf } from '../base/ids.js';
-import { ExecutorName } from '../spec/planned-run.js';
+import { dirname } from 'node:path';
+import { executorNames } from '../spec/executor-names.js';
+import type { ExecutorName } from '../spec/planned-run.js';
 import { UserError } from '../base/user-error.js';
 import { obstacleOf, statOf } from '../files/regular-file.js';
 import { parseDuration } from '../text/duration.js';
+import { at, own } from './ports.js';
 
 /** Options of every verb, as typed. */
 export type CommonOptions = { runs?: string; json?: boolean };
@@ -46,7 +47,7 @@ export function runsDirectory(given: string | undefined): string {
 
 /** The same path without checks, for `doctor`. */
 export function runsPath(given: string | undefined): string {
-  if (given?.trim() !== '') return resolve(given ?? 'runs');
+  if (given?.trim() !== '') return at(given ?? 'runs');
   throw new UserError(
     '--runs is empty. Perhaps a shell variable is not set.',
     'Name a folder, or leave it out: then it is ./runs.',
@@ -88,8 +89,13 @@ export function duration(option: string): (text: string) => number {
 
 /** The executor by the command line, else the file, else the environment; undefined: none is set. */
 export function requestedExecutor({ executor }: Pick<LaunchOptions, 'executor'>, ofFile: ExecutorName | undefined) {
-  const usual = process.env['MEMRL_EXECUTOR'];
-  return executor ?? ofFile ?? (usual === undefined ? undefined : oneOf('MEMRL_EXECUTOR', ExecutorName.options)(usual));
+  const usual = own().env['MEMRL_EXECUTOR'];
+  return executor ?? ofFile ?? (usual === undefined ? undefined : oneOf('MEMRL_EXECUTOR', executorNames)(usual));
+}
+
+/** Parses names with commas between them. */
+export function namesIn(text: string): string[] {
+  return text.split(',').flatMap((name) => name.trim() || []);
 }
 
 /** Collects the values of a repeatable option. */
@@ -120,31 +126,10 @@ export function nameFor(option: string): (text: string) => string {
   };
 }
 
-export function requestedSlots({ slots, gpus, perGpu }: SlotOptions): SlotFlags {
-  return {
-    ...(slots === undefined ? {} : { slots }),
-    ...(gpus === undefined ? {} : { gpus: gpus === 'none' ? 'none' : gpuList('--gpus', gpus.split(',')) }),
-    ...(perGpu === undefined ? {} : { perGpu }),
-  };
-}
-
-/** Parses GPUs in order of preference. `1:0` is an instance of a divided GPU (MIG). */
-export function gpuList(option: string, names: readonly string[]): number[] {
-  const indexes = names.map((name) => {
-    const index = gpuIndexOf(name.trim());
-    if (index !== null) return index;
-    throw new UserError(
-      `${option} ${names.join(',')} is not a list of GPUs: "${name}" is none.`,
-      `Write for example \`${option} 0,1\`, or 1:0 for the first instance of GPU 1${option === '--gpus' ? '; `--gpus none` runs on the CPU' : ''}.`,
-    );
-  });
-  return [...new Set(indexes)];
-}
-
 /** The user's environment for the runs, without undefined entries. */
 export function definedEnvironment(): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    Object.entries(own().env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 }
 

@@ -14,6 +14,7 @@ import { doneTest } from '../spec/policy/done-rule.js';
 import { type LaunchOptions, requestedExecutor, requestedSets, runsDirectory } from './options.js';
 import type { Planned } from './plan/difference.js';
 import { type ExistingRun, existingRuns } from './plan/existing-runs.js';
+import { at, own } from './ports.js';
 
 /** The plan of a sweep file for a launch here and now. */
 export type ReadPlan = {
@@ -65,8 +66,8 @@ export function planOfText(
   const directory = runsDirectory(runs);
   const expandOptions = {
     runsDirectory: directory,
-    cwd: process.cwd(),
-    environment: process.env,
+    cwd: own().cwd(),
+    environment: own().env,
     ...(set.length === 0 ? {} : { set }),
     ...(sweep === undefined ? {} : { groups: sweep }),
   };
@@ -80,11 +81,11 @@ export function planOfText(
   return { text, plan, names, existing, from, planned: plannedRuns(plan), leftOut, fromSeeds };
 }
 
-/** Adds a supervisor's knowledge to a plan: queued runs that never started have a name but no directory. */
+/** Adds a supervisor's knowledge to a plan: runs that had not started when it was read have a name but had no directory. */
 export function besideRows(read: ReadPlan, rows: ReadonlyMap<string, RunSummary>): ReadPlan {
   const planned = new Set<string>(read.plan.runs.map(({ id }) => id));
-  const isNews = ({ id, sweep, startedAt }: RunSummary) =>
-    sweep === read.plan.sweep && startedAt === null && !planned.has(id);
+  const known = new Set(read.existing.map(({ name }) => name));
+  const isNews = ({ id, name, sweep }: RunSummary) => sweep === read.plan.sweep && !planned.has(id) && !known.has(name);
   if (![...rows.values()].some(isNews)) return read;
   const { path, options } = read.from;
   const again = planOfText(read.text, path, options, rows.values());
@@ -118,7 +119,7 @@ const MOST_COMMANDS = 64 * 2 ** 20;
  * @throws {UserError} At once, whatever is at the path, when it is no text of a reasonable size.
  */
 export function readSweepText(path: string): string {
-  const read = readRegular(path, isStructured(path) ? MOST_STRUCTURED : MOST_COMMANDS);
+  const read = readRegular(at(path), isStructured(path) ? MOST_STRUCTURED : MOST_COMMANDS);
   if (read.kind === 'absent') throw unreadable(path, 'there is no such file', example);
   if (read.kind === 'unreadable') throw unreadable(path, inWords(read.reason), fixFor(read.reason));
   // Decoding replaces invalid UTF-8 by this character.

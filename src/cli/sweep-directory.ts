@@ -1,11 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join, relative } from 'node:path';
 import { Name } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
 import { runFiles } from '../contract/files.js';
 import { foldersIn, sweepsOnDisk } from '../files/sweep-folders.js';
 import { shortened } from '../text/display-text.js';
 import { didYouMean } from '../text/nearest.js';
+import { at } from './ports.js';
 
 /**
  * Path of a launched sweep, for verbs that only read its files.
@@ -40,7 +41,7 @@ export function runDirectory(runsDirectory: string, run: string): string {
     throw new UserError(`There are several runs \`${shortened(run)}\`: ${sweeps}.`, 'Say of which sweep: SWEEP/RUN.');
   }
   if (known.length === 1) return known[0]!;
-  if (isDirectory(resolve(run))) return resolve(run);
+  if (isDirectory(at(run))) return at(run);
   const names = sweepsOnDisk(runsDirectory).flatMap((sweep) => foldersIn(join(runsDirectory, sweep)));
   throw new UserError(`There is no run \`${shortened(run)}\` in ${runsDirectory}.`, didYouMean(run, names));
 }

@@ -8,6 +8,7 @@ import { LazyEditor } from './editor/lazy-editor.js';
 import { readOnlyEditor } from './editor/read-only-editor.js';
 import type { Launched } from './editor/sweep-source.js';
 import type { LaunchOptions } from './options.js';
+import { own } from './ports.js';
 import type { readReport } from './print-report.js';
 import { terminalStreams } from './terminal.js';
 
@@ -30,8 +31,8 @@ export function showSweep(fleet: Fleet, sweep: string | null, launched: Launched
 
 /** The terminal, environment and preferences of a window. */
 export function windowHost({ ascii }: Pick<LaunchOptions, 'ascii'>) {
-  const preferences = preferencesIn(new PreferencesFile(preferencesPath(process.env)));
-  return { ...terminalStreams(), environment: process.env, ascii, preferences };
+  const preferences = preferencesIn(new PreferencesFile(preferencesPath(own().env)));
+  return { ...terminalStreams(), environment: own().env, ascii, preferences };
 }
 
 type ReportPrinter = { readonly readReport: typeof readReport };

@@ -8,6 +8,7 @@
  */
 import { createInterface } from 'node:readline/promises';
 import { terminalJson, terminalText } from '../text/display-text.js';
+import { own } from './ports.js';
 
 /** Text in a style: the parameters of an SGR sequence, such as `1;32`; empty: the terminal's default. */
 export type Painted = { readonly text: string; readonly look: string };
@@ -15,39 +16,39 @@ export type Line = string | readonly (string | Painted)[];
 
 /** Whether a full screen can be shown: both ends are a terminal that understands cursor addressing. */
 export function hasScreen(): boolean {
-  return hasPerson() && process.env['TERM'] !== 'dumb';
+  return hasPerson() && own().env['TERM'] !== 'dumb';
 }
 
 /** Whether a user can be asked: both ends are a terminal, of any kind. */
 export function hasPerson(): boolean {
-  return isTerminal() && process.stdin.isTTY;
+  return isTerminal() && own().stdin.isTTY;
 }
 
 /** Whether what is printed goes to a terminal. */
 export function isTerminal(): boolean {
-  return process.stdout.isTTY;
+  return own().stdout.isTTY;
 }
 
 /** The streams of the terminal, for the window, whose painter cleans each cell. */
 export function terminalStreams() {
-  return { stdout: process.stdout, stdin: process.stdin };
+  return { stdout: own().stdout, stdin: own().stdin };
 }
 
 /** Whether to print in colour: to a terminal with colours, unless the user objects (https://no-color.org). */
 export function hasColour(): boolean {
-  return isTerminal() && process.env['TERM'] !== 'dumb' && (process.env['NO_COLOR'] ?? '') === '';
+  return isTerminal() && own().env['TERM'] !== 'dumb' && (own().env['NO_COLOR'] ?? '') === '';
 }
 
 /** Width of the layout in columns. For a file or a pipe it is COLUMNS, or else `otherwise`. */
 export function outputWidth(otherwise = 140): number {
-  if (isTerminal()) return process.stdout.columns;
-  const asked = Number(process.env['COLUMNS'] ?? '');
+  if (isTerminal()) return own().stdout.columns;
+  const asked = Number(own().env['COLUMNS'] ?? '');
   return Number.isInteger(asked) && asked > 0 ? asked : otherwise;
 }
 
 /** Columns and rows of the terminal; null: there is none. */
 export function terminalSize(): { columns: number; rows: number } | null {
-  const { columns, rows } = process.stdout;
+  const { columns, rows } = own().stdout;
   return isTerminal() ? { columns, rows } : null;
 }
 
@@ -64,7 +65,7 @@ export function printPart(text: string | Painted): void {
 /** Prints a message to stderr. */
 export function remark(line: Line): void {
   try {
-    process.stderr.write(`${safeLine(line)}\n`);
+    own().stderr.write(`${safeLine(line)}\n`);
   } catch {
     // stderr is closed, so nobody reads it.
   }
@@ -82,7 +83,7 @@ export async function printData(text: string): Promise<void> {
 
 /** Resolves once all output has been written. */
 export function printed(): Promise<void> {
-  return new Promise((resolve) => process.stdout.write('', () => resolve()));
+  return new Promise((resolve) => own().stdout.write('', () => resolve()));
 }
 
 /** Prints bytes of unknown origin; not for a terminal. */
@@ -93,7 +94,7 @@ export function printBytes(bytes: Uint8Array): void {
 
 /** Asks the user at the terminal; empty: there is no answer. */
 export async function ask(question: string): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const terminal = createInterface({ input: own().stdin, output: own().stdout });
   // Ctrl-D and Ctrl-C count as no answer.
   const left = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
   const answer = await Promise.race([terminal.question(terminalText(question)), left]);
@@ -103,13 +104,13 @@ export async function ask(question: string): Promise<string> {
 
 /** Exits once all output has been written, even if other work is pending. */
 export function leave(exitCode: number): void {
-  process.stdout.write('', () => process.exit(exitCode));
+  own().stdout.write('', () => own().exit(exitCode));
 }
 
 /** Calls back when the output turns out not to have been written. */
 export function onOutputLost(listener: (lost: OutputLost) => void): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => listener(new OutputLost(error)));
-  process.stderr.on('error', () => undefined);
+  own().stdout.on('error', (error: NodeJS.ErrnoException) => listener(new OutputLost(error)));
+  own().stderr.on('error', () => undefined);
 }
 
 /** A line with no escape sequences but those of its styles. */
@@ -125,7 +126,7 @@ function safePiece(piece: string | Painted): string {
 
 function write(text: string | Uint8Array): boolean {
   try {
-    return process.stdout.write(text);
+    return own().stdout.write(text);
   } catch (error) {
     throw new OutputLost(error as NodeJS.ErrnoException);
   }

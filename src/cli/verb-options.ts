@@ -1,6 +1,6 @@
 import { parseRunValue } from '../analysis/run-value.js';
 import { UserError } from '../base/user-error.js';
-import { ExecutorName } from '../spec/planned-run.js';
+import { executorNames } from '../spec/executor-names.js';
 import { collect, nameFor, oneOf, wholeNumber } from './options.js';
 import type { VerbOption } from './verb.js';
 
@@ -29,6 +29,16 @@ export const runValue: VerbOption = {
     throw new UserError(`--value cannot be "${text}".`, `Write one of: ${values.join(', ')}.`);
   },
   words: values,
+};
+export const sweepName: VerbOption = {
+  flags: '--name <name>',
+  about: 'of the sweep, written to sweeps/NAME.yaml (default: that of the script)',
+};
+export const printOnly: VerbOption = { flags: '--print', about: 'print the sweep file; launch nothing, write nothing' };
+export const removeOption: VerbOption = { flags: '--remove', about: 'remove it instead; a note has no text then' };
+export const metric: VerbOption = {
+  flags: '--metric <objective>',
+  about: "the metric that says how good a run is: 'minimize test/loss' (default: that of the sweep file)",
 };
 export const dryRun: VerbOption = {
   flags: '--dry-run',
@@ -70,8 +80,8 @@ export const launchOptions: readonly VerbOption[] = [
   {
     flags: '--executor <name>',
     about: 'where runs are started: local (default) or slurm',
-    read: oneOf('--executor', ExecutorName.options),
-    words: ExecutorName.options,
+    read: oneOf('--executor', executorNames),
+    words: executorNames,
   },
   runs,
   host,

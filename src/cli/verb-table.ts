@@ -1,6 +1,7 @@
 import { spreads } from '../report/spread.js';
 import { rowOf, type RunVerb, runVerbNames, runVerbs } from '../protocol/run-verbs.js';
-import { collect, duration, oneOf, wholeNumber } from './options.js';
+import { collect, duration, namesIn, oneOf, wholeNumber } from './options.js';
+import { isUntouched, lsOfNothing, noSweep } from './show/runs-here.js';
 import type { Verb, VerbOption } from './verb.js';
 import { argumentStyles } from '../spec/grid-line/argument-style.js';
 import {
@@ -11,10 +12,14 @@ import {
   host,
   json,
   launchOptions,
+  metric,
   perGpu,
   plain,
+  printOnly,
+  removeOption,
   runs,
   runValue,
+  sweepName,
 } from './verb-options.js';
 
 const formats = ['csv', 'json', 'jsonl', 'parquet'] as const;
@@ -22,16 +27,8 @@ const metrics = ['last', 'all'] as const;
 const samplings = ['random', 'lhs', 'sobol'] as const;
 const styles = Object.keys(argumentStyles) as (keyof typeof argumentStyles)[];
 
-const sweepName: VerbOption = {
-  flags: '--name <name>',
-  about: 'of the sweep, written to sweeps/NAME.yaml (default: that of the script)',
-};
-const printOnly: VerbOption = { flags: '--print', about: 'print the sweep file; launch nothing, write nothing' };
-
 /** Options of the annotation verbs. */
 const annotateOptions: readonly VerbOption[] = [runs, dryRun, json];
-
-const removeOption: VerbOption = { flags: '--remove', about: 'remove it instead; a note has no text then' };
 
 /** Every verb with its own options, in the order of `--help`. Each loads its code when it is called. */
 const rows: readonly Verb[] = [
@@ -47,7 +44,7 @@ const rows: readonly Verb[] = [
       {
         flags: '--args <style>',
         about:
-          'how parameters are passed: equals (--k=v, default), space (--k v), flags (--k=v, true as --k), hydra (k=v), hydra-append (+k=v), hydra-override (++k=v), json',
+          'how parameters are passed: equals (--k=v, default), space (--k v), flags (--k=v, true as --k), words (lists as --k v1 v2), plain (k=v), hydra (k=v, quoted for Hydra), hydra-append (+k=v), hydra-override (++k=v), json',
         read: oneOf('--args', styles),
         words: styles,
       },
@@ -133,15 +130,13 @@ const rows: readonly Verb[] = [
       {
         flags: '--columns <names>',
         about: 'parameters and metrics to show, instead of the metric that stands for the runs: reward,kl,step',
-        read: (text) =>
-          text
-            .split(',')
-            .map((name) => name.trim())
-            .filter((name) => name !== ''),
+        read: namesIn,
       },
+      { flags: '--sort <name>', about: 'by a metric, the best first, or by a parameter; -NAME turns it round' },
       json,
     ],
-    run: async (words, given) => (await import('./verbs/ls.js')).ls(words, given),
+    run: async (words, given) =>
+      words.length === 0 && isUntouched(given) ? lsOfNothing(given) : (await import('./verbs/ls.js')).ls(words, given),
   },
   {
     name: 'status',
@@ -149,7 +144,25 @@ const rows: readonly Verb[] = [
     heading: 'Look',
     about: 'how far each sweep is, and what is on the slots',
     options: [runs, json],
-    run: async (words, given) => (await import('./verbs/status.js')).status(words, given),
+    run: async (words, given) => {
+      if (words.length === 0 && isUntouched(given)) throw noSweep();
+      return (await import('./verbs/status.js')).status(words, given);
+    },
+  },
+  {
+    name: 'best',
+    takes: '[query...]',
+    heading: 'Look',
+    about: 'which setting is best, over its seeds, and which others cannot be told apart from it; of folders, too',
+    options: [
+      ...[runs, metric],
+      { flags: '--across', about: 'compare the settings of all groups, which are answered one by one otherwise' },
+      json,
+    ],
+    run: async (words, given) => {
+      if (words.length === 0 && isUntouched(given)) throw noSweep();
+      return (await import('./verbs/best.js')).best(words, given);
+    },
   },
   {
     name: 'du',
@@ -211,10 +224,7 @@ const rows: readonly Verb[] = [
         read: oneOf('--spread', spreads),
         words: spreads,
       },
-      {
-        flags: '--metric <objective>',
-        about: "for --would-stop and --value best: 'minimize test/loss' (default: what the sweep file says)",
-      },
+      metric,
       {
         flags: '--tests',
         about: 'with 95 % intervals of each row, tests between rows, and the settings of its runs',
@@ -345,7 +355,7 @@ const rows: readonly Verb[] = [
     takes: '',
     heading: 'Machine',
     about: 'replace the supervisor with one of this version; the runs continue',
-    options: [runs, json],
+    options: [runs, { flags: '--end', about: 'end it and start none: the next command that needs one does' }, json],
     run: async (_words, given) => (await import('./verbs/restart.js')).restart(given),
   },
   {

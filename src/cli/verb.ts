@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { typedWords } from './ports.js';
 
 /** Purposes of verbs; `--help` and the README list the verbs under these headings, in this order. */
 export const headings = ['Launch', 'Look', 'Act', 'Machine'] as const;
@@ -35,8 +36,8 @@ export type Verb = {
 /** How a command behind the other arguments is shown. */
 const commandUsage = '-- <command...>';
 
-/** Adds a verb to the program. Its result is the exit code of the process. */
-export function addVerb(program: Command, verb: Verb): void {
+/** Adds a verb to the program. `ended` gets its exit code. */
+export function addVerb(program: Command, verb: Verb, ended: (code: number) => void): void {
   const { name, takes, behind, takesCommand, takesSigned, heading, about, options, run } = verb;
   const command = program.command(takes === '' ? name : `${name} ${takes}`);
   if (takesSigned) command.allowUnknownOption();
@@ -45,8 +46,8 @@ export function addVerb(program: Command, verb: Verb): void {
   addOptions(command.description(about).helpGroup(`${heading}:`), options);
   if (takes.includes('query')) command.addHelpText('after', queryHelp);
   command.action(async () => {
-    const { words, behind } = parted(command.args, takesCommand === true ? process.argv : []);
-    process.exitCode = await run(words, command.opts<never>(), behind);
+    const { words, behind } = parted(command.args, takesCommand === true ? typedWords() : []);
+    ended(await run(words, command.opts<never>(), behind));
   });
 }
 

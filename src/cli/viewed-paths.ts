@@ -1,5 +1,5 @@
 import { existsSync, lstatSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { geteuid } from 'node:process';
 import type { ReportedRun } from '../analysis/analysed-run.js';
 import { Name } from '../base/ids.js';
@@ -7,11 +7,13 @@ import { UserError } from '../base/user-error.js';
 import { supervisorFiles } from '../contract/files.js';
 import { statOf } from '../metrics/run-folders.js';
 import { mayHoldRuns } from '../metrics/tree/find-runs.js';
+import { type UnreadStore, unreadWords } from '../metrics/tree/unread-stores.js';
 import { readConfig } from '../report/read-runs.js';
 import { counted } from '../text/numbers.js';
 import { folderText } from '../text/romanized.js';
 import { FolderFleet, type ViewedPath } from '../view/folder-fleet.js';
 import { runsDirectory, type CommonOptions } from './options.js';
+import { at } from './ports.js';
 import { remark } from './terminal.js';
 
 /**
@@ -24,8 +26,9 @@ export function viewedPaths(
 ): { readonly paths: readonly ViewedPath[]; readonly rest: readonly string[] } {
   const sweeps = runsDirectory(runs);
   const isPath = (word: string) => {
-    if (word.trim() === '' || !canBeViewed(word)) return false;
-    return word.includes('/') || word === '.' || word === '..' || !existsSync(join(sweeps, word));
+    const isName = !word.includes('/') && word !== '.' && word !== '..';
+    if (word.trim() === '' || (isName && existsSync(join(sweeps, word)))) return false;
+    return canBeViewed(word);
   };
   const end = words.findIndex((word) => !isPath(word));
   const count = end < 0 ? words.length : end;
@@ -37,21 +40,21 @@ export function requiredPaths(words: readonly string[]): readonly ViewedPath[] {
   const wrong = words.find((word) => word.trim() === '' || !canBeViewed(word));
   if (wrong === undefined) return labelled(words);
   throw new UserError(
-    existsSync(wrong)
-      ? `${wrong} is neither a folder nor a trackio database.`
+    existsSync(at(wrong))
+      ? `${wrong} is neither a folder nor a database of trackio or MLflow.`
       : `There is no ${wrong || 'path of no name'}.`,
     'Name folders in which programs have written metrics: `memrl-tui view runs/ lightning_logs/ mlruns/`.',
   );
 }
 
 function canBeViewed(path: string): boolean {
-  const stat = statOf(path);
+  const stat = statOf(at(path));
   return stat !== null && (stat.isDirectory() || (stat.isFile() && mayHoldRuns(path)));
 }
 
 /** Each path with a name of its own: that of its folder, with the folder around it where two are alike. */
 function labelled(words: readonly string[]): ViewedPath[] {
-  const paths = [...new Set(words.map((word) => resolve(word)))];
+  const paths = [...new Set(words.map((word) => at(word)))];
   const nameOf = (path: string) => folderText(basename(path)).replace(/^[^A-Za-z0-9_]+/, '') || 'runs';
   const taken = new Set<string>();
   return paths.map((path) => {
@@ -77,6 +80,8 @@ export function ownRunsAt(path: string): { readonly runs: string; readonly sweep
 }
 
 function isOwnRunsDirectory(path: string): boolean {
+  // A database is no folder: to ask for a file in it is an error.
+  if (statOf(path)?.isDirectory() !== true) return false;
   const stat = lstatSync(join(path, supervisorFiles.directory), { throwIfNoEntry: false });
   return stat !== undefined && stat.isDirectory() && stat.uid === (geteuid?.() ?? 0);
 }
@@ -97,7 +102,7 @@ export async function openFolders(paths: readonly ViewedPath[]): Promise<FolderF
 export async function foundRuns(paths: readonly ViewedPath[]): Promise<ReportedRun[]> {
   const fleet = await openFolders(paths);
   if (fleet.status.problem !== null) remark(fleet.status.problem);
-  if (fleet.runs.size === 0) throw noRuns(paths);
+  if (fleet.runs.size === 0) throw noRuns(paths, fleet.unread);
   return reportedRuns(fleet, [...fleet.sweeps.keys()]);
 }
 
@@ -111,11 +116,18 @@ export function reportedRuns(fleet: FolderFleet, sweeps: readonly string[]): Rep
   }));
 }
 
-export function noRuns(paths: readonly ViewedPath[]): UserError {
+/** @param unread What is there of programs whose runs are not read: how to export them is said of the first. */
+export function noRuns(paths: readonly ViewedPath[], unread: readonly UnreadStore[]): UserError {
   const [first] = paths;
   const where = paths.length === 1 ? first!.path : counted(paths.length, 'path');
+  if (unread.length > 0) {
+    return new UserError(
+      `There are no runs in ${where} that can be read: ${[...new Set(unread.map(unreadWords))].join('; ')}.`,
+      unread[0]!.fix,
+    );
+  }
   return new UserError(
     `There are no runs in ${where}.`,
-    'A run is a folder with TensorBoard events, a .wandb file, metrics in JSON lines or CSV, or a run of MLflow or trackio.',
+    'A run is a folder with TensorBoard events, a .wandb file, metrics in JSON lines or CSV, or a run of MLflow, trackio, sacred, guild or DVCLive.',
   );
 }

@@ -4,6 +4,7 @@ import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
 import { recalled } from './open-fleet.js';
 import { isGrowing, isOver } from './plain/watched-run.js';
+import { own } from './ports.js';
 import { hasPerson, hasScreen, print, remark } from './terminal.js';
 
 /** Interval of updates when nothing is published, ms, as the progress line must still appear. */
@@ -40,7 +41,8 @@ export async function watch(
 export function prepareWindow({ plain }: LaunchOptions): void {
   if (!hasScreen() || plain === true) return;
   // The error occurs again, and is reported, when the window is opened.
-  for (const part of [import('./sweep-window.js'), import('../tui/app/mount-app.js')]) part.catch(() => undefined);
+  const window = import('../tui/app/mount-app.js').then(({ loadScreens }) => loadScreens());
+  for (const part of [import('./sweep-window.js'), window]) part.catch(() => undefined);
 }
 
 async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOptions): Promise<number> {
@@ -52,7 +54,7 @@ async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOpti
     said = state;
     print(lines);
   };
-  const leave = new Promise<'left'>((resolve) => process.once('SIGINT', () => resolve('left')));
+  const leave = new Promise<'left'>((resolve) => own().once('SIGINT', () => resolve('left')));
   tell();
   const unsubscribe = fleet.subscribe(tell);
   const timer = setInterval(tell, LOOK_MS);

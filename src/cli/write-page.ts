@@ -1,4 +1,4 @@
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
 import type { RunValue } from '../analysis/run-value.js';
 import { writeOutputText } from '../files/output-file.js';
@@ -12,6 +12,7 @@ import { shellQuote } from '../text/shell-words.js';
 import { runsDirectory } from './options.js';
 import { supervisedRuns } from './print-report.js';
 import { pngPainter } from './png-painter.js';
+import { at, typedWords } from './ports.js';
 import { print, remark } from './terminal.js';
 import { makeFolder } from '../files/make-folder.js';
 
@@ -38,7 +39,7 @@ export async function writePage(sweep: string, options: PageOptions): Promise<vo
   const known = await knownRuns(sweep, options);
   const data = await readPageData(directory, { known, found, value, objective });
   if (options.html !== undefined) {
-    const command = `memrl-tui ${shellQuote(process.argv.slice(2))}`;
+    const command = `memrl-tui ${shellQuote(typedWords())}`;
     const page = pageHtml(data, { command, spread, now: Date.now() });
     write(options.html, page);
     print([
@@ -67,6 +68,6 @@ function knownRuns(sweep: string, { found, runs }: PageOptions): Promise<readonl
 }
 
 function write(path: string, text: string | Buffer): void {
-  makeFolder(resolve(dirname(path)));
-  writeOutputText(path, text);
+  makeFolder(dirname(at(path)));
+  writeOutputText(path, text, at(path));
 }

@@ -1,7 +1,8 @@
 /** Other hosts that ssh reaches: how they are named, how memrl-tui is found and started there, and what may be missing. */
 import packageJson from '../../package.json' with { type: 'json' };
 import { UserError } from '../base/user-error.js';
-import { encodeOrder, type HostOrder, KNOWN, ORDER_WORD } from '../protocol/host-order.js';
+import { encodeOrder, type HostOrder, KNOWN } from '../protocol/host-order.js';
+import { ORDER_WORD } from '../protocol/order-word.js';
 import { shellQuote } from '../text/shell-words.js';
 
 /** `name`: as ssh takes it. `directory`: on the host; null: the home directory there. */

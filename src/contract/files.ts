@@ -17,6 +17,7 @@
  *   runs/<sweep>/<run>/attempts/<n>/pid    the shim of attempt n: claims the attempt and identifies its process
  *   runs/<sweep>/<run>/attempts/<n>/stdin  the shim of attempt n, where its run reads typed lines: a pipe; the supervisor writes to it
  *   runs/<sweep>/<run>/attempts/<n>/terminal  the executor, where the run has a terminal: path of the socket of its tmux server
+ *   runs/<sweep>/<run>/attempts/<n>/metrics/  the executor: tables as attempt n had left them, when the next one began
  *   runs/<sweep>/<run>/attempts/<n>/exit   the shim of attempt n: exit code and newline (on a full disk: `exit-code.ts`)
  *   runs/<sweep>/<run>/metrics.jsonl …     the run
  *   runs/<sweep>/<run>/episodes.jsonl      the run, when it is told to: guesses and rewards
@@ -83,4 +84,7 @@ export const supervisorFiles = {
  * Variables in the environment of every process of a run. Stray processes are found again by the directory, which is unique on a
  * machine; a program may read all three.
  */
+/** The tag that MLflow's runs get in a run of ours (`MLFLOW_RUN_CONTEXT`): its value is the run's directory. */
+export const mlflowTag = 'memrl-tui.run';
+
 export const runMarks = { id: 'MEMRL_RUN', directory: 'MEMRL_RUN_DIR', attempt: 'MEMRL_ATTEMPT' } as const;

@@ -48,6 +48,11 @@ export function isSystemMetric(name: string): boolean {
   return name.startsWith(systemPrefix);
 }
 
+/** Whether a metric is kept by a logger or a sampler for itself: the machine, and W&B's `_runtime`. A menu leaves such ones out. */
+export function isOwnOfLogger(name: string): boolean {
+  return isSystemMetric(name) || /^_(runtime|timestamp|step|wandb)\b/.test(name);
+}
+
 /** The system metrics that a page shows, of all that were written: ours, or the few of W&B's that say the same. */
 export function shownSystemMetrics(written: readonly string[]): string[] {
   const ours: readonly string[] = Object.values(systemMetrics);

@@ -26,6 +26,8 @@ export const WrittenFiles = z.looseObject({
   shared: z.array(z.string()),
   /** What the user should know about these files, on one line, and what to write into the sweep file; null: there is no doubt. */
   warning: z.string().nullable(),
+  /** Names of the curves of the file that is not read: where the run has them from elsewhere, nobody needs the warning. */
+  curves: z.array(z.string()).optional(),
   fix: z.string().nullable(),
 });
 export type WrittenFiles = z.infer<typeof WrittenFiles>;

@@ -11,12 +11,15 @@ export type Taken = { done: number; needs: number };
  */
 export type Taker = (bytes: Buffer, look: { isNew: boolean; idleMs: number }) => Taken;
 
-/** The result of a read. `more`: whether a further `read` would return more at once. */
-export type Look = { restarted: boolean; more: boolean };
+/**
+ * The result of a read. `more`: whether a further `read` would return more at once. `isReopened`: the same file was restarted, as a
+ * program does that opens it anew.
+ */
+export type Look = { restarted: boolean; more: boolean; isReopened: boolean };
 
 /** Number of bytes compared at the start of the file and before the offset, to notice a file that was rewritten in place. */
 const SAMPLE = 256;
-const unchanged: Look = { restarted: false, more: false };
+const unchanged: Look = { restarted: false, more: false, isReopened: false };
 const none = Buffer.alloc(0);
 
 /**
@@ -80,12 +83,13 @@ export class FollowedBytes {
     const { done, needs } = take(bytes, { isNew: restarted, idleMs: Date.now() - stat.mtimeMs });
     this.#moveOn(bytes, done);
     const { dev, ino, size, mtimeMs, birthtimeMs } = stat;
+    const isReopened = restarted && ino === this.#seen?.ino && dev === this.#seen.dev;
     this.#seen = { dev, ino, size, mtimeMs, birthtimeMs };
     this.#settled = isSettledTime(mtimeMs);
     this.#window = done > 0 ? 0 : needs;
     const hasMore = this.#offset - done + bytes.length < size;
     this.#more = hasMore && (done > 0 || needs > bytes.length);
-    return { restarted, more: this.#more };
+    return { restarted, more: this.#more, isReopened };
   }
 
   /** What the file's times and size tell; `unknown`: it must be read. */

@@ -8,6 +8,8 @@ type NewBytes = {
   bytes: Buffer;
   /** Whether a further `read` would return more at once. */
   more: boolean;
+  /** Whether the same file was opened anew. */
+  isReopened: boolean;
 };
 
 /** Length limit of a line, bytes: a longer one is skipped, as parsing a single one would block the event loop for too long. */
@@ -63,7 +65,7 @@ export class FollowedFile {
    */
   read(maxBytes: number): NewBytes {
     let lines: Buffer = none;
-    const { restarted, more } = this.#file.read(maxBytes, (bytes, { isNew }) => {
+    const look = this.#file.read(maxBytes, (bytes, { isNew }) => {
       if (isNew) this.#forget();
       if (this.#isForeign) return { done: 0, needs: 0 };
       const end = bytes.lastIndexOf(10) + 1;
@@ -73,7 +75,7 @@ export class FollowedFile {
       this.#skipping = null;
       return { done: end, needs: 0 };
     });
-    return { restarted, bytes: lines, more };
+    return { ...look, bytes: lines };
   }
 
   get #isForeign(): boolean {

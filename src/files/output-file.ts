@@ -14,23 +14,24 @@ import { openFresh } from './whole-file.js';
  * Lets `write` write a whole output to a descriptor, and returns its result. Waits for the reader of a named pipe. Where no draft
  * can be created beside a file (another user's folder, a file with several names, a mounted one), the file itself is written to.
  *
+ * @param place The path as an absolute one; messages name `path`.
  * @throws {UserError} When the system refuses.
  */
-export function writeOutput<T>(path: string, write: (descriptor: number) => T): T {
+export function writeOutput<T>(path: string, write: (descriptor: number) => T, place = resolve(path)): T {
   try {
-    const there = openThere(path);
-    if (there === null) return replaced(missingTarget(resolve(path)), null, write);
+    const there = openThere(place);
+    if (there === null) return replaced(missingTarget(place), null, write);
     const before = fstatSync(there);
-    const isKept = !before.isFile() || opened.test(resolve(path));
-    return isKept ? filled(there, write) : replaced(realpathSync(path), { ...before, there }, write);
+    const isKept = !before.isFile() || opened.test(place);
+    return isKept ? filled(there, write) : replaced(realpathSync(place), { ...before, there }, write);
   } catch (cause) {
     throw unwritable(path, cause, 'Name a file that you may write, or make room for it.');
   }
 }
 
 /** Like `writeOutput`, for one text. */
-export function writeOutputText(path: string, text: string | Uint8Array): void {
-  writeOutput(path, (descriptor) => writeFileSync(descriptor, text));
+export function writeOutputText(path: string, text: string | Uint8Array, place = resolve(path)): void {
+  writeOutput(path, (descriptor) => writeFileSync(descriptor, text), place);
 }
 
 /** An error of the system as a UserError that names the path; any other error as it is. */

@@ -111,9 +111,9 @@ export class GpuMonitor {
     const isNew = isShort && !this.#wasShort;
     this.#wasShort = isShort;
     if (isNew) return this.#sick(missing(known, reading.gpus));
-    const { gpus, processes } = reading;
+    const { gpus, processes, lost = null } = reading;
     const counted = this.#accounting.count(gpus, processes, this.#options.trees());
-    return { gpus, processes, ...counted, at: this.#now(), problem: null };
+    return { gpus, processes, ...counted, lost, at: this.#now(), problem: null };
   }
 
   #sick(reason: string): GpuView {

@@ -37,9 +37,12 @@ export type GpuProcess = {
   name: string | null;
 };
 
+/** GPUs that the driver knows and cannot reach, and what it says of them. */
+export type LostGpus = { readonly indexes: readonly number[]; readonly words: string };
+
 /** `none`: there is no driver. `unknown`: there is one, but it fails; the last reading stays valid. */
 export type GpuReading =
-  | { kind: 'gpus'; gpus: readonly Gpu[]; processes: readonly GpuProcess[] }
+  | { kind: 'gpus'; gpus: readonly Gpu[]; processes: readonly GpuProcess[]; lost?: LostGpus }
   | { kind: 'none' }
   | { kind: 'unknown'; reason: string };
 
@@ -63,6 +66,8 @@ export type GpuView = {
   foreign: ReadonlyMap<number, readonly GpuProcess[]>;
   /** Used MiB that no visible process accounts for (a desktop, other containers), by GPU index. */
   hidden: ReadonlyMap<number, number>;
+  /** Null: the driver reaches all of them. */
+  lost: LostGpus | null;
   /** Time of the reading, Unix ms; null: there was none yet. */
   at: number | null;
   /** Why the view is not up to date, in words; null: it is. */
@@ -70,8 +75,17 @@ export type GpuView = {
 };
 
 export const nothingKnown: GpuView = {
-  ...{ gpus: [], processes: [], byRun: new Map(), foreign: new Map(), hidden: new Map(), at: null, problem: null },
+  ...{ gpus: [], processes: [], byRun: new Map(), foreign: new Map(), hidden: new Map() },
+  ...{ lost: null, at: null, problem: null },
 };
+
+/** `GPU 2 does not answer: GPU is lost. …`; null: all of them do. */
+export function lostWords({ lost }: Pick<GpuView, 'lost'>): string | null {
+  if (lost === null) return null;
+  const { indexes, words } = lost;
+  const which = indexes.length === 1 ? `GPU ${indexes[0]} does` : `GPUs ${indexes.join(', ')} do`;
+  return `${which} not answer: ${words}`;
+}
 
 /** Which of these processes still hold memory, as in `GPU 0: 1,024 MiB still held by pid 4711` after a kill. */
 export function gpuMemoryHeld(view: GpuView, pids: readonly number[]): GpuProcess[] {

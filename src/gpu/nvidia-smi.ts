@@ -25,10 +25,51 @@ const INFO_ROM_CORRUPTED = 14;
 /** How nvidia-smi is called: environment and time limit. */
 export type Asking = { environment: Readonly<NodeJS.ProcessEnv>; patienceMs: number };
 
-/** The GPUs and their processes by `nvidia-smi`. Two calls, 5–100 ms each; two more if a GPU is divided. */
+/** The GPUs and their processes by `nvidia-smi`. Two calls, 5–100 ms each; two more if a GPU is divided, several if one is lost. */
 export async function readNvidia(asking: Asking): Promise<GpuReading> {
+  const reading = await readTogether(asking);
+  if (reading.kind !== 'unknown' || !ofLostGpu.test(reading.reason)) return reading;
+  return (await readOthers(asking)) ?? reading;
+}
+
+/** What nvidia-smi says where it cannot reach one GPU, for which it then fails as a whole. */
+const ofLostGpu = /Unable to determine the device handle|\bGPU is lost\b|fallen off the bus/;
+/** GPUs that are asked for by index where the driver does not list them. */
+const MOST_UNLISTED = 16;
+
+/** The GPUs beside those that are lost, by what is listed, and by asking each by itself. Null: none answers. */
+async function readOthers(asking: Asking): Promise<GpuReading | null> {
+  const { stdout: list } = await askProgram({ program: 'nvidia-smi', args: ['-L'], ...asking });
+  const listed = [...list.matchAll(/^GPU (\d+):/gm)].map(([, index]) => Number(index));
+  const candidates = listed.length > 0 ? listed : Array.from({ length: MOST_UNLISTED }, (_, index) => index);
+  const alone = await Promise.all(candidates.map((index) => readTogether(asking, [index])));
+  const answering = candidates.filter((_, place) => alone[place]!.kind === 'gpus');
+  const reading = answering.length === 0 ? null : await readTogether(asking, answering);
+  if (reading?.kind !== 'gpus') return null;
+  const failed = alone.flatMap((each, place) =>
+    each.kind === 'unknown' ? [{ index: candidates[place]!, ...each }] : [],
+  );
+  const mute = failed.filter(({ reason }) => ofLostGpu.test(reason)).map(({ index }) => index);
+  const words =
+    list.split('\n').find((line) => ofLostGpu.test(line)) ?? failed[0]?.reason ?? 'nvidia-smi does not list it';
+  const unlisted =
+    listed.length === 0 ? [] : gaps(listed, list.split('\n').filter((line) => ofLostGpu.test(line)).length);
+  return { ...reading, lost: { indexes: [...mute, ...unlisted].sort((a, b) => a - b), words: words.trim() } };
+}
+
+/** Indices that a list leaves out: those between others, and after the last one as many as are missing. */
+function gaps(listed: readonly number[], missing: number): number[] {
+  const most = Math.max(...listed);
+  const between = Array.from({ length: most }, (_, index) => index).filter((index) => !listed.includes(index));
+  const after = Math.max(0, missing - between.length);
+  return [...between, ...Array.from({ length: after }, (_, place) => most + 1 + place)];
+}
+
+/** @param indexes The GPUs to ask for; absent: all. */
+async function readTogether(asking: Asking, indexes?: readonly number[]): Promise<GpuReading> {
   try {
-    const ask = (...args: string[]) => answerOf(asking, args);
+    const which = indexes === undefined ? [] : [`--id=${indexes.join(',')}`];
+    const ask = (...args: string[]) => answerOf(asking, args[0] === '-L' ? args : [...args, ...which]);
     // Processes are read first, so that memory that grows meanwhile does not seem to belong to none.
     const apps = await ask(`--query-compute-apps=${processFields.join(',')}`, '--format=csv,noheader,nounits');
     const rows = parseRows(await gpuTable(ask));

@@ -20,7 +20,7 @@ export async function readGpus(
   if (reading.kind !== 'gpus') return reading;
   const gpus = allowedGpus(reading.gpus, environment);
   const indexes = new Set(gpus.map(({ index }) => index));
-  return { kind: 'gpus', gpus, processes: reading.processes.filter(({ gpu }) => indexes.has(gpu)) };
+  return { ...reading, gpus, processes: reading.processes.filter(({ gpu }) => indexes.has(gpu)) };
 }
 
 async function readAll(asking: { environment: Readonly<NodeJS.ProcessEnv>; patienceMs: number }): Promise<GpuReading> {

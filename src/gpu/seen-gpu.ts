@@ -7,6 +7,8 @@ export type SeenGpuFacts = {
   foreignMemory: number;
   foreign: string[];
   leasedBy: string | null;
+  /** False: the driver cannot reach it; absent: it can. */
+  present?: boolean;
 };
 
 /** Smaller differences do not affect placement, and would fill the journal, MiB. */
@@ -22,19 +24,25 @@ const MUCH = 0.25;
  */
 export function toSeen(view: GpuView, leases: ReadonlyMap<string, string>): SeenGpuFacts[] | null {
   if (view.at === null) return null;
-  return view.gpus.map((gpu) => {
-    const foreign = view.foreign.get(gpu.index) ?? [];
-    const hidden = view.hidden.get(gpu.index) ?? 0;
-    const known = foreign.reduce((sum, { memory }) => sum + (memory ?? 0), 0);
-    return {
-      index: gpu.index,
-      memory: gpu.memoryTotal,
-      foreignMemory: known + hidden,
-      foreign: [...foreign.map(processWords), ...hiddenWords(gpu, hidden)],
-      leasedBy: leases.get(gpu.uuid) ?? null,
-    };
-  });
+  const lost = (view.lost?.indexes ?? []).map((index) => ({ index, ...unreachable }));
+  return [
+    ...view.gpus.map((gpu) => {
+      const foreign = view.foreign.get(gpu.index) ?? [];
+      const hidden = view.hidden.get(gpu.index) ?? 0;
+      const known = foreign.reduce((sum, { memory }) => sum + (memory ?? 0), 0);
+      return {
+        index: gpu.index,
+        memory: gpu.memoryTotal,
+        foreignMemory: known + hidden,
+        foreign: [...foreign.map(processWords), ...hiddenWords(gpu, hidden)],
+        leasedBy: leases.get(gpu.uuid) ?? null,
+      };
+    }),
+    ...lost,
+  ];
 }
+
+const unreachable = { memory: null, foreignMemory: 0, foreign: [], leasedBy: null, present: false };
 
 /** Whether placement could change. A foreign process that grows by a few MiB does not count. */
 export function isNews(before: readonly SeenGpuFacts[], now: readonly SeenGpuFacts[]): boolean {
@@ -45,6 +53,7 @@ function differs(before: SeenGpuFacts, now: SeenGpuFacts): boolean {
   return (
     before.index !== now.index ||
     before.memory !== now.memory ||
+    before.present !== now.present ||
     before.leasedBy !== now.leasedBy ||
     before.foreign.join('\n') !== now.foreign.join('\n') ||
     Math.abs(before.foreignMemory - now.foreignMemory) >= STEP

@@ -1,133 +1,244 @@
+import { type FoundException, type LineRole, Tracebacks } from '../text/tracebacks.js';
+import { isVerdict, saysOutOfMemory } from './out-of-memory.js';
+
 /** Length limit of a line in a row of the screen, in characters. */
 const LONGEST = 300;
+/** Processes that fail within so many lines of each other fail for one reason. */
+const TOGETHER = 150;
+/** Lines that may follow a traceback at the end of a log, beside those of loggers and launchers. */
+const MOST_AFTER = 8;
 
-/**
- * How programs report the reason of their end, the most specific patterns first. An earlier rank takes precedence wherever its line
- * is; within a rank the last line does, as programs print the cause last.
- */
-const ranks: readonly (readonly RegExp[])[] = [
-  [
-    // Python, also with a module path (`torch.OutOfMemoryError: …`), in an exception group (`  | ValueError: …`), of a rank.
-    /^(?:\s*[|+][\s|+-]*|\[rank\d+\]: )?(?:[A-Za-z_][\w]*\.)*(?!Warning|CalledProcessError)_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure)(?:$|: )/,
-    // A Python assertion or exit without a message, and Node (`Error: …`, `TypeError [ERR_X]: …`, `Uncaught …`).
-    /^(?:Uncaught (?:\w+ )?)?(?:[A-Z]\w*)?(?:Error|Exception)(?: \[[\w]+\])?: \S/,
-    // Libraries below Python; lines marked as warnings do not count, as the program continued.
-    /^(?!.*\b(?:WARN(?:ING)?|INFO|DEBUG)\b).*(?:\bCUDA out of memory\b|\bCUDA error: |\bcuBLAS error\b|\bNCCL error\b|\bRESOURCE_EXHAUSTED\b)/,
-    /^memory allocation of \d+ bytes failed$|: Cannot allocate memory$|^Exception in thread "[^"]*" [\w.]+/,
-    /^thread '.*' panicked at |^panic: |^fatal error: |\bterminate called after throwing\b/,
-    /^(?:\S*sh|env|\S+): (?:line )?(?:\d+: )?.*(?:not found|Permission denied|No such file or directory|Exec format error)$/,
-    /\bNo space left on device\b|\bDisk quota exceeded\b/,
-  ],
-  [
-    // A program that reports the failure of another one that it started.
-    /^(?:\[rank\d+\]: )?subprocess\.CalledProcessError: /,
-  ],
-  [
-    /^(?:.*[\s:\]])?(?:slurmstepd: )?(?:fatal|error)(?:\[\w+\])?: \S/i,
-    /^(?:.*\s)?(?:ERROR|CRITICAL|FATAL)\b[\s:\]-]*\S/,
-    /^npm ERR! \S/,
-  ],
-  [
-    /^(?:.*[\s:])?(?:Killed|Terminated|Aborted|Segmentation fault|Bus error|Illegal instruction|Floating point exception)(?: \(core dumped\))?$/,
-    // The shell that waited for the program reports its signal.
-    /^\S+: (?:line )?\d+:\s+\d+ (?:Killed|Terminated|Aborted|Segmentation fault|Bus error)\b/,
-    /\boom-kill|\bout of memory\b/i,
-  ],
+/** Lines of an exception's message in which want of memory is looked for. */
+const MESSAGE_LINES = 5;
+
+/** How programs report an error of their own: Python without a traceback, and other languages and libraries. */
+const errors: readonly RegExp[] = [
+  // Python, also with a module path (`torch.OutOfMemoryError: …`), in an exception group (`  | ValueError: …`), of a rank.
+  /^(?:\s*[|+][\s|+-]*|\[\w*rank\d+\]: ?)?(?:[A-Za-z_][\w]*\.)*(?!\w*Warning\b)_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure)(?:$|: (?![\d.+-]+$))/,
+  // Node (`Error: …`, `TypeError [ERR_X]: …`, `Uncaught …`), Rust's main, C#, Elixir, Ruby, Lua.
+  /^(?:Uncaught (?:\w+ )?|Unhandled exception[.:] )?(?:[A-Z][\w.]*)?(?:Error|Exception)(?: \[[\w]+\])?: (?![\d.+-]+$)\S/,
+  /^\[UnhandledPromiseRejection: |^\*\* \(\w[\w.]*Error\)|^\S+:\d+:in .*\(\w[\w:]*(?:Error|Exception)\)$|^lua\w*: \S/,
+  // R, Matlab, Fortran.
+  /^Error in .* ?: ?(?:\S.*)?$|^Error using \S|^Fortran runtime error: /,
+  // Libraries below Python; lines marked as warnings do not count, as the program continued.
+  /^(?!.*\b(?:WARN(?:ING)?|INFO|DEBUG)\b).*(?:\bCUDA out of memory\b|\bCUDA error: |\bcuBLAS error\b|\bNCCL error\b|\bRESOURCE_EXHAUSTED\b)/,
+  /^memory allocation of \d+ bytes failed$|: Cannot allocate memory$|^Exception in thread "[^"]*" [\w.]+/,
+  /^thread '.*' (?:\(\d+\) )?panicked at |^panic: |^fatal error: |^Fatal (?:Python )?error: |\bterminate called after throwing\b/,
+  /\bterminating (?:due to|with) uncaught exception\b|: Assertion [`'].*['`] failed\.?$|^LLVM ERROR: /,
+  /^(?:\S*sh|env|\S+): (?:line )?(?:\d+: )?.*(?:not found|Permission denied|No such file or directory|Exec format error)$/,
+  /\bNo space left on device\b|\bDisk quota exceeded\b/,
 ];
 
+/** Messages of a program that does not say which kind of error it is. */
+const messages: readonly RegExp[] = [
+  /^(?:.*[:\]] ?)?(?:slurmstepd: )?(?:fatal|error)(?:\[\w+\])?: (?![\d.+-]+$)\S/i,
+  /^(?:.*[\s[\]:|])?(?:ERROR|CRITICAL|FATAL)\b[\s:\]|-]*\S/,
+  /^\[LightGBM\] \[Fatal\] \S/,
+  // Hydra, before the advice to ask for a traceback.
+  /^(?:Could not override '|In '[^']+': |Key '[^']+' is not in struct|You must specify '|Error (?:merging|locating|in call to|instantiating) |Cannot find primary config|(?:mismatched|extraneous) input '|no viable alternative|token recognition error)/,
+  // A parser of arguments that draws a box (tyro, typer): its line is found by the title above it.
+];
+const boxTitle = /^[╭┌+][-─━ ]+(?:Error|Parsing error|Unrecognized|Required|Invalid)[^─]*[-─━ ]+[╮┐+]$/;
+
+/** How a process ended, by the words of a shell or a launcher. */
+const signals: readonly RegExp[] = [
+  // A logger says the same of a part of a program that ends well.
+  /^(?!.*\b(?:WARN(?:ING)?|INFO|DEBUG)\b)(?:.*[\s:])?(?:Killed|Terminated|Aborted|Segmentation fault|Bus error|Illegal instruction|Floating point exception)(?: \(core dumped\))?$/i,
+  // The shell that waited for the program reports its signal.
+  /^\S+: (?:line )?\d+:\s+\d+ (?:Killed|Terminated|Aborted|Segmentation fault|Bus error)\b/,
+  /\bSignal \d+ \(SIG\w+\) received by PID \d+|\bexited on\s+signal \d+ \(|\bEXIT STRING: \S.*\(signal \d+\)|\bKILLED BY SIGNAL: \d+ \(/,
+  /^zsh: (?:killed|terminated|abort|segmentation fault|bus error|illegal hardware instruction)\b/,
+  /^srun: error: \S+ tasks? [\d,-]+: (?!Exited|Terminated)/,
+  /\boom-kill|\bout of memory\b/i,
+];
+
+/** Lines of a launcher, which only say that the program failed. */
+const launchers: readonly RegExp[] = [
+  /\btorch[/.]distributed[/.](?:elastic|run|launch)|\[launch\.py:\d+:|\bconda run\b/,
+  /\b(?:exited|exits|terminated|failed|stopped|finished) with (?:exit |return |error )?(?:code|status)\b|\(exitcode: -?\d+\)/i,
+  /\bnon-zero (?:exit )?(?:code|status)\b|^exit status \d+$|\bCommand failed\b/i,
+  /^(?:srun|salloc|sbatch): |slurmstepd: error: \*{3} STEP \S+ ON \S+ CANCELLED AT \S+ \*{3}$/,
+  /^(?:mpirun|mpiexec|prterun|orterun|horovodrun)\b|^MPI_ABORT was invoked|^=+ +BAD TERMINATION OF/,
+  /^g?make(?:\[\d+\])?: \*{3} |^npm (?:ERR!|error) |^error: Recipe |^ninja: build stopped/,
+];
+
+/** Exceptions of a parent or a launcher, raised because another process failed, or pointing to what stands above. */
+const ofAnother =
+  /(?:^|\.)(?:CalledProcessError|ChildFailedError|Process(?:Raised|Exited)Exception|RayTaskError\(\w+\)|RayActorError|ActorDiedError|ActorUnavailableError|WorkerCrashedError|TuneError|TrainingFailedError|FailedJobError|UncompletedJobError|(?:Base)?ExceptionGroup|PapermillExecutionError|_?RemoteTraceback)(?::|$)|\b(?:root cause|error|exception|traceback|message|output|log|report)s?(?: printed)? above\b|\bsee (?:the )?(?:\w+ ){0,2}above\b|\bprevious error messages\b|\blook up to see its traceback\b/i;
+/** Exceptions of a process that lost the other end: that one failed first. Also the answer to an interrupt. */
+const ofTheLost =
+  /(?:^|\.)(?:KeyboardInterrupt|EOFError|BrokenPipeError|ConnectionResetError|ConnectionAbortedError)(?:$|: (?:\[Errno \d+\] .*)?$)|\bConnection (?:closed|reset) by (?:remote )?peer\b|\bremote process exited\b|\bcommunicator was aborted\b/;
+
+/** What a log says of a failure. `index`: the line among those given. */
+export type Failure = {
+  readonly line: string;
+  readonly index: number;
+  /** The line that says that memory has run out, if the program failed because of that; else null. */
+  readonly outOfMemory: string | null;
+  /** Whether the program was certainly ended by it: a traceback, a panic, a signal. */
+  readonly isEnd: boolean;
+};
+
+/** `causes`: indices of the exceptions that it follows from. */
+type Raised = FoundException & { readonly index: number; readonly causes: readonly number[] };
+
 /**
- * The line of a log that best explains why the program failed: its last exception, error or signal. Null: there is none.
+ * The line of a log that best explains why the program failed: its last exception, error or signal, rather than what launchers,
+ * parents and other processes say after it. Null: there is none.
  *
  * @param lines The end of the log, oldest first, as `lastLines` returns it.
  */
-export function failureLine(lines: readonly string[]): string | null {
-  const advised = beforeAdvice(lines);
-  if (advised !== null) return shorten(advised);
-  for (const patterns of ranks) {
-    const found = lines.findLast((line) => patterns.some((pattern) => pattern.test(line)));
-    if (found !== undefined) return shorten(found);
-  }
-  return null;
+export function findFailure(lines: readonly string[]): Failure | null {
+  return failureAmong(lines, rolesOf(lines));
+}
+
+function rolesOf(lines: readonly string[]): LineRole[] {
+  const reader = new Tracebacks();
+  return lines.map((line) => reader.take(line));
+}
+
+function failureAmong(lines: readonly string[], roles: readonly LineRole[]): Failure | null {
+  const raised = raisedIn(roles);
+  const index = adviceIn(lines) ?? bestOf(lines, roles, raised);
+  const verdict = lines.findLastIndex(isVerdict);
+  if (index === null) return null;
+  const isRaised = raised.some((each) => each.index === index);
+  const memory = verdict >= 0 ? verdict : memoryIn(lines, raised, index);
+  return {
+    ...{ line: wordsAt(lines, index), index },
+    outOfMemory: memory === null ? null : wordsAt(lines, memory),
+    isEnd: isRaised || isCertain(lines, index),
+  };
+}
+
+/** The failure with which a log ends, though the exit code is 0; null: the program went on after it, or there is none. */
+export function failureAtEnd(lines: readonly string[]): Failure | null {
+  const roles = rolesOf(lines);
+  const failure = failureAmong(lines, roles);
+  if (failure === null || !failure.isEnd) return null;
+  const after = lines.filter((line, at) => at > failure.index && roles[at] === null && !isTrailer(line));
+  return after.length <= MOST_AFTER ? failure : null;
 }
 
 /** The error of our own programs, which print it, an empty line, and `→ what to do`. */
-function beforeAdvice(lines: readonly string[]): string | null {
+function adviceIn(lines: readonly string[]): number | null {
   const advice = lines.findLastIndex((line) => line.startsWith('→ '));
-  const problem = advice < 2 || lines[advice - 1] !== '' ? undefined : lines[advice - 2];
-  return problem === undefined || problem.trim() === '' ? null : problem;
+  const isAdvice = advice >= 2 && lines[advice - 1] === '' && lines[advice - 2]!.trim() !== '';
+  return isAdvice ? advice - 2 : null;
+}
+
+/** The last exception of each chain. */
+function raisedIn(roles: readonly LineRole[]): Raised[] {
+  const raised: Raised[] = [];
+  for (const [index, role] of roles.entries()) {
+    if (role === null || typeof role !== 'object') continue;
+    const before = role.isChained ? raised.findLastIndex(({ stream }) => stream === role.stream) : -1;
+    const [cause] = before < 0 ? [] : raised.splice(before, 1);
+    const causes = cause === undefined ? [] : [...cause.causes, cause.index];
+    raised.push({ ...role, index, causes, aside: cause?.aside ?? role.aside });
+  }
+  return raised;
+}
+
+/** The best of the lines: an own exception or error, a message, a signal, an exception of another, a launcher's line. */
+function bestOf(lines: readonly string[], roles: readonly LineRole[], raised: readonly Raised[]): number | null {
+  const isFree = (index: number) => roles[index] === null || roles[index] === 'report';
+  const last = (patterns: readonly RegExp[], without: readonly RegExp[] = []): number =>
+    lines.findLastIndex(
+      (line, index) =>
+        isFree(index) && patterns.some((each) => each.test(line)) && !without.some((each) => each.test(line)),
+    );
+  const own = raised.filter(({ text, aside }) => aside === null && !ofAnother.test(text) && !ofTheLost.test(text));
+  const lost = raised.filter(({ text, aside }) => aside !== 'ignored' && !ofAnother.test(text));
+  const others = raised.filter(({ aside }) => aside !== 'ignored');
+  const found = [
+    Math.max(firstToFail(lines, own), last(errors, [...launchers, ofAnother, ofTheLost])),
+    Math.max(lost.at(-1)?.index ?? -1, last(errors, [ofAnother])),
+    Math.max(last(messages, launchers), boxed(lines)),
+    last(signals),
+    Math.max(others.at(-1)?.index ?? -1, last(errors)),
+    raised.at(-1)?.index ?? -1,
+    last([...messages, ...launchers]),
+  ];
+  return found.find((index) => index >= 0) ?? null;
+}
+
+/** The line in the box of a parser of arguments; -1: there is none. */
+function boxed(lines: readonly string[]): number {
+  const title = lines.findLastIndex((line) => boxTitle.test(line.trim()));
+  return title >= 0 && title + 1 < lines.length ? title + 1 : -1;
+}
+
+/**
+ * The exception that explains the others where several processes failed together: want of memory, else that of the rank that
+ * torchrun names as the first, else the first one. Of one process: its last.
+ */
+function firstToFail(lines: readonly string[], raised: readonly Raised[]): number {
+  const last = raised.at(-1);
+  if (last === undefined) return -1;
+  if (last.stream === '') return last.index;
+  const ends = new Map(raised.map((each) => [each.stream, each]));
+  const together = [...ends.values()].filter(({ stream, index }) => stream !== '' && last.index - index < TOGETHER);
+  const root = lines.findLastIndex((line) => line.startsWith('Root Cause (first observed failure)'));
+  const rank = root < 0 ? undefined : /^\s*rank\s*: (\d+)/m.exec(lines.slice(root, root + 6).join('\n'))?.[1];
+  const best =
+    together.find(({ index, causes }) => [...causes, index].some((each) => saysOutOfMemory(lines[each]!))) ??
+    together.find(({ stream }) => rank !== undefined && stream.includes(`rank${rank}]`)) ??
+    together.toSorted((a, b) => a.index - b.index)[0]!;
+  return best.index;
+}
+
+/** The line that says that memory has run out: the failure itself, one that it follows from, or a further line of its message. */
+function memoryIn(lines: readonly string[], raised: readonly Raised[], index: number): number | null {
+  const { causes = [], stream = '' } = raised.find((each) => each.index === index) ?? {};
+  const message = lines.slice(index + 1, index + 1 + MESSAGE_LINES);
+  const end = message.findIndex((line) => line.trim() === stream.trim() || !line.startsWith(stream));
+  const further = message.slice(0, end < 0 ? undefined : end).map((_, at) => index + 1 + at);
+  return [index, ...causes.toReversed(), ...further].find((each) => saysOutOfMemory(lines[each]!)) ?? null;
+}
+
+/** The line with what it announces: `panicked at x.rs:3:` is followed by the message, `terminate called …` by `what(): …`. */
+function wordsAt(lines: readonly string[], index: number): string {
+  const line = lines[index]!.replace(/^[│┃|]\s*(.*?)\s*[│┃|]$/, '$1');
+  const next = lines.slice(index + 1, index + 3).find((each) => each.trim() !== '') ?? '';
+  const what = /^\s*what\(\):\s+(.*)/.exec(next)?.[1];
+  if (what !== undefined && !line.includes(what)) return shorten(`${line}: ${what}`);
+  const isAnnounced = line.trimEnd().endsWith(':') && /^\s*(?!at )\w/.test(next) && !next.includes('Traceback (most');
+  return shorten(isAnnounced ? `${line.trimEnd()} ${next.trim()}` : line);
+}
+
+function isCertain(lines: readonly string[], index: number): boolean {
+  const [line, next = ''] = [lines[index]!, lines[index + 1] ?? ''];
+  const isPanic =
+    /panicked at |^panic: |\bnot found$|^Error in |^ERROR: LoadError|^Exception in thread "|^Fatal |terminate called/;
+  return /^\s+at \S/.test(next) || isPanic.test(line) || signals.slice(0, 3).some((each) => each.test(line));
+}
+
+/** What loggers, shells and launchers write after the end of a program. */
+function isTrailer(line: string): boolean {
+  return /^(?:\s|$)|^wandb: |\bWarning\b|\|.*\| \d+\/\d+/.test(line) || launchers.some((each) => each.test(line));
 }
 
 /** A line of a log without its decoration, shortened to fit a row. */
-export function shorten(line: string): string {
+function shorten(line: string): string {
   const text = line.replace(/^[\s|+-]+/, '').trim();
   return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
 }
 
-/** Beginnings of error reports. A warning, or a metric called `error`, does not match. */
-const signs: readonly RegExp[] = [
-  /^(?:\[rank\d+\]: ?|[\s|+-]*)(?:Exception Group )?Traceback \(most recent call last\)/,
-  /^(?:\s*[|+][\s|+-]*|\[rank\d+\]: ?)?(?:[A-Za-z_]\w*\.)*(?!\w*Warning\b)_?[A-Z]\w*(?:Error|Exception|Interrupt|Failure)(?:$|:\s)/,
-  /^(?:Uncaught (?:\w+ )?)?(?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: \S/,
-  /^(?!.*\b(?:WARN(?:ING)?|INFO|DEBUG)\b).*\b(?:CUDA out of memory|CUDA error\b|cuBLAS error|NCCL error|RESOURCE_EXHAUSTED)/,
-  /^(?:.*[\s\]:|])?(?:FATAL|CRITICAL|ERROR)\b[\s:\]|-]*\S/,
-  /^(?:\S+: )?(?:[Ff]atal|[Ee]rror)(?:\[\w+\])?: \S/,
-  /^(?:.*[\s:])?(?:Killed|Terminated|Aborted|Segmentation fault|Bus error|Illegal instruction)(?: \(core dumped\))?$/,
-  /^thread '.*' panicked at |^panic: |\bterminate called after throwing\b|\boom-kill/,
-  /: (?:command not found|Cannot allocate memory)$|\bNo space left on device\b|^npm ERR! \S/,
-];
-
 /** Words of which every error line contains one: a text without them can be skipped. */
 export const errorWords =
-  /[Ee]rror|ERR|Exception|Interrupt|Failure|Traceback|[Ff]atal|FATAL|CRITICAL|CUDA|RESOURCE_EXH|Killed|Terminated|Aborted|Segmentation|Illegal|panic|terminate|oom-kill|not found|Cannot alloc|No space/g;
+  /[Ee]rror|ERR|Exception|exception|Interrupt|Failure|Traceback|[Ff]atal|FATAL|CRITICAL|CUDA|RESOURCE_EXH|[Kk]illed|[Tt]erminated|[Aa]borted|[Ss]egmentation|[Ii]llegal|panic|terminate|oom-kill|not found|Cannot alloc|No space|Assertion/g;
+
+/** Lines that are an error where nothing else is known of the program, and are too common in healthy logs to start reading there. */
+const common = [signals.at(-1)!, signals[3]!];
+const signs = [
+  ...errors,
+  ...messages.slice(0, 2),
+  ...signals.filter((each) => !common.includes(each)),
+  /^npm ERR! \S|\boom-kill/,
+];
 
 /** Whether a line of a log, safe to draw, reports an error, so that reading should start there. */
 export function isErrorLine(line: string): boolean {
-  return signs.some((sign) => sign.test(line));
-}
-
-/** How programs report that memory has run out: of the GPU, the process or the machine. One match is enough. */
-const sayings: readonly RegExp[] = [
-  // PyTorch, CuPy, ROCm, Apple: `CUDA out of memory. Tried to …`, `CUDA error: out of memory`, `MPS backend out of memory`.
-  /\b(?:CUDA|HIP|XPU|MPS|NPU|GPU)\b.{0,20}\bout of memory\b/i,
-  /\bOutOfMemory(?:Error|Exception)\b/,
-  /\bcuda(?:ErrorMemoryAllocation|ErrorOutOfMemory)\b|\bCUDA_ERROR_OUT_OF_MEMORY\b|\bhipErrorOutOfMemory\b/,
-  /\bCU(?:BLAS|DNN|FFT|SOLVER|SPARSE)_(?:STATUS_)?ALLOC_FAILED\b/,
-  // JAX and TensorFlow.
-  /\bRESOURCE_EXHAUSTED: .*\b(?:out of memory|OOM|alloc)/i,
-  /\bResourceExhaustedError\b.*\bOOM\b|\bOOM when allocating tensor\b/,
-  // Python, NumPy, the C++ and C libraries, the system.
-  /(?:^|[\s.:|])_?(?:Array)?MemoryError(?:$|:)/,
-  /\bstd::bad_(?:array_new_length|alloc)\b/,
-  /\b(?:Cannot|can't|could not) allocate memory\b|\[Errno 12\]|\bENOMEM\b/i,
-  // Node, Go, Rust, R, Julia.
-  /\bJavaScript heap out of memory\b|\bArray buffer allocation failed\b/,
-  /^fatal error: (?:runtime: )?(?:out of memory|cannot allocate memory)/,
-  /\bmemory allocation of \d+ bytes failed\b/,
-  /\bcannot allocate vector of size\b/,
-  // Programs that saw the kernel kill a process: PyTorch's data loader, Slurm, a shell.
-  /\bDataLoader worker \(pid\(?s?\)? [\d, ]+\) (?:is killed by signal: Killed|exited unexpectedly with exit code -?9)/,
-  /\bOOM[ -]Killed\b|\boom-kill(?:er)?\b|\boom_kill event/i,
-];
-
-/** Levels of messages after which a program continues. */
-const survived = /\b(?:WARN(?:ING)?|INFO|DEBUG)\b/;
-
-/** Lines between the chained exceptions of a Python traceback. */
-const link = /^(?:During handling of the above exception|The above exception was the direct cause)/;
-
-/**
- * The line that reports that memory has run out, if the program failed because of that; else null.
- *
- * @param lines The end of the log, oldest first. @param failure The line among them that best explains the failure.
- */
-export function outOfMemoryLine(lines: readonly string[], failure: string | null): string | null {
-  if (failure !== null && saysOutOfMemory(failure)) return failure;
-  // The program failed while it handled the lack of memory: the first of the chained exceptions is the cause.
-  const cause = lines.findLastIndex((line) => saysOutOfMemory(line));
-  const next = lines.slice(cause + 1).find((line) => line.trim() !== '');
-  return cause >= 0 && next !== undefined && link.test(next) ? shorten(lines[cause]!) : null;
-}
-
-function saysOutOfMemory(line: string): boolean {
-  return sayings.some((saying) => saying.test(line)) && !survived.test(line);
+  return line.includes('Traceback (most recent call last)') || signs.some((sign) => sign.test(line));
 }

@@ -1,4 +1,4 @@
-import { extremes, lowerBound } from './downsample.js';
+import { extremes, lowerBound, upperBound } from './downsample.js';
 
 /** How many points a series keeps: at most `older` thinned ones, then at least `exact` exact ones. */
 export type Bounds = { older: number; exact: number };
@@ -14,19 +14,19 @@ export const smallBounds: Bounds = { older: 2048, exact: 256 };
 export const everyPoint: Bounds = { older: 0, exact: Infinity };
 
 /**
- * The values of one metric by row, in bounded memory: the newest are exact, older ones are reduced to the lowest and the highest of
+ * The values of one metric by x, in bounded memory: the newest are exact, older ones are reduced to the lowest and the highest of
  * equal stretches, so that a chart keeps every peak. A stretch doubles each time the older part is full. (Stretches are equal up to
  * `older × exact / 2` points, 67 million by default; beyond, the latest of them are shorter.)
  */
 export class BoundedSeries {
-  /**
-   * Row number and value of each point; only the first `length` entries are valid. Rows ascend. Read-only, and valid until the next
-   * change.
-   */
-  rows = new Float64Array(64);
+  /** The x and value of each point; only the first `length` entries are valid. x does not fall. Valid until the next change. */
+  x = new Float64Array(64);
   values = new Float64Array(64);
+  /** When each point was written, Unix ms, NaN where unknown; null: of no point. */
+  times: Float64Array<ArrayBuffer> | null = null;
   length = 0;
   readonly #bounds: Bounds;
+  readonly #capacity: number;
   /** Number of points in the older part. */
   #older = 0;
   /** Number of exact points that one stretch of the older part replaces. */
@@ -34,11 +34,12 @@ export class BoundedSeries {
 
   constructor(bounds: Bounds = defaultBounds) {
     this.#bounds = bounds;
+    this.#capacity = bounds.older + 2 * bounds.exact;
   }
 
   /** Memory of the points. */
   get bytes(): number {
-    return this.rows.byteLength + this.values.byteLength;
+    return this.x.byteLength + this.values.byteLength + (this.times?.byteLength ?? 0);
   }
 
   /** Whether every point is still exact. */
@@ -46,32 +47,67 @@ export class BoundedSeries {
     return this.#older === 0;
   }
 
-  /** Adds a point; it replaces the last one if the row is the same. */
-  append(row: number, value: number): void {
-    if (this.length > 0 && this.rows[this.length - 1] === row) {
-      this.values[this.length - 1] = value;
-      return;
-    }
+  /** Adds a point whose x is that of the last one or greater. */
+  append(x: number, value: number, time = NaN): void {
     if (this.length === this.#capacity) this.#boilDown();
-    if (this.length === this.rows.length) this.#grow();
-    this.rows[this.length] = row;
-    this.values[this.length++] = value;
+    if (this.length === this.x.length) this.#grow();
+    this.x[this.length] = x;
+    this.#set(this.length++, value, time);
   }
 
-  /** Removes all points from this row on. */
-  truncate(row: number): void {
-    this.length = lowerBound(this.rows, this.length, row);
+  /** Adds a point after those with the same x or a smaller one. */
+  insert(x: number, value: number, time = NaN): void {
+    const newest = this.length - 1;
+    this.append(newest < 0 ? x : this.x[newest]!, NaN);
+    const at = upperBound(this.x, this.length - 1, x);
+    for (const lane of [this.x, this.values, this.times]) lane?.copyWithin(at + 1, at, this.length - 1);
+    this.x[at] = x;
+    this.#set(at, value, time);
+    if (at < this.#older) this.#older += 1;
+  }
+
+  /** Replaces the value of the last point with this x, and returns its former value; null: no point has this x. */
+  replace(x: number, value: number, time = NaN): number | null {
+    const at = upperBound(this.x, this.length, x) - 1;
+    if (at < 0 || this.x[at] !== x) return null;
+    const before = this.values[at]!;
+    this.#set(at, value, time);
+    return before;
+  }
+
+  /** Whether a point has this x, or had it, as far as can be told where points were reduced. */
+  has(x: number): boolean {
+    const at = lowerBound(this.x, this.length, x);
+    return this.x[at] === x ? at < this.length : at > 0 && at < this.#older;
+  }
+
+  /** Moves all points to one x. */
+  gather(x: number): void {
+    this.x.fill(x, 0, this.length);
+  }
+
+  /** Removes all points from this x on; returns their number. */
+  truncate(x: number): number {
+    const { length } = this;
+    this.length = lowerBound(this.x, length, x);
     this.#older = Math.min(this.#older, this.length);
-  }
-
-  get #capacity(): number {
-    return this.#bounds.older + 2 * this.#bounds.exact;
+    return length - this.length;
   }
 
   #grow(): void {
-    const size = Math.min(this.rows.length * 2, Math.max(this.#capacity, this.length + 1));
-    this.rows = resized(this.rows, size);
+    const size = Math.min(this.x.length * 2, Math.max(this.#capacity, this.length + 1));
+    this.x = resized(this.x, size);
     this.values = resized(this.values, size);
+    this.times &&= resized(this.times, size);
+  }
+
+  #set(at: number, value: number, time: number): void {
+    this.values[at] = value;
+    if (this.times !== null) this.times[at] = time;
+    else if (!Number.isNaN(time)) {
+      this.times = new Float64Array(this.x.length).fill(NaN);
+      this.times[at] = time;
+    }
   }
 
   #boilDown(): void {
@@ -81,8 +117,7 @@ export class BoundedSeries {
       this.#older = this.#squeeze(0, this.#older, 4);
       this.#stretch *= 2;
     }
-    this.rows.copyWithin(this.#older, exactFrom, this.length);
-    this.values.copyWithin(this.#older, exactFrom, this.length);
+    for (const lane of [this.x, this.values, this.times]) lane?.copyWithin(this.#older, exactFrom, this.length);
     this.length = this.#older + this.#bounds.exact;
   }
 
@@ -98,8 +133,9 @@ export class BoundedSeries {
   }
 
   #keep(index: number, at: number): number {
-    this.rows[at] = this.rows[index]!;
+    this.x[at] = this.x[index]!;
     this.values[at] = this.values[index]!;
+    if (this.times !== null) this.times[at] = this.times[index]!;
     return at + 1;
   }
 }
@@ -107,7 +143,7 @@ export class BoundedSeries {
 /** The values that a series with these bounds would keep. */
 export function boiledDown(values: Float64Array, bounds: Bounds): Float64Array {
   const series = new BoundedSeries(bounds);
-  values.forEach((value, row) => series.append(row, value));
+  values.forEach((value, place) => series.append(place, value));
   return series.values.subarray(0, series.length);
 }
 

@@ -1,5 +1,6 @@
 import { runFiles, runMarks } from '../contract/files.js';
 import { isSystemMetric } from '../contract/metric-names.js';
+import { leftOutWords, nanWords } from './left-out.js';
 import { isLog } from './formats/log/log.js';
 import type { RunMetrics } from './run-metrics.js';
 import type { Source } from './source.js';
@@ -25,6 +26,8 @@ export type SourceReport = {
   /** Keys of values that are settings of the program, not metrics. */
   readonly settings?: readonly string[];
   readonly obstacle: string | null;
+  /** Written values that do not count, in words. */
+  readonly leftOut?: readonly string[];
 };
 
 /** Where the metrics of a run are, and why; an empty chart shows it. */
@@ -40,6 +43,8 @@ export type MetricsReport = {
   /** Number of folders that were searched; `isCut`: there are more than are searched. */
   readonly folders: number;
   readonly isCut: boolean;
+  /** Number of files that were not opened, as their names say nothing of metrics and there are too many; absent: none. */
+  readonly unseen?: number;
   /** The formats that are looked for, in order of precedence. */
   readonly lookedFor: readonly string[];
 };
@@ -53,15 +58,18 @@ export const pythonLine =
 export function describeSources(metrics: RunMetrics): MetricsReport {
   const { detection } = metrics;
   const { files, refused, shared, fix } = detection.outside.written;
+  const read = new Set(metrics.all.flatMap(({ found }) => found.paths));
   const whose = new Map(files.map(({ path, why }) => [path, why]));
-  const counting = new Map(metrics.keys().map((key) => [key, metrics.sourceOf(key)]));
   return {
     sources: metrics.all.map((source) => ({
-      ...sourceReport(source, counting, metrics.told.includes(source)),
+      ...sourceReport(source, metrics),
       ...whoseOf(source, whose),
     })),
     passedOver: detection.passedOver.map(({ place, why }) => ({ file: place, why })),
-    refused: [...refused.map(({ path, why }) => ({ file: path, why })), ...shared.map(sharedFolder)],
+    refused: [
+      ...refused.filter(({ path }) => !read.has(path)).map(({ path, why }) => ({ file: path, why })),
+      ...shared.map(sharedFolder),
+    ],
     fix,
     ...detection.looked,
     lookedFor: detection.formats.flatMap(({ looksFor, isTimed }) => (isTimed === true ? [] : [looksFor])),
@@ -80,26 +88,40 @@ function sharedFolder(folder: string): MetricsReport['refused'][number] {
   };
 }
 
-function sourceReport(
-  source: Source,
-  counting: ReadonlyMap<string, Source | undefined>,
-  isTold: boolean,
-): SourceReport {
+function sourceReport(source: Source, metrics: RunMetrics): SourceReport {
   const { found, table, reader } = source;
-  const keys = source.keys();
-  const own = isTold ? keys.filter((key) => counting.get(key) === source) : [];
+  const isTold = metrics.told.includes(source);
   const isUnread = !isTold && isLog(found.format);
+  const names = source.keys().map((key) => metrics.nameIn(source, key));
+  const [own = [], elsewhere = []] = isTold
+    ? [true, false].map((isOwn) => names.filter((name) => (metrics.sourceOf(name) === source) === isOwn))
+    : [];
   return {
     format: found.format.name,
     files: found.places,
     why: isUnread ? 'what the run prints counts while no file has metrics' : found.why,
-    state: own.length > 0 ? 'told' : keys.length > 0 || isUnread ? 'beside' : 'empty',
+    state: own.length > 0 ? 'told' : names.length > 0 || isUnread ? 'beside' : 'empty',
     rows: table.rows,
     keys: own,
-    elsewhere: isTold ? keys.filter((key) => counting.get(key) !== source) : [],
+    elsewhere,
     settings: isTold ? source.settings() : [],
     obstacle: reader.obstacle,
+    leftOut: [...leftOutWords(table.leftOut), ...notNumbersWords(own, metrics), ...mediaIn(source)],
   };
+}
+
+function mediaIn({ reader: { media } }: Source): readonly string[] {
+  return media ?? [];
+}
+
+/** Limit on the metrics whose NaN are counted in words. */
+const MOST_NAMED = 12;
+
+/** How many values of each metric are NaN: `NaN in 3 of 40 values of reward`. */
+function notNumbersWords(names: readonly string[], metrics: RunMetrics): string[] {
+  const found = names.flatMap((name) => nanWords(name, metrics.series(name)) ?? []);
+  const rest = found.length - MOST_NAMED;
+  return [...found.slice(0, MOST_NAMED), ...(rest > 0 ? [`NaN in ${rest} more metrics`] : [])];
 }
 
 /** Whether the run has any metrics but those of the machine. */

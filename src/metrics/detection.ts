@@ -1,9 +1,11 @@
+import { join, relative } from 'node:path';
 import { runFiles } from '../contract/files.js';
+import { keptTables } from '../files/kept-tables.js';
 import { statRegular } from '../files/regular-file.js';
 import { naturalOrder } from '../text/natural-order.js';
+import { formatsOfBegun, formatsOfRun, partOfDatabase } from './formats/databases/database-runs.js';
 import type { FoundFile, MetricFormat, Recognition } from './formats/format.js';
 import { whyUnread } from './formats/registry.js';
-import { partOfDatabase, trackioOf } from './formats/trackio.js';
 import { expectedFiles, RunFolders } from './run-folders.js';
 import { OutsidePlaces } from './run-places.js';
 
@@ -15,6 +17,8 @@ export type FoundSource = {
   /** Sorted by name. The array is replaced as files are found. */
   paths: readonly string[];
   places: readonly string[];
+  /** Number of the attempt that wrote it, where it lies outside the run's directory; else 0. */
+  attempt: number;
 };
 
 /** A file that resembles one of metrics, and is none, at least not yet. */
@@ -31,6 +35,8 @@ const MOST_MAYBE = 32;
  */
 const MOST_FILES = 1024;
 const MOST_BYTES = 4 * 2 ** 30;
+/** Limit on the files that are opened though their names say nothing of metrics. */
+export const MOST_LOOKED_INTO = 256;
 /** Cost limit of one look, a few ms. Opening a file that may hold metrics costs more than looking at its name. */
 const COST_OF_LOOK = 1024;
 const COST_OF_FILE = 16;
@@ -42,10 +48,13 @@ const COST_OF_FOLDER = 32;
  * less deep, then the name.
  */
 export class Detection {
+  readonly #directory: string;
   readonly #folders: RunFolders;
   readonly #outside: OutsidePlaces;
   /** The formats in order of precedence. */
   readonly formats: readonly MetricFormat[];
+  /** Those for databases that other runs write, too. */
+  readonly #begun: readonly MetricFormat[];
   readonly #expected: readonly FoundFile[];
   readonly #besides: readonly ((name: string) => readonly string[])[];
   /** Paths of expected files that do not exist. */
@@ -66,13 +75,17 @@ export class Detection {
   #bytes = 0;
   #overFiles = 0;
   #overBytes = 0;
+  #lookedInto = 0;
+  #unseen = 0;
 
   constructor(directory: string, folders: readonly string[], formats: readonly MetricFormat[]) {
     const part = partOfDatabase(directory);
+    this.#directory = directory;
     this.#folders = new RunFolders(part === null ? directory : null);
     this.#outside = new OutsidePlaces(directory, folders);
-    this.#folders.place(this.#outside.folders, part === null ? this.#outside.files : [part.database]);
-    this.formats = part === null ? formats : [trackioOf(part.run)];
+    this.#begun = formatsOfBegun(directory);
+    this.#place(part === null ? null : part.database);
+    this.formats = part === null ? formats : formatsOfRun(part.run);
     this.#besides = this.formats.flatMap(({ besides = [] }) => besides);
     this.#expected = expectedFiles(directory);
     for (const file of this.#expected) this.#judge(file);
@@ -84,9 +97,9 @@ export class Detection {
     return this.#order;
   }
 
-  /** Number of folders that were searched. `isCut`: there are more. */
-  get looked(): { folders: number; isCut: boolean } {
-    return { folders: this.#folders.folders, isCut: this.#folders.isCut };
+  /** Number of folders that were searched. `isCut`: there are more. `unseen`: files beyond those that are opened without a telling name. */
+  get looked(): { folders: number; isCut: boolean; unseen: number } {
+    return { folders: this.#folders.folders, isCut: this.#folders.isCut, unseen: this.#unseen };
   }
 
   /** Where the run writes outside its directory, as of the last look. */
@@ -98,7 +111,7 @@ export class Detection {
     return this.#folders.files.flatMap(({ path, place }) => {
       const recognition = this.#verdicts.get(path)?.recognition;
       if (recognition === undefined || recognition.is === 'yes') return [];
-      return recognition.why === undefined ? [] : [{ place, why: recognition.why }];
+      return recognition.why === undefined || recognition.why === '' ? [] : [{ place, why: recognition.why }];
     });
   }
 
@@ -138,10 +151,17 @@ export class Detection {
   /** Whether the run writes to other places than before. */
   #hasMoved(): boolean {
     // Checking for the file in each of a thousand runs costs more than reading the existing ones.
-    const mayBeThere = !this.#folders.isAbsent(runFiles.written) || this.#outside.files.length > 0;
+    const { files, databases } = this.#outside;
+    const mayBeThere = !this.#folders.isAbsent(runFiles.written) || files.length + databases.length > 0;
     if (!mayBeThere || !this.#outside.look()) return false;
-    this.#folders.place(this.#outside.folders, this.#outside.files);
+    this.#place(null);
     return true;
+  }
+
+  /** @param database The only file, which has runs; null: the run is a folder. */
+  #place(database: string | null): void {
+    const { folders, files, databases } = this.#outside;
+    this.#folders.place(folders, database === null ? [...files, ...databases] : [database]);
   }
 
   /**
@@ -209,7 +229,9 @@ export class Detection {
    */
   #dropOthers(): boolean {
     const own = new Set([...this.#expected, ...this.#folders.files].map(({ path }) => path));
-    const lost = [...this.#sources.values()].filter(({ paths }) => paths.some((path) => !own.has(path)));
+    const copies = join(this.#directory, runFiles.attempts);
+    const isLost = (path: string) => !own.has(path) && !path.startsWith(copies);
+    const lost = [...this.#sources.values()].filter(({ paths }) => paths.some(isLost));
     for (const { id, paths } of lost) {
       this.#sources.delete(id);
       for (const path of paths) this.#verdicts.delete(path);
@@ -227,13 +249,29 @@ export class Detection {
   /** Examines a file; returns true if it belongs to a source and did not before. */
   #judge(file: FoundFile): boolean {
     const known = this.#verdicts.get(file.path);
-    const size = known === undefined || known.recognition.is === 'maybe' ? this.#sizeOf(file) : known.size;
-    if (known?.size === size) return false;
-    const { recognition, format } = recognised(file, this.formats);
+    const size = this.#sizeToJudge(file, known);
+    if (size === null) return false;
+    const isShared = this.#outside.databases.includes(file.path);
+    const { recognition, format } = recognised(file, isShared ? this.#begun : this.formats);
     const isPassing = recognition.is === 'maybe' && recognition.isPassing === true;
     const mayHold = known?.mayHold ?? this.#mayHold(file);
     this.#verdicts.set(file.path, { recognition, format, size: isPassing ? NaN : size, mayHold });
     return recognition.is === 'yes' && this.#take(file, size, { ...recognition, format: format! });
+  }
+
+  /** The size of a file that has to be examined; null: that was done, or it may not be opened. */
+  #sizeToJudge(file: FoundFile, known: Verdict | undefined): number | null {
+    if (known === undefined) return this.#mayLookInto(file) ? this.#sizeOf(file) : null;
+    const size = known.recognition.is === 'maybe' ? this.#sizeOf(file) : known.size;
+    return size === known.size ? null : size;
+  }
+
+  /** Whether a file that is seen for the first time may be opened, though its name may say nothing of metrics. */
+  #mayLookInto(file: FoundFile): boolean {
+    const isAny = !this.#mayHold(file) && this.formats.some(({ looksInto }) => looksInto?.(file.name) === true);
+    if (!isAny || this.#lookedInto++ < MOST_LOOKED_INTO) return true;
+    this.#unseen += 1;
+    return false;
   }
 
   /** Adds a file to its source. False: the run has reached its limit of bytes. */
@@ -261,7 +299,9 @@ export class Detection {
     const id = `${format.name}\n${source ?? path}`;
     const known = this.#sources.get(id);
     if (known === undefined) {
-      this.#sources.set(id, { id, format, why, paths: [path], places: [place] });
+      const kept = keptTables(this.#directory, place);
+      const places = kept.map((copy) => relative(this.#directory, copy));
+      this.#sources.set(id, { id, format, why, paths: [...kept, path], places: [...places, place], attempt: 0 });
       return;
     }
     // The arrays are copied once per look, as they are sorted once for all new files.
@@ -285,11 +325,12 @@ export class Detection {
     this.#grown.clear();
     const attempts = new Map(this.#outside.written.files.map(({ path, attempt }) => [path, attempt]));
     // Files of the newest attempt come first, so that those of a failed one do not hide the metrics of the present one.
-    const rankOf = ({ format, paths, places }: FoundSource) =>
-      [this.formats.indexOf(format), -(attempts.get(paths.at(-1)!) ?? 0), depthOf(places[0]!)] as const;
+    const rankOf = ({ format, attempt, places }: FoundSource) =>
+      [this.formats.findIndex(({ name }) => name === format.name), -attempt, depthOf(places.at(-1)!)] as const;
+    for (const source of this.#sources.values()) source.attempt = attempts.get(source.paths.at(-1)!) ?? 0;
     const ranked = [...this.#sources.values()].map((source) => ({ source, rank: rankOf(source) }));
     ranked.sort(({ source: one, rank: a }, { source: other, rank: b }) => {
-      return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || naturalOrder(one.paths[0]!, other.paths[0]!);
+      return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || naturalOrder(one.paths.at(-1)!, other.paths.at(-1)!);
     });
     this.#order = ranked.map(({ source }) => source);
   }
@@ -298,13 +339,25 @@ export class Detection {
 /** The format of a file, as far as it can be recognised. */
 export function recognised(file: FoundFile, formats: readonly MetricFormat[]): Pick<Verdict, 'recognition' | 'format'> {
   const why = whyUnread(file.name);
+  const opened = openedOnce(file);
   let best: Recognition = why === undefined ? { is: 'no' } : { is: 'no', why };
-  for (const format of formats.filter(({ isNamed }) => isNamed?.(file.name) !== false)) {
-    const recognition = format.recognise(file);
+  for (const format of formats.filter((each) => mayHave(each, file.name))) {
+    const recognition = format.recognise(opened);
     if (recognition.is === 'yes') return { recognition, format };
-    if (recognition.is === 'maybe' || (recognition.why !== undefined && best.is === 'no')) best = recognition;
+    const isWord = recognition.is === 'maybe' ? best.is !== 'maybe' || recognition.why !== '' : best.is === 'no';
+    if (isWord && (recognition.is === 'maybe' || recognition.why !== undefined)) best = recognition;
   }
   return { recognition: best, format: null };
+}
+
+/** The file, of which the beginning is read once, however many formats look at it. */
+function openedOnce(file: FoundFile): FoundFile {
+  let head: ReturnType<FoundFile['head']> | undefined;
+  return { ...file, head: () => (head === undefined ? (head = file.head()) : head) };
+}
+
+function mayHave({ isNamed, looksInto }: MetricFormat, name: string): boolean {
+  return isNamed?.(name) !== false || looksInto?.(name) === true;
 }
 
 function depthOf(place: string): number {

@@ -1,6 +1,8 @@
 /** A line to draw: one point per index. NaN in `y` is a gap. */
 export type Line = { x: Float64Array; y: Float64Array };
 
+export const noLine: Line = { x: new Float64Array(0), y: new Float64Array(0) };
+
 /**
  * Reduces a line to points that look the same in a chart of that many columns: of each column the lowest and the highest, in their
  * order. A column of gaps keeps one gap. Returns the line itself if it is short enough.
@@ -40,6 +42,18 @@ export function lowerBound(values: Float64Array, length: number, bound: number, 
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (values[middle]! < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The first index whose value is above `bound`. */
+export function upperBound(values: Float64Array, length: number, bound: number): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (values[middle]! <= bound) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,9 +1,7 @@
 import type { Line } from './downsample.js';
-import { type Filing, relativeTime, sinceStart, wallTime } from './filing.js';
+import { relativeTime, sinceStart, wallTime } from './axes.js';
 import type { MetricFormat, RowPicker } from './formats/format.js';
 import { MetricTable } from './metric-table.js';
-import { PointTable } from './point-table.js';
-import { timeOf } from './row-time.js';
 
 /** A file of points has several points of each metric per place. */
 const pointBounds = { older: 2048, exact: 1024 };
@@ -14,16 +12,16 @@ const pointBounds = { older: 2048, exact: 1024 };
  */
 export class MetricOutline {
   readonly #rows: RowPicker;
-  readonly #table: Filing;
+  readonly #table: MetricTable;
 
   /** @param places Greatest number of rows. */
   constructor(rows: RowPicker, places: number, filing: MetricFormat['filing'] = 'rows') {
     this.#rows = rows;
-    this.#table = filing === 'rows' ? new MetricTable({ older: 0, exact: places }) : new PointTable(pointBounds);
+    this.#table = new MetricTable(filing === 'rows' ? { older: 0, exact: places } : pointBounds, filing);
   }
 
   /** The rows taken so far, in file order. */
-  get table(): Filing {
+  get table(): MetricTable {
     return this.#table;
   }
 
@@ -39,8 +37,6 @@ export class MetricOutline {
 
   /** Takes `count` further rows. */
   take(count: number): void {
-    this.#rows.pick(count, (row, time = NaN) => {
-      this.#table.take(row, Number.isNaN(time) ? (timeOf(row) ?? NaN) : time);
-    });
+    this.#rows.pick(count, (row, time) => void this.#table.take(row, time));
   }
 }

@@ -1,83 +1,128 @@
-import { BoundedSeries, type Bounds } from './bounded-series.js';
-import type { Line } from './downsample.js';
-import { type Clock, clockOfFile, type Filing, inSeconds, noLine, wallTime } from './filing.js';
-import type { WrittenRow } from './formats/format.js';
-import { LineCache } from './line-cache.js';
-import { rowOfStep, xOf } from './row-axis.js';
-import { type MetricRow, RowNumbers, stepKeyOf } from './row-numbers.js';
+import { presentValue } from '../base/present-value.js';
+import type { Bounds } from './bounded-series.js';
+import { Curve, type Resume, type Taking } from './curve.js';
+import { type Line, noLine } from './downsample.js';
+import { type Clock, clockOfFile, inSeconds, interpolated, wallTime } from './axes.js';
+import type { LeftOut } from './left-out.js';
+import type { MetricFormat, PointTaker, WrittenRow } from './formats/format.js';
+import { counterNamed, isClock } from './counters.js';
+import { type FilePart, joined } from './file-parts.js';
+import { type MetricRow, RowNumbers } from './row-numbers.js';
+import { RowPlace } from './row-place.js';
+
+const STEP = 'step';
 
 /**
- * Rows of metrics as one series for each key, in bounded memory.
+ * The rows of one source, as a curve for each key, in bounded memory.
  *
- * A row with the same step as the last is merged into it (its values win). A row with a smaller step means that the run resumed
- * from a checkpoint: the rows from that step on are replaced. A row without a step belongs to the step before it.
+ * `rows`: the x of a row is that of its counter, see `RowPlace`; where the metrics that lead were written again, others written with
+ * them end there, too. `points`: each metric has steps of its own, as in TensorBoard, under `step`, and each file is a part. What
+ * becomes of late, repeated and resumed rows: `Curve`; of parts: `joined`.
  */
-export class MetricTable implements Filing {
+export class MetricTable {
   readonly #bounds: Bounds;
+  readonly #hasRows: boolean;
   readonly #numbers = new RowNumbers();
-  /** Series by key id. */
-  readonly #series: BoundedSeries[] = [];
-  readonly #steps: BoundedSeries;
-  /** When rows were written, Unix ms, for rows whose time is known. */
-  readonly #times: BoundedSeries;
+  readonly #place = new RowPlace();
+  /** Curves by key id, of each part. */
+  readonly #parts: FilePart[] = [];
+  readonly #taking: Taking = { row: 0, attempt: 0, isCoarse: false, replaced: 0, doubled: 0 };
+  /** The greatest x of the source's own counter. */
+  #front = -Infinity;
+  /** Key id of the metric that was written first. */
+  #leader = -1;
   #hasOwnTimes = false;
-  #stepId: number | null = null;
-  #stepCounts = false;
-  #keysSeen = 0;
-  #rows = 0;
-  readonly #lines = new LineCache();
+  /** When some x was reached, Unix ms, in turn: as far as it is known from the times of the file. */
+  #stamps: { x: number; time: number }[] = [];
+  readonly #lines = new Map<string, Line>();
+  readonly #moveTo = (x: number, former: number): void => this.#gather(x, former);
 
-  constructor(bounds: Bounds) {
+  constructor(bounds: Bounds, filing: MetricFormat['filing'] = 'rows') {
     this.#bounds = bounds;
-    this.#steps = new BoundedSeries(bounds);
-    this.#times = new BoundedSeries(bounds);
+    this.#hasRows = filing === 'rows';
   }
 
   /** Number of rows, without those of replaced steps. */
   get rows(): number {
-    return this.#rows;
+    const counts = this.#numbers.keys.map((_, id) => sum(this.#curvesOf(id), ({ count }) => count));
+    return counts.reduce((most, count) => Math.max(most, count), 0);
   }
 
+  /** Memory of the series, bytes. */
   get bytes(): number {
-    return [this.#steps, this.#times, ...this.#series].reduce((sum, series) => sum + (series?.bytes ?? 0), 0);
+    return this.#parts.reduce((all, { curves }) => all + sum(curves, (curve) => curve?.points.bytes ?? 0), 0);
   }
 
   /** Whether the rows have a key of steps, and are not only numbered. */
   get hasSteps(): boolean {
-    return this.#stepId !== null;
+    return this.#hasRows ? this.#place.id >= 0 : this.#leader >= 0;
   }
 
+  /** Written values that do not count. */
+  get leftOut(): LeftOut {
+    const { replaced, doubled } = this.#taking;
+    const curves = this.#parts.flatMap((part) => part.curves.filter((curve) => curve !== undefined));
+    const thinned = sum(curves, ({ count, points }) => Math.max(0, count - points.length));
+    return { replaced, doubled, thinned, unnamed: this.#numbers.unnamed };
+  }
+
+  /** When the first row was written, Unix ms; null: unknown. */
   get firstTime(): number | null {
-    return this.#times.length === 0 ? null : this.#times.values[0]!;
+    const own = this.#parts.flatMap(({ from }) => (Number.isFinite(from) ? [from] : []));
+    const times = own.length > 0 ? own : this.#stamps.slice(0, 1).map(({ time }) => time);
+    return times.length === 0 ? null : times.reduce((first, time) => Math.min(first, time));
   }
 
   get clock(): Clock {
-    const { values, length } = this.#times;
-    if (length === 0) return null;
-    return this.#hasOwnTimes ? 'values' : clockOfFile(values[0]!, values[length - 1]!);
+    if (this.#hasOwnTimes) return 'values';
+    return this.#stamps.length === 0 ? null : clockOfFile(this.#stamps[0]!.time, this.#stamps.at(-1)!.time);
   }
 
-  take(row: WrittenRow, time = NaN): boolean {
+  /** Adds a row; returns false if it contains no number. `time`, `part`: as in `RowSink.row`; without a time, that in the row. */
+  take(row: WrittenRow, time = NaN, part = 0): boolean {
     this.#numbers.read(row);
     if (this.#numbers.count === 0) return false;
-    this.#takeRow();
-    if (Number.isNaN(time)) return true;
-    this.#times.append(this.#rows - 1, time);
-    this.#hasOwnTimes = true;
-    return true;
+    const at = Number.isNaN(time) ? this.#numbers.timeIn(row) : time;
+    return this.#hasRows ? this.#takeRow(at, part) : this.#takePoints(row, at, part);
   }
 
+  /** Adds single points of a part. */
+  points(part: number): PointTaker {
+    return (key, value, step, time) => {
+      const id = key === STEP ? -1 : this.#numbers.take(key);
+      if (id < 0) return;
+      this.#taking.row += 1;
+      this.#takePoint(this.#part(part, time), id, { value, step, time });
+      this.#changed(time);
+    };
+  }
+
+  /** As in `RowSink`. */
+  attempt(): void {
+    this.#taking.attempt = this.#taking.row;
+  }
+
+  purge(from: number, part = 0): void {
+    this.#part(part, NaN).purge = Math.min(from, this.#parts[part]!.purge);
+    for (const curve of this.#parts[part]!.curves) curve?.end(from, this.#taking);
+    this.#lines.clear();
+  }
+
+  /** Sets when rows of unknown time were written: the first at `from`, the last at `to`, Unix ms; others in between. */
   stamp(from: number, to: number): void {
-    const times = this.#times;
-    if (this.#rows === 0) return;
-    if (times.length === 0) times.append(0, from);
-    if (times.rows[times.length - 1]! < this.#rows - 1) times.append(this.#rows - 1, to);
-    this.#lines.forget();
+    const x = this.#hasRows ? this.#place.x : (this.#topOf(this.#leader) ?? NaN);
+    if (Number.isNaN(x) || this.#parts.length === 0) return;
+    while (this.#stamps.length > 0 && this.#stamps.at(-1)!.x >= x) this.#stamps.pop();
+    if (this.#stamps.length === 0) this.#stamps.push({ x: this.#firstX(), time: from });
+    if (this.#stamps.at(-1)!.x < x) this.#stamps.push({ x, time: to });
+    if (this.#stamps.length > 2 * this.#bounds.exact) this.#stamps = this.#stamps.filter((_, at) => at % 2 === 0);
+    this.#lines.clear();
   }
 
   /** Whether the key had a number or null in some row. */
   has(key: string): boolean {
-    return this.#seriesOf(key) !== null;
+    const id = this.#idOf(key);
+    return this.#parts.some(({ curves }) => (curves[id]?.points.length ?? 0) > 0);
   }
 
   /** The numbers of the row that was added last. */
@@ -87,90 +132,170 @@ export class MetricTable implements Filing {
 
   /** Keys that had a number or null in some row, in the order of their first appearance. */
   keys(): string[] {
-    return this.#numbers.keys.filter((_, id) => (this.#series[id]?.length ?? 0) > 0);
+    const known = this.#numbers.keys.filter((key) => this.has(key) && (this.#hasRows || key !== STEP));
+    return this.#hasRows || known.length === 0 ? known : [STEP, ...known];
   }
 
-  /**
-   * One metric over another. Empty when the key is unknown. The arrays are read-only and valid until the next row.
-   *
-   * @param xKey `step` also stands for the run's own name of it, or else for the row's number. In a row without the key, x is
-   * interpolated between the rows that have it. `wallTime`: when it was written, Unix seconds.
-   */
-  series(key: string, xKey = 'step'): Line {
-    return this.#lines.get(key, xKey, () => this.#line(key, xKey));
+  /** One metric over another, or over `step` or `wallTime`. The arrays are read-only and valid until the next row. */
+  series(key: string, xKey = STEP): Line {
+    const name = `${key}\n${xKey}`;
+    const known = this.#lines.get(name);
+    if (known !== undefined) return known;
+    const line = this.#line(key, xKey);
+    this.#lines.set(name, line);
+    return line;
   }
 
-  /** The last value of every metric; null where it is NaN. */
+  /** The last value of every metric; null where it is not a finite number. */
   last(): Record<string, number | null> {
-    const known = this.#series.flatMap((series, id) => {
-      if (series.length === 0) return [];
-      const value = series.values[series.length - 1]!;
-      return [[this.#numbers.keys[id]!, Number.isNaN(value) ? null : value] as const];
+    const known = this.keys().map((key) => {
+      const value = presentValue(this.series(key).y)!;
+      return [key, Number.isNaN(value) ? null : value] as const;
     });
     return Object.fromEntries(known);
   }
 
   /** Adds the row whose numbers were read last. */
-  #takeRow(): void {
+  #takeRow(time: number, number: number): boolean {
     const { ids, values, count } = this.#numbers;
-    // A counter of steps may appear later than the first epoch number: it orders the rows from then on.
-    if (!this.#stepCounts && this.#numbers.keys.length > this.#keysSeen) this.#findStep();
-    const row = this.#rowFor(this.#stepOfRow());
-    this.#rows = row + 1;
+    const taking = this.#taking;
+    const x = this.#place.of(this.#numbers, taking.row, this.#moveTo);
+    taking.isCoarse = this.#place.isCoarse;
+    const part = this.#part(number, time);
+    let resumed: Resume[] | null = null;
     for (let index = 0; index < count; index++) {
-      (this.#series[ids[index]!] ??= new BoundedSeries(this.#bounds)).append(row, values[index]!);
+      const curve = this.#curve(part, ids[index]!);
+      const at = curve.apart === null ? x : this.#placeApart(curve, x);
+      const resume = curve.take(at, values[index]!, time, taking);
+      if (resume !== null && !this.#isCounter(ids[index]!)) (resumed ??= []).push(resume);
     }
-    this.#lines.forget();
+    if (resumed !== null) this.#resume(part, resumed, x);
+    this.#front = Math.max(this.#front, x);
+    taking.row += 1;
+    this.#changed(time);
+    return true;
   }
 
-  #findStep(): void {
-    const { ids, count, keys } = this.#numbers;
-    this.#keysSeen = keys.length;
-    const step = stepKeyOf(Array.from(ids.subarray(0, count), (id) => keys[id]!));
-    if (step === null || (this.#stepId !== null && !step.counts)) return;
-    if (this.#stepId !== null) this.#steps.truncate(0);
-    this.#stepId = keys.indexOf(step.key);
-    this.#stepCounts = step.counts;
+  #takePoints(row: WrittenRow, time: number, number: number): boolean {
+    const { ids, values, count, keys } = this.#numbers;
+    const step = typeof row[STEP] === 'number' ? row[STEP] : NaN;
+    const part = this.#part(number, time);
+    const isAlone = count === 1 && keys[ids[0]!] === STEP;
+    for (let index = 0; index < count; index++)
+      if (keys[ids[index]!] !== STEP) this.#takePoint(part, ids[index]!, { value: values[index]!, step, time });
+    this.#taking.row += 1;
+    if (!isAlone) this.#changed(time);
+    return !isAlone;
   }
 
-  /** The step of the row that was read last; NaN: it has none. */
-  #stepOfRow(): number {
+  #takePoint(part: FilePart, id: number, { value, step, time }: { value: number; step: number; time: number }): void {
+    if (this.#leader < 0) this.#leader = id;
+    const curve = this.#curve(part, id);
+    curve.take(Number.isNaN(step) ? curve.count : step, value, time, this.#taking);
+  }
+
+  /** Metrics that were not written again end where those that lead resumed, unless they go on beyond where they were. */
+  #resume({ curves }: FilePart, resumed: readonly Resume[], x: number): void {
+    const leading = resumed.filter(({ top }) => top === this.#front);
+    if (leading.length === 0) return;
+    const from = Math.min(...leading.map((resume) => resume.from));
+    const row = Math.min(...leading.map((resume) => resume.row));
+    const others = curves.filter((curve, id) => curve !== undefined && curve.row < row && !this.#isCounter(id));
+    const leaders = others.filter((curve) => curve!.apart === null && curve!.top === this.#front).length;
+    if (2 * leading.length < leading.length + leaders) return;
+    for (const curve of others) if (curve!.apart === null) curve!.hold(from);
+    this.#front = x;
+  }
+
+  /** Puts rows so far at the first x of a better counter; metrics that have moved by the former one keep that. */
+  #gather(x: number, former: number): void {
+    for (const { curves } of this.#parts)
+      for (const curve of curves) {
+        if (curve === undefined) continue;
+        if (curve.count > 1 && former !== this.#place.id) curve.apart = former;
+        else curve.gather(x);
+      }
+    this.#front = x;
+  }
+
+  /** The x of a metric that has its own counter, until it comes in a row with that of the source. */
+  #placeApart(curve: Curve, x: number): number {
+    if (this.#place.isCounted) {
+      curve.gather(x);
+      this.#taking.isCoarse = true;
+      return x;
+    }
     const { ids, values, count } = this.#numbers;
-    for (let index = 0; index < count; index++) if (ids[index] === this.#stepId) return values[index]!;
-    return NaN;
+    for (let index = 0; index < count; index++) if (ids[index] === curve.apart) return values[index]!;
+    return curve.apart! < 0 ? this.#taking.row : curve.top;
   }
 
-  /** The number under which a row of this step is stored; removes the rows that it replaces. */
-  #rowFor(step: number): number {
-    if (this.#stepId === null) return this.#rows;
-    const steps = this.#steps;
-    const last = steps.length === 0 ? NaN : steps.values[steps.length - 1]!;
-    const own = Number.isNaN(step) ? last : step;
-    if (this.#stepCounts && step === last) return this.#rows - 1;
-    if (this.#stepCounts && step < last) this.#truncate(rowOfStep(steps, step));
-    if (!Number.isNaN(own)) steps.append(this.#rows, own);
-    return this.#rows;
+  #isCounter(id: number): boolean {
+    const key = this.#numbers.keys[id]!;
+    return id === this.#place.id || counterNamed(key) !== null || isClock(key);
   }
 
-  #truncate(row: number): void {
-    this.#rows = row;
-    this.#steps.truncate(row);
-    this.#times.truncate(row);
-    for (const series of this.#series) series.truncate(row);
+  #changed(time: number): void {
+    this.#hasOwnTimes ||= !Number.isNaN(time);
+    if (this.#lines.size > 0) this.#lines.clear();
+  }
+
+  #part(number: number, time: number): FilePart {
+    const part = (this.#parts[number] ??= { curves: [], from: Infinity, to: -Infinity, purge: Infinity });
+    if (time < part.from) part.from = time;
+    if (time > part.to) part.to = time;
+    return part;
+  }
+
+  #curve({ curves }: FilePart, id: number): Curve {
+    return (curves[id] ??= new Curve(this.#bounds));
+  }
+
+  /** The key id of a metric, in `points` also of the steps of the first one; -1: unknown. */
+  #idOf(key: string): number {
+    return !this.#hasRows && key === STEP ? this.#leader : (this.#numbers.idOf(key) ?? -1);
+  }
+
+  #curvesOf(id: number): Curve[] {
+    return this.#parts.flatMap(({ curves }) => curves[id] ?? []);
+  }
+
+  #topOf(id: number): number | undefined {
+    return this.#curvesOf(id).at(-1)?.top;
+  }
+
+  #firstX(): number {
+    return this.#parts.reduce((first, { curves }) => {
+      return curves.reduce((least, curve) => Math.min(least, curve?.points.x[0] ?? Infinity), first);
+    }, Infinity);
   }
 
   #line(key: string, xKey: string): Line {
-    const ys = this.#seriesOf(key);
-    if (ys === null) return noLine;
-    const y = ys.values.subarray(0, ys.length);
-    if (xKey === wallTime) return this.#times.length === 0 ? noLine : { x: inSeconds(xOf(ys, this.#times)), y };
-    const xs = xKey === 'step' && this.#steps.length > 0 ? this.#steps : this.#seriesOf(xKey);
-    if (xs !== null) return { x: xOf(ys, xs), y };
-    return xKey === 'step' ? { x: ys.rows.subarray(0, ys.length), y } : noLine;
+    const { x, y, times } = joined(this.#parts, this.#idOf(key));
+    if (x.length === 0) return noLine;
+    const ys = !this.#hasRows && key === STEP ? x : y;
+    if (xKey === STEP) return { x, y: ys };
+    if (xKey === wallTime) return this.#overTime(x, ys, times);
+    const other = this.series(xKey);
+    if (other.x.length === 0) return noLine;
+    return { x: hasSame(x, other.x) ? other.y : interpolated(x, other), y: ys };
   }
 
-  #seriesOf(key: string): BoundedSeries | null {
-    const series = this.#series[this.#numbers.idOf(key) ?? -1];
-    return series === undefined || series.length === 0 ? null : series;
+  #overTime(x: Float64Array, y: Float64Array, times: Float64Array | null): Line {
+    if (times !== null) return { x: inSeconds(times), y };
+    if (this.#stamps.length === 0) return noLine;
+    const stamps = {
+      x: Float64Array.from(this.#stamps, (stamp) => stamp.x),
+      y: Float64Array.from(this.#stamps, (stamp) => stamp.time),
+    };
+    return { x: inSeconds(interpolated(x, stamps)), y };
   }
+}
+
+function sum<T>(all: readonly T[], numberOf: (each: T) => number): number {
+  return all.reduce((total, each) => total + numberOf(each), 0);
+}
+
+function hasSame(one: Float64Array, other: Float64Array): boolean {
+  return one.length === other.length && one.every((value, index) => value === other[index]);
 }

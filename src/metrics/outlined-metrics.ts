@@ -1,9 +1,11 @@
 import { statRegular } from '../files/regular-file.js';
+import { everyPoint } from './bounded-series.js';
 import { describeSources, type MetricsReport } from './describe-sources.js';
-import type { Line } from './downsample.js';
-import { type Clock, noLine } from './filing.js';
+import { type Line, noLine } from './downsample.js';
+import { type Clock, inOrder } from './axes.js';
 import { MetricOutline } from './metric-outline.js';
 import { openMetrics, type RunMetrics } from './run-metrics.js';
+import type { Source } from './source.js';
 
 /** A shorter file is read almost as fast as it is outlined, bytes. */
 const LONG = 8 << 20;
@@ -17,7 +19,12 @@ const keep = { older: 4096, exact: 2048 };
 
 /** Like `openMetrics`, for interactive use. */
 export function openOutlinedMetrics(runDirectory: string): OutlinedMetrics {
-  return new OutlinedMetrics(runDirectory);
+  return new OutlinedMetrics(openMetrics(runDirectory, { keep }), PLACES);
+}
+
+/** The same with every point and without an outline, for a caller that reads a run once and then frees it. */
+export function openWholeMetrics(runDirectory: string): OutlinedMetrics {
+  return new OutlinedMetrics(openMetrics(runDirectory, { keep: everyPoint }), 0);
 }
 
 /**
@@ -27,12 +34,16 @@ export function openOutlinedMetrics(runDirectory: string): OutlinedMetrics {
  */
 class OutlinedMetrics {
   readonly #metrics: RunMetrics;
+  readonly #places: number;
   #outline: MetricOutline | null = null;
+  /** The name of a metric of the outline. */
+  #nameOf = (key: string): string => key;
   #isNew = true;
 
-  /** Use `openOutlinedMetrics` instead. */
-  constructor(runDirectory: string) {
-    this.#metrics = openMetrics(runDirectory, { keep });
+  /** @param places Number of rows in the outline; 0: there is none. */
+  constructor(metrics: RunMetrics, places: number) {
+    this.#metrics = metrics;
+    this.#places = places;
   }
 
   /** Whether another `refresh` would read more at once. */
@@ -56,12 +67,17 @@ class OutlinedMetrics {
 
   keys(): string[] {
     const keys = this.#metrics.keys();
-    return this.#tellsOutline ? [...new Set([...this.#outline!.table.keys(), ...keys])] : keys;
+    if (!this.#tellsOutline) return keys;
+    return [...new Set([...this.#outline!.table.keys().map(this.#nameOf), ...keys])];
   }
 
-  /** One metric over another, like `Filing.series`. Valid until the next refresh. */
+  /** One metric over another, like `MetricTable.series`. Valid until the next refresh. */
   series(key: string, xKey = 'step'): Line {
-    const outlined = this.#tellsOutline ? this.#outline!.series(key, xKey) : noLine;
+    if (!this.#tellsOutline) return this.#metrics.series(key, xKey);
+    const outline = this.#outline!;
+    const axis = xKey === 'step' ? (this.#metrics.sourceOf(key)?.reader.declared?.axisOf(key) ?? xKey) : xKey;
+    const own = outline.table.keys().find((each) => this.#nameOf(each) === key);
+    const outlined = own === undefined ? noLine : inOrder(outline.series(own, axis));
     return outlined.y.length > 0 ? outlined : this.#metrics.series(key, xKey);
   }
 
@@ -77,7 +93,11 @@ class OutlinedMetrics {
 
   #begin(): void {
     this.#isNew = false;
-    this.#outline = outlineOf(this.#metrics, PLACES);
+    const { source, outline } = outlineOf(this.#metrics, this.#places) ?? {};
+    this.#outline = outline ?? null;
+    // What a program declares of its metrics stands at the beginning.
+    if (source !== undefined && 'declared' in source.reader) this.#metrics.refresh(BYTES_A_TURN);
+    this.#nameOf = (key) => (source === undefined ? key : this.#metrics.nameIn(source, key));
   }
 
   /** Without steps, the rows of an outline would have no place on the x axis. */
@@ -87,10 +107,12 @@ class OutlinedMetrics {
 }
 
 /** The outline of the run's first long source that allows picking rows; null: there is none. */
-function outlineOf({ told }: RunMetrics, places: number): MetricOutline | null {
-  for (const { format, paths } of told.map(({ found }) => found)) {
+function outlineOf({ told }: RunMetrics, places: number): { source: Source; outline: MetricOutline } | null {
+  for (const source of places === 0 ? [] : told) {
+    const { format, paths } = source.found;
     const long = format.pickFrom === undefined ? undefined : paths.find(isLong);
-    if (long !== undefined) return new MetricOutline(format.pickFrom!(long, places), places, format.filing);
+    if (long !== undefined)
+      return { source, outline: new MetricOutline(format.pickFrom!(long, places), places, format.filing) };
   }
   return null;
 }

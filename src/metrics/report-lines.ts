@@ -1,3 +1,4 @@
+import { MOST_LOOKED_INTO } from './detection.js';
 import { hasMetrics, type MetricsReport, pythonLine, type SourceReport } from './describe-sources.js';
 
 /** Limit on the metric names listed of each source. */
@@ -39,9 +40,10 @@ export function emptyLines(report: MetricsReport): ReportLine[] {
   ];
 }
 
-function lookedWords({ folders, isCut }: MetricsReport): string {
+function lookedWords({ folders, isCut, unseen = 0 }: MetricsReport): string {
   const cut = isCut ? ', not into all: there are too many' : '';
-  return `looked into ${folders} ${folders === 1 ? 'folder' : 'folders'}${cut}`;
+  const closed = unseen === 0 ? '' : `; of *.json, *.log and *.txt into ${MOST_LOOKED_INTO}, not into ${unseen} more`;
+  return `looked into ${folders} ${folders === 1 ? 'folder' : 'folders'}${cut}${closed}`;
 }
 
 /** The sources that are worth a line. */
@@ -50,7 +52,7 @@ function thereOf({ sources }: MetricsReport): SourceReport[] {
 }
 
 function sourceLines(source: SourceReport): ReportLine[] {
-  const { format, files, why, whose, state, rows, keys, elsewhere, settings = [], obstacle } = source;
+  const { format, files, why, whose, state, rows, keys, elsewhere, settings = [] } = source;
   const counted =
     state === 'told' ? `${rows} ${rows === 1 ? 'row' : 'rows'}` : state === 'beside' ? 'not used' : 'empty';
   return [
@@ -60,8 +62,12 @@ function sourceLines(source: SourceReport): ReportLine[] {
     ...(keys.length === 0 ? [] : [detail(`metrics: ${listed(keys)}`)]),
     ...(elsewhere.length === 0 ? [] : [detail(`taken from a source above: ${listed(elsewhere)}`)]),
     ...(settings.length === 0 ? [] : [detail(`settings, printed once before them: ${listed(settings)}`)]),
-    ...(obstacle === null ? [] : [detail(obstacle)]),
+    ...notesOf(source).map(detail),
   ];
+}
+
+function notesOf({ leftOut = [], obstacle }: SourceReport): readonly string[] {
+  return obstacle === null ? leftOut : [...leftOut, obstacle];
 }
 
 function fileLines(heading: string, files: MetricsReport['passedOver']): ReportLine[] {

@@ -1,10 +1,11 @@
+import { timeKeys, timeOf } from './counters.js';
 import type { WrittenRow } from './formats/format.js';
 
 /** The numbers of one row. A written `null` is NaN here. */
 export type MetricRow = Record<string, number>;
 
 /** Limit on the number of keys, as a program may invent new ones in every row; no chart shows so many. */
-const MOST_KEYS = 2000;
+export const MOST_KEYS = 2000;
 /** Objects that are nested more deeply are ignored. */
 const DEEPEST = 8;
 
@@ -22,10 +23,14 @@ export class RowNumbers {
   ids = new Int32Array(16);
   values = new Float64Array(16);
   count = 0;
+  /** Number of values that have no id, as there are too many keys. */
+  unnamed = 0;
   readonly #idOf = new Map<string, number>();
   /** Programs repeat their keys in the same order: the id at the same place of the previous row is tried first. */
   readonly #idAt: number[] = [];
   #place = 0;
+  /** Whether some row had a key of times: in others, a search for five keys that are missing costs a tenth of the time. */
+  #hasTimes = false;
 
   read(row: WrittenRow): void {
     this.count = 0;
@@ -33,12 +38,16 @@ export class RowNumbers {
     this.#readObject(row, '', 0);
   }
 
+  /** When the row read last was written, Unix ms; NaN: it does not say. */
+  timeIn(row: WrittenRow): number {
+    return this.#hasTimes ? (timeOf(row) ?? NaN) : NaN;
+  }
+
   /** The numbers read last, by name. */
   row(): MetricRow {
-    const { ids, values, count, keys } = this;
-    return Object.fromEntries(
-      Array.from({ length: count }, (_, index) => [keys[ids[index]!]!, values[index]!] as const),
-    );
+    const row: MetricRow = {};
+    for (let index = 0; index < this.count; index++) row[this.keys[this.ids[index]!]!] = this.values[index]!;
+    return row;
   }
 
   /** The id of a key; undefined: it never had a number. */
@@ -50,7 +59,11 @@ export class RowNumbers {
   take(key: string): number {
     const known = this.#idOf.get(key);
     if (known !== undefined) return known;
-    if (this.keys.length >= MOST_KEYS) return -1;
+    this.#hasTimes ||= timeKeys.has(key);
+    if (this.keys.length >= MOST_KEYS) {
+      this.unnamed += 1;
+      return -1;
+    }
     this.#idOf.set(key, this.keys.length);
     return this.keys.push(key) - 1;
   }
@@ -63,8 +76,8 @@ export class RowNumbers {
       if (typeof value === 'number') this.#put(at, name, value);
       else if (value === null) this.#put(at, name, NaN);
       else if (typeof value === 'boolean') this.#put(at, name, Number(value));
-      else if (typeof value === 'object' && !Array.isArray(value) && depth < DEEPEST)
-        this.#readObject(value as WrittenRow, `${name}.`, depth + 1);
+      else if (typeof value === 'string') this.#hasTimes ||= timeKeys.has(name);
+      else if (isNested(value) && depth < DEEPEST) this.#readObject(value, `${name}.`, depth + 1);
     }
   }
 
@@ -89,23 +102,6 @@ export class RowNumbers {
   }
 }
 
-/** Names that programs use for a counter of training steps, best first. A row with a smaller step means a resume. */
-const counters = ['step', 'global_step', '_step', 'train/global_step', 'trainer/global_step', 'iteration', 'iter'];
-/** Names of x axes whose values may repeat or start again without a row being replaced. */
-const axes = [
-  'epoch',
-  'episode',
-  'trial',
-  'timestep',
-  'timesteps',
-  'total_timesteps',
-  'time/total_timesteps',
-  'num_tokens',
-  'time',
-];
-
-/** The key of a row that orders the rows of its file, and whether it counts steps. Null: the rows are only numbered. */
-export function stepKeyOf(keys: readonly string[]): { key: string; counts: boolean } | null {
-  const key = [...counters, ...axes].find((name) => keys.includes(name));
-  return key === undefined ? null : { key, counts: counters.includes(key) };
+function isNested(value: unknown): value is WrittenRow {
+  return typeof value === 'object' && !Array.isArray(value);
 }

@@ -5,6 +5,8 @@ import { isSettledTime } from '../files/file-system-time.js';
 import { openRegular } from '../files/regular-file.js';
 import { naturalOrder } from '../text/natural-order.js';
 import type { FoundFile } from './formats/format.js';
+import { isOfSacred } from './formats/sacred.js';
+import { copiedSources, isOfGuild } from './tree/guild.js';
 
 /** Limits of the search: number of folders, their depth, and entries of each. */
 const MOST_FOLDERS = 128;
@@ -89,6 +91,11 @@ export class RunFolders {
     return this.#isCut;
   }
 
+  get #isOfGuild(): boolean {
+    const { folders } = this.#folders.get(this.#directory ?? '')?.entries ?? noEntries;
+    return isOfGuild(folders, basename(this.#directory ?? ''));
+  }
+
   /** Whether the run's own folder certainly had no entry of this name at the last look. */
   isAbsent(name: string): boolean {
     const { isWhole, files, folders, others } = this.#folders.get(this.#directory ?? '')?.entries ?? noEntries;
@@ -148,7 +155,9 @@ export class RunFolders {
     );
     const known = new Set(this.#outside.length === 0 ? [] : found.map(({ path }) => path));
     const outside = this.#outside.filter((path) => !known.has(path));
-    return [...found, ...outside.map((path) => foundFile(path))];
+    const copied = this.#isOfGuild ? copiedSources(this.#directory!) : null;
+    const own = copied === null ? found : found.filter(({ place }) => !copied.has(place));
+    return [...own, ...outside.map((path) => foundFile(path))];
   }
 }
 
@@ -228,7 +237,7 @@ function foldersIn(folder: Folder): readonly string[] {
 function isOfOthers({ depth, entries: { files } }: Folder): boolean {
   if (depth === 0) return false;
   return (
-    files.includes(runFiles.record) ||
+    (files.includes(runFiles.record) && !isOfSacred(files)) ||
     (files.includes(sweepFiles.origin) && sweepTexts.some((name) => files.includes(name)))
   );
 }

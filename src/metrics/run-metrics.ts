@@ -1,13 +1,14 @@
 import { isSystemMetric } from '../contract/metric-names.js';
 import { type Bounds, defaultBounds } from './bounded-series.js';
+import { CurveNames } from './names/curve-names.js';
 import { Detection } from './detection.js';
-import { type Line, spark } from './downsample.js';
-import { type Clock, noLine, relativeTime, sinceStart, wallTime } from './filing.js';
+import { type Line, noLine, spark } from './downsample.js';
+import { type Clock, placedByTime, relativeTime, sinceStart, wallTime } from './axes.js';
+import { unnamedWords } from './left-out.js';
 import type { MetricFormat, StatedProgress } from './formats/format.js';
 import { isLog } from './formats/log/log.js';
 import { LogTail } from './formats/log/log-tail.js';
 import { metricFormats, trainingFormats } from './formats/registry.js';
-import { placedByTime } from './row-axis.js';
 import type { MetricRow } from './row-numbers.js';
 import { type DeclaredPlaces, declaredPlaces } from './run-places.js';
 import { Source } from './source.js';
@@ -15,7 +16,7 @@ import { identityOf, type SourcesIdentity } from './sources-identity.js';
 
 export type { StatedProgress } from './formats/format.js';
 export type { MetricRow } from './row-numbers.js';
-export { relativeTime, wallTime } from './filing.js';
+export { relativeTime, wallTime } from './axes.js';
 
 type MetricListener = {
   /**
@@ -66,7 +67,7 @@ export function openMetrics(runDirectory: string, options: MetricsOptions = {}):
 /**
  * The metrics of one run, followed as they grow, in bounded memory.
  *
- * Sources are found and read by their formats, and stored as `MetricTable` and `PointTable` describe. A metric is taken from the
+ * Sources are found and read by their formats, and stored as `MetricTable` describes. A metric is taken from the
  * first source that has it, in the order of `Detection`; from a snapshot only if no other source has more values of it. The log
  * counts while no file has metrics, or if the sweep has patterns for it. Series longer than about 30,000 points are exact at their
  * end and reduced to lowest and highest values before.
@@ -87,7 +88,7 @@ export class RunMetrics {
   #hasFile = false;
   /** Index of the source that is read next. */
   #next = 0;
-  #owners = new KeyOwners([]);
+  #names = new CurveNames([], null);
 
   /** Use `openMetrics` instead. */
   constructor(directory: string, { listener, keep, hasPast, hasUsage = true, ...options }: MetricsOptions) {
@@ -135,8 +136,9 @@ export class RunMetrics {
 
   /** What cannot be read, or is left out because the run has too many files, in words; null: nothing. */
   get obstacle(): string | null {
-    for (const { reader } of this.told) if (reader.obstacle !== null) return reader.obstacle;
-    return this.detection.leftOut;
+    const words = this.told.flatMap(({ reader, table }) => [reader.obstacle, unnamedWords(table.leftOut)]);
+    const said = new Set([...words, this.detection.leftOut].filter((each) => each !== null));
+    return said.size === 0 ? null : [...said].join('; ');
   }
 
   /** When the first of the files that count was made, and the last of them written, Unix ms; null: nothing was read yet. */
@@ -149,7 +151,8 @@ export class RunMetrics {
   /** Identifies the present content of the sources without reading it; null: that is not possible, or a file is not readable. */
   identity(): SourcesIdentity | null {
     while (this.detection.more) this.#look();
-    const isHindered = this.told.some(({ reader }) => reader.isHindered || reader.obstacle !== null);
+    // What is left out of a file that can be read is left out again whenever it is read.
+    const isHindered = this.told.some(({ reader }) => reader.isHindered);
     const identity = isHindered ? null : identityOf(this.detection.sources);
     return identity && { ...identity, text: identity.text + JSON.stringify(this.#patterns) };
   }
@@ -208,11 +211,17 @@ export class RunMetrics {
       cost += isRead ? Math.max(COST_OF_OPENING, taken) : COST_OF_LOOK;
       if (!isRead) continue;
       changed = true;
-      this.#owners.grew(source);
+      this.#names.grew(source);
       if (!this.#hasFile) this.#chooseTold();
+      // Whoever judges rows by their names gets all of them again.
+      if (this.#isRenamed()) this.#restart(null, this.isInPast);
     }
     this.#next = 0;
     return { changed, bytes, more: this.more };
+  }
+
+  #isRenamed(): boolean {
+    return this.#listener !== null && this.#told.length > 1 && this.#names.renamed();
   }
 
   /** Whether a source is known not to exist. Checking each file of a thousand runs costs more than reading the existing ones. */
@@ -239,22 +248,28 @@ export class RunMetrics {
     return this;
   }
 
-  /** Keys that had a number or null in some row, in the order of their first appearance. */
-  keys(): string[] {
+  /** Names of all curves, in the order of their first appearance. @param asked Names that are listed, too, if they mean a curve. */
+  keys(asked: readonly string[] = []): string[] {
     const { told } = this;
-    if (told.length === 1) return told[0]!.keys();
-    const keys = new Set<string>();
-    for (const source of told) for (const key of source.keys()) keys.add(key);
+    const named = (source: Source) => source.keys().map((key) => this.nameIn(source, key));
+    const keys = new Set(told.length === 1 ? told[0]!.keys() : told.flatMap(named));
+    for (const name of asked) if (!keys.has(name) && this.sourceOf(name) !== undefined) keys.add(name);
     return [...keys];
   }
 
-  /** One metric over another, or over `wallTime` or `relativeTime`, like `Filing.series`. Valid until the next refresh. */
-  series(key: string, xKey = 'step'): Line {
-    const { table, found } = this.sourceOf(key) ?? {};
-    if (table === undefined) return noLine;
-    const isPlaced = found?.format.isTimed === true && xKey !== wallTime && xKey !== relativeTime;
-    if (isPlaced) return this.#placedByTime(table.series(key, wallTime), xKey) ?? this.#relative(table, key);
-    return xKey === relativeTime ? this.#relative(table, key) : table.series(key, xKey);
+  /** One metric over another, or over `wallTime` or `relativeTime`, like `MetricTable.series`. Valid until the next refresh. */
+  series(name: string, xName = 'step'): Line {
+    const { key, source } = this.#curve(name) ?? {};
+    if (source === undefined) return noLine;
+    const isPlaced = source.found.format.isTimed === true && xName !== wallTime && xName !== relativeTime;
+    if (isPlaced) return this.#placedByTime(source.series(key!, wallTime), xName) ?? this.#relative(source, key!);
+    return xName === relativeTime ? this.#relative(source, key!) : source.series(key!, this.#xIn(source, xName));
+  }
+
+  /** The key of an axis in a source. */
+  #xIn(source: Source, xName: string): string {
+    const x = source.table.has(xName) ? undefined : this.#curve(xName);
+    return x?.source === source ? x.key : xName;
   }
 
   /** On the axis of the first source that has it; null: none has. */
@@ -263,30 +278,51 @@ export class RunMetrics {
     return source === undefined ? null : placedByTime(line, source.table, xKey);
   }
 
-  #relative(table: Source['table'], key: string): Line {
-    const origin = this.told.reduce(
-      (first, { table: { firstTime } }) => Math.min(first, firstTime ?? Infinity),
-      Infinity,
-    );
-    return sinceStart(table.series(key, wallTime), origin / 1000);
+  #relative(from: Source, key: string): Line {
+    const origin = Math.min(...this.told.map((source) => source.table.firstTime ?? Infinity));
+    return sinceStart(from.series(key, wallTime), origin / 1000);
   }
 
   /** The source that a metric is taken from; undefined: no source has it. */
-  sourceOf(key: string): Source | undefined {
-    const first = this.#owners.firstWith(key);
-    if (first?.found.format.isSnapshot !== true) return first;
-    const others = this.told.filter((source) => source !== first && source.table.has(key));
-    const count = ({ table }: Source): number => table.series(key).y.length;
-    return others.find((other) => other.found.format.isSnapshot !== true && count(other) > count(first)) ?? first;
+  sourceOf(name: string): Source | undefined {
+    return this.#curve(name)?.source;
   }
 
-  /** The last value of every metric; null where it is NaN. */
-  last(): Record<string, number | null> {
-    const tables = this.told.filter(({ table }) => table.rows > 0);
-    const known = tables.map((source) => ({ source, last: source.last() }));
-    if (known.length <= 1) return known[0]?.last ?? {};
-    const lastOf = new Map(known.map(({ source, last }) => [source, last]));
-    return Object.fromEntries(this.keys().map((key) => [key, lastOf.get(this.sourceOf(key)!)?.[key] ?? null]));
+  /** The name under which a metric of a source is told, whichever source it is taken from. */
+  nameIn(source: Source, key: string): string {
+    return this.#names.of(source, key)?.name ?? key;
+  }
+
+  /** The names of curves among which this one does not tell; none: it is clear. The first of them counts. */
+  among(name: string): string[] {
+    const first = this.#names.find(name);
+    const names = this.#names.among(name).map((each) => each.name);
+    return names.length < 2 ? [] : [first!.name, ...names.filter((each) => each !== first!.name)];
+  }
+
+  /** A curve as it is in the source that it is taken from. */
+  #curve(name: string): { readonly key: string; readonly source: Source } | undefined {
+    const curve = this.#names.find(name);
+    if (curve === undefined) return undefined;
+    const { key, sources } = curve;
+    const first = sources.find((source) => source.has(key));
+    if (first === undefined) return undefined;
+    if (first.found.format.isSnapshot !== true) return { key, source: first };
+    const count = ({ table }: Source): number => table.series(key).y.length;
+    const isFuller = (each: Source) => each.found.format.isSnapshot !== true && count(each) > count(first);
+    return { key, source: sources.find((each) => each.has(key) && isFuller(each)) ?? first };
+  }
+
+  /** The last value of every metric; null where it is NaN. @param asked As in `keys`. */
+  last(asked: readonly string[] = []): Record<string, number | null> {
+    const lastOf = new Map(this.told.flatMap((source) => (source.isEmpty ? [] : [[source, source.last()]])));
+    const last = lastOf.size === 1 ? [...lastOf.values()][0]! : {};
+    for (const name of lastOf.size === 1 ? asked : this.keys(asked)) {
+      const curve = name in last ? undefined : this.#curve(name);
+      const value = curve && lastOf.get(curve.source)?.[curve.key];
+      if (value !== undefined) last[name] = value;
+    }
+    return last;
   }
 
   /** A sparkline of one metric, see `spark`; empty for an unknown key. */
@@ -313,7 +349,7 @@ export class RunMetrics {
     const told = this.#sources.filter((source) => this.#counts(source));
     if (told.length === this.#told.length && told.every((source, place) => source === this.#told[place])) return;
     this.#told = told;
-    this.#owners = new KeyOwners(told);
+    this.#names = new CurveNames(told, this.#names);
   }
 
   /** Sorts the found sources, and opens new ones. */
@@ -335,66 +371,30 @@ export class RunMetrics {
 
   #tell(source: Source, tell: NonNullable<MetricListener['row']>): void {
     const row = source.table.lastRow();
-    if (this.#told.length > 1) {
-      this.#owners.took(source, row);
-      for (const key of Object.keys(row)) if (this.#countsElsewhere(key, source)) delete row[key];
+    const told = this.#told.length > 1 ? this.#named(source, row) : row;
+    if (Object.keys(told).length > 0) tell(told, source.isReadingPast);
+  }
+
+  /** A row without metrics that are taken from another source, under the names of its curves. The step always stays with it. */
+  #named(source: Source, row: MetricRow): MetricRow {
+    this.#names.took(source, row);
+    const named: MetricRow = {};
+    for (const key in row) {
+      const name = this.nameIn(source, key);
+      const isOwn = key === 'step' || this.sourceOf(key) === source;
+      if (isOwn) named[key] = row[key]!;
+      if (name !== key && this.sourceOf(name) === source) named[name] = row[key]!;
     }
-    if (Object.keys(row).length > 0) tell(row, source.isReadingPast);
+    return named;
   }
 
-  /** Whether a metric is taken from another source. The step always stays with its row. */
-  #countsElsewhere(key: string, source: Source): boolean {
-    return key !== 'step' && this.sourceOf(key) !== source;
-  }
-
-  /** @param source A source that restarts by itself; null: none does. */
-  #restart(source: Source | null): void {
+  /** @param source A source that restarts by itself; null: none does. @param hasPast Whether what is there is from before. */
+  #restart(source: Source | null, hasPast = false): void {
     // The listener drops all rows, so those of other sources have to be read again as well.
     if (this.#listener !== null && this.#listener.row !== null)
-      this.#sources = this.#sources.map((other) => (other === source ? source : other.reopened()));
+      this.#sources = this.#sources.map((other) => (other === source ? source : other.reopened(hasPast)));
     this.#told = [];
     this.#chooseTold();
     this.#listener?.restart();
-  }
-}
-
-/** Finds the first source, in order of precedence, that has a key. */
-class KeyOwners {
-  readonly #places: ReadonlyMap<Source, number>;
-  readonly #first = new Map<string, Source>();
-  /** Sources that may have new keys. */
-  readonly #grown: Set<Source>;
-
-  constructor(sources: readonly Source[]) {
-    this.#places = new Map(sources.map((source, place) => [source, place]));
-    this.#grown = new Set(sources);
-  }
-
-  grew(source: Source): void {
-    if (this.#places.has(source)) this.#grown.add(source);
-  }
-
-  took(source: Source, row: MetricRow): void {
-    if (this.#places.has(source)) for (const key in row) this.#claim(key, source);
-  }
-
-  firstWith(key: string): Source | undefined {
-    const known = this.#first.get(key);
-    // The key may have been only in rows that were replaced.
-    if (known !== undefined && !known.table.has(key)) this.#forgetAll();
-    for (const source of this.#grown) for (const own of source.table.keys()) this.#claim(own, source);
-    this.#grown.clear();
-    return this.#first.get(key);
-  }
-
-  #forgetAll(): void {
-    this.#first.clear();
-    for (const source of this.#places.keys()) this.#grown.add(source);
-  }
-
-  #claim(key: string, source: Source): void {
-    const first = this.#first.get(key);
-    if (first === source) return;
-    if (first === undefined || this.#places.get(source)! < this.#places.get(first)!) this.#first.set(key, source);
   }
 }

@@ -6,6 +6,7 @@ import { nothingWritten, type WrittenFiles } from '../contract/written-files.js'
 import { statRegular } from '../files/regular-file.js';
 import { readRunRecord } from '../files/run-record-file.js';
 import { readWrittenFiles } from '../files/written-files-file.js';
+import { isDatabase } from './formats/databases/database.js';
 import type { LogPatterns } from './formats/log/log-rows.js';
 
 /**
@@ -93,5 +94,10 @@ export class OutsidePlaces {
 
   get files(): string[] {
     return this.#written.files.map(({ path }) => path);
+  }
+
+  /** Databases that several runs share, of which each may have runs of its own. */
+  get databases(): string[] {
+    return this.#written.refused.flatMap(({ path }) => (isDatabase(path) ? [path] : []));
   }
 }

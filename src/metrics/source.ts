@@ -1,19 +1,19 @@
 import { statRegular } from '../files/regular-file.js';
 import type { Bounds } from './bounded-series.js';
 import type { FoundSource } from './detection.js';
-import type { Filing } from './filing.js';
+import { type Line, noLine } from './downsample.js';
 import type { RowSink, SourceReader } from './formats/format.js';
 import { MetricTable } from './metric-table.js';
-import { PointTable } from './point-table.js';
-import { timeOf } from './row-time.js';
+import { inOrder } from './axes.js';
 
 /** One source of a run, with its reading position and its rows. */
 export class Source {
   readonly found: FoundSource;
   readonly reader: SourceReader;
   readonly #keep: Bounds;
-  #table: Filing;
-  #isReopened = false;
+  #table: MetricTable;
+  /** Whether it has to be read, or is being read. */
+  #isUnread = false;
   /** Number of bytes from before; null: not determined yet; 0: all of them have been read. */
   #past: number | null;
   #isReadingPast = false;
@@ -26,21 +26,62 @@ export class Source {
     this.#past = hasPast ? null : 0;
   }
 
-  get table(): Filing {
+  get table(): MetricTable {
     return this.#table;
   }
 
   /** The metrics of this source. */
   keys(): string[] {
-    const keys = this.#table.keys();
-    const { settings } = this.reader;
-    return settings === undefined || settings.size === 0 ? keys : keys.filter((key) => !settings.has(key));
+    const { settings, declared } = this.reader;
+    const keys = this.known();
+    if (declared === undefined && (settings === undefined || settings.size === 0)) return keys;
+    return keys.filter((key) => settings?.has(key) !== true && declared?.isInternal(key) !== true);
   }
 
-  /** The last value of every metric; null where it is not a finite number. */
+  /** All keys, those of settings and of the writer itself included. */
+  known(): string[] {
+    const keys = this.#table.keys();
+    const { declared } = this.reader;
+    if (declared === undefined || declared.values.size === 0) return keys;
+    return [...new Set([...keys, ...declared.values.keys()])];
+  }
+
+  /** Whether it has no value. */
+  get isEmpty(): boolean {
+    return this.#table.rows === 0 && (this.reader.declared?.values.size ?? 0) === 0;
+  }
+
+  has(key: string): boolean {
+    return this.#table.has(key) || this.reader.declared?.values.has(key) === true;
+  }
+
+  /** As `MetricTable.series`; over the metric that the program has declared as the x axis, in place of its steps. */
+  series(key: string, xKey = 'step'): Line {
+    const { declared } = this.reader;
+    if (declared === undefined) return this.#table.series(key, xKey);
+    if (!this.#table.has(key)) return this.#valueAlone(key, xKey);
+    const axis = xKey === 'step' ? declared.axisOf(key) : null;
+    if (axis === null || !this.#table.has(axis)) return this.#table.series(key, xKey);
+    return inOrder(this.#table.series(key, axis));
+  }
+
+  /** A value without rows, where the rows end. */
+  #valueAlone(key: string, xKey: string): Line {
+    const value = this.reader.declared?.values.get(key);
+    if (value === undefined) return noLine;
+    const [first] = this.#table.keys();
+    const x = first === undefined ? 0 : (this.#table.series(first, xKey).x.at(-1) ?? 0);
+    return { x: Float64Array.of(x), y: Float64Array.of(value) };
+  }
+
+  /** The value of every metric that stands for the run: the one that the program has said, or the last; null where it is NaN. */
   last(): Record<string, number | null> {
     const last = this.#table.last();
-    for (const key of this.reader.settings ?? []) delete last[key];
+    const { settings = [], declared } = this.reader;
+    for (const key of settings) delete last[key];
+    if (declared === undefined) return last;
+    for (const key of Object.keys(last)) if (declared.isInternal(key) || declared.isCurveAlone(key)) delete last[key];
+    for (const [key, value] of declared.values) last[key] = Number.isNaN(value) ? null : value;
     return last;
   }
 
@@ -50,7 +91,7 @@ export class Source {
   }
 
   get more(): boolean {
-    return this.#isReopened || this.reader.more;
+    return this.#isUnread || this.reader.more;
   }
 
   get isInPast(): boolean {
@@ -62,36 +103,47 @@ export class Source {
     return this.#isReadingPast;
   }
 
-  /** The same source with nothing read. */
-  reopened(): Source {
-    const again = new Source(this.found, this.#keep, false);
-    again.#isReopened = true;
+  /** The same source with nothing read. @param hasPast Whether what is there is from before. */
+  reopened(hasPast: boolean): Source {
+    const again = new Source(this.found, this.#keep, hasPast);
+    again.#isUnread = true;
     return again;
   }
 
   /** @param told Called after each row that was added; null: nobody wants to know. */
   read(maxBytes: number, told: (() => void) | null, restart: () => void): boolean {
-    this.#isReopened = false;
+    this.#isUnread = true;
     this.#past ??= this.#size();
+    const beginAgain = () => {
+      this.#past = 0;
+      this.#isReadingPast = false;
+      restart();
+    };
     const sink: RowSink = {
-      row: (row, time = NaN, part = 0) => {
-        if (this.#table.take(row, Number.isNaN(time) ? (timeOf(row) ?? NaN) : time, part)) told?.();
+      row: (row, time, part) => {
+        if (this.#table.take(row, time, part)) told?.();
       },
-      ...(told === null && this.#table.points !== undefined && { points: (part) => this.#table.points!(part) }),
+      ...(told === null && { points: (part) => this.#table.points(part) }),
+      attempt: () => this.#table.attempt(),
+      purge: (from, part) => this.#table.purge(from, part),
+      // Curves keep what stands before the new rows; who judges rows begins with the first of them.
+      reopened: () => {
+        this.#table.attempt();
+        beginAgain();
+      },
       restart: () => {
         this.#table = this.#newTable();
-        this.#past = 0;
-        this.#isReadingPast = false;
-        restart();
+        beginAgain();
       },
     };
     const changed = this.isInPast ? this.#readPast(maxBytes, sink) : this.reader.read(maxBytes, sink);
+    this.#isUnread = false;
     if (changed && !this.reader.more) this.#stamp();
     return changed;
   }
 
-  #newTable(): Filing {
-    return this.found.format.filing === 'rows' ? new MetricTable(this.#keep) : new PointTable(this.#keep);
+  #newTable(): MetricTable {
+    return new MetricTable(this.#keep, this.found.format.filing);
   }
 
   /** Reads at most to the end of what was there at first. */

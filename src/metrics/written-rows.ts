@@ -1,10 +1,10 @@
 import { statRegular } from '../files/regular-file.js';
+import { stepKeyOf, timeOf } from './counters.js';
 import { Detection, type FoundSource } from './detection.js';
+import { isNamedBy, isOfEvaluation } from './names/files-apart.js';
 import type { RowSink, WrittenRow } from './formats/format.js';
 import { metricFormats } from './formats/registry.js';
 import { declaredPlaces } from './run-places.js';
-import { stepKeyOf } from './row-numbers.js';
-import { timeOf } from './row-time.js';
 
 /**
  * A row as it was written. `step`: the value of its counter of steps. `time`: when it was written, Unix ms; null: it has no time.
@@ -16,19 +16,25 @@ const PART_BYTES = 1 << 20;
 
 /**
  * All rows of the first source of a run that has the metric, in the order of writing, including those that a resumed run wrote
- * again.
+ * again. The name may begin with that of the file, see `CurveNames`.
  */
 export function* writtenRows(runDirectory: string, metric: string): Generator<TimedRow> {
-  for (const source of sourcesOf(runDirectory)) {
-    let isTold = false;
-    for (const { values } of rowsOf(source)) {
-      isTold = typeof values[metric] === 'number';
-      if (isTold) break;
-    }
-    if (!isTold) continue;
-    yield* rowsOf(source);
+  const sources = sourcesOf(runDirectory);
+  const ofTraining = sources.filter((source) => !isOfEvaluation(source));
+  const ordered = [...new Set([...ofTraining, ...sources])];
+  const parts = metric.split('/');
+  for (let from = 0; from < parts.length; from++) {
+    const [file, key] = [parts.slice(0, from), parts.slice(from)].map((each) => each.join('/')) as [string, string];
+    const source = ordered.find((each) => (from === 0 || isNamedBy(each, file)) && has(each, key));
+    if (source === undefined) continue;
+    for (const row of rowsOf(source)) yield { ...row, values: { ...row.values, [metric]: row.values[key] } };
     return;
   }
+}
+
+function has(source: FoundSource, key: string): boolean {
+  for (const { values } of rowsOf(source)) if (typeof values[key] === 'number') return true;
+  return false;
 }
 
 /** When the run last wrote metrics, Unix ms; 0: never. */
@@ -63,7 +69,7 @@ function* rowsOf(source: FoundSource): Generator<TimedRow> {
 }
 
 function stepOf(row: WrittenRow): number | null {
-  const counter = stepKeyOf(Object.keys(row));
+  const counter = stepKeyOf(Object.keys(row), (key) => row[key]);
   const step = counter?.counts ? row[counter.key] : null;
   return typeof step === 'number' ? step : null;
 }

@@ -92,8 +92,7 @@ export class ProcessEntry implements ProcessStat {
 
   /** Its command; empty if it is not readable. */
   argv(): readonly string[] {
-    const bytes = readProcFile(`/proc/${this.pid}/cmdline`);
-    return bytes === null ? [] : bytes.toString('utf8').split('\0').slice(0, -1);
+    return argvOf(this.pid);
   }
 
   #openFiles(): readonly OpenFile[] {
@@ -108,6 +107,12 @@ export class ProcessEntry implements ProcessStat {
 type OpenFile = { path: string; descriptor: string; isGone: boolean };
 
 const hasProc = existsSync('/proc/self/stat');
+
+/** The command of a process; empty if it is not readable. */
+export function argvOf(pid: number): readonly string[] {
+  const bytes = readProcFile(`/proc/${pid}/cmdline`);
+  return bytes === null ? [] : bytes.toString('utf8').split('\0').slice(0, -1);
+}
 
 /** All living processes. On Linux it takes about 15 µs for each. */
 export function readProcesses(): ProcessEntry[] {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Options, ResultPromise } from 'execa';
 import { identityOf, readStat } from './process-identity.js';
@@ -77,6 +78,8 @@ export async function callProgram(call: ShortCall): Promise<CallEnd> {
   // Loaded on demand, as most processes never call a program.
   const { execa } = await import('execa');
   const mark = randomUUID();
+  const short = shortageOfDescriptors();
+  if (short !== null) return { kind: 'unstartable', why: short };
   const guard = call.tree === undefined ? null : guardOf(mark);
   try {
     const child = execa(call.program, call.args, optionsOf(call, mark)) as Child;
@@ -88,6 +91,25 @@ export async function callProgram(call: ShortCall): Promise<CallEnd> {
     return { kind: 'unstartable', why: (error as Error).message };
   } finally {
     guard?.end('\n\n');
+  }
+}
+
+/** Descriptors that a call takes at its start: three pipes, the report of exec, and the same for its guard. */
+const DESCRIPTORS = 16;
+
+/**
+ * Why no program can be started; null: one can. With too few descriptors for its pipes, a child has no streams, and its error would
+ * reach nobody, so that this process died of it.
+ */
+function shortageOfDescriptors(): string | null {
+  const open: number[] = [];
+  try {
+    while (open.length < DESCRIPTORS) open.push(openSync('/dev/null', 'r'));
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    for (const descriptor of open) closeSync(descriptor);
   }
 }
 

@@ -1,9 +1,6 @@
 /** What memrl-tui here asks memrl-tui on another host to do: one word on its command line, as no shell between them may touch it. */
 import * as z from 'zod';
 
-/** The word of the command line that an order follows. */
-export const ORDER_WORD = '__host';
-
 /** An order that does nothing: whether the program knows orders at all. */
 export const KNOWN = 'known';
 

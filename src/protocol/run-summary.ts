@@ -21,6 +21,9 @@ export const RunSummary = z.object({
   /** Absolute path of the run directory. */
   directory: z.string(),
   parameters: Parameters,
+  /** Parameters that only its program has declared; absent: none, or the supervisor is older. So is the name it has given itself. */
+  declared: Parameters.optional(),
+  displayName: z.string().optional(),
   argv: z.array(z.string()),
   state: RunWord,
   /** Why it waits, for a slot or for input, or how it ended, in words; the error line of a failed run. */
@@ -195,10 +198,11 @@ export const FleetStatus = z.object({
   /** Whether nothing runs, and nothing that waits can start without a request. */
   settled: z.boolean(),
   /**
-   * Whether the last metrics of ended runs have been read; until then they may be missing. An older supervisor does not send it.
+   * Whether what runs wrote before this supervisor was there, or before their end, has been read; until then it may be missing. An older
+   * supervisor does not send it.
    */
   recalled: z.boolean().default(true),
-  /** Number of ended runs whose metrics have yet to be read. */
+  /** Number of runs of which that has yet to be read. */
   unread: z.int().optional(),
   /** Groups that get further runs without a request, until there are `cap`. Absent: none. */
   growing: z.array(z.object({ sweep: z.string(), group: z.string(), cap: z.int() })).optional(),

@@ -1,6 +1,7 @@
 import { UserError } from '../base/user-error.js';
 import { checkRunQuery } from './check.js';
 import { runTest } from './match.js';
+import { meantKey } from './meant-key.js';
 import { parseRunQuery } from './parser.js';
 import { allOf, anyOf, type RunQuery } from './query.js';
 import type { QueriedRun } from './words.js';
@@ -13,14 +14,23 @@ import type { QueriedRun } from './words.js';
  *   run or the group; else a part of a name, or of the error of a failed run. `name:` always means the name of a run.
  */
 
-/** Names, beside those of runs, that bare words may mean. */
-export type KnownNames = { readonly sweeps: ReadonlySet<string>; readonly groups: ReadonlySet<string> };
+/** Names, beside those of runs, that bare words may mean. `meant`: the parameter or metric that a key
+ * means. */
+export type KnownNames = {
+  readonly sweeps: ReadonlySet<string>;
+  readonly groups: ReadonlySet<string>;
+  readonly meant: (key: string) => string;
+};
 
-export function namesOf(runs: readonly Pick<QueriedRun, 'sweep' | 'group'>[]): KnownNames {
-  return { sweeps: new Set(runs.map(({ sweep }) => sweep)), groups: new Set(runs.map(({ group }) => group)) };
+export function namesOf(runs: readonly QueriedRun[]): KnownNames {
+  return {
+    sweeps: new Set(runs.map(({ sweep }) => sweep)),
+    groups: new Set(runs.map(({ group }) => group)),
+    meant: (key) => meantKey(key, runs),
+  };
 }
 
-/** The query with its bare words replaced by what they name. */
+/** The query with its bare words replaced by what they name, and the ends of names by the names. */
 export function resolved(query: RunQuery, names: KnownNames): RunQuery {
   switch (query.kind) {
     case 'all':
@@ -31,6 +41,8 @@ export function resolved(query: RunQuery, names: KnownNames): RunQuery {
       return { kind: 'not', part: resolved(query.part, names) };
     case 'word':
       return named(query.text, names) ?? query;
+    case 'value':
+      return { ...query, key: names.meant(query.key) };
     default:
       return query;
   }

@@ -1,6 +1,7 @@
 import { UserError } from '../base/user-error.js';
 import { didYouMean } from '../text/nearest.js';
 import { runTest } from './match.js';
+import { keysOf, meantKeys } from './meant-key.js';
 import type { RunQuery } from './query.js';
 import { type Field, fields, type QueriedRun } from './words.js';
 
@@ -18,24 +19,27 @@ export function checkRunQuery(query: RunQuery, runs: readonly QueriedRun[]): voi
     case 'not':
       return checkRunQuery(query.part, runs);
     case 'value':
-      return checkKey(query.key, runs);
+      return void requiredKey(query.key, runs);
     case 'field':
       return query.choices.forEach((choice) => checkChoice(query.field, choice, runs));
     default:
   }
 }
 
-/** Names of the parameters, then of the metrics, of all runs. */
-export function keysOf(runs: readonly QueriedRun[]): string[] {
-  const keys = new Set<string>();
-  for (const { parameters } of runs) for (const key in parameters) keys.add(key);
-  for (const { metrics } of runs) for (const key in metrics) keys.add(key);
-  return [...keys];
-}
-
-function checkKey(key: string, runs: readonly QueriedRun[]): void {
-  if (runs.some(({ parameters, metrics }) => Object.hasOwn(parameters, key) || Object.hasOwn(metrics, key))) return;
-  throw new UserError(`No run has a parameter or a metric \`${key}\`.`, didYouMean(key, keysOf(runs)));
+/**
+ * The parameter or metric that a key means.
+ *
+ * @throws {UserError} When no run has it, or several are meant.
+ */
+export function requiredKey(key: string, runs: readonly QueriedRun[]): string {
+  const [meant, ...others] = meantKeys(key, runs);
+  if (meant === undefined)
+    throw new UserError(`No run has a parameter or a metric \`${key}\`.`, didYouMean(key, keysOf(runs)));
+  if (others.length === 0) return meant;
+  throw new UserError(
+    `${others.length + 1} parameters and metrics end with \`${key}\`.`,
+    `Write one of them whole: ${[meant, ...others].join(', ')}.`,
+  );
 }
 
 /** Fields whose values are checked: they do not change while a run lives, unlike its state or slot, and can be misspelt. */

@@ -1,4 +1,5 @@
-import { keysOf } from './check.js';
+import { anyParameterOf } from '../base/scalar.js';
+import { keysOf } from './meant-key.js';
 import { LONGEST_TYPED } from './parser.js';
 import { quote, valueText } from './text.js';
 import { everyRun, factNames, fieldNames, fields, isField, type QueriedRun } from './words.js';
@@ -62,7 +63,7 @@ function byPresence(present: ReadonlySet<string>): (a: string, b: string) => num
 }
 
 function keyValues(key: string, runs: readonly QueriedRun[]): string[] {
-  const own = runs.flatMap(({ parameters }) => (Object.hasOwn(parameters, key) ? [parameters[key]!] : []));
+  const own = runs.map((run) => anyParameterOf(run, key)).filter((value) => value !== undefined);
   return [...new Set(own.map(valueText))].map(quoted);
 }
 

@@ -1,8 +1,9 @@
 import { assertNever } from '../base/assert-never.js';
+import { anyParameterOf } from '../base/scalar.js';
 import { numberOf } from './parser.js';
 import type { Operator, RunQuery } from './query.js';
 import { valueText } from './text.js';
-import { errorsOf, type Fact, factOf, type Field, fields, type QueriedRun } from './words.js';
+import { errorsOf, type Fact, factOf, type Field, fields, namesOf, type QueriedRun } from './words.js';
 
 type RunTest = (run: QueriedRun) => boolean;
 
@@ -27,7 +28,7 @@ export function runTest(query: RunQuery, now: number): RunTest {
     }
     case 'word': {
       const pattern = glob(query.text, 'part');
-      return (run) => pattern.test(run.name) || errorsOf(run).some((error) => pattern.test(error));
+      return (run) => [...namesOf(run), ...errorsOf(run)].some((text) => pattern.test(text));
     }
     case 'field':
       return fieldTest(query.field, query.choices);
@@ -77,8 +78,10 @@ function valueTest(key: string, operator: Operator, wanted: string): RunTest {
 
 type OwnValue = QueriedRun['parameters'][string] | undefined;
 
-function ownValue({ parameters, metrics }: QueriedRun, key: string): OwnValue {
-  if (Object.hasOwn(parameters, key)) return parameters[key];
+function ownValue(run: QueriedRun, key: string): OwnValue {
+  const parameter = anyParameterOf(run, key);
+  const { metrics } = run;
+  if (parameter !== undefined) return parameter;
   if (!Object.hasOwn(metrics, key)) return undefined;
   // A metric that is null is NaN.
   return metrics[key] ?? 'nan';

@@ -18,6 +18,10 @@ export type QueriedRun = {
   readonly subgroup: string | null;
   readonly name: string;
   readonly parameters: Parameters;
+  /** Parameters that only its program has declared; absent: none. */
+  readonly declared?: Parameters | undefined;
+  /** The name that its program has given it; absent: its own. */
+  readonly displayName?: string | undefined;
   readonly state: RunWord;
   /** Why the run is in its state; for a failed run, its error. */
   readonly reason: string | null;
@@ -56,7 +60,7 @@ const meanings = {
   group: { read: ({ group }) => [group], words: null, example: 'A' },
   subgroup: { read: ({ subgroup }) => [subgroup ?? ''], words: null, example: 'binary' },
   sweep: { read: ({ sweep }) => [sweep], words: null, example: 'abcd' },
-  name: { read: ({ name }) => [name], words: null, example: 'A_*_s0' },
+  name: { read: namesOf, words: null, example: 'A_*_s0' },
   slot: { read: ({ slot }) => [slot ?? ''], words: null, example: '"cpu 0"' },
   gpu: { read: ({ gpus }) => gpus.map(gpuName), words: null, example: '0' },
   class: { read: ({ exit }) => (exit === null ? [] : [exit.class]), words: exitClasses, example: 'oom' },
@@ -70,6 +74,11 @@ const meanings = {
   },
   error: { read: errorsOf, words: null, isProse: true, offered: commonStart, example: '"shape mismatch"' },
 } as const satisfies Record<string, FieldMeaning>;
+
+/** The name of a run, and the one that its program has given it. */
+export function namesOf({ name, displayName }: QueriedRun): string[] {
+  return displayName === undefined ? [name] : [name, displayName];
+}
 
 /** The note of a run, if it has one. */
 function notesOf({ annotation }: QueriedRun): string[] {

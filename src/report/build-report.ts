@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
+import { type AnsweredRun, answerOf, answerSentences } from '../analysis/answer/best-answer.js';
 import { determinedIn, greedyOf, memoryKeys } from '../analysis/memory-metrics.js';
 import { signalBits } from '../analysis/memory-rules.js';
 import { type MemoryRow, type RunOrigin, summarise } from '../analysis/memory-summary.js';
@@ -18,6 +19,7 @@ import { hasEnded } from '../base/run-words.js';
 import { UserError } from '../base/user-error.js';
 import { isGpuUtilization } from '../contract/metric-names.js';
 import { readAnnotation } from '../files/annotation-file.js';
+import { computedFromSeeds } from '../files/sweep-text.js';
 import { everyPoint } from '../metrics/bounded-series.js';
 import { openMetrics, type Pause, type RunMetrics, wallTime } from '../metrics/run-metrics.js';
 import { declaredPlaces, hasNoMetrics } from '../metrics/run-places.js';
@@ -31,6 +33,7 @@ import { ReportCache } from './report-cache.js';
 import { keptFor, valuesOf } from './run-values.js';
 import type { Report, RunMark, Section } from './report.js';
 import { countWords, RunMarks } from './run-marks.js';
+import { type Declared, declaredIn, declaredOf } from './declared.js';
 import { settingsOf } from './settings.js';
 import { metricsToShow, objectiveOf, type OutlinedObjective, readOutline, type SweepOutline } from './sweep-outline.js';
 
@@ -82,8 +85,11 @@ export async function buildReport(
   const references = readReferences(directory, runs);
   const cache = found === undefined ? new ReportCache(directory) : null;
   const hours = new Map<string, GpuHours>();
-  const ask = asking({ outline, marks, cache, hours }, { pause, seen });
-  for (const members of groups) sections.push(await sectionOf(members, { outline, value, references, marks }, ask));
+  const declared: Declared = new Map();
+  const ask = asking({ outline, marks, cache, hours, declared }, { pause, seen });
+  const fromSeeds = computedFromSeeds(directory);
+  for (const members of groups)
+    sections.push(await sectionOf(members, { outline, value, references, marks, declared, fromSeeds }, ask));
   cache?.save();
   return {
     ...{ sweep: basename(directory), counts: countStates(runs), value, sections: answersFirst(sections) },
@@ -105,7 +111,11 @@ function asking(
     marks,
     cache,
     hours,
-  }: Pick<Asked, 'outline' | 'marks'> & { readonly cache: ReportCache | null; readonly hours: Map<string, GpuHours> },
+    declared,
+  }: Pick<Asked, 'outline' | 'marks' | 'declared'> & {
+    readonly cache: ReportCache | null;
+    readonly hours: Map<string, GpuHours>;
+  },
   { pause, seen }: { pause: ReportOptions['pause']; seen: ReportOptions['seen'] | undefined },
 ): Ask {
   // All runs without metrics share one object: most runs of short programs have none, and each search for them takes a while.
@@ -121,14 +131,16 @@ function asking(
       seen?.(run, kind, metrics);
       const gpus = metrics.keys().filter(isGpuUtilization);
       const gpu = gpuHours(gpus.map((key) => metrics.series(key, wallTime)));
-      return { ended: marks.look(run, metrics), gpu, taken: take(metrics) };
+      const said = isEmpty ? {} : declaredOf(run, metrics).parameters;
+      return { ended: marks.look(run, metrics), gpu, said, taken: take(metrics) };
     };
     const said = [metricsToShow(outline, run.group), objectiveOf(outline, run.group)];
     const asked = { metrics, question: [kind, run.state, said, by] };
     const isKept = cache !== null && hasEnded(run.state) && seen === undefined && !isEmpty;
-    const { ended, gpu, taken } = isKept ? await cache.answer(run.name, asked, read) : await read();
+    const { ended, gpu, said: own, taken } = isKept ? await cache.answer(run.name, asked, read) : await read();
     marks.note(run, ended);
     hours.set(run.name, gpu);
+    declared.set(run.name, own);
     return taken;
   };
 }
@@ -193,11 +205,13 @@ type Asked = {
   readonly value: RunValue;
   readonly references: References;
   readonly marks: RunMarks;
+  readonly declared: Declared;
+  readonly fromSeeds: readonly string[];
 };
 
 async function sectionOf(
   runs: ReportedRun[],
-  { outline, value, references, marks }: Asked,
+  { outline, value, references, marks, declared, fromSeeds }: Asked,
   ask: Ask,
 ): Promise<Section> {
   const { group } = runs[0]!;
@@ -209,13 +223,14 @@ async function sectionOf(
     const all: MemoryRow[] = [];
     for (const [index, cell] of cells.entries()) all.push(await memoryRow(cell, tasks[index]!, references, ask));
     const rows = telling(all).sort(byConditionAndSize);
-    return { ...head, kind: 'memory', rows, scalings: scalings(rows) };
+    return { ...head, kind: 'memory', declared: declaredIn(runs, declared), rows, scalings: scalings(rows) };
   }
-  const choice = { ...metricsToShow(outline, group), objective: objectiveOf(outline, group), value };
+  const choice = { ...metricsToShow(outline, group), objective: objectiveOf(outline, group), value, fromSeeds };
   return {
     ...head,
     kind: 'metrics',
     ...(await metricTable(cells, { ...choice, marksIn: () => marks.in(group) }, ask)),
+    declared: declaredIn(runs, declared),
   };
 }
 
@@ -280,10 +295,11 @@ function byConditionAndSize(a: MemoryRow, b: MemoryRow): number {
   return a.condition.localeCompare(b.condition) || (a.bins ?? 0) - (b.bins ?? 0) || a.N - b.N;
 }
 
-type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'goals' | 'rows'>;
+type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'goals' | 'rows' | 'answer'>;
 
-/** `marksIn`: the marks of a group, after its runs have been read. */
+/** `marksIn`: the marks of a group, after its runs have been read. `fromSeeds`: parameters that the sweep computes from seeds. */
 type Choice = MetricsToShow & {
+  readonly fromSeeds: readonly string[];
   readonly value: RunValue;
   readonly objective: OutlinedObjective | null;
   readonly marksIn: () => ReadonlyMap<string, Finding>;
@@ -292,7 +308,11 @@ type Choice = MetricsToShow & {
 async function metricTable(cells: Cell[], choice: Choice, ask: Ask): Promise<MetricTable> {
   const values: Record<string, number | null>[][] = [];
   const counting = new Set<string>();
-  const take = (metrics: RunMetrics) => ({ values: valuesOf(metrics, choice), counting: countingIn(metrics, choice) });
+  const asked = [...choice.show, ...(choice.objective === null ? [] : [choice.objective.name])];
+  const take = (metrics: RunMetrics) => ({
+    values: valuesOf(metrics, { ...choice, keys: metrics.keys(asked) }),
+    counting: countingIn(metrics, choice),
+  });
   for (const { runs } of cells) {
     const ofCell: Record<string, number | null>[] = [];
     for (const run of runs) {
@@ -316,7 +336,23 @@ async function metricTable(cells: Cell[], choice: Choice, ask: Ask): Promise<Met
       return goal === null ? [] : [[key, goal] as const];
     }),
   );
-  return { keys, goals, rows };
+  const measured = cells.flatMap(({ runs }, index) =>
+    runs.map((run, at) => {
+      return { ...run, health: marks.get(run.name)?.word ?? ('ok' as const), metrics: values[index]![at]! };
+    }),
+  );
+  return { keys, goals, rows, answer: answerOfTable(measured, { keys, goals, fromSeeds: choice.fromSeeds }) };
+}
+
+/** Which setting is best by the first metric with a known good end; none: there is none, or one setting alone. */
+function answerOfTable(
+  runs: readonly AnsweredRun[],
+  { keys, goals, fromSeeds }: Pick<MetricTable, 'keys' | 'goals'> & Pick<Choice, 'fromSeeds'>,
+): string[] {
+  const metric = keys.find((key) => goals[key] !== undefined);
+  if (metric === undefined) return [];
+  const answer = answerOf(runs, { metric, goal: goals[metric]!, fromSeeds });
+  return answer.candidates.length + answer.broken.length < 2 ? [] : answerSentences(answer);
 }
 
 /** How often a run no longer knew the secret after it had known it at a hundred evaluations in a row. */

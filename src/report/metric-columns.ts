@@ -4,6 +4,7 @@ import { healthWord } from '../analysis/health/finding.js';
 import { notFiniteText } from '../analysis/seed-statistics.js';
 import type { Ailment } from '../base/run-words.js';
 import { NOTHING, shortNumber } from '../text/numbers.js';
+import { parametersText } from '../text/parameters-text.js';
 import { type Column, columnsOf } from '../text/table.js';
 import type { MetricRow, MetricSummary } from './metric-summary.js';
 import type { Section } from './report.js';
@@ -94,18 +95,10 @@ function summaryText(summary: MetricSummary | undefined, seeds: number, spread: 
 
 /** The name of a cell: its subgroup, else the parameters that distinguish it; empty for the only cell. */
 export function settingText({ title, varies }: Pick<MetricRow, 'title' | 'varies'>): string {
-  return title ?? parameterText(varies);
-}
-
-/** Parameters in one line: `lr=0.001 depth=4`. */
-export function parameterText(parameters: Readonly<Record<string, unknown>>): string {
-  return Object.entries(parameters)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(' ');
+  return title ?? parametersText(varies);
 }
 
 /** What stays the same of a memory row while N grows, as its name in tables and figures: `binned B=8 learning_rate=0.001`. */
 export function familyText({ condition, bins, extra }: Pick<MemoryRow, 'condition' | 'bins' | 'extra'>): string {
-  return [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)].filter((part) => part !== '').join(' ');
+  return [condition, bins === null ? '' : `B=${bins}`, parametersText(extra)].filter((part) => part !== '').join(' ');
 }

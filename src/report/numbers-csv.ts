@@ -3,7 +3,7 @@ import type { Scaling } from '../analysis/scaling.js';
 import { type CsvValue, csvLine } from '../text/csv.js';
 import { distinct, fileName } from './file-names.js';
 import type { MetricRow } from './metric-summary.js';
-import { parameterText } from './metric-columns.js';
+import { parametersText } from '../text/parameters-text.js';
 import type { Report, Section } from './report.js';
 
 /** The numbers of a report as CSV files: the rows of each group, and for a memory group the exponents. */
@@ -38,7 +38,7 @@ function csvOf(rows: readonly CsvRow[]): string {
 function memoryRow(row: MemoryRow): CsvRow {
   const { condition, N, bins, extra, seeds, counts } = row;
   return {
-    ...{ condition, N, bins, setting: parameterText(extra), seeds },
+    ...{ condition, N, bins, setting: parametersText(extra), seeds },
     ...{ memorised: counts.memorised, stuck: counts.stuck, collapsed: counts.collapsed, censored: counts.censored },
     plateau: counts.plateau,
     ...learnt(row),
@@ -72,7 +72,7 @@ function besides({ told, compared }: MemoryRow): CsvRow {
 
 function scalingRow({ condition, bins, extra, law, slope95, tableSlope, idealSlope, leftOut }: Scaling): CsvRow {
   return {
-    ...{ condition, bins, setting: parameterText(extra), exponent: law.slope },
+    ...{ condition, bins, setting: parametersText(extra), exponent: law.slope },
     exponent_low95: slope95?.[0],
     exponent_high95: slope95?.[1],
     ...{ factor: law.factor, r2: law.r2, sizes: law.points, left_out: leftOut.join(' ') || null },
@@ -83,7 +83,7 @@ function scalingRow({ condition, bins, extra, law, slope95, tableSlope, idealSlo
 /** One row for each metric of a setting. */
 function metricRows({ varies, seeds, metrics }: MetricRow): CsvRow[] {
   return Object.entries(metrics).map(([metric, summary]) => ({
-    ...{ setting: parameterText(varies), seeds, metric, n: summary.n, nan: summary.nan, infinite: summary.infinite },
+    ...{ setting: parametersText(varies), seeds, metric, n: summary.n, nan: summary.nan, infinite: summary.infinite },
     ...{ mean: summary.mean, deviation: summary.deviation },
     ...{ ci95_low: summary.ci95?.[0], ci95_high: summary.ci95?.[1] },
     ...{ median: summary.median, least: summary.range?.[0], most: summary.range?.[1] },

@@ -71,7 +71,9 @@ function markLines({ marks }: Report, { prose, spell }: Paper): string[] {
 
 function sectionLines(section: Section, paper: Paper): string[] {
   const laws = section.kind === 'memory' ? scalingLines(section.scalings) : [];
+  const answer = section.kind === 'metrics' ? section.answer : [];
   return [
+    ...answer.flatMap((sentence) => wrap(paper.spell(sentence), paper.prose)),
     ...sectionTables(section, paper.look).flatMap((columns) => table(columns, paper)),
     ...laws.flatMap((line) => wrap(paper.spell(line), paper.prose)),
   ];
@@ -88,8 +90,21 @@ function testLines(section: Section, against: string | null, paper: Paper): stri
   return [
     ...tables.flatMap((columns) => ['', ...table(columns, paper)]),
     ...wrap(paper.spell(`settings: ${settingsText(section.settings)}`), paper.prose),
+    ...declaredLines(section, paper),
     ...(more === null ? [] : wrap(paper.spell(more), paper.prose)),
   ];
+}
+
+/** Declared parameters that are named; a trainer may have two hundred. */
+const MOST_DECLARED = 16;
+
+/** The declared parameters that vary come first. */
+function declaredLines({ declared }: Section, paper: Paper): string[] {
+  if (declared.length === 0) return [];
+  const told = declared.toSorted(([, a], [, b]) => Number(b.length > 1) - Number(a.length > 1)).slice(0, MOST_DECLARED);
+  const more = declared.length - told.length;
+  const words = `declared by its program: ${settingsText(told)}${more > 0 ? ` and ${more} more` : ''}`;
+  return wrap(paper.spell(words), paper.prose);
 }
 
 function table(columns: readonly Column[], { width, spell }: Paper): string[] {

@@ -5,16 +5,9 @@ import type { Scaling } from '../analysis/scaling.js';
 import { COLLAPSED_BITS, MEMORISED_SHARE, PLATEAU_SHARE, STUCK_PROBABILITY } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
 import { countText, NOTHING, shortNumber } from '../text/numbers.js';
+import { parametersText } from '../text/parameters-text.js';
 import { type Column, columnsOf } from '../text/table.js';
-import {
-  bestSign,
-  familyText,
-  hasBest,
-  markWords,
-  metricColumns,
-  type MetricLook,
-  parameterText,
-} from './metric-columns.js';
+import { bestSign, familyText, hasBest, markWords, metricColumns, type MetricLook } from './metric-columns.js';
 import { countWords } from './run-marks.js';
 import type { Report, Section } from './report.js';
 import { type Spread, spreadWords } from './spread.js';
@@ -139,7 +132,7 @@ function neverOr(value: number): string {
 }
 
 function conditionText({ condition, extra }: MemoryRow): string {
-  return [condition, parameterText(extra)].filter((part) => part !== '').join(' ');
+  return [condition, parametersText(extra)].filter((part) => part !== '').join(' ');
 }
 
 function otherText({ counts }: MemoryRow): string {

@@ -7,10 +7,20 @@ import type { RunValue } from '../analysis/run-value.js';
 import type { Scaling } from '../analysis/scaling.js';
 import type { MetricRow } from './metric-summary.js';
 
-/** The table of one group. `title`: from the sweep file. `goals`: which end of a metric is good, if known. */
-export type Section = { group: string; title: string | null; settings: Settings } & (
+/**
+ * The table of one group. `title`: from the sweep file. `declared`: parameters that only the programs of its runs have declared; they
+ * make no rows. `goals`: which end of a metric is good, if known.
+ */
+export type Section = { group: string; title: string | null; settings: Settings; declared: Settings } & (
   | { kind: 'memory'; rows: MemoryRow[]; scalings: Scaling[] }
-  | { kind: 'metrics'; keys: string[]; goals: Partial<Record<string, 'minimize' | 'maximize'>>; rows: MetricRow[] }
+  | {
+      kind: 'metrics';
+      keys: string[];
+      goals: Partial<Record<string, 'minimize' | 'maximize'>>;
+      rows: MetricRow[];
+      /** Which setting is best, and what cannot be told apart from it, in sentences; empty: nothing can be said. */
+      answer: string[];
+    }
 );
 
 /** Each parameter of a group's runs with its different values, in the order of the runs; undefined: some do not have it. Paths are left out. */

@@ -1,6 +1,6 @@
 import { EndedSiblings, type Ending, endingOf, judgedMetric } from '../analysis/health/ending.js';
 import { type Finding, joinedHealth, notFiniteAmong, notFiniteFindings } from '../analysis/health/finding.js';
-import { inMetricOrder, type MetricsToShow, standingAmong } from '../analysis/metric-order.js';
+import { inMetricOrder, lossAmong, type MetricsToShow, standingAmong } from '../analysis/metric-order.js';
 import type { Ailment, RunWord } from '../base/run-words.js';
 import { boiledDown, smallBounds } from '../metrics/bounded-series.js';
 import type { RunMetrics } from '../metrics/run-metrics.js';
@@ -42,8 +42,8 @@ export class RunMarks {
     const last = metrics.last();
     const names = notFiniteAmong(last, { show: choice.show, judged: judged?.metric });
     // Uses the same reduced series as the supervisor, as the full one might lead to another mark.
-    const values = boiledDown(metrics.series(judged?.metric ?? '').y, smallBounds);
-    const ending = judged === null ? null : endingOf(judged, values);
+    const valuesOf = (metric: string) => boiledDown(metrics.series(metric).y, smallBounds);
+    const ending = endingOf(judged, lossAmong(inMetricOrder(metrics.keys(), choice)), valuesOf);
     return { ending, notFinite: notFiniteFindings(names, last, true) };
   }
 

@@ -18,5 +18,7 @@ export function valuesOf(
   const xKey = hasPlace(value) ? x : 'step';
   const curveOf = (key: string) => metrics.series(key, xKey);
   const best = value.kind === 'best' ? bestPlace(curveOf(value.objective), value.goal) : null;
-  return Object.fromEntries([...keys].map((key) => [key, runValue(curveOf(key), value, best)]));
+  const lastOf = (key: string) =>
+    value.kind === 'last' ? metrics.sourceOf(key)?.reader.declared?.values.get(key) : undefined;
+  return Object.fromEntries([...keys].map((key) => [key, lastOf(key) ?? runValue(curveOf(key), value, best)]));
 }

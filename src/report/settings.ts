@@ -1,5 +1,5 @@
 import { NOTHING } from '../text/numbers.js';
-import { parameterText } from './metric-columns.js';
+import { parametersText } from '../text/parameters-text.js';
 import type { Settings } from './report.js';
 import { pathKeys, type PlacedRun } from './run-origins.js';
 
@@ -16,7 +16,7 @@ export function settingsOf(runs: readonly PlacedRun[]): Settings {
 
 /** The settings that the runs of a table share, and the values that vary: `N=16 learning_rate=0.0003; varies seed 0 1 2`. A dash: not given. */
 export function settingsText(settings: Settings): string {
-  const same = parameterText(
+  const same = parametersText(
     Object.fromEntries(settings.flatMap(([key, values]) => (values.length === 1 ? [[key, values[0]]] : []))),
   );
   const varies = settings.flatMap(([key, values]) => (values.length > 1 ? [`${key} ${someOf(values)}`] : []));

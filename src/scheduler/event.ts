@@ -43,6 +43,8 @@ export const SeenGpu = z.object({
   foreign: z.array(z.string()),
   /** The runs directory whose supervisor has leased the GPU; null: it is free, or leased by this supervisor. */
   leasedBy: z.string().nullable(),
+  /** False: the driver knows the GPU and cannot reach it. */
+  present: z.boolean().optional(),
 });
 export type SeenGpu = z.infer<typeof SeenGpu>;
 

@@ -49,13 +49,14 @@ export type Group = {
 /**
  * The CPU slots, counted in cores. `holders`: runs without a GPU by the number of their slot, however many cores they have.
  * `cores`: for each run that is up, also on GPUs, the slots it has reserved; `busy`: their sum, which exceeds `slots` if there were
- * more before, or runs were adopted. `chosen`: a user has set their number.
+ * more before, or runs were adopted. `chosen`: a user has set their number. `spare`: the lowest number that nobody holds.
  */
 export type CpuPool = {
   slots: number;
   chosen: boolean;
   busy: number;
   readonly holders: Map<number, RunId>;
+  spare: number;
   readonly cores: Map<RunId, number>;
 };
 
@@ -116,7 +117,7 @@ export function emptyState(): SchedulerState {
     groups: new Map(),
     sweeps: new Map(),
     dependents: new Map(),
-    cpu: { slots: 0, chosen: false, busy: 0, holders: new Map(), cores: new Map() },
+    cpu: { slots: 0, chosen: false, busy: 0, holders: new Map(), spare: 0, cores: new Map() },
     gpu: { gpus: [], chosen: false, devices: new Map(), shares: new Map() },
     queues: new Map(),
     queued: new Map(),

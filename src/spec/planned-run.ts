@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { executorNames } from './executor-names.js';
 import { Name, RunId } from '../base/ids.js';
 import { FailureClass } from '../base/outcome.js';
 import { Parameters } from '../base/scalar.js';
@@ -42,7 +43,7 @@ export const SlurmOptions = z.strictObject({
 export type SlurmOptions = z.infer<typeof SlurmOptions>;
 
 /** Where runs are executed: on this machine, or as jobs of Slurm. */
-export const ExecutorName = z.enum(['local', 'slurm']);
+export const ExecutorName = z.enum(executorNames);
 export type ExecutorName = z.infer<typeof ExecutorName>;
 
 export const Resources = z.strictObject({

@@ -13,6 +13,7 @@ import { UserError } from '../base/user-error.js';
 import { supervisorFiles } from '../contract/files.js';
 import { ELSEWHERE, leaseTerms, type LeaseTerms, type SupervisorLock } from '../contract/supervisor-lock.js';
 import { executorNamed } from '../executors/registry.js';
+import { firstChange } from '../files/first-change.js';
 import { checkRunsDirectory } from '../files/private-folder.js';
 import { textOrNull } from '../files/regular-file.js';
 import { writeWhole } from '../files/whole-file.js';
@@ -113,7 +114,7 @@ function executorFile(runsDirectory: string): string {
 function chosenExecutor(runsDirectory: string, isCrashed: boolean): string {
   const kept = textOrNull(executorFile(runsDirectory), 100)?.trim() ?? (isCrashed ? usualExecutor : null);
   const name = kept ?? process.env['MEMRL_EXECUTOR'] ?? usualExecutor;
-  writeWhole(executorFile(runsDirectory), `${name}\n`);
+  writeWhole(executorFile(runsDirectory), `${name}\n`, { mode: 0o600 });
   return name;
 }
 
@@ -128,38 +129,50 @@ async function serve(options: SupervisorOptions, lock: TakenLock, terms: LeaseTe
   const turns = watchTurns(log, process.env['MEMRL_TURNS'] ?? null);
   log(`process ${process.pid} supervises ${options.runsDirectory}`);
   const idle = supervisor.untilIdle().then(() => NOTHING_LEFT);
-  const reason = await Promise.race([told, idle, untilReplaced({ supervisor, lock, terms }, options.runsDirectory)]);
+  const leaving = new AbortController();
+  const replaced = untilReplaced({ supervisor, lock, terms, leaving: leaving.signal }, options);
+  const reason = await Promise.race([told, idle, replaced]);
+  leaving.abort();
   await supervisor.close(reason);
   if (reason === NOTHING_LEFT) rmSync(executorFile(options.runsDirectory), { force: true });
   turns.close();
   log(`exits: ${reason}`);
 }
 
-type Held = { supervisor: Supervisor; lock: TakenLock; terms: LeaseTerms };
+/** Time until a socket that could not be created is tried again, ms. */
+const AGAIN_MS = 1000;
+
+/** `leaving`: aborted once the supervisor leaves, which removes its socket. */
+type Held = { supervisor: Supervisor; lock: TakenLock; terms: LeaseTerms; leaving: AbortSignal };
 
 /**
- * Maintains the lease, the lock and the socket, about once a second; resolves when another supervisor has the lock, or the
- * directory is gone.
+ * Maintains the lease, the lock and the socket, with each heartbeat and when the system reports a change of theirs; resolves when
+ * another supervisor has the lock, or the directory is gone.
  */
-async function untilReplaced({ supervisor, lock, terms }: Held, runsDirectory: string): Promise<string> {
+async function untilReplaced(
+  { supervisor, lock, terms, leaving }: Held,
+  { runsDirectory, ...options }: Pick<SupervisorOptions, 'runsDirectory' | 'socket'>,
+): Promise<string> {
   const lease = new Lease(runsDirectory);
   const { ino } = statSync(runsDirectory, { bigint: true });
-  let renewedAt = performance.now();
+  let { socket } = options;
   for (;;) {
-    await new Promise((resolveWait) =>
-      setTimeout(resolveWait, Math.min(untilWholeSecond(performance.now()), terms.beatMs)),
-    );
+    const beatMs = supervisor.isReachable ? terms.beatMs : Math.min(AGAIN_MS, terms.beatMs);
+    const early = Math.max(0, beatMs - 1000);
+    // At a whole second, as others wake the processor then, too.
+    const wait = Math.min(beatMs, early + untilWholeSecond(performance.now() + early));
+    const how = await firstChange([runsDirectory, lockPath(runsDirectory), socket], wait);
+    if (leaving.aborted) return 'it leaves';
     // Checked before anything is written, which would create the directory again.
     if (isGone(runsDirectory, ino)) return `its runs directory ${runsDirectory} is gone`;
     const state = stateOf(lock.look);
     if (state === 'lost') return 'another supervisor has taken over the runs directory';
-    if (state === 'retaken') log('the lock had been deleted; it is created again');
-    if (state === 'retaken') supervisor.wake();
-    if (performance.now() - renewedAt >= terms.beatMs) {
-      lease.renew();
-      renewedAt = performance.now();
+    if (state === 'retaken') {
+      log('the lock had been deleted; it is created again');
+      supervisor.wake();
     }
-    if (!supervisor.isReachable) await listenAnew(supervisor, lock, runsDirectory);
+    if (how === 'time is up') lease.renew();
+    if (!supervisor.isReachable) socket = (await listenAnew(supervisor, lock, runsDirectory)) ?? socket;
   }
 }
 
@@ -174,16 +187,18 @@ function isGone(directory: string, ino: bigint): boolean {
 
 /**
  * Creates the socket again: on many machines the folder of sockets is removed with its user's last session, and created with the
- * next.
+ * next. Returns where it is; null: it cannot be created now.
  */
-async function listenAnew(supervisor: Supervisor, lock: TakenLock, runsDirectory: string): Promise<void> {
+async function listenAnew(supervisor: Supervisor, lock: TakenLock, runsDirectory: string): Promise<string | null> {
   try {
     const socket = addressOf(runsDirectory);
     await supervisor.listen(socket);
     lock.moved(socket);
     log(`the socket was gone; it is created again: ${socket}`);
+    return socket;
   } catch (error) {
     log(`the socket was gone, and cannot be created again: ${(error as Error).message}`);
+    return null;
   }
 }
 
@@ -263,11 +278,9 @@ function log(line: string): void {
 }
 
 // At the end of the file, as later declarations would not be initialized yet.
-try {
-  await main();
-} catch (cause) {
+main().catch((cause: unknown) => {
   const error = startProblem(cause);
   const isKnown = error instanceof UserError;
   log(isKnown ? `${error.message}\n→ ${error.fix}` : `bug: ${error instanceof Error ? error.stack : String(error)}`);
   process.exitCode = isKnown ? 2 : 1;
-}
+});

@@ -1,4 +1,3 @@
-import { untilWholeSecond } from '../base/lazy.js';
 import type { RunId } from '../base/ids.js';
 import type { Parameters } from '../base/scalar.js';
 import type { OpenExecutor } from '../executors/executor.js';
@@ -27,6 +26,7 @@ import { reconcile } from './requests/submission.js';
 import { Annotations } from './runs/annotations.js';
 import { Endings } from './runs/endings.js';
 import { type AskDone, DoneCommands } from './runs/done-commands.js';
+import { problems } from './problems.js';
 import type { CompletionOf } from './runs/exit-classification.js';
 import { doneEnvironment, type Launch } from './runs/launch-spec.js';
 import { Launcher } from './runs/launcher.js';
@@ -93,10 +93,13 @@ export class Supervisor {
   /** Resolves when the supervisor has been idle, without clients, for a while. */
   async untilIdle(): Promise<void> {
     const { state, loop, ownership, publisher } = this.#parts;
+    let heard: () => void = () => undefined;
+    loop.subscribe({ heard: () => heard() });
     for (let idle = 0; idle < LINGER_MS;) {
-      // While runs are up, the check is made once a second, as every check wakes the processor.
-      const wait = idle === 0 ? untilWholeSecond(performance.now()) : LINGER_LOOK_MS;
-      await new Promise((resolve) => setTimeout(resolve, wait));
+      // Runs that are up end with an event.
+      if (!isSettled(state)) await new Promise<void>((resolve) => (heard = resolve));
+      await publisher.untilAlone();
+      await new Promise((resolve) => setTimeout(resolve, LINGER_LOOK_MS));
       const isBusy = !isSettled(state) || !loop.isQuiet || !ownership.isQuiet;
       idle = isBusy ? 0 : Math.min(idle + LINGER_LOOK_MS, publisher.aloneFor);
     }
@@ -266,7 +269,7 @@ function withClients(known: ReturnType<typeof withObserver>) {
   const planned = (id: RunId) => plannedRuns.of(id)!;
   const etas = new RunEtas({ state, planned, monitored: (id) => watcher.vitals(id), now: known.now });
   const usage: UsageWatch = new UsageWatch({
-    ...{ state, executor, loop, gpus, plannedRuns, watcher },
+    ...{ state, executor, loop, gpus, plannedRuns },
     isWatched: () => publisher.aloneFor === 0,
   });
   const publisher = new Publisher({
@@ -347,8 +350,9 @@ function contextOf(run: PlannedRun, known: ReturnType<typeof withObserver>) {
     pid: executor.pidOf(run.id),
     awaitsInput: executor.awaitsInput(run.id),
     place: executor.placeOf(run.id),
-    warning: warnings.of(run.id),
+    warning: warnings.of(run.id, watcher.vitals(run.id).metrics),
     annotation: annotations.of(run),
+    declared: redaction.declared(run, watcher.vitals(run.id).declared),
   };
 }
 
@@ -356,12 +360,6 @@ function changedParameters({ parameters }: PlannedRun, now: Parameters): Paramet
   const isChanged = ([name, value]: [string, Parameters[string]]) =>
     JSON.stringify(parameters[name]) !== JSON.stringify(value);
   return Object.fromEntries(Object.entries(now).filter(isChanged));
-}
-
-/** What keeps runs from starting, in words. */
-function problems({ launcher, gpus, losses }: ReturnType<typeof withObserver>): (string | null)[] {
-  const { shortage } = launcher;
-  return [shortage === null ? null : `no run can be started right now: ${shortage}`, gpus.problem, losses.words()];
 }
 
 /** Subscribes all observers, in this order; see `Observer`. */

@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { groupBy } from '../base/group-by.js';
 import type { Ack, Fleet, FleetStatus, RunSummary, SweepSummary } from '../client/fleet.js';
-import { type FoundRun, RunSearch } from '../metrics/tree/find-runs.js';
+import { type FoundRun, type FoundRuns, RunSearch } from '../metrics/tree/find-runs.js';
+import { type UnreadStore, unreadWords } from '../metrics/tree/unread-stores.js';
 import { RunMarks } from '../report/run-marks.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../report/sweep-outline.js';
 import { naturalOrder } from '../text/natural-order.js';
@@ -71,6 +72,7 @@ export class FolderFleet implements FleetLike {
   /** By what each row was made of. */
   #rows = new Map<ViewedRun, RowMade>();
   #notes: readonly string[] = [];
+  #unread: readonly UnreadStore[] = [];
   /** What was last published beside the rows. */
   #about = '';
   #version = 0;
@@ -94,6 +96,11 @@ export class FolderFleet implements FleetLike {
   /** Number of paths that are viewed. */
   get paths(): number {
     return this.#paths.length;
+  }
+
+  /** What was found of programs whose runs are not read. */
+  get unread(): readonly UnreadStore[] {
+    return this.#unread;
   }
 
   get sweeps(): ReadonlyMap<string, SweepSummary> {
@@ -134,17 +141,21 @@ export class FolderFleet implements FleetLike {
   /** Finds the runs, and what their files say beside metrics. Like the others here, it ends early once the fleet is closed. */
   async find(): Promise<void> {
     const notes = new Set<string>();
+    const unread: UnreadStore[] = [];
     const before = new Set(this.#places.map(({ run }) => run));
     let isChanged = false;
     const found: Found[] = [];
     for (const path of this.#paths) {
-      const { runs, notes: said } = await this.#findIn(path, found);
-      for (const note of said) notes.add(this.#paths.length > 1 ? `${path.label}: ${note}` : note);
+      const { runs, notes: said, unread: stores } = await this.#findIn(path, found);
+      unread.push(...stores);
+      for (const note of [...said, ...stores.map(unreadWords)])
+        notes.add(this.#paths.length > 1 ? `${path.label}: ${note}` : note);
       for (const run of runs) isChanged = run.ask() || !before.delete(run) || isChanged;
       found.push({ path, runs });
     }
     if (this.#isClosed) return;
     this.#notes = [...notes];
+    this.#unread = unread;
     this.#isSearching = false;
     if (isChanged || before.size > 0) this.#place(found);
     this.#publish();
@@ -165,15 +176,15 @@ export class FolderFleet implements FleetLike {
   async #findIn(
     path: SearchedPath,
     before: readonly Found[],
-  ): Promise<{ runs: ViewedRun[]; notes: readonly string[] }> {
+  ): Promise<Pick<FoundRuns, 'notes' | 'unread'> & { runs: ViewedRun[] }> {
     const steps = path.search.search();
     let step = steps.next();
     for (; step.done !== true; step = steps.next()) {
-      if (this.#isClosed) return { runs: [], notes: [] };
+      if (this.#isClosed) return { runs: [], notes: [], unread: [] };
       await this.#pause();
       if (performance.now() > this.#firstAt) await this.#showFirst(path, before);
     }
-    return { runs: await this.#viewed(step.value.runs, Infinity), notes: step.value.notes };
+    return { ...step.value, runs: await this.#viewed(step.value.runs, Infinity) };
   }
 
   /** The runs as they are known, until the time is over. */

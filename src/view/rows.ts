@@ -3,7 +3,7 @@ import { namesRepetition } from '../analysis/forecast/durations.js';
 import { groupBy } from '../base/group-by.js';
 import { isSeedName, type Parameters } from '../base/scalar.js';
 import type { FoundRun } from '../metrics/tree/find-runs.js';
-import type { FoundFacts } from '../metrics/tree/found-facts.js';
+import type { FoundFacts } from '../metrics/tree/facts.js';
 import { toldValues, varyingNames } from '../spec/expand/run-name.js';
 import { folderText } from '../text/romanized.js';
 import { isOnlyWords, nameWords } from './name-words.js';

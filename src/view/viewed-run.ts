@@ -1,33 +1,41 @@
 import { dirname, join } from 'node:path';
+import { declaredFields, type ShownDeclared, shownDeclared } from '../analysis/declared-parameters.js';
 import { inMetricOrder, type MetricsToShow, standingAmong } from '../analysis/metric-order.js';
 import type { Finding } from '../analysis/health/finding.js';
+import { boundedAnnotation } from '../base/annotation.js';
 import { RunId } from '../base/ids.js';
 import type { RunSummary } from '../client/fleet.js';
 import { readAnnotation } from '../files/annotation-file.js';
 import { readRunRecord } from '../files/run-record-file.js';
 import { statRegular } from '../files/regular-file.js';
-import { failureLine } from '../logs/failure-line.js';
+import { failureAtEnd } from '../logs/failure-line.js';
 import { foundLog } from '../logs/found-log.js';
 import { lastLines } from '../logs/log-source.js';
 import { smallBounds } from '../metrics/bounded-series.js';
+import { nanWords } from '../metrics/left-out.js';
 import { openMetrics, type RunMetrics } from '../metrics/run-metrics.js';
-import { type FoundFacts, readFoundFacts } from '../metrics/tree/found-facts.js';
+import { declaredFacts } from '../metrics/tree/declared-facts.js';
+import type { FoundFacts } from '../metrics/tree/facts.js';
+import { readFoundFacts } from '../metrics/tree/found-facts.js';
 import type { FoundRun } from '../metrics/tree/find-runs.js';
+import { ownKind } from '../metrics/tree/run-kinds.js';
 import { countingIn } from '../report/counting-metrics.js';
 import { readRun } from '../report/read-runs.js';
+import { redactShapes } from '../text/redaction.js';
 import type { RowHead } from './rows.js';
 
 /** Whoever has written nothing for so long has ended, where nothing says so, ms. */
 const QUIET_MS = 5 * 60_000;
+/** The same of a run whose writer says that it goes on, as an epoch may take long. */
+const LOST_MS = 30 * 60_000;
 /** Key of our own lab and of the tinker-cookbook: the share that is done, 0 to 1. */
 const DONE_SHARE = 'progress/done_frac';
 /** Bytes read in one part, some ms of work. */
 const PART_BYTES = 256 << 10;
 /** Files by which it is seen that a run goes on. */
 const MOST_PATHS = 4;
-/** Lines at the end of a log, and lines that may follow the exception that ended the program: others clean up after it. */
-const LOG_LINES = 60;
-const LINES_AFTER = 15;
+/** Lines at the end of a log in which a failure is looked for. */
+const LOG_LINES = 400;
 
 /** A run of this program, as its own record has it. */
 export type OwnRun = Pick<RowHead, 'name' | 'group' | 'subgroup' | 'parameters'> & { readonly sweep: string };
@@ -51,12 +59,14 @@ export class ViewedRun {
   #paths: readonly string[] = [];
   #seen = '';
   #warning: string | null = null;
+  /** What the program of a run of ours has declared. */
+  #declared: ShownDeclared | undefined;
   #failure: string | null = null;
   #isRead = false;
 
   constructor(found: FoundRun) {
     this.found = found;
-    const known = found.kind === 'memrl-tui' ? ownRun(found.directory) : null;
+    const known = found.kind === ownKind ? ownRun(found.directory) : null;
     this.own = known?.own ?? null;
     this.#facts = known?.facts ?? readFoundFacts(found);
     this.#argv = known?.argv ?? [];
@@ -113,8 +123,10 @@ export class ViewedRun {
 
   stateAt(now: number): RunSummary['state'] {
     if (this.#facts.state !== null && this.#facts.state !== 'running') return this.#facts.state;
-    const isQuiet = this.#written === null || now - this.#written.to > QUIET_MS;
-    if (!isQuiet) return 'running';
+    const quietMs = this.#written === null ? Infinity : now - this.#written.to;
+    // Its writer says how a run ends: one that is quiet, and does not, has lost its process.
+    if (this.#facts.state === 'running') return quietMs > LOST_MS ? 'lost' : 'running';
+    if (quietMs <= QUIET_MS) return 'running';
     return this.#failure === null ? 'done' : 'failed';
   }
 
@@ -130,16 +142,18 @@ export class ViewedRun {
       ...{ warning: this.#warning, etaSeconds: null, ...this.#vitals },
       progress: state === 'done' ? 1 : this.#vitals.progress,
       ...{ health: mark?.word ?? 'ok', healthReason: mark?.reason ?? null },
-      annotation: this.own === null ? null : readAnnotation(this.found.directory),
+      ...(this.own === null
+        ? { annotation: notedIn(this.#facts) }
+        : declaredFields(this.#declared, readAnnotation(this.found.directory))),
     };
   }
 
   #lifeIn(state: RunSummary['state']): Pick<RunSummary, 'state' | 'reason' | 'exit' | 'startedAt' | 'endedAt'> {
     const { startedAt, endedAt, reason } = this.#facts;
     const isFailed = state === 'failed';
-    const { from = null, to = null } = this.#written ?? {};
+    const { from, to } = (state === 'queued' ? null : this.#written) ?? { from: null, to: null };
     return {
-      ...{ state, reason: isFailed ? (reason ?? this.#failure) : null },
+      ...{ state, reason: isFailed ? (this.#failure ?? reason) : null },
       exit: isFailed ? { class: 'failed', code: null, signal: null } : null,
       ...{ startedAt: startedAt ?? from, endedAt: state === 'running' ? null : (endedAt ?? to) },
     };
@@ -157,9 +171,23 @@ export class ViewedRun {
       spark: standing === null ? [] : metrics.spark(standing),
       progress: share,
     };
+    this.#declared = this.#declaredIn(metrics);
     this.#written = metrics.written;
-    this.#warning = metrics.obstacle;
-    this.#failure = this.#facts.state === null ? failureIn(foundLog(this.found.directory)) : null;
+    const gaps = standing === null ? null : nanWords(standing, metrics.series(standing));
+    this.#warning =
+      [metrics.obstacle, gaps, this.#declared?.differing ?? null].filter((words) => words !== null).join('; ') || null;
+    this.#failure = this.#failureInLog();
+  }
+
+  #declaredIn({ told }: RunMetrics): ShownDeclared | undefined {
+    if (this.own === null) return undefined;
+    return shownDeclared(declaredFacts(this.found.directory, told), this.own, redactShapes);
+  }
+
+  /** An exception says more than the exit code, or the word, that a writer has kept. */
+  #failureInLog(): string | null {
+    const { state } = this.#facts;
+    return state === null || state === 'failed' ? failureIn(foundLog(this.found.directory)) : null;
   }
 
   #letGo(metrics: RunMetrics): void {
@@ -176,6 +204,11 @@ export class ViewedRun {
   }
 }
 
+/** The tags and the note that the program gave a run; null: none. */
+function notedIn({ tags, note }: FoundFacts): RunSummary['annotation'] {
+  return boundedAnnotation({ starred: false, tags: [...tags], note });
+}
+
 /** What the record of a run of this program says; null: there is none that can be read. */
 function ownRun(directory: string) {
   const [run, record] = [readRun(directory), readRunRecord(directory)];
@@ -185,7 +218,7 @@ function ownRun(directory: string) {
   const facts: FoundFacts = {
     ...{ parameters, name, group, reason: null },
     state: run.state === 'running' ? null : (run.state as FoundFacts['state']),
-    ...{ startedAt: last.startedAt, endedAt: last.endedAt },
+    ...{ startedAt: last.startedAt, endedAt: last.endedAt, tags: [], note: null },
   };
   const own: OwnRun = { name, group, subgroup, parameters, sweep: record.sweep };
   return { own, facts, argv: record.argv, attempt: number };
@@ -204,10 +237,7 @@ function writtenBy({ directory, files }: FoundRun): RunMetrics['written'] {
 
 /** The exception that ended a program, by the end of its log; null: it shows none. */
 function failureIn(log: string): string | null {
-  const lines = lastLines(log, LOG_LINES);
-  const line = lines.some((each) => each.startsWith('Traceback (most recent call last)')) ? failureLine(lines) : null;
-  const at = line === null ? -1 : lines.findLastIndex((each) => each.includes(line));
-  return at >= 0 && lines.length - at <= LINES_AFTER ? line : null;
+  return failureAtEnd(lastLines(log, LOG_LINES))?.line ?? null;
 }
 
 /** Folder of the sweep that a run of this program is of. */

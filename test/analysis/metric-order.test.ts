@@ -88,6 +88,13 @@ describe('the metrics of a run', () => {
     { of: 'a return before an accuracy', written: ['accuracy', 'eval/episode_return'], key: 'eval/episode_return' },
     { of: 'an accuracy before bits', written: ['test/bits', 'valAcc'], key: 'valAcc' },
     { of: 'an evaluation before training', written: ['train/loss', 'loss', 'eval/loss'], key: 'eval/loss' },
+    {
+      of: 'a loss of an evaluation before an accuracy of training',
+      written: ['train.acc', 'val_loss'],
+      key: 'val_loss',
+    },
+    { of: 'an accuracy of training before its loss', written: ['train_loss', 'train_acc'], key: 'train_acc' },
+    { of: 'a reward of training before any loss', written: ['eval/loss', 'train/reward'], key: 'train/reward' },
     { of: 'what does not say before training', written: ['train_loss', 'loss'], key: 'loss' },
     { of: 'a result before what describes it', written: ['reward_std', 'loss_scale', 'train/loss'], key: 'train/loss' },
     { of: 'what stable-baselines3 has', written: ['rollout/ep_len_mean', 'train/entropy_loss', 'train/loss', 'time/fps', 'rollout/ep_rew_mean'], key: 'rollout/ep_rew_mean' }, // prettier-ignore
@@ -153,13 +160,25 @@ describe('the metrics of a run', () => {
   });
 
   it.each([
-    { of: 'other numbers, until one does more', order: ['a', 'b', 'c', 'd'], choice: {}, counting: ['a', 'b'] },
+    {
+      of: 'what the program hides, and other numbers until one does more',
+      order: ['a', 'b', 'c', 'd'],
+      choice: {},
+      counting: ['d', 'a', 'b'],
+    },
+    {
+      of: 'one that the program hides, unless it is asked for',
+      order: ['c', 'd'],
+      choice: { show: ['d'] },
+      counting: [],
+    },
     { of: 'none with the name of a result', order: ['score', 'a'], choice: {}, counting: [] },
     { of: 'none that runs are judged by', order: ['a', 'b'], choice: { judgedBy: ['a'] }, counting: [] },
     { of: 'none that the sweep shows', order: ['a', 'b'], choice: { show: ['a'] }, counting: [] },
   ])('are taken for counters by their values: $of', ({ order, choice, counting }) => {
-    const valuesOf = (key: string) => (key === 'c' ? [1, 3, 2, 5] : [1, 2, 3, 4]);
-    expect(countingAmong(order, { show: [], x: 'step', ...choice }, valuesOf)).toEqual(counting);
+    const series = (key: string) => ({ y: key === 'c' ? [1, 3, 2, 5] : [1, 2, 3, 4] });
+    const metrics = { series, sourceOf: () => ({ reader: { declared: { isHidden: (key: string) => key === 'd' } } }) };
+    expect(countingAmong(order, { show: [], x: 'step', ...choice }, metrics)).toEqual(counting);
   });
 
   it('are found in the expression of a stop rule', () => {

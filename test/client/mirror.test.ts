@@ -66,9 +66,9 @@ function newPair(count: number) {
   const take = (event: SchedulerEvent) => board.touch(step(state, event).touched);
   const publish = (now = 0) => {
     link.changed(board.refresh());
-    let stalled = link.flush(now);
+    let stalled = link.flush(board.status(), now);
     // It sends for a few ms in one turn.
-    while (link.wantsMore) stalled = link.flush(now);
+    while (link.wantsMore) stalled = link.flush(board.status(), now);
     return stalled;
   };
   const measure = (run: RunId, loss: number) => {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { describe, expect, it } from 'vitest';
 import { workplace } from './program.js';
 
-const { write, run, at } = workplace();
+const { write, run, runShipped, at } = workplace();
 
 /** Fails twice, and then waits until a file called `go` appears; `b` ends well. Both write three checkpoints. */
 const sweep = `
@@ -12,7 +12,7 @@ parameters: { k: [a, b] }
 `;
 
 describe('clean', () => {
-  it('shows what would go, asks, and leaves runs that can go on, or begin anew', { timeout: 90_000 }, async () => {
+  it('shows what would go, asks, and leaves runs that can go on, or begin anew', async () => {
     write('two.yaml', sweep);
     await run('two.yaml', '--plain', '--slots', '2');
     await run('resume', 'k=a');
@@ -28,7 +28,7 @@ describe('clean', () => {
     const [a, b] = ['a', 'b'].map((k) => runs.find(({ parameters }) => parameters.k === k)!.directory);
     expect(existsSync(`${a}/ckpt/1`)).toBe(true);
 
-    const cleaned = await run('clean', 'two', '--checkpoints', '--attempts', '-y');
+    const cleaned = await runShipped('clean', 'two', '--checkpoints', '--attempts', '-y');
     expect([cleaned.code, cleaned.err]).toEqual([0, '']);
     expect(['1', '2', '3'].map((name) => existsSync(`${b}/ckpt/${name}`))).toEqual([false, false, true]);
     expect(readFileSync(`${a}/output.log`, 'utf8')).toMatch(/^──── attempt 2, .*\nattempt 2\n$/);
@@ -44,31 +44,27 @@ describe('clean', () => {
     expect(existsSync(at('runs/two'))).toBe(true);
   });
 
-  it(
-    'touches nothing behind a link that a run has put in the place of its directory',
-    { timeout: 90_000 },
-    async () => {
-      mkdirSync(at('home'));
-      for (const name of ['a.pt', 'b.pt', 'run.json']) writeFileSync(at(`home/${name}`), 'precious');
-      write(
-        'moving.yaml',
-        `
+  it('touches nothing behind a link that a run has put in the place of its directory', { tags: ['long'] }, async () => {
+    mkdirSync(at('home'));
+    for (const name of ['a.pt', 'b.pt', 'run.json']) writeFileSync(at(`home/${name}`), 'precious');
+    write(
+      'moving.yaml',
+      `
 name: moving
 command: [sh, -c, 'rm -rf $MEMRL_RUN_DIR; ln -s ${at('home')} $MEMRL_RUN_DIR; exit 1', '\${k}']
 parameters: { k: [a, b] }
 `,
-      );
-      await run('moving.yaml', '--plain', '--slots', '2');
-      const cleaned = await run('clean', 'moving', '--pattern', '*', '--logs', '--attempts', '-y');
-      expect([cleaned.code, cleaned.out]).toEqual([
-        3,
-        expect.stringMatching(/behind a symbolic link.*0 runs cleaned, 2 not/s),
-      ]);
-      expect((await run('clean', 'moving', '--failed', '-y')).code).toBe(0);
-      await run('resume', 'k=a');
-      await run('wait', 'moving');
-      expect(readdirSync(at('home')).sort()).toEqual(['a.pt', 'b.pt', 'run.json']);
-      expect(readFileSync(at('home/run.json'), 'utf8')).toBe('precious');
-    },
-  );
+    );
+    await run('moving.yaml', '--plain', '--slots', '2');
+    const cleaned = await run('clean', 'moving', '--pattern', '*', '--logs', '--attempts', '-y');
+    expect([cleaned.code, cleaned.out]).toEqual([
+      3,
+      expect.stringMatching(/behind a symbolic link.*0 runs cleaned, 2 not/s),
+    ]);
+    expect((await run('clean', 'moving', '--failed', '-y')).code).toBe(0);
+    await run('resume', 'k=a');
+    await run('wait', 'moving');
+    expect(readdirSync(at('home')).sort()).toEqual(['a.pt', 'b.pt', 'run.json']);
+    expect(readFileSync(at('home/run.json'), 'utf8')).toBe('precious');
+  });
 });

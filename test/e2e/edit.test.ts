@@ -44,8 +44,7 @@ function open(words: string[], environment: Record<string, string> = {}): OpenTe
   return terminal;
 }
 
-const shows = (terminal: OpenTerminal, what: RegExp) =>
-  terminal.waitFor((rows) => rows.some((row) => what.test(row)), 30_000);
+const shows = (terminal: OpenTerminal, what: RegExp) => terminal.waitFor((rows) => rows.some((row) => what.test(row)));
 
 /** Every file of the runs, without what the supervisor writes from time to time. */
 const files = () =>
@@ -88,23 +87,27 @@ describe('a live sweep whose file was edited', () => {
     expect([...table.matchAll(/done +(s\d)/g)].map(([, name]) => name)).toEqual(['s0', 's3', 's1', 's2']);
   });
 
-  it('keeps what was set at its launch where the person wants it, and says so where nobody is asked', async () => {
-    place.write('gate', '');
-    place.write('little.yaml', sweep(5, '0'));
-    await place.run('little.yaml', '--slots', '1', '--set', 'n=7', '--detach');
-    expect((await place.run('wait', 'little')).code).toBe(0);
-    const { out } = await place.run('little.yaml', '--dry-run');
-    expect(out.replace(/\s+/g, ' ')).toContain('little was launched with --set n=7 last, and now is without. To keep it: memrl-tui little.yaml --set n=7'); // prettier-ignore
-    place.write('little.yaml', sweep(5, '0, 1'));
-    const terminal = open(['little.yaml', '--detach']);
-    await shows(terminal, /Keep --set n=7\?/);
-    terminal.write('y\r');
-    await shows(terminal, /1 new: s1/);
-    terminal.write('y\r');
-    expect(await terminal.ended()).toMatchObject({ code: 0 });
-    expect((await place.run('wait', 'little')).code).toBe(0);
-    expect([starts('s0'), starts('s1')]).toEqual([['--n=7 --seed=0'], ['--n=7 --seed=1']]);
-  });
+  it(
+    'keeps what was set at its launch where the person wants it, and says so where nobody is asked',
+    { tags: ['long'] },
+    async () => {
+      place.write('gate', '');
+      place.write('little.yaml', sweep(5, '0'));
+      await place.run('little.yaml', '--slots', '1', '--set', 'n=7', '--detach');
+      expect((await place.run('wait', 'little')).code).toBe(0);
+      const { out } = await place.run('little.yaml', '--dry-run');
+      expect(out.replace(/\s+/g, ' ')).toContain('little was launched with --set n=7 last, and now is without. To keep it: memrl-tui little.yaml --set n=7'); // prettier-ignore
+      place.write('little.yaml', sweep(5, '0, 1'));
+      const terminal = open(['little.yaml', '--detach']);
+      await shows(terminal, /Keep --set n=7\?/);
+      terminal.write('y\r');
+      await shows(terminal, /1 new: s1/);
+      terminal.write('y\r');
+      expect(await terminal.ended()).toMatchObject({ code: 0 });
+      expect((await place.run('wait', 'little')).code).toBe(0);
+      expect([starts('s0'), starts('s1')]).toEqual([['--n=7 --seed=0'], ['--n=7 --seed=1']]);
+    },
+  );
 
   it('is extended with what was set at its launch', async () => {
     place.write('gate', '');

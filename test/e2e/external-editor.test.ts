@@ -47,7 +47,7 @@ async function open(editor: string, shell = 'exit 0'): Promise<OpenTerminal> {
 }
 
 function shows(terminal: OpenTerminal, what: RegExp): Promise<string[]> {
-  return terminal.waitFor((rows) => rows.some((row) => what.test(row)), 30_000);
+  return terminal.waitFor((rows) => rows.some((row) => what.test(row)));
 }
 
 describe('extending a sweep in an editor', () => {
@@ -120,7 +120,7 @@ describe('a run, with other programs', () => {
     const terminal = await open('exit 0', `pwd > "${'$'}{0}.was"; read line; echo "$line" >> "${'$'}{0}.was"`);
     terminal.write('\u001b[B');
     terminal.write('o');
-    await expect.poll(() => place.read('shell.was'), { timeout: 15_000 }).toContain('/runs/little/');
+    await expect.poll(() => place.read('shell.was')).toContain('/runs/little/');
     await terminal.waitFor(() => !terminal.isAlternate());
     expectModesLeft(terminal);
     terminal.write('typed in the shell\r');

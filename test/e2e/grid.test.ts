@@ -2,14 +2,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { workplace } from './program.js';
 
-const { run, write, read, at, folder } = workplace();
+const { run, runShipped, write, read, at, folder } = workplace();
 const script = 'import sys\nprint("step=1 loss=%s" % sys.argv[1].split("=")[1])\n';
 const line = ['seed=0..1', 'lr=1e-4,3e-4', '--plain', '--gpus', 'none', '--', 'python3', 'train.py'];
 
 describe('memrl-tui grid', () => {
   it('writes the sweep file of a line, launches it, and is the same launch when typed again', async () => {
     write('train.py', script);
-    const first = await run('grid', ...line);
+    const first = await runShipped('grid', ...line);
     expect(first.out).toContain('4 done, 0 failed');
     expect(first.code).toBe(0);
     const text = read('sweeps/train.yaml');
@@ -26,11 +26,11 @@ describe('memrl-tui grid', () => {
     expect(plan.out).toContain('3 runs in 1 group');
     expect(plan.out).toContain('python3 train.py --fast --seed=0');
     const printed = await run('grid', 'seed=0..2', '--print', '--args', 'hydra', '--', 'python3', 'train.py');
-    expect(printed.out).toContain('command: [python3, train.py, "${args_no_hyphens}"]');
+    expect(printed.out).toContain('command: [python3, train.py, "${args_hydra}"]');
     expect(readdirSync(folder())).toEqual(['train.py']);
   });
 
-  it('goes on with the sweep of a line that is typed again with more values', async () => {
+  it('goes on with the sweep of a line that is typed again with more values', { tags: ['long'] }, async () => {
     write('train.py', script);
     await run('grid', 'seed=0', 'lr=1e-3', '--plain', '--', 'python3', 'train.py');
     const plan = await run('grid', 'seed=0,1', 'lr=0.001', '--dry-run', '--', 'python3', 'train.py');
@@ -47,7 +47,7 @@ describe('memrl-tui grid', () => {
     expect(existsSync(at('runs/train/runs/attempts/2'))).toBe(false);
   });
 
-  it('never writes over a file that says something else', async () => {
+  it('never writes over a file that says something else', { tags: ['long'] }, async () => {
     write('train.py', script);
     await run('grid', 'seed=0', '--plain', '--', 'python3', 'train.py');
     write('sweeps/train.yaml', `${read('sweeps/train.yaml')}retry: 1\n`);
@@ -63,36 +63,40 @@ describe('memrl-tui grid', () => {
     expect(existsSync(at('sweeps/two.yaml'))).toBe(true);
   });
 
-  it('runs baselines of every point, and a second run after each that is done; one after a failure waits, and says why', async () => {
-    write(
-      'train.py',
-      'import os, sys\nopen(os.environ["MEMRL_RUN_DIR"] + "/model", "w").write(" ".join(sys.argv[1:]))\nif "--seed=1" in sys.argv and len(sys.argv) == 4: sys.exit(3)\n',
-    );
-    write('check.py', 'import sys\nprint("step=1 size=%d" % len(open(sys.argv[1] + "/model").read()))\n');
-    const words = [
-      'seed=0,1',
-      'lr=1e-4',
-      'mask=true',
-      '--baseline',
-      'plain: mask=unset',
-      '--then',
-      'python3 check.py ${run_dir}',
-    ];
-    const line = ['grid', ...words, '--plain', '--gpus', 'none', '--', 'python3', 'train.py'];
-    const first = await run(...line);
-    expect(first.out).toContain('6 done, 1 failed, 1 queued');
-    expect(first.code).toBe(3);
-    expect(read('runs/train/then_plain_s1/output.log')).toContain('step=1 size=20');
-    expect((await run('ls', 'status:queued')).out).toMatch(/then_runs_s1 +needs runs_s1, which failed/);
-    const { out: report } = await run('report', 'train');
-    for (const group of ['runs', 'plain', 'then']) expect(report).toMatch(new RegExp(`^${group}$`, 'm'));
-    expect(report).toContain('1 done, 1 queued');
-    const plan = await run('grid', '--dry-run', ...line.slice(1));
-    expect(plan.out).toContain('after    its own run of runs or plain');
-    // What failed is tried again, and what waits for it then runs.
-    write('train.py', read('train.py').replace('sys.exit(3)', 'pass'));
-    expect((await run(...line)).out).toContain('8 done, 0 failed');
-  });
+  it(
+    'runs baselines of every point, and a second run after each that is done; one after a failure waits, and says why',
+    { tags: ['long'] },
+    async () => {
+      write(
+        'train.py',
+        'import os, sys\nopen(os.environ["MEMRL_RUN_DIR"] + "/model", "w").write(" ".join(sys.argv[1:]))\nif "--seed=1" in sys.argv and len(sys.argv) == 4: sys.exit(3)\n',
+      );
+      write('check.py', 'import sys\nprint("step=1 size=%d" % len(open(sys.argv[1] + "/model").read()))\n');
+      const words = [
+        'seed=0,1',
+        'lr=1e-4',
+        'mask=true',
+        '--baseline',
+        'plain: mask=unset',
+        '--then',
+        'python3 check.py ${run_dir}',
+      ];
+      const line = ['grid', ...words, '--plain', '--gpus', 'none', '--', 'python3', 'train.py'];
+      const first = await run(...line);
+      expect(first.out).toContain('6 done, 1 failed, 1 queued');
+      expect(first.code).toBe(3);
+      expect(read('runs/train/then_plain_s1/output.log')).toContain('step=1 size=20');
+      expect((await run('ls', 'status:queued')).out).toMatch(/then_runs_s1 +needs runs_s1, which failed/);
+      const { out: report } = await run('report', 'train');
+      for (const group of ['runs', 'plain', 'then']) expect(report).toMatch(new RegExp(`^${group}$`, 'm'));
+      expect(report).toContain('1 done, 1 queued');
+      const plan = await run('grid', '--dry-run', ...line.slice(1));
+      expect(plan.out).toContain('after    its own run of runs or plain');
+      // What failed is tried again, and what waits for it then runs.
+      write('train.py', read('train.py').replace('sys.exit(3)', 'pass'));
+      expect((await run(...line)).out).toContain('8 done, 0 failed');
+    },
+  );
 
   it('refuses what is ambiguous with a mark below it', async () => {
     const { code, err } = await run('grid', 'x=[1,2]', 'y=yes', '--', 'true');

@@ -25,14 +25,14 @@ describe('the window with --host', () => {
   const place = workplace();
   const far = hosts(place.folder, ['alpha', 'beta']);
   type Terminal = ReturnType<typeof place.open>;
-  const shows = (terminal: Terminal, what: RegExp) => terminal.waitFor((lines) => what.test(lines.join('\n')), 20_000);
+  const shows = (terminal: Terminal, what: RegExp) => terminal.waitFor((lines) => what.test(lines.join('\n')));
   const opened = async (...args: string[]) => {
     const terminal = place.open(...args);
     await shows(terminal, /q detach/);
     return terminal;
   };
 
-  it('launches a sweep there, and shows its curves and its log here', async () => {
+  it('launches a sweep there, and shows its curves and its log here', { tags: ['long'] }, async () => {
     far.write('alpha', 'slow.yaml', sweep('slow'));
     const terminal = await opened('--host', 'alpha', 'slow.yaml');
     await shows(terminal, curve);
@@ -46,50 +46,54 @@ describe('the window with --host', () => {
     terminal.write('q');
     expect(await terminal.ended()).toMatchObject({ code: 0 });
     expect(existsSync(place.at('runs'))).toBe(false);
-    const listed = await place.run('ls', '--host', 'alpha', '--json');
+    const listed = await place.runShipped('ls', '--host', 'alpha', '--json');
     expect(JSON.parse(listed.out)).toMatchObject([{ state: 'running' }, { state: 'running' }]);
   });
 
-  it('says that the connection is lost, hears keys meanwhile, and goes on when it is back', async () => {
-    far.write('alpha', 'slow.yaml', sweep('slow'));
-    await place.run('--host', 'alpha', 'slow.yaml', '--detach');
-    const terminal = await opened('attach', '--host', 'alpha');
-    terminal.write('\u001b[B');
-    await shows(terminal, /│ line \d+ of seed 0/);
-    const lastLine = () =>
-      Number(
-        [
-          ...terminal
-            .lines()
-            .join('\n')
-            .matchAll(/line (\d+) of seed/g),
-        ].at(-1)?.[1] ?? 0,
-      );
-    far.cut('alpha');
-    await shows(terminal, /reconnecting[^]*ssh could not reach alpha\. .*Network is unreachable/);
-    const before = lastLine();
-    terminal.write('\u001b[B');
-    await shows(terminal, /alpha:\/\S*runs\/slow\/s1/);
-    far.heal('alpha');
-    await terminal.waitFor((lines) => !lines.join('\n').includes('reconnecting'), 20_000);
-    await shows(terminal, curve);
-    await terminal.waitFor(() => lastLine() > before, 20_000);
-    far.write('alpha', 'enough', '');
-    await shows(terminal, /2 done/);
-    terminal.write('q');
-    expect(await terminal.ended()).toMatchObject({ code: 0 });
-  });
+  it(
+    'says that the connection is lost, hears keys meanwhile, and goes on when it is back',
+    { tags: ['long'] },
+    async () => {
+      far.write('alpha', 'slow.yaml', sweep('slow'));
+      await place.runShipped('--host', 'alpha', 'slow.yaml', '--detach');
+      const terminal = await opened('attach', '--host', 'alpha');
+      terminal.write('\u001b[B');
+      await shows(terminal, /│ line \d+ of seed 0/);
+      const lastLine = () =>
+        Number(
+          [
+            ...terminal
+              .lines()
+              .join('\n')
+              .matchAll(/line (\d+) of seed/g),
+          ].at(-1)?.[1] ?? 0,
+        );
+      far.cut('alpha');
+      await shows(terminal, /reconnecting[^]*ssh could not reach alpha\. .*Network is unreachable/);
+      const before = lastLine();
+      terminal.write('\u001b[B');
+      await shows(terminal, /alpha:\/\S*runs\/slow\/s1/);
+      far.heal('alpha');
+      await terminal.waitFor((lines) => !lines.join('\n').includes('reconnecting'));
+      await shows(terminal, curve);
+      await terminal.waitFor(() => lastLine() > before);
+      far.write('alpha', 'enough', '');
+      await shows(terminal, /2 done/);
+      terminal.write('q');
+      expect(await terminal.ended()).toMatchObject({ code: 0 });
+    },
+  );
 
-  it('shows several hosts, and does what is done to a run on its host', async () => {
+  it('shows several hosts, and does what is done to a run on its host', { tags: ['long'] }, async () => {
     for (const host of ['alpha', 'beta']) far.write(host, 'slow.yaml', sweep('slow'));
-    await Promise.all(['alpha', 'beta'].map((host) => place.run('--host', host, 'slow.yaml', '--detach')));
+    await Promise.all(['alpha', 'beta'].map((host) => place.runShipped('--host', host, 'slow.yaml', '--detach')));
     const terminal = await opened('attach', '--host', 'alpha', '--host', 'beta');
     await shows(terminal, /slow@alpha[^]*slow@beta/);
     terminal.write(':kill sweep:slow@beta seed=1\r');
     await shows(terminal, /y\b/);
     terminal.write('y');
     const states = async (host: string) =>
-      (JSON.parse((await place.run('ls', '--host', host, '--json')).out) as { state: string }[]).map(
+      (JSON.parse((await place.runShipped('ls', '--host', host, '--json')).out) as { state: string }[]).map(
         ({ state }) => state,
       );
     await shows(terminal, /1 killed/);

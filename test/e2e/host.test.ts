@@ -16,46 +16,46 @@ describe('a verb with --host', () => {
 
   it('runs on the host, with its output and its exit code, and leaves nothing here', async () => {
     far.write('alpha', 'far.yaml', sweep);
-    const launched = await place.run('--host', 'alpha', 'far.yaml', '--plain');
+    const launched = await place.runShipped('--host', 'alpha', 'far.yaml', '--plain');
     expect(launched.code).toBe(3);
     expect(launched.out).toContain('1 done, 1 failed');
-    const listed = await place.run('ls', '--host=alpha', '--json', 'code=0');
+    const listed = await place.runShipped('ls', '--host=alpha', '--json', 'code=0');
     const [run] = JSON.parse(listed.out) as { state: string; name: string }[];
     expect(run).toMatchObject({ state: 'done' });
-    const logged = await place.run('logs', '--host', 'alpha', run!.name);
+    const logged = await place.runShipped('logs', '--host', 'alpha', run!.name);
     expect(logged.out.trim()).toBe(far.at('alpha').replace(/\/$/, ''));
-    expect((await place.run('--host', 'alpha', 'hold', 'code=3')).err).toContain('→');
+    expect((await place.runShipped('--host', 'alpha', 'hold', 'code=3')).err).toContain('→');
     expect(readdirSync(place.folder())).toEqual(['hosts']);
   });
 
   it('writes nothing there with --dry-run', async () => {
     far.write('alpha', 'far.yaml', sweep);
-    const planned = await place.run('far.yaml', '--dry-run', '--host', 'alpha');
+    const planned = await place.runShipped('far.yaml', '--dry-run', '--host', 'alpha');
     expect([planned.code, planned.out]).toEqual([0, expect.stringContaining('2 runs')]);
     expect(readdirSync(far.at('alpha'))).toEqual(['.memrl-tui', 'far.yaml', 'links']);
   });
 
-  it('runs in the directory behind the host, and passes every word on as it is', async () => {
+  it('runs in the directory behind the host, and passes every word on as it is', { tags: ['long'] }, async () => {
     mkdirSync(far.at('alpha', "a b's"));
     far.write('alpha', "a b's/far.yaml", sweep);
     const host = "alpha:~/a b's";
-    expect((await place.run('--host', host, 'far.yaml', '--plain')).code).toBe(3);
-    const asked = await place.run('ls', '--host', host, '--json', 'note:"it\'s $HOME" or code=0');
+    expect((await place.runShipped('--host', host, 'far.yaml', '--plain')).code).toBe(3);
+    const asked = await place.runShipped('ls', '--host', host, '--json', 'note:"it\'s $HOME" or code=0');
     expect(JSON.parse(asked.out)).toHaveLength(1);
   });
 
-  it('is done on several hosts, one after the other', async () => {
+  it('is done on several hosts, one after the other', { tags: ['long'] }, async () => {
     for (const host of ['alpha', 'beta']) far.write(host, 'far.yaml', sweep);
-    await Promise.all(['alpha', 'beta'].map((host) => place.run('--host', host, 'far.yaml', '--plain')));
-    const listed = await place.run('ls', '--host', 'alpha', '--host', 'beta', 'code=0', '--columns', 'code');
+    await Promise.all(['alpha', 'beta'].map((host) => place.runShipped('--host', host, 'far.yaml', '--plain')));
+    const listed = await place.runShipped('ls', '--host', 'alpha', '--host', 'beta', 'code=0', '--columns', 'code');
     expect([listed.code, listed.err.match(/^\w+:$/gm)]).toEqual([0, ['alpha:', 'beta:']]);
     expect(listed.out.match(/^done /gm)).toHaveLength(2);
-    const half = await place.run('ls', '--host', 'omega', '--host', 'beta', 'code=0');
+    const half = await place.runShipped('ls', '--host', 'omega', '--host', 'beta', 'code=0');
     expect([half.code, half.err, half.out]).toEqual([
       ...[2, expect.stringContaining('ssh could not reach omega.') as string],
       expect.stringMatching(/^done /m) as string,
     ]);
-    const both = await place.run('far.yaml', '--host', 'alpha', '--host', 'beta');
+    const both = await place.runShipped('far.yaml', '--host', 'alpha', '--host', 'beta');
     expect([both.code, both.err]).toEqual([2, expect.stringContaining('one host at a time')]);
   });
 });
@@ -64,7 +64,7 @@ describe('what is missing on a host', () => {
   const place = workplace();
   const far = hosts(place.folder, ['alpha']);
   const ls = async (host = 'alpha') => {
-    const { code, err } = await place.run('ls', '--host', host);
+    const { code, err } = await place.runShipped('ls', '--host', host);
     return { code, err };
   };
   /** A host on which only these programs are found. */
@@ -106,11 +106,11 @@ describe('what is missing on a host', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('memrl-tui on alpha is too old for --host.')]);
   });
 
-  it('is the host, the directory or the sweep file', async () => {
+  it('is the host, the directory or the sweep file', { tags: ['long'] }, async () => {
     expect((await ls('omega')).err).toContain('ssh could not reach omega.');
     expect((await ls('alpha:none')).err).toContain(`There is no directory ${far.at('alpha', 'none')} on alpha.`);
     place.write('far.yaml', sweep);
-    const launched = await place.run('--host', 'alpha', 'far.yaml');
+    const launched = await place.runShipped('--host', 'alpha', 'far.yaml');
     expect([launched.code, launched.err]).toEqual([2, expect.stringContaining('There is no sweep file far.yaml in')]);
     expect(launched.err).toContain(`scp far.yaml alpha:${far.at('alpha')}`);
     expect(existsSync(far.at('alpha', 'runs'))).toBe(false);

@@ -29,7 +29,7 @@ groups:
 beforeEach(() => write('evil.yaml', sweep));
 
 describe('foreign text in what is said outside the window', () => {
-  it('reaches no terminal and no file of text as codes', { timeout: 90_000 }, async () => {
+  it('reaches no terminal and no file of text as codes', { tags: ['long'] }, async () => {
     const first = await run('evil.yaml', '--plain');
     expect({ code: first.code, err: first.err }).toEqual({ code: 3, err: '' });
     mkdirSync(at(`dir${evil}`));
@@ -87,7 +87,7 @@ describe('foreign text in what is said outside the window', () => {
     }
   });
 
-  it('is as faithful as CSV can be in a file, and without codes on a terminal', { timeout: 120_000 }, async () => {
+  it('is as faithful as CSV can be in a file, and without codes on a terminal', { tags: ['long'] }, async () => {
     expect((await run('evil.yaml', '--plain')).code).toBe(3);
     expect((await run('export', 'evil')).out).toContain(evil);
     for (const words of [['export', 'evil'], ['report', 'evil'], ['ls'], ['evil.yaml', '--dry-run'], ['kill', evil]]) {
@@ -102,7 +102,7 @@ describe('foreign text in what is said outside the window', () => {
 });
 
 describe('parameters called as what every object has', () => {
-  it('are parameters like any others, or refused', { timeout: 60_000 }, async () => {
+  it('are parameters like any others, or refused', async () => {
     const groups =
       'groups:\n  a: { parameters: { constructor: [1, 2], toString: 3 } }\n  b: { parameters: { n: 1 } }\n';
     write('names.yaml', `command: [sh, -c, ':', x, '\${args}']\n${groups}`);

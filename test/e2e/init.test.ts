@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { eventually, isAlive, workplace } from './program.js';
 
-const { run, write, read, at, folder } = workplace();
+const { run, runShipped, write, read, at, folder } = workplace();
 
 const script = `import argparse, json, os
 p = argparse.ArgumentParser(formatter_class=argparse.ArgumentDefaultsHelpFormatter)
@@ -20,7 +20,7 @@ with open('logs/metrics.jsonl', 'w') as f:
 describe('memrl-tui init', () => {
   it('writes a sweep file from a help text, which plans as it stands, and never overwrites one', async () => {
     write('train.py', script);
-    const made = await run('init', '--', 'python3', 'train.py');
+    const made = await runShipped('init', '--', 'python3', 'train.py');
     expect(made.code).toBe(0);
     expect(made.out).toContain('Wrote sweeps/train.yaml with 4 options of python3 train.py (argparse).');
     const text = read('sweeps/train.yaml');
@@ -44,15 +44,19 @@ describe('memrl-tui init', () => {
     expect(readdirSync(folder())).toEqual(['train.py']);
   });
 
-  it('writes a file with which no run has the metrics of another, though all write to one path', async () => {
-    write('train.py', script);
-    expect((await run('init', 'train.py', '--trial')).code).toBe(0);
-    expect((await run('sweeps/train.yaml', '--plain')).code).toBe(0);
-    const { out } = await run('export', 'train');
-    // The last of 20 steps of seeds 0 and 2.
-    expect(out).toContain(String(1 / 20));
-    expect(out).toContain(String(1 / 22));
-  });
+  it(
+    'writes a file with which no run has the metrics of another, though all write to one path',
+    { tags: ['long'] },
+    async () => {
+      write('train.py', script);
+      expect((await run('init', 'train.py', '--trial')).code).toBe(0);
+      expect((await run('sweeps/train.yaml', '--plain')).code).toBe(0);
+      const { out } = await run('export', 'train');
+      // The last of 20 steps of seeds 0 and 2.
+      expect(out).toContain(String(1 / 20));
+      expect(out).toContain(String(1 / 22));
+    },
+  );
 
   it.each([
     { what: 'asks for input', text: 'input("name? ")', says: 'because it asks for input' },
@@ -67,7 +71,7 @@ describe('memrl-tui init', () => {
     expect((await run('sweeps/odd.yaml', '--dry-run')).code).toBe(0);
   });
 
-  it('stops a trial run that goes on, with all that it has started', async () => {
+  it('stops a trial run that goes on, with all that it has started', { tags: ['long'] }, async () => {
     const child = 'import os, time\nopen("PID", "w").write(str(os.getpid()))\ntime.sleep(600)';
     write(
       'slow.py',

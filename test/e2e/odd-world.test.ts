@@ -19,7 +19,7 @@ async function launch(): Promise<void> {
 }
 
 describe('the output', () => {
-  it('that cannot be written is told in one line', async () => {
+  it('that cannot be written is told in one line', { tags: ['long'] }, async () => {
     await launch();
     for (const words of ['ls', 'ls --json', 'export s', 'logs n=1', '--help']) {
       const { code, err } = sh(`"$0" "$1" ${words} > /dev/full`);
@@ -29,11 +29,11 @@ describe('the output', () => {
     }
     // Where not even that can be said, the exit code still is.
     expect(sh('"$0" "$1" status nosuch 2> /dev/full').code).toBe(2);
-  }, 120_000);
+  });
 });
 
 describe('a working directory that is gone', () => {
-  it("is said, and stands in nobody's way who names the others", async () => {
+  it("is said, and stands in nobody's way who names the others", { tags: ['long'] }, async () => {
     await launch();
     const gone = (words: string) => sh(`mkdir gone && cd gone && rmdir ../gone && "$0" "$1" ${words}`);
     for (const words of ['ls', 'report s', `${at('s.yaml')} --dry-run`]) {
@@ -45,11 +45,11 @@ describe('a working directory that is gone', () => {
       expect({ words, ...gone(`${words} --runs ${at('runs')}`) }).toMatchObject({ code: 0, err: '' });
     }
     expect(gone('--help').code).toBe(0);
-  }, 120_000);
+  });
 });
 
 describe('an output.log that is none', () => {
-  it('is told, and neither waited for nor taken for a bug', async () => {
+  it('is told, and neither waited for nor taken for a bug', { tags: ['long'] }, async () => {
     await launch();
     const log = at('runs/s/n1/output.log');
     const kinds: [string, () => void, RegExp][] = [
@@ -67,11 +67,11 @@ describe('an output.log that is none', () => {
         if (option[0] !== '-f') expect(err).toMatch(says);
       }
     }
-  }, 120_000);
+  });
 });
 
 describe('a runs directory that is none', () => {
-  it('is refused by every verb at once, and nothing is written', async () => {
+  it('is refused by every verb at once, and nothing is written', { tags: ['long'] }, async () => {
     write('file', '');
     const verbs = ['ls', 'kill x -y', 'slots', 'export x', 'report x'];
     for (const [runs, says] of [
@@ -91,24 +91,28 @@ describe('a runs directory that is none', () => {
     for (const runs of ['/proc', 'file', '""']) {
       expect(await run('__complete', 'bash', `memrl-tui kill --runs ${runs} a`)).toEqual({ code: 0, out: '', err: '' });
     }
-  }, 120_000);
+  });
 
-  it("is read as far as it can be: strange folders and torn files stand in nobody's way", async () => {
-    await launch();
-    mkdirSync(at('runs/empty'));
-    mkdirSync(at('runs/s/no-run'));
-    writeFileSync(at('runs/loose file'), 'x');
-    symlinkSync('loop', at('runs/loop'));
-    writeFileSync(at('runs/s/n1/run.json'), '\u0000{"torn');
-    for (const words of ['ls', 'report s', 'export s --metrics all', 'logs all']) {
-      const { code, err } = await run(...words.split(' '));
-      expect({ words, code, err }).toEqual({ words, code: 0, err: '' });
-    }
-    for (const words of ['report empty', 'report ...', 'export loop', 'export s/n1']) {
-      const { code, err } = await run(...words.split(' '));
-      expect({ words, code, bug: err.includes('bug') }).toEqual({ words, code: 2, bug: false });
-    }
-    expect((await run('report', '')).err).toContain('is empty');
-    expect((await run('export', '')).err).toContain('is empty');
-  }, 120_000);
+  it(
+    "is read as far as it can be: strange folders and torn files stand in nobody's way",
+    { tags: ['long'] },
+    async () => {
+      await launch();
+      mkdirSync(at('runs/empty'));
+      mkdirSync(at('runs/s/no-run'));
+      writeFileSync(at('runs/loose file'), 'x');
+      symlinkSync('loop', at('runs/loop'));
+      writeFileSync(at('runs/s/n1/run.json'), '\u0000{"torn');
+      for (const words of ['ls', 'report s', 'export s --metrics all', 'logs all']) {
+        const { code, err } = await run(...words.split(' '));
+        expect({ words, code, err }).toEqual({ words, code: 0, err: '' });
+      }
+      for (const words of ['report empty', 'report ...', 'export loop', 'export s/n1']) {
+        const { code, err } = await run(...words.split(' '));
+        expect({ words, code, bug: err.includes('bug') }).toEqual({ words, code: 2, bug: false });
+      }
+      expect((await run('report', '')).err).toContain('is empty');
+      expect((await run('export', '')).err).toContain('is empty');
+    },
+  );
 });

@@ -1,10 +1,15 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
+import { Readable, Writable } from 'node:stream';
 import { openTerminal } from '../../scripts/terminal.js';
+import type { OwnProcess } from '../../src/cli/ports.js';
+import { readProcesses } from '../../src/processes/process-table.js';
+import { main } from '../../src/cli/program.js';
 import { isRemoved } from '../remove-folder.js';
+import { PATIENCE_MS } from '../patience.js';
 
 /** The shipped program, as `npm run build` makes it. */
 export const program = join(process.cwd(), 'dist/memrl-tui.js');
@@ -28,8 +33,10 @@ function tools(folder: () => string) {
     at,
     write: (path: string, text: string) => writeFileSync(at(path), text),
     read: (path: string) => (existsSync(at(path)) ? readFileSync(at(path), 'utf8') : ''),
-    /** Runs to the end, without a terminal. */
+    /** Runs to the end, without a terminal, in the process of the test. */
     run: (...args: string[]) => run(args, folder()),
+    /** The same by the program as it is shipped, in a process of its own. */
+    runShipped: (...args: string[]) => runShipped(args, folder()),
     /** Starts it without a terminal, and leaves the rest to the test. */
     start: (...args: string[]) => start(args, folder()),
     /** Opens the program in a pseudo-terminal. */
@@ -51,7 +58,38 @@ function tools(folder: () => string) {
   };
 }
 
-function run(args: readonly string[], cwd: string): Promise<Ended> {
+async function run(args: readonly string[], folder: string): Promise<Ended> {
+  const [out, err] = [new Collected(), new Collected()];
+  const own: Pick<OwnProcess, 'env' | 'cwd' | 'exit' | 'once'> = {
+    env: { ...process.env },
+    cwd: () => folder,
+    // What is still pending is nobody's here; a command that leaves something pending is tried as it is shipped.
+    exit: () => undefined,
+    once: () => undefined,
+  };
+  const streams = { stdin: Readable.from([]), stdout: out, stderr: err };
+  const code = await main(args, {
+    process: { ...own, ...streams } as unknown as OwnProcess,
+    programs: dirname(program),
+  });
+  return { code, out: out.text(), err: err.text() };
+}
+
+/** What is written to it. */
+class Collected extends Writable {
+  readonly #chunks: Buffer[] = [];
+
+  override _write(chunk: Buffer, _encoding: string, written: () => void): void {
+    this.#chunks.push(chunk);
+    written();
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString();
+  }
+}
+
+function runShipped(args: readonly string[], cwd: string): Promise<Ended> {
   return new Promise((resolve) => {
     const child = start(args, cwd);
     let out = '';
@@ -66,10 +104,10 @@ function start(args: readonly string[], cwd: string) {
   return spawn(process.execPath, [program, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** Resolves once the condition holds; rejects after 20 s. For what cannot call back: files, other processes. */
+/** Resolves once the condition holds. For what cannot call back: files, other processes. */
 export async function eventually(condition: () => boolean, what: string): Promise<void> {
   for (const start = Date.now(); !condition();) {
-    if (Date.now() - start > 20_000) throw new Error(`Not within 20 s: ${what}`);
+    if (Date.now() - start > PATIENCE_MS) throw new Error(`waited in vain for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
@@ -105,15 +143,17 @@ function endSupervisor(folder: string): void {
   if (pid !== null && isAlive(pid)) process.kill(pid, 'SIGKILL');
 }
 
-/** Ends the process groups of all attempts that the folder knows and that have not ended. */
+/** Ends the process groups of all attempts that the folder knows and that have not ended, and what has only begun by its mark. */
 function endRuns(folder: string): void {
   if (!existsSync(join(folder, 'runs'))) return;
-  const pids = readdirSync(join(folder, 'runs'), { recursive: true, encoding: 'utf8' })
+  const groups = readdirSync(join(folder, 'runs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('/pid') && !existsSync(join(folder, 'runs', path.replace(/pid$/, 'exit'))))
-    .map((path) => Number.parseInt(readFileSync(join(folder, 'runs', path), 'utf8'), 10));
-  for (const pid of pids.filter((each) => each > 1 && isAlive(each))) {
+    .map((path) => Number.parseInt(readFileSync(join(folder, 'runs', path), 'utf8'), 10))
+    .filter((pid) => pid > 1 && isAlive(pid));
+  const begun = readProcesses().filter((entry) => entry.mark()?.startsWith(`${folder}/`));
+  for (const pid of [...groups.map((group) => -group), ...begun.map((entry) => entry.pid)]) {
     try {
-      process.kill(-pid, 'SIGKILL');
+      process.kill(pid, 'SIGKILL');
     } catch {
       // It ended in between.
     }

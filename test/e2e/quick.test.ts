@@ -7,7 +7,7 @@ const { run, read, write, open, at } = workplace();
 const sweep = join(process.cwd(), 'sweeps/quick.yaml');
 
 describe('the quick sweep', () => {
-  it('memorises in every run, ends with its table, and is not done twice', { timeout: 180_000 }, async () => {
+  it('memorises in every run, ends with its table, and is not done twice', { tags: ['long'] }, async () => {
     const { code, out, err } = await run(sweep, '--plain');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('18 done, 0 failed');
@@ -38,7 +38,7 @@ describe('the quick sweep', () => {
 });
 
 describe('a training run that is killed in the window and started again', () => {
-  it('ends with the same weights and metrics as one that was left alone', { timeout: 120_000 }, async () => {
+  it('ends with the same weights and metrics as one that was left alone', { tags: ['long'] }, async () => {
     write(
       'twice.yaml',
       `

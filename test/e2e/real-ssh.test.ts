@@ -114,7 +114,7 @@ describe.skipIf(!isInstalled || !canStart)('a host behind a real sshd and a slow
     const launched = await place.run('--host', 'far', 'slow.yaml', '--detach');
     expect([launched.code, launched.out]).toEqual([0, expect.stringContaining('slow: 1 run')]);
     const terminal = place.open('attach', '--host', 'far');
-    const shows = (what: RegExp) => terminal.waitFor((lines) => what.test(lines.join('\n')), 20_000);
+    const shows = (what: RegExp) => terminal.waitFor((lines) => what.test(lines.join('\n')));
     await shows(/q detach/);
     await shows(/[⠁-⣿]{2}/);
     terminal.write('\u001b[B');
@@ -132,8 +132,8 @@ describe.skipIf(!isInstalled || !canStart)('a host behind a real sshd and a slow
     await shows(/reconnecting/);
     const before = last();
     line.heal();
-    await terminal.waitFor((lines) => !lines.join('\n').includes('reconnecting'), 20_000);
-    await terminal.waitFor(() => last() > before, 20_000);
+    await terminal.waitFor((lines) => !lines.join('\n').includes('reconnecting'));
+    await terminal.waitFor(() => last() > before);
     terminal.write('q');
     expect(await terminal.ended()).toMatchObject({ code: 0 });
     expect((await place.run('kill', '--host', 'far', 'slow', '--wait')).code).toBe(0);

@@ -40,59 +40,67 @@ async function supervisorEnds(): Promise<void> {
 }
 
 describe('runs that are done', () => {
-  it('stay done and keep their names through edits, with a supervisor, without, and without a journal', async () => {
-    place.write('gate', '');
-    await launch(sweep('lr: [0.1, 0.2], seed: [0], steps: 10'));
-    expect(starts()).toEqual(['lr0.1 --lr=0.1 --seed=0 --steps=10', 'lr0.2 --lr=0.2 --seed=0 --steps=10']);
-    const grown = sweep('lr: [0.1, 0.2], seed: [0, 1], steps: 10');
-    expect(await shown(grown)).toEqual(['same lr0.1', 'new lr0.1_s1', 'same lr0.2', 'new lr0.2_s1']);
-    await launch(grown);
-    expect(starts()).toHaveLength(4);
+  it(
+    'stay done and keep their names through edits, with a supervisor, without, and without a journal',
+    { tags: ['long'] },
+    async () => {
+      place.write('gate', '');
+      await launch(sweep('lr: [0.1, 0.2], seed: [0], steps: 10'));
+      expect(starts()).toEqual(['lr0.1 --lr=0.1 --seed=0 --steps=10', 'lr0.2 --lr=0.2 --seed=0 --steps=10']);
+      const grown = sweep('lr: [0.1, 0.2], seed: [0, 1], steps: 10');
+      expect(await shown(grown)).toEqual(['same lr0.1', 'new lr0.1_s1', 'same lr0.2', 'new lr0.2_s1']);
+      await launch(grown);
+      expect(starts()).toHaveLength(4);
 
-    await supervisorEnds();
-    const narrower = sweep('seed: [0], lr: [0.2], steps: 20');
-    expect(await shown(narrower)).toEqual(['longer lr0.2']);
-    await launch(narrower);
-    expect(starts().slice(-2)).toEqual(
-      ['lr0.2_s1 --lr=0.2 --seed=1 --steps=10', 'lr0.2 --seed=0 --lr=0.2 --steps=20'].toSorted(),
-    );
+      await supervisorEnds();
+      const narrower = sweep('seed: [0], lr: [0.2], steps: 20');
+      expect(await shown(narrower)).toEqual(['longer lr0.2']);
+      await launch(narrower);
+      expect(starts().slice(-2)).toEqual(
+        ['lr0.2_s1 --lr=0.2 --seed=1 --steps=10', 'lr0.2 --seed=0 --lr=0.2 --steps=20'].toSorted(),
+      );
 
-    await supervisorEnds();
-    rmSync(place.at('runs/.supervisor'), { recursive: true });
-    const renamed = sweep(
-      'lr: [1e-1, 2e-1, 3e-1], seed: [0, 1], steps: 10',
-      'groups: { runs: { name: "r{lr}-{seed}" } }',
-    );
-    expect(await shown(renamed)).toEqual([
-      ...['same lr0.1', 'same lr0.1_s1', 'same lr0.2', 'same lr0.2_s1'],
-      ...['new r0.3-0', 'new r0.3-1'],
-    ]);
-    expect(await launch(renamed)).toContain('6 done');
-    expect(starts()).toHaveLength(7);
-  });
+      await supervisorEnds();
+      rmSync(place.at('runs/.supervisor'), { recursive: true });
+      const renamed = sweep(
+        'lr: [1e-1, 2e-1, 3e-1], seed: [0, 1], steps: 10',
+        'groups: { runs: { name: "r{lr}-{seed}" } }',
+      );
+      expect(await shown(renamed)).toEqual([
+        ...['same lr0.1', 'same lr0.1_s1', 'same lr0.2', 'same lr0.2_s1'],
+        ...['new r0.3-0', 'new r0.3-1'],
+      ]);
+      expect(await launch(renamed)).toContain('6 done');
+      expect(starts()).toHaveLength(7);
+    },
+  );
 
-  it('are said to be done before a change of the command, and run again when they were cleaned', async () => {
-    place.write('gate', '');
-    const text = sweep('lr: [0.1, 0.2], steps: 1');
-    await launch(text);
-    const changed = text.replace("'${args}'", "'${args}', --fast");
-    place.write('s.yaml', changed);
-    const plan = await place.run('s.yaml', '--dry-run');
-    expect(plan.out).toContain('2 done and not run again: command changed since they ran');
-    expect(await launch(changed)).toContain('2 done and not run again: command changed since they ran');
-    expect(starts()).toHaveLength(2);
-    const cleaned = await place.run('clean', '--done', 'sweep:s group:runs status:done', '-y');
-    expect([cleaned.code, cleaned.err]).toEqual([0, '']);
-    await launch(changed);
-    expect(
-      starts()
-        .slice(0, 4)
-        .filter((line) => line.endsWith('--fast')),
-    ).toHaveLength(2);
-    expect((await place.run('s.yaml', '--dry-run')).out).not.toContain('changed since');
-  });
+  it(
+    'are said to be done before a change of the command, and run again when they were cleaned',
+    { tags: ['long'] },
+    async () => {
+      place.write('gate', '');
+      const text = sweep('lr: [0.1, 0.2], steps: 1');
+      await launch(text);
+      const changed = text.replace("'${args}'", "'${args}', --fast");
+      place.write('s.yaml', changed);
+      const plan = await place.run('s.yaml', '--dry-run');
+      expect(plan.out).toContain('2 done and not run again: command changed since they ran');
+      expect(await launch(changed)).toContain('2 done and not run again: command changed since they ran');
+      expect(starts()).toHaveLength(2);
+      const cleaned = await place.run('clean', '--done', 'sweep:s group:runs status:done', '-y');
+      expect([cleaned.code, cleaned.err]).toEqual([0, '']);
+      await launch(changed);
+      expect(
+        starts()
+          .slice(0, 4)
+          .filter((line) => line.endsWith('--fast')),
+      ).toHaveLength(2);
+      expect((await place.run('s.yaml', '--dry-run')).out).not.toContain('changed since');
+    },
+  );
 
-  it('are not yet those that have written what makes them done, and are still up', async () => {
+  it('are not yet those that have written what makes them done, and are still up', { tags: ['long'] }, async () => {
     place.write(
       's.yaml',
       `name: s

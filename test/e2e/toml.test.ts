@@ -35,7 +35,7 @@ describe('a sweep file in TOML', () => {
       cwd: place.folder(),
       environment: { ...process.env, TERM: 'xterm-256color', LANG: 'C.UTF-8', CI: undefined, VISUAL: undefined, EDITOR: place.at('editor') }, // prettier-ignore
     });
-    const shows = (what: RegExp) => terminal!.waitFor((rows) => rows.some((row) => what.test(row)), 30_000);
+    const shows = (what: RegExp) => terminal!.waitFor((rows) => rows.some((row) => what.test(row)));
     await shows(/A {2}1 new: s2/);
     terminal.write('y\r');
     await shows(/Write the text to .*little\.toml too\?/);

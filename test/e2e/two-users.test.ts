@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAlive, eventually, type Ended } from './program.js';
 import { removeFolder } from '../remove-folder.js';
+import { PATIENCE_MS } from '../patience.js';
 
 const ALICE = 64_201;
 const BOB = 64_202;
@@ -32,7 +33,7 @@ function as(uid: number, command: string, words: string[], place: Place = {}): E
   const { folder = '/', more = {} } = place;
   const env = { PATH: process.env['PATH']!, HOME: folder, ...more };
   const { status, stdout, stderr } = spawnSync(command, words, {
-    ...{ uid, gid: uid, cwd: folder, env, encoding: 'utf8', timeout: 25_000 },
+    ...{ uid, gid: uid, cwd: folder, env, encoding: 'utf8', timeout: PATIENCE_MS },
   });
   return { code: status, out: stdout, err: stderr };
 }
@@ -145,16 +146,20 @@ describe.skipIf(!mayBecome)('two users on one machine', () => {
     expect(readFileSync(join(homeOf(ALICE), 'victim'), 'utf8')).toBe('precious');
   });
 
-  it('the one writes nothing below a sweep’s folder that the other has put into a shared runs directory', async () => {
-    const runs = join(root, 'shared');
-    mkdirSync(runs);
-    chmodSync(runs, 0o1777);
-    const planted = as(BOB, '/bin/sh', ['-c', `mkdir -p ${runs}/s && chmod 777 ${runs}/s`]);
-    expect(planted.code).toBe(0);
-    const { code, err } = memrl(ALICE, 's.yaml', '--detach', '--runs', runs);
-    expect([code, err]).toEqual([2, expect.stringMatching(/sweep's folder .* belongs to another user/)]);
-    expect(readdirSync(join(runs, 's'))).toEqual([]);
-    const { pid } = lockIn(runs);
-    await eventually(() => !isAlive(pid), 'the supervisor to leave');
-  });
+  it(
+    'the one writes nothing below a sweep’s folder that the other has put into a shared runs directory',
+    { tags: ['long'] },
+    async () => {
+      const runs = join(root, 'shared');
+      mkdirSync(runs);
+      chmodSync(runs, 0o1777);
+      const planted = as(BOB, '/bin/sh', ['-c', `mkdir -p ${runs}/s && chmod 777 ${runs}/s`]);
+      expect(planted.code).toBe(0);
+      const { code, err } = memrl(ALICE, 's.yaml', '--detach', '--runs', runs);
+      expect([code, err]).toEqual([2, expect.stringMatching(/sweep's folder .* belongs to another user/)]);
+      expect(readdirSync(join(runs, 's'))).toEqual([]);
+      const { pid } = lockIn(runs);
+      await eventually(() => !isAlive(pid), 'the supervisor to leave');
+    },
+  );
 });

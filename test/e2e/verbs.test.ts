@@ -1,13 +1,16 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, chmodSync, existsSync, lstatSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connect } from '../../src/client/ensure-supervisor.js';
 import { hasProgram } from '../has-program.js';
-import { eventually, program, workplace } from './program.js';
+import { type Ended, eventually, program, workplace } from './program.js';
+import { PATIENCE_MS } from '../patience.js';
 
 const place = workplace();
-const { write, read, run, open, at, supervisorPid } = place;
+/** What a verb does is tried in this process; one call of each as it is shipped shows that it finds what it needs. */
+const { write, read, run, runShipped, open, at, supervisorPid } = place;
 
 type Run = {
   name: string;
@@ -48,18 +51,24 @@ async function eventuallyStates(wished: Record<string, string>): Promise<void> {
   const states = () => Object.fromEntries([...fleet.runs.values()].map(({ name, state }) => [name, state as string]));
   const areThere = () => Object.entries(wished).every(([name, state]) => states()[name] === state);
   let timer: NodeJS.Timeout | undefined;
-  const timeIsUp = new Promise((resolve) => (timer = setTimeout(resolve, 20_000)));
+  const timeIsUp = new Promise((resolve) => (timer = setTimeout(resolve, PATIENCE_MS)));
   await Promise.race([fleet.until(areThere), timeIsUp]);
   clearTimeout(timer);
   fleet.close();
   expect(states()).toMatchObject(wished);
 }
 
+/** What `wait` says when its time is over; on a busy machine the supervisor needs more of it to answer at all. */
+async function timedOut(seconds: number): Promise<Ended> {
+  const late = await runShipped('wait', 'patient', '--timeout', String(seconds));
+  return late.out.includes('has not answered') && seconds < 60 ? timedOut(4 * seconds) : late;
+}
+
 describe('looking', () => {
   it('tells where the runs are: ls, status, slots', async () => {
     await launch('--slots', '2');
     await eventuallyStates({ a_n1: 'running', a_n2: 'running', a_n3: 'queued', b: 'queued' });
-    const table = (await run('ls', 'n>=2', 'not', 'group:b')).out.split('\n');
+    const table = (await runShipped('ls', 'n>=2', 'not', 'group:b')).out.split('\n');
     expect(table[0]).toMatch(/^state +run .*why$/);
     expect(table.slice(2, 4)).toEqual([
       expect.stringMatching(/^running +a_n2 /),
@@ -72,7 +81,10 @@ describe('looking', () => {
     expect(narrow.filter((line) => line.length > 44)).toEqual([]);
     expect(Object.keys(await runsNow('status:running'))).toEqual(['a_n1', 'a_n2']);
 
-    const [status, ...others] = JSON.parse((await run('status', 'patient', '--json')).out) as [Status, ...Status[]];
+    const [status, ...others] = JSON.parse((await runShipped('status', 'patient', '--json')).out) as [
+      Status,
+      ...Status[],
+    ];
     expect(others).toEqual([]);
     expect(status).toMatchObject({
       sweep: 'patient',
@@ -92,7 +104,7 @@ describe('looking', () => {
       /^patient: running · 0 of 4 done, 2 running, 2 queued.*\n {2}\S+ +0 of \d done/,
     );
 
-    expect((await run('slots')).out).toContain('CPU   2 of 2 slots busy');
+    expect((await runShipped('slots')).out).toContain('CPU   2 of 2 slots busy');
     const changed = await run('slots', '3', '--json');
     expect(JSON.parse(changed.out)).toMatchObject({ cpu: { slots: 3 }, gpus: [], problem: null });
     await eventuallyStates({ a_n3: 'running', b: 'queued' });
@@ -100,9 +112,11 @@ describe('looking', () => {
 
   it('finds what was starred, tagged and noted, also when supervisor and journal are gone', async () => {
     await launch('--slots', '1');
-    expect((await run('tag', 'n<=2', '+good', '+odd', '-new')).out).toMatch(/^tag 2 runs: .*\n2 runs changed\n$/);
-    expect((await run('star', 'a_n2', 'b', '--json')).code).toBe(0);
-    expect((await run('note', 'a_n2', 'the best')).code).toBe(0);
+    expect((await runShipped('tag', 'n<=2', '+good', '+odd', '-new')).out).toMatch(
+      /^tag 2 runs: .*\n2 runs changed\n$/,
+    );
+    expect((await runShipped('star', 'a_n2', 'b', '--json')).code).toBe(0);
+    expect((await runShipped('note', 'a_n2', 'the best')).code).toBe(0);
     const unquoted = await run('note', 'a_n2', 'by', 'far', 'the', 'best');
     expect(unquoted.err).toContain("`memrl-tui note a_n2 'by far the best'`");
     expect((await run('tag', 'a_n1', '-odd')).code).toBe(0);
@@ -135,18 +149,25 @@ describe('looking', () => {
     write('many.yaml', `command: ${command}\nparameters: { n: [${losses.join()}] }\n`);
     expect((await run('many.yaml', '--plain')).code).toBe(0);
     process.kill(supervisorPid()!, 'SIGKILL');
-    const [{ runs }] = JSON.parse((await run('status', 'many', '--json')).out) as [
-      { runs: { metrics: { loss: number } }[] },
-    ];
+    type Told = { read: boolean; runs: { metrics: { loss: number } }[] };
+    // A busy machine has not read them all at the first answer, which then says so.
+    const whenRead = async () => {
+      const { out, err } = await run('status', 'many', '--json');
+      const [told] = JSON.parse(out) as [Told];
+      expect(err === '').toBe(told.read);
+      return told.read && told;
+    };
+    const { runs } = await vi.waitUntil(whenRead, PATIENCE_MS);
     // Beside what the machine was used for, where a run lived long enough to be measured.
     expect(runs.map(({ metrics }) => metrics.loss)).toEqual(losses);
     process.kill(supervisorPid()!, 'SIGKILL');
+    await vi.waitUntil(whenRead, PATIENCE_MS);
     expect(Object.keys(await runsNow('loss>=59'))).toEqual(['n59', 'n60']);
   });
 
   it('waits for the end of runs, or for the end of its time', async () => {
     await launch('--slots', '4');
-    const late = await run('wait', 'patient', '--timeout', '0.2');
+    const late = await timedOut(0.2);
     expect(late.code).toBe(124);
     expect(late.out).toMatch(/^timed out: 0 done/);
     const good = run('wait', 'group:a', '--timeout', '1m');
@@ -170,16 +191,20 @@ describe('looking', () => {
     await launch('--slots', '4');
     const pid = supervisorPid()!;
     process.kill(pid, 'SIGSTOP');
-    const begun = performance.now();
-    const late = await run('wait', 'patient', '--timeout', '1s');
-    const json = await run('wait', 'patient', '--timeout', '1s', '--json');
+    const limited = Promise.all(
+      [[], ['--json']].map((more) => runShipped('wait', 'patient', '--timeout', '1s', ...more)),
+    );
+    // Without a limit it takes 5 s to see that nobody answers.
+    const unlimited = place.start('wait', 'patient');
+    const first = await Promise.race([limited, once(unlimited, 'close').then(() => null)]);
+    unlimited.kill();
+    expect(first).not.toBeNull();
+    const [late, json] = await limited;
     expect(late).toEqual({ code: 124, out: 'timed out: the supervisor has not answered\n', err: '' });
-    expect({ ...json, out: JSON.parse(json.out) as object }).toEqual({
+    expect({ ...json, out: JSON.parse(json!.out) as object }).toEqual({
       ...{ code: 124, err: '' },
       out: { timedOut: true, runs: [] },
     });
-    // Without the limit it takes 5 s to see that nobody answers, each.
-    expect(performance.now() - begun).toBeLessThan(9000);
     process.kill(pid, 'SIGCONT');
   });
 
@@ -188,10 +213,9 @@ describe('looking', () => {
     await eventually(() => existsSync(at('runs/patient/a_n1/run.json')), 'the record of a run');
     const pid = supervisorPid()!;
     process.kill(pid, 'SIGSTOP');
-    const begun = performance.now();
-    const { code, err } = await run('report', 'patient');
-    expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(performance.now() - begun).toBeLessThan(4500);
+    // Without a limit it takes 5 s to see that nobody answers.
+    const first = Promise.race([run('report', 'patient'), run('wait', 'patient').then(() => 'wait')]);
+    expect(await first).toMatchObject({ code: 0, err: '' });
     process.kill(pid, 'SIGCONT');
   });
 
@@ -222,10 +246,10 @@ describe('looking', () => {
     await launch('--slots', '4');
     expect((await run('wait', 'patient')).code).toBe(3);
     process.kill(supervisorPid()!, 'SIGKILL');
-    const csv = (await run('export', 'patient')).out.split('\n');
+    const csv = (await runShipped('export', 'patient')).out.split('\n');
     expect(csv[0]).toBe('sweep,group,subgroup,name,state,attempts,startedAt,endedAt,seconds,starred,tags,note,code,n');
     expect(csv[4]).toMatch(/^patient,b,,b,failed,1,.*,3,4$/);
-    const binary = await run('export', 'patient', '-o', 'out.parquet');
+    const binary = await runShipped('export', 'patient', '-o', 'out.parquet');
     expect([binary.err, read('out.parquet').slice(0, 4)]).toEqual([
       expect.stringContaining('rows in out.parquet'),
       'PAR1',
@@ -247,7 +271,7 @@ describe('looking', () => {
       expect([lstatSync(at('link')).isSymbolicLink(), statSync(at('target')).mode & 0o777]).toEqual([true, 0o640]);
       expect(read('target')).toMatch(/^(sweep,|PAR1|<!doctype html>)/i);
     }
-    expect((await run('report', 'patient')).out).toContain('patient · 3 done · 1 failed');
+    expect((await runShipped('report', 'patient')).out).toContain('patient · 3 done · 1 failed');
     const replay = await run('report', 'patient', '--would-stop', 'median min_iter=2', '--metric', 'minimize loss');
     expect(replay.code).toBe(2);
     expect(replay.err).toContain('has written metrics');
@@ -255,30 +279,30 @@ describe('looking', () => {
 });
 
 describe('acting', () => {
-  it('holds and releases, pauses and continues, kills and resumes, by query', { timeout: 90_000 }, async () => {
+  it('holds and releases, pauses and continues, kills and resumes, by query', async () => {
     await launch('--slots', '2');
     await eventuallyStates({ a_n1: 'running', a_n2: 'running' });
-    expect((await run('hold', 'status:queued', '-y')).out).toBe('hold 2 runs: {a_n3,b}\n2 runs held\n');
+    expect((await runShipped('hold', 'status:queued', '-y')).out).toBe('hold 2 runs: {a_n3,b}\n2 runs held\n');
     await eventuallyStates({ a_n3: 'held', b: 'held' });
     const held = await run('report', 'patient');
     expect(held.out).toMatch(/^patient · 2 running · 2 held\n[^]*1 held/);
     expect(JSON.parse((await run('report', 'patient', '--json')).out)).toMatchObject({
       counts: { running: 2, held: 2 },
     });
-    expect((await run('priority', '7', 'b')).out).toContain('given priority 7');
-    expect((await run('release', 'b', 'a_n3')).code).toBe(0);
+    expect((await runShipped('priority', '7', 'b')).out).toContain('given priority 7');
+    expect((await runShipped('release', 'b', 'a_n3')).code).toBe(0);
     await eventuallyStates({ a_n3: 'queued', b: 'queued' });
 
-    expect((await run('pause', 'a_n1')).code).toBe(0);
+    expect((await runShipped('pause', 'a_n1')).code).toBe(0);
     await eventuallyStates({ a_n1: 'paused' });
-    expect((await run('continue', 'a_n1')).code).toBe(0);
+    expect((await runShipped('continue', 'a_n1')).code).toBe(0);
     await eventuallyStates({ a_n1: 'running' });
 
     const planned = await run('kill', 'n<=2', 'or', 'group:b', '--dry-run');
     expect(planned).toMatchObject({ code: 0, out: 'kill 3 runs: {a_n1,a_n2,b}\n' });
     await eventuallyStates({ a_n1: 'running' });
 
-    const killed = JSON.parse((await run('kill', 'a_n1', '--wait', '--json')).out) as object;
+    const killed = JSON.parse((await runShipped('kill', 'a_n1', '--wait', '--json')).out) as object;
     expect(killed).toMatchObject({ verb: 'kill', runs: ['patient/a_n1'], unfitting: [], done: true });
     // The one of the higher priority took its place.
     await eventuallyStates({ a_n1: 'killed', b: 'running', a_n3: 'queued' });
@@ -286,9 +310,9 @@ describe('acting', () => {
     await eventuallyStates({ a_n1: 'killed', a_n2: 'killed', a_n3: 'killed', b: 'killed' });
 
     write('go', '');
-    expect((await run('resume', 'patient')).code).toBe(0);
+    expect((await runShipped('resume', 'patient')).code).toBe(0);
     expect((await run('wait', 'patient')).code).toBe(3);
-    expect((await run('retry', 'b')).out).toContain('1 run queued again');
+    expect((await runShipped('retry', 'b')).out).toContain('1 run queued again');
     await run('wait', 'b');
     expect((await runsNow('b'))['b']).toMatchObject({ state: 'failed', attempt: 3 });
   });
@@ -312,7 +336,7 @@ describe('acting', () => {
     await eventuallyStates({ a_n1: 'killed', a_n2: 'killed', a_n3: 'killed', b: 'running' });
     // One run needs no question.
     expect((await run('stop', 'patient', '--dry-run')).out).toContain('1 would be stopped');
-    expect((await run('stop', 'patient', '--wait')).code).toBe(0);
+    expect((await runShipped('stop', 'patient', '--wait')).code).toBe(0);
     await eventuallyStates({ b: 'killed' });
     expect((await run('stop', 'patient')).out).toContain('nothing to do');
   });
@@ -352,11 +376,11 @@ describe('without a terminal', () => {
     expect((await run('priority', '3', 'all')).code).toBe(0);
     expect((await run('kill', 'all', '-y', '--wait')).code).toBe(0);
     await eventuallyStates({ a_n1: 'killed', a_n2: 'killed', a_n3: 'killed', b: 'killed' });
-  }, 120_000);
+  });
 });
 
 describe('a refusal', () => {
-  it('comes with what to do, and exit code 2', { timeout: 90_000 }, async () => {
+  it('comes with what to do, and exit code 2', async () => {
     await launch('--slots', '1');
     await eventuallyStates({ a_n1: 'running' });
     const refused: [string[], RegExp][] = [
@@ -386,8 +410,10 @@ describe('a refusal', () => {
       [['wait', 'patient', '--timeout', 'soon'], /--timeout soon is not a length of time/],
       [['completion', 'fishy'], /Did you mean `fish`\?/],
       [['kill'], /missing required argument/],
+      [['kil', 'a_n1'], /no command and no sweep file `kil`[^]*Did you mean `memrl-tui kill a_n1`\?/],
+      [['mysweep'], /Cannot read the sweep file mysweep: there is no such file/],
     ];
-    const answers = await Promise.all(refused.map(([words]) => run(...words)));
+    const answers = await Promise.all(refused.map(([words], at) => (at === 0 ? runShipped : run)(...words)));
     for (const [index, [words, says]] of refused.entries()) {
       const { code, out, err } = answers[index]!;
       expect({ words, code, out }).toEqual({ words, code: 2, out: '' });
@@ -423,7 +449,7 @@ describe('GPUs', () => {
       { gpu: '1', runs: ['patient/a_n1'], drained: false },
       { gpu: '0', runs: ['patient/a_n2'], drained: false },
     ]);
-    expect((await run('drain', '1')).code).toBe(0);
+    expect((await runShipped('drain', '1')).code).toBe(0);
     expect((await run('kill', 'gpu:1', '--wait')).out).toContain('kill 1 run: a_n1');
     expect((await run('slots')).out).toMatch(/^ +1 .* 0 .*drained$/m);
     await eventuallyStates({ a_n3: 'queued' });
@@ -435,7 +461,7 @@ describe('GPUs', () => {
 
 describe('the rest of the command line', () => {
   it('shows its verbs by what they are for', async () => {
-    const { out, code } = await run('--help');
+    const { out, code } = await runShipped('--help');
     expect(code).toBe(0);
     const places = ['Launch:', 'Look:', 'ls [query...]', 'Act:', 'kill <query...>', 'Machine:', 'doctor'].map((word) =>
       out.indexOf(word),
@@ -447,7 +473,7 @@ describe('the rest of the command line', () => {
   });
 
   it('examines the machine', async () => {
-    const { out } = await run('doctor', '--json');
+    const { out } = await runShipped('doctor', '--json');
     expect(JSON.parse(out)).toMatchObject({
       checks: expect.arrayContaining([expect.objectContaining({ name: 'Node' })]) as object,
     });

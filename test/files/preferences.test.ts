@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PreferencesFile, preferencesPath } from '../../src/files/preferences.js';
-import { bundleProgram } from '../tui/bundle-program.js';
+import { bundledFile } from '../bundled.js';
 import { removeFolder } from '../remove-folder.js';
 
 let folder: string;
@@ -98,14 +98,10 @@ describe('the file of preferences', () => {
     expect(kept()).toEqual({ theme: 'light', keys: 'vim' });
   });
 
-  it('loses nothing when several processes write at the same time', { timeout: 20_000 }, async () => {
-    const program = await bundleProgram('test/files/preferences-writer.ts');
-    try {
-      const codes = await Promise.all(['a', 'b', 'c'].map((name) => ended(program.file, path, name, '20')));
-      expect(codes).toEqual([0, 0, 0]);
-    } finally {
-      program.remove();
-    }
+  it('loses nothing when several processes write at the same time', async () => {
+    const program = await bundledFile('test/files/preferences-writer.ts');
+    const codes = await Promise.all(['a', 'b', 'c'].map((name) => ended(program, path, name, '20')));
+    expect(codes).toEqual([0, 0, 0]);
     expect(Object.keys(kept() as object)).toHaveLength(60);
   });
 

@@ -1,20 +1,15 @@
 import { mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { removeFolder } from '../remove-folder.js';
-
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) removeFolder(folder);
-});
 
 const programs = { nvidia: 'test/fixtures', rocm: 'test/fixtures/rocm', mps: 'test/fixtures/mps' };
 
 /** A folder that is removed after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'gpu-'));
-  folders.push(folder);
+  onTestFinished(() => removeFolder(folder));
   return folder;
 }
 

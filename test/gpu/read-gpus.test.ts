@@ -61,6 +61,20 @@ describe('looking for GPUs', () => {
     expect(reading).toEqual({ kind: 'unknown', reason: expect.stringContaining(reason) as string });
   });
 
+  it.each([
+    { fallen: '2', others: [0, 1, 3] },
+    { fallen: '0', others: [1, 2, 3] },
+    { fallen: '3', others: [0, 1, 2] },
+  ])('reads the others where GPU $fallen has fallen off the bus, and names it', async ({ fallen, others }) => {
+    const state = { FAKE_GPUS: '4', FAKE_GPU_FALLEN: fallen, FAKE_GPU_APPS: '1:11:500' };
+    const reading = await readGpus(withDriver(state));
+    expect(reading).toMatchObject({
+      gpus: others.map((index) => ({ index })),
+      processes: [{ gpu: 1, pid: 11, memory: 500 }],
+      lost: { indexes: [Number(fallen)], words: expect.stringContaining('GPU is lost') as string },
+    });
+  });
+
   it('does not wait for ever', async () => {
     const reading = await readGpus(withDriver({ FAKE_GPU_MODE: 'hang' }), 200);
     expect(reading).toEqual({ kind: 'unknown', reason: 'nvidia-smi did not answer within 0.2 s' });

@@ -36,6 +36,16 @@ describe('what the scheduler is told of the GPUs', () => {
     ]);
   });
 
+  it('names the GPUs that the driver cannot reach, so that no run is put there', () => {
+    const lost = { indexes: [1], words: 'GPU is lost' };
+    const seen = toSeen(view({ gpus: [gpu(0)], lost }), new Map())!;
+    expect(seen).toEqual([
+      { index: 0, memory: 80_000, foreignMemory: 0, foreign: [], leasedBy: null },
+      { index: 1, memory: null, foreignMemory: 0, foreign: [], leasedBy: null, present: false },
+    ]);
+    expect(isNews([seen[0]!, { ...seen[1]!, present: true }], seen)).toBe(true);
+  });
+
   it('counts hidden memory, and takes much of it for somebody', () => {
     const hidden = new Map([
       [0, 1500],

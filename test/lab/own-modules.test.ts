@@ -1,19 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeFolder } from '../remove-folder.js';
-import { bundledProgram, type Program } from './program.js';
+import { bundledProgram, memrl, type Program } from './program.js';
 
 const root = mkdtempSync(join(tmpdir(), 'memrl-own-'));
-let memrl: Program;
+let shipped: Program;
 beforeAll(async () => {
-  memrl = await bundledProgram();
+  shipped = await bundledProgram();
 });
-afterAll(() => {
-  memrl.remove();
-  removeFolder(root);
-});
+afterAll(() => removeFolder(root));
 
 /** Node.js 20 does not know the question. */
 const readsTypeScript = Boolean((process.features as { readonly typescript?: string | false }).typescript);
@@ -37,6 +34,7 @@ function rowsOf(run: string): Record<string, number>[] {
 
 const module = (name: string, text: string): string => {
   const path = join(root, name);
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
   return path;
 };
@@ -55,7 +53,7 @@ describe('the examples', () => {
       const commands = commandsIn(readFileSync(join('examples', file), 'utf8'), file);
       expect(commands.length).toBeGreaterThan(0);
       for (const argv of commands) {
-        const { code, stderr } = await memrl.run(argv);
+        const { code, stderr } = await shipped.run(argv);
         if (file.endsWith('.ts') && !readsTypeScript) {
           expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is TypeScript, which this Node.js does not read') as string }); // prettier-ignore
           return;
@@ -73,7 +71,7 @@ describe('docs/extending.md', () => {
   it('followed word by word, trains a game of two turns up to what the best player has', async () => {
     module('higher.mjs', /```js\n([^]*?)```/.exec(page)![1]!);
     const [first] = commandsIn(page, 'page');
-    const { code, stderr } = await memrl.run(first!);
+    const { code, stderr } = await memrl(first!);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const rows = rowsOf(join(root, 'page/runs/higher'));
     expect(rows[0]!['test/env/all/correct']).toBeLessThan(0.1);
@@ -82,8 +80,8 @@ describe('docs/extending.md', () => {
 
   it('has commands that run: sums are learnt from right answers, then from rewards', async () => {
     const [, supervised, rewarded] = commandsIn(page, 'page');
-    expect((await memrl.run([...supervised!, 'num_epochs=2'])).code).toBe(0);
-    expect((await memrl.run([...rewarded!, 'n_batches=3', 'test_n_batches=1'])).code).toBe(0);
+    expect((await memrl([...supervised!, 'num_epochs=2'])).code).toBe(0);
+    expect((await memrl([...rewarded!, 'n_batches=3', 'test_n_batches=1'])).code).toBe(0);
     expect(rowsOf(join(root, 'page/runs/sums')).at(-1)).toHaveProperty('test/env/all/format');
   }, 60_000);
 
@@ -95,7 +93,7 @@ describe('docs/extending.md', () => {
       `probe=${module('probe.mjs', probe!)}`,
     ];
     const path = join(root, 'all-own');
-    const { code, stderr } = await memrl.run(short('environment=arithmetic', ...argv, `log_path=${path}`));
+    const { code, stderr } = await memrl(short('environment=arithmetic', ...argv, `log_path=${path}`));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(rowsOf(path).at(-1)).toMatchObject({
       'probe/five': expect.any(Number) as number,
@@ -108,8 +106,8 @@ describe('modules of one’s own', () => {
   it('give the bytes of the built-in objective when they say the same', async () => {
     const is = module('is.mjs', 'export default { loss: (lp, q, A) => -Math.exp(lp - q) * A, gradient: (lp, q, A) => -Math.exp(lp - q) * A };'); // prettier-ignore
     const [own, known] = [join(root, 'is-own'), join(root, 'is-known')];
-    await memrl.run(short('environment=arithmetic', `objective=${is}`, `log_path=${own}`));
-    await memrl.run(short('environment=arithmetic', 'loss_fn=importance_sampling', `log_path=${known}`));
+    await memrl(short('environment=arithmetic', `objective=${is}`, `log_path=${own}`));
+    await memrl(short('environment=arithmetic', 'loss_fn=importance_sampling', `log_path=${known}`));
     expect(readFileSync(join(own, 'metrics.jsonl'))).toEqual(readFileSync(join(known, 'metrics.jsonl')));
   });
 
@@ -117,17 +115,19 @@ describe('modules of one’s own', () => {
     const game = module('game.mjs', readFileSync('examples/higher-or-lower.mjs', 'utf8'));
     const [whole, halved] = [join(root, 'whole'), join(root, 'halved')];
     const argv = (path: string, steps: number) => short(`environment=${game}`, `n_batches=${steps}`, `log_path=${path}`, 'eval_every=0'); // prettier-ignore
-    for (const [path, steps] of [[whole, 6], [halved, 3], [halved, 6]] as const) await memrl.run(argv(path, steps)); // prettier-ignore
+    for (const [path, steps] of [[whole, 6], [halved, 3], [halved, 6]] as const) await memrl(argv(path, steps)); // prettier-ignore
     // The first half ends with a row of its own, which the longer run does without.
     const last = (path: string) => rowsOf(path).at(-1);
     expect(last(halved)).toEqual(last(whole));
     const weights = (path: string) => readFileSync(join(path, 'checkpoints/final/model.safetensors'));
     expect(weights(halved)).toEqual(weights(whole));
     writeFileSync(game, `${readFileSync(game, 'utf8')}\n// changed`);
-    expect((await memrl.run(argv(halved, 8))).stderr).toContain('has changed since it began');
+    expect((await memrl(argv(halved, 8))).stderr).toContain('has changed since it began');
   });
 
-  const environment = (text: string) => `environment=${module('wrong.mjs', text)}`;
+  let written = 0;
+  // A folder for each, as a process loads a file once.
+  const environment = (text: string) => `environment=${module(`${++written}/wrong.mjs`, text)}`;
   const playing = (respond: string) => environment(`export default { task: () => ({ prompt: 'x' }), respond: ${respond} };`); // prettier-ignore
   let tried = 0;
   it.each([
@@ -149,7 +149,7 @@ describe('modules of one’s own', () => {
     [() => `environment=arithmetic probe=${module('look.mjs', 'export default () => ({ a: "b" });')}`, 'gave b as `a`'],
     [() => `environment=arithmetic probe=${module('look2.mjs', 'export default () => { throw "oh no"; };')}`, 'failed: oh no'],
   ])('wrong in some way end the run with a sentence (%#: %s)', async (argv, said) => {
-    const { code, stderr } = await memrl.run(short(...argv().split(' '), `log_path=${join(root, `wrong-${++tried}`)}`));
+    const { code, stderr } = await memrl(short(...argv().split(' '), `log_path=${join(root, `wrong-${++tried}`)}`));
     expect(stderr).toContain(said);
     expect(stderr).not.toContain('at file:');
     expect(code).toBe(2);

@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { EventEmitter } from 'node:events';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
-import { removeFolder } from '../remove-folder.js';
+import { main } from '../../src/lab/program.js';
+import type { OwnProcess } from '../../src/lab/run/process-context.js';
+import { bundled } from '../bundled.js';
 
 /** How a process ended, and what it said. */
 export type Ended = {
@@ -14,16 +15,28 @@ export type Ended = {
   readonly stderr: string;
 };
 
-/** The program `memrl`, bundled as it is shipped, in a folder of its own. */
+/** Runs `memrl` to its end in the process of the test. */
+export async function memrl(argv: readonly string[]): Promise<Pick<Ended, 'code' | 'stdout' | 'stderr'>> {
+  const said = { stdout: '', stderr: '' };
+  const stream = (name: keyof typeof said) => ({ write: (text: string) => ((said[name] += text), true) });
+  const own: OwnProcess & EventEmitter = Object.assign(new EventEmitter(), {
+    ...{ argv: [process.execPath, 'src/lab/main.ts', ...argv], env: { ...process.env }, pid: process.pid },
+    ...{ cwd: () => process.cwd(), kill: (pid: number, signal?: string | number) => process.kill(pid, signal) },
+    ...{ stdout: stream('stdout'), stderr: stream('stderr') },
+  });
+  const code = await main(argv, own);
+  own.emit('exit');
+  return { code, ...said };
+}
+
+/** The program `memrl`, bundled as it is shipped. */
 export type Program = {
   readonly start: (argv: readonly string[]) => { child: ChildProcess; ended: Promise<Ended> };
   readonly run: (argv: readonly string[]) => Promise<Ended>;
-  readonly remove: () => void;
 };
 
 export async function bundledProgram(): Promise<Program> {
-  const { directory, remove } = await bundled({ memrl: 'src/lab/main.ts', ...thread });
-  const file = join(directory, 'memrl.js');
+  const file = join(await bundledLab(), 'memrl.js');
   const start = (argv: readonly string[]) => {
     const child = spawn(process.execPath, [file, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
     let [stdout, stderr] = ['', ''];
@@ -34,33 +47,21 @@ export async function bundledProgram(): Promise<Program> {
     );
     return { child, ended };
   };
-  return { start, run: (argv) => start(argv).ended, remove };
+  return { start, run: (argv) => start(argv).ended };
 }
-
-const thread = { 'compute-thread': 'src/lab/tinker/server/compute-thread.ts' };
 
 /** The thread of `memrl serve` that computes, bundled as it is shipped. */
-export async function bundledThread(): Promise<{ readonly file: URL; readonly remove: () => void }> {
-  const { directory, remove } = await bundled(thread);
-  return { file: pathToFileURL(join(directory, 'compute-thread.js')), remove };
+export async function bundledThread(): Promise<URL> {
+  return pathToFileURL(join(await bundledLab(), 'compute-thread.js'));
 }
 
-/** Bundles into a folder of their own, with the kernels beside them. */
-async function bundled(entryPoints: Record<string, string>): Promise<{ directory: string; remove: () => void }> {
-  const directory = mkdtempSync(join(tmpdir(), 'memrl-program-'));
-  const js = "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);";
-  await build({
-    entryPoints,
-    outdir: directory,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    banner: { js },
+/** Both programs, with the kernels beside them. */
+function bundledLab(): Promise<string> {
+  const programs = { memrl: 'src/lab/main.ts', 'compute-thread': 'src/lab/tinker/server/compute-thread.ts' };
+  return bundled('lab', programs, (folder) => {
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    for (const kernels of ['kernels.wasm', 'kernels-shared.wasm', 'kernels-relaxed.wasm', 'kernel-thread.js']) {
+      copyFileSync(`src/lab/engine/${kernels}`, join(folder, kernels));
+    }
   });
-  writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
-  for (const kernels of ['kernels.wasm', 'kernels-shared.wasm', 'kernels-relaxed.wasm', 'kernel-thread.js']) {
-    copyFileSync(`src/lab/engine/${kernels}`, join(directory, kernels));
-  }
-  return { directory, remove: () => removeFolder(directory) };
 }

@@ -11,16 +11,15 @@ import { readAdapterConfig } from '../../src/lab/engine/adapters/config.js';
 import { readSafetensors, writeSafetensors, type StoredTensor } from '../../src/lab/engine/safetensors.js';
 import { readModel } from '../../src/lab/run/model-files.js';
 import { removeFolder } from '../remove-folder.js';
-import { bundledProgram, type Program } from './program.js';
+import { memrl } from './program.js';
 
 const root = mkdtempSync(join(tmpdir(), 'memrl-seed-lines-'));
 const at = (...names: string[]) => join(root, ...names);
-let memrl: Program;
 
 /** Runs a line of the source systems, less the program's name. */
 async function typed(line: string, code = 0) {
   const words = [...line.matchAll(/(?:[^\s"]|"[^"]*")+/g)].map(([word]) => word.replaceAll('"', ''));
-  const ended = await memrl.run(words);
+  const ended = await memrl(words);
   expect({ code: ended.code, stderr: code === 0 ? ended.stderr : '' }).toEqual({ code, stderr: '' });
   return ended;
 }
@@ -39,7 +38,6 @@ const stories = Array.from(
 const small = 'prompt_length=4 max_completion_length=8 num_prompts=16 eval_routing_steps=0 logging_steps=1 engine=wasm';
 
 beforeAll(async () => {
-  memrl = await bundledProgram();
   parquetWriteFile({
     filename: at('stories.parquet'),
     columnData: [
@@ -51,10 +49,7 @@ beforeAll(async () => {
     `pretrain model_name=micro vocabulary_size=300 batch_size=4 context=64 eval_stories=8 eval_every=0 samples=0 n_batches=30 data=${at('stories.parquet')} log_path=${at('base')} engine=wasm`,
   );
 }, 60_000);
-afterAll(() => {
-  memrl.remove();
-  removeFolder(root);
-});
+afterAll(() => removeFolder(root));
 
 describe('memory-rl, typed as it stands', () => {
   const tiny = `n_batches=2 test_n_batches=1 model_name=micro engine=wasm`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureLine } from '../../src/logs/failure-line.js';
+import { findFailure } from '../../src/logs/failure-line.js';
 
 const cases: { what: string; log: string; line: string | null }[] = [
   {
@@ -120,7 +120,7 @@ Node.js v20.20.2`,
   {
     what: 'a Rust panic',
     log: "thread 'main' panicked at src/main.rs:4:5:\nindex out of bounds",
-    line: "thread 'main' panicked at src/main.rs:4:5:",
+    line: "thread 'main' panicked at src/main.rs:4:5: index out of bounds",
   },
   {
     what: 'a Go panic',
@@ -184,15 +184,20 @@ Node.js v20.20.2`,
     line: null,
   },
   { what: 'nothing in an empty log', log: '', line: null },
+  {
+    what: 'nothing in a part that has ended, as a logger says',
+    log: 'rl.train:1262 [INFO] [training_loop] Terminated\nrl.train:2063 [INFO] Training completed successfully',
+    line: null,
+  },
   { what: 'nothing in warnings', log: 'x.py:3: UserWarning: lr is high\nDeprecationWarning: old', line: null },
 ];
 
 describe('the failure line', () => {
   it.each(cases)('finds $what', ({ log, line }) => {
-    expect(failureLine(log.split('\n'))).toBe(line);
+    expect(findFailure(log.split('\n'))?.line ?? null).toBe(line);
   });
 
   it('is cut to a length that fits a row', () => {
-    expect(failureLine([`ValueError: ${'x'.repeat(1000)}`])).toHaveLength(300);
+    expect(findFailure([`ValueError: ${'x'.repeat(1000)}`])!.line).toHaveLength(300);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureLine, outOfMemoryLine } from '../../src/logs/failure-line.js';
+import { findFailure } from '../../src/logs/failure-line.js';
 
 const traceback = 'Traceback (most recent call last):\n  File "train.py", line 88, in <module>\n    main()\n';
 
@@ -202,12 +202,10 @@ ${traceback}KeyError: 'lr'`,
 
 describe('a failure for want of memory', () => {
   it.each(deaths)('is known by the words of $of', ({ log, line }) => {
-    const lines = log.split('\n');
-    expect(outOfMemoryLine(lines, failureLine(lines))).toBe(line);
+    expect(findFailure(log.split('\n'))?.outOfMemory).toBe(line);
   });
 
   it.each(otherDeaths)('is not made of the end of $of', ({ log }) => {
-    const lines = log.split('\n');
-    expect(outOfMemoryLine(lines, failureLine(lines))).toBeNull();
+    expect(findFailure(log.split('\n'))?.outOfMemory ?? null).toBeNull();
   });
 });

@@ -9,8 +9,8 @@ const filled = (values: readonly number[]) => {
   values.forEach((value, row) => series.append(row, value));
   return series;
 };
-const points = ({ rows, values, length }: BoundedSeries) =>
-  Array.from({ length }, (_, index): [number, number] => [rows[index]!, values[index]!]);
+const points = ({ x, values, length }: BoundedSeries) =>
+  Array.from({ length }, (_, index): [number, number] => [x[index]!, values[index]!]);
 
 describe('a bounded series', () => {
   it('is exact until it is full', () => {
@@ -68,12 +68,19 @@ describe('a bounded series', () => {
     expect([series.isExact, series.length]).toEqual([true, bounds.older + 2 * bounds.exact]);
   });
 
-  it('lets a second value of one row replace the first', () => {
+  it('puts a late point at its place, also among those that were reduced, and replaces one', () => {
     const series = filled([1, 2]);
-    series.append(1, 7);
-    expect(points(series)).toEqual([
-      [0, 1],
-      [1, 7],
-    ]);
+    series.insert(0, 7);
+    expect([series.replace(1, 8), series.replace(5, 9)]).toEqual([2, null]);
+    expect(points(series)).toEqual([[0, 1], [0, 7], [1, 8]]); // prettier-ignore
+    const long = filled(Array.from({ length: 200 }, (_, index) => index));
+    long.insert(50, -1);
+    long.insert(199.5, -2);
+    const all = points(long);
+    expect(all).toContainEqual([50, -1]);
+    expect(all.at(-1)).toEqual([199.5, -2]);
+    expect(all.every(([x], index) => index === 0 || x >= all[index - 1]![0])).toBe(true);
+    // Of what was reduced it knows that it was there.
+    expect(Array.from({ length: 200 }, (_, row) => row).filter((row) => !long.has(row))).toEqual([]);
   });
 });

@@ -155,6 +155,8 @@ type Point = readonly [x: number, y: number];
 
 describe.each(sources)('$name', ({ fixture, wanted, replaces = false }) => {
   const files = filesOf(fixture, wanted).map((path) => ({ path, bytes: readFileSync(join(fixtures, fixture, path)) }));
+  const isSmall = files.reduce((sum, { bytes }) => sum + bytes.length, 0) < 4000;
+  const tier = isSmall ? {} : { tags: ['long'] };
   const whole = () => {
     const run = freshRun();
     for (const { path, bytes } of files) {
@@ -164,7 +166,7 @@ describe.each(sources)('$name', ({ fixture, wanted, replaces = false }) => {
     return told(read(run));
   };
 
-  it('is read the same when it grows byte by byte', () => {
+  it('is read the same when it grows byte by byte', tier, () => {
     const run = freshRun();
     mkdirSync(run);
     const metrics = openMetrics(run);
@@ -188,7 +190,7 @@ describe.each(sources)('$name', ({ fixture, wanted, replaces = false }) => {
     return isOnce ? cut.filter((point) => !isKnown(point)) : cut;
   };
 
-  it('is read as far as it is whole, wherever it is cut', () => {
+  it('is read as far as it is whole, wherever it is cut', tier, () => {
     const all = whole();
     const run = freshRun();
     for (const { path, bytes } of files) {

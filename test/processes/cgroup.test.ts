@@ -194,8 +194,18 @@ describe.runIf(hasCgroups('cgroups of runs'))('the cgroup of a run', () => {
     executor.start(id, orderFor(directory, ['sleep', '600']));
     await waitFor('the run', () => cgroupPids(join(home.path, 's:run.1')).length === 2);
     openCgroupHome(directory);
-    expect(existsSync(join(home.path, 's:dead.1'))).toBe(false);
+    await waitFor('the removal', () => !existsSync(join(home.path, 's:dead.1')));
     expect(existsSync(join(home.path, 's:run.1'))).toBe(true);
+  });
+
+  it('is not cleared away when the next supervisor has given it to another attempt meanwhile', async () => {
+    const directory = runFolder();
+    const { path } = newHome(directory);
+    for (const name of ['s:run.1', 's:dead.1']) mkdirSync(join(path, name));
+    const next = newHome(directory);
+    expect(next.make(id, 1)).toBe(join(path, 's:run.1'));
+    await waitFor('the removal of the other', () => !existsSync(join(path, 's:dead.1')));
+    expect(existsSync(join(path, 's:run.1'))).toBe(true);
   });
 
   it('has a name of its own however long that of the run is', () => {

@@ -166,3 +166,35 @@ describe('the end of who has called a program', () => {
     },
   );
 });
+
+describe('a machine without descriptors', () => {
+  it('refuses a call in words, whatever number of them is left, and the caller lives', async () => {
+    const outfile = join(folder, 'descriptors.mjs');
+    const contents = `import { closeSync, openSync } from 'node:fs';
+      import { shortCall } from ${JSON.stringify(resolve('src/processes/short-call.ts'))};
+      const call = { program: 'true', args: [], environment: process.env, patienceMs: 60_000 };
+      await shortCall(call);
+      const told = [];
+      for (let left = 0; left <= 20; left += 1) {
+        for (const more of [{}, { tree: { leftovers: 'killed' } }]) {
+          const held = [];
+          try { for (;;) held.push(openSync('/dev/null')); } catch {}
+          for (const descriptor of held.splice(0, left)) closeSync(descriptor);
+          const { kind, reason } = await shortCall({ ...call, ...more });
+          await new Promise((resolve) => setImmediate(resolve));
+          for (const descriptor of held) closeSync(descriptor);
+          told.push([left, kind, reason]);
+        }
+      }
+      console.log(JSON.stringify(told));`;
+    await build({ ...programOptions, stdin: { contents, resolveDir: resolve('.') }, outfile });
+    const answer = await ask(`ulimit -n 256; exec '${process.execPath}' '${outfile}'`);
+    expect(answer.kind).toBe('answered');
+    const told = JSON.parse(answer.stdout) as [number, string, string | undefined][];
+    expect(told).toHaveLength(42);
+    for (const [left, kind, reason] of told) {
+      if (left < 8) expect([left, kind, reason]).toEqual([left, 'failed', expect.stringContaining('EMFILE')]);
+    }
+    expect(told.at(-1)![1]).toBe('answered');
+  });
+});

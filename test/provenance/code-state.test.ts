@@ -262,7 +262,7 @@ describe('the interpreter of a command', () => {
 describe('pipes in the place of files', () => {
   const pipe = (name: string) => void execFileSync('mkfifo', [path(name)]);
 
-  it('hold nobody up who reads what the code is', { timeout: 30_000 }, async () => {
+  it('hold nobody up who reads what the code is', async () => {
     commit();
     for (const name of ['requirements.txt', 'package.json', 'uv.lock', 'new.py', '.python-version', 'train'])
       pipe(name);

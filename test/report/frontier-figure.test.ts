@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { frontierFigure } from '../../src/report/page/frontier-figure.js';
 import { pageFigures } from '../../src/report/page/page.js';
+import { curveColours } from '../../src/report/page/curve-colours.js';
 import type { PageGroup } from '../../src/report/page/page-data.js';
 import { readPageData } from '../../src/report/page/page-data.js';
 import { removeFolder } from '../remove-folder.js';
@@ -25,6 +26,7 @@ function groupOf(figures: PageGroup['figures']): PageGroup {
     kind: 'metrics',
     xKey: 'step',
     settings: ['weak', 'strong'],
+    colours: curveColours(['weak', 'strong'], [], []),
     figures,
     entropy: { steps: [], noise: [], evaluated: [] },
   };

@@ -21,7 +21,17 @@ function sectionOf(ways: Readonly<Record<string, (seed: number) => Values>>): Pa
     ...summariseMetrics(cell, seeds.map(ways[cell.title!]!), keys),
     marks: {},
   }));
-  return { kind: 'metrics', group: 'evaluation', title: null, settings: [], keys, goals: {}, rows };
+  return {
+    kind: 'metrics',
+    group: 'evaluation',
+    title: null,
+    settings: [],
+    declared: [],
+    keys,
+    goals: {},
+    rows,
+    answer: [],
+  };
 }
 
 const section = sectionOf({

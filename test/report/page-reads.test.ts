@@ -5,25 +5,21 @@ import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RunValue } from '../../src/analysis/run-value.js';
 import { runFiles } from '../../src/contract/files.js';
 import { writeRunRecord } from '../../src/files/run-record-file.js';
-import type * as RunMetricsModule from '../../src/metrics/run-metrics.js';
+import * as runMetrics from '../../src/metrics/run-metrics.js';
 import { readPageData } from '../../src/report/page/page-data.js';
 import { samplesMarkup } from '../../src/report/page/page-samples.js';
 import type { Objective } from '../../src/spec/planned-run.js';
 import { removeFolder } from '../remove-folder.js';
 
-const opened: string[] = [];
-vi.mock('../../src/metrics/run-metrics.js', async (original) => {
-  const module = await original<typeof RunMetricsModule>();
-  const openMetrics: typeof module.openMetrics = (directory, options) => {
-    opened.push(basename(directory));
-    return module.openMetrics(directory, options);
-  };
-  return { ...module, openMetrics };
-});
+const openMetrics = vi.spyOn(runMetrics, 'openMetrics');
+const opened = () => openMetrics.mock.calls.map(([directory]) => basename(directory)).sort();
 
 const sweep = mkdtempSync(join(tmpdir(), 'page-reads-'));
-afterAll(() => removeFolder(sweep));
-beforeEach(() => void opened.splice(0));
+afterAll(() => {
+  openMetrics.mockRestore();
+  removeFolder(sweep);
+});
+beforeEach(() => void openMetrics.mockClear());
 
 type Row = Readonly<Record<string, number>>;
 
@@ -64,7 +60,7 @@ describe('the page of a report', () => {
     const { groups } = await readPageData(sweep, { value, objective });
     expect(groups.map(({ kind }) => kind).sort()).toEqual(['memory', 'metrics']);
     expect(groups.every(({ figures }) => figures.length > 0)).toBe(true);
-    expect(opened.sort()).toEqual([...names].sort());
+    expect(opened()).toEqual([...names].sort());
   });
 
   it('reads a run again of which it shows what was not likely before others were read', async () => {
@@ -81,7 +77,7 @@ describe('the page of a report', () => {
     const { figures } = groups.find(({ name }) => name === 'odd')!;
     expect(figures.find(({ metric }) => metric === 'first')!.curves).toHaveLength(2);
     expect(runs.filter(({ group }) => group === 'odd').map(({ value }) => value)).toEqual([39 * 39, 2 * 39 * 39]);
-    expect(opened.sort()).toEqual([...names, 'odd0', 'odd1', 'odd1'].sort());
+    expect(opened()).toEqual([...names, 'odd0', 'odd1', 'odd1'].sort());
   });
 
   it('shows what a run used of the machine after its metrics, and never ranks by it', async () => {

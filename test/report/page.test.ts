@@ -156,6 +156,24 @@ describe('the page of a sweep', () => {
     expect(rows[1]).toEqual(['1', 'bad 7', '–', 'odd']);
   });
 
+  it('draws many settings in colours of the parameter that matters most, with a legend, and says which', async () => {
+    const runs = Array.from({ length: 24 }, (_, run): Facts => {
+      const [width, lr] = [run % 12, [0.1, 0.001][Math.floor(run / 12)]!];
+      const rows = Array.from({ length: 9 }, (_row, step) => ({ step, loss: 10 * lr + 1e-4 * width + 1 / (1 + step) }));
+      return { name: `r${run}`, parameters: { kind: run % 2 === 0 ? 'a' : 'b', width, lr }, rows };
+    });
+    const page = await pageOf(sweepOf(runs), lowLoss);
+    const [first] = /<tbody>[\s\S]*?<\/tr>/.exec(page)!;
+    expect(first).toMatch(/width=0 .*lr=0.001/);
+    const figure = /<figure>\s*<h3>loss<\/h3>[\s\S]*?<\/figure>/.exec(page)![0];
+    expect(figure).toContain('coloured by lr');
+    const [low, high] = ['lr=0.001', 'lr=0.1'].map((text) => new RegExp(`(#\\w{6})[^#]*${text}<`).exec(figure)![1]!);
+    const strokes = [...figure.matchAll(/<path[^>]* data-run="(\d+)"[^>]*>/g)].map(([path, run]) => {
+      return [Number(run), /stroke="(#\w{6})"/.exec(path)?.[1]] as const;
+    });
+    expect(new Map(strokes)).toEqual(new Map(runs.map((_, run) => [run, run < 12 ? high : low])));
+  });
+
   it('folds a table of many settings, so that it is not what one has to scroll through', async () => {
     const settings = (count: number): Facts[] =>
       Array.from({ length: count }, (_, at) => ({

@@ -19,39 +19,43 @@ function writing(name: string, values: string, goal?: 'minimize' | 'maximize'): 
 }
 
 describe('the best value of a run', () => {
-  it('is that of its objective, and is known to the next supervisor as to the one that followed the run', async () => {
-    const fleet = await bed.fleet();
-    const runs = [
-      writing('low', '3 0.25 NaN 1', 'minimize'),
-      writing('high', '3 Infinity 7 -Infinity 1', 'maximize'),
-      writing('broken', 'NaN Infinity', 'minimize'),
-      writing('silent', '', 'minimize'),
-      writing('aimless', '3 1 2'),
-    ];
-    await fleet.submit(bed.plan('s', runs), { PATH: process.env['PATH']! }, { slots: 2, gpus: 'none' });
-    await untilSettled(fleet);
-    const names = runs.map(({ name }) => name!);
-    const told = () => names.map((name) => [name, run(fleet, `s/${name}`).best?.value]);
-    const best = [
-      ...[
-        ['low', 0.25],
-        ['high', 7],
-        ['broken', null],
-        ['silent', null],
-      ],
-      ['aimless', undefined],
-    ];
-    await waitFor('the last rows', () => run(fleet, 's/low').metrics['step'] === 4);
-    // The files of the others may be read after that.
-    await expect.poll(told, { timeout: 10_000 }).toEqual(best);
-    expect(run(fleet, 's/high').best).toEqual({ metric: 'loss', goal: 'maximize', value: 7 });
-    expect(run(fleet, 's/low').metrics['loss']).toBe(1);
-    await bed.killSupervisor();
-    await waitFor('another supervisor', () => fleet.connection === 'reconnecting');
-    await waitFor('the connection', () => fleet.connection === 'connected');
-    await waitFor('what was written to be read', () => fleet.status.recalled);
-    expect(told()).toEqual(best);
-  });
+  it(
+    'is that of its objective, and is known to the next supervisor as to the one that followed the run',
+    { tags: ['long'] },
+    async () => {
+      const fleet = await bed.fleet();
+      const runs = [
+        writing('low', '3 0.25 NaN 1', 'minimize'),
+        writing('high', '3 Infinity 7 -Infinity 1', 'maximize'),
+        writing('broken', 'NaN Infinity', 'minimize'),
+        writing('silent', '', 'minimize'),
+        writing('aimless', '3 1 2'),
+      ];
+      await fleet.submit(bed.plan('s', runs), { PATH: process.env['PATH']! }, { slots: 2, gpus: 'none' });
+      await untilSettled(fleet);
+      const names = runs.map(({ name }) => name!);
+      const told = () => names.map((name) => [name, run(fleet, `s/${name}`).best?.value]);
+      const best = [
+        ...[
+          ['low', 0.25],
+          ['high', 7],
+          ['broken', null],
+          ['silent', null],
+        ],
+        ['aimless', undefined],
+      ];
+      await waitFor('the last rows', () => run(fleet, 's/low').metrics['step'] === 4);
+      // The files of the others may be read after that.
+      await expect.poll(told).toEqual(best);
+      expect(run(fleet, 's/high').best).toEqual({ metric: 'loss', goal: 'maximize', value: 7 });
+      expect(run(fleet, 's/low').metrics['loss']).toBe(1);
+      await bed.killSupervisor();
+      await waitFor('another supervisor', () => fleet.connection === 'reconnecting');
+      await waitFor('the connection', () => fleet.connection === 'connected');
+      await waitFor('what was written to be read', () => fleet.status.recalled);
+      expect(told()).toEqual(best);
+    },
+  );
 });
 
 describe('a run that diverged', () => {

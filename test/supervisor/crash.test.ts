@@ -66,7 +66,7 @@ describe('after kill -9 of the supervisor', () => {
     expect(readRunRecord(bed.path('s/b'))?.attempts).toMatchObject([{ number: 1, outcome: { kind: 'signal' } }]);
   });
 
-  it('again and again, all runs end, each started once', async () => {
+  it('again and again, all runs end, each started once', { tags: ['long'] }, async () => {
     const fleet = await bed.fleet();
     const count = 40;
     const runs = Array.from({ length: count }, (_, n) => ({
@@ -219,7 +219,7 @@ describe('the supervisor', () => {
     expect(fleets.map(({ connection }) => connection)).toEqual(['connected', 'connected']);
   });
 
-  it('ends by itself when nothing runs and nobody is there, leaving no lock', async () => {
+  it('ends by itself when nothing runs and nobody is there, leaving no lock', { tags: ['long'] }, async () => {
     const fleet = await bed.fleet();
     await fleet.submit(bed.plan('s', [{}]), environment, { slots: 1 });
     await untilState(fleet, 's/run0', 'done');

@@ -146,7 +146,7 @@ async function begun(bed: Testbed, fleet: Fleet): Promise<void> {
 
 /** Its row in the end, as the supervisor tells it when it has read what there is. */
 const finally_ = (fleet: Fleet, name: string, row: Partial<RunSummary>) =>
-  expect.poll(() => run(fleet, `s/${name}`), { timeout: 20_000 }).toMatchObject(row);
+  expect.poll(() => run(fleet, `s/${name}`)).toMatchObject(row);
 
 const victims = (bed: Testbed) =>
   named.filter(({ what }) => what.includes('link to another file')).map(({ name }) => bed.text('s', name, 'victim'));
@@ -161,7 +161,7 @@ describe('what a run makes of its own files spoils only that run', () => {
     supervisor = bed.supervisorPid();
     await begun(bed, fleet);
     writeFileSync(gate(bed), '');
-  }, 60_000);
+  });
   afterAll(() => bed.close());
 
   it.each(named)('$what', ({ name, row }) => finally_(fleet, name, row));
@@ -184,7 +184,7 @@ describe('a supervisor that comes up where runs have spoilt their files', () => 
     await bed.killSupervisor();
     fleet = await bed.fleet();
     supervisor = bed.supervisorPid();
-  }, 60_000);
+  });
   afterAll(() => bed.close());
 
   it('starts none of them again', async () => {

@@ -36,7 +36,7 @@ describe('a run that ends while there is no supervisor', () => {
     expect([...after.runs.values()].map(({ state }) => state)).toEqual(plan.runs.map(() => 'done'));
   });
 
-  it('has ended when it did, not when that was found out', async () => {
+  it('has ended when it did, not when that was found out', { tags: ['long'] }, async () => {
     const gate = bed.path('.gate');
     const plan = bed.plan('s', [{ argv: ['sh', '-c', `while ! test -e ${gate}; do sleep 0.02; done`] }]);
     const { id, directory } = plan.runs[0]!;

@@ -112,7 +112,7 @@ describe('a supervisor whose executor takes its time and finds runs their GPUs',
 });
 
 describe('a supervisor that is to use an executor', () => {
-  it('which there is not, does not come up, and says which there are', async () => {
+  it('which there is not, does not come up, and says which there are', { tags: ['long'] }, async () => {
     const other = new Testbed({ MEMRL_EXECUTOR: 'slrum' });
     try {
       await expect(other.fleet()).rejects.toThrow(/There is no executor called slrum/);

@@ -86,7 +86,7 @@ describe('a run whose budget is raised', () => {
     expect(run(again, 's/a').next).toEqual({ n_batches: 20 });
   });
 
-  it('while it is up goes on all the same when the supervisor dies in between', async () => {
+  it('while it is up goes on all the same when the supervisor dies in between', { tags: ['long'] }, async () => {
     const fleet = await launched();
     await fleet.submit(extended(), environment, wish);
     await bed.killSupervisor();

@@ -139,6 +139,7 @@ describe('a sweep under the supervisor', () => {
     ]);
     expect(statSync(holders[0]!).mode & 0o777).toBe(0o600);
     expect(statSync(bed.path('.supervisor')).mode & 0o077).toBe(0);
+    expect(statSync(bed.path('.supervisor/executor')).mode & 0o077).toBe(0);
     expect(JSON.stringify([...fleet.runs.values()])).not.toContain(secret);
     const lock = JSON.parse(readFileSync(bed.path('.supervisor/lock.json'), 'utf8')) as { socket: string };
     expect(statSync(lock.socket).mode & 0o777).toBe(0o600);

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { tiered } from '../tiers.js';
 import type { Fleet } from '../../src/client/fleet.js';
 import { isGrowing } from '../../src/cli/plain/watched-run.js';
 import { expandSweep } from '../../src/spec/expand/expand-sweep.js';
@@ -59,32 +60,36 @@ describe('a Bayesian sweep', () => {
     expect(runsOf(fleet)).toHaveLength(20);
     expect(starts()).toHaveLength(20);
     expect(Math.min(...runsOf(fleet).map(({ name }) => lossOf(name)))).toBeLessThan(0.05);
-  }, 90_000);
+  });
 
-  it('that loses its supervisor again and again has every point once, and no more than its cap', async () => {
-    const first = await bed.fleet();
-    await first.submit(search('method: bayes\nrun_cap: 16'), environment, slots);
-    for (const count of [2, 5, 9]) {
-      await waitFor(`${count} starts`, () => starts().length >= count, 60_000);
-      await bed.killSupervisor();
-      await bed.fleet();
-    }
-    const fleet = await bed.fleet();
-    await untilOver(fleet);
-    expect(runsOf(fleet)).toHaveLength(16);
-    expect(new Set(starts())).toHaveProperty('size', 16);
-    expect(starts()).toHaveLength(16);
-    expect(directories()).toHaveLength(16);
-    const points = runsOf(fleet).map(({ parameters }) => JSON.stringify(parameters));
-    expect(new Set(points)).toHaveProperty('size', 16);
-  }, 120_000);
+  it(
+    'that loses its supervisor again and again has every point once, and no more than its cap',
+    { tags: ['long'] },
+    async () => {
+      const first = await bed.fleet();
+      await first.submit(search('method: bayes\nrun_cap: 16'), environment, slots);
+      for (const count of [2, 5, 9]) {
+        await waitFor(`${count} starts`, () => starts().length >= count, 60_000);
+        await bed.killSupervisor();
+        await bed.fleet();
+      }
+      const fleet = await bed.fleet();
+      await untilOver(fleet);
+      expect(runsOf(fleet)).toHaveLength(16);
+      expect(new Set(starts())).toHaveProperty('size', 16);
+      expect(starts()).toHaveLength(16);
+      expect(directories()).toHaveLength(16);
+      const points = runsOf(fleet).map(({ parameters }) => JSON.stringify(parameters));
+      expect(new Set(points)).toHaveProperty('size', 16);
+    },
+  );
 });
 
 /** The header, the clock, the slots and the submission come first; then starts, proposals and ends, in any order. */
 const writes = [5, 6, 7, 8, 9, 10].flatMap((write) => [`${write}:after`, `${write}:torn`]);
 
 describe('a supervisor that dies at a write of its journal', () => {
-  it.each(writes)('neither loses nor doubles a proposed run (%s)', async (at) => {
+  tiered(writes, 1)('neither loses nor doubles a proposed run (%s)', async (at) => {
     const preload = `--import=${pathToFileURL(resolve('test/faults/die-at.mjs')).href}`;
     bed.give({ NODE_OPTIONS: preload, MEMRL_FAULT: `journal-write:${at}`, MEMRL_FAULT_LOG: bed.path('deaths') });
     const first = await bed.fleet();

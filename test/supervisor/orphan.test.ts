@@ -37,25 +37,29 @@ async function nextSupervisor(fleet: Awaited<ReturnType<typeof withLiveRun>>, me
 }
 
 describe('a run whose shim is killed from outside', () => {
-  it('goes on under this supervisor and the next, is started by nobody, and ends as lost', async () => {
-    const fleet = await withLiveRun();
-    const { pid } = run(fleet, 's/a');
-    process.kill(shimPid(bed.path('s/a'))!, 'SIGKILL');
-    await waitFor('the warning', () => run(fleet, 's/a').warning === warning);
-    expect(run(fleet, 's/a')).toMatchObject({ state: 'running', pid });
-    expect(await fleet.act('resume', [id])).toMatchObject({ ok: false });
-    const next = await nextSupervisor(fleet);
-    await waitFor('the warning', () => run(next, 's/a').warning === warning);
-    expect(run(next, 's/a')).toMatchObject({ state: 'running', pid });
-    openGate();
-    const reason = 'its parent process was killed from outside, so its exit code is not known';
-    expect(await untilState(next, 's/a', 'lost')).toMatchObject({ reason });
-    expect(starts()).toBe(1);
-    // Now that nothing of it lives, it may be tried again.
-    expect(await next.act('retry', [id])).toMatchObject({ ok: true });
-    expect(await untilState(next, 's/a', 'done')).toMatchObject({ attempt: 2 });
-    expect(starts()).toBe(2);
-  });
+  it(
+    'goes on under this supervisor and the next, is started by nobody, and ends as lost',
+    { tags: ['long'] },
+    async () => {
+      const fleet = await withLiveRun();
+      const { pid } = run(fleet, 's/a');
+      process.kill(shimPid(bed.path('s/a'))!, 'SIGKILL');
+      await waitFor('the warning', () => run(fleet, 's/a').warning === warning);
+      expect(run(fleet, 's/a')).toMatchObject({ state: 'running', pid });
+      expect(await fleet.act('resume', [id])).toMatchObject({ ok: false });
+      const next = await nextSupervisor(fleet);
+      await waitFor('the warning', () => run(next, 's/a').warning === warning);
+      expect(run(next, 's/a')).toMatchObject({ state: 'running', pid });
+      openGate();
+      const reason = 'its parent process was killed from outside, so its exit code is not known';
+      expect(await untilState(next, 's/a', 'lost')).toMatchObject({ reason });
+      expect(starts()).toBe(1);
+      // Now that nothing of it lives, it may be tried again.
+      expect(await next.act('retry', [id])).toMatchObject({ ok: true });
+      expect(await untilState(next, 's/a', 'done')).toMatchObject({ attempt: 2 });
+      expect(starts()).toBe(2);
+    },
+  );
 
   it('goes on when its directory is deleted, too, and can be killed', async () => {
     const fleet = await withLiveRun();

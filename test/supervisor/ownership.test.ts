@@ -118,6 +118,25 @@ describe.skipIf(!hasProc)('two runs at once in one working directory', () => {
     expect([refused('a'), refused('b')]).toEqual([['metrics.csv'], ['metrics.csv']]);
   });
 
+  it('are not warned of a file that is not read where what they print has the same curves', async () => {
+    const printed = (name: string) => `step=0 ${name}=2\\nstep=1 ${name}=1`;
+    const argv = (name: string) =>
+      program(`hold('metrics.csv')('${csv(2)}'); console.log('${printed(name)}'); untilGate();`);
+    const fleet = await submit([
+      { name: 'a', argv: argv('loss') },
+      { name: 'b', argv: argv('other') },
+    ]);
+    await waitFor('both files to be refused', () => refused('a').length === 1 && refused('b').length === 1);
+    await waitFor(
+      'the printed curves',
+      () => run(fleet, 's/a').metrics['loss'] === 1 && run(fleet, 's/b').metrics['other'] === 1,
+    );
+    openGate();
+    await untilSettled(fleet);
+    await waitFor('the warning of a to go', () => run(fleet, 's/a').warning === null);
+    expect(run(fleet, 's/b').warning).toContain('metrics.csv is not read: a wrote to it, too');
+  });
+
   it('have neither a file that is opened for each row, when one of them may have written it', async () => {
     const argv = (name: string) => program(`write('${name}.csv', '${csv(2)}'); untilGate();`);
     const fleet = await submit(['a', 'b'].map((name) => ({ name, argv: argv(name) })));
@@ -157,24 +176,28 @@ it('gives a run what lies below a path that only its own command names, and pass
   expect(losses('a')).toEqual([2, 1]);
 });
 
-it('gives a run what appeared while it was alone, until another writes to the same file', async () => {
-  const appending = program(`write('results.csv', fs.existsSync('results.csv') ? '2,7\\\\n3,8\\\\n' : '${csv(2)}');
+it(
+  'gives a run what appeared while it was alone, until another writes to the same file',
+  { tags: ['long'] },
+  async () => {
+    const appending = program(`write('results.csv', fs.existsSync('results.csv') ? '2,7\\\\n3,8\\\\n' : '${csv(2)}');
     write('only_' + process.env.MEMRL_RUN.split('/')[1] + '.csv', '${csv(2)}'); setTimeout(() => {}, 1200);`);
-  const fleet = await submit(
-    [
-      { name: 'a', argv: appending },
-      { name: 'b', argv: appending },
-    ],
-    1,
-  );
-  await untilState(fleet, 's/a', 'done');
-  await waitFor('the files of a to be known', () => own('a').length === 2);
-  expect(own('a').sort()).toEqual(['only_a.csv', 'results.csv']);
-  await untilSettled(fleet);
-  await waitFor('the file to be nobody’s', () => own('a').length === 1 && own('b').length === 1);
-  expect([own('a'), own('b')]).toEqual([['only_a.csv'], ['only_b.csv']]);
-  expect(refused('a')).toEqual(['results.csv']);
-});
+    const fleet = await submit(
+      [
+        { name: 'a', argv: appending },
+        { name: 'b', argv: appending },
+      ],
+      1,
+    );
+    await untilState(fleet, 's/a', 'done');
+    await waitFor('the files of a to be known', () => own('a').length === 2);
+    expect(own('a').sort()).toEqual(['only_a.csv', 'results.csv']);
+    await untilSettled(fleet);
+    await waitFor('the file to be nobody’s', () => own('a').length === 1 && own('b').length === 1);
+    expect([own('a'), own('b')]).toEqual([['only_a.csv'], ['only_b.csv']]);
+    expect(refused('a')).toEqual(['results.csv']);
+  },
+);
 
 it('knows, in the runs directory itself, what no sweep has written', async () => {
   const file = bed.path('Nov23_host', 'metrics.csv');

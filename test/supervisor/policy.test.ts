@@ -257,22 +257,26 @@ describe('early termination', () => {
     });
   });
 
-  it('goes on after the supervisor’s death: who was judged is not judged again, and what they said counts', async () => {
-    await submit([learner('best', 0.05), learner('first', 0.2, { priority: 1 }), learner('bad', 0.9)], 1);
-    await waitFor('the first to be judged, alone', () => rows('first') > 4);
-    await fleet.request({ verb: 'set-slots', slots: { slots: 2 } });
-    await waitFor('the best to be judged', () => rows('best') > 4);
-    await fleet.act('hold', [id('bad')]);
-    await bed.killSupervisor();
-    await waitFor('another supervisor', () => fleet.connection === 'reconnecting');
-    await waitFor('the connection', () => fleet.connection === 'connected');
-    const before = [rows('best'), rows('first')] as const;
-    await waitFor('both to go on', () => rows('best') > before[0] + 3 && rows('first') > before[1] + 3);
-    expect([run(fleet, 's/best').state, run(fleet, 's/first').state]).toEqual(['running', 'running']);
-    await fleet.request({ verb: 'set-slots', slots: { slots: 3 } });
-    await fleet.act('release', [id('bad')]);
-    expect((await untilState(fleet, 's/bad', 'done')).reason).toMatch(/is above 0.05, the best half of 3 runs$/);
-  });
+  it(
+    'goes on after the supervisor’s death: who was judged is not judged again, and what they said counts',
+    { tags: ['long'] },
+    async () => {
+      await submit([learner('best', 0.05), learner('first', 0.2, { priority: 1 }), learner('bad', 0.9)], 1);
+      await waitFor('the first to be judged, alone', () => rows('first') > 4);
+      await fleet.request({ verb: 'set-slots', slots: { slots: 2 } });
+      await waitFor('the best to be judged', () => rows('best') > 4);
+      await fleet.act('hold', [id('bad')]);
+      await bed.killSupervisor();
+      await waitFor('another supervisor', () => fleet.connection === 'reconnecting');
+      await waitFor('the connection', () => fleet.connection === 'connected');
+      const before = [rows('best'), rows('first')] as const;
+      await waitFor('both to go on', () => rows('best') > before[0] + 3 && rows('first') > before[1] + 3);
+      expect([run(fleet, 's/best').state, run(fleet, 's/first').state]).toEqual(['running', 'running']);
+      await fleet.request({ verb: 'set-slots', slots: { slots: 3 } });
+      await fleet.act('release', [id('bad')]);
+      expect((await untilState(fleet, 's/bad', 'done')).reason).toMatch(/is above 0.05, the best half of 3 runs$/);
+    },
+  );
 });
 
 describe('early termination, of runs that go on while there is no supervisor', () => {
@@ -289,24 +293,28 @@ describe('early termination, of runs that go on while there is no supervisor', (
     return { name, directory, argv: sh(script), objective, earlyTerminate, grace: 1 };
   };
 
-  it('judges them at their adoption at the rungs that they passed meanwhile, and at no other again', async () => {
-    await submit([learner('early', 0.5, 5), learner('best', 0.05, 2), learner('worse', 0.9, 2)], 3);
-    const step = (name: string) => run(fleet, `s/${name}`).metrics['step'];
-    await waitFor('the first rows', () => step('early') === 5 && step('best') === 2 && step('worse') === 2);
-    const judged = () =>
-      JSON.parse(bed.text('.supervisor', 'judged.json') || '{}') as Record<string, { rungs: number }>;
-    await waitFor('the first to be judged', () => judged()['s/early']?.rungs === 1);
-    const pid = bed.supervisorPid()!;
-    process.kill(pid, 'SIGSTOP');
-    writeFileSync(bed.path('go'), '');
-    const areThere = () =>
-      ['best', 'worse'].every((name) => bed.text('s', name, 'metrics.jsonl').includes('"step": 5'));
-    await waitFor('the other rows', areThere);
-    await bed.killSupervisor();
-    expect((await untilState(fleet, 's/worse', 'done')).reason).toMatch(/asha: 0.9 at iteration 3 is above 0.05/);
-    await waitFor('all to be settled', () => Object.values(judged()).every(({ rungs }) => rungs === 1));
-    expect(['early', 'best'].map((name) => run(fleet, `s/${name}`).state)).toEqual(['running', 'running']);
-  });
+  it(
+    'judges them at their adoption at the rungs that they passed meanwhile, and at no other again',
+    { tags: ['long'] },
+    async () => {
+      await submit([learner('early', 0.5, 5), learner('best', 0.05, 2), learner('worse', 0.9, 2)], 3);
+      const step = (name: string) => run(fleet, `s/${name}`).metrics['step'];
+      await waitFor('the first rows', () => step('early') === 5 && step('best') === 2 && step('worse') === 2);
+      const judged = () =>
+        JSON.parse(bed.text('.supervisor', 'judged.json') || '{}') as Record<string, { rungs: number }>;
+      await waitFor('the first to be judged', () => judged()['s/early']?.rungs === 1);
+      const pid = bed.supervisorPid()!;
+      process.kill(pid, 'SIGSTOP');
+      writeFileSync(bed.path('go'), '');
+      const areThere = () =>
+        ['best', 'worse'].every((name) => bed.text('s', name, 'metrics.jsonl').includes('"step": 5'));
+      await waitFor('the other rows', areThere);
+      await bed.killSupervisor();
+      expect((await untilState(fleet, 's/worse', 'done')).reason).toMatch(/asha: 0.9 at iteration 3 is above 0.05/);
+      await waitFor('all to be settled', () => Object.values(judged()).every(({ rungs }) => rungs === 1));
+      expect(['early', 'best'].map((name) => run(fleet, `s/${name}`).state)).toEqual(['running', 'running']);
+    },
+  );
 });
 
 describe('a target', () => {

@@ -109,7 +109,7 @@ async function askUntilRefused(fleet: Fleet): Promise<string> {
 }
 
 describe.skipIf(!isPossible)('a disk that runs full in the middle of a sweep', () => {
-  it('is named, uses up no run, and holds nothing up for longer than it is full', async () => {
+  it('is named, uses up no run, and holds nothing up for longer than it is full', { tags: ['long'] }, async () => {
     const fleet = await filled();
     openGate('early');
     const early = await untilState(fleet, 's/early', 'failed');
@@ -136,16 +136,20 @@ describe.skipIf(!isPossible)('a disk that runs full in the middle of a sweep', (
     expect(disk.text('.supervisor', 'log').split('\n').length).toBeLessThan(20);
   });
 
-  it('takes nothing away when the supervisor is killed, and a run ends with nobody there', async () => {
-    const fleet = await filled();
-    await askUntilRefused(fleet);
-    await disk.killSupervisor();
-    openGate('early');
-    const exit = join(disk.outside, 's', 'early', 'attempts', '1', 'exit');
-    await waitFor('the end of early', () => existsSync(exit));
-    await waitFor('the problem', () => fleet.problem);
-    expect(fleet.problem).toMatch(/did not start.\nNothing can be written there: ENOSPC/);
-    await endInPeace(fleet);
-    expectAllWell(fleet);
-  });
+  it(
+    'takes nothing away when the supervisor is killed, and a run ends with nobody there',
+    { tags: ['long'] },
+    async () => {
+      const fleet = await filled();
+      await askUntilRefused(fleet);
+      await disk.killSupervisor();
+      openGate('early');
+      const exit = join(disk.outside, 's', 'early', 'attempts', '1', 'exit');
+      await waitFor('the end of early', () => existsSync(exit));
+      await waitFor('the problem', () => fleet.problem);
+      expect(fleet.problem).toMatch(/did not start.\nNothing can be written there: ENOSPC/);
+      await endInPeace(fleet);
+      expectAllWell(fleet);
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { tiered } from '../tiers.js';
 import { run, Testbed, waitFor } from './testbed.js';
 
 const RUNS = 2500;
@@ -22,7 +23,7 @@ const planOf = (count: number) =>
 // The header, the clock and the slots come first; then three pages, the line that commits them, and two portions more.
 const writes = ['4:after', '5:torn', '6:after', '7:torn', '7:after', '8:after'];
 
-it.each(writes)(
+tiered(writes, 1)(
   'a supervisor that dies at write %s of a long submission has taken all of it, or nothing',
   async (at) => {
     const preload = `--import=${pathToFileURL(resolve('test/faults/die-at.mjs')).href}`;

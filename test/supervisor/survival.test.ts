@@ -124,14 +124,14 @@ describe('few file descriptors', () => {
       argv: ['sh', '-c', `echo x >> ${bed.path('starts')}-r${n}; sleep 0.1; exit ${n % 2}`],
     }));
     await fleet.submit(bed.plan('s', runs), environment, { slots: 30, gpus: 'none' });
-    await waitFor('the end', () => fleet.connection === 'connected' && fleet.status.settled, 25_000);
+    await waitFor('the end', () => fleet.connection === 'connected' && fleet.status.settled);
     expect(runs.map(({ name }) => starts(name))).toEqual(Array(60).fill(1));
     expect([...fleet.runs.values()].map(({ exit }) => exit?.code)).toEqual(runs.map((_, n) => n % 2));
   });
 });
 
 describe('a clock that jumps', () => {
-  it('ends no run before its time', async () => {
+  it('ends no run before its time', { tags: ['long'] }, async () => {
     const preload = bed.path('jump.mjs');
     writeFileSync(
       preload,
@@ -221,7 +221,7 @@ describe('a place that will not do', () => {
   });
 });
 
-it('says in its log whom it looks after, and why it ends', async () => {
+it('says in its log whom it looks after, and why it ends', { tags: ['long'] }, async () => {
   const fleet = await bed.fleet();
   fleet.close();
   await waitFor('its end', () =>

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { build } from 'esbuild';
+import { join, resolve } from 'node:path';
 import { RunId } from '../../src/base/ids.js';
 import { connect, ensureSupervisor, type Programs } from '../../src/client/ensure-supervisor.js';
 import type { Fleet, RunSummary } from '../../src/client/fleet.js';
@@ -10,43 +9,28 @@ import { readClaim } from '../../src/executors/attempt/attempt-files.js';
 import { identityOf, isAlive } from '../../src/processes/process-identity.js';
 import { killTrees } from '../../src/processes/process-tree.js';
 import { readLock } from '../../src/supervisor/core/lock.js';
+import { bundled, testPrograms } from '../bundled.js';
 import { isRemoved } from '../remove-folder.js';
 import { type Plan, type PlannedRun, Resources, RetryRule } from '../../src/spec/planned-run.js';
+import { PATIENCE_MS } from '../patience.js';
 
-let bundled: Promise<string> | null = null;
-
-/** The supervisor as it is shipped: one file. Built once per test file. */
-export function bundledSupervisor(): Promise<string> {
-  bundled ??= bundle();
-  return bundled;
-}
-
-async function bundle(): Promise<string> {
-  const outdir = mkdtempSync(join(tmpdir(), 'supervisor-'));
-  await build({
-    entryPoints: {
-      supervisor: 'src/supervisor/main.ts',
-      'reader-thread': 'src/supervisor/reading/reader-thread.ts',
-      'slurm-worker': 'src/executors/slurm/packs/worker-main.ts',
-    },
-    outdir,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    banner: {
-      js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",
-    },
-    logLevel: 'warning',
+/** The supervisor as it is shipped, with its thread and the worker of packs beside it. */
+export async function bundledSupervisor(): Promise<string> {
+  // A bench measures what is shipped.
+  if (process.env[testPrograms] === undefined) return resolve('dist/supervisor.js');
+  const folder = await bundled('supervisor', {
+    supervisor: 'src/supervisor/main.ts',
+    'reader-thread': 'src/supervisor/reading/reader-thread.ts',
+    'slurm-worker': 'src/executors/slurm/packs/worker-main.ts',
   });
-  return join(outdir, 'supervisor.js');
+  return join(folder, 'supervisor.js');
 }
 
 /** Waits for a condition; the error names it. */
 export async function waitFor<Value>(
   what: string,
   condition: () => Value | Promise<Value>,
-  patienceMs = 20_000,
+  patienceMs = PATIENCE_MS,
 ): Promise<NonNullable<Value>> {
   const end = performance.now() + patienceMs;
   for (;;) {
@@ -126,8 +110,7 @@ export class Testbed {
   async killSupervisor(): Promise<void> {
     const pid = this.supervisorPid();
     if (pid === null) throw new Error('there is no supervisor to kill');
-    process.kill(pid, 'SIGKILL');
-    await waitFor('the supervisor to be dead', () => identityOf(pid) === null);
+    await endProcess(pid);
   }
 
   /** GPUs of tests are all called the same: supervisors of other tests must not see who has taken them. */
@@ -155,8 +138,17 @@ export class Testbed {
 
   /** A client that had lost its supervisor may have asked for another, which takes the place of one that is killed. */
   async #endSupervisors(): Promise<void> {
-    while (this.supervisorPid() !== null) await this.killSupervisor();
+    for (let pid = this.supervisorPid(); pid !== null; pid = this.supervisorPid()) await endProcess(pid);
   }
+}
+
+async function endProcess(pid: number): Promise<void> {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has just ended by itself.
+  }
+  await waitFor('the supervisor to be dead', () => identityOf(pid) === null);
 }
 
 /** A plan from what matters in a test. */

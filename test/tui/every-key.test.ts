@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { Command } from '../../src/tui/state/command.js';
 import { keyMapOf } from '../../src/tui/screens/key-map.js';
 import type { KeyPreset } from '../../src/tui/state/preferences-port.js';
-import { bundleProgram } from './bundle-program.js';
+import { bundledFile } from '../bundled.js';
 import { OneWindow } from './keys/one-window.js';
 import type { Use, Uses } from './keys/use.js';
 
@@ -26,9 +26,8 @@ function usesOf(command: Command): readonly Use[] {
   return uses;
 }
 
-let program: { file: string; remove: () => void };
-beforeAll(async () => void (program = await bundleProgram('test/tui/keys/program.ts')));
-afterAll(() => program.remove());
+let program: string;
+beforeAll(async () => void (program = await bundledFile('test/tui/keys/program.ts')));
 
 type Row = { readonly key: string; readonly command: Command; readonly help: string };
 
@@ -41,7 +40,7 @@ describe('every key does on a real terminal what its row says', () => {
   const window = new OneWindow('default');
   afterAll(() => window.close());
 
-  it.each(rowsOf('default'))('$key: $help', ({ key, command }) => window.use(program.file, key, usesOf(command)));
+  it.each(rowsOf('default'))('$key: $help', ({ key, command }) => window.use(program, key, usesOf(command)));
 });
 
 describe('what is another key in the vim preset does the same there', () => {
@@ -50,5 +49,5 @@ describe('what is another key in the vim preset does the same there', () => {
   const window = new OneWindow('vim');
   afterAll(() => window.close());
 
-  it.each(other)('$key: $help', ({ key, command }) => window.use(program.file, key, usesOf(command)));
+  it.each(other)('$key: $help', ({ key, command }) => window.use(program, key, usesOf(command)));
 });

@@ -1,5 +1,5 @@
 import { press } from '../../src/tui/dialogs/key-stack.js';
-import { mountApp } from '../../src/tui/app/mount-app.js';
+import { loadScreens, mountApp } from '../../src/tui/app/mount-app.js';
 import { WindowStore } from '../../src/tui/app/window-store.js';
 import type { RunFilesPort, SummaryPort } from '../../src/tui/state/port.js';
 import type { MountedWindow } from '../../src/tui/surface/mount-window.js';
@@ -7,6 +7,8 @@ import { Surface } from '../../src/tui/surface/surface.js';
 import { themeFor } from '../../src/tui/surface/theme.js';
 import { type Line, plainText } from '../../src/tui/surface/span.js';
 import type { SimulatedFleet } from './simulated-fleet.js';
+
+await loadScreens();
 
 /** A window on a simulated fleet, with the clock standing still. */
 export function aWindow(

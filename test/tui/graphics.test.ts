@@ -1,13 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenTerminal } from '../../scripts/terminal.js';
-import { bundleProgram } from './bundle-program.js';
+import { bundledFile } from '../bundled.js';
 import { kittyPictures, type SentPicture, sixelPictures } from './surface/graphics/decode-pictures.js';
 import { expectRestored, startWindow, windowPid } from './window-terminal.js';
 
-let program: { file: string; remove: () => void };
+let program: string;
 let terminals: OpenTerminal[] = [];
-beforeAll(async () => void (program = await bundleProgram('test/tui/window-program.ts')));
-afterAll(() => program.remove());
+beforeAll(async () => void (program = await bundledFile('test/tui/window-program.ts')));
 afterEach(() => {
   terminals.forEach((terminal) => terminal.close());
   terminals = [];
@@ -25,7 +24,7 @@ async function start(
   environment: Record<string, string> = {},
   size: [number, number] = [120, 30],
 ): Promise<OpenTerminal> {
-  const terminal = startWindow(program.file, { environment: { ...plainText, ...environment }, size });
+  const terminal = startWindow(program, { environment: { ...plainText, ...environment }, size });
   terminals.push(terminal);
   await terminal.waitFor((rows) => rows.some((row) => row.includes('detach')));
   return terminal;
@@ -101,7 +100,7 @@ describe.each(['kitty', 'sixel'] as const)('charts on a terminal with pictures b
     expect(Buffer.compare(lastOf(protocol, terminal).pixels, before.pixels)).toBe(0);
   });
 
-  it('have another size on a terminal of another size', async () => {
+  it('have another size on a terminal of another size', { tags: ['long'] }, async () => {
     const terminal = await withPictures(protocol);
     const [before, count] = [lastOf(protocol, terminal), countOf(protocol, terminal)];
     terminal.resize(160, 40);
@@ -134,7 +133,7 @@ describe('pictures of kitty', () => {
   });
 
   it('are taken away when the window breaks', async () => {
-    const terminal = startWindow(program.file, { mode: 'throw', environment: plainText, size: [120, 30] });
+    const terminal = startWindow(program, { mode: 'throw', environment: plainText, size: [120, 30] });
     terminals.push(terminal);
     await terminal.waitFor(() => terminal.output.includes('\u001b[c'));
     terminal.write(answers.kitty);

@@ -1,20 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenTerminal } from '../../scripts/terminal.js';
-import { bundleProgram } from './bundle-program.js';
+import { bundledFile } from '../bundled.js';
 import { expectRestored, startWindow, windowPid } from './window-terminal.js';
 
-let program: { file: string; remove: () => void };
+let program: string;
 let terminals: OpenTerminal[] = [];
-beforeAll(async () => void (program = await bundleProgram('test/tui/window-program.ts')));
-afterAll(() => program.remove());
+beforeAll(async () => void (program = await bundledFile('test/tui/window-program.ts')));
 afterEach(() => {
   terminals.forEach((terminal) => terminal.close());
   terminals = [];
 });
 
 async function start(...[options = {}]: [Parameters<typeof startWindow>[1]?]): Promise<OpenTerminal> {
-  const terminal = startWindow(program.file, options);
+  const terminal = startWindow(program, options);
   terminals.push(terminal);
   await terminal.waitFor((rows) => rows.some((row) => row.includes('detach')));
   return terminal;
@@ -46,7 +45,7 @@ describe('what the terminal can show', () => {
   });
 
   it('is nothing where it cannot place the cursor; words say what to do instead', async () => {
-    const terminal = startWindow(program.file, { environment: { TERM: 'dumb' } });
+    const terminal = startWindow(program, { environment: { TERM: 'dumb' } });
     terminals.push(terminal);
     const rows = await terminal.waitFor((lines) => lines.some((line) => line.endsWith('end')));
     expect(rows.join(' ')).toMatch(/TERM is dumb.*cannot be drawn/);
@@ -93,23 +92,27 @@ describe('the window', () => {
     });
   });
 
-  it('waits for a terminal that reads nothing, holds nothing back for it, and then shows the newest', async () => {
-    const terminal = await start({ mode: 'busy', size: [200, 60] });
-    await terminal.waitFor((rows) => newsIn(rows) > 3);
-    const pid = windowPid(terminal);
-    terminal.hang();
-    let written = -1;
-    const isStill = (): boolean => written === (written = bytesWritten(pid));
-    await expect.poll(isStill, { interval: 400, timeout: 15_000 }).toBe(true);
-    const before = newsIn(terminal.lines());
-    const held = terminal.bytes;
-    terminal.hang(false);
-    await terminal.waitFor((rows) => newsIn(rows) > before + 10);
-    // What a hundred frames would be is far more than what was on its way.
-    expect(terminal.bytes - held).toBeLessThan(1 << 20);
-    terminal.write('q');
-    await expectRestored(terminal);
-  });
+  it(
+    'waits for a terminal that reads nothing, holds nothing back for it, and then shows the newest',
+    { tags: ['long'] },
+    async () => {
+      const terminal = await start({ mode: 'busy', size: [200, 60] });
+      await terminal.waitFor((rows) => newsIn(rows) > 3);
+      const pid = windowPid(terminal);
+      terminal.hang();
+      let written = -1;
+      const isStill = (): boolean => written === (written = bytesWritten(pid));
+      await expect.poll(isStill, { interval: 400 }).toBe(true);
+      const before = newsIn(terminal.lines());
+      const held = terminal.bytes;
+      terminal.hang(false);
+      await terminal.waitFor((rows) => newsIn(rows) > before + 10);
+      // What a hundred frames would be is far more than what was on its way.
+      expect(terminal.bytes - held).toBeLessThan(1 << 20);
+      terminal.write('q');
+      await expectRestored(terminal);
+    },
+  );
 
   it('takes up a theme, the keys and the mouse at once', async () => {
     const terminal = await start();

@@ -1,18 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleProgram } from './bundle-program.js';
+import { bundledFile } from '../bundled.js';
 import { isHome, not } from './keys/use.js';
 import { WindowAtHome } from './keys/window-at-home.js';
 
-let program: { file: string; remove: () => void };
+let program: string;
 let window: WindowAtHome;
 beforeAll(async () => {
-  program = await bundleProgram('test/tui/keys/program.ts');
-  window = await WindowAtHome.open(program.file, 'default');
+  program = await bundledFile('test/tui/keys/program.ts');
+  window = await WindowAtHome.open(program, 'default');
 });
-afterAll(() => {
-  window.terminal.close();
-  program.remove();
-});
+afterAll(() => window.terminal.close());
 
 const left = 0;
 const wheel = { up: 64, down: 65 };

@@ -131,6 +131,40 @@ describe('folders of runs as a fleet', () => {
     expect(await fleet.request()).toMatchObject({ ok: false });
   });
 
+  it('takes a run for lost that does not say how it ended, and has been quiet, where its writer says so of others', async () => {
+    const root = join(temporary, 'lost');
+    cpSync(join(fixtures, 'mlruns'), root, { recursive: true });
+    for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
+      if (!/\/meta\.yaml$/.test(name)) continue;
+      const text = readFileSync(join(root, name), 'utf8');
+      writeFileSync(
+        join(root, name),
+        text.replace(/^status: \d/m, 'status: 1').replace(/^end_time: .*/m, 'end_time: null'),
+      );
+    }
+    const statesAt = async (now: number) => {
+      const fleet = new FolderFleet([{ path: root, label: 'lost' }], () => now);
+      await fleet.find();
+      await fleet.read();
+      return [...new Set([...fleet.runs.values()].map(({ state }) => state))];
+    };
+    const states = [await statesAt(Date.now() + 1_200_000), await statesAt(Date.now() + 3_600_000)];
+    expect(states).toEqual([['running'], ['lost']]);
+  });
+
+  it('names the exception at the end of the log of a run whose writer has kept its exit code alone', async () => {
+    const run = join(temporary, 'failed/1b83d790e56940459552705a6c59ad1c/.guild');
+    mkdirSync(join(run, 'attrs'), { recursive: true });
+    writeFileSync(join(run, 'attrs/exit_status'), '1\n');
+    const trace = 'Traceback (most recent call last):\n  File "t.py", line 2, in <module>\n    f()\n';
+    writeFileSync(join(run, 'output'), `loss 1\n${trace}ValueError: no such thing\n`);
+    const fleet = new FolderFleet([{ path: join(temporary, 'failed'), label: 'failed' }]);
+    await fleet.find();
+    await fleet.read();
+    const [row] = fleet.runs.values();
+    expect([row!.state, row!.reason]).toEqual(['failed', 'ValueError: no such thing']);
+  });
+
   it('follows files that grow, runs that come, and ended runs that go on', async () => {
     const root = join(temporary, 'growing');
     const row = (step: number) => `{"step":${step},"loss":${1 / step}}\n`;
@@ -270,13 +304,15 @@ describe('paths on the command line', () => {
 
   it('must be there', () => {
     expect(() => requiredPaths([join(temporary, 'none')])).toThrow(/There is no .*none/);
-    expect(() => requiredPaths([join(fixtures, 'README.md')])).toThrow(/neither a folder nor a trackio database/);
+    expect(() => requiredPaths([join(fixtures, 'README.md')])).toThrow(
+      /neither a folder nor a database of trackio or MLflow/,
+    );
   });
 
   it('attach where they are a runs directory of this user, or a sweep in one', () => {
     mkdirSync(join(runs, '.supervisor'));
     expect(ownRunsAt(runs)).toEqual({ runs, sweep: null });
     expect(ownRunsAt(join(runs, 'torch'))).toEqual({ runs, sweep: 'torch' });
-    expect(ownRunsAt(fixtures)).toBeNull();
+    expect([fixtures, join(fixtures, 'trackio/tproj.db')].map(ownRunsAt)).toEqual([null, null]);
   });
 });

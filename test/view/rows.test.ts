@@ -4,7 +4,7 @@ import { rowHeads } from '../../src/view/rows.js';
 import { nameWords } from '../../src/view/name-words.js';
 
 const facts = (parameters: Parameters, name: string | null = null, group: string | null = null) => {
-  return { parameters, name, group, state: null, reason: null, startedAt: null, endedAt: null };
+  return { parameters, name, group, state: null, reason: null, startedAt: null, endedAt: null, tags: [], note: null };
 };
 const run = (place: string) => ({ directory: `/root/${place}`, place, kind: 'folder', files: [], folders: [] });
 const heads = (runs: readonly (readonly [string, Parameters?, string?, string?])[]) =>

@@ -7,6 +7,7 @@ import { groupBy } from '../../base/group-by.js';
 import { lazy } from '../../base/lazy.js';
 import type { RunWord } from '../../base/run-words.js';
 import type { Parameters } from '../../base/scalar.js';
+import { finished, type Steps } from '../../base/steps.js';
 import { durationRange } from '../../text/duration.js';
 import { elapsedMs } from './busy-time.js';
 import { pauseBetween } from './dispatch-pause.js';
@@ -90,14 +91,23 @@ export function timeLeft(
 
 /** @param runs All runs that share the slots, in the order of their submission. */
 export function forecastOf(runs: readonly ForecastRun[], setting: ForecastSetting): Forecast {
-  const groups = runGroups(runs, setting);
-  const open = openRuns(runs, groups, setting.now);
+  const open = finished(openSteps(runs, setting));
+  return answersOf(
+    open.jobs,
+    lazy(() => finished(endSteps(open, runs, setting))),
+  );
+}
+
+/** The same forecast in steps of about a millisecond, for a caller that has something else to do between them. */
+export function* forecastSteps(runs: readonly ForecastRun[], setting: ForecastSetting): Steps<Forecast> {
+  const open = yield* openSteps(runs, setting);
+  const ends = yield* endSteps(open, runs, setting);
+  return answersOf(open.jobs, () => ends);
+}
+
+function answersOf(open: readonly OpenRun[], cases: () => readonly Float64Array[]): Forecast {
   const places = new Map(open.map(({ run }, place) => [run.id, place]));
   const hasUnknownQueue = open.some(({ run, takes }) => run.state === 'queued' && takes === 'unknown');
-  const cases = lazy(() => {
-    const schedule = scheduleOf(open, groups, setting);
-    return casesOf(open, pausesOf(runs, setting)).map((seconds) => schedule.ends(seconds));
-  });
   return (asked) => {
     const known: number[] = [];
     for (const { id, state } of asked) {
@@ -109,6 +119,23 @@ export function forecastOf(runs: readonly ForecastRun[], setting: ForecastSettin
     }
     return rangeOf(cases().flatMap((ends) => latest(ends, known)));
   };
+}
+
+/** For each case, when each open run ends. */
+function* endSteps(
+  { jobs, groups }: Open,
+  runs: readonly ForecastRun[],
+  setting: ForecastSetting,
+): Steps<Float64Array[]> {
+  const schedule = scheduleOf(jobs, groups, setting);
+  yield;
+  const cases = yield* caseSteps(jobs, pausesOf(runs, setting));
+  const ends: Float64Array[] = [];
+  for (const seconds of cases) {
+    ends.push(schedule.ends(seconds));
+    yield;
+  }
+  return ends;
 }
 
 /** The latest end among these places; empty where none of them ends. */
@@ -161,13 +188,25 @@ type Takes = TimeRange | Likeness | 'unknown' | 'never';
 /** A run that is up or waits. `group`: the number of its group. */
 type OpenRun = { readonly run: ForecastRun; readonly group: number; readonly takes: Takes };
 
-function openRuns(runs: readonly ForecastRun[], { all, numberOf }: RunGroups, now: number): OpenRun[] {
-  const durations = durationsOf(all, now);
-  return runs.filter(willEnd).map((run) => {
-    const group = numberOf(run);
-    const like = () => (run.like === undefined ? durations.like(kindOf(run, all[group]!)) : run.like);
-    return { run, group, takes: takesOf(run, like, now) };
-  });
+type Open = { readonly jobs: readonly OpenRun[]; readonly groups: RunGroups };
+
+/** Number of runs in one step. */
+const RUNS_A_STEP = 500;
+
+function* openSteps(runs: readonly ForecastRun[], setting: ForecastSetting): Steps<Open> {
+  const groups = runGroups(runs, setting);
+  yield;
+  // Where every run that is up says how long it takes and none waits, no run has to be compared with others.
+  const durations = lazy(() => durationsOf(groups.all, setting.now));
+  const jobs: OpenRun[] = [];
+  for (const [at, run] of runs.entries()) {
+    if (at % RUNS_A_STEP === RUNS_A_STEP - 1) yield;
+    if (!willEnd(run)) continue;
+    const group = groups.numberOf(run);
+    const like = () => (run.like === undefined ? durations().like(kindOf(run, groups.all[group]!)) : run.like);
+    jobs.push({ run, group, takes: takesOf(run, like, setting.now) });
+  }
+  return { jobs, groups };
 }
 
 function takesOf(run: ForecastRun, likeOf: () => Likeness | null, now: number): Takes {
@@ -254,13 +293,14 @@ const PAUSE_DOUBT = 0.2;
  * For each case, the seconds that each run takes. Over the cases every run goes through its whole distribution, in an order of its
  * own.
  */
-function casesOf(open: readonly OpenRun[], pauses: Readonly<Record<Job['pool'], number>>): Float64Array[] {
+function* caseSteps(open: readonly OpenRun[], pauses: Readonly<Record<Job['pool'], number>>): Steps<Float64Array[]> {
   const count = open.length > MANY ? CASES_OF_MANY : CASES;
   const cases = Array.from({ length: count }, () => new Float64Array(open.length));
   const deviations = cases.map((_, of) => deviationsAt((of + 0.5) / count));
   const pauseIn = deviations.map((deviation) => Math.exp(PAUSE_DOUBT * deviation));
   const known = new Map<Takes, Spread>();
   for (const [place, { run, takes }] of open.entries()) {
+    if (place % RUNS_A_STEP === RUNS_A_STEP - 1) yield;
     let spread = known.get(takes);
     if (spread === undefined) known.set(takes, (spread = spreadOf(takes, deviations)));
     const hash = hashOf(run.id);

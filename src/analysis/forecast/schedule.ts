@@ -55,6 +55,8 @@ export class Schedule {
    * room.
    */
   ends(seconds: Float64Array): Float64Array {
+    // Nothing waits, so no job depends on another.
+    if (this.lines.length === 0) return seconds.map((each) => (each === Infinity ? NaN : each));
     return new Simulation(this, seconds).run();
   }
 }
@@ -100,7 +102,12 @@ class Simulation {
     this.#open = open.slice();
     this.#wakes = [...wakes];
     this.#updateReady();
-    for (let job = 0; job < jobs.length; job++) if (jobs[job]!.isUp) this.#begin(job, 0);
+    for (let job = 0; job < jobs.length; job++) {
+      if (!jobs[job]!.isUp || seconds[job] === Infinity) continue;
+      this.#ends[job] = seconds[job]!;
+      this.#up.push(job);
+    }
+    this.#up.sort((a, b) => this.#ends[b]! - this.#ends[a]! || b - a);
   }
 
   run(): Float64Array {

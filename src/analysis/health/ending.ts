@@ -1,3 +1,4 @@
+import { presentValue } from '../../base/present-value.js';
 import { goalByName } from '../metric-order.js';
 import { mean, median } from '../statistics.js';
 import { type Course, courseOf, courseWords, hasLost, isLarge, levelsOf } from './divergence.js';
@@ -7,10 +8,18 @@ import { type Finding, notFiniteFindings } from './finding.js';
 export type Judged = { readonly metric: string; readonly better: 1 | -1 };
 
 /**
- * Summary of the judged metric of a run that has ended. `last`: its last value; `peak`: its best one; `tail`: the median of its
+ * Summary of the judged metric of a run that has ended. `first`, `last`: its values then; `peak`: its best one; `tail`: the median of its
  * last three values, as one may be a spike.
  */
-export type Ending = Judged & Course & { readonly last: number; readonly peak: number; readonly tail: number };
+export type Ending = Judged &
+  Course & {
+    readonly first: number;
+    readonly last: number;
+    readonly peak: number;
+    readonly tail: number;
+    /** That of the run's loss, where it is judged by something else. */
+    readonly loss?: Ending;
+  };
 
 /**
  * The metric that decides whether a run diverges or collapses: its objective; without one the metric shown by default, if its name
@@ -25,11 +34,27 @@ export function judgedMetric(
   return metric === null || goal === null ? null : { metric, better: goal === 'maximize' ? 1 : -1 };
 }
 
-/** @param values Values of the judged metric, oldest first. @returns Null where there are none. */
-export function endingOf(judged: Judged, values: ArrayLike<number>): Ending | null {
+/**
+ * @param judged Null: nothing is judged.
+ * @param loss The first loss among its metrics; null: it has none.
+ * @param valuesOf Values of a metric, oldest first.
+ * @returns Null where there are none.
+ */
+export function endingOf(
+  judged: Judged | null,
+  loss: string | null,
+  valuesOf: (metric: string) => ArrayLike<number>,
+): Ending | null {
+  const own = judged === null ? null : endingOfMetric(judged, valuesOf(judged.metric));
+  if (own === null || loss === null || loss === own.metric) return own;
+  const beside = endingOfMetric({ metric: loss, better: -1 }, valuesOf(loss));
+  return beside === null ? own : { ...own, loss: beside };
+}
+
+function endingOfMetric(judged: Judged, values: ArrayLike<number>): Ending | null {
   const { better } = judged;
-  if (values.length === 0) return null;
-  const last = values[values.length - 1]!;
+  const last = presentValue(values);
+  if (last === undefined) return null;
   const finite = Array.from(values).filter(Number.isFinite);
   const levels = levelsOf({ x: finite, y: finite }, better);
   const course =
@@ -37,7 +62,7 @@ export function endingOf(judged: Judged, values: ArrayLike<number>): Ending | nu
       ? courseOf(finite.length === 0 ? [last] : finite, { better, noise: noiseOfFew(finite), last: 2 })
       : courseOf(levels.level, { better, noise: levels.noise, last: 1 });
   const peak = better * finite.reduce((most, value) => Math.max(most, better * value), -Infinity);
-  return { ...judged, ...course, last, peak, tail: median(finite.slice(-3)) ?? last };
+  return { ...judged, ...course, first: finite[0] ?? last, last, peak, tail: median(finite.slice(-3)) ?? last };
 }
 
 /**
@@ -54,8 +79,8 @@ function noiseOfFew(values: readonly number[]): number {
  * factor.
  */
 const EXPLODED = 1e3;
-/** The factor for a run whose values were too large from the start, which only siblings show. */
-const FAR_FROM_SIBLINGS = 1e6;
+/** The factor where its values alone, or those of its siblings alone, show it. */
+const FAR = 1e6;
 /** Share of the gain that must be lost: for a metric that should be large, and for any metric where siblings kept theirs. */
 const COLLAPSED = 0.75;
 const ALONE = 0.5;
@@ -69,7 +94,7 @@ export class EndedSiblings {
   readonly #byMetric = new Map<string, { ends: number[]; sizes: number[] }>();
 
   constructor(endings: Iterable<Ending>) {
-    for (const ending of endings) {
+    for (const ending of [...endings].flatMap(withLoss)) {
       if (!Number.isFinite(ending.last)) continue;
       const known = this.#byMetric.get(keyOf(ending)) ?? { ends: [], sizes: [] };
       this.#byMetric.set(keyOf(ending), known);
@@ -85,9 +110,17 @@ export class EndedSiblings {
   /**
    * The mark that a run keeps after its end, and the reason; null: it ended well, as far as can be seen. `diverged`: its values
    * exploded, or a metric that should be small ended far above its start. `collapsed`: one that should be large lost three quarters
-   * of its gain. Where the median of its siblings kept theirs, half is enough. `nan`: its last value is not finite.
+   * of its gain. Where the median of its siblings kept theirs, half is enough. `nan`: its last value is not finite. A run whose loss
+   * exploded or is not finite has diverged, whatever it is judged by.
    */
   markOf(ending: Ending): Finding | null {
+    const { loss } = ending;
+    if (loss !== undefined && (!Number.isFinite(loss.last) || hasExploded(loss, this.#besides(loss))))
+      return this.#ownMarkOf(loss);
+    return this.#ownMarkOf(ending);
+  }
+
+  #ownMarkOf(ending: Ending): Finding | null {
     const { metric, better, last, peak } = ending;
     if (!Number.isFinite(last)) return notFiniteFindings([metric], { [metric]: last }, true)[0]!;
     const others = this.#besides(ending);
@@ -108,6 +141,10 @@ export class EndedSiblings {
   }
 }
 
+function withLoss(ending: Ending): Ending[] {
+  return ending.loss === undefined ? [ending] : [ending, ending.loss];
+}
+
 /** The size of a metric's values in a run: that of its start or of its end, as a perfect fit may end near 0. */
 function sizeOf({ start, tail }: Ending): number {
   return Math.max(Math.abs(start), Math.abs(tail));
@@ -116,13 +153,21 @@ function sizeOf({ start, tail }: Ending): number {
 /** Summary of the other runs of the group. `end`: as in `Course`. */
 type Others = { readonly end: number; readonly size: number };
 
-function hasExploded({ better, tail, start, best }: Ending, others: Others | null): boolean {
+function hasExploded(ending: Ending, others: Others | null): boolean {
+  const { better, tail, start, best } = ending;
   const [bad, size] = [-better * tail, Math.abs(tail)];
+  const own = Math.max(Math.abs(start), Math.abs(best));
+  const hasGrown = own > 0 && bad > start;
+  if (isFarFromFirst(ending)) return hasGrown;
   if (others !== null && bad <= others.end) return false;
   const ofOthers = others?.size ?? 0;
-  const own = Math.max(Math.abs(start), Math.abs(best));
-  const isFar = ofOthers > 0 && size > FAR_FROM_SIBLINGS * ofOthers;
-  return isFar || (own > 0 && bad > start && size > EXPLODED * Math.max(own, ofOthers));
+  const isFar = ofOthers > 0 && size > FAR * ofOthers;
+  return isFar || (hasGrown && size > EXPLODED * Math.max(own, ofOthers));
+}
+
+/** Siblings do not excuse it: where most of a group explodes, the least of these is no better for it. */
+function isFarFromFirst({ first, tail }: Ending): boolean {
+  return first !== 0 && Math.abs(tail) > FAR * Math.abs(first);
 }
 
 function hasFallenBack(ending: Ending, others: Others | null): boolean {

@@ -4,15 +4,8 @@ import { type Factor, factorSteps, type LeftOut, type Level } from './factors.js
 import { type Forest, growForest } from './random-forest.js';
 import type { RegressionTree, Sample } from './regression-tree.js';
 import { ranksOf } from './rank-correlation.js';
-import {
-  type BestValue,
-  bestValueOf,
-  noiseOfSeeds,
-  repetitionNames,
-  settingResults,
-  type SeedNoise,
-  settingSteps,
-} from './settings.js';
+import { type BestValue, bestValueOf, rankedSettings } from '../answer/ranked-settings.js';
+import { noiseOfSeeds, repetitionNames, type SeedNoise, settingSteps } from './settings.js';
 import type { Random } from './seeded-random.js';
 import {
   addToPairs,
@@ -26,10 +19,14 @@ import {
   type TreeEffects,
 } from './variance-decomposition.js';
 
-/** One run. `objective` null: it has written none; NaN and infinities are counted, but do not take part in the shares. */
+/**
+ * One run. `objective` null: it has written none; NaN and infinities are counted, but do not take part in the shares. `isBroken`: it
+ * diverged or collapsed, so that it is worse than any other.
+ */
 export type MeasuredRun = {
   readonly parameters: Parameters;
   readonly objective: number | null;
+  readonly isBroken?: boolean | undefined;
   readonly group?: string | undefined;
 };
 
@@ -148,20 +145,16 @@ export function* importanceSteps(question: ImportanceQuestion, random: Random): 
   return { ...told, kind: 'measured', scale, noise, ...found, parameters: withBest };
 }
 
-/** Finds the best value of a parameter among all runs that have an objective: one that is not finite counts as bad. */
+/** Finds the best value of a parameter among all runs: one that broke, or whose objective is not finite, counts as bad. */
 function* bestValues(
   { runs, goal }: ImportanceQuestion,
   repetition: ReadonlySet<string>,
 ): Generator<number, (parameter: string) => BestValue | null> {
-  const written = runs.filter(({ objective }) => objective !== null);
   if (goal === null) return () => null;
-  const settings = yield* settingSteps(written, repetition);
-  const results = settingResults(
-    settings,
-    written.map(({ objective }) => objective!),
-    goal,
-  );
-  return (name) => bestValueOf((parameters) => parameterOf(parameters, name), results, goal);
+  const settings = yield* settingSteps(runs, repetition);
+  const results = runs.map(({ objective, isBroken = false }) => ({ value: objective, isBroken }));
+  const ranked = rankedSettings(settings, results, goal);
+  return (name) => bestValueOf((parameters) => parameterOf(parameters, name), ranked);
 }
 
 function countsOf(runs: readonly MeasuredRun[]): RunCounts {

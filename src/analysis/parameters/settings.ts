@@ -1,6 +1,5 @@
 import { isSeedName, type Parameters } from '../../base/scalar.js';
-import { deviation, median } from '../statistics.js';
-import { parameterNames, type ParameterValue } from './factors.js';
+import { parameterNames } from './factors.js';
 
 type Run = { readonly parameters: Parameters; readonly group?: string | undefined };
 
@@ -86,75 +85,4 @@ function squaresAround(values: readonly number[]): number {
 
 function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/**
- * The result of a setting. `bad`: the median over its runs, negated where more is better; Infinity: most of them have no finite
- * value.
- */
-export type Result = {
-  readonly parameters: Parameters;
-  readonly bad: number;
-  /** Standard error of the mean over its runs; 0 for one run. */
-  readonly error: number;
-  readonly runs: number;
-};
-
-/** @param objective The objective of each run, NaN and infinities included. */
-export function settingResults(
-  settings: readonly Setting[],
-  objective: readonly number[],
-  goal: 'minimize' | 'maximize',
-): Result[] {
-  const sign = goal === 'minimize' ? 1 : -1;
-  return settings.map(({ parameters, rows }) => {
-    const values = rows.map((row) => objective[row]!);
-    const finite = values.filter(Number.isFinite);
-    // A broken run is worse than any other.
-    const bad = median(values.map((value) => (Number.isFinite(value) ? sign * value : Infinity)))!;
-    return { parameters, bad, error: (deviation(finite) ?? 0) / Math.sqrt(finite.length || 1), runs: rows.length };
-  });
-}
-
-/**
- * The value of a parameter in the best setting that was run, with the median over its runs.
- *
- * `ties`: values whose best settings cannot be told from it, by their standard errors or in three digits. `runs`: the number of
- * runs of the setting; `usual`: the median number over all settings.
- */
-export type BestValue = {
-  readonly value: ParameterValue;
-  readonly ties: readonly ParameterValue[];
-  readonly median: number;
-  readonly runs: number;
-  readonly usual: number;
-};
-
-/** The best value of a parameter; null: no setting has a finite median. */
-export function bestValueOf(
-  valueIn: (parameters: Parameters) => ParameterValue,
-  results: readonly Result[],
-  goal: 'minimize' | 'maximize',
-): BestValue | null {
-  const bestOf = new Map<string, Result>();
-  for (const result of results) {
-    const key = JSON.stringify(valueIn(result.parameters)) ?? '';
-    const known = bestOf.get(key);
-    if (known === undefined || result.bad < known.bad) bestOf.set(key, result);
-  }
-  const [best, ...others] = [...bestOf.values()].sort((a, b) => a.bad - b.bad || b.runs - a.runs);
-  if (best === undefined || best.bad === Infinity) return null;
-  return {
-    value: valueIn(best.parameters),
-    ties: others.filter((other) => isTie(best, other)).map(({ parameters }) => valueIn(parameters)),
-    median: goal === 'minimize' ? best.bad : -best.bad,
-    runs: best.runs,
-    usual: Math.floor(median(results.map(({ runs }) => runs))!),
-  };
-}
-
-function isTie(best: Result, other: Result): boolean {
-  if (other.bad === Infinity) return false;
-  const isSameInWords = other.bad.toPrecision(3) === best.bad.toPrecision(3);
-  return isSameInWords || other.bad - best.bad <= Math.hypot(best.error, other.error);
 }

@@ -6,7 +6,7 @@ import { probeSupervisor, type SupervisorProbe } from '../../client/connection.j
 import { supervisorFiles } from '../../contract/files.js';
 import type { SupervisorLock } from '../../contract/supervisor-lock.js';
 import { placeIn, relationTo } from '../../processes/host-identity.js';
-import { isAlive } from '../../processes/process-identity.js';
+import { isLivingSupervisor } from '../../processes/supervisor-process.js';
 import { socketFolders } from '../../files/socket-address.js';
 import { sizeText } from '../../text/numbers.js';
 import { bad, type Check, type Finding, ok, type Place, textOf, warn } from './check.js';
@@ -160,7 +160,7 @@ type Sight = 'up' | 'dead' | 'out of sight';
 
 function sightOf(lock: SupervisorLock): Sight {
   if (relationTo(placeIn(lock)) === 'foreign') return 'out of sight';
-  return isAlive(lock) ? 'up' : 'dead';
+  return isLivingSupervisor(lock) ? 'up' : 'dead';
 }
 
 export function judgeSupervisor(probe: SupervisorProbe, sight: Sight): Finding {

@@ -12,6 +12,7 @@ import type { SweepFile } from '../../spec/file/sweep-file.js';
 import { isTable } from '../../spec/file/table-file.js';
 import { type LaunchOptions, requestedSets, runsDirectory } from '../options.js';
 import { type ExistingRun, existingRuns } from '../plan/existing-runs.js';
+import { own } from '../ports.js';
 import { leftOutOf } from '../read-plan.js';
 
 /** The source of a launched sweep, as far as it is known here. */
@@ -122,8 +123,8 @@ function optionsOf(
 ): ExpandOptions {
   const options: ExpandOptions = {
     runsDirectory: runsDirectory(given),
-    cwd: process.cwd(),
-    environment: process.env,
+    cwd: own().cwd(),
+    environment: own().env,
     set: set ?? [],
   };
   for (const run of runs.slice(0, mostAsked)) {

@@ -12,12 +12,14 @@ import { expandBeside } from '../../spec/expand/expand-sweep.js';
 import type { Plan } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';
 import type { Draft, EditorPort, OwnFile, Verdict } from '../../tui/state/editor-port.js';
-import { definedEnvironment, requestedSlots, runsDirectory } from '../options.js';
+import { definedEnvironment, runsDirectory } from '../options.js';
+import { requestedSlots } from '../slot-options.js';
 import { surveysOf, withSnapshots } from '../plan/code-snapshots.js';
 import { type Change, type Compared, type Difference, differenceOf, isQueued } from '../plan/difference.js';
 import { differenceLines, differenceSummary } from '../plan/difference-lines.js';
 import { estimateLive, estimateWords } from '../plan/estimate.js';
 import { withoutSecrets } from '../plan/hidden-secrets.js';
+import { own } from '../ports.js';
 import { plannedRuns, readSweepText } from '../read-plan.js';
 import { outputWidth, print } from '../terminal.js';
 import { clonePlan, cloneText, notCloneable } from './clone-text.js';
@@ -60,11 +62,11 @@ export class TerminalEditor implements EditorPort {
   }
 
   openShell(directory: string): void {
-    openShell(directory, process.env);
+    openShell(directory, own().env);
   }
 
   openTerminal(run: RunSummary): void {
-    enterTerminal(run, process.env);
+    enterTerminal(run, own().env);
   }
 
   extend(sweep: string): Draft {
@@ -147,7 +149,7 @@ export class TerminalEditor implements EditorPort {
 
   #edited(work: Work): Draft {
     const { title, path, original, isSubmitted } = work;
-    editText(path, process.env);
+    editText(path, own().env);
     try {
       const text = readSweepText(path);
       if (text === original && isSubmitted) {

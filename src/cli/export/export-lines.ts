@@ -1,13 +1,15 @@
 import type { ReportedRun } from '../../analysis/analysed-run.js';
 import { type Annotation, noAnnotation } from '../../base/annotation.js';
+import { declaredFields } from '../../analysis/declared-parameters.js';
 import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.js';
 import type { RunValue } from '../../analysis/run-value.js';
-import type { Parameters } from '../../base/scalar.js';
+import { allParametersOf, type Parameters } from '../../base/scalar.js';
 import { readAnnotation } from '../../files/annotation-file.js';
 import { readRunRecord } from '../../files/run-record-file.js';
 import { everyPoint } from '../../metrics/bounded-series.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import { countingIn } from '../../report/counting-metrics.js';
+import { declaredOf } from '../../report/declared.js';
 import { valuesOf } from '../../report/run-values.js';
 import { type KnownStates, readRuns } from '../../report/read-runs.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../../report/sweep-outline.js';
@@ -187,13 +189,15 @@ function runRows(
   valuesIn: (read: RunMetrics) => RunRow['metrics'],
 ): RunRow[] {
   return (found ?? readRuns(directory, known)).map((run) => {
-    const metrics = valuesIn(metricsOf(run));
-    const { name, group, state, parameters } = run;
-    const annotation = readAnnotation(run.directory) ?? noAnnotation;
+    const read = metricsOf(run);
+    const metrics = valuesIn(read);
+    const { name, group, state } = run;
+    const { annotation, ...declared } = declaredFields(declaredOf(run, read), readAnnotation(run.directory));
+    const parameters = allParametersOf({ parameters: run.parameters, ...declared });
     return {
       ...{ sweep, group, subgroup: subgroupOf(run), name, state },
       ...lifeOf(run),
-      ...annotation,
+      ...(annotation ?? noAnnotation),
       ...{ parameters, metrics },
     };
   });

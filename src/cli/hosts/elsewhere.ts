@@ -1,18 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { dirname } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { type Host, hostProblem, hostText, parseHost, sshArguments } from '../../client/host.js';
 import { sshProblem } from '../../client/host-link.js';
 import type { HostOrder } from '../../protocol/host-order.js';
 import { shellQuote } from '../../text/shell-words.js';
 import type { LaunchOptions } from '../options.js';
+import { at, own, ownPrograms, typedWords } from '../ports.js';
 import { reportError } from '../report-error.js';
 import { hasPerson, hasScreen, print, remark } from '../terminal.js';
 
 /** A call of the command line. `name`: of the verb; null: a launch. `words`: its arguments. */
-type Call = { readonly name: string | null; readonly words: readonly string[]; readonly options: LaunchOptions };
+export type Call = { readonly name: string | null; readonly words: readonly string[]; readonly options: LaunchOptions };
 
 /**
  * Takes `--host HOST` out of the words of the command line, wherever it stands before `--`.
@@ -40,9 +41,9 @@ export async function runElsewhere(hosts: readonly Host[], call: Call): Promise<
       'Name one with --host; `memrl-tui attach --host A --host B` shows several in one window.',
     );
   }
-  if (!opensWindow(call)) return onEach(hosts, process.argv.slice(2), call);
+  if (!opensWindow(call)) return onEach(hosts, typedWords(), call);
   // The program there starts what is not done yet, and asks what there is to ask; the window is here.
-  const code = call.name === 'attach' ? 0 : await onEach(hosts, detached(process.argv.slice(2)), call);
+  const code = call.name === 'attach' ? 0 : await onEach(hosts, detached(typedWords()), call);
   return code === 0 ? showWindow(hosts, call) : code;
 }
 
@@ -100,11 +101,11 @@ async function onEach(hosts: readonly Host[], words: readonly string[], call: Ca
 async function runThere(host: Host, words: readonly string[], { name, words: [file] }: Call): Promise<number> {
   const order: HostOrder = {
     ...{ words: [...words], directory: host.directory, host: host.name, look: look() },
-    file: name === null && file !== undefined ? { path: file, isHere: existsSync(file) } : null,
+    file: name === null && file !== undefined ? { path: file, isHere: existsSync(at(file)) } : null,
   };
   // A terminal there makes questions, colours and editors work; ssh says that it has been closed unless it is told not to.
   const options = hasPerson() ? ['-t', '-o', 'LogLevel=ERROR'] : ['-T'];
-  const ssh = spawn('ssh', sshArguments(order, host, options), { stdio: 'inherit' });
+  const ssh = spawn('ssh', sshArguments(order, host, options), { stdio: 'inherit', cwd: own().cwd(), env: own().env });
   const [code, signal] = await once(ssh, 'close').then(
     (ended) => ended as [number | null, string | null],
     (cause: unknown) => {
@@ -120,12 +121,11 @@ async function runThere(host: Host, words: readonly string[], { name, words: [fi
 
 /** Directory of this program: the one with `package.json` and `dist`. */
 export function programDirectory(): string {
-  return fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+  return dirname(ownPrograms());
 }
 
 function look(): Record<string, string> {
   const names = hasPerson() ? ['NO_COLOR'] : ['NO_COLOR', 'COLUMNS'];
-  return Object.fromEntries(
-    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-  );
+  const { env } = own();
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }

@@ -6,7 +6,9 @@ import { errorText, UserError } from '../../base/user-error.js';
 import { openOrStartSupervisor, openToLook } from '../../client/ensure-supervisor.js';
 import { type decodeOrder, WIRE_VERSION, wireMarks } from '../../protocol/host-order.js';
 import { PROGRAM_VERSION } from '../../protocol/older-version.js';
-import { existingRunsDirectory, supervisorPrograms } from '../open-fleet.js';
+import { supervisorPrograms } from '../open-fleet.js';
+import { existingRunsDirectory } from '../show/runs-here.js';
+import { own } from '../ports.js';
 import { FileAnswerer } from './file-answers.js';
 import { FileQuestion, NumberedLine } from './file-questions.js';
 
@@ -18,7 +20,7 @@ type WindowOrder = NonNullable<ReturnType<typeof decodeOrder>['window']>;
  * the exit code.
  */
 export async function relay(order: WindowOrder): Promise<number> {
-  const { stdin, stdout } = process;
+  const { stdin, stdout } = own();
   const say = (text: string) => stdout.write(text);
   const supervisor = await opened(order, say).catch((error: unknown) => {
     if (!(error instanceof UserError)) throw error;

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { decodeOrder, KNOWN } from '../../protocol/host-order.js';
 import { shellQuote } from '../../text/shell-words.js';
+import { at, own, retype } from '../ports.js';
 
 /**
  * An order of memrl-tui on another host: goes to its directory and makes its words those of this process, as if they had been typed
@@ -14,11 +15,11 @@ import { shellQuote } from '../../text/shell-words.js';
 export async function takeOrder(text: string): Promise<number | null> {
   if (text === KNOWN) return 0;
   const order = decodeOrder(text);
-  Object.assign(process.env, order.look);
+  Object.assign(own().env, order.look);
   enter(order);
   if (order.window !== undefined) return (await import('./relay.js')).relay(order.window);
-  if (order.file !== null && !existsSync(order.file.path)) throw noFile(order.file, order);
-  process.argv.splice(2, Infinity, ...order.words);
+  if (order.file !== null && !existsSync(at(order.file.path))) throw noFile(order.file, order);
+  retype(order.words);
   return null;
 }
 
@@ -27,7 +28,7 @@ type Order = ReturnType<typeof decodeOrder>;
 function enter({ directory, host }: Order): void {
   const path = directory?.replace(/^~(?=\/|$)/, '.') ?? '.';
   try {
-    process.chdir(resolve(homedir(), path));
+    own().chdir(resolve(homedir(), path));
   } catch (cause) {
     throw new UserError(
       `There is no directory ${resolve(homedir(), path)} on ${host}.`,
@@ -38,8 +39,8 @@ function enter({ directory, host }: Order): void {
 }
 
 function noFile({ path, isHere }: NonNullable<Order['file']>, { host }: Order): UserError {
-  const problem = `There is no sweep file ${path} in ${process.cwd()} on ${host}; with --host it is read there.`;
-  const copy = `scp ${shellQuote([path, `${host}:${process.cwd()}/`])}`;
+  const problem = `There is no sweep file ${path} in ${own().cwd()} on ${host}; with --host it is read there.`;
+  const copy = `scp ${shellQuote([path, `${host}:${own().cwd()}/`])}`;
   return new UserError(
     problem,
     isHere

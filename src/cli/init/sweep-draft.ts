@@ -92,13 +92,13 @@ function startLines(command: readonly string[], args: string, own: DraftTrial['i
 
 const macros = {
   args: '--name=value',
-  args_no_hyphens: 'name=value',
+  args_hydra: 'name=value',
   args_no_boolean_flags: '--name=value; true becomes --name, and false nothing',
 } as const;
 type Macro = keyof typeof macros;
 
 function macroOf(help: ProgramHelp | null): Macro {
-  if (help?.format === 'Hydra') return 'args_no_hyphens';
+  if (help?.format === 'Hydra') return 'args_hydra';
   const hasFlags = help !== null && help.format !== 'absl' && help.options.some(({ kind }) => kind === 'flag');
   return hasFlags ? 'args_no_boolean_flags' : 'args';
 }

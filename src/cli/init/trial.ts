@@ -9,6 +9,7 @@ import { openMetrics } from '../../metrics/run-metrics.js';
 import { writeFresh } from '../../files/whole-file.js';
 import { type CallEnd, callProgram } from '../../processes/short-call.js';
 import { loggerEnvironment } from '../../spec/expand/wandb-run.js';
+import { at, own } from '../ports.js';
 
 /** The result of running a program in a temporary folder. */
 export type Tried = {
@@ -38,11 +39,11 @@ export async function tried(command: readonly string[], limits: { patienceMs: nu
   mkdirSync(work);
   try {
     const environment = {
-      ...process.env,
-      ...loggerEnvironment(directory, process.env, hasWandbAccount(process.env, work)),
+      ...own().env,
+      ...loggerEnvironment(directory, own().env, hasWandbAccount(own().env, work)),
       ...plainOutput,
       ...{ [runMarks.directory]: directory, [runMarks.id]: 'init/trial', [runMarks.attempt]: '1' },
-      PYTHONPATH: [process.cwd(), process.env['PYTHONPATH'] ?? ''].filter((each) => each !== '').join(delimiter),
+      PYTHONPATH: [own().cwd(), own().env['PYTHONPATH'] ?? ''].filter((each) => each !== '').join(delimiter),
     };
     const [program = '', ...args] = fromHere(command);
     const tree = { directory, leftovers: 'killed', graceMs: GRACE_MS } as const;
@@ -53,7 +54,7 @@ export async function tried(command: readonly string[], limits: { patienceMs: nu
     const keys = metrics.keys();
     const choice = { show: [], x: 'step' };
     const order = inMetricOrder(keys, choice);
-    const counting = new Set(countingAmong(order, choice, (key) => metrics.series(key).y));
+    const counting = new Set(countingAmong(order, choice, metrics));
     const report = describeSources(metrics);
     return {
       end,
@@ -85,6 +86,6 @@ const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
 export function fromHere(command: readonly string[]): string[] {
   return command.map((word, index) => {
     const isPath = index > 0 ? /[./]/.test(word) : word.includes('/');
-    return isPath && !word.startsWith('-') && existsSync(word) ? resolve(word) : word;
+    return isPath && !word.startsWith('-') && existsSync(at(word)) ? at(word) : word;
   });
 }

@@ -46,7 +46,9 @@ export function plainLines(
   return {
     state: {
       startedAt: state.startedAt,
-      seen: new Map([...runs].map(([id, { state, attempt, health }]) => [id, { state, attempt, health }])),
+      seen: new Map(
+        [...runs].map(([id, { state, attempt, health, warning }]) => [id, { state, attempt, health, warning }]),
+      ),
       progressAt: isDue && all.length > 0 ? now : state.progressAt,
     },
     lines: [...events, ...progress].map((line) => `${stamp}  ${line}`),
@@ -65,11 +67,17 @@ export function plainEnd(
 }
 
 /** The state of a run at the last call, to notice changes. */
-type Seen = Pick<WatchedRun, 'state' | 'attempt' | 'health'>;
+type Seen = Pick<WatchedRun, 'state' | 'attempt' | 'health' | 'warning'>;
 
-/** The events of a run since the last call: a line for its state, and one for its health. Without a time. */
+/** The events of a run since the last call: a line for its state, one for its health, one for a warning. Without a time. */
 function runEventLines(before: Seen | undefined, run: WatchedRun, now: number): string[] {
-  return [stateLine(before, run, now), healthLine(before, run)].filter((line) => line !== null);
+  return [stateLine(before, run, now), healthLine(before, run), warningLine(before, run)].filter(
+    (line) => line !== null,
+  );
+}
+
+function warningLine(before: Seen | undefined, { name, warning }: WatchedRun): string | null {
+  return warning == null || warning === before?.warning ? null : `WARNING  ${name}: ${displayText(warning)}`;
 }
 
 /** Null: the run has no new problem. */

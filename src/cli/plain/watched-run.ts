@@ -17,6 +17,8 @@ export type WatchedRun = {
   progress: number | null;
   health: RunHealth;
   healthReason?: string | null | undefined;
+  /** A warning to show beside the state of the run. */
+  warning?: string | null | undefined;
 };
 
 /** Whether this sweep, or any (null), gets further runs without a request. */

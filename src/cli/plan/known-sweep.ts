@@ -1,6 +1,7 @@
 import { connect } from '../../client/ensure-supervisor.js';
 import type { Fleet } from '../../client/fleet.js';
-import { definedEnvironment, requestedSlots, type SlotOptions } from '../options.js';
+import { definedEnvironment, type SlotOptions } from '../options.js';
+import { requestedSlots } from '../slot-options.js';
 import type { ReadPlan } from '../read-plan.js';
 import { type Difference, differenceOf, isKnown } from './difference.js';
 import { differenceLines, differenceSummary } from './difference-lines.js';

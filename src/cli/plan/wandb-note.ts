@@ -1,11 +1,7 @@
-import { resolve } from 'node:path';
-import { textOrNull } from '../../files/regular-file.js';
 import { hasWandbAccount } from '../../files/wandb-account.js';
+import { hasSweepInside, scriptsIn } from '../../files/wandb-program.js';
 import { loggerEnvironment } from '../../spec/expand/wandb-run.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-
-/** Size limit in bytes; a longer file is not a script. */
-const MOST = 1 << 20;
 
 /**
  * A note on where programs with W&B or trackio write, if the first run's script names one of them or a project is set; null:
@@ -28,14 +24,14 @@ export function wandbNote(
     words.push(
       'wandb and trackio write to the directory of each run, wandb offline, as no key of it is configured here.',
       'To send it later: wandb sync RUN/wandb/offline-run-*',
+      ...(hasSweepInside(logging.argv, logging.cwd)
+        ? ['The sweep inside the program is answered on this machine.']
+        : []),
     );
   } else if (given['WANDB_DIR'] !== undefined) words.push('wandb and trackio write to the directory of each run.');
   return words.length === 0 ? null : words.join(' ');
 }
 
 function isLogging({ argv, cwd }: PlannedRun): boolean {
-  return argv.some((word) => {
-    const text = /\.(py|sh)$/.test(word) ? textOrNull(resolve(cwd, word), MOST) : null;
-    return /\b(wandb|trackio)\b/.test(`${word}\n${text ?? ''}`);
-  });
+  return [...argv, ...scriptsIn(argv, cwd)].some((text) => /\b(wandb|trackio)\b/.test(text));
 }

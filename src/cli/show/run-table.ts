@@ -4,7 +4,7 @@ import { healthText } from '../../analysis/health/finding.js';
 import { defaultMetric, metricHeading } from '../../analysis/metric-order.js';
 import { noAnnotation, tagsText } from '../../base/annotation.js';
 import { hasEnded, isUnhealthy } from '../../base/run-words.js';
-import { type ParameterValue, parameterOf } from '../../base/scalar.js';
+import { anyParameterOf, type ParameterValue } from '../../base/scalar.js';
 import { valueText } from '../../spec/expand/value-text.js';
 import { grouped } from '../../base/group-by.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../client/fleet.js';
@@ -73,9 +73,10 @@ function ifAny(column: Column): Column[] {
 }
 
 /** The value of a name in queries: a parameter of the run, or else the last value of a metric; undefined: neither. */
-export function valueOf({ parameters, metrics }: RunSummary, name: string): ParameterValue | undefined {
-  const parameter = parameterOf(parameters, name);
+export function valueOf(run: RunSummary, name: string): ParameterValue | undefined {
+  const parameter = anyParameterOf(run, name);
   if (parameter !== undefined) return parameter;
+  const { metrics } = run;
   return Object.hasOwn(metrics, name) ? (metrics[name] ?? Number.NaN) : undefined;
 }
 
@@ -175,7 +176,7 @@ export function runStatus(run: RunSummary): object {
     memory,
     warning,
   } = more;
-  const { parameters, directory } = more;
+  const { parameters, declared = {}, displayName = null, directory } = more;
   return {
     ...{ name, sweep, group, subgroup, state, reason, attempt, exit, pid, slot, gpus },
     ...{ startedAt: isoTime(more.startedAt), endedAt: isoTime(more.endedAt), retryAt: isoTime(more.retryAt) },
@@ -192,7 +193,7 @@ export function runStatus(run: RunSummary): object {
       gpuMemory,
     },
     ...{ cpu: cpu ?? null, memory: memory ?? null, warning, ...(more.annotation ?? noAnnotation) },
-    ...{ parameters, directory },
+    ...{ parameters, declared, displayName, directory },
   };
 }
 

@@ -10,6 +10,7 @@ import { checks, examine } from '../doctor/checks.js';
 import { nodeCheck } from '../doctor/slurm.js';
 import { metricsLines } from '../doctor/metrics-lines.js';
 import { definedEnvironment, type LaunchOptions, runsPath } from '../options.js';
+import { own } from '../ports.js';
 import { runDirectory } from '../sweep-directory.js';
 import { isTerminal, leave, outputWidth, print, printJson, terminalSize } from '../terminal.js';
 
@@ -52,7 +53,7 @@ function placeOf(options: Pick<LaunchOptions, 'runs'>): Place {
 }
 
 function printLines(checked: readonly Checked[], wantsAscii: boolean): void {
-  const { colours, ascii } = capabilitiesOf(process.env, wantsAscii);
+  const { colours, ascii } = capabilitiesOf(own().env, wantsAscii);
   const theme = themeFor({ colours: isTerminal() ? colours : 'none', ascii });
   const look = (tone: Tone) => (isTerminal() ? theme.sgr(tone, 'none') : '');
   const lines = doctorLines(checked, outputWidth());

@@ -1,5 +1,6 @@
 import { promised, withFleet } from '../open-fleet.js';
-import { type CommonOptions, gpuList } from '../options.js';
+import type { CommonOptions } from '../options.js';
+import { gpuList } from '../slot-options.js';
 import { slotsStatus } from '../show/slot-lines.js';
 import { print, printJson } from '../terminal.js';
 

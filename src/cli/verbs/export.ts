@@ -5,6 +5,7 @@ import type { RunValue } from '../../analysis/run-value.js';
 import { writeOutput } from '../../files/output-file.js';
 import { runsDirectory, type CommonOptions } from '../options.js';
 import { statesOf } from '../../report/read-runs.js';
+import { at } from '../ports.js';
 import { supervisedRuns } from '../print-report.js';
 import { runValueOf } from '../run-value.js';
 import { sweepDirectory } from '../sweep-directory.js';
@@ -35,7 +36,10 @@ export async function exportSweep([name]: readonly string[], options: ExportOpti
   if (format === 'parquet') return toParquet(sweep, metrics, options);
   const lines = exportLines(sweep, format, metrics);
   if (options.output === undefined) await toOutput(lines);
-  else remark(`${writeOutput(options.output, (file) => writeLines(file, lines))} lines in ${options.output}.`);
+  else
+    remark(
+      `${writeOutput(options.output, (file) => writeLines(file, lines), at(options.output))} lines in ${options.output}.`,
+    );
   return 0;
 }
 
@@ -64,7 +68,7 @@ async function toParquet(
     throw new UserError('Parquet is no text, and is not printed.', 'Name a file: `-o runs.parquet`.');
   }
   const { writeParquet } = await import('../export/parquet-file.js');
-  remark(`${writeOutput(output, (file) => writeParquet(file, sweep, metrics))} rows in ${output}.`);
+  remark(`${writeOutput(output, (file) => writeParquet(file, sweep, metrics), at(output))} rows in ${output}.`);
   return 0;
 }
 

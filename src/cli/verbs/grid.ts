@@ -7,7 +7,9 @@ import type { SamplingKind } from '../../spec/expand/sampling/unit-points.js';
 import { type GridLine, gridSweepText } from '../../spec/grid-line/grid-line.js';
 import { isOfSameSweep, lineBefore } from '../../spec/grid-line/line-before.js';
 import { isTaken, sweepFolder, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
-import { type LaunchOptions, requestedSlots } from '../options.js';
+import type { LaunchOptions } from '../options.js';
+import { requestedSlots } from '../slot-options.js';
+import { at } from '../ports.js';
 import { planOfText, type ReadPlan } from '../read-plan.js';
 import { print } from '../terminal.js';
 import { launchPlan } from './launch.js';
@@ -69,10 +71,10 @@ async function launchLine({ path, text, read, there }: Launching, options: Launc
     return launchPlan(read, path, options);
   }
   print([replacedWords(path, there.text)]);
-  writeOutputText(path, text);
+  writeOutputText(path, text, at(path));
   const code = await launchPlan(read, path, options);
   // The user declined, so the former text is restored.
-  if (code === 2) writeOutputText(path, there.text);
+  if (code === 2) writeOutputText(path, there.text, at(path));
   return code;
 }
 
@@ -82,7 +84,7 @@ type Found = { readonly kind: 'before'; readonly text: string } | { readonly kin
 /** The existing file; null: there is none, or it has this text. */
 function fileAt(path: string, text: string, line: GridLine): Found | null {
   if (!isTaken(path)) return null;
-  const present = textOrNull(path, MOST);
+  const present = textOrNull(at(path), MOST);
   if (present === text) return null;
   const before = present === null ? null : lineBefore(present);
   return before !== null && isOfSameSweep(line, before) ? { kind: 'before', text: present! } : { kind: 'other' };

@@ -5,6 +5,7 @@ import { helpOptions, type ProgramHelp } from '../init/help-options.js';
 import { draftText, type DraftTrial } from '../init/sweep-draft.js';
 import { fromHere, type Tried, tried } from '../init/trial.js';
 import { shellQuote } from '../../text/shell-words.js';
+import { at, own } from '../ports.js';
 import { planOfText } from '../read-plan.js';
 import { print, remark } from '../terminal.js';
 import { isTaken, sweepNameOf, sweepPath, writeNewSweep } from '../new-sweep-file.js';
@@ -70,7 +71,7 @@ function commandOf(words: readonly string[], behind: readonly string[]): readonl
       'Write `memrl-tui init train.py`, or `memrl-tui init -- python train.py --fast`.',
     );
   }
-  if (!existsSync(script)) {
+  if (!existsSync(at(script))) {
     throw new UserError(
       `There is no file ${script}.`,
       'Write `memrl-tui init -- COMMAND` for a command that is no file.',
@@ -78,7 +79,7 @@ function commandOf(words: readonly string[], behind: readonly string[]): readonl
   }
   if (script.endsWith('.py')) return [python(), script, ...args];
   if (script.endsWith('.sh')) return ['sh', script, ...args];
-  if ((statSync(script).mode & 0o111) !== 0) return [script.includes('/') ? script : `./${script}`, ...args];
+  if ((statSync(at(script)).mode & 0o111) !== 0) return [script.includes('/') ? script : `./${script}`, ...args];
   throw new UserError(
     `Nothing says how ${script} is started.`,
     `Write the command: \`memrl-tui init -- PROGRAM ${script}\`.`,
@@ -87,7 +88,7 @@ function commandOf(words: readonly string[], behind: readonly string[]): readonl
 
 /** The name of Python's executable; many machines have no `python`. */
 function python(): string {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const folders = (own().env['PATH'] ?? '').split(delimiter);
   return folders.some((folder) => folder !== '' && existsSync(join(folder, 'python'))) ? 'python' : 'python3';
 }
 
@@ -110,7 +111,7 @@ async function trialOf(command: readonly string[], seconds: number): Promise<Dra
   const why = end.kind === 'late' ? null : endWords(answer, seconds);
   const problem = why === null ? null : `The trial run failed: ${why}.`;
   const isSettled = writesThere && problem === null;
-  const inRunDirectory = isSettled ? { command: fromHere(command), modules: process.cwd() } : null;
+  const inRunDirectory = isSettled ? { command: fromHere(command), modules: own().cwd() } : null;
   return { metrics, shown, problem, inRunDirectory };
 }
 

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { GpuIndex, gpuName } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import { lockOf } from '../../client/connection.js';
@@ -15,14 +15,8 @@ import { usableCores } from '../../processes/usable-cores.js';
 import { refuseNiceness } from '../../supervisor/requests/niceness.js';
 import { chooseSlots, refuseTooManyCores, type SlotChoice, visibleOf } from '../../supervisor/requests/slot-choice.js';
 import { supervisorPrograms } from '../open-fleet.js';
-import {
-  definedEnvironment,
-  type LaunchOptions,
-  projectOf,
-  requestedSets,
-  requestedSlots,
-  runsDirectory,
-} from '../options.js';
+import { definedEnvironment, type LaunchOptions, projectOf, requestedSets, runsDirectory } from '../options.js';
+import { requestedSlots } from '../slot-options.js';
 import { snapshotNotes, type Surveys, surveysOf, withSnapshots } from '../plan/code-snapshots.js';
 import { isEdited, isKnown, isOutdated } from '../plan/difference.js';
 import { differenceLines } from '../plan/difference-lines.js';
@@ -33,6 +27,7 @@ import { planLines } from '../plan/plan-lines.js';
 import { leftOutNow, optionWords, saidBy, withLeftOut } from '../plan/said-at-launch.js';
 import { allocationNote, packNote, slurmSlots } from '../plan/slurm-plan.js';
 import { wandbNote } from '../plan/wandb-note.js';
+import { at, own } from '../ports.js';
 import { printReport } from '../print-report.js';
 import { besideRows, readPlan, type ReadPlan } from '../read-plan.js';
 import { hasPerson, hasScreen, outputWidth, print, printJson, remark } from '../terminal.js';
@@ -96,7 +91,7 @@ export async function launchPlan(asRead: ReadPlan, file: string, options: Launch
     if (!(await isEditAgreed(read, fleet, options))) return 2;
     const leftOut = leftOutNote(read, file, options);
     await submit(fleet, read, surveys, options);
-    writeSweepOrigin(sweepDirectory(read, options), resolve(file));
+    writeSweepOrigin(sweepDirectory(read, options), at(file));
     writeLaunchOverrides(sweepDirectory(read, options), { ...saidBy(options), fromSeeds: read.fromSeeds });
     for (const note of [warning, allocation, leftOut]) if (note !== null) remark(note);
     return await left(fleet, read, file, options);
@@ -218,7 +213,7 @@ function sweepDirectory({ plan }: ReadPlan, options: LaunchOptions): string {
 /** Warns of two files with the same sweep name, whose runs would be mixed, usually by mistake. */
 function originWarning(read: ReadPlan, file: string, options: LaunchOptions): string | null {
   const directory = sweepDirectory(read, options);
-  const other = otherOrigin(directory, resolve(file), read.text);
+  const other = otherOrigin(directory, at(file), read.text);
   if (other === null) return null;
   const { sweep } = read.plan;
   return `${sweep} was launched from another file before: ${other}. Its runs and those of ${file} are in one sweep, ${directory}, which keeps the text of both; give one of the files another \`name\` if they are two sweeps.`;
@@ -240,7 +235,7 @@ async function slotsOf(
 ): Promise<string[]> {
   // Slurm decides how many are up at a time.
   if (executor === 'slurm') return slurmSlots(runs, options.slots ?? runs.length, options.perGpu);
-  const reading = await readGpus(process.env);
+  const reading = await readGpus(own().env);
   const view = reading.kind === 'gpus' ? { ...nothingKnown, gpus: reading.gpus, at: 0 } : nothingKnown;
   const room = { cores: usableCores(), view, visible: visibleOf(view, definedEnvironment()) };
   const slots = chooseSlots(requestedSlots(options), fleet === null ? null : grantedBy(fleet), room);

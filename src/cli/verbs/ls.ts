@@ -1,46 +1,42 @@
 import { runsChosenBy } from '../../query/bare-words.js';
-import { recalled, withFleet } from '../open-fleet.js';
-import type { Fleet, RunSummary } from '../../client/fleet.js';
+import type { RunSummary } from '../../client/fleet.js';
 import { didYouMean } from '../../text/nearest.js';
 import type { CommonOptions } from '../options.js';
+import { keysOf, meantKey } from '../../query/meant-key.js';
+import { type KnownFleet, showRuns } from '../show/chosen-fleet.js';
+import { noRuns } from '../show/runs-here.js';
+import { runsInOrder } from '../show/run-order.js';
 import { runStatus, runTable, valueOf } from '../show/run-table.js';
 import { hasColour, outputWidth, print, printJson, remark } from '../terminal.js';
-import { openFolders, viewedPaths } from '../viewed-paths.js';
 
-type LsOptions = CommonOptions & { columns?: string[] };
+type LsOptions = CommonOptions & { columns?: string[]; sort?: string };
 
 /** `memrl-tui ls [QUERY]`: a table of runs, over all sweeps, which may be empty. */
-export async function ls(words: readonly string[], options: LsOptions): Promise<number> {
-  const { paths, rest } = viewedPaths(words, options);
-  if (paths.length > 0) return show(await openFolders(paths), rest, options);
-  return withFleet(options, async (fleet) => {
-    await recalled(fleet);
-    return show(fleet, words, options);
-  });
+export function ls(words: readonly string[], options: LsOptions): Promise<number> {
+  return showRuns(words, options, (fleet, rest) => show(fleet, rest, options));
 }
 
-function show(fleet: Pick<Fleet, 'runs' | 'sweeps' | 'status'>, words: readonly string[], options: LsOptions): number {
+function show(fleet: KnownFleet, words: readonly string[], options: LsOptions): number {
   const all = [...fleet.runs.values()];
   const now = Date.now();
-  const runs = runsChosenBy(words, all, now);
+  const chosen = runsChosenBy(words, all, now);
+  const runs = options.sort === undefined ? chosen : runsInOrder(chosen, options.sort, fleet.sweeps);
   if (options.json === true) {
     printJson(runs.map(runStatus));
     return 0;
   }
-  const { columns } = options;
+  const columns = options.columns?.map((name) => meantKey(name, runs));
   const look = { sweeps: fleet.sweeps, width: outputWidth(Infinity), now, colour: hasColour() };
   print(runTable(runs, columns === undefined ? look : { ...look, columns }));
   if (runs.length > 0) strangersAmong(columns ?? [], runs).forEach(remark);
   if (fleet.status.problem !== null) remark(fleet.status.problem);
-  if (runs.length === 0) remark(all.length === 0 ? 'There are no runs here.' : `None of ${all.length} runs matches.`);
+  if (runs.length === 0) remark(all.length === 0 ? noRuns : `None of ${all.length} runs matches.`);
   return 0;
 }
 
 /** Notes on columns that no run has a value for. */
 function strangersAmong(columns: readonly string[], runs: readonly RunSummary[]): string[] {
-  const known = [
-    ...new Set(runs.flatMap(({ parameters, metrics }) => [...Object.keys(parameters), ...Object.keys(metrics)])),
-  ];
+  const known = keysOf(runs);
   return columns
     .filter((name) => runs.every((run) => valueOf(run, name) === undefined))
     .map((name) => `None of these runs has a parameter or metric ${name} (yet). ${didYouMean(name, known)}`.trimEnd());

@@ -4,9 +4,11 @@ import type { SupervisorLock } from '../../contract/supervisor-lock.js';
 import { checkRunsDirectory } from '../../files/private-folder.js';
 import { placeIn, relationTo } from '../../processes/host-identity.js';
 import { isAlive } from '../../processes/process-identity.js';
+import { isLivingSupervisor } from '../../processes/supervisor-process.js';
 import { PROGRAM_VERSION } from '../../protocol/older-version.js';
 import { counted } from '../../text/numbers.js';
-import { existingRunsDirectory, withFleet } from '../open-fleet.js';
+import { withFleet } from '../open-fleet.js';
+import { existingRunsDirectory } from '../show/runs-here.js';
 import type { CommonOptions } from '../options.js';
 import { print, printJson, remark } from '../terminal.js';
 
@@ -16,12 +18,13 @@ const LOOK_MS = 20;
 const goingOn: ReadonlySet<string> = new Set(['starting', 'running', 'paused', 'stopping']);
 
 /** `memrl-tui restart`: replaces the supervisor by one of this version. Runs are not affected. */
-export async function restart(options: CommonOptions): Promise<number> {
+export async function restart(options: CommonOptions & { end?: boolean }): Promise<number> {
   const directory = existingRunsDirectory(options);
   checkRunsDirectory(directory);
   const lock = lockOf(directory);
   const before = lock !== null && isHere(lock) ? lock : null;
   if (before !== null) await ended(before, directory);
+  if (options.end === true) return told(before, { directory, json: options.json === true });
   return withFleet(options, (fleet) => {
     const now = lockOf(directory)?.pid ?? 0;
     if (fleet.program !== PROGRAM_VERSION) throw startedAgain(now);
@@ -34,9 +37,20 @@ export async function restart(options: CommonOptions): Promise<number> {
   });
 }
 
+/** Says that the supervisor has ended. */
+function told(before: SupervisorLock | null, { directory, json }: { directory: string; json: boolean }): number {
+  const message =
+    before === null
+      ? `no supervisor of ${directory} is up here`
+      : `process ${before.pid}, which supervised ${directory}, has ended; its runs continue, and the next command that needs a supervisor starts one`;
+  if (json) printJson({ verb: 'restart', pid: null, replaced: before?.pid ?? null, message });
+  else print([message]);
+  return 0;
+}
+
 /** Whether the supervisor can be signalled from here, not being on another host or in another container. */
 function isHere(lock: SupervisorLock): boolean {
-  return relationTo(placeIn(lock)) === 'same' && isAlive(lock);
+  return relationTo(placeIn(lock)) === 'same' && isLivingSupervisor(lock);
 }
 
 /** Ends the supervisor. Its promises are on the disk, so it may be killed at any moment. */

@@ -1,7 +1,8 @@
 import { UserError } from '../../base/user-error.js';
 import type { Fleet, FleetStatus } from '../../client/fleet.js';
 import { promised, withFleet } from '../open-fleet.js';
-import { type CommonOptions, requestedSlots, type SlotFlags, type SlotOptions, wholeNumber } from '../options.js';
+import { type CommonOptions, type SlotFlags, type SlotOptions, wholeNumber } from '../options.js';
+import { requestedSlots } from '../slot-options.js';
 import { slotLines, slotsStatus } from '../show/slot-lines.js';
 import { outputWidth, print, printJson, remark } from '../terminal.js';
 

@@ -1,10 +1,13 @@
+import { answersOf, briefAnswer, type GroupAnswer } from '../../analysis/answer/sweep-answers.js';
 import { busyMs, busyTimeOf } from '../../analysis/forecast/busy-time.js';
 import { timeLeft } from '../../analysis/forecast/forecast.js';
 import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
+import { computedFromSeeds } from '../../files/sweep-text.js';
 import { knownSweeps, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { isGrowing } from '../plain/watched-run.js';
 import { countsLine, leftWords, progressLine } from '../plain/progress-line.js';
+import { answerJson } from '../show/answer-json.js';
 import { runStatus } from '../show/run-table.js';
 import { slotLines, slotsStatus } from '../show/slot-lines.js';
 import { shortDuration } from '../../text/duration.js';
@@ -32,18 +35,29 @@ export async function status([sweep]: readonly string[], options: CommonOptions)
 }
 
 /** The lines of a sweep: `abcd: running · 12 of 48 done, …`, and below it one for each group. */
-function sweepLines(fleet: Fleet, { name, groups }: SweepSummary): string[] {
+function sweepLines(fleet: Fleet, summary: SweepSummary): string[] {
+  const { name, groups } = summary;
   const runs = runsOf(fleet, name);
+  const answers = answersIn(runs, summary);
   const widest = Math.max(0, ...groups.map((group) => group.name.length));
   return [
     [`${name}: ${stateOf(fleet, name, runs)}`, progressLine(runs), ...timeWords(fleet, runs)].join(' · '),
-    ...groups.map((group) => {
+    ...groups.flatMap((group) => {
       const own = runs.filter((run) => run.group === group.name);
       const cap = capOf(fleet, name, group.name);
       const further = cap === undefined ? '' : `, further ones until there are ${cap}`;
-      return `  ${group.name.padEnd(widest)}  ${countsLine(own)}${further}${group.title === null ? '' : `  ${displayText(group.title)}`}`;
+      const answer = answers.find(({ group: answered }) => answered === null || answered === group.name);
+      const best = answer === undefined ? null : briefAnswer(answer.answer);
+      return [
+        `  ${group.name.padEnd(widest)}  ${countsLine(own)}${further}${group.title === null ? '' : `  ${displayText(group.title)}`}`,
+        ...(best === null ? [] : [`  ${' '.repeat(widest)}  best ${displayText(best)}`]),
+      ];
     }),
   ];
+}
+
+function answersIn(runs: readonly RunSummary[], sweep: SweepSummary): readonly GroupAnswer[] {
+  return answersOf(runs, sweep, { fromSeeds: computedFromSeeds(sweep.directory) }).answers;
 }
 
 /** `3m12s, 2-4m left`: the time in which a run was up, and the estimate of the time left. */
@@ -58,7 +72,8 @@ function timeWords(fleet: Fleet, runs: readonly RunSummary[]): string[] {
 }
 
 /** A sweep for scripts; the format is stable. Times are ISO 8601. */
-function sweepStatus(fleet: Fleet, { name, groups }: SweepSummary): object {
+function sweepStatus(fleet: Fleet, summary: SweepSummary): object {
+  const { name, groups } = summary;
   const runs = runsOf(fleet, name);
   const left = timeLeft(fleet, runs, Date.now());
   return {
@@ -67,6 +82,7 @@ function sweepStatus(fleet: Fleet, { name, groups }: SweepSummary): object {
     etaSeconds: left === null ? null : Math.round(left.middle),
     etaRange: left === null ? null : [Math.floor(left.low), Math.ceil(left.high)],
     problem: fleet.status.problem,
+    read: fleet.status.recalled,
     slots: slotsStatus(fleet.status),
     groups: groups.map((group) => ({
       name: group.name,
@@ -74,6 +90,7 @@ function sweepStatus(fleet: Fleet, { name, groups }: SweepSummary): object {
       counts: countsOf(runs.filter((run) => run.group === group.name)),
       growsTo: capOf(fleet, name, group.name) ?? null,
     })),
+    answers: answersIn(runs, summary).map(answerJson),
     runs: runs.map(runStatus),
   };
 }

@@ -3,6 +3,7 @@ import { chooseRuns } from '../chosen-runs.js';
 import { enterTerminal } from '../editor/enter-terminal.js';
 import { withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
+import { own } from '../ports.js';
 import { hasPerson } from '../terminal.js';
 
 /** `memrl-tui terminal RUN`: shows the terminal of a run with `terminal: true`, until the user leaves it. */
@@ -15,6 +16,6 @@ export async function terminal(words: readonly string[], options: CommonOptions)
     if (others.length === 0) return first!;
     throw new UserError(`These are ${others.length + 1} runs, and one terminal is shown at a time.`, 'Name one run.');
   });
-  enterTerminal(run, process.env);
+  enterTerminal(run, own().env);
   return 0;
 }

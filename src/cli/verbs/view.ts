@@ -10,6 +10,7 @@ import { openShell } from '../editor/terminal-editor.js';
 import { FolderFleet, readOnly } from '../../view/folder-fleet.js';
 import { outputWidth, hasColour, hasScreen, print, remark } from '../terminal.js';
 import type { LaunchOptions } from '../options.js';
+import { own } from '../ports.js';
 import { runTable } from '../show/run-table.js';
 import { noRuns, ownRunsAt, reportedRuns, requiredPaths } from '../viewed-paths.js';
 import { sweepSummary, windowHost } from '../sweep-window.js';
@@ -30,7 +31,7 @@ export async function view(words: readonly string[], options: LaunchOptions): Pr
     const { first, all } = fleet.begin();
     const hasWindow = hasScreen() && options.plain !== true;
     await (hasWindow ? first : all);
-    if (fleet.runs.size === 0) throw noRuns(paths);
+    if (fleet.runs.size === 0) throw noRuns(paths, fleet.unread);
     return await (hasWindow ? show(fleet, all, options) : tell(fleet));
   } finally {
     fleet.close();
@@ -77,7 +78,7 @@ const viewingEditor: EditorPort = {
     if (argv.length > 0) return shellQuote(argv);
     throw new UserError('Its files do not say with which command it was started.', 'Enter shows its parameters.');
   },
-  openShell: (directory) => openShell(directory, process.env),
+  openShell: (directory) => openShell(directory, own().env),
   openTerminal: refuseEdit,
   ...{ extend: refuseEdit, clone: refuseEdit, edit: refuseEdit, submit: refuseEdit },
   ...{ ownFile: refuseEdit, writeOwnFile: refuseEdit },

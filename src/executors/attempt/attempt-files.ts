@@ -22,6 +22,13 @@ export function readClaim(directory: string): Claim {
   return parseClaim(readIfThere(join(directory, runFiles.pid)));
 }
 
+/** The claim of an attempt, or why its file cannot be read, in words. */
+export function claimOrObstacle(directory: string): Claim | { kind: 'obstructed'; reason: string } {
+  const read = readRegular(join(directory, runFiles.pid), LARGEST);
+  if (read.kind === 'unreadable') return { kind: 'obstructed', reason: obstacleWords(directory, read.reason) };
+  return parseClaim(read.kind === 'text' ? read.text : null);
+}
+
 /** The messages of the shim's shell about the command. */
 export function readShellWords(directory: string): ShellWords {
   return shellWords(readIfThere(join(directory, runFiles.pid)));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { attemptSeparator } from '../../contract/attempt-separator.js';
 import { runFiles } from '../../contract/files.js';
 import { hasRoom } from '../../files/disk-room.js';
+import { keepTables } from '../../files/kept-tables.js';
 import { claimDirectory } from '../../files/own-directory.js';
 import { type Obstacle, openForAppending } from '../../files/regular-file.js';
 import { writeFresh } from '../../files/whole-file.js';
@@ -27,6 +28,7 @@ export function openedLog(spec: LaunchSpec): { kind: 'opened'; log: number } | R
     const obstacle = claimed(spec);
     if (obstacle !== null) return { kind: 'refused', reason: obstacle, transient: false };
     if (!hasRoom(spec.directory)) return full(spec.directory);
+    if (spec.attempt > 1) keepTables(spec.directory, spec.attempt);
     for (const [name, text] of Object.entries(spec.files ?? {})) writeFresh(join(spec.directory, name), text);
     const opened = reopenedLog(spec);
     if (opened.kind === 'opened') separate(opened.log, spec.attempt);

@@ -17,7 +17,7 @@ import { type Tree, treeMembers } from '../../processes/process-tree.js';
 import type { Ending } from '../executor.js';
 import {
   attemptDirectory,
-  attemptObstacle,
+  claimOrObstacle,
   exitObstacle,
   isFromEarlierBoot,
   isGivenUp,
@@ -52,11 +52,10 @@ const GLANCES = 8;
 
 /** @param listProcesses Returns all processes; called only if the files do not decide. */
 export function attemptStateOf(which: Which, listProcesses: () => readonly ProcessEntry[]): AttemptState {
-  const folder = attemptDirectory(which.directory, which.number);
-  const obstacle = attemptObstacle(folder);
-  if (obstacle !== null) return ofObstructed(which, listProcesses, obstacle);
-  const claim = readClaim(folder);
+  const claim = claimOrObstacle(attemptDirectory(which.directory, which.number));
   switch (claim.kind) {
+    case 'obstructed':
+      return ofObstructed(which, listProcesses, claim.reason);
     case 'begun':
       return ofBegun(which, claim, listProcesses);
     case 'withdrawn':

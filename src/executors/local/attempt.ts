@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { childrenOf, descendantsOf } from '../../processes/descendants.js';
 import type { RunId } from '../../base/ids.js';
 import { bootId, identityOf, isAlive, type ProcessIdentity, readStat } from '../../processes/process-identity.js';
 import type { ProcessEntry, ProcessTable } from '../../processes/process-table.js';
@@ -139,15 +139,6 @@ function commandProcess(shim: number, listProcesses: () => readonly ProcessEntry
   return child === undefined ? null : identityOf(child);
 }
 
-/** Pids of the children of a process, oldest first, in 20 µs; null: it has ended, or the kernel does not list them. */
-function childrenOf(pid: number): number[] | null {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean);
-  } catch {
-    return null;
-  }
-}
-
 const canTellChildren = childrenOf(process.pid) !== null;
 
 function foundAmong(processes: readonly ProcessEntry[], shim: number): number | undefined {
@@ -184,14 +175,6 @@ function remember(pid: number, seen: Set<string>): void {
     if (seen.size >= MOST) return;
     const stat = readStat(child);
     if (stat !== null) seen.add(keyOf(stat));
-  }
-}
-
-/** Pids of the living descendants of a process, each found when it is asked for; none if the kernel does not list children. */
-export function* descendantsOf(pid: number): Generator<number> {
-  for (const child of childrenOf(pid) ?? []) {
-    yield child;
-    yield* descendantsOf(child);
   }
 }
 

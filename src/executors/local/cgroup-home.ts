@@ -27,10 +27,14 @@ export class CgroupHome {
   readonly #busy = new Set<string>();
   /** Cgroups of ended attempts that have yet to be removed. */
   readonly #ended = new Set<string>();
+  /** Cgroups of earlier supervisors, which are removed if they are empty. */
+  readonly #earlier: Set<string>;
   #isRemoving = false;
 
-  constructor(path: string) {
+  constructor(path: string, earlier: readonly string[] = []) {
     this.path = path;
+    this.#earlier = new Set(earlier);
+    this.#continue();
   }
 
   /** Creates the cgroup of an attempt, in 0.05 ms. Null if that fails: the attempt then has none. */
@@ -43,9 +47,13 @@ export class CgroupHome {
       if (!removeCgroup(path) || !isMade(path)) return null;
     }
     // An attempt that was refused is started again under its number.
-    this.#ended.delete(path);
-    this.#busy.delete(path);
+    for (const paths of [this.#ended, this.#busy, this.#earlier]) paths.delete(path);
     return path;
+  }
+
+  /** Leaves the cgroup of an adopted attempt alone: a thousand live ones are not tried for nothing. */
+  keep(path: string): void {
+    this.#earlier.delete(path);
   }
 
   /**
@@ -64,16 +72,16 @@ export class CgroupHome {
 
   /** Removes all cgroups except those of living runs. */
   close(): void {
-    for (const path of [...this.#ended, ...this.#busy]) this.#removeNow(path);
+    for (const path of [...this.#ended, ...this.#busy, ...this.#earlier]) this.#removeNow(path);
     removeEmpty(this.path);
   }
 
   #continue(): void {
-    if (this.#isRemoving || this.#ended.size === 0) return;
+    if (this.#isRemoving || this.#ended.size + this.#earlier.size === 0) return;
     this.#isRemoving = true;
     inQuietTurn(() => {
       this.#isRemoving = false;
-      const [path] = this.#ended;
+      const [path] = this.#ended.size > 0 ? this.#ended : this.#earlier;
       if (path !== undefined) this.#removeNow(path);
       this.#continue();
     });
@@ -81,7 +89,8 @@ export class CgroupHome {
 
   #removeNow(path: string): void {
     this.#ended.delete(path);
-    if (!removeCgroup(path)) return void this.#busy.add(path);
+    const isLeft = this.#earlier.delete(path);
+    if (!removeCgroup(path)) return void (isLeft || this.#busy.add(path));
     this.#busy.delete(path);
     if (dirname(path) !== this.path) removeEmpty(dirname(path));
   }
@@ -95,8 +104,8 @@ export function release(cgroup: string | null, home: CgroupHome | null): void {
 }
 
 /**
- * The home of cgroups; null if none can be created: no cgroup v2, no permission, not Linux. Removes those of dead runs, also of
- * deleted runs directories, as nobody else would.
+ * The home of cgroups; null if none can be created: no cgroup v2, no permission, not Linux. Removes those of dead runs soon, also
+ * of deleted runs directories, as nobody else would.
  */
 export function openCgroupHome(runsDirectory: string, staleMs = STALE_MS): CgroupHome | null {
   const own = ownCgroup();
@@ -116,9 +125,11 @@ function homeAt(own: string, path: string, staleMs: number): CgroupHome | null {
     // Moving a process to its own cgroup needs the same permission as moving it to a child.
     writeFileSync(join(own, 'cgroup.procs'), String(process.pid));
     makeFolder(path);
-    for (const home of folders(dirname(path))) sweep(home, home === path ? 0 : staleMs);
-    makeFolder(path);
-    return new CgroupHome(path);
+    const homes = folders(dirname(path));
+    return new CgroupHome(
+      path,
+      homes.flatMap((home) => (home === path ? folders(home) : abandonedIn(home, staleMs))),
+    );
   } catch {
     return null;
   }
@@ -147,12 +158,12 @@ function isMade(path: string): boolean {
   }
 }
 
-/** Removes the empty cgroups of a home that are older than this, and the home with the last of them. */
-function sweep(home: string, ageMs: number): void {
+/** The cgroups in the home of another supervisor that are older than this; the home is removed if it is, and has none. */
+function abandonedIn(home: string, ageMs: number): string[] {
   const isOld = (path: string) => Date.now() - (statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0) >= ageMs;
-  const left = folders(home);
-  const gone = left.filter((path) => isOld(path) && removeCgroup(path));
-  if (gone.length === left.length && isOld(home)) removeEmpty(home);
+  const all = folders(home);
+  if (all.length === 0 && isOld(home)) removeEmpty(home);
+  return all.filter(isOld);
 }
 
 function folders(path: string): string[] {

@@ -2,6 +2,7 @@ import type { RunId } from '../../base/ids.js';
 import type { Eventually } from '../../base/eventually.js';
 import { untilWholeSecond } from '../../base/lazy.js';
 import { type AttemptPlace, terminalOf } from '../../files/run-terminal.js';
+import { descendantsOf } from '../../processes/descendants.js';
 import { isAlive } from '../../processes/process-identity.js';
 import { ProcessTable } from '../../processes/process-table.js';
 import { usableCores } from '../../processes/usable-cores.js';
@@ -19,7 +20,7 @@ import type {
   TakenOver,
 } from '../executor.js';
 import { attemptDirectory, endedAgo, giveUp, succeed } from '../attempt/attempt-files.js';
-import { type Attempt, descendantsOf, FamilyWatch, Naming, newAttempt } from './attempt.js';
+import { type Attempt, FamilyWatch, Naming, newAttempt } from './attempt.js';
 import { type CgroupHome, OomWatch, openCgroupHome, release } from './cgroup-home.js';
 import { EndWatch } from './end-watch.js';
 import { provenEnding } from '../attempt/ending.js';
@@ -141,6 +142,7 @@ export class LocalExecutor implements Executor {
       const agoMs = endedAgo(attemptDirectory(directory, number));
       return { kind: 'ended', pid, ending: found.ending, ...(agoMs === null ? {} : { agoMs }) };
     }
+    if (cgroup !== null) this.#home?.keep(cgroup);
     const input = inputOf({ directory, number });
     this.#watch({
       ...newAttempt({ id, number, directory, pid, cgroup, elsewhere: null, input }, null),

@@ -103,6 +103,8 @@ function commands(shim: readonly string[], environment: Environment): string[][]
     ['set-option', '-g', 'status', 'off'],
     ['set-option', '-g', 'prefix', 'None'],
     ['set-option', '-s', 'escape-time', '0'],
+    // A key that is read together with others would count as pasted and go to the run, which the key that leaves would quit.
+    ['set-option', '-g', 'assume-paste-time', '0'],
     ['bind-key', '-n', leaveKey.tmux, 'detach-client'],
   ];
 }

@@ -19,7 +19,7 @@ const LARGEST_LINE = 4096;
 /** Whether an attempt has such a standard input. */
 export function hasTypedInput(which: AttemptPlace): boolean {
   try {
-    return lstatSync(pathOf(which)).isFIFO();
+    return lstatSync(pathOf(which), { throwIfNoEntry: false })?.isFIFO() === true;
   } catch {
     // A run may put anything in the place of its directory: without a path, there is nothing to type into.
     return false;

@@ -12,29 +12,16 @@ type RecipeKeys = Keys & { readonly log_path: Key<string | null> };
 
 /** `budget`: keys that may differ between the attempts at a run. */
 export type Recipe<K extends RecipeKeys = RecipeKeys> = {
-  readonly purpose: string;
   readonly keys: K;
   readonly budget: ReadonlySet<string>;
   readonly run: (config: Config<K>, run: Run) => Promise<Ending>;
 };
 
 export const recipes: Readonly<Record<string, Recipe>> = {
-  rl_basic: recipe({
-    purpose: 'Word problems of GSM8K by reinforcement learning: `memrl rl` with its defaults.',
-    ...{ keys: rlBasicKeys, budget: rlBudget, run: rl },
-  }),
-  arithmetic: recipe({
-    purpose: 'Sums of two numbers, from no model at all: a warm-up, then `memrl rl`.',
-    ...{ keys: arithmeticKeys, budget: rlBudget, run: arithmetic },
-  }),
-  rl_loop: recipe({
-    purpose: 'The loop of reinforcement learning to read and to change, on word problems.',
-    ...{ keys: rlLoopKeys, budget: rlLoopBudget, run: rlLoop },
-  }),
-  sl_loop: recipe({
-    purpose: 'The loop of supervised learning to read and to change, on conversations.',
-    ...{ keys: slLoopKeys, budget: slLoopBudget, run: slLoop },
-  }),
+  rl_basic: recipe({ keys: rlBasicKeys, budget: rlBudget, run: rl }),
+  arithmetic: recipe({ keys: arithmeticKeys, budget: rlBudget, run: arithmetic }),
+  rl_loop: recipe({ keys: rlLoopKeys, budget: rlLoopBudget, run: rlLoop }),
+  sl_loop: recipe({ keys: slLoopKeys, budget: slLoopBudget, run: slLoop }),
 };
 
 /** What its keys are is known to itself alone. */

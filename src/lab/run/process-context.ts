@@ -1,6 +1,13 @@
 /** A polite request to stop, from the system. */
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 
+/** The part of a process that the program uses; Node's `process` is one. */
+export type OwnProcess = Pick<NodeJS.Process, 'argv' | 'env' | 'cwd' | 'pid' | 'kill'> & {
+  readonly on: (what: StopSignal | 'exit', listener: () => void) => unknown;
+  readonly stdout: { readonly write: (text: string) => boolean; readonly columns?: number };
+  readonly stderr: { readonly write: (text: string) => boolean };
+};
+
 /** What a program of the lab needs of the process it runs in. */
 export type ProcessContext = {
   /** One line for people; ends up in `output.log`. */
@@ -15,10 +22,10 @@ export type ProcessContext = {
   readonly stopAsked: () => Promise<StopSignal | null>;
 };
 
-/** That of this process: its standard output, clocks and signals. */
-export function processContext(process: NodeJS.Process): ProcessContext {
+/** That of a process: its standard output, clocks and signals. */
+export function processContext(process: OwnProcess): ProcessContext {
   let asked: StopSignal | null = null;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (asked ??= signal));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void (asked ??= signal));
   // Signals are delivered between turns of the event loop; a turn costs more than a step, so they are spaced out.
   const turnEveryMs = 20;
   let lastTurn = performance.now();

@@ -1,6 +1,6 @@
 import type { Config, Keys } from '../config/key.js';
 import { keepCookbookFiles } from './cookbook-files.js';
-import type { ProcessContext } from './process-context.js';
+import type { OwnProcess, ProcessContext } from './process-context.js';
 import { keepConfig, openRunDirectory, rememberDirectory, type RunDirectory } from './run-directory.js';
 import { lockRun } from './run-lock.js';
 import { openRun, type Run } from './runner.js';
@@ -9,11 +9,11 @@ type Begun = { readonly path: string; readonly config: Config<Keys>; readonly bu
 
 /** Makes run directories for one process. A run that is refused after that leaves nothing behind. */
 export class RunBeginner {
-  readonly #process: NodeJS.Process;
+  readonly #process: OwnProcess;
   readonly #context: ProcessContext;
   #undo: () => void = () => undefined;
 
-  constructor(process: NodeJS.Process, context: ProcessContext) {
+  constructor(process: OwnProcess, context: ProcessContext) {
     this.#process = process;
     this.#context = context;
   }

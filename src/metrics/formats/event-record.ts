@@ -2,6 +2,7 @@ import { maskedCrc32c } from '../../contract/crc32c.js';
 import { Fields, varintAt, wire } from '../binary/protobuf.js';
 import { RepeatedNames } from '../binary/repeated-names.js';
 import type { PointTaker } from './format.js';
+import { Media } from './media.js';
 
 /** A TFRecord is its length in 8 bytes, a checksum of that, the data, and a checksum of the data. */
 export const RECORD_HEAD = 12;
@@ -22,11 +23,19 @@ export function isSound(bytes: Buffer, at: number, end: number): boolean {
   return maskedCrc32c(bytes, at + RECORD_HEAD, tail) === bytes.readUInt32LE(tail);
 }
 
-const event = { wallTime: 1, step: 2, summary: 5 };
+const event = { wallTime: 1, step: 2, summary: 5, session: 7 };
+/** Status of a session that begins; a later attempt writes it with the step at which all tags end (`purge_step`). */
+const START = 1;
 const value = { tag: 1, simple: 2, tensor: 8, metadata: 9 };
 const tensor = { type: 1, content: 4, floats: 5, doubles: 6, integers: 7, longs: 10 };
 /** Name of the plugin for scalars; tensors of other plugins are texts, pictures or curves. */
 const SCALARS = 'scalars';
+
+/** What a value is by its field, as torch writes it, or by its plugin, as TensorFlow 2 does. Texts are settings, mostly. */
+const fieldKinds: Readonly<Record<number, string>> = { 4: 'image', 5: 'histogram', 6: 'audio' };
+const pluginKinds: Readonly<Record<string, string>> = {
+  ...{ images: 'image', histograms: 'histogram', audio: 'audio', pr_curves: 'PR curve', mesh: 'mesh' },
+};
 
 /** Keys of the fields of an event with one scalar, in their usual order. */
 const usual = { wallTime: 0x09, step: 0x10, summary: 0x2a, value: 0x0a, tag: 0x0a, simple: 0x15 };
@@ -66,6 +75,9 @@ export class EventReader {
   /** Reads numbers faster than the methods of a buffer. */
   #view: DataView = new DataView(new ArrayBuffer(0));
   #viewed: Buffer | null = null;
+  /** Called with the step at which a session begins. */
+  began: (step: number) => void = () => undefined;
+  readonly media = new Media();
 
   /** @param nameOf Maps a tag to the name of its metric. */
   constructor(nameOf: (tag: string) => string) {
@@ -75,6 +87,22 @@ export class EventReader {
   /** @param take Called for each number of the event in `bytes[from, to)`. */
   read(bytes: Buffer, range: readonly [number, number], take: PointTaker): void {
     if (!this.#readUsual(bytes, range, take)) this.#readAny(bytes, range, take);
+  }
+
+  /** Counts what a record is about of which only the beginning is in `bytes[from, to)`. */
+  peek(bytes: Buffer, [from, to]: readonly [number, number]): void {
+    // The field that is cut is not passed on, but its number and where it starts are known.
+    const fields = this.#event.walk(bytes, from, to);
+    let step = 0;
+    while (fields.next()) if (fields.is(event.step, wire.varint)) step = fields.integer;
+    if (fields.number !== event.summary) return;
+    const summary = this.#summary.walk(bytes, fields.start, to);
+    while (summary.next());
+    const own = this.#value.walk(bytes, summary.start, to);
+    let [tag, tagEnd] = [0, 0];
+    while (own.next()) if (own.is(value.tag, wire.bytes)) [tag, tagEnd] = [own.start, own.end];
+    const kind = own.number === value.tensor ? 'tensor' : fieldKinds[own.number];
+    this.#takeMedia(tag, tagEnd, kind, step);
   }
 
   /**
@@ -98,14 +126,23 @@ export class EventReader {
   #readAny(bytes: Buffer, [from, to]: readonly [number, number], take: PointTaker): void {
     const fields = this.#event.walk(bytes, from, to);
     let [time, step, at, end] = [NaN, 0, 0, 0];
+    let begins = false;
     while (fields.next()) {
       if (fields.is(event.wallTime, wire.fixed64)) time = fields.double * 1000;
       else if (fields.is(event.step, wire.varint)) step = fields.integer;
       else if (fields.is(event.summary, wire.bytes)) [at, end] = [fields.start, fields.end];
+      else if (fields.is(event.session, wire.bytes)) begins = this.#isStart(bytes, fields.start, fields.end);
     }
+    if (begins) this.began(step);
     if (end === 0) return;
     const values = this.#summary.walk(bytes, at, end);
     while (values.next()) if (values.is(1, wire.bytes)) this.#take(step, time, take);
+  }
+
+  #isStart(bytes: Buffer, from: number, to: number): boolean {
+    const fields = this.#inner.walk(bytes, from, to);
+    while (fields.next()) if (fields.is(1, wire.varint)) return fields.integer === START;
+    return false;
   }
 
   #take(step: number, time: number, take: PointTaker): void {
@@ -114,14 +151,22 @@ export class EventReader {
     let [tag, tagEnd] = [0, 0];
     let number: number | null = null;
     let plugin: string | null = null;
+    let other = 0;
     while (fields.next()) {
       if (fields.is(value.simple, wire.fixed32)) number = fields.float;
       else if (fields.is(value.tag, wire.bytes)) [tag, tagEnd] = [fields.start, fields.end];
       else if (fields.is(value.tensor, wire.bytes)) number = this.#numberOf(bytes, fields.start, fields.end);
       else if (fields.is(value.metadata, wire.bytes)) plugin = this.#pluginOf(bytes, fields.start, fields.end);
+      else other = fields.number;
     }
     const isScalar = number !== null && (plugin === null || plugin === SCALARS);
-    if (isScalar && tagEnd > tag) take(this.#names.at(bytes, tag, tagEnd), number!, step, time);
+    if (!isScalar) this.#takeMedia(tag, tagEnd, kindOf(other, plugin), step);
+    else if (tagEnd > tag) take(this.#names.at(bytes, tag, tagEnd), number!, step, time);
+  }
+
+  /** @param kind Undefined: it is nothing that is shown anywhere. */
+  #takeMedia(tag: number, tagEnd: number, kind: string | undefined, step: number): void {
+    if (kind !== undefined && tagEnd > tag) this.media.take(this.#names.at(this.#value.bytes, tag, tagEnd), kind, step);
   }
 
   /** The number in a tensor; null: it is not a single number. */
@@ -145,6 +190,10 @@ export class EventReader {
     }
     return null;
   }
+}
+
+function kindOf(field: number, plugin: string | null): string | undefined {
+  return fieldKinds[field] ?? pluginKinds[plugin ?? ''];
 }
 
 /** Encoding of numbers in `tensor_content`, by type of the tensor. */

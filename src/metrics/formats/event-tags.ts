@@ -1,9 +1,5 @@
 import { basename, dirname } from 'node:path';
-
-/**
- * Names of folders for one data set each: Keras and CatBoost write the same tags into `train` and `validation`, `learn` and `test`.
- */
-const ofEvaluation = /^(validation|valid|val|evaluation|eval|test|dev)$/i;
+import { isEvaluationSet } from '../names/data-sets.js';
 
 /**
  * Returns a function from the tags of event files in a folder to names of metrics that include the folder where needed, as
@@ -21,10 +17,19 @@ export function tagsIn(folder: string): (tag: string) => string {
 }
 
 function nameIn(folder: string, own: string, tag: string): string {
-  if (ofEvaluation.test(own)) return tag.toLowerCase().includes(own.toLowerCase()) ? tag : `${own}/${tag}`;
+  if (isEvaluationSet(own)) return tag.toLowerCase().includes(own.toLowerCase()) ? tag : `${own}/${tag}`;
   // torch: `run/loss_a`
   const torch = `${tag.replaceAll('/', '_')}_`;
   if (own.startsWith(torch) && own.length > torch.length) return `${tag}/${own.slice(torch.length)}`;
   // tensorboardX: `run/data/loss/a`
   return dirname(folder).endsWith(`/${tag}`) ? `${tag}/${own}` : tag;
+}
+
+/**
+ * The source of a file in a folder `version_N` of Lightning, which makes a new one each time a training is begun or resumed: the same
+ * file of the next is that of a later attempt. Undefined: it lies in none.
+ */
+export function ofVersions(path: string): string | undefined {
+  const folders = dirname(path).replace(/\/version_\d+(?=\/|$)/, '/version_N');
+  return folders === dirname(path) ? undefined : folders;
 }

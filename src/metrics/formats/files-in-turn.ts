@@ -4,20 +4,29 @@ import type { RowSink, SourceFiles, SourceReader } from './format.js';
 const COST_OF_LOOK = 1024;
 
 /**
- * Reads the files of a source one after the other, like one file: those of a run's attempts, each of which begins at a checkpoint.
+ * How files of one source belong together. `attempts`: each is a later attempt's than the one before. `parts`: their order counts, and
+ * each row says of which it is. `metrics`: each has another metric.
  */
-export class FilesInTurn implements SourceReader {
+export type Order = 'attempts' | 'parts' | 'metrics';
+
+/** Reads the files of a source one after the other, like one file. */
+export class FilesInTurn<Reader extends SourceReader = SourceReader> implements SourceReader {
   readonly #source: SourceFiles;
-  readonly #open: (path: string) => SourceReader;
-  #readers = new Map<string, SourceReader>();
+  readonly #open: (path: string, part: number) => Reader;
+  readonly #order: Order;
+  /** Index of the last file that had a row. */
+  #written = 0;
+  #readers = new Map<string, Reader>();
   #more = false;
   /** Index of the file that is read next. */
   #next = 0;
   #offset = 0;
 
-  constructor(source: SourceFiles, open: (path: string) => SourceReader) {
+  /** @param open Called once for each file with its number. */
+  constructor(source: SourceFiles, open: (path: string, part: number) => Reader, order: Order = 'attempts') {
     this.#source = source;
     this.#open = open;
+    this.#order = order;
   }
 
   get offset(): number {
@@ -29,22 +38,23 @@ export class FilesInTurn implements SourceReader {
   }
 
   get isHindered(): boolean {
-    return this.#all().some(({ isHindered }) => isHindered);
+    return this.readers().some(({ isHindered }) => isHindered);
   }
 
   get written(): SourceReader['written'] {
-    const times = this.#all().flatMap(({ written }) => written ?? []);
+    const times = this.readers().flatMap(({ written }) => written ?? []);
     if (times.length === 0) return null;
     return { from: Math.min(...times.map(({ from }) => from)), to: Math.max(...times.map(({ to }) => to)) };
   }
 
   get obstacle(): string | null {
-    return this.#all().find(({ obstacle }) => obstacle !== null)?.obstacle ?? null;
+    return this.readers().find(({ obstacle }) => obstacle !== null)?.obstacle ?? null;
   }
 
   read(maxBytes: number, sink: RowSink): boolean {
     const { paths } = this.#source;
     let changed = false;
+    if (this.#isOutOfOrder(paths)) return this.#beginAgain(sink);
     // New files were found before known ones, so all are checked again.
     if (this.#next >= paths.length) this.#next = 0;
     for (let left = maxBytes; this.#next < paths.length; this.#next++) {
@@ -54,6 +64,11 @@ export class FilesInTurn implements SourceReader {
       let isVoid = false;
       const own: RowSink = {
         ...sink,
+        row: (row, time, part) => {
+          if (this.#order === 'attempts' && this.#next > this.#written) sink.attempt?.();
+          this.#written = this.#next;
+          sink.row(row, time, part);
+        },
         restart: () => {
           isVoid = others > 0;
           sink.restart();
@@ -74,21 +89,30 @@ export class FilesInTurn implements SourceReader {
     return changed;
   }
 
-  /** Starts over after one of the files was rewritten, as the sink drops the rows of all. */
+  /** Whether a new file sorts before a known one. */
+  #isOutOfOrder(paths: readonly string[]): boolean {
+    if (this.#order === 'metrics') return false;
+    let place = 0;
+    for (const path of this.#readers.keys()) if (path !== paths[place++]) return true;
+    return false;
+  }
+
+  /** Starts over after a file was rewritten or came between others, as the sink drops the rows of all. */
   #beginAgain(sink: RowSink): true {
     this.#readers = new Map();
-    this.#next = this.#offset = 0;
+    this.#next = this.#offset = this.#written = 0;
     sink.restart();
     return (this.#more = true);
   }
 
-  #readerOf(path: string): SourceReader {
-    const known = this.#readers.get(path) ?? this.#open(path);
+  #readerOf(path: string): Reader {
+    const known = this.#readers.get(path) ?? this.#open(path, this.#next);
     this.#readers.set(path, known);
     return known;
   }
 
-  #all(): SourceReader[] {
+  /** Those of the files that have been read, in their order. */
+  protected readers(): Reader[] {
     return [...this.#readers.values()];
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The values that a program wrote at one step, by key, with the step (`stepKeyOf`) among them; a single point is a row of two.
+ * The values that a program wrote at one step, by key, with the step (`counters.ts`) among them; a single point is a row of two.
  * Numbers, booleans, null (NaN), and objects of them are metrics; a text may be a time, and is left out otherwise.
  */
 export type WrittenRow = Readonly<Record<string, unknown>>;
@@ -16,12 +16,35 @@ export type RowSink = {
   row: (row: WrittenRow, time?: number, part?: number) => void;
   /** Receives single points of a part, without the cost of a row. Absent: whoever listens needs whole rows. */
   points?: (part: number) => PointTaker;
+  /** Rows from here on are those of a later attempt, which may begin at an earlier x. */
+  attempt?: () => void;
+  /** The file was opened anew and its rows begin again, as those of a later attempt; earlier points before them stay. */
+  reopened?: () => void;
+  /** All metrics end at this x, as a later attempt begins there, with the file of this number. */
+  purge?: (from: number, part: number) => void;
   /** The source was replaced or rewritten: its rows come again from the first. */
   restart: () => void;
 };
 
 /** The progress that a program reports. `share`: 0 to 1. `etaSeconds`: its own estimate of the time left; null: it has none. */
 export type StatedProgress = { share: number; etaSeconds: number | null; rate: string | null };
+
+/** What a program says of its metrics and of its run beside their rows. */
+export type Declared = {
+  /** The metric that is the x axis of this one; null: none is. */
+  readonly axisOf: (key: string) => string | null;
+  /** Whether a metric is drawn only where it is asked for. */
+  readonly isHidden: (key: string) => boolean;
+  /** Whether no value stands for a metric. */
+  readonly isCurveAlone: (key: string) => boolean;
+  /** Whether a value is the writer's own, and no metric. */
+  readonly isInternal: (key: string) => boolean;
+  /** Values that stand for the run, some of metrics without any row. */
+  readonly values: ReadonlyMap<string, number>;
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly tags: readonly string[];
+  readonly notes: string | null;
+};
 
 /** Follows one source. It keeps a reading position, not the content. */
 export type SourceReader = {
@@ -37,6 +60,10 @@ export type SourceReader = {
   readonly written: { readonly from: number; readonly to: number } | null;
   /** What of the source is not readable, in words that name it; null: nothing. */
   readonly obstacle: string | null;
+  /** Absent: this format has no place for it. */
+  readonly declared?: Declared;
+  /** What was read and is no number, in words; absent: this format has only numbers. */
+  readonly media?: readonly string[];
   /** Keys of values that are settings of the program, as far as known; absent: this format has none. */
   readonly settings?: ReadonlySet<string>;
   /** Absent: sources of this format never contain the progress of the run. */
@@ -80,6 +107,8 @@ export type NamedWriter = { readonly host: string; readonly pid: number };
 /** A format in which programs write metrics. To add one: a file beside this one, and its line in `registry.ts`. */
 export type MetricFormat = {
   readonly name: string;
+  /** The name that it shares with formats for the same kind of files; absent: its own. */
+  readonly family?: string;
   /** What it looks for, as shown for a run without curves: `*.jsonl`. */
   readonly looksFor: string;
   /** `rows`: values that were written together stay together. `points`: each metric has steps of its own. */
@@ -95,8 +124,12 @@ export type MetricFormat = {
    * directory.
    */
   readonly isNamed?: (name: string) => boolean;
+  /** Whether a file of this name is looked into, though its name says nothing of its content; such a file is a source of its own. */
+  readonly looksInto?: (name: string) => boolean;
   /** The process that writes a file, by its name; null: the name has none. Absent: no name of this format has. */
   readonly writerIn?: (name: string) => NamedWriter | null;
+  /** The writer's run that a file is of, by its name; null: no such name. Absent: no name of this format says it. */
+  readonly runIn?: (name: string) => string | null;
   /** Endings of companion files beside a file of that name: they may show its format while it does not itself. */
   readonly besides?: (name: string) => readonly string[];
   /** Called for a file with such a name at each look until it says yes or no: it must be cheap. */

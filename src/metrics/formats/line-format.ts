@@ -1,30 +1,51 @@
 import { readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { FollowedFile, LONGEST_LINE } from '../../files/followed-file.js';
+import { ofVersions } from './event-tags.js';
+import { FilesInTurn, type Order } from './files-in-turn.js';
 import { FollowedSource } from './followed-source.js';
 import type { MetricFormat, RowSink, SourceReader, WrittenRow } from './format.js';
 import { type PickAt, type Place, PlacesPicker } from './places-picker.js';
 import { RewrittenRows } from './rewritten-rows.js';
 
-/** Parses one line, without its newline, into a row; null: it is none. Called with the lines of one file in order. */
-export type LineParser = (line: string) => WrittenRow | null;
+/**
+ * Parses one line, without its newline, into a row; null: it is none; `attempt`: a later attempt begins. Called with the lines of one
+ * file in order. `leftOut`: which rows were left out, in words; null: none.
+ */
+export type LineParser = {
+  (line: string): WrittenRow | 'attempt' | null;
+  leftOut?: () => string | null;
+};
 
 /**
  * A format of text files with a row on each line. `parser`: creates a parser for a file, and a new one when the file is rewritten.
- * `isRewritten`: programs replace the first line and all after it now and then; see `RewrittenRows`.
+ * `isRewritten`: programs replace the first line and all after it now and then; see `RewrittenRows`. `order`: how the files of a source
+ * belong together, where each has several. `timeKey`: the key of the time of a row, Unix ms, which is no metric.
  */
 export function lineFormat(
   format: Omit<MetricFormat, 'open' | 'pickFrom' | 'filing'> & {
     filing?: MetricFormat['filing'];
     parser: (path: string) => LineParser;
     isRewritten?: boolean;
+    order?: Order;
+    timeKey?: string;
   },
 ): MetricFormat {
-  const { parser, filing = 'rows', isRewritten = false, ...rest } = format;
+  const { parser, filing = 'rows', isRewritten = false, order, timeKey, ...rest } = format;
   return {
     ...rest,
     filing,
-    open: ({ paths: [path] }) => new LineReader(path!, () => parser(path!), isRewritten ? new RewrittenRows() : null),
+    open: (files) => {
+      const open = (path: string) =>
+        new LineReader(path, {
+          parser: () => parser(path),
+          timeKey,
+          rewritten: isRewritten ? new RewrittenRows() : null,
+        });
+      const [path, ...others] = files.paths;
+      const isSeveral = order !== undefined || others.length > 0 || ofVersions(path!) !== undefined;
+      return isSeveral ? new FilesInTurn(files, open, order) : open(path!);
+    },
     pickFrom: (path, places) => new PlacesPicker(path, places, pickLines(parser(path))),
   };
 }
@@ -33,34 +54,51 @@ const NEWLINE = 10;
 /** A rewritten file reaches its former length within this time, ms. */
 const REWRITTEN_MS = 2000;
 
+type Lines = {
+  readonly parser: () => LineParser;
+  readonly rewritten: RewrittenRows | null;
+  readonly timeKey: string | undefined;
+};
+
+/** A sink that gets the time of a row beside it. */
+function withTime(sink: RowSink, timeKey: string): RowSink {
+  const row: RowSink['row'] = ({ [timeKey]: time, ...own }) =>
+    sink.row(own, typeof time === 'number' ? time : undefined);
+  return { ...sink, row };
+}
+
 /** Follows a file with a row on each line. A line that is too long is left out, and counted. */
 class LineReader extends FollowedSource<FollowedFile> implements SourceReader {
   readonly #parser: () => LineParser;
   readonly #rewritten: RewrittenRows | null;
+  readonly #timeKey: string | undefined;
   /** Since when known rows have been missing, ms. */
   #behindSince: number | null = null;
   #parse: LineParser;
   #skipped = 0;
 
-  constructor(path: string, parser: () => LineParser, rewritten: RewrittenRows | null) {
+  constructor(path: string, { parser, rewritten, timeKey }: Lines) {
     super(new FollowedFile(path));
     this.#parser = parser;
     this.#rewritten = rewritten;
+    this.#timeKey = timeKey;
     this.#parse = parser();
   }
 
   protected override get loss(): string | null {
     const skipped = this.file.skipped + this.#skipped;
-    if (skipped === 0) return null;
+    const leftOut = this.#parse.leftOut?.() ?? null;
+    if (skipped === 0) return leftOut && `${basename(this.file.path)}: ${leftOut}`;
     const [lines, are, were] = skipped === 1 ? ['line', 'is', 'was'] : ['lines', 'are', 'were'];
     return `${skipped} ${lines} of ${basename(this.file.path)} ${are} longer than ${LONGEST_LINE >> 10} kB and ${were} left out`;
   }
 
   read(maxBytes: number, sink: RowSink): boolean {
-    const { restarted, bytes, more } = this.file.read(maxBytes);
+    const { restarted, bytes, more, isReopened } = this.file.read(maxBytes);
     this.more = more;
-    if (restarted) this.#restart(sink);
-    const isKept = this.#takeLines(bytes, sink) && !this.#isCutShort();
+    if (restarted) this.#restart((isReopened ? sink.reopened : undefined) ?? sink.restart);
+    const rows = this.#timeKey === undefined ? sink : withTime(sink, this.#timeKey);
+    const isKept = this.#takeLines(bytes, rows) && !this.#isCutShort();
     if (!isKept) this.#beginAgain(sink);
     return restarted || bytes.length > 0 || !isKept;
   }
@@ -79,15 +117,20 @@ class LineReader extends FollowedSource<FollowedFile> implements SourceReader {
   #take(line: string, sink: RowSink): boolean {
     const row = this.#parse(line);
     if (row === null) return true;
+    if (row === 'attempt') {
+      if (this.#rewritten?.isBehind !== true) sink.attempt?.();
+      return true;
+    }
     if (this.#rewritten !== null) return this.#rewritten.take(row, sink);
     sink.row(row);
     return true;
   }
 
-  #restart(sink: RowSink): void {
+  /** @param begin What begins with the rows that follow, unless they are the known ones. */
+  #restart(begin: () => void): void {
     this.#skipped = 0;
     this.#parse = this.#parser();
-    if (this.#rewritten === null) sink.restart();
+    if (this.#rewritten === null) begin();
     else this.#rewritten.rescan();
   }
 
@@ -99,7 +142,8 @@ class LineReader extends FollowedSource<FollowedFile> implements SourceReader {
   }
 
   #beginAgain(sink: RowSink): void {
-    this.#rewritten?.forget(sink);
+    this.#rewritten?.forget();
+    (sink.reopened ?? sink.restart)();
     this.file.rewind();
     this.#skipped = 0;
     this.#parse = this.#parser();
@@ -129,7 +173,7 @@ function pickLines(parse: LineParser): PickAt {
   return (descriptor, place, take) => {
     const line = lineAt(descriptor, place);
     const row = line === null ? null : parse(line);
-    if (row !== null) take(row);
+    if (row !== null && row !== 'attempt') take(row);
   };
 }
 

@@ -1,39 +1,26 @@
 import { dirname, join } from 'node:path';
 import { statRegular } from '../../files/regular-file.js';
 import { valueOf } from './csv.js';
-import { FilesInTurn } from './files-in-turn.js';
-import { isNot, type Recognition, type RowSink, type SourceReader } from './format.js';
+import { isNot, type Recognition } from './format.js';
 import { lineFormat, type LineParser } from './line-format.js';
 
+const TIME = 'time';
 /** Folder of a run in which MLflow keeps its metrics. */
 const FOLDER = 'metrics';
 
 /**
  * MLflow's file store: a file `metrics/NAME` for each metric of a run, with `TIME VALUE STEP` on each line (time: Unix ms). A metric
- * with a slash in its name lies in a folder.
+ * with a slash in its name lies in a folder. The files of one run are one source.
  */
-const ofOneFile = lineFormat({
+export const mlflow = lineFormat({
   name: 'MLflow',
   looksFor: `${FOLDER}/* of MLflow's file store`,
   filing: 'points',
   recognise: ({ path, place, head }) => recogniseMetric(path, place, head),
   parser: (path) => pointParser(metricIn(path)),
+  order: 'metrics',
+  timeKey: TIME,
 });
-
-/** The files of one run are one source. */
-export const mlflow: typeof ofOneFile = {
-  ...ofOneFile,
-  open: (files): SourceReader => new StoreReader(files, (path) => ofOneFile.open({ paths: [path] })),
-};
-
-class StoreReader extends FilesInTurn {
-  /** The time of a point is no metric. */
-  override read(maxBytes: number, sink: RowSink): boolean {
-    return super.read(maxBytes, { ...sink, row: ({ [TIME]: time, ...row }) => sink.row(row, Number(time)) });
-  }
-}
-
-const TIME = 'time';
 
 const line = /^(\d{10,}) (\S+)(?: (-?\d+))?$/;
 

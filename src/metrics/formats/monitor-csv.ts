@@ -21,7 +21,7 @@ function monitorParser(path: string): LineParser {
   let steps = 0;
   return (line) => {
     const row = parse(line);
-    if (row === null) return null;
+    if (row === null || row === 'attempt') return row;
     const length = row[`${prefix}episode_length`];
     steps += typeof length === 'number' ? length : 0;
     return { step: steps, ...row };

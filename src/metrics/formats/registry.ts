@@ -1,19 +1,34 @@
 import { csv } from './csv.js';
+import { databaseFormats } from './databases/database-runs.js';
 import { d3rlpyCsv } from './d3rlpy-csv.js';
+import { dvclive } from './dvclive.js';
 import type { MetricFormat } from './format.js';
 import { jsonLines, ownJsonLines, systemUsage } from './json-lines.js';
 import { logFormat } from './log/log.js';
 import type { LogPatterns } from './log/log-rows.js';
 import { mlflow } from './mlflow.js';
 import { monitorCsv } from './monitor-csv.js';
+import { sacred } from './sacred.js';
 import { tfevents } from './tfevents.js';
-import { trackio } from './trackio.js';
 import { trainerState } from './trainer-state.js';
-import { wandb } from './wandb.js';
+import { wandb } from './wandb/wandb.js';
 
 /** All formats of files. A metric in several sources is taken from the first one; the log comes last. */
 const fileFormats: readonly MetricFormat[] = [
-  ...[ownJsonLines, mlflow, jsonLines, monitorCsv, d3rlpyCsv, csv, tfevents, wandb, trackio, trainerState],
+  ...[
+    ownJsonLines,
+    mlflow,
+    sacred,
+    dvclive,
+    jsonLines,
+    monitorCsv,
+    d3rlpyCsv,
+    csv,
+    tfevents,
+    wandb,
+    ...databaseFormats,
+    trainerState,
+  ],
 ];
 
 export function metricFormats(patterns: LogPatterns = {}): readonly MetricFormat[] {

@@ -4,7 +4,7 @@ import type { RowSink, WrittenRow } from './format.js';
  * Follows the rows of a file that is rewritten as a whole, or in its first line, and returns each row once.
  *
  * After a rewrite the file is read again from its start, and known rows are skipped as long as they are unchanged, by the first of
- * them and a sum of all. Otherwise it is a new file, and all of it is returned again.
+ * them and a sum of all. Otherwise it is that of a new attempt, and all of it is returned.
  */
 export class RewrittenRows {
   #told = 0;
@@ -24,12 +24,11 @@ export class RewrittenRows {
     this.#sum = 0;
   }
 
-  /** Drops all known rows and restarts the sink. */
-  forget(sink: RowSink): void {
+  /** Drops all known rows: the file is a new one. */
+  forget(): void {
     this.#told = 0;
     this.#toldSum = 0;
     this.rescan();
-    sink.restart();
   }
 
   /** Processes the next row of the file; false: the known rows are invalid: call `forget`, and read the file from its start. */

@@ -1,10 +1,12 @@
 import { readSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
-import { type Change, FollowedSource } from './followed-source.js';
-import { tagsIn } from './event-tags.js';
+import { FilesInTurn } from './files-in-turn.js';
+import { FollowedSource } from './followed-source.js';
+import { ofVersions, tagsIn } from './event-tags.js';
 import { EventReader, isSound, RECORD_HEAD, recordLength } from './event-record.js';
 import type { MetricFormat, NamedWriter, PointTaker, RowSink, SourceFiles, SourceReader } from './format.js';
+import { Media } from './media.js';
 import { type PickAt, PlacesPicker } from './places-picker.js';
 
 /** Event files of TensorBoard, by torch, tensorboardX and TensorFlow 2. All files of a folder are one source. */
@@ -14,7 +16,7 @@ export const tfevents: MetricFormat = {
   filing: 'points',
   isNamed: (name) => /tfevents/.test(name) && !name.endsWith('.profile-empty'),
   writerIn,
-  recognise: ({ path }) => ({ is: 'yes', why: 'its name', source: dirname(path) }),
+  recognise: ({ path }) => ({ is: 'yes', why: 'its name', source: ofVersions(path) ?? dirname(path) }),
   open: (files) => new EventFiles(files),
   pickFrom: (path, places) => new PlacesPicker(path, places, pickEvents(path)),
 };
@@ -27,130 +29,51 @@ function writerIn(name: string): NamedWriter | null {
 
 /** Limit on the size of a record, bytes: a longer one holds pictures or weights, and is skipped. */
 const LONGEST = 1 << 20;
-/** Cost of checking a file, as the number of bytes that could be read in the same time. */
-const COST_OF_LOOK = 1024;
-/** A checksum that is still wrong after this time, in ms, means damage: network file systems show partial writes. */
-const DAMAGED_MS = 30_000;
+/** Number of bytes at the beginning of such a record that tell what it is about. */
+const PEEK = 4 << 10;
 
-class EventFiles implements SourceReader {
-  readonly #source: SourceFiles;
-  readonly #files: EventFile[] = [];
-  /** Index of the file that is read next. */
-  #next = 0;
-  #offset = 0;
-
-  constructor(source: SourceFiles) {
-    this.#source = source;
+class EventFiles extends FilesInTurn<EventFile> {
+  constructor(files: SourceFiles) {
+    super(files, (path, part) => new EventFile(path, part), 'parts');
   }
 
-  get offset(): number {
-    return this.#offset;
-  }
-
-  get more(): boolean {
-    const isNew = this.#files.length < this.#source.paths.length;
-    return isNew || this.#next > 0 || this.#files.some(({ more }) => more);
-  }
-
-  get written(): SourceReader['written'] {
-    const times = this.#files.flatMap(({ written }) => written ?? []);
-    if (times.length === 0) return null;
-    return { from: Math.min(...times.map(({ from }) => from)), to: Math.max(...times.map(({ to }) => to)) };
-  }
-
-  get isHindered(): boolean {
-    return this.#files.some(({ isHindered }) => isHindered);
-  }
-
-  get obstacle(): string | null {
-    return this.#files.map(({ obstacle }) => obstacle).find((words) => words !== null) ?? null;
-  }
-
-  read(maxBytes: number, sink: RowSink): boolean {
-    if (this.#isOutOfOrder()) {
-      this.#files.length = this.#next = this.#offset = 0;
-      sink.restart();
-    }
-    this.#takeUp();
-    let changed = false;
-    for (let left = maxBytes; this.#next < this.#files.length && left > 0; this.#next++) {
-      const file = this.#files[this.#next]!;
-      const { offset } = file;
-      const read = file.read(left, sink, this.#next);
-      this.#offset += file.offset - offset;
-      if (read === 'restarted') {
-        this.#rewind(sink);
-        return true;
-      }
-      changed ||= read === 'more';
-      left -= Math.max(COST_OF_LOOK, file.offset - offset);
-      if (file.more && left <= 0) return changed;
-    }
-    if (this.#next === this.#files.length) this.#next = 0;
-    return changed;
-  }
-
-  #rewind(sink: RowSink): void {
-    for (const file of this.#files) file.rewind();
-    this.#next = this.#offset = 0;
-    sink.restart();
-  }
-
-  /** Whether a new file sorts before a known one. */
-  #isOutOfOrder(): boolean {
-    return this.#files.some(({ path }, index) => path !== this.#source.paths[index]);
-  }
-
-  #takeUp(): void {
-    for (const path of this.#source.paths.slice(this.#files.length)) this.#files.push(new EventFile(path));
+  get media(): readonly string[] {
+    return Media.wordsOf(this.readers().map(({ events }) => events.media));
   }
 }
 
 /** Follows one file of events. */
-class EventFile extends FollowedSource<FollowedBytes> {
-  readonly #events: EventReader;
-  override more = true;
+class EventFile extends FollowedSource<FollowedBytes> implements SourceReader {
+  readonly #part: number;
+  readonly events: EventReader;
   /** Remaining bytes of a record that is skipped. */
   #passing = 0;
-  /** Where a wrong checksum was first seen, and when, ms. */
-  #doubt: { offset: number; since: number } | null = null;
-  #lost: string | null = null;
   #isDead = false;
 
-  constructor(path: string) {
+  constructor(path: string, part: number) {
     super(new FollowedBytes(path));
-    this.#events = new EventReader(tagsIn(dirname(path)));
+    this.#part = part;
+    this.events = new EventReader(tagsIn(dirname(path)));
   }
 
-  get path(): string {
-    return this.file.path;
-  }
-
-  protected override get loss(): string | null {
-    return this.#lost;
-  }
-
-  rewind(): void {
-    this.file.rewind();
-    this.more = true;
-    this.#forget();
-  }
-
-  read(maxBytes: number, sink: RowSink, part: number): Change {
-    const row = new RowOfStep(sink, part);
-    const taker = sink.points?.(part) ?? row.point;
-    const take: Taker = (bytes, { isNew, idleMs }) =>
-      isNew ? { done: 0, needs: 0 } : this.#take(bytes, idleMs, taker);
-    const change = this.follow((file) => file.read(maxBytes, take));
+  read(maxBytes: number, sink: RowSink): boolean {
+    const row = new RowOfStep(sink, this.#part);
+    this.events.began = (step) => sink.purge?.(step, this.#part);
+    const take: Taker = (bytes, { isNew, idleMs }) => {
+      if (isNew) this.#restart(sink);
+      return this.#take(bytes, idleMs, sink.points?.(this.#part) ?? row.point);
+    };
+    const changed = this.follow((file) => file.read(maxBytes, take));
     row.end();
-    return change;
+    return changed;
   }
 
-  #forget(): void {
+  #restart(sink: RowSink): void {
+    this.forget();
+    this.events.media.forget();
     this.#passing = 0;
-    this.#doubt = null;
-    this.#lost = null;
     this.#isDead = false;
+    sink.restart();
   }
 
   #take(bytes: Buffer, idleMs: number, take: PointTaker): Taken {
@@ -159,35 +82,25 @@ class EventFile extends FollowedSource<FollowedBytes> {
     this.#passing -= at;
     while (at + RECORD_HEAD <= bytes.length) {
       const length = recordLength(bytes, at);
-      if (length === null)
-        return { done: at, needs: this.#wait(at, idleMs, 'what follows is not read') ?? this.#die() };
+      if (length === null) {
+        this.#isDead = !this.isStillWritten(this.file.offset + at, idleMs, 'what follows is not read');
+        return { done: at, needs: 0 };
+      }
       if (length > LONGEST) {
+        if (bytes.length - at < PEEK) return { done: at, needs: PEEK };
         const here = Math.min(length, bytes.length - at);
+        this.events.peek(bytes, [at + RECORD_HEAD, at + Math.min(here, length - 4)]);
         this.#passing = length - here;
         at += here;
         continue;
       }
       if (at + length > bytes.length) return { done: at, needs: length };
-      if (isSound(bytes, at, at + length)) this.#events.read(bytes, [at + RECORD_HEAD, at + length - 4], take);
-      else if (this.#wait(at, idleMs, 'a record is left out') !== null) return { done: at, needs: 0 };
+      if (isSound(bytes, at, at + length)) this.events.read(bytes, [at + RECORD_HEAD, at + length - 4], take);
+      else if (this.isStillWritten(this.file.offset + at, idleMs, 'a record is left out'))
+        return { done: at, needs: 0 };
       at += length;
     }
     return { done: at, needs: 0 };
-  }
-
-  /** Waits for the rest of a record; null: it has waited long enough. */
-  #wait(at: number, idleMs: number, words: string): number | null {
-    const offset = this.file.offset + at;
-    if (this.#doubt?.offset !== offset) this.#doubt = { offset, since: performance.now() };
-    const isDamaged = idleMs > DAMAGED_MS || performance.now() - this.#doubt.since > DAMAGED_MS;
-    if (isDamaged) this.#lost = `${basename(this.path)} is damaged at byte ${offset}: ${words}`;
-    else this.file.lookAgain();
-    return isDamaged ? null : 0;
-  }
-
-  #die(): number {
-    this.#isDead = true;
-    return 0;
   }
 }
 

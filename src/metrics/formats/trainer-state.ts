@@ -1,8 +1,8 @@
 import { basename, dirname, join } from 'node:path';
-import { parseJsonLine } from '../../contract/json-line.js';
-import { FollowedBytes, type Taken } from '../../files/followed-bytes.js';
+import { FollowedBytes } from '../../files/followed-bytes.js';
 import { statRegular } from '../../files/regular-file.js';
 import type { MetricFormat, RowSink, SourceFiles, SourceReader } from './format.js';
+import { ObjectScan } from './object-scan.js';
 import { RewrittenRows } from './rewritten-rows.js';
 
 /**
@@ -31,7 +31,7 @@ class TrainerState implements SourceReader {
   readonly #source: SourceFiles;
   readonly #rows = new RewrittenRows();
   #file: FollowedBytes | null = null;
-  #scan = new HistoryScan();
+  #scan = historyScan();
   #more = true;
   /** When the first of the files was created, Unix ms. */
   #born = Infinity;
@@ -76,7 +76,8 @@ class TrainerState implements SourceReader {
     });
     this.#more = more || !isKept;
     if (!isKept) {
-      this.#rows.forget(sink);
+      this.#rows.forget();
+      sink.restart();
       file.rewind();
       this.#rescan();
     }
@@ -89,7 +90,7 @@ class TrainerState implements SourceReader {
   }
 
   #rescan(): void {
-    this.#scan = new HistoryScan();
+    this.#scan = historyScan();
     this.#rows.rescan();
   }
 }
@@ -118,83 +119,7 @@ function lastWritten(paths: readonly string[]): { path: string | null; born: num
   return { path: last?.path ?? null, born };
 }
 
-const sign = { quote: 34, escape: 92, open: 123, close: 125, begin: 91, end: 93 };
-const KEY = 'log_history';
-
-/**
- * Finds the objects of the list `log_history` in a stream of JSON, with any white space, without parsing the rest: the file may be
- * long, and incomplete.
- */
-class HistoryScan {
-  /** Nesting depth at the start of the next bytes; 1 is the outer object. */
-  #depth = 0;
-  #isInList = false;
-  #lastText = '';
-
-  /** Calls `row` for complete objects; an incomplete one must be passed again. */
-  take(bytes: Buffer, row: (values: Record<string, unknown>) => void): Taken {
-    let at = 0;
-    while (at < bytes.length) {
-      const next = this.#step(bytes, at, row);
-      if (next < 0)
-        return bytes.length - at < LONGEST ? { done: at, needs: LONGEST } : { done: bytes.length, needs: 0 };
-      at = next;
-    }
-    return { done: at, needs: 0 };
-  }
-
-  /** The index after the next token; negative: it is incomplete. */
-  #step(bytes: Buffer, at: number, row: (values: Record<string, unknown>) => void): number {
-    const byte = bytes[at]!;
-    if (byte === sign.quote) return this.#text(bytes, at);
-    if (byte === sign.open && this.#isInList) return takeObject(bytes, at, row);
-    if (byte === sign.open || byte === sign.begin) this.#goIn(byte);
-    else if (byte === sign.close || byte === sign.end) this.#goOut();
-    return at + 1;
-  }
-
-  #goIn(bracket: number): void {
-    this.#depth += 1;
-    if (bracket === sign.begin && this.#depth === 2 && this.#lastText === KEY) this.#isInList = true;
-  }
-
-  #goOut(): void {
-    this.#depth -= 1;
-    this.#isInList = false;
-  }
-
-  #text(bytes: Buffer, at: number): number {
-    const end = textEnd(bytes, at);
-    if (end > 0) this.#lastText = bytes.toString('utf8', at + 1, Math.min(end - 1, at + 1 + KEY.length + 1));
-    return end;
-  }
-}
-
-function takeObject(bytes: Buffer, from: number, row: (values: Record<string, unknown>) => void): number {
-  let depth = 0;
-  for (let at = from; at < bytes.length;) {
-    const byte = bytes[at]!;
-    if (byte === sign.quote) {
-      at = textEnd(bytes, at);
-      if (at < 0) return -1;
-      continue;
-    }
-    at += 1;
-    if (byte === sign.open) depth += 1;
-    else if (byte === sign.close) depth -= 1;
-    if (depth > 0) continue;
-    const values = parseJsonLine(bytes.toString('utf8', from, at));
-    if (values !== null) row(values);
-    return at;
-  }
-  return -1;
-}
-
-/** The index after the string that begins at `from`; negative: it has no end yet. */
-function textEnd(bytes: Buffer, from: number): number {
-  for (let at = from + 1; at < bytes.length; at++) {
-    if (bytes[at] === sign.escape) at += 1;
-    else if (bytes[at] === sign.quote) return at + 1;
-  }
-  return -1;
+/** The rows are the objects of the list `log_history`. */
+function historyScan(): ObjectScan {
+  return new ObjectScan((keys) => keys.length === 2 && keys[1] === 'log_history', LONGEST);
 }

@@ -2,11 +2,14 @@ import { basename, join, relative } from 'node:path';
 import { isSettledTime } from '../../files/file-system-time.js';
 import { naturalOrder } from '../../text/natural-order.js';
 import { recognised } from '../detection.js';
+import { isDatabase } from '../formats/databases/database.js';
+import { databaseRun, runsOfDatabase } from '../formats/databases/database-runs.js';
 import { tfevents } from '../formats/tfevents.js';
 import { metricFormats } from '../formats/registry.js';
-import { databaseRun, runsOfDatabase, trackio } from '../formats/trackio.js';
 import { type Entries, entriesOf, FILES_ALONE, foundFile, statOf } from '../run-folders.js';
+import { guildFolder } from './guild.js';
 import { isPartName, runKinds } from './run-kinds.js';
+import { type UnreadStore, unreadDatabase, unreadStores } from './unread-stores.js';
 
 /**
  * A run that was found. `directory`: what stands for it wherever a run's directory is asked for; `FILES_ALONE` and `databaseRun`
@@ -26,11 +29,13 @@ export type FoundRuns = {
   readonly runs: readonly FoundRun[];
   readonly folders: number;
   readonly notes: readonly string[];
+  /** Stores of other programs in which no run was found. */
+  readonly unread: readonly UnreadStore[];
 };
 
 /** Whether a file of this name may hold several runs, and be searched as a folder is. */
 export function mayHoldRuns(file: string): boolean {
-  return trackio.isNamed!(file);
+  return isDatabase(file);
 }
 
 /** Bounds of one search. */
@@ -67,6 +72,7 @@ export class RunSearch {
   #folders = new Map<string, Folder>();
   #files = 0;
   #cut = new Set<string>();
+  #unread: UnreadStore[] = [];
   /** What was found below the folders whose search goes on, the outermost first. */
   #unfinished: Found[][] = [];
 
@@ -82,10 +88,14 @@ export class RunSearch {
     this.#files = 0;
     this.#cut = new Set();
     this.#unfinished = [];
-    const found = mayHoldRuns(this.#root) ? this.#inDatabase(this.#root) : yield* this.#below(this.#root, 0);
+    this.#unread = [];
+    const isFile = mayHoldRuns(this.#root);
+    if (isFile) this.#takeDatabase(this.#root);
+    const found = isFile ? this.#inDatabase(this.#root) : yield* this.#below(this.#root, 0);
     const most = this.#bounds.runs;
     if (found.length > most) this.#cut.add(`only the first ${most} of ${found.length} runs are shown`);
-    return { runs: inOrder(found.slice(0, most)), folders: this.#folders.size, notes: [...this.#cut] };
+    const unread = this.#unread.filter((store) => !found.some((run) => isIn(run, store)));
+    return { runs: inOrder(found.slice(0, most)), folders: this.#folders.size, notes: [...this.#cut], unread };
   }
 
   /** The runs that a search has found which goes on; folders around them may yet turn out to be the run. */
@@ -98,12 +108,15 @@ export class RunSearch {
     yield;
     if (folder === null) return [];
     const { entries, databases } = folder;
-    const kind = runKinds.find(({ marks }) => marks(entries, basename(path)));
+    const others = entries.files.filter((name) => isDatabase(name) && !databases.includes(name));
+    const hasOtherRows = this.#takeStores(unreadStores(entries, path), path);
+    for (const name of others.slice(0, this.#bounds.filesOfFolder)) this.#takeDatabase(join(path, name));
+    const kind = runKinds.find(({ marks }) => marks(entries, path));
     if (kind !== undefined) return [this.#whole(folder, kind.name)];
     const below: Found[] = databases.flatMap((name) => this.#inDatabase(join(path, name)));
     this.#unfinished.push(below);
     for (const name of entries.folders) {
-      if (name.startsWith('.')) continue;
+      if (!isSearched(name, basename(path))) continue;
       if (depth >= this.#bounds.depth) this.#cut.add(`folders more than ${depth} deep are not searched`);
       else if (this.#folders.size >= this.#bounds.folders)
         this.#cut.add(`only ${this.#bounds.folders} folders are searched`);
@@ -111,7 +124,19 @@ export class RunSearch {
       else for (const run of yield* this.#below(join(path, name), depth + 1)) below.push(run);
     }
     this.#unfinished.pop();
-    return this.#joined(folder, below);
+    return this.#joined(hasOtherRows ? { ...folder, own: [] } : folder, below);
+  }
+
+  #takeDatabase(path: string): void {
+    const store = unreadDatabase(path);
+    if (store !== null) this.#takeStores([store], path);
+  }
+
+  /** Notes stores of other programs, without those in other stores. Returns whether the folder's own files are of one. */
+  #takeStores(stores: readonly UnreadStore[], path: string): boolean {
+    const isInOther = this.#unread.some((other) => isIn({ directory: path }, other));
+    if (!isInOther) this.#unread.push(...stores);
+    return stores.some((store) => store.hasRows && store.path === path);
   }
 
   /** Whether a folder is a run with all that is below it, or holds runs. */
@@ -130,11 +155,11 @@ export class RunSearch {
   }
 
   #inDatabase(path: string): Found[] {
-    const runs = runsOfDatabase(path) ?? [];
+    const { kind, runs } = runsOfDatabase(path) ?? { kind: '', runs: [] };
     const place = relative(this.#root, path);
-    return runs.map(({ run }) => {
+    return runs.map((run) => {
       const own = { directory: databaseRun(path, run), place: join(place, run), files: [], folders: [] };
-      return { ...own, kind: trackio.name, folder: null };
+      return { ...own, kind, folder: null };
     });
   }
 
@@ -174,7 +199,7 @@ export class RunSearch {
     let isTold = true;
     let left = this.#bounds.filesOfFolder;
     for (const name of files) {
-      if (!this.#formats.some(({ isNamed }) => isNamed!(name))) continue;
+      if (!this.#formats.some(({ isNamed, looksInto }) => isNamed!(name) || looksInto?.(name) === true)) continue;
       if (tfevents.isNamed!(name)) {
         const writer = tfevents.writerIn!(name);
         writers.add(writer === null ? '' : `${writer.host} ${writer.pid}`);
@@ -188,12 +213,22 @@ export class RunSearch {
       yield;
       if (recognition.is === 'maybe') isTold = false;
       if (recognition.is !== 'yes') continue;
-      if (format!.name === trackio.name) databases.push(name);
+      if (isDatabase(name)) databases.push(name);
       else own.push(name);
       formats.add(format!.name);
     }
     return { own, databases, formats, writers, isTold };
   }
+}
+
+function isIn({ directory }: Pick<FoundRun, 'directory'>, { path }: UnreadStore): boolean {
+  return directory === path || directory.startsWith(`${path}/`);
+}
+
+/** Whether a folder in another one is searched: hidden ones belong to tools, and what guild has deleted lies beside its runs. */
+function isSearched(name: string, around: string): boolean {
+  if (around === guildFolder) return name === 'runs';
+  return !name.startsWith('.') || name === guildFolder;
 }
 
 function inOrder(found: readonly Found[]): FoundRun[] {

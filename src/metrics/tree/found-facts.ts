@@ -2,37 +2,27 @@ import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Parameters } from '../../base/scalar.js';
 import { parseJsonLine } from '../../contract/json-line.js';
-import { statRegular, textOrNull } from '../../files/regular-file.js';
+import { textOrNull } from '../../files/regular-file.js';
 import { redactedParameters, redactShapes } from '../../text/redaction.js';
+import { readDatabaseRun } from '../formats/databases/database-runs.js';
 import { type EventFacts, readEventFacts } from '../formats/event-facts.js';
 import { tfevents } from '../formats/tfevents.js';
-import { partOfDatabase, runsOfDatabase, trackio } from '../formats/trackio.js';
-import { readWandbFacts } from '../formats/wandb-facts.js';
+import { readWandbRun } from '../formats/wandb/wandb-run.js';
 import { RunFolders } from '../run-folders.js';
+import type { FoundFacts } from './facts.js';
 import type { FoundRun } from './find-runs.js';
+import { guildFacts } from './guild.js';
+import { sacredFacts } from './sacred-facts.js';
 import { parametersInArguments, parametersOf, recordOf, scalarOf, settingsIn } from './setting-files.js';
-
-/**
- * What the files of a run say of it beside its metrics. `name`, `group`: as its writer calls the run, and the project or experiment
- * it is of; null: it does not say. `state` null: nothing says whether, or how, it ended. Times: Unix ms.
- */
-export type FoundFacts = {
-  readonly parameters: Parameters;
-  readonly name: string | null;
-  readonly group: string | null;
-  readonly state: 'running' | 'done' | 'failed' | 'killed' | null;
-  readonly reason: string | null;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
-};
 
 const unknown: FoundFacts = {
   ...{ parameters: {}, name: null, group: null, state: null, reason: null, startedAt: null, endedAt: null },
+  ...{ tags: [], note: null },
 };
 
 /** Reads the files of a run of another program than this one. Never throws; a file that cannot be read says nothing. */
 export function readFoundFacts(run: FoundRun): FoundFacts {
-  const said = readers[run.kind]?.(run.directory) ?? {};
+  const said = databaseFacts(run.directory) ?? readers[run.kind]?.(run.directory) ?? {};
   const facts = { ...unknown, ...said };
   const isSaid = Object.keys(facts.parameters).length > 0;
   const parameters = isSaid ? facts.parameters : parametersIn(run);
@@ -43,7 +33,9 @@ const readers: Readonly<Record<string, (directory: string) => Partial<FoundFacts
   Hydra: (directory) => ({ parameters: hydraParameters(join(directory, '.hydra')) }),
   MLflow: mlflowFacts,
   'W&B': wandbFacts,
-  [trackio.name]: trackioFacts,
+  sacred: sacredFacts,
+  guild: guildFacts,
+  DVCLive: dvcliveFacts,
 };
 
 /** Names of files in which programs write their settings, the likely first. */
@@ -107,11 +99,10 @@ function hydraParameters(folder: string): Parameters {
 }
 
 const mlflowStates: Readonly<Record<string, FoundFacts['state']>> = {
-  1: 'running',
-  3: 'done',
-  4: 'failed',
-  5: 'killed',
+  ...{ 1: 'running', 3: 'done', 4: 'failed', 5: 'killed' },
+  ...{ RUNNING: 'running', FINISHED: 'done', FAILED: 'failed', KILLED: 'killed' },
 };
+const mlflowFailed = 'MLflow says that it failed';
 /** Parameters of one run that are read. */
 const MOST_PARAMETERS = 500;
 
@@ -123,7 +114,7 @@ function mlflowFacts(directory: string): Partial<FoundFacts> {
   return {
     parameters: mlflowParameters(join(directory, 'params'), ''),
     ...{ name: textOf(meta['run_name']), group: textOf(experiment?.['name']), state },
-    reason: state === 'failed' ? 'MLflow says that it failed' : null,
+    reason: state === 'failed' ? mlflowFailed : null,
     ...{ startedAt: time('start_time'), endedAt: time('end_time') },
   };
 }
@@ -144,17 +135,27 @@ function mlflowParameters(folder: string, prefix: string): Parameters {
   }
 }
 
+/** Its own `params.yaml` has what the program logged, the one of the project around what DVC gave the program. */
+function dvcliveFacts(directory: string): Partial<FoundFacts> {
+  const files = [join(dirname(directory), 'params.yaml'), join(directory, 'params.yaml')];
+  return { parameters: Object.assign({}, ...files.map((path) => parametersOf(settingsIn(path) ?? {}))) as Parameters };
+}
+
 function wandbFacts(directory: string): Partial<FoundFacts> {
   const file = wandbFile(directory);
   if (file === null) return {};
-  const { name, project, group, config, exitCode } = readWandbFacts(file);
-  const all = Object.entries({ ...wandbConfig(directory), ...config });
-  const told = Object.fromEntries(all.filter(([key]) => key !== '_wandb' && key !== 'wandb_version'));
+  const { name, project, group, config, exitCode, tags, notes } = readWandbRun(file);
+  const told = settingsOfWandb({ ...wandbConfig(directory), ...config });
   return {
     parameters: Object.keys(told).length > 0 ? parametersOf(told) : typedParameters(directory),
-    ...{ name, group: group ?? project },
+    ...{ name, group: group ?? project, tags, note: notes },
     ...(exitCode === null ? {} : endOf(exitCode)),
   };
+}
+
+/** A config without what W&B itself keeps in it. */
+export function settingsOfWandb(config: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(config).filter(([key]) => key !== '_wandb' && key !== 'wandb_version'));
 }
 
 function endOf(exitCode: number): Pick<FoundFacts, 'state' | 'reason'> {
@@ -182,32 +183,21 @@ function typedParameters(directory: string): Parameters {
   return Array.isArray(args) ? parametersInArguments(args.map(String)) : {};
 }
 
-function trackioFacts(directory: string): Partial<FoundFacts> {
-  const part = partOfDatabase(directory);
-  if (part === null) return {};
-  const config = configsOf(part.database).get(part.run) ?? null;
-  const settings = (config === null ? null : parseJsonLine(config)) ?? {};
-  const created = Date.parse(String(settings['_Created']));
-  const own = Object.entries(settings).filter(([key]) => !key.startsWith('_'));
+/** Null: the run is of no database. */
+function databaseFacts(path: string): Partial<FoundFacts> | null {
+  const said = readDatabaseRun(path);
+  if (said === null) return null;
+  const settings = Object.entries(said.settings);
+  const state = said.state === null ? null : (mlflowStates[said.state] ?? null);
   return {
-    parameters: parametersOf(Object.fromEntries(own)),
-    ...{ name: part.run, group: basename(part.database).replace(/\.\w+$/, '') },
-    startedAt: Number.isNaN(created) ? null : created,
+    // MLflow has the texts of values.
+    parameters: parametersOf(
+      Object.fromEntries(settings.map(([key, value]) => [key, typeof value === 'string' ? scalarOf(value) : value])),
+    ),
+    ...{ name: said.name, group: said.group ?? basename(dirname(path)).replace(/\.\w+$/, '') },
+    ...{ state, reason: state === 'failed' ? mlflowFailed : null },
+    ...{ startedAt: said.startedAt, endedAt: said.endedAt },
   };
-}
-
-/** Of the database that was asked for last: all of its runs are asked for one after the other. */
-let known: { readonly seen: string; readonly configs: ReadonlyMap<string, string | null> } | null = null;
-
-function configsOf(database: string): ReadonlyMap<string, string | null> {
-  const stats = [database, `${database}-wal`].map((path) => statRegular(path));
-  const seen =
-    database + stats.map((each) => (each.kind === 'file' ? `${each.stat.size} ${each.stat.mtimeMs}` : '')).join();
-  if (known?.seen !== seen) {
-    const runs = runsOfDatabase(database) ?? [];
-    known = { seen, configs: new Map(runs.map(({ run, config }) => [run, config])) };
-  }
-  return known.configs;
 }
 
 function textOf(value: unknown): string | null {

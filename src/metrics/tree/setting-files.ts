@@ -16,12 +16,18 @@ const DEEPEST_LIST = 1;
 
 /** What a file of settings says, as plain data: JSON where its name ends so, else YAML. Null: nothing that can be read. */
 export function settingsIn(path: string): Readonly<Record<string, unknown>> | null {
+  if (!path.endsWith('.json')) return recordOf(valueIn(path));
+  const text = textOrNull(path, LARGEST);
+  return text === null ? null : parseJsonLine(text);
+}
+
+/** The value in a file of YAML; null: none that can be read. */
+export function valueIn(path: string): unknown {
   const text = textOrNull(path, LARGEST);
   if (text === null) return null;
-  if (path.endsWith('.json')) return parseJsonLine(text);
   try {
     // Tags are of Python's own, as Lightning and stable-baselines3 write them: `!!python/tuple`.
-    return recordOf(parse(text, { logLevel: 'silent', maxAliasCount: 100 }));
+    return parse(text, { logLevel: 'silent', maxAliasCount: 100 });
   } catch {
     return null;
   }

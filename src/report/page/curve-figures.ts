@@ -1,12 +1,11 @@
 import * as Plot from '@observablehq/plot';
 import { placesOf, seedBand } from '../../analysis/seed-band.js';
 import { groupBy } from '../../base/group-by.js';
-import { figureSvg, palette, runTitle } from './figure.js';
+import type { CurveColours, LegendEntry } from './curve-colours.js';
+import { figureSvg, runTitle } from './figure.js';
 import type { PageCurve, PageGroup } from './page-data.js';
 import { ticksOf, valueAxis, type ValueAxis } from './value-axis.js';
 
-/** Number of settings with a colour each; with more, curves are identified by pointing at them. */
-const MOST_COLOURS = palette.length;
 /** Number of places at which the seeds of a setting are averaged. */
 const PLACES = 120;
 /** Least number of seeds for an interval: that of two is nine times as wide as their distance. */
@@ -22,12 +21,10 @@ export type Figure = {
   readonly note: string;
   readonly isSmall?: boolean;
 };
-export type LegendEntry = { readonly colour: string; readonly text: string };
 
 /** The curves of a metric: a thin line for each run, and for settings with several seeds the mean with its 95 % interval. */
-export function curveFigure({ xKey, settings, kind }: PageGroup, metric: string, curves: readonly PageCurve[]): Figure {
-  const isColoured = settings.length <= MOST_COLOURS;
-  const colourOf = (setting: string) => (isColoured ? palette[settings.indexOf(setting)]! : 'currentColor');
+export function curveFigure(group: PageGroup, metric: string, curves: readonly PageCurve[]): Figure {
+  const { xKey, settings, kind, colours } = group;
   const isLog = kind === 'memory' || wantsLogX(curves);
   const seen = curves.map((curve) => pointsOf(curve, isLog));
   // The interval of three seeds may be many times as wide as the measured range.
@@ -35,17 +32,16 @@ export function curveFigure({ xKey, settings, kind }: PageGroup, metric: string,
     seen.map((points) => points.map(({ y }) => y)),
     'run',
   );
-  const bands = isColoured ? bandsOf(curves, isLog, axis) : [];
+  const bands = colours.isOfSettings ? bandsOf(curves, isLog, axis) : [];
   const across = seen.flat().map(({ x }) => x);
   const svg = figureSvg(`${metric} over ${xKey} of ${curves.length} runs`, {
     x: { type: isLog ? 'log' : 'linear', label: xKey, nice: !isLog, tickFormat: ticksOf(across, isLog) },
     y: { label: metric, ...axis.scale },
-    marks: [...curveMarks(seen, bands, axis, colourOf), ...leavingMarks(seen, axis, colourOf)],
+    marks: [...curveMarks(seen, bands, axis, colours.of), ...leavingMarks(seen, axis, colours.of)],
   });
-  const legend = isColoured && settings.length > 1 ? settings.map((text) => ({ colour: colourOf(text), text })) : [];
   const most = Math.max(0, ...settings.map((setting) => curves.filter((curve) => curve.setting === setting).length));
-  const note = [noteOf(bands.length > 0, isColoured, most), axis.note].filter((text) => text !== '').join(' ');
-  return { title: metric, svg, legend, note };
+  const note = [noteOf(bands.length > 0, colours, most), axis.note].filter((text) => text !== '').join(' ');
+  return { title: metric, svg, legend: colours.legend, note };
 }
 
 type Point = { readonly run: number; readonly setting: string; readonly x: number; readonly y: number };
@@ -111,8 +107,9 @@ function wantsLogX(curves: readonly PageCurve[]): boolean {
   return ends.length > 1 && Math.max(...ends) / Math.min(...ends) >= LOG_RATIO;
 }
 
-function noteOf(hasBands: boolean, isColoured: boolean, seeds: number): string {
-  if (!isColoured) return 'A line for each run. Point at one to see which it is.';
+function noteOf(hasBands: boolean, { isOfSettings, parameter }: CurveColours, seeds: number): string {
+  const coloured = parameter === null ? '' : `, coloured by ${parameter}`;
+  if (!isOfSettings) return `A line for each run${coloured}. Point at one to see which it is.`;
   if (!hasBands) return '';
   const around = seeds < LEAST_SEEDS ? 'between the lowest and the highest' : 'with its 95 % interval (Student’s t)';
   return `Thin: single runs. Thick: the mean over the seeds of a setting, ${around}; runs that have ended count with their last value.`;

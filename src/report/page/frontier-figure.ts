@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import type { Figure } from './curve-figures.js';
-import { figureSvg, palette, runTitle } from './figure.js';
+import { figureSvg, runTitle } from './figure.js';
 import type { PageCurve, PageGroup } from './page-data.js';
 
 /** TRL's names of what a run earned and of its distance from the model that it began with. */
@@ -15,7 +15,7 @@ type Point = { readonly run: number; readonly setting: string; readonly kl: numb
  * The frontier: the reward of each run against the distance that it was bought with (Gao et al. 2023, Scaling Laws for Reward Model
  * Overoptimization, whose axis is the root of KL too). Empty for a group that does not show both.
  */
-export function frontierFigure({ settings, figures }: PageGroup): Figure[] {
+export function frontierFigure({ colours, figures }: PageGroup): Figure[] {
   const curvesOf = (name: string) => figures.find(({ metric }) => metric === name)?.curves ?? [];
   const distances = new Map(curvesOf(names.distance).map((curve) => [curve.run, curve]));
   const paths = curvesOf(names.reward).flatMap((reward) => {
@@ -24,9 +24,7 @@ export function frontierFigure({ settings, figures }: PageGroup): Figure[] {
     return path.length === 0 ? [] : [path];
   });
   if (paths.length === 0) return [];
-  const isColoured = settings.length <= palette.length;
-  const colourOf = (setting: string) => (isColoured ? palette[settings.indexOf(setting)]! : 'currentColor');
-  const place = { x: 'kl', y: 'reward', stroke: ({ setting }: Point) => colourOf(setting) };
+  const place = { x: 'kl', y: 'reward', stroke: ({ setting }: Point) => colours.of(setting) };
   const title = ({ run }: Point) => runTitle(run);
   const ends = paths.map((path) => path.at(-1)!);
   const svg = figureSvg(`reward against KL of ${paths.length} runs`, {
@@ -37,9 +35,8 @@ export function frontierFigure({ settings, figures }: PageGroup): Figure[] {
       Plot.dot(ends, { ...place, fill: place.stroke, r: 4, title }),
     ],
   });
-  const legend = isColoured && settings.length > 1 ? settings.map((text) => ({ colour: colourOf(text), text })) : [];
   const note = 'A line for each run from its first tenth to its last, where the point is; means of each tenth.';
-  return [{ title: 'reward against kl', svg, legend, note }];
+  return [{ title: 'reward against kl', svg, legend: colours.legend, note }];
 }
 
 /** The tenths of a run in which both were measured. An estimate of KL below zero is drawn as zero. */

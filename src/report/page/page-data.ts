@@ -23,6 +23,7 @@ import { settingText } from '../metric-columns.js';
 import { readRuns, statesOf } from '../read-runs.js';
 import { keptFor } from '../run-values.js';
 import type { Report, Section } from '../report.js';
+import { type CurveColours, curveColours } from './curve-colours.js';
 import { type EntropyData, readEntropyData } from './entropy-data.js';
 import { readPageSamples, type RunSamples } from './page-samples.js';
 import { type Overview, type OverviewRun, readOverview } from './overview-data.js';
@@ -68,6 +69,7 @@ export type PageGroup = {
   readonly xKey: string;
   /** Settings in the order of the runs, or of the rows of their table. */
   readonly settings: readonly string[];
+  readonly colours: CurveColours;
   readonly figures: readonly { readonly metric: string; readonly curves: readonly PageCurve[] }[];
   readonly entropy: EntropyData;
 };
@@ -134,16 +136,24 @@ export async function readPageData(
     mark: marks.get(run.name) ?? null,
   }));
   const ranked = rankedFirst(read, objective);
+  const importance =
+    ranked === null ? null : importanceOf(runs, ranked.group.name, ranked.ranking!, computedFromSeeds(directory));
+  const coloured = ({ group }: ReadGroup): PageGroup => {
+    const members = runs.filter((run) => run.group === group.name);
+    return { ...group, colours: curveColours(group.settings, members, namesByImportance(importance)) };
+  };
   return {
-    ...{ report, runs, groups: read.map(({ group }) => group) },
+    ...{ report, runs, groups: read.map(coloured), importance },
     ranking: ranked?.ranking ?? null,
     rankedGroup: ranked?.group.name ?? null,
     overview: readOverview(read.flatMap((each) => each.overviewRuns)),
-    importance:
-      ranked === null ? null : importanceOf(runs, ranked.group.name, ranked.ranking!, computedFromSeeds(directory)),
     samples: await readPageSamples(known),
     origin: originOf(records.filter((record) => record !== null)),
   };
+}
+
+function namesByImportance(importance: Importance | null): string[] {
+  return importance?.kind === 'measured' && !importance.isNoise ? importance.parameters.map(({ name }) => name) : [];
 }
 
 type Seen = (run: ReportedRun, kind: Section['kind'], metrics: RunMetrics) => void;
@@ -202,7 +212,7 @@ class Reading {
 /** The properties of a run that are known only after its group was read. */
 type Place = Pick<PageRun, 'setting' | 'metric' | 'value'>;
 type ReadGroup = {
-  group: PageGroup;
+  group: Omit<PageGroup, 'colours'>;
   ranking: Ranking | null;
   places: Map<number, Place>;
   /** Runs without those of the memory task, which has other figures. */

@@ -5,7 +5,7 @@ import { errorKind } from '../../analysis/failures/error-kind.js';
 import { groupBy } from '../../base/group-by.js';
 import { durationText } from '../../text/duration.js';
 import { shortNumber } from '../../text/numbers.js';
-import { parameterText } from '../metric-columns.js';
+import { parametersText } from '../../text/parameters-text.js';
 import { html, type Markup, tableOf } from './markup.js';
 import type { PageData, PageRun, Ranking } from './page-data.js';
 
@@ -27,7 +27,7 @@ export function bestMarkup(runs: readonly PageRun[], group: string, { metric, go
       html`<tr data-run="${index}">
         <td class="right">${shortNumber(value, 4)}</td>
         <td>${name}</td>
-        <td class="wrap">${parameterText(parameters)}</td>
+        <td class="wrap">${parametersText(parameters)}</td>
       </tr>`,
   );
   return html`<section>
@@ -128,7 +128,7 @@ export function runsMarkup({ runs }: PageData): Markup {
         <td class="right" data-value="${run.seconds ?? ''}">
           ${run.seconds === null ? '' : durationText(Math.round(run.seconds))}
         </td>
-        <td class="wrap">${parameterText(run.parameters)}</td>
+        <td class="wrap">${parametersText(run.parameters)}</td>
       </tr>`,
   );
   return html`<section>

@@ -110,11 +110,22 @@ function groupMarkup(section: Section, group: PageGroup, spread: Spread): Markup
   const resources = figures.filter(({ title }) => isSystemMetric(title));
   return html`<section>
     <h2>${titleOf(section)}</h2>
-    ${sectionTables(section, { spread }).map(tableMarkup)} ${laws.map((law) => html`<p class="note">${law}</p>`)}
-    ${smallMarkup(figures)}
+    ${answerMarkup(section)} ${sectionTables(section, { spread, isSorted: hasGoal(section) }).map(tableMarkup)}
+    ${laws.map((law) => html`<p class="note">${law}</p>`)} ${smallMarkup(figures)}
     ${figures.filter(({ title, isSmall }) => !isSystemMetric(title) && isSmall !== true).map(figureMarkup)}
     ${resourcesMarkup(resources)}
   </section>`;
+}
+
+/** Whether it is known which end of its first metric is good, so that its table begins with the best setting. */
+function hasGoal(section: Section): boolean {
+  return section.kind === 'metrics' && section.goals[section.keys[0] ?? ''] !== undefined;
+}
+
+/** Which setting is best, in sentences. */
+function answerMarkup(section: Section): Markup | null {
+  if (section.kind !== 'metrics' || section.answer.length === 0) return null;
+  return html`<p><strong>${section.answer[0]!}</strong> ${section.answer.slice(1).join(' ')}</p>`;
 }
 
 /** Figures that are side by side. */

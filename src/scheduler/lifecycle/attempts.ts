@@ -6,7 +6,7 @@ import { learnMemory } from '../placement/gpu-inventory.js';
 import { demandOf, freeSlot, hasShare, spareCpu } from '../placement/placement.js';
 import { type Slot, slotName } from '../placement/slot.js';
 import { groupOf } from '../queue/groups.js';
-import { type Ending, inLine, isActive, type Run } from '../run-state.js';
+import { type ActiveState, type Ending, inLine, isActive, type Run } from '../run-state.js';
 import type { Group } from '../state.js';
 import { amend, move } from './move.js';
 import { isRetried, retryLater } from './retry.js';
@@ -22,7 +22,9 @@ export function started(turn: StepContext, event: EventOf<'run-started'>): void 
   const run = turn.state.runs.get(event.id);
   if (run === undefined || !couldBeUp(run, event.attempt)) return;
   const cause = run.state.phase === 'starting' ? run.state.stop : null;
-  const slot = event.slot ?? likelySlot(turn, run);
+  const told = event.slot ?? likelySlot(turn, run);
+  // The run keeps the object that it has: else it would leave its slot for a moment.
+  const slot = isHeld(run, told) ? run.state.slot : told;
   run.attempt = event.attempt;
   run.starts += 1;
   makeRoom(turn, run, slot);
@@ -136,9 +138,13 @@ function takeBack(turn: StepContext, run: Run): void {
  * with its number: the journal still has to report that attempt.
  */
 function makeRoom(turn: StepContext, run: Run, slot: Slot): void {
-  if (isActive(run.state) && slotName(run.state.slot) === slotName(slot)) return;
+  if (isHeld(run, slot)) return;
   if (slot.kind === 'cpu') clearCpu(turn, slot.index);
   else slot.gpus.forEach((gpu) => clearGpu(turn, run, gpu));
+}
+
+function isHeld(run: Run, slot: Slot): run is Run & { state: ActiveState } {
+  return isActive(run.state) && slotName(run.state.slot) === slotName(slot);
 }
 
 function clearCpu(turn: StepContext, index: number): void {

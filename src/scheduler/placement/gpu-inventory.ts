@@ -21,9 +21,9 @@ export function changeSlots({ cpu, gpu }: SchedulerState, { cpus, gpus, chosen }
 /** Records the observed GPUs. Frees no slot: a run on a GPU that is gone has yet to end. */
 export function seeGpus({ gpu }: SchedulerState, { gpus }: EventOf<'gpus-seen'>): void {
   for (const device of gpu.devices.values()) gpu.devices.set(device.index, { ...device, present: false });
-  for (const { memory, ...seen } of gpus) {
+  for (const { memory, present = true, ...seen } of gpus) {
     const known = deviceOf(gpu, seen.index);
-    gpu.devices.set(seen.index, { ...known, ...seen, memory: memory ?? known.memory, present: true });
+    gpu.devices.set(seen.index, { ...known, ...seen, memory: memory ?? known.memory, present });
   }
 }
 

@@ -49,8 +49,8 @@ export function hasCoresLater({ cpu }: Pick<Machine, 'cpu'>, demand: Demand): bo
 }
 
 /** The lowest slot number that nobody holds, even beyond the granted slots: for a run that is up and whose slot is unknown. */
-export function spareCpu({ holders }: CpuPool): Slot {
-  for (let index = 0; ; index++) if (!holders.has(index)) return { kind: 'cpu', index };
+export function spareCpu({ spare }: CpuPool): Slot {
+  return { kind: 'cpu', index: spare };
 }
 
 export function occupy({ cpu, gpu }: Machine, id: RunId, slot: Slot, { perGpu, cores }: Demand): void {
@@ -58,6 +58,7 @@ export function occupy({ cpu, gpu }: Machine, id: RunId, slot: Slot, { perGpu, c
   if (cores > 0) cpu.cores.set(id, cores);
   if (slot.kind === 'cpu') {
     cpu.holders.set(slot.index, id);
+    while (cpu.holders.has(cpu.spare)) cpu.spare += 1;
     return;
   }
   for (const index of slot.gpus) {
@@ -71,6 +72,7 @@ export function vacate({ cpu, gpu }: Machine, id: RunId, slot: Slot): void {
   cpu.cores.delete(id);
   if (slot.kind === 'cpu') {
     cpu.holders.delete(slot.index);
+    cpu.spare = Math.min(cpu.spare, slot.index);
     return;
   }
   for (const index of slot.gpus) gpu.shares.get(index)?.delete(id);
@@ -154,7 +156,7 @@ export function hasShare(holders: ReadonlyMap<RunId, number> | undefined, perGpu
   return used <= 1 + rounding;
 }
 
-/** Twelve twelfths, as floating-point numbers, do not add up to exactly one. */
+/** Nine ninths, as floating-point numbers, are more than one. */
 const rounding = 1e-9;
 
 /**

@@ -154,11 +154,17 @@ function waitReason(machine: Machine, demand: Demand): string {
   const parts = [
     `${stuck('busy').length} of ${granted.length} busy`,
     ...count(stuck('drained'), 'drained'),
-    ...count(stuck('gone'), 'gone'),
+    ...goneWords(stuck('gone')),
     ...count(stuck('foreign'), `used by ${names(stuck('foreign').flatMap(({ foreign }) => foreign))}`),
     ...count(stuck('leased'), `taken by runs in ${names(stuck('leased').map(({ leasedBy }) => leasedBy!))}`),
   ];
   return `waiting for ${what} (${parts.join(', ')})`;
+}
+
+/** Those that the driver does not report, by name: they are looked for by whoever waits for them. */
+function goneWords(devices: readonly GpuDevice[]): string[] {
+  const which = devices.map(({ index }) => gpuName(index)).join(', ');
+  return devices.length === 0 ? [] : [`GPU${devices.length === 1 ? '' : 's'} ${which} gone`];
 }
 
 function leasedReason(devices: readonly GpuDevice[]): string {

@@ -1,6 +1,15 @@
 import { didYouMean } from '../../text/nearest.js';
 import { ExpressionError } from './expression/expression.js';
-import { argumentText, isListMacro, macroNames, macroText, macroWords, type MacroValues } from './macros.js';
+import {
+  argumentText,
+  type Dialect,
+  isListMacro,
+  macroNames,
+  macroText,
+  macroWords,
+  type MacroValues,
+  wandbMacroNames,
+} from './macros.js';
 
 /** The words of a command with their macros located once, so that ten thousand runs need not search again. */
 export type CommandWords = {
@@ -22,7 +31,7 @@ export type WordsContext = {
   readonly program: string | null;
   /** Whether each run comes after another, so that `${after_dir}` has a value. */
   readonly after: boolean;
-  readonly dialect: 'own' | 'wandb';
+  readonly dialect: Dialect;
 };
 
 type Macro = { macro: string; start: number; end: number };
@@ -35,13 +44,14 @@ type Part = string | Macro;
  * @throws {ExpressionError} For an unknown macro; the position is in the word, the word's index is `wordIndex`.
  */
 export function compileWords(words: readonly string[], context: WordsContext): CommandWords {
-  const known = [...context.parameters, ...macroNames];
+  const { dialect } = context;
+  const known = [...context.parameters, ...(dialect === 'own' ? macroNames : wandbMacroNames)];
   const parts = words.map((word, index) => partsOf(word, (part) => isKnown(part, { context, known, index })));
   const dropped = words.filter((word, index) => parts[index]!.length === 0 && word !== '');
   const kept = parts.filter((_, index) => parts[index]!.length > 0 || words[index] === '');
   return {
-    render: (values) => kept.flatMap((each) => renderWord(each, values)),
-    renderTexts: (values) => kept.map((each) => renderText(each, values)),
+    render: (values) => kept.flatMap((each) => renderWord(each, values, dialect)),
+    renderTexts: (values) => kept.map((each) => renderText(each, values, dialect)),
     macros: new Set(parts.flat().flatMap((part) => (typeof part === 'string' ? [] : [part.macro]))),
     dropped,
   };
@@ -89,19 +99,19 @@ function isKnown(part: Macro, { context, known, index }: Place): boolean {
   throw new WordError({ ...part, message }, index);
 }
 
-function renderWord(parts: readonly Part[], values: MacroValues): string[] {
+function renderWord(parts: readonly Part[], values: MacroValues, dialect: Dialect): string[] {
   const [only] = parts;
   const isList = parts.length === 1 && typeof only === 'object' && isListMacro(only.macro);
-  return isList ? macroWords(only.macro, values) : [renderText(parts, values)];
+  return isList ? macroWords(only.macro, values, dialect) : [renderText(parts, values, dialect)];
 }
 
-function renderText(parts: readonly Part[], values: MacroValues): string {
-  return parts.map((part) => (typeof part === 'string' ? part : textOf(part, values))).join('');
+function renderText(parts: readonly Part[], values: MacroValues, dialect: Dialect): string {
+  return parts.map((part) => (typeof part === 'string' ? part : textOf(part, values, dialect))).join('');
 }
 
-function textOf({ macro, start, end }: Macro, values: MacroValues): string {
+function textOf({ macro, start, end }: Macro, values: MacroValues, dialect: Dialect): string {
   // Macros take precedence, so that a parameter called `env` does not change what `${env}` means in a W&B command.
-  const text = macroText(macro, values);
+  const text = macroText(macro, values, dialect);
   if (text !== null) return text;
   if (Object.hasOwn(values.parameters, macro)) return argumentText(macro, values.parameters[macro]!, values);
   const variable = macro.replace(/^envvar:/, '');

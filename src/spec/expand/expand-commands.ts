@@ -1,6 +1,6 @@
 import type { RunId } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
-import type { CommandLine } from '../file/command-list.js';
+import { type CommandLine, programName } from '../file/command-list.js';
 import { variableIn } from '../file/overrides.js';
 import type { SweepFile } from '../file/sweep-file.js';
 import { Breaker, MetricChoice, type Plan, type PlannedRun, Resources, RetryRule } from '../planned-run.js';
@@ -76,13 +76,4 @@ function plannedLine(file: CommandsFile, options: ExpandOptions, line: CommandLi
     earlyTerminate: null,
     metrics: MetricChoice.parse({}),
   };
-}
-
-/** The script if an interpreter runs one, else the program. */
-function programName([program, ...rest]: readonly [string, ...string[]]): string {
-  const script = /(^|\/)(python[\d.]*|node|sh|bash|ruby|perl|Rscript|julia)$/.test(program)
-    ? rest.find((word) => !word.startsWith('-') && /\.\w+$/.test(word))
-    : undefined;
-  const leaf = (script ?? program).replace(/^.*\//, '');
-  return leaf.replace(/[^A-Za-z0-9._=+,@-]+/g, '-').slice(0, 60);
 }

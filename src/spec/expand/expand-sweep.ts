@@ -16,6 +16,8 @@ import { expandCommands } from './expand-commands.js';
 import { evaluated, type Point, PointError, pointOf, pointsOf, runsOfDraw, visitsOf } from './grid.js';
 import { pointsOfRuns, sizesOf, sourcesOf, withSources } from './each-run.js';
 import { identityOf } from './identity.js';
+import { oneWordMacros } from './macros.js';
+import { valueText } from './value-text.js';
 import { KeptNames, type KnownRun, type NameChanges } from './kept-names.js';
 import { type ExpandOptions, type NamedPoint, plannedRun, rendering } from './plan-run.js';
 import { withNeededRuns } from './needed-runs.js';
@@ -217,9 +219,21 @@ function notesOf(file: GroupsFile, named: readonly NamedGroup[], runs: readonly 
     ...named.flatMap(({ group }) => group.command.dropped.map(droppedNote)),
     ...named.flatMap(({ group, points }) => shortNote(group, points.length)),
     ...named.flatMap(({ group, points }) => (points.length === 0 ? idleNote(group.block) : [])),
+    ...named.flatMap(({ group }) => listNote(group, byGroup.get(group.block.group) ?? [])),
     ...named.flatMap(({ group }) => alikeNote(group, byGroup.get(group.block.group) ?? [])),
   ];
   return notes.length === 0 ? {} : { notes };
+}
+
+/** A note on lists that are passed as one word, which argparse's `nargs` does not read. */
+function listNote({ block, command }: CompiledBlock, [run]: readonly PlannedRun[]): string[] {
+  if (block.dialect === 'wandb' || !oneWordMacros.some((macro) => command.macros.has(macro))) return [];
+  const [name, value] = Object.entries(run?.parameters ?? {}).find(([, each]) => Array.isArray(each)) ?? [];
+  if (name === undefined || !Array.isArray(value)) return [];
+  const words = [`--${name}`, ...value.map((item) => valueText(item))].join(' ');
+  return [
+    `Group ${block.group}: \`${name}\` is passed as one word, \`--${name}=${valueText(value)}\`. For a program that takes words (argparse's \`nargs\`), \`\${args_words}\` in \`command\` passes \`${words}\`.`,
+  ];
 }
 
 /** A note on runs with the same command. The variables for `wandb.init()` differ from run to run, but few programs read them. */

@@ -1,7 +1,8 @@
 import { isMapValue } from '../../base/scalar.js';
 import { shellQuote } from '../../text/shell-words.js';
 import type { Value } from './expression/cel-environment.js';
-import { nestedParameters, type Nesting, type Writing, writtenText } from './value-text.js';
+import { hydraText } from './hydra-text.js';
+import { nestedParameters, type Nesting, valueText, type Writing, writtenText } from './value-text.js';
 
 /** Values of the macros at one point. */
 export type MacroValues = {
@@ -37,9 +38,23 @@ const lists: Record<string, (all: readonly Argument[]) => string[]> = {
     all
       .filter(([, , value]) => value !== false)
       .map(([name, text, value]) => (value === true ? `--${name}` : `--${name}=${text}`)),
+  args_words: (all) => all.flatMap(([name, text, value]) => wordsOf(name, text, value)),
   args_append_hydra: (all) => all.map(([name, text]) => `+${name}=${text}`),
   args_override_hydra: (all) => all.map(([name, text]) => `++${name}=${text}`),
+  args_hydra: (all) => all.map(([name, text]) => `${name}=${text}`),
 };
+
+/** Macros whose values are quoted by Hydra's grammar in our own files; W&B writes them as they stand. */
+const forHydra: ReadonlySet<string> = new Set(['args_append_hydra', 'args_override_hydra', 'args_hydra']);
+/** Macros that W&B does not have. */
+const ownMacros: ReadonlySet<string> = new Set(['args_words', 'args_hydra']);
+/** Macros that pass a list as one word. */
+export const oneWordMacros: readonly string[] = ['args', 'args_flat', 'args_no_equals', 'args_no_boolean_flags'];
+
+/** A list as argparse's `nargs` takes it: its elements are words after the name. */
+function wordsOf(name: string, text: string, value: Value): string[] {
+  return Array.isArray(value) ? [`--${name}`, ...value.map((item) => valueText(item))] : [`--${name}=${text}`];
+}
 
 /** Macros that expand to one text. `${attempt}` stays, as only the supervisor knows it at launch. */
 const texts: Record<string, (values: MacroValues) => string> = {
@@ -56,25 +71,33 @@ const texts: Record<string, (values: MacroValues) => string> = {
   attempt: () => '${attempt}',
 };
 
+export type Dialect = 'own' | 'wandb';
+
 export const macroNames: readonly string[] = [...Object.keys(lists), ...Object.keys(texts)];
+
+/** The macros that W&B has as well. */
+export const wandbMacroNames: readonly string[] = macroNames.filter((name) => !ownMacros.has(name));
 
 /** Whether a macro expands to several words if it is a word of its own. */
 export function isListMacro(macro: string): boolean {
   return Object.hasOwn(lists, macro);
 }
 
-export function macroWords(macro: string, values: MacroValues): string[] {
+export function macroWords(macro: string, values: MacroValues, dialect: Dialect): string[] {
   const named = macro === 'args_flat' ? values.parameters : nestedParameters(values.parameters, values.nesting);
-  return lists[macro]!(Object.entries(named).map(([name, value]) => [name, argumentText(name, value, values), value]));
+  const textOf = dialect === 'own' && forHydra.has(macro) ? hydraArgument : argumentText;
+  return lists[macro]!(
+    Object.entries(named).map(([name, value]) => [name, textOf(name, value, values), filled(value, values)]),
+  );
 }
 
 /**
  * The text of a macro inside a longer word, which can only be text for a shell: a list is quoted and joined for a shell. Null:
  * there is no such macro.
  */
-export function macroText(macro: string, values: MacroValues): string | null {
+export function macroText(macro: string, values: MacroValues, dialect: Dialect): string | null {
   if (Object.hasOwn(texts, macro)) return texts[macro]!(values);
-  return isListMacro(macro) ? shellQuote(macroWords(macro, values)) : null;
+  return isListMacro(macro) ? shellQuote(macroWords(macro, values, dialect)) : null;
 }
 
 /** All parameters as one JSON object, with the directories filled in. */
@@ -92,6 +115,10 @@ export function filledParameters(values: MacroValues): Readonly<Record<string, V
 export function argumentText(name: string, value: Value, values: MacroValues): string {
   const text = writtenText(value, values.writing.get(name));
   return text.includes('${') ? fillDirectories(text, values) : text;
+}
+
+function hydraArgument(name: string, value: Value, values: MacroValues): string {
+  return hydraText(filled(value, values), values.writing.get(name));
 }
 
 const directories = /\$\{((?:run|after)_(?:dir|name)|sweep_dir)\}/g;

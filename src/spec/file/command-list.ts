@@ -57,3 +57,12 @@ function readLine(
   );
   return { line, text: text.trim(), argv: [program, ...rest], env };
 }
+
+/** The script if an interpreter runs one, else the program. */
+export function programName([program, ...rest]: readonly [string, ...string[]]): string {
+  const script = /(^|\/)(python[\d.]*|node|sh|bash|ruby|perl|Rscript|julia)$/.test(program)
+    ? rest.find((word) => !word.startsWith('-') && /\.\w+$/.test(word))
+    : undefined;
+  const leaf = (script ?? program).replace(/^.*\//, '');
+  return leaf.replace(/[^A-Za-z0-9._=+,@-]+/g, '-').slice(0, 60);
+}

@@ -11,6 +11,7 @@ import { refuseLargeSweep } from './check-block.js';
 import { readCommandList } from './command-list.js';
 import { mistakesInEach, neededGroups } from './each-run.js';
 import { diagnosticsError, type LocatedDiagnostic, locatedDiagnostic } from './diagnostic.js';
+import { refuseScript } from './script.js';
 import { schemaDiagnostics } from './schema-diagnostics.js';
 import type { SweepFile } from './sweep-file.js';
 import { SweepText } from './sweep-schema.js';
@@ -117,6 +118,7 @@ function refuseLong(text: string, path: string, most: number): void {
 
 function parseCommandList(text: string, path: string): SweepFile {
   refuseLong(text, path, mostCommands);
+  refuseScript(text, path);
   const { lines, diagnostics } = readCommandList(text);
   if (diagnostics.length > 0) throw diagnosticsError(path, text, diagnostics);
   if (lines.length === 0) throw emptyFile(path);

@@ -1,4 +1,4 @@
-import { normalDensity, normalProbability, normalQuantile } from '../expand/sampling/special-functions.js';
+import { normalDensity, normalProbability, normalQuantile } from '../../base/special-functions.js';
 import { dimensionProblem, unitPoints } from '../expand/sampling/unit-points.js';
 import { GaussianProcess, type Point, type Prediction, type Samples } from './gaussian-process.js';
 

@@ -8,7 +8,7 @@ import { SupervisorLock } from '../../contract/supervisor-lock.js';
 import { readRegular, textOrNull } from '../../files/regular-file.js';
 import { linkNew } from '../../files/whole-file.js';
 import { placeIn, relationTo } from '../../processes/host-identity.js';
-import { isAlive } from '../../processes/process-identity.js';
+import { isLivingSupervisor } from '../../processes/supervisor-process.js';
 import { Lease } from './lease.js';
 import { makeFolder } from '../../files/make-folder.js';
 
@@ -131,7 +131,7 @@ function refusalOf(
 function sightOf(owner: SupervisorLock, lease: Lease): Sight {
   switch (relationTo(placeIn(owner))) {
     case 'same':
-      return isAlive(owner) ? 'lives' : 'is dead';
+      return isLivingSupervisor(owner) ? 'lives' : 'is dead';
     case 'earlier':
       // A machine of the same name may be a clone of this one: if it lives, it has sent heartbeats since the boot.
       return owner.host === undefined || lease.isFromEarlierBoot() ? 'is dead' : 'is out of sight';

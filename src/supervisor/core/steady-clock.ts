@@ -10,6 +10,7 @@
  * the shown times of events before, and durations are always true.
  */
 import { hrtime } from 'node:process';
+import { untilWholeSecond } from '../../base/lazy.js';
 import { bootId } from '../../processes/process-identity.js';
 import type { EventOf } from '../../scheduler/event.js';
 import type { Boot } from '../../scheduler/state.js';
@@ -79,14 +80,18 @@ export class ClockWatch {
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      const reading = this.#clock.reading();
-      if (reading !== null) this.#tell(reading);
-    }, LOOK_MS).unref();
+    this.#timer = setTimeout(
+      () => {
+        const reading = this.#clock.reading();
+        if (reading !== null) this.#tell(reading);
+        this.start();
+      },
+      LOOK_MS - 1000 + untilWholeSecond(performance.now()),
+    ).unref();
   }
 
   close(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    if (this.#timer !== null) clearTimeout(this.#timer);
   }
 }
 

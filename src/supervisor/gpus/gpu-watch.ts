@@ -3,7 +3,7 @@ import type { GpuIndex, RunId } from '../../base/ids.js';
 import { supervisorFiles } from '../../contract/files.js';
 import { systemMetrics } from '../../contract/metric-names.js';
 import { GpuMonitor } from '../../gpu/gpu-monitor.js';
-import { type Gpu, type GpuView, visibleDevices } from '../../gpu/gpu.js';
+import { type Gpu, type GpuView, lostWords, visibleDevices } from '../../gpu/gpu.js';
 import { GpuLeases } from '../../gpu/leases.js';
 import { MpsDaemons } from '../../gpu/mps.js';
 import { isNews, type SeenGpuFacts, toSeen } from '../../gpu/seen-gpu.js';
@@ -81,8 +81,12 @@ export class GpuWatch {
 
   /** Why little is known of the GPUs, in words; null: nothing is wrong. */
   get problem(): string | null {
-    const isConcerned = this.#tools.state.gpu.gpus.length > 0;
-    return isConcerned ? (this.#monitor.view.problem ?? this.#leases.problem) : null;
+    const { gpu, queued, runs } = this.#tools.state;
+    const { view } = this.#monitor;
+    const words = view.problem ?? lostWords(view);
+    const isConcerned =
+      gpu.gpus.length > 0 || (words !== null && [...queued.keys()].some((id) => runs.get(id)!.need.gpus > 0));
+    return isConcerned ? (words ?? this.#leases.problem) : null;
   }
 
   /** All GPUs, by a present look. `environment`: the driver's tools are looked for there from now on. */

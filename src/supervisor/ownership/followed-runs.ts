@@ -13,8 +13,11 @@ export type Followed = {
   readonly isUp: boolean;
 };
 
-/** `since`, `next`: its start, and the time of its next look, by `performance.now()`. */
-type Entry = { -readonly [Key in keyof Followed]: Followed[Key] } & { since: number; next: number };
+/**
+ * `since`, `next`: its start, and the time of its next look, by `performance.now()`. `whole`: that look is made even if none of its
+ * processes that are known to be its own has done anything.
+ */
+type Entry = { -readonly [Key in keyof Followed]: Followed[Key] } & { since: number; next: number; whole: boolean };
 
 /**
  * Times after the start at which the processes of a run are examined, ms. Programs that import PyTorch take ten seconds to open a
@@ -24,6 +27,8 @@ const looksAt = [
   ...[500, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10_000, 12_000, 14_000, 16_000, 18_000, 20_000],
   ...[25_000, 30_000, 40_000, 60_000, 120_000, 300_000],
 ];
+/** Those of these times at which a run is examined in any case: a process that has left its family may write, too. */
+const wholeAt: ReadonlySet<number> = new Set([500, 3000, 10_000, 30_000, 60_000, 120_000, 300_000]);
 /** Interval of later looks, ms. */
 const EVERY_MS = 300_000;
 /** Delay until a file that was seen open for the first time is checked again, ms. */
@@ -43,7 +48,7 @@ export class FollowedRuns {
     const now = performance.now();
     const since = now - Math.max(0, Date.now() - life.from);
     const next = Math.max(now, since + looksAt[0]!);
-    const entry: Entry = { run, life, root: run.cwd, shared, isUp: true, since, next };
+    const entry: Entry = { run, life, root: run.cwd, shared, isUp: true, since, next, whole: true };
     this.#entries.set(run.id, entry);
     this.#lives.push({ life, places: [run.cwd, ...shared] });
   }
@@ -98,6 +103,11 @@ export class FollowedRuns {
     return [...this.#entries.values()].filter(({ next, since }) => next <= now + NEAR * (now - since));
   }
 
+  /** Whether its next look is made in any case. */
+  needsLook({ run, isUp }: Followed): boolean {
+    return !isUp || this.#entries.get(run.id)?.whole !== false;
+  }
+
   in(root: string): Followed[] {
     return [...this.#entries.values()].filter((entry) => entry.root === root);
   }
@@ -125,6 +135,7 @@ export class FollowedRuns {
     const planned = looksAt.find((at) => entry.since + at > now);
     const next = planned === undefined ? now + EVERY_MS : entry.since + planned;
     entry.next = isWaiting ? Math.min(next, now + AGAIN_MS) : next;
+    entry.whole = isWaiting || planned === undefined || wholeAt.has(planned);
   }
 
   /** The runs that are no longer followed since the last call. Lives that ended before all others began are dropped. */

@@ -3,6 +3,7 @@ import type { RunId } from '../../base/ids.js';
 import { nothingWritten, type WrittenFiles } from '../../contract/written-files.js';
 import type { Executor } from '../../executors/executor.js';
 import { readWrittenFiles, writeWrittenFiles } from '../../files/written-files-file.js';
+import { activityOf } from '../../processes/descendants.js';
 import { isMetricsName, writerIn } from '../../metrics/metrics-file.js';
 import { passTurn } from '../../processes/turn.js';
 import { runsAtWork } from '../../processes/written-files.js';
@@ -63,6 +64,8 @@ export class Ownership {
   readonly #written = new Map<RunId, WrittenFiles>();
   /** Files that were seen open at this look, and the run that has them open. */
   readonly #met = new Map<string, RunId>();
+  /** What the processes of a run had written before they were examined. */
+  readonly #activity = new Map<RunId, string | null>();
   readonly #past: PlannedRun[] = [];
   #pastMs = 0;
   readonly #wereUp = new Set<RunId>();
@@ -133,6 +136,7 @@ export class Ownership {
     this.#runs.forget(id);
     this.#book.forget(id);
     this.#open.forget(id);
+    this.#activity.delete(id);
     this.#written.delete(id);
   }
 
@@ -180,6 +184,10 @@ export class Ownership {
     const begun = activeMs();
     await this.#readPast();
     const due = this.#runs.due();
+    if (this.#areAtRest(due)) {
+      for (const { run } of due) this.#runs.lookedAt(run.id, false);
+      return this.#spent(begun);
+    }
     await this.#sample(due.filter(({ isUp }) => isUp));
     await this.#nameAll(due);
     for (
@@ -190,6 +198,20 @@ export class Ownership {
     if (this.#isClosed) return;
     this.#conclude(due);
     this.#spent(begun);
+  }
+
+  /** Whether these runs, which are few, have done nothing since the last look at them, so that it would show the same. */
+  #areAtRest(runs: readonly Followed[]): boolean {
+    if (runs.length > FEW_RUNS) return false;
+    const { executor } = this.#tools;
+    const atRest = runs.map((followed) => {
+      const { id } = followed.run;
+      const root = executor.rootOf(id);
+      const [before, now] = [this.#activity.get(id), root === null ? null : activityOf(root)];
+      this.#activity.set(id, now);
+      return now !== null && now === before && !this.#runs.needsLook(followed);
+    });
+    return atRest.every(Boolean);
   }
 
   /** Determines which files of metrics live runs have open, and in which folders they keep others. */
@@ -286,11 +308,16 @@ export class Ownership {
     const waiting = new Set([...this.#met].flatMap(([path, id]) => (this.#book.isWaiting(path) ? [id] : [])));
     this.#met.clear();
     for (const { run } of looked) this.#runs.lookedAt(run.id, waiting.has(run.id));
-    for (const id of this.#book.takeChanged()) {
+    // A file that is not read may have more curves than before.
+    const doubted = looked.flatMap(({ run: { id } }) => ((this.#written.get(id)?.refused.length ?? 0) > 0 ? [id] : []));
+    for (const id of new Set([...this.#book.takeChanged(), ...doubted])) {
       const run = this.#tools.plannedRuns.of(id);
       if (run !== null) this.#record(run);
     }
-    for (const id of this.#runs.takeLeft()) this.#open.forget(id);
+    for (const id of this.#runs.takeLeft()) {
+      this.#open.forget(id);
+      this.#activity.delete(id);
+    }
     if (this.#runs.size > 0) return;
     this.#book.tidy();
     for (const known of [this.#places, this.#named, this.#writers]) known.clear();
@@ -299,7 +326,7 @@ export class Ownership {
   #record(run: PlannedRun): void {
     const before = this.#written.get(run.id) ?? nothingWritten;
     const now = writtenFiles(run, this.#book.filesOf(run.id), this.#shared.of(run));
-    this.#tools.warnings.set(run.id, 'files', now.warning);
+    this.#tools.warnings.set(run.id, 'files', now.warning, now.curves);
     if (JSON.stringify(now) === JSON.stringify(before)) return;
     this.#written.set(run.id, now);
     try {
@@ -318,7 +345,7 @@ export class Ownership {
     if (written === null) return;
     this.#written.set(run.id, written);
     this.#book.load(run.id, written);
-    this.#tools.warnings.set(run.id, 'files', written.warning);
+    this.#tools.warnings.set(run.id, 'files', written.warning, written.curves);
   }
 
   /** Reads past runs, whose known files no other run may get; files of old runs that shared a folder belong to none. */

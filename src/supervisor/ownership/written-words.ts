@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import type { Evidence, WrittenFiles } from '../../contract/written-files.js';
+import { curvesIn, hasRunsOf } from '../../metrics/metrics-file.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { BookedFile } from './file-book.js';
 
@@ -19,16 +20,28 @@ const NAMED = 3;
 export function writtenFiles(run: PlannedRun, files: readonly BookedFile[], shared: readonly string[]): WrittenFiles {
   const own = files.filter((file) => file.is === 'own').slice(0, MOST_FILES);
   const refused = files.filter((file) => file.is === 'refused').slice(0, MOST_REFUSED);
-  const doubt = refused[0] ?? own.find(({ sharers }) => sharers.length > 0);
+  const unread = refused.find(({ path }) => !hasRunsOf(run.directory, path));
+  const doubt = unread ?? own.find(({ sharers }) => sharers.length > 0);
+  const curves = unread === undefined ? [] : curvesIn(unread.path);
   const fix = doubt === undefined ? null : fixOf(run, doubt.path);
   return {
     version: 1,
     files: own.map(({ path, by, attempt }) => ({ path, by, attempt, why: evidence[by] })),
     refused: refused.map((file) => ({ path: file.path, why: whyRefused(file) })),
     shared: [...shared],
-    warning: doubt === undefined ? null : `${warningOf(run, doubt)}; ${fix}`,
+    warning:
+      [doubt === undefined ? null : `${warningOf(run, doubt)}; ${fix}`, overWords(files)]
+        .filter((words) => words !== null)
+        .join('; ') || null,
+    ...(curves.length === 0 ? {} : { curves }),
     fix,
   };
+}
+
+function overWords(files: readonly BookedFile[]): string | null {
+  const over = files.filter(({ is }) => is === 'own').length - MOST_FILES;
+  if (over <= 0) return null;
+  return `of the files that the run writes outside its directory ${MOST_FILES} are read, and ${over} more are left out`;
 }
 
 const evidence: Readonly<Record<Evidence, string>> = {
@@ -73,6 +86,8 @@ const outputOption =
 /** The change of the sweep file that gives each run a file of its own. */
 function fixOf({ argv, env, cwd }: PlannedRun, path: string): string {
   if (path.endsWith('.wandb')) return "`env: { WANDB_DIR: '${run_dir}' }` gives each run its own";
+  if (basename(path).startsWith('mlflow'))
+    return "`env: { MLFLOW_TRACKING_URI: 'sqlite:///${run_dir}/mlflow.db' }` gives each run its own";
   if (/\.(db|sqlite3?)$/.test(path)) return "`env: { TRACKIO_DIR: '${run_dir}/trackio' }` gives each run its own";
   const option = argv.find((word) => outputOption.test(word));
   if (option !== undefined)

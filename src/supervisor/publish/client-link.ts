@@ -3,7 +3,7 @@ import type { RunId } from '../../base/ids.js';
 import { encode } from '../../protocol/codec.js';
 import { type Ack, PAGE, PROTOCOL_VERSION, type RunPatch, type ServerMessage } from '../../protocol/message.js';
 import { PROGRAM_VERSION, replaceSupervisor } from '../../protocol/older-version.js';
-import type { RunSummary, SweepSummary } from '../../protocol/run-summary.js';
+import type { FleetStatus, RunSummary, SweepSummary } from '../../protocol/run-summary.js';
 import type { RunViewCache } from './run-view-cache.js';
 
 /** More than this unsent, and the client is left to catch up, bytes. */
@@ -60,19 +60,22 @@ export class ClientLink {
     for (const id of ids) this.#pending.add(id);
   }
 
-  /** Sends what has changed, as far as the client keeps up. `now`: ms; gives how long it has not. */
-  flush(now: number): number {
+  /**
+   * Sends what has changed, as far as the client keeps up. `status`: as it was when it was last heard what has changed: a newer one may
+   * tell of rows that the client has not got. `now`: ms; gives how long it has not kept up.
+   */
+  flush(status: FleetStatus, now: number): number {
     this.#sendSweeps();
     const until = performance.now() + SEND_MS;
     while (this.wantsMore && performance.now() < until) this.#sendPage(until);
-    if (this.#pending.size === 0) this.#conclude();
+    if (this.#pending.size === 0) this.#conclude(status);
     this.#stalledSince = this.#isBehind() ? (this.#stalledSince ?? now) : null;
     return this.#stalledSince === null ? 0 : now - this.#stalledSince;
   }
 
   /** What is true of all rows together is said after them: whoever reads `settled` has the last row. */
-  #conclude(): void {
-    const status = encode({ type: 'status', status: this.#views.status() });
+  #conclude(present: FleetStatus): void {
+    const status = encode({ type: 'status', status: present });
     if (status !== this.#status) this.#socket.write((this.#status = status));
     if (!this.#ready) this.send({ type: 'ready', seq: ++this.#sequence });
     this.#ready = true;

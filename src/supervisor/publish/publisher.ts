@@ -44,6 +44,11 @@ export class Publisher {
     return this.#server.aloneFor;
   }
 
+  /** Resolves when nobody is there to see it. */
+  untilAlone(): Promise<void> {
+    return this.#server.untilAlone();
+  }
+
   /** Whether clients find it. */
   get isReachable(): boolean {
     return this.#server.isReachable;

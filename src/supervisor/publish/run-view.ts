@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { declaredFields, type ShownDeclared } from '../../analysis/declared-parameters.js';
 import { namesIn } from '../../analysis/metric-order.js';
 import type { RunPlace } from '../../executors/executor.js';
 import type { Health } from '../../analysis/health/finding.js';
@@ -22,6 +23,7 @@ import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { policyOf } from '../../spec/policy/policy-words.js';
 import { startDigests } from '../../spec/policy/start-digests.js';
 import { redactShapes } from '../../text/redaction.js';
+import type { DeclaredFacts } from '../../metrics/tree/declared-facts.js';
 import type { SubmissionStore } from '../runs/submission-store.js';
 
 /**
@@ -35,10 +37,20 @@ export type MonitoredMetrics = Pick<RunSummary, 'progress' | 'metrics' | 'spark'
   counting: string[];
   step: number | null;
   notFinite: readonly string[];
+  /** Absent or null: the run has written all metrics that its sweep file names. */
+  unwritten?: Unwritten | null;
+  /** Absent: as it was told before. */
+  declared?: DeclaredFacts | undefined;
   toBudget: ToBudget | null;
   used: number | null;
   movement: Movement | null;
 };
+
+/**
+ * Metrics that the sweep file names and the run has not written, in words. `isCertain`: they are a misspelling, or long overdue;
+ * else they may still come, as evaluations do, until the run has ended.
+ */
+export type Unwritten = { readonly words: string; readonly isCertain: boolean };
 
 export const nothingMonitored: MonitoredMetrics = {
   progress: null,
@@ -47,10 +59,7 @@ export const nothingMonitored: MonitoredMetrics = {
   movement: null,
   metrics: {},
   best: null,
-  counting: [],
-  spark: [],
-  step: null,
-  notFinite: [],
+  ...{ counting: [], spark: [], step: null, notFinite: [] },
 };
 
 /**
@@ -61,6 +70,7 @@ export type RunContext = Pick<
   RunSummary,
   'argv' | 'parameters' | 'gpuMemory' | 'cpu' | 'memory' | 'warning' | 'pid' | 'annotation'
 > & {
+  declared?: ShownDeclared | undefined;
   next?: RunSummary['next'];
   awaitsInput?: boolean;
   /** Where it is that something else finds a place for; null: on a slot of this machine. */
@@ -103,7 +113,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     gpuMemory: context.gpuMemory,
     cpu: context.cpu,
     memory: context.memory,
-    warning: context.warning,
+    warning: warningOf(run, context),
     progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : monitored.progress,
     ...leftOf(context),
     metrics: context.system == null ? monitored.metrics : { ...monitored.metrics, ...context.system },
@@ -111,8 +121,20 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     ...{ counting: monitored.counting, spark: monitored.spark },
     health: context.health.word,
     healthReason: context.health.reason,
-    annotation: context.annotation,
+    ...declaredFields(context.declared, context.annotation),
   };
+}
+
+/** A pipe and a script (`| tee`, `; echo`) have the exit code of their last command. */
+function warningOf({ state }: Run, { warning, declared, monitored: { unwritten = null } }: RunContext): string | null {
+  const line = state.phase === 'ended' && state.outcome.kind === 'done' ? state.outcome.line : undefined;
+  const isTold = unwritten !== null && (unwritten.isCertain || state.phase === 'ended');
+  const words = [
+    ...(line === undefined ? [] : [`exit code 0, but its log ends with: ${line}`]),
+    ...(isTold ? [unwritten.words] : []),
+    ...[declared?.differing, warning].flatMap((each) => each ?? []),
+  ];
+  return words.length === 0 ? null : words.join('; ');
 }
 
 function placeOf({ slot, gpus }: Life, { place }: RunContext): Pick<RunSummary, 'slot' | 'gpus' | 'nodeGpus'> {

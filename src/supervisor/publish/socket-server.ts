@@ -8,6 +8,7 @@ import { errorText, UserError } from '../../base/user-error.js';
 import { MessageReader } from '../../protocol/codec.js';
 import { type Ack, ClientMessage, NumberedMessage, PROTOCOL_VERSION } from '../../protocol/message.js';
 import { readOnlyRefusal } from '../../protocol/read-only.js';
+import type { FleetStatus } from '../../protocol/run-summary.js';
 import { olderVersion, PROGRAM_VERSION, replaceSupervisor } from '../../protocol/older-version.js';
 import { ClientLink } from './client-link.js';
 import type { RunViewCache } from './run-view-cache.js';
@@ -47,7 +48,11 @@ export class SocketServer {
   /** What is to be told waits for the disk. */
   #preparing: NodeJS.Immediate | null = null;
   #publishedAt = -Infinity;
+  /** At the last publication. */
+  #status: FleetStatus | null = null;
   #leftAt: number;
+  /** Called when nobody is there any more. */
+  readonly #untilAlone: (() => void)[] = [];
 
   constructor(views: RunViewCache, answer: Answer, prepare: Prepare) {
     this.#views = views;
@@ -68,6 +73,11 @@ export class SocketServer {
   /** How long nobody has been there, ms. */
   get aloneFor(): number {
     return this.#links.size > 0 ? 0 : performance.now() - this.#leftAt;
+  }
+
+  /** Resolves when nobody is there. */
+  async untilAlone(): Promise<void> {
+    if (this.#links.size > 0) await new Promise<void>((resolve) => this.#untilAlone.push(resolve));
   }
 
   /**
@@ -116,6 +126,7 @@ export class SocketServer {
     if (!this.#isPrepared()) return;
     this.#publishedAt = performance.now();
     const changed = this.#views.refresh();
+    if (this.#links.size > 0) this.#status = this.#views.status();
     for (const link of this.#links.values()) link.changed(changed);
     for (const [socket, link] of this.#links) this.#flush(socket, link);
     this.#lookAgain();
@@ -146,7 +157,7 @@ export class SocketServer {
     if (!socket.writable) return;
     if (this.#views.isIncomplete) return this.publishSoon();
     if (!this.#isPrepared()) return;
-    const stalled = link.flush(performance.now());
+    const stalled = link.flush((this.#status ??= this.#views.status()), performance.now());
     if (link.wantsMore) setImmediate(() => this.#links.has(socket) && this.#flush(socket, link));
     if (stalled > STALL_MS) socket.destroy();
     // A stalled client must be looked at again even if nothing happens.
@@ -166,6 +177,7 @@ export class SocketServer {
     socket.on('close', () => {
       this.#links.delete(socket);
       this.#leftAt = performance.now();
+      if (this.#links.size === 0) for (const resolve of this.#untilAlone.splice(0)) resolve();
     });
     this.#publish();
   }

@@ -29,14 +29,21 @@ const ALIKE = 0.1;
 /** A rollout may slightly exceed its budget of steps; a counter beyond this factor counts something else. */
 const BEYOND = 1.1;
 
+/** What a total counts, by its name, best match first: SB3 logs iterations of its loop beside the timesteps that are limited. */
+const units: readonly { readonly total: RegExp; readonly counters: readonly RegExp[] }[] = [
+  { total: /timestep/, counters: [/timestep/, /step/] },
+  { total: /iter/, counters: [/iter/, /^/] },
+  { total: /^/, counters: [/step/, /^/] },
+];
+
 /** A pair whose parameter is set. */
-export type Limit = { readonly pair: Pair; readonly total: number };
+export type Limit = { readonly pair: Pair; readonly total: number; readonly counters: readonly RegExp[] };
 
 /** The pairs whose parameters a run has. */
 export function limitsOf(parameters: Parameters): Limit[] {
   return pairs.flatMap((pair) => {
     const total = totalOf(parameters, pair.totals);
-    return total === null ? [] : [{ pair, total }];
+    return total === null ? [] : [{ pair, total: total.value, counters: countersOf(pair, total.name) }];
   });
 }
 
@@ -45,8 +52,8 @@ export function limitsOf(parameters: Parameters): Limit[] {
  * such pair, or if in doubt: no value is better than a wrong one.
  */
 export function countedProgress(metrics: Read, limits: readonly Limit[]): number | null {
-  const shares = limits.flatMap(({ pair, total }) => {
-    const key = counterAmong(metrics, pair.counter);
+  const shares = limits.flatMap(({ pair, total, counters }) => {
+    const key = counterAmong(metrics, pair.counter, counters);
     return key === undefined ? [] : [pair.shareOf(metrics, key, total)];
   });
   const [first = null, second = first] = shares;
@@ -54,20 +61,30 @@ export function countedProgress(metrics: Read, limits: readonly Limit[]): number
   return Math.min(1, Math.max(0, first));
 }
 
-/** The value of all parameters with such names; null: there is none, or they differ. */
-function totalOf(parameters: Parameters, names: RegExp): number | null {
-  const found = Object.entries(parameters).flatMap(([name, value]) =>
-    names.test(lastPart(name)) && typeof value === 'number' ? [value] : [],
-  );
-  const [total] = found;
-  return total !== undefined && total > 0 && found.every((each) => each === total) ? total : null;
+function countersOf({ shareOf }: Pair, total: string): readonly RegExp[] {
+  return shareOf === shareOfEpochs ? [/^/] : units.find((unit) => unit.total.test(total))!.counters;
 }
 
-/** The key of a counter; a step that merely counts calls does not qualify. */
-function counterAmong(metrics: Read, names: RegExp): string | undefined {
+/** The value of all parameters with such names; null: there is none, or they differ. */
+function totalOf(parameters: Parameters, names: RegExp): { name: string; value: number } | null {
+  const found = Object.entries(parameters).flatMap(([key, value]) => {
+    const name = lastPart(key);
+    return names.test(name) && typeof value === 'number' ? [{ name, value }] : [];
+  });
+  const [total] = found;
+  return total !== undefined && total.value > 0 && found.every(({ value }) => value === total.value) ? total : null;
+}
+
+/** The key of a counter, by the first of `preferred` that one has; a step that merely counts calls does not qualify. */
+function counterAmong(metrics: Read, names: RegExp, preferred: readonly RegExp[]): string | undefined {
   const isCounter = (key: string) =>
     names.test(lastPart(key)) && metrics.sourceOf(key)?.found.format.countsCalls !== true;
-  return Object.keys(metrics.last()).find(isCounter);
+  const counters = Object.keys(metrics.last()).filter(isCounter);
+  for (const unit of preferred) {
+    const found = counters.find((key) => unit.test(lastPart(key)));
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function lastPart(name: string): string {

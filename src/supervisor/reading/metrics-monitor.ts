@@ -2,14 +2,23 @@ import { OwnPace } from '../../analysis/forecast/own-pace.js';
 import { levelsOf } from '../../analysis/health/divergence.js';
 import { type Ending, endingOf, type Judged, judgedMetric } from '../../analysis/health/ending.js';
 import { notFiniteAmong } from '../../analysis/health/finding.js';
-import { countingAmong, inMetricOrder, type MetricsToShow, standingAmong } from '../../analysis/metric-order.js';
+import {
+  countingAmong,
+  inMetricOrder,
+  lossAmong,
+  type MetricsToShow,
+  standingAmong,
+} from '../../analysis/metric-order.js';
 import { smallBounds } from '../../metrics/bounded-series.js';
+import { nanWords } from '../../metrics/left-out.js';
+import { type DeclaredFacts, declaredFacts, nothingDeclared } from '../../metrics/tree/declared-facts.js';
 import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';
 import { patternFault } from '../../text/pattern.js';
-import { judgesOf, type MonitoredMetrics } from '../publish/run-view.js';
+import { judgesOf, type MonitoredMetrics, type Unwritten } from '../publish/run-view.js';
 import { countedProgress, type Limit, limitsOf } from './counted-progress.js';
 import { type JudgedLevels, newBusy, type ReadRun } from './reading-messages.js';
 import { TimedRule } from './timed-rule.js';
+import { askedMetrics, unwrittenAmong } from './unwritten-metrics.js';
 
 /** Bytes read in one part; some 2.5 ms of work. */
 const PART_BYTES = 128 << 10;
@@ -50,9 +59,15 @@ export class MetricsMonitor {
   #ruleMet = false;
   #rows = 0;
   #standingMetric: string | null = null;
+  /**
+   * What its program has declared, as it was told last; the number of rows from which on the files are asked again; and whether
+   * anything was read since.
+   */
+  #declared = { text: JSON.stringify(nothingDeclared), at: 0, isCurrent: true };
   #levels: ({ rows: number } & JudgedLevels) | null = null;
   readonly #shown: MetricsToShow;
   readonly #limits: readonly Limit[];
+  readonly #asked: ReturnType<typeof askedMetrics>;
   /** Metrics in order of preference as the run's default, and the number of metrics when that was determined. */
   #ranked: { keys: number; inOrder: readonly string[] } = { keys: 0, inOrder: [] };
 
@@ -61,6 +76,7 @@ export class MetricsMonitor {
     this.#run = run;
     this.#shown = { show: run.metrics.show, x: run.metrics.x, judgedBy: judgesOf(run) };
     this.#limits = limitsOf(run.parameters);
+    this.#asked = askedMetrics(run);
     this.#callbacks = callbacks;
     callbacks.restart();
     this.#pace = new OwnPace(since);
@@ -104,12 +120,15 @@ export class MetricsMonitor {
 
   /** Which metrics are not readable or cannot be judged, in words; null: none. */
   get hindrance(): string | null {
-    const all = [this.#rule.fault, ...this.#oddPatterns, this.#metrics.obstacle].filter((words) => words !== null);
+    const metric = this.#judged?.metric;
+    const gaps = metric === undefined ? null : nanWords(metric, this.#metrics.series(metric));
+    const all = [this.#rule.fault, ...this.#oddPatterns, this.#metrics.obstacle, gaps].filter((each) => each !== null);
     return all.length === 0 ? null : all.join('; ');
   }
 
   /** Searches for files again after the run's end, as its last rows may be in new ones. */
   look(): void {
+    this.#declared.at = 0;
     this.#metrics.look();
   }
 
@@ -119,6 +138,7 @@ export class MetricsMonitor {
     const read = this.#metrics.refresh(maxBytes);
     // Rows that replace others count, too.
     this.#rows += Math.max(this.#metrics.rows - rows, read.changed ? 1 : 0);
+    if (read.changed) this.#declared.isCurrent = false;
     return read;
   }
 
@@ -140,8 +160,7 @@ export class MetricsMonitor {
 
   /** The summary of that metric at the run's end; null: there is none, or it ended as NaN. */
   ending(): Ending | null {
-    const judged = this.#judged;
-    return judged === null ? null : endingOf(judged, this.#metrics.series(judged.metric).y);
+    return endingOf(this.#judged, lossAmong(this.#inOrder()), (metric) => this.#metrics.series(metric).y);
   }
 
   get #judged(): Judged | null {
@@ -150,7 +169,7 @@ export class MetricsMonitor {
 
   /** The present values of the metrics, without results of the callbacks. */
   vitals(now: number): Omit<MonitoredMetrics, 'best'> {
-    const metrics = this.#metrics.last();
+    const metrics = this.#metrics.last(this.#asked.map(({ name }) => name));
     const { progress, stated } = this.#position(metrics, now);
     const { standing, counting } = this.#standing();
     this.#standingMetric = standing;
@@ -166,8 +185,30 @@ export class MetricsMonitor {
       counting,
       spark: standing === null ? [] : this.#metrics.spark(standing),
       step: standing === null ? null : (this.#metrics.series(standing).x.at(-1) ?? null),
+      unwritten: this.#unwritten(Object.keys(metrics)),
+      declared: this.#newlyDeclared(),
       notFinite: notFiniteAmong(metrics, { show: this.#run.metrics.show, judged: this.#judged?.metric }),
     };
+  }
+
+  #unwritten(written: readonly string[]): Unwritten | null {
+    if (this.#asked.length === 0) return null;
+    return unwrittenAmong(this.#asked, written, this.#rows, (name) => this.#metrics.among(name));
+  }
+
+  /** What its program has declared since it was asked last; undefined: nothing new. It is asked again when there are twice as many rows. */
+  #newlyDeclared(): DeclaredFacts | undefined {
+    if (this.#rows < this.#declared.at) return undefined;
+    const facts = declaredFacts(this.#run.directory, this.#metrics.told);
+    const text = JSON.stringify(facts);
+    const isNew = text !== this.#declared.text;
+    this.#declared = { text, at: 2 * this.#rows + 1, isCurrent: true };
+    return isNew ? facts : undefined;
+  }
+
+  /** Whether the program may have declared something that it was not asked for yet. */
+  get isUnasked(): boolean {
+    return !this.#declared.isCurrent;
   }
 
   #restart(): void {
@@ -216,7 +257,7 @@ export class MetricsMonitor {
   /** The metric that is shown by default, and the counters before it. */
   #standing(): { standing: string | null; counting: string[] } {
     const written = this.#inOrder();
-    const counting = countingAmong(written, this.#shown, (key) => this.#metrics.series(key).y);
+    const counting = countingAmong(written, this.#shown, this.#metrics);
     return { standing: standingAmong(written, this.#shown, new Set(counting)), counting };
   }
 

@@ -8,7 +8,6 @@ import { type MetricsCallbacks, MetricsMonitor } from './metrics-monitor.js';
 import { type Busy, CATCH_UP_MS, type ReaderNews, type ReaderOrder, type ReadRun } from './reading-messages.js';
 import { type Reading, ReadingQueue } from './reading-queue.js';
 import { lastUsage } from './usage-file.js';
-import { UsageSampler } from './usage-sampler.js';
 
 /** `now`: the scheduler's clock, ms. */
 type ReaderTools = {
@@ -77,7 +76,6 @@ export class Reader {
   readonly #targets = new Targets();
   readonly #objectives = new ObjectiveBook();
   readonly #judged: JudgedRungs;
-  readonly #usage = new UsageSampler();
   /** Time spent on reading live runs since the last poll, ms. */
   #spentMs = 0;
   /** When a live run last wrote something, or was added; by `performance.now()`. */
@@ -109,9 +107,7 @@ export class Reader {
         return this.#of(order, (watch) => this.#letGo(watch));
       case 'forget':
         this.#earlyStops.forget(order.id);
-        return this.#objectives.forget(order.id);
-      case 'measure':
-        void this.#usage.measure(order.runs, (usages) => this.#tools.tell({ type: 'measured', usages }));
+        this.#objectives.forget(order.id);
     }
   }
 
@@ -200,7 +196,7 @@ export class Reader {
     this.#unwatch(watch);
     watch.state = 'ended';
     // A short run that wrote nothing is not worth a message.
-    if (watch.monitor.rows === 0) watch.hasNews = false;
+    watch.hasNews = watch.monitor.rows > 0 && (watch.hasNews || watch.monitor.isUnasked);
     watch.monitor.look();
     this.#read(watch);
   }

@@ -3,7 +3,6 @@ import type { Ending } from '../../analysis/health/ending.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { ObjectiveValues } from '../../spec/search/trials.js';
 import type { MonitoredMetrics } from '../publish/run-view.js';
-import type { MeasuredRun, RunUsage } from './usage-sampler.js';
 
 /** The part of a planned run that the reader needs. */
 export type ReadRun = Pick<
@@ -23,20 +22,23 @@ export type ReadRun = Pick<
   readonly ruleFault?: string;
 };
 
+export function readRun(run: PlannedRun): ReadRun {
+  const { id, sweep, group, name, directory, parameters, metrics, objective, earlyTerminate, stopWhen } = run;
+  return { id, sweep, group, name, directory, parameters, metrics, objective, earlyTerminate, stopWhen };
+}
+
 /**
  * Orders to the reader. `ticket`: unique number of one reading of one attempt.
  *
  * `watch`: follow the attempt, which is up since `since` ms. `hasPast`: some rows may be older than this reader. `catch-up`: read
  * its present rows before those of others, and reply `caught-up`. `finish`: the attempt has ended; read its last rows, reply
  * `read`, and stop. `recall`: the same for a past run. `drop`: stop now. `forget`: the run has been removed.
- * `measure`: measure what these runs use of the machine, and reply `measured`, unless the measurement before is not finished.
  */
 export type ReaderOrder =
   | { type: 'watch'; ticket: number; run: ReadRun; attempt: number; since: number; hasPast: boolean }
   | { type: 'catch-up' | 'finish' | 'drop'; ticket: number }
   | { type: 'recall'; ticket: number; run: ReadRun }
-  | { type: 'forget'; id: PlannedRun['id'] }
-  | { type: 'measure'; runs: readonly MeasuredRun[] };
+  | { type: 'forget'; id: PlannedRun['id'] };
 
 /** The metric that decides whether a run diverges, and its levels so far. */
 export type JudgedLevels = { name: string; levels: Levels | null };
@@ -59,8 +61,7 @@ export type ReaderNews =
   | { type: 'hindered'; ticket: number; words: string | null }
   | { type: 'target-reached'; ticket: number; words: string }
   | { type: 'caught-up'; ticket: number }
-  | { type: 'read'; ticket: number; ending: Ending | null }
-  | { type: 'measured'; usages: readonly RunUsage[] };
+  | { type: 'read'; ticket: number; ending: Ending | null };
 
 /** Time limit for reading a run before others, ms. */
 export const CATCH_UP_MS = 2000;

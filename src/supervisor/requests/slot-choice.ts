@@ -1,6 +1,6 @@
 import { GpuIndex, gpuName } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
-import type { Gpu, GpuView } from '../../gpu/gpu.js';
+import { type Gpu, type GpuView, lostWords } from '../../gpu/gpu.js';
 import { type VisibleGpus, visibleGpus } from '../../gpu/visible-gpus.js';
 import type { RequestedSlots } from '../../protocol/message.js';
 import type { GrantedGpu } from '../../scheduler/event.js';
@@ -33,7 +33,8 @@ export function visibleOf(view: GpuView, environment: Readonly<Record<string, st
 
 /** All GPUs that runs of this launch may use, in the order of its shell. */
 export function allGpus({ view, visible }: Omit<Room, 'cores'>): GrantedGpu[] {
-  const indexes = usable(view).map(({ index }) => index);
+  // One that the driver cannot reach is granted too: runs that wait name it, and use it when it is back.
+  const indexes = [...usable(view).map(({ index }) => index), ...(view.lost?.indexes ?? [])];
   const left = visible === null ? indexes : visible.indexes.filter((index) => indexes.includes(index));
   return left.map((index) => asSeen(unseen(index), view));
 }
@@ -105,9 +106,7 @@ function isPresent(index: number, view: GpuView): boolean {
 
 function inventory(view: GpuView): string {
   if (view.gpus.length === 0) return 'nvidia-smi was not found';
-  return `nvidia-smi shows ${
-    usable(view)
-      .map(({ index }) => gpuName(index))
-      .join(', ') || 'none that may be used'
-  }`;
+  const shown = usable(view).map(({ index }) => gpuName(index));
+  const lost = lostWords(view);
+  return `nvidia-smi shows ${shown.join(', ') || 'none that may be used'}${lost === null ? '' : `; ${lost}`}`;
 }

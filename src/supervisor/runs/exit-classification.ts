@@ -6,7 +6,8 @@ import { runFiles } from '../../contract/files.js';
 import { hasRoom } from '../../files/disk-room.js';
 import type { Ending } from '../../executors/executor.js';
 import { FactsReading, unknownRun } from '../../files/completion-facts.js';
-import { failureLine, outOfMemoryLine } from '../../logs/failure-line.js';
+import { argumentAdvice } from '../../logs/argument-advice.js';
+import { failureAtEnd, findFailure } from '../../logs/failure-line.js';
 import { lastLines } from '../../logs/log-source.js';
 import type { Completion, PlannedRun } from '../../spec/planned-run.js';
 import { doneTest } from '../../spec/policy/done-rule.js';
@@ -25,7 +26,7 @@ type DoneJudges = { completionOf: CompletionOf; askDone: AskDone };
 const PAUSE_MS = 1;
 
 /** Lines of the log in which a cause is looked for. */
-const LINES = 200;
+const LINES = 1000;
 /** No cause is found behind so many characters of a line. */
 const LONG = 4096;
 
@@ -36,7 +37,9 @@ const LONG = 4096;
 export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judges: DoneJudges): Eventually<Outcome> {
   switch (ending.kind) {
     case 'exited':
-      return ending.code === 0 ? checkedDone(run, judges) : crashed(run, { kind: 'failed', code: ending.code });
+      return ending.code === 0
+        ? after(checkedDone(run, judges), (outcome) => withLastWords(run, outcome))
+        : crashed(run, { kind: 'failed', code: ending.code });
     case 'signalled':
       return crashed(run, { kind: 'signal', signal: ending.signal });
     case 'interrupted':
@@ -44,7 +47,7 @@ export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judges: DoneJu
     case 'timed-out':
       return { kind: 'timeout', seconds: ending.seconds };
     case 'out-of-memory':
-      return { kind: 'oom', line: outOfMemoryLine(...lastWords(run)) ?? ending.reason };
+      return { kind: 'oom', line: findFailure(lastWords(run))?.outOfMemory ?? ending.reason };
     case 'not-begun':
       return { kind: 'failed', code: 126, line: ending.reason };
     case 'unknown':
@@ -89,17 +92,21 @@ async function readOn(reading: FactsReading): Promise<RunFacts> {
 }
 
 function crashed(run: PlannedRun, outcome: Extract<Outcome, { kind: 'failed' | 'signal' }>): Outcome {
-  const [lines, line] = lastWords(run);
-  const outOfMemory = outOfMemoryLine(lines, line);
-  if (outOfMemory !== null) return { kind: 'oom', line: outOfMemory };
-  const said = line ?? (hasRoom(run.directory) ? null : diskWasFull);
-  return said === null ? outcome : { ...outcome, line: said };
+  const words = lastWords(run);
+  const failure = findFailure(words);
+  if (failure?.outOfMemory != null) return { kind: 'oom', line: failure.outOfMemory };
+  const said = failure?.line ?? (hasRoom(run.directory) ? null : diskWasFull);
+  const advice = argumentAdvice(words, run.argv, Object.keys(run.parameters));
+  return said === null ? outcome : { ...outcome, line: advice === null ? said : `${said}; ${advice}` };
 }
 
-/** The end of what its last attempt wrote, and the line of it that says best why it ended. */
-function lastWords(run: PlannedRun): [lines: readonly string[], line: string | null] {
-  const lines = linesOfLastAttempt(
-    lastLines(join(run.directory, runFiles.log), LINES).map((line) => line.slice(0, LONG)),
-  );
-  return [lines, failureLine(lines)];
+/** The exit code is that of the last command of a pipe or a script (`| tee`, `; echo`), whatever its program says. */
+function withLastWords(run: PlannedRun, outcome: Outcome): Outcome {
+  const failure = outcome.kind === 'done' ? failureAtEnd(lastWords(run)) : null;
+  return failure === null ? outcome : { kind: 'done', line: failure.line };
+}
+
+/** The end of what its last attempt wrote. */
+function lastWords(run: PlannedRun): readonly string[] {
+  return linesOfLastAttempt(lastLines(join(run.directory, runFiles.log), LINES).map((line) => line.slice(0, LONG)));
 }

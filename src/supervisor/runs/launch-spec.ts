@@ -1,6 +1,9 @@
-import { runMarks } from '../../contract/files.js';
+import { fileURLToPath } from 'node:url';
+import { mlflowTag, runMarks } from '../../contract/files.js';
+import { commandProblem } from '../../executors/attempt/command-problem.js';
 import type { LaunchSpec } from '../../executors/executor.js';
 import { hasWandbAccount } from '../../files/wandb-account.js';
+import { hasSweepInside } from '../../files/wandb-program.js';
 import type { SchedulerAction } from '../../scheduler/action.js';
 import { gpusOf, type Slot } from '../../scheduler/placement/slot.js';
 import { loggerEnvironment } from '../../spec/expand/wandb-run.js';
@@ -33,21 +36,33 @@ export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetti
   const given = atHome(environment, run.cwd);
   const said = joined(given, run.env);
   Object.assign(given, loggerEnvironment(run.directory, said, hasWandbAccount(said, run.cwd)));
+  if (said['MLFLOW_RUN_CONTEXT'] === undefined)
+    given['MLFLOW_RUN_CONTEXT'] = JSON.stringify({ [mlflowTag]: run.directory });
+  const marks = { id, directory: run.directory, attempt };
+  const whole = withProgramFolder(runEnvironment(given, run.env, place, marks), bin);
   return {
     directory: run.directory,
     attempt,
-    argv: argv.map(numbered),
+    argv: [...besideOf(run, whole), ...argv.map(numbered)],
     cwd: run.cwd,
-    environment: withProgramFolder(
-      runEnvironment(given, run.env, place, { id, directory: run.directory, attempt }),
-      bin,
-    ),
+    environment: whole,
     ...demandOf(run, setting.perGpu),
     ...(resumed || run.resumeArgs.length === 0 ? {} : { resumeArgs: run.resumeArgs.map(numbered) }),
     ...(nice === undefined ? {} : { nice }),
     ...(run.files === undefined ? {} : { files: run.files }),
   };
 }
+
+/** Words before the command of a program that has a sweep of W&B inside: offline, it finds an answer on this machine. */
+function besideOf({ argv, cwd }: PlannedRun, environment: Environment): string[] {
+  const { WANDB_MODE: mode, WANDB_BASE_URL: server, PATH: path = '' } = environment;
+  const isOffline = (mode === 'offline' || mode === 'dryrun') && server === undefined;
+  if (!isOffline || !hasSweepInside(argv, cwd)) return [];
+  // Whoever starts the run says why its own program cannot be started.
+  return commandProblem(argv[0]!, cwd, path) === null ? [process.execPath, wandbServer] : [];
+}
+
+const wandbServer = fileURLToPath(new URL('./wandb-server.js', import.meta.url));
 
 /** What a run asks of an executor that finds it a place. @param perGpu Runs that may share a GPU. */
 export function demandOf(

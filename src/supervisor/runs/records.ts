@@ -6,7 +6,13 @@ import { runFiles } from '../../contract/files.js';
 import type { AttemptRecord, RunRecord } from '../../contract/run-record.js';
 import { isShortOfRoom } from '../../files/disk-room.js';
 import { obstacleOf } from '../../files/regular-file.js';
-import { readRunRecord, recordObstacle, writeRunRecord } from '../../files/run-record-file.js';
+import {
+  hasStart,
+  isStartRecorded,
+  readRunRecord,
+  recordObstacle,
+  writeRunRecord,
+} from '../../files/run-record-file.js';
 import { codeKey, CodeReader } from '../../provenance/code-state.js';
 import { machineRecord, type Provenance, readProvenance, writeProvenance } from '../../provenance/provenance.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
@@ -91,10 +97,10 @@ export class Records {
   }
 
   started(run: PlannedRun, start: AttemptStart): void {
-    const old = this.#recordOf(run);
-    const known = old?.attempts.find(({ number }) => number === start.number);
+    const kept = this.#records.get(run.id)?.record;
     // Adopted: an earlier supervisor has written this already, and a thousand files are not written again for nothing.
-    if (known?.startedAt === start.startedAt && known.slot === start.slot) return;
+    if (kept === undefined ? isStartRecorded(run.directory, start) : hasStart(kept, start)) return;
+    const old = this.#recordOf(run);
     const others = (old?.attempts ?? []).filter(({ number }) => number !== start.number);
     const facts = this.#facts(run);
     const attempt: AttemptRecord = { ...start, endedAt: null, outcome: null, ...codeOfAttempt(facts) };

@@ -1,5 +1,7 @@
+import { type ShownDeclared, shownDeclared } from '../../analysis/declared-parameters.js';
 import type { RunId } from '../../base/ids.js';
 import type { Parameters } from '../../base/scalar.js';
+import type { DeclaredFacts } from '../../metrics/tree/declared-facts.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import {
@@ -25,6 +27,7 @@ export class RunRedaction {
   /** By run: a row is drawn often, its command never changes. */
   readonly #commands = new WeakMap<PlannedRun, string[]>();
   readonly #parameters = new WeakMap<PlannedRun, Parameters>();
+  readonly #declared = new WeakMap<DeclaredFacts, { readonly run: PlannedRun; readonly shown: ShownDeclared }>();
 
   constructor(submitted: Submitted) {
     this.#submitted = submitted;
@@ -47,6 +50,16 @@ export class RunRedaction {
     if (known !== undefined) return known;
     const shown = redactedParameters(run.parameters, this.redactOf(run.id));
     this.#parameters.set(run, shown);
+    return shown;
+  }
+
+  /** What its program has declared; undefined: nothing is known of that. */
+  declared(run: PlannedRun, facts: DeclaredFacts | undefined): ShownDeclared | undefined {
+    if (facts === undefined) return undefined;
+    const known = this.#declared.get(facts);
+    if (known?.run === run) return known.shown;
+    const shown = shownDeclared(facts, { name: run.name, parameters: this.parameters(run) }, this.redactOf(run.id));
+    this.#declared.set(facts, { run, shown });
     return shown;
   }
 

@@ -7,9 +7,8 @@ import type { SchedulerState } from '../../scheduler/state.js';
 import type { EventLoop } from '../core/event-loop.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
 import type { SystemValues } from '../reading/usage-file.js';
-import type { MeasuredRun, RunUsage } from '../reading/usage-sampler.js';
+import { type MeasuredRun, type RunUsage, UsageSampler } from './usage-sampler.js';
 import type { PlannedRuns } from './planned-runs.js';
-import type { Watcher } from './watcher.js';
 
 /** What the processes of a run use together; null: not known. `system`: all of it, by metric. */
 type ShownUsage = {
@@ -35,21 +34,23 @@ type UsageWatchTools = {
   plannedRuns: Pick<PlannedRuns, 'of'>;
   gpus: Pick<GpuWatch, 'usageOf'>;
   loop: Pick<EventLoop, 'changed'>;
-  watcher: Pick<Watcher, 'measure'>;
   /** Whether anybody is there to see it. */
   isWatched: () => boolean;
   everyMs?: number;
+  sampler?: Pick<UsageSampler, 'measure'>;
 };
 
 /** Has it measured every few seconds what each run uses of the machine; an observer of the event loop. */
 export class UsageWatch {
   readonly #tools: UsageWatchTools;
+  readonly #sampler: Pick<UsageSampler, 'measure'>;
   readonly #shown = new Map<RunId, ShownUsage>();
   #timer: NodeJS.Timeout | null = null;
   #unwatchedMs = UNWATCHED_MS;
 
   constructor(tools: UsageWatchTools) {
     this.#tools = tools;
+    this.#sampler = tools.sampler ?? new UsageSampler();
   }
 
   of(id: RunId): ShownUsage {
@@ -69,11 +70,11 @@ export class UsageWatch {
   }
 
   #look(): void {
-    const { state, watcher } = this.#tools;
+    const { state } = this.#tools;
     this.#timer = null;
     const runs = [...state.active].flatMap((id) => this.#measured(id) ?? []);
     // Without runs too, as the rest of the files of those that have ended is written then.
-    watcher.measure(runs, (usages) => this.#heard(usages));
+    void this.#sampler.measure(runs, (usages) => this.#heard(usages));
     if (state.active.size > 0) this.#lookLater();
   }
 

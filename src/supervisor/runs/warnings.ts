@@ -1,5 +1,6 @@
 import type { RunId } from '../../base/ids.js';
 import type { LeakedProcess } from '../../executors/executor.js';
+import { hasCurves } from '../../metrics/metrics-file.js';
 import type { EventLoop } from '../core/event-loop.js';
 
 /**
@@ -12,20 +13,28 @@ type WarningSource = 'processes' | 'gpus' | 'orphan' | 'trouble' | 'metrics' | '
 /** What a person should know of runs beside their states. */
 export class Warnings {
   readonly #words = new Map<RunId, Partial<Record<WarningSource, string>>>();
+  /** Curves of a file that is not read. */
+  readonly #curves = new Map<RunId, readonly string[]>();
   readonly #loop: Pick<EventLoop, 'changed'>;
 
   constructor(loop: Pick<EventLoop, 'changed'>) {
     this.#loop = loop;
   }
 
-  /** All warnings of the run in one line; null: none. */
-  of(id: RunId): string | null {
-    const words = Object.values(this.#words.get(id) ?? {});
+  /**
+   * All warnings of the run in one line; null: none. That a file is not read is left out where the run has the same curves from
+   * elsewhere. @param metrics The run's metrics by name.
+   */
+  of(id: RunId, metrics: object): string | null {
+    const { files, ...others } = this.#words.get(id) ?? {};
+    const isNeeded = files !== undefined && !hasCurves(Object.keys(metrics), this.#curves.get(id) ?? []);
+    const words = [...Object.values(others), ...(isNeeded ? [files] : [])];
     return words.length === 0 ? null : words.join('; ');
   }
 
-  /** `words` null: there is nothing to warn of any more. */
-  set(id: RunId, source: WarningSource, words: string | null): void {
+  /** `words` null: there is nothing to warn of any more. `curves`: of the file that is not read. */
+  set(id: RunId, source: WarningSource, words: string | null, curves: readonly string[] = []): void {
+    if (source === 'files') this.#curves.set(id, curves);
     const { [source]: before = null, ...others } = this.#words.get(id) ?? {};
     if (before === words) return;
     if (words !== null) this.#words.set(id, { ...others, [source]: words });
@@ -36,6 +45,7 @@ export class Warnings {
 
   /** The run begins anew, or is forgotten. */
   clear(id: RunId): void {
+    this.#curves.delete(id);
     if (this.#words.delete(id)) this.#loop.changed([id]);
   }
 }

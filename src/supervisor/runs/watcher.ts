@@ -8,18 +8,17 @@ import {
   CATCH_UP_MS,
   type JudgedLevels,
   newBusy,
+  readRun,
   ruleIsOff,
   type ReaderNews,
   type ReaderOrder,
-  type ReadRun,
 } from '../reading/reading-messages.js';
-import type { MeasuredRun, RunUsage } from '../reading/usage-sampler.js';
 import { isBarren, YoungReadings } from './young-readings.js';
 
 /** Told of what the metrics say. */
 export type WatchListener = {
   changed: (id: RunId) => void;
-  /** Fewer ended runs are `unread`. */
+  /** Fewer runs are `unread`. */
   recalled: () => void;
   ruleMet: (id: RunId, attempt: number, rule: string) => void;
   /** The first run of a group is good enough; how, in words. */
@@ -43,6 +42,8 @@ export type ReaderHooks = {
 
 /** What was read last of a live run. */
 export type Followed = { readonly rows: number; readonly judged: () => JudgedLevels | null };
+
+const nothingRead: Followed = { rows: 0, judged: () => null };
 
 /**
  * One reading of a run. `early`: its end came before it was followed. `read`: what was told last; null: nothing, or it is behind.
@@ -85,7 +86,12 @@ export class Watcher {
   #beat = { count: 0, looks: 0 };
   /** Why rules are not used any more, in words. */
   readonly #rulesOff = new Map<string, string>();
-  readonly #young = new YoungReadings<Entry>((entry) => this.#post(this.#orderOf(entry)));
+  readonly #young = new YoungReadings<Entry>({
+    grown: (entry) => this.#post(this.#orderOf(entry)),
+    barren: (entry) => this.#unheard.delete(entry) && this.#listener.recalled(),
+  });
+  /** Live runs that have written before they were followed, and of which not all that has been read yet. */
+  readonly #unheard = new Set<Entry>();
   #openedAt = -Infinity;
   #deaths = 0;
   #reopening: NodeJS.Timeout | null = null;
@@ -96,7 +102,6 @@ export class Watcher {
   readonly #objectives = new Map<RunId, ObjectiveValues>();
   /** Of ended runs of which all has been read. */
   readonly #endings = new Map<RunId, Ending>();
-  #measured: (usages: readonly RunUsage[]) => void = () => undefined;
   #finishing = 0;
   /** From `#pastAt` on, they have not been begun with. */
   readonly #past: PlannedRun[] = [];
@@ -106,7 +111,7 @@ export class Watcher {
   readonly #bornAt: number;
   #isClosed = false;
 
-  /** @param open Opens a reader; called with the first run, so that a supervisor without runs is up at once. */
+  /** @param open Opens a reader; called with the first run that has written something: a thread takes time and memory. */
   constructor(listener: WatchListener, open: (hooks: ReaderHooks) => ReaderLink, checkMs = CHECK_MS) {
     this.#listener = listener;
     this.#checkMs = checkMs;
@@ -126,7 +131,8 @@ export class Watcher {
   /** What was read of the live run of this attempt, once that is all that it had written; null: nothing, or it is behind. */
   followedOf(id: RunId, attempt: number): Followed | null {
     const entry = this.#byRun.get(id);
-    return entry?.state === 'live' && entry.attempt === attempt ? entry.read : null;
+    if (entry?.state !== 'live' || entry.attempt !== attempt) return null;
+    return this.#young.isBarren(entry) ? nothingRead : entry.read;
   }
 
   /** What the run has written of its objective; null: nothing, or it has none. */
@@ -134,9 +140,9 @@ export class Watcher {
     return this.#objectives.get(id) ?? null;
   }
 
-  /** Of how many ended runs something is left to be read. */
+  /** Of how many runs something is left to be read that they wrote before this supervisor was there, or before their end. */
   get unread(): number {
-    return this.#unrecalled + this.#finishing;
+    return this.#unrecalled + this.#finishing + this.#unheard.size;
   }
 
   /** Of how many runs that `recall` was asked for something is left to be read. */
@@ -180,6 +186,7 @@ export class Watcher {
     if (isOver && isBarren(run)) return this.#letGo(entry);
     this.#start(entry);
     entry.state = 'finishing';
+    this.#unheard.delete(entry);
     this.#finishing += 1;
     this.#post({ type: 'finish', ticket: entry.ticket });
   }
@@ -193,12 +200,6 @@ export class Watcher {
     if (this.#isRecalling || this.#past.length === 0) return;
     this.#isRecalling = true;
     setImmediate(() => this.#recallMore());
-  }
-
-  /** Has the reader measure what these runs use of the machine; it is not opened for that. */
-  measure(runs: readonly MeasuredRun[], heard: (usages: readonly RunUsage[]) => void): void {
-    this.#measured = heard;
-    this.#reader?.post({ type: 'measure', runs });
   }
 
   /** The run is no longer known; another one may come under its name. */
@@ -226,6 +227,7 @@ export class Watcher {
     };
     this.#entries.set(ticket, entry);
     this.#byRun.set(run.id, entry);
+    if (state === 'live' && since < this.#bornAt) this.#unheard.add(entry);
     if (state === 'live') this.#young.add(entry);
     else this.#post(this.#orderOf(entry));
     return entry;
@@ -253,6 +255,7 @@ export class Watcher {
   /** Nothing more will be told of it. */
   #settle(entry: Entry): void {
     this.#entries.delete(entry.ticket);
+    this.#unheard.delete(entry);
     if (this.#byRun.get(entry.run.id) === entry) this.#byRun.delete(entry.run.id);
     entry.caughtUp?.();
     if (entry.state === 'finishing') {
@@ -347,7 +350,6 @@ export class Watcher {
   }
 
   #hear(news: ReaderNews): void {
-    if (news.type === 'measured') return this.#measured(news.usages);
     const entry = this.#entries.get(news.ticket);
     // Of a reading that nobody wants any more.
     if (entry === undefined || this.#isClosed) return;
@@ -356,6 +358,7 @@ export class Watcher {
       case 'told':
         return this.#note(entry, news);
       case 'hindered':
+        this.#unheard.delete(entry);
         return this.#listener.hindered(run.id, news.words);
       case 'target-reached':
         return this.#listener.targetReached(run, news.words);
@@ -378,8 +381,9 @@ export class Watcher {
     { vitals, objective, rule, rows, isUpToDate, judged }: Extract<ReaderNews, { type: 'told' }>,
   ): void {
     const { run, attempt } = entry;
+    if (isUpToDate) this.#unheard.delete(entry);
     entry.read = isUpToDate ? { rows, judged: () => judged } : null;
-    this.#vitals.set(run.id, vitals);
+    this.#vitals.set(run.id, { ...vitals, declared: vitals.declared ?? this.vitals(run.id).declared });
     if (objective === null) this.#objectives.delete(run.id);
     else this.#objectives.set(run.id, objective);
     this.#listener.changed(run.id);
@@ -390,9 +394,4 @@ export class Watcher {
 /** Runs of a group have one rule, and with one of them it is switched off for all. */
 function ruleKey({ sweep, group, stopWhen }: PlannedRun): string {
   return JSON.stringify([sweep, group, stopWhen]);
-}
-
-function readRun(run: PlannedRun): ReadRun {
-  const { id, sweep, group, name, directory, parameters, metrics, objective, earlyTerminate, stopWhen } = run;
-  return { id, sweep, group, name, directory, parameters, metrics, objective, earlyTerminate, stopWhen };
 }

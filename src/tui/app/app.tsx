@@ -1,8 +1,9 @@
 import { Box } from 'ink';
-import { useSyncExternalStore } from 'react';
+import { type ComponentType, useSyncExternalStore } from 'react';
 import { moduleOf } from '../dialogs/key-stack.js';
 import { useModel } from '../model/use-model.js';
 import { screens } from '../screens/registry.js';
+import type { ScreenProps } from '../screens/screen.js';
 import { useSurface } from '../surface/canvas.js';
 import type { Size } from '../surface/surface.js';
 import { Text } from '../widgets/text.js';
@@ -10,10 +11,13 @@ import { Footer, ShortFooter } from './footer.js';
 import { Header, ShortHeader } from './header.js';
 import { bodyOf, isSmall, isTooSmall, least } from './layout.js';
 
+const components: Record<string, ComponentType<ScreenProps>> = {};
+
 /** Loads all components at once, so that none has to be awaited when it is shown. */
-const components = Object.fromEntries(
-  await Promise.all(Object.entries(screens).map(async ([kind, { component }]) => [kind, await component()] as const)),
-);
+export async function loadScreens(): Promise<void> {
+  const all = Object.entries(screens);
+  await Promise.all(all.map(async ([kind, { component }]) => void (components[kind] = await component())));
+}
 
 /** The window: a header, a screen, a footer, and the open dialog above them. */
 export function App() {

@@ -1,3 +1,4 @@
+import { isActing } from '../keys/acting-commands.js';
 import { Box } from 'ink';
 import { useCallback } from 'react';
 import { LiveLine, useModel, useModelSource } from '../model/use-model.js';
@@ -106,8 +107,8 @@ type ScreenHint = readonly [...hint: KeyHint, worth: number];
 function screenHints(model: WindowModel): ScreenHint[] {
   const { screen, keys } = model.ui;
   const isReadOnly = model.status.readOnly !== undefined;
-  return keysOn(screen.kind, keys).flatMap(({ short, hint, shown, worth, group }): ScreenHint[] => {
-    if (isReadOnly && group === 'runs') return [];
+  return keysOn(screen.kind, keys).flatMap(({ short, hint, shown, worth, command }): ScreenHint[] => {
+    if (isReadOnly && isActing(command)) return [];
     const word = typeof short === 'function' ? short(model) : short;
     return word === null || word === undefined ? [] : [[hint ?? shown, word, worth ?? 1]];
   });

@@ -1,57 +1,86 @@
+import { briefAnswer } from '../../analysis/answer/sweep-answers.js';
 import { busyMs } from '../../analysis/forecast/busy-time.js';
 import { healthWord } from '../../analysis/health/finding.js';
 import { ailments } from '../../base/run-words.js';
 import { Box } from 'ink';
 import { cleanText } from '../../text/display-text.js';
 import { countText } from '../../text/numbers.js';
-import { textWidth } from '../../text/display-width.js';
+import { textWidth, truncate } from '../../text/display-width.js';
 import { durationRange, shortDuration } from '../../text/duration.js';
 import { healthTone, stateLook, statesInOrder, unhealthyGlyph } from '../model/state-look.js';
 import { isOver, type Tally } from '../model/tally.js';
 import { attentionHints, attentionLine } from './attention-line.js';
-import { LiveLine, useModel } from '../model/use-model.js';
+import { LiveLine } from '../model/use-model.js';
 import type { WindowModel } from '../model/window-model.js';
 import type { FleetStatus } from '../state/port.js';
 import { progressBar } from '../widgets/progress-bar.js';
-import { ends, type Line, lineWidth, span } from '../surface/span.js';
+import { ends, fitLine, type Line, lineWidth, onBackground, span } from '../surface/span.js';
 import { hintLine } from '../widgets/key-hints.js';
-import { Text } from '../widgets/text.js';
 import { keyOf } from '../screens/key-map.js';
 
-const lost = ' supervisor lost · reconnecting ';
+const lostWords = ' supervisor lost · reconnecting ';
 
 /**
  * Three rows: the sweep and its runs by state; overall progress; an obstacle to the supervisor's work, or else what needs the user.
+ * All of them are painted without a commit, because each publication changes them.
  */
 export function Header({ width }: { readonly width: number }) {
-  const title = useModel((model) => model.title);
-  const tally = useModel((model) => model.tally);
-  const right = useModel(rightEnd);
-  const isLost = useModel(isReconnecting);
-  const problem = useModel((model) => model.status.problem);
-  const isGrowing = useModel((model) => model.status.growing !== undefined);
-  const room = width - textWidth(title) - textWidth(right) - 6;
-  const isLong = countWidth(tally, true) <= room;
   return (
     <Box flexDirection="column" width={width} height={3} flexShrink={0}>
-      <Box>
-        <Box flexGrow={1} overflow="hidden">
-          <Text tone="title"> {title}</Text>
-          <Text>{'   '}</Text>
-          <Counts tally={tally} isLong={isLong} />
-        </Box>
-        <Box flexShrink={0}>{isLost ? <Lost words={lost} /> : <Text tone="dim">{right}</Text>}</Box>
-      </Box>
-      {isOver(tally) && !isGrowing ? <Ended tally={tally} /> : <LiveLine width={width} read={progressLine} />}
-      {problem === null ? (
-        <LiveLine width={width} read={attentionLine} />
-      ) : (
-        <Box width={width} backgroundColor="alarm">
-          <Text tone="strong"> {cleanText(problem)}</Text>
-        </Box>
-      )}
+      <LiveLine width={width} read={titleLine} />
+      <LiveLine width={width} read={outcomeLine} />
+      <LiveLine width={width} read={needsLine} />
     </Box>
   );
+}
+
+/** The sweep, its runs by state with words if they fit, and what is busy. */
+function titleLine(model: WindowModel, width: number): Line {
+  const { title, tally } = model;
+  const right = rightEnd(model);
+  const room = width - textWidth(title) - textWidth(right) - 6;
+  const counts = countWords(tally, countWidth(tally, true) <= room);
+  const left = [span(` ${title}`, 'title'), span('   '), ...countSpans(counts)];
+  return ends(left, [isReconnecting(model) ? lost(right) : span(right, 'dim')], width);
+}
+
+function countSpans(words: ReturnType<typeof countWords>): Line {
+  return words.flatMap(({ tone, sign, words: name }) => [span(sign, tone), span(name, 'dim')]);
+}
+
+function lost(words: string): Line[number] {
+  return { ...span(words, 'strong'), ground: 'alarm' };
+}
+
+function outcomeLine(model: WindowModel, width: number): Line {
+  const { tally, status } = model;
+  return isOver(tally) && status.growing === undefined ? endedLine(model, width) : progressLine(model, width);
+}
+
+function needsLine(model: WindowModel, width: number): Line {
+  const { problem } = model.status;
+  if (problem === null) {
+    const needs = attentionLine(model, width);
+    return needs.length > 0 || isOver(model.tally) ? needs : answerLine(model, width);
+  }
+  return onBackground(fitLine([span(` ${cleanText(problem)}`, 'strong')], width), 'alarm');
+}
+
+/** The best settings so far, once enough runs are done to tell; empty before. */
+function answerLine(model: WindowModel, width: number): Line {
+  const best = answerWords(model);
+  return best === '' ? [] : fitLine([span(' best so far ', 'dim'), span(best)], width);
+}
+
+/** `A lr=0.1: loss 0.93, as good as 1 other · B …`; empty: nothing can be told. */
+function answerWords({ answers }: WindowModel): string {
+  const all = answers();
+  return all
+    .flatMap(({ group, answer }) => {
+      const brief = briefAnswer(answer);
+      return brief === null ? [] : [cleanText(group === null || all.length === 1 ? brief : `${group} ${brief}`)];
+    })
+    .join(' · ');
 }
 
 /** One row for a small screen. */
@@ -62,9 +91,8 @@ export function ShortHeader({ width }: { readonly width: number }) {
 /** The sweep, its runs by state, and keys for what needs the user, as far as they fit. */
 function shortHeader(model: WindowModel, width: number): Line {
   const { title, tally } = model;
-  const counts = countWords(tally, false).flatMap(({ tone, sign, words }) => [span(sign, tone), span(words, 'dim')]);
-  const left = [span(`${title} `, 'title'), ...counts];
-  const alarm = isReconnecting(model) ? [{ ...span(' ! ', 'strong'), ground: 'alarm' as const }] : [];
+  const left = [span(`${title} `, 'title'), ...countSpans(countWords(tally, false))];
+  const alarm = isReconnecting(model) ? [lost(' ! ')] : [];
   const right = [...alarm, span(` ${Math.floor(tally.progress * 100)}%`, 'dim')];
   const hints = attentionHints(model);
   const keys = [hintLine(hints), hints.map(([key]) => span(` ${key}`, 'key')), []];
@@ -74,30 +102,6 @@ function shortHeader(model: WindowModel, width: number): Line {
 
 function isReconnecting({ connection }: WindowModel): boolean {
   return connection === 'reconnecting';
-}
-
-function Lost({ words }: { readonly words: string }) {
-  return (
-    <Text tone="strong" ground="alarm">
-      {words}
-    </Text>
-  );
-}
-
-type CountsProps = { readonly tally: Tally; readonly isLong: boolean };
-
-/** Number of runs in each state; states without runs are left out. */
-function Counts({ tally, isLong }: CountsProps) {
-  return (
-    <Text>
-      {countWords(tally, isLong).map(({ key, tone, sign, words }) => (
-        <Text key={key}>
-          <Text tone={tone}>{sign}</Text>
-          <Text tone="dim">{words}</Text>
-        </Text>
-      ))}
-    </Text>
-  );
 }
 
 /** The states, and health problems that they do not show. */
@@ -124,7 +128,7 @@ function countWidth(tally: Tally, isLong: boolean): number {
 
 /** Busy resources and the time that runs have taken. The time is left out if all runs ended before this supervisor started. */
 function rightEnd(model: WindowModel): string {
-  if (isReconnecting(model)) return lost;
+  if (isReconnecting(model)) return lostWords;
   return `${slotWords(model.status)} ${timeWords(model)}`;
 }
 
@@ -154,9 +158,16 @@ function progressLine({ tally, left }: WindowModel, width: number): Line {
   return [span(' '), ...progressBar(tally.progress, Math.max(0, width - lineWidth(right) - 1), 'accent'), ...right];
 }
 
+const introducesBest = ' · best ';
+/** Columns in which an answer still says something. */
+const leastAnswer = 12;
+
 /** Overall outcome of the runs, and what can be done next. */
-function Ended({ tally }: { readonly tally: Tally }) {
-  const keys = useModel((model) => model.ui.keys);
+function endedLine(model: WindowModel, width: number): Line {
+  const {
+    tally,
+    ui: { keys },
+  } = model;
   const { done } = tally.counts;
   const failed = tally.total - done;
   const marks = ailments.flatMap((word) => {
@@ -165,18 +176,11 @@ function Ended({ tally }: { readonly tally: Tally }) {
   });
   const sign = failed + marks.length === 0 ? '✓ ' : '';
   const words = failed === 0 ? `all ${tally.total} runs done` : `${done} of ${tally.total} runs done, ${failed} not`;
-  return (
-    <Text>
-      <Text tone={sign === '' ? 'warn' : 'good'}>
-        {' '}
-        {sign}
-        {words}
-        {marks.join('')}
-      </Text>
-      <Text tone="dim">
-        {' '}
-        · {keyOf('sweep', keys)} shows the results · {keyOf('leave', keys)} detaches
-      </Text>
-    </Text>
-  );
+  const outcome = span(` ${sign}${words}${marks.join('')}`, sign === '' ? 'warn' : 'good');
+  const [shows, detaches] = [` · ${keyOf('sweep', keys)} shows the results`, ` · ${keyOf('leave', keys)} detaches`];
+  const best = answerWords(model);
+  // The key that shows all of it is always there.
+  const room = width - lineWidth([outcome]) - textWidth(shows) - textWidth(introducesBest);
+  if (best === '' || room < leastAnswer) return fitLine([outcome, span(shows + detaches, 'dim')], width);
+  return fitLine([outcome, span(introducesBest, 'dim'), span(truncate(best, room)), span(shows, 'dim')], width);
 }

@@ -2,9 +2,11 @@ import { KeyContextSource } from '../keys/use-key-context.js';
 import { ModelContext } from '../model/use-model.js';
 import { mountWindow, type MountedWindow } from '../surface/mount-window.js';
 import type { Surface } from '../surface/surface.js';
-import { App } from './app.js';
+import { App, loadScreens } from './app.js';
 import { press } from '../dialogs/key-stack.js';
 import type { WindowStore } from './window-store.js';
+
+export { loadScreens };
 
 type Parts = {
   readonly store: WindowStore;
@@ -27,6 +29,6 @@ export function mountApp({ store, surface, onError }: Parts): MountedWindow {
     surface,
     onError,
   );
-  store.listen(press, window.flush);
+  store.listen(press, window.flush, surface.hurry);
   return window;
 }

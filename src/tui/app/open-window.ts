@@ -8,8 +8,7 @@ import { packageCount, readRunRecord } from '../../files/run-record-file.js';
 import { computedFromSeeds } from '../../files/sweep-text.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
 import { readSamples } from '../../logs/samples.js';
-import { openOutlinedMetrics } from '../../metrics/outlined-metrics.js';
-import { openWholeMetrics } from '../../metrics/whole-metrics.js';
+import { openOutlinedMetrics, openWholeMetrics } from '../../metrics/outlined-metrics.js';
 import { capabilitiesOf } from '../terminal/capabilities.js';
 import { calmNewsPause, WindowStore } from './window-store.js';
 import type { EditorPort } from '../state/editor-port.js';
@@ -147,7 +146,12 @@ class WindowLife {
     }
     // Ink and React are more than half of the window's code, so the first picture does not wait for them. A key pressed meanwhile
     // stays in the terminal's buffer.
-    import('./mount-app.js').then((loaded) => this.#mount(loaded.mountApp)).catch(this.#fail);
+    import('./mount-app.js')
+      .then(async ({ loadScreens, mountApp }) => {
+        await loadScreens();
+        this.#mount(mountApp);
+      })
+      .catch(this.#fail);
   }
 
   #mount(mount: typeof mountApp): void {

@@ -2,6 +2,7 @@ import { withLazy } from '../../base/lazy.js';
 import { Memoized } from '../../base/memoize.js';
 import type { KeyContext } from '../keys/key-context.js';
 import { detailOf, filledCharts, type ReadDetail, xChoicesFor, colouredRows } from '../model/detail.js';
+import { AnswerFinder } from '../model/answer-finder.js';
 import { FailureCauseFinder } from '../model/failure-cause-finder.js';
 import { History } from '../model/history.js';
 import { isFolded, type ListModel } from '../model/list-model.js';
@@ -69,6 +70,7 @@ export class WindowReader {
   readonly #history: History;
   readonly #clock: ShownClock;
   readonly #causes: FailureCauseFinder;
+  readonly #answers: AnswerFinder;
   readonly #screens: Readonly<Record<ScreenKind, AnyData>>;
   readonly #screenData = new Memoized<unknown>();
   readonly #shown = new Memoized<WindowModel>();
@@ -85,6 +87,7 @@ export class WindowReader {
     this.#history = new History(files, changed);
     this.#clock = new ShownClock(now, changed);
     this.#causes = new FailureCauseFinder(changed);
+    this.#answers = new AnswerFinder(files, changed);
     this.#screens = screenDataWith(tools);
   }
 
@@ -103,6 +106,7 @@ export class WindowReader {
     this.#history.close();
     Object.values(this.#screens).forEach((screen) => screen.close?.());
     this.#causes.close();
+    this.#answers.close();
     this.#clock.close();
   }
 
@@ -130,6 +134,7 @@ export class WindowReader {
       ui: at.ui,
       varyingParameters: listModel.varyingParameters,
       groupChoices: listModel.groupChoices,
+      answers: () => this.#answers.answers(listModel),
       causeOf: (branch: Branch) => this.#causes.causeOf(branch, listModel.runs, listModel.tally.counts.done),
     };
     // What only some screens and dialogs show is computed when they request it.

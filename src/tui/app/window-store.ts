@@ -1,4 +1,5 @@
 import { withLazy } from '../../base/lazy.js';
+import { finished, type Steps } from '../../base/steps.js';
 import { cleanText } from '../../text/display-text.js';
 import { Bell } from '../terminal/bell.js';
 import type { Draft } from '../state/editor-port.js';
@@ -11,6 +12,7 @@ import { type ListModel, ListModelBuilder } from '../model/list-model.js';
 import { RunCurves } from '../model/run-curves.js';
 import { sortOfHeading } from '../widgets/run-list/list-pane.js';
 import { livingMarks, orderedBy } from '../screens/jobs/list-handler.js';
+import { withoutStaleQuestion } from '../keys/stale-question.js';
 import { select } from '../screens/jobs/keys.js';
 import { chosenKeys } from '../screens/own-keys.js';
 import { withOwnZoom } from '../keys/chart-handler.js';
@@ -51,6 +53,8 @@ export class WindowStore implements ModelSource {
   #press: Press = unheard;
   /** Renders what has changed, so that keys know the layout. */
   #commit: () => void = () => undefined;
+  /** Draws the answer to a key without waiting for a turn. */
+  #draw: () => void = () => undefined;
   #extent: Extent | null = null;
   readonly #preferences: PreferencesPort;
   readonly #panes: PaneMemory;
@@ -83,7 +87,7 @@ export class WindowStore implements ModelSource {
     const note = problem === null ? null : ({ text: cleanText(problem), tone: 'warn' } as const);
     this.#ui = this.#restored({ ...initialUi, sweep, keys, note, chart: { ...initialUi.chart, guides } });
     this.#curves = new RunCurves(ports.files, () => this.#changed());
-    this.#listModels = new ListModelBuilder(ports.fleet, this.#curves);
+    this.#listModels = new ListModelBuilder(ports.fleet, this.#curves, () => this.#changed());
     this.#reader = new WindowReader({
       ...{ fleet: ports.fleet, files: ports.files, summary: ports.summary, now: ports.now },
       pending: () => this.#orders.pending,
@@ -100,7 +104,7 @@ export class WindowStore implements ModelSource {
     });
     this.#news = new Throttle(() => this.#hearFleet(), ports.now, ports.newsPause);
     this.#unsubscribe = ports.fleet.subscribe(() => this.#news.ask());
-    this.#hearFleet();
+    finished(this.#hearFleet());
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -137,9 +141,10 @@ export class WindowStore implements ModelSource {
   /**
    * Sets the key handler. It is loaded with the components, since dialogs have both in one file; the first picture needs neither.
    */
-  listen(press: Press, commit: () => void = () => undefined): void {
+  listen(press: Press, commit: () => void = () => undefined, draw: () => void = () => undefined): void {
     this.#press = press;
     this.#commit = commit;
+    this.#draw = draw;
   }
 
   /** What keys need to know. */
@@ -160,6 +165,7 @@ export class WindowStore implements ModelSource {
     if (order !== undefined && isFleetEffect(order)) void this.#orders.send(order);
     else if (order !== undefined) this.#ports.perform(order);
     this.#changed();
+    this.#draw();
   };
 
   /** Inserts pasted text into a prompt; without a prompt, pasted text is ignored rather than taken for keys. */
@@ -303,6 +309,7 @@ export class WindowStore implements ModelSource {
     this.#unsubscribe();
     this.#reader.close();
     this.#curves.close();
+    this.#listModels.close();
     this.#news.close();
     this.#passing.close();
   }
@@ -369,13 +376,14 @@ export class WindowStore implements ModelSource {
     return this.#listModels.listModel(this.#ui, this.#ports.now());
   }
 
-  #hearFleet(): void {
-    this.#listModels.takeNews();
-    const marks = livingMarks(this.#ui.marks, this.#ports.fleet.runs);
-    if (marks !== this.#ui.marks) this.#ui = { ...this.#ui, marks };
+  /** Takes what the fleet has published, in steps if there are many runs. */
+  *#hearFleet(): Steps {
+    yield* this.#listModels.takeNews(() => this.#ui, this.#ports.now());
+    const { runs } = this.#ports.fleet;
+    const marks = livingMarks(this.#ui.marks, runs);
+    this.#ui = withoutStaleQuestion(marks === this.#ui.marks ? this.#ui : { ...this.#ui, marks }, runs);
     this.#reader.hear();
-    if (this.#bell.hear(this.#ports.fleet.runs.values(), this.isEnded, this.#ports.now()))
-      this.#ports.perform({ type: 'ring' });
+    if (this.#bell.hear(runs.values(), this.isEnded, this.#ports.now())) this.#ports.perform({ type: 'ring' });
     this.#changed();
   }
 }

@@ -1,6 +1,7 @@
 import { cleanText } from '../../text/display-text.js';
 import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
+import { varyingParametersOf } from '../model/varying-parameters.js';
 import { orderedBy } from '../screens/jobs/list-handler.js';
 import { type ColumnId, columnKey, commonColumns, initialColumns, knownColumns } from '../state/list-column-id.js';
 import { menuAt, type MenuState } from '../state/menu-state.js';
@@ -35,9 +36,11 @@ function open(ui: UiState, at: KeyContext): Pressed {
   return { ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'columns', ...menuAt(0), order } } };
 }
 
-/** The available columns: the usual ones, parameters that vary, and every metric but the chosen one, which has its own column. */
+/** The available columns: the usual ones, parameters that vary, planned ones first, and every metric but the chosen one, which has its own column. */
 function allColumns(at: KeyContext): ColumnId[] {
-  const parameters = [...(at.varyingParameters?.().keys() ?? [])].map((key): ColumnId => `parameter ${key}`);
+  const declared = varyingParametersOf(at.runs.map(({ declared: parameters = {} }) => ({ parameters })));
+  const varying = [...(at.varyingParameters?.().keys() ?? []), ...declared.keys()];
+  const parameters = varying.map((key): ColumnId => `parameter ${key}`);
   const ofMetrics = at.metrics.map((key): ColumnId => `metric ${key}`);
   return [...commonColumns, ...parameters, ...ofMetrics];
 }

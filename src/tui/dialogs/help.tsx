@@ -1,3 +1,4 @@
+import { isActing } from '../keys/acting-commands.js';
 import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { editLine, lineOf } from '../state/line-editor.js';
@@ -37,7 +38,7 @@ function hints({ typed }: DialogOf<'help'>): readonly KeyHint[] {
 
 function press(ui: UiState, dialog: DialogOf<'help'>, key: string, at: KeyContext): Pressed {
   if (closes(key, dialog)) return { ui: closedDialog(ui) };
-  const length = helpLines(ui, dialog.typed, at.width - dialogFrame).length;
+  const length = helpLines(ui, dialog.typed, at.width - dialogFrame, at.status).length;
   const scrolled = [...key].length === 1 ? null : scrolledBy(ui, dialog, key, { at, length });
   return scrolled ?? typeKey(ui, dialog, key);
 }
@@ -57,9 +58,10 @@ const longest = 40;
 
 function HelpDialog({ dialog, size }: DialogProps<'help'>) {
   const ui = useModel((model) => model.ui);
+  const status = useModel((model) => model.status);
   const room = size.width - dialogFrame;
-  const all = helpLines(ui, '', room);
-  const lines = dialog.typed === '' ? all : helpLines(ui, dialog.typed, room);
+  const all = helpLines(ui, '', room, status);
+  const lines = dialog.typed === '' ? all : helpLines(ui, dialog.typed, room, status);
   // The box has the size of the whole help, so that it does not change while the user types.
   const width = dialogWidth(Math.max(...all.map(lineWidth)), size.width);
   const height = Math.max(1, Math.min(all.length, size.height - 4));
@@ -80,11 +82,13 @@ const keyWidth = 9;
 
 /**
  * The keys of the screen by topic, most relevant first, and the symbols of states. If text is typed, only the matching keys. Lines
- * have at most `width` columns.
+ * have at most `width` columns. A window that only looks has no keys that act.
  */
-export function helpLines(ui: UiState, typed: string, width: number): Line[] {
+export function helpLines(ui: UiState, typed: string, width: number, status?: KeyContext['status']): Line[] {
   const here = screens[ui.screen.kind].keys.about?.(ui) ?? 'runs';
-  const bindings = keysOn(ui.screen.kind, ui.keys).filter((binding) => isFound(binding, typed));
+  const bindings = keysOn(ui.screen.kind, ui.keys).filter(
+    (binding) => isFound(binding, typed) && (status?.readOnly === undefined || !isActing(binding.command)),
+  );
   const sections = [here, ...keyGroups.filter((group) => group !== here)].flatMap((group): Line[] => {
     const own = bindings.filter((binding) => binding.group === group);
     return own.length === 0 ? [] : [[span(group, 'title')], ...own.flatMap((each) => row(each, width)), []];

@@ -1,7 +1,8 @@
+import { isOwnOfLogger } from '../../contract/metric-names.js';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
 import { narrowNumber } from '../../text/numbers.js';
-import { refuse } from '../keys/key-context.js';
+import { type KeyContext, refuse } from '../keys/key-context.js';
 import { selectedRuns } from '../model/window-model.js';
 import { menuAt, type MenuState } from '../state/menu-state.js';
 import type { RunSummary } from '../state/port.js';
@@ -22,11 +23,11 @@ const besideName = 11;
 /** Chooses the metric of the list and of the first chart. Each is shown with the mean of its last values in the selection. */
 export const metrics = menuDialog<'metrics', string>({
   title: 'metric',
-  open: (ui, { metrics: keys, metric }) =>
-    keys.length === 0
+  open: (ui, at) =>
+    at.metrics.length === 0
       ? refuse(ui, 'No run has written a metric yet.')
-      : { ui: { ...ui, dialog: { kind: 'metrics', ...menuAt(keys.indexOf(metric ?? '')) } } },
-  choices: ({ metrics: items }) => ({ items, textOf: (key) => key }),
+      : { ui: { ...ui, dialog: { kind: 'metrics', ...menuAt(itemsOf(at, '').indexOf(at.metric ?? '')) } } },
+  choices: (at, { typed }) => ({ items: itemsOf(at, typed), textOf: (key) => key }),
   own: [['Enter', 'choose']],
   usage: 'Choose with ↑ ↓ and Enter, or type part of the name; Esc keeps the metric.',
   keys: { enter: (metric, { ui }) => ({ ui: { ...closedDialog(ui), metric } }) },
@@ -36,6 +37,12 @@ export const metrics = menuDialog<'metrics', string>({
     return (key) => [span(` ${fit(cleanText(key), width)} `), span(fitRight(meanOf(runs, key), 9), 'value')];
   },
 });
+
+/** The metrics; those of the machine and of loggers come last, and only where their name is searched. */
+function itemsOf({ metrics: keys, metric }: Pick<KeyContext, 'metrics' | 'metric'>, typed: string): readonly string[] {
+  const shown = keys.filter((key) => key === metric || !isOwnOfLogger(key));
+  return typed === '' && shown.length > 0 ? shown : [...new Set([...shown, ...keys])];
+}
 
 /** Mean of the last values, in few columns; empty if there are none. */
 function meanOf(runs: readonly RunSummary[], key: string): string {

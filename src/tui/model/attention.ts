@@ -45,18 +45,34 @@ export function isHeldByBreaker({ state, heldBy }: RunSummary): boolean {
 }
 
 export function attentionOf(runs: readonly RunSummary[]): Attention {
-  const held = [...groupBy(runs.filter(isHeldByBreaker), groupKey).values()].map((own) => heldGroup(own, runs));
+  const { broken, erred, blocked, holds, asking, isLive, hasTrouble } = sorted(runs);
+  const held = [...groupBy(broken, groupKey).values()].map((own) => heldGroup(own, runs));
   const isOfHeld = new Set(held.map(({ runs: [run] }) => groupKey(run!)));
-  const failed = runs.filter((run) => errorOf(run) !== null && !isOfHeld.has(groupKey(run)));
-  const isLive = runs.some(({ state }) => live.has(state));
+  const failed = erred.filter((run) => !isOfHeld.has(groupKey(run)));
   return {
     held,
     failed: { count: failed.length, kinds: kindsOf(failed) },
-    blocked: blockedOf(runs),
-    waitsForPerson: isLive ? 0 : runs.filter((run) => run.state === 'held' && !isHeldByBreaker(run)).length,
-    asking: runs.filter(waitsForInput).length,
-    hasTrouble: runs.some((run) => troubleOf(run) !== null),
+    blocked: blocked.length === 0 ? null : { count: blocked.length, reason: cleanText(blocked[0]!.reason!) },
+    waitsForPerson: isLive ? 0 : holds,
+    asking,
+    hasTrouble,
   };
+}
+
+/** The runs that may need the user, found in one look at each, since there can be thousands at each publication. */
+function sorted(runs: readonly RunSummary[]) {
+  const [broken, erred, blocked]: RunSummary[][] = [[], [], []];
+  const found = { holds: 0, asking: 0, isLive: false, hasTrouble: false };
+  for (const run of runs) {
+    if (live.has(run.state)) found.isLive = true;
+    if (isHeldByBreaker(run)) broken!.push(run);
+    else if (run.state === 'held') found.holds++;
+    if (errorOf(run) !== null) erred!.push(run);
+    if (isBlocked(run)) blocked!.push(run);
+    if (waitsForInput(run)) found.asking++;
+    found.hasTrouble ||= hasTroubleOf(run);
+  }
+  return { broken: broken!, erred: erred!, blocked: blocked!, ...found };
 }
 
 const live: ReadonlySet<RunSummary['state']> = new Set(['queued', 'starting', 'running', 'paused', 'stopping']);
@@ -98,9 +114,12 @@ function kindsOf(failed: readonly RunSummary[]): Kind[] {
     .sort((a, b) => b.count - a.count);
 }
 
-function blockedOf(runs: readonly RunSummary[]): Attention['blocked'] {
-  const blocked = runs.filter(({ state, reason }) => state === 'queued' && /^needs .*, which /.test(reason ?? ''));
-  return blocked.length === 0 ? null : { count: blocked.length, reason: cleanText(blocked[0]!.reason!) };
+function isBlocked({ state, reason }: RunSummary): boolean {
+  return state === 'queued' && reason !== null && /^needs .*, which /.test(reason);
+}
+
+function hasTroubleOf(run: RunSummary): boolean {
+  return errorOf(run) !== null || isUnhealthy(run);
 }
 
 /** The kind of error of a failed run, or otherwise its health problem; null: neither. */

@@ -1,9 +1,11 @@
-import { type Forecast, forecastOf, forecastSetting } from '../../analysis/forecast/forecast.js';
+import type { Forecast } from '../../analysis/forecast/forecast.js';
 import { defaultMetric } from '../../analysis/metric-order.js';
 import { lazy } from '../../base/lazy.js';
+import type { Steps } from '../../base/steps.js';
 import { resolved } from '../../query/bare-words.js';
 import { runTest } from '../../query/match.js';
 import { readRunQuery } from '../../query/parser.js';
+import { meantKey } from '../../query/meant-key.js';
 import { printRunQuery } from '../../query/print.js';
 import { hasTerm, type RunQuery } from '../../query/query.js';
 import { type Attention, attentionOf } from './attention.js';
@@ -15,6 +17,7 @@ import { curveValueOf, initialColumns } from '../state/list-column-id.js';
 import type { UiState } from '../state/ui-state.js';
 import type { Branch, Tree, TreeNode } from './tree/branch-index.js';
 import type { CurveQuestion, RunCurves } from './run-curves.js';
+import { ShownForecast } from './shown-forecast.js';
 import { tally, type Tally } from './tally.js';
 import { TreeGrower, flatten } from './tree/tree-grower.js';
 import { type VaryingParameters, varyingParametersOf } from './varying-parameters.js';
@@ -49,8 +52,8 @@ export type ListModel = {
 
 type FleetPart = Pick<
   ListModel,
-  'runs' | 'sweeps' | 'objective' | 'pace' | 'attention' | 'forecast' | 'varyingParameters' | 'groupChoices' | 'colours'
->;
+  'runs' | 'sweeps' | 'objective' | 'attention' | 'varyingParameters' | 'groupChoices' | 'colours'
+> & { readonly busy: BusyTime | null };
 
 /**
  * Computes list models, and only what has changed since the last one: the tree once per publication of the fleet, the rows once per
@@ -64,25 +67,57 @@ export class ListModelBuilder {
   readonly #question = new Memoized<CurveQuestion | null>();
   readonly #withCurves = new Memoized<FleetPart>();
   readonly #matches = new Memoized<(run: RunSummary) => boolean>();
+  readonly #tally = new Memoized<Tally>();
   readonly #treePart = new Memoized<Pick<ListModel, 'metric' | 'tree' | 'tally'>>();
   readonly #whole = new Memoized<ListModel>();
+  readonly #writers = new Memoized<{ readonly runs: readonly RunSummary[]; readonly kinds: string }>();
   readonly #usualMetric = new Memoized<string | null>();
-  readonly #forecast = new Memoized<Forecast>();
+  readonly #rows = new Memoized<readonly TreeNode[]>();
+  readonly #forecast: ShownForecast;
   /** As old as the forecast it is of. */
   readonly #left = new Memoized<TimeRange | null>();
   /** Version of the publication that is shown. */
   #seen: number;
 
-  /** `curves`: without it the list shows only values that the supervisor sends. */
-  constructor(fleet: FleetPort, curves: RunCurves | null = null) {
+  /**
+   * `curves`: without it the list shows only values that the supervisor sends. `changed`: called when something has been computed in
+   * the background.
+   */
+  constructor(fleet: FleetPort, curves: RunCurves | null = null, changed: () => void = () => undefined) {
     this.#fleet = fleet;
     this.#curves = curves;
+    this.#forecast = new ShownForecast(fleet, changed);
     this.#seen = fleet.version();
   }
 
-  /** Makes the next models show what the fleet has published since the last call. */
-  takeNews(): void {
-    this.#seen = this.#fleet.version();
+  /**
+   * Makes the next models show what the fleet has published since the last call. With many runs in steps, between which models stay
+   * as they are.
+   *
+   * @param chosen The choices of the user at any moment.
+   */
+  *takeNews(chosen: () => UiState, now: number): Steps {
+    const seen = this.#fleet.version();
+    if (this.#fleet.runs.size > many) {
+      const { sweep } = chosen();
+      const told = this.#readFleet(sweep, now);
+      yield;
+      const metric = chosen().metric ?? this.#usual(told);
+      const tallied = tally(told.runs, metric);
+      yield;
+      told.attention();
+      yield;
+      this.#fleetPart.keep([seen, sweep], told);
+      this.#tally.keep([told, metric], tallied);
+    }
+    this.#seen = seen;
+    this.listModel(chosen(), now);
+    if (this.#fleet.runs.size > many) yield;
+  }
+
+  /** Ends what is computed in the background. */
+  close(): void {
+    this.#forecast.close();
   }
 
   listModel(ui: UiState, now: number): ListModel {
@@ -96,11 +131,15 @@ export class ListModelBuilder {
       // A user who filters wants to see the matching runs, so they are not folded.
       const options = { matches, grouping, foldsWaiting: filter === '', isAscii, sort, metric, now };
       const tree = this.#grower.grow(fleet.runs, fleet.sweeps, options);
-      return { metric, tree, tally: tally(fleet.runs, metric) };
+      return { metric, tree, tally: this.#tally.value([fleet, metric], () => tally(fleet.runs, metric)) };
     });
-    return this.#whole.value([grown, ui.folds], () => {
-      const rows = flatten(grown.tree, (branch) => isFolded(branch, ui, fleet.runs.length));
-      return { ...fleet, ...grown, rows };
+    const rows = this.#rows.value([grown, ui.folds], () =>
+      flatten(grown.tree, (branch) => isFolded(branch, ui, fleet.runs.length)),
+    );
+    const forecast = this.#forecast.current;
+    return this.#whole.value([rows, forecast], () => {
+      const left = this.#left.value([forecast, sweep, fleet.runs.length], () => forecast(fleet.runs));
+      return { ...fleet, ...grown, rows, forecast, pace: { busy: fleet.busy, left } };
     });
   }
 
@@ -120,8 +159,11 @@ export class ListModelBuilder {
   }
 
   #usual({ sweeps, runs }: FleetPart): string | null {
-    const some = writers(runs);
-    return this.#usualMetric.value([sweeps[0], kindsOf(some)], () => usualMetric(sweeps, some));
+    const some = this.#writers.value([runs], () => {
+      const found = writers(runs);
+      return { runs: found, kinds: kindsOf(found) };
+    });
+    return this.#usualMetric.value([sweeps[0], some.kinds], () => usualMetric(sweeps, some.runs));
   }
 
   #readFleet(sweep: string | null, now: number): FleetPart {
@@ -133,26 +175,10 @@ export class ListModelBuilder {
     const varyingParameters = isSame ? known.varyingParameters : lazy(() => varyingParametersOf(runs));
     const colours = isSame ? known.colours : new CurveColours(runs);
     const choices = lazy(() => groupChoices(runs, sweeps, varyingParameters()));
-    const forecast = this.#forecastAt(now);
     const attention = lazy(() => attentionOf(runs));
-    const told = {
-      runs,
-      sweeps,
-      objective: objectiveOf(sweeps),
-      forecast,
-      pace: { busy: busyTimeOf(runs), left: this.#left.value([forecast, sweep, runs.length], () => forecast(runs)) },
-    };
+    this.#forecast.refresh(now);
+    const told = { runs, sweeps, objective: objectiveOf(sweeps), busy: busyTimeOf(runs) };
     return { ...told, attention, varyingParameters, groupChoices: choices, colours };
-  }
-
-  /**
-   * The forecast over all sweeps, since they share the slots. Recomputed once a second, or every other second if there are many
-   * runs.
-   */
-  #forecastAt(now: number): Forecast {
-    const { runs, sweeps, status } = this.#fleet;
-    const seen = [Math.floor(now / (runs.size > many ? 2000 : 1000)), runs.size];
-    return this.#forecast.value(seen, () => forecastOf([...runs.values()], forecastSetting({ status, sweeps }, now)));
   }
 
   /** Returns the same function while the filter matches the same runs. A filter about time gets a new one per publication. */
@@ -162,6 +188,7 @@ export class ListModelBuilder {
     const query = resolved(read, {
       sweeps: new Set(fleet.sweeps.map(({ name }) => name)),
       groups: new Set(fleet.sweeps.flatMap(({ groups }) => groups.map(({ name }) => name))),
+      meant: (key) => meantKey(key, fleet.runs),
     });
     const key = [printRunQuery(query), isAboutTime(query) ? fleet : null];
     return this.#matches.value(key, () => runTest(query, now));

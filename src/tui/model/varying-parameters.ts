@@ -15,7 +15,7 @@ type VaryingParameter = {
 };
 
 /** The parameters in the order of the sweep file. */
-export function varyingParametersOf(runs: readonly RunSummary[]): VaryingParameters {
+export function varyingParametersOf(runs: readonly Pick<RunSummary, 'parameters'>[]): VaryingParameters {
   const found = new Map<string, { texts: Set<string>; runs: number; isNumeric: boolean }>();
   for (const { parameters } of runs) {
     for (const key in parameters) {

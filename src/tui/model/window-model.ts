@@ -1,3 +1,4 @@
+import type { GroupAnswer } from '../../analysis/answer/sweep-answers.js';
 import type { BusyTime } from '../../analysis/forecast/busy-time.js';
 import type { Attention } from './attention.js';
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
@@ -27,6 +28,8 @@ export type WindowModel = {
   /** Time in which at least one run was up; null: none has begun. */
   readonly busy: BusyTime | null;
   readonly attention: () => Attention;
+  /** Which settings of the sweep are best, as far as that is known. */
+  readonly answers: () => readonly GroupAnswer[];
   /** Number of sweeps in the runs directory, shown or not. `sweepChoices` is computed on request. */
   readonly sweepCount: number;
   readonly sweepChoices: () => readonly SweepChoice[];

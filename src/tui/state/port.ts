@@ -1,6 +1,6 @@
 import type { Fleet, FleetStatus, RunSummary as ToldRun } from '../../client/fleet.js';
 import type { MetricsReport } from '../../metrics/describe-sources.js';
-import type { Clock } from '../../metrics/filing.js';
+import type { Clock } from '../../metrics/axes.js';
 import type { LogSource } from '../../logs/log-source.js';
 import type { Samples } from '../../logs/samples.js';
 import type { UsageReading as Reading } from '../../files/disk/disk-usage.js';

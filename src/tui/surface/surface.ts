@@ -202,18 +202,29 @@ export class Surface {
     this.#ask();
   }
 
-  /** Requests a frame. It is drawn after React's reactions, which are microtasks, so that one event causes one frame. */
+  /**
+   * Requests a frame. It is drawn after React's reactions, which are microtasks, so that one event causes one frame. Those of a key
+   * come before the frame that it hurries, too, as they are queued first.
+   */
   #ask(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
-    setImmediate(() => {
-      try {
-        this.frame();
-      } catch (error) {
-        this.#onError(error);
-      }
-    });
+    setImmediate(this.#drawAsked);
   }
+
+  /** Draws what has been requested before anything else that waits for a turn, for the answer to a key. */
+  readonly hurry = (): void => {
+    if (this.#isAsked) queueMicrotask(this.#drawAsked);
+  };
+
+  readonly #drawAsked = (): void => {
+    if (!this.#isAsked) return;
+    try {
+      this.frame();
+    } catch (error) {
+      this.#onError(error);
+    }
+  };
 
   /** Draws changes now, without waiting for the end of the turn. */
   frame(): void {

@@ -130,12 +130,15 @@ export class TerminalSession {
     this.#hide();
     process.off('SIGTSTP', this.#onStop);
     process.kill(0, 'SIGTSTP');
-    // Reached when the job is continued, or at once if the system did not stop it because nobody could continue it.
-    setImmediate(() => {
-      if (!this.#isOpen) return;
-      process.on('SIGTSTP', this.#onStop);
-      this.#return();
-    });
+    // Reached when the job is continued, or at once if the system did not stop it because nobody could continue it. SIGCONT is heard
+    // in the next turn, and returns by itself: returning twice would ask the terminal twice, whose answers may outlive the window.
+    setImmediate(() =>
+      setImmediate(() => {
+        if (!this.#isOpen) return;
+        process.on('SIGTSTP', this.#onStop);
+        if (!this.#isShown) this.#return();
+      }),
+    );
   }
 
   /**

@@ -1,4 +1,4 @@
-import { isMapValue, parameterOf } from '../../base/scalar.js';
+import { allParametersOf, anyParameterOf, isMapValue } from '../../base/scalar.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
 import { narrowNumber } from '../../text/numbers.js';
@@ -16,7 +16,7 @@ export function parameterLines(
   width: number,
   height: number,
 ): Line[] {
-  const keys = Object.keys(runs[0]?.parameters ?? {});
+  const keys = runs[0] === undefined ? [] : Object.keys(allParametersOf(runs[0]));
   const ordered = [...keys.filter((key) => varying.has(key)), ...keys.filter((key) => !varying.has(key))];
   const pairs = ordered.map((key): Line => {
     const tone = varying.has(key) ? 'strong' : 'plain';
@@ -42,7 +42,7 @@ export function flow(pieces: readonly Line[], width: number, height: number): Li
 }
 
 function valueText(runs: readonly RunSummary[], key: string, width: number): string {
-  const values = new Set(runs.map(({ parameters }) => scalarText(parameterOf(parameters, key))));
+  const values = new Set(runs.map((run) => scalarText(anyParameterOf(run, key))));
   const [first] = values;
   const text = values.size === 1 ? first! : [...values].slice(0, 12).join(' ');
   return text.length <= Math.max(12, width - key.length - 4)

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { tiered } from '../../tiers.js';
 import { median } from '../../../src/analysis/statistics.js';
 import { playedSweep } from './played-sweep.js';
 import { qualityOf } from './quality.js';
 import { type Look, readRecording, replay } from './recorded-sweep.js';
 
 describe('the time left of a recorded sweep', () => {
-  it.each(['slow-group', 'half-stopped', 'growing', 'fast-then-slow', 'silent', 'retried', 'many'])(
+  tiered(['slow-group', 'half-stopped', 'growing', 'fast-then-slow', 'silent', 'retried', 'many'], 6)(
     'is near the truth from three tenths of its time on, and does not jump: %s',
     (name) => {
       const { near, covered, jump } = qualityOf(replay(readRecording(name)));
@@ -15,7 +16,7 @@ describe('the time left of a recorded sweep', () => {
     },
   );
 
-  it.each(['abcd', 'abcd-busy', 'abcd-four-slots', 'abcd-full'])(
+  tiered(['abcd', 'abcd-busy', 'abcd-four-slots', 'abcd-full'], 1)(
     'is a range that holds the truth where most runs are of groups of which none has ended: %s',
     (name) => {
       const { covered, typical, jump } = qualityOf(replay(readRecording(name)));

@@ -3,7 +3,7 @@ import { EndedSiblings, type Ending, endingOf, judgedMetric } from '../../../src
 import { seededRandom } from '../../../src/analysis/parameters/seeded-random.js';
 
 const ended = (better: 1 | -1, ...values: number[]): Ending =>
-  endingOf({ metric: better === 1 ? 'reward' : 'loss', better }, values)!;
+  endingOf({ metric: better === 1 ? 'reward' : 'loss', better }, null, () => values)!;
 const loss = (...values: number[]): Ending => ended(-1, ...values);
 const reward = (...values: number[]): Ending => ended(1, ...values);
 const markOf = (own: Ending, ...siblings: Ending[]) => new EndedSiblings([own, ...siblings]).markOf(own);
@@ -107,7 +107,8 @@ describe('a run that has ended', () => {
   });
 
   it('has nothing to be judged by where it has written nothing', () => {
-    expect(endingOf({ metric: 'loss', better: -1 }, [])).toBeNull();
+    expect(endingOf({ metric: 'loss', better: -1 }, 'loss', () => [])).toBeNull();
+    expect(endingOf(null, 'loss', () => [1])).toBeNull();
   });
 });
 
@@ -123,5 +124,35 @@ describe('what a run is judged by', () => {
     [null, null, null],
   ])('is its objective, or what stands for it if its name tells the direction: %o, %s', (said, standing, judged) => {
     expect(judgedMetric(said, standing)).toEqual(judged);
+  });
+});
+
+describe('a run that is judged by its accuracy, and has a loss', () => {
+  const judged = { metric: 'eval/acc', better: 1 } as const;
+  const both = (acc: number[], values: number[]) =>
+    endingOf(judged, 'train/loss', (metric) => (metric === 'eval/acc' ? acc : values))!;
+  const well = Array.from({ length: 4 }, (_, seed) => both(noise(40, 0.9, 0.01, seed + 1), line(40, 2, 0.1)));
+  const word = (own: Ending) => new EndedSiblings([...well, own]).markOf(own)?.word ?? null;
+
+  it('has diverged where its loss exploded, in the same word for each seed, whatever its accuracy did', () => {
+    const seeds = Array.from({ length: 20 }, (_, seed) =>
+      both(noise(40, seed < 3 ? 0.1 : 0.5, 0.05, seed + 9), line(40, 2, 1e22 * (seed + 1))),
+    );
+    const siblings = new EndedSiblings([...well, ...seeds]);
+    expect(seeds.map((own) => siblings.markOf(own)?.word)).toEqual(Array(20).fill('diverged'));
+    expect(siblings.markOf(seeds[0]!)?.reason).toContain('train/loss');
+    expect(well.map((own) => siblings.markOf(own))).toEqual(Array(4).fill(null));
+  });
+
+  it('is nan where its loss is', () => {
+    expect(word(both(line(40, 0, 0.9), [...line(39, 2, 0.1), Number.NaN]))).toBe('nan');
+  });
+
+  it('is well where its loss only rose by overfitting', () => {
+    expect(word(both(line(40, 0.2, 0.9), [...line(20, 2, 0.5), ...line(20, 0.5, 4)]))).toBeNull();
+  });
+
+  it('has collapsed where its accuracy alone did', () => {
+    expect(word(both([...line(30, 0.1, 0.9), ...line(10, 0.9, 0.1)], line(40, 2, 0.1)))).toBe('collapsed');
   });
 });

@@ -29,7 +29,7 @@ function row(
 }
 
 const sectionOf = (rows: MemoryRow[]): Parameters<typeof testTables>[0] => ({
-  ...{ kind: 'memory', group: 'A', title: null, scalings: [], settings: [] },
+  ...{ kind: 'memory', group: 'A', title: null, scalings: [], settings: [], declared: [] },
   rows,
 });
 

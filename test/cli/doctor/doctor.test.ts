@@ -113,10 +113,11 @@ describe('the supervisor of the runs directory', () => {
     const text = typeof lock === 'string' ? lock : JSON.stringify(lock);
     writeFileSync(join(place.runsDirectory, '.supervisor', 'lock.json'), text);
   };
+  /** A process with the command line of a supervisor, which says nothing. */
   let sleeper: ChildProcess;
 
   beforeAll(() => {
-    sleeper = spawn('sleep', ['600'], { stdio: 'ignore' });
+    sleeper = spawn('sh', ['-c', 'read x', '/somewhere/supervisor.js'], { stdio: ['pipe', 'ignore', 'ignore'] });
   });
 
   afterAll(() => sleeper.kill('SIGKILL'));

@@ -166,7 +166,7 @@ describe('the sweep file for a program', () => {
   });
 
   it('passes parameters as the program takes them', () => {
-    expect(draft(hydra)).toContain('"${args_no_hyphens}"');
+    expect(draft(hydra)).toContain('"${args_hydra}"');
     expect(draft(argparse)).toContain('"${args_no_boolean_flags}"');
     expect(draft(typer)).toContain('"${args}"');
   });
@@ -187,7 +187,7 @@ describe('the sweep file for a program', () => {
     expect([run!.metrics.progress?.total, run!.budget]).toEqual([50, [option]]);
   });
 
-  it('varies the seed if the program has one, and runs whatever a help text says', () => {
+  it('varies the seed if the program has one, and runs whatever a help text says', { tags: ['long'] }, () => {
     const pieces = fc.constantFrom(
       ...[
         'usage: x',

@@ -43,6 +43,18 @@ describe('plain mode', () => {
   });
 
   it.each<{ what: string; before: WatchedRun; after: WatchedRun; line: string | null }>([
+    {
+      what: 'a warning, once',
+      before: running('a'),
+      after: running('a', { warning: 'the metric `los` (`metric`) is not written; the nearest that is: `loss`' }),
+      line: 'WARNING  a: the metric `los` (`metric`) is not written; the nearest that is: `loss`',
+    },
+    {
+      what: 'a warning that was told',
+      before: running('a', { warning: 'w' }),
+      after: running('a', { warning: 'w' }),
+      line: null,
+    },
     { what: 'a start', before: run('a'), after: running('a'), line: 'started  a on cpu 0, pid 42' },
     {
       what: 'a second start',

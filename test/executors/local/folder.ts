@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import { type CgroupHome, OomWatch, openCgroupHome } from '../../../src/executors/local/cgroup-home.js';
 import type { Ending, ExecutorListener, LeakedProcess } from '../../../src/executors/executor.js';
@@ -17,13 +17,18 @@ const folders: string[] = [];
 const executors: LocalExecutor[] = [];
 const homes: CgroupHome[] = [];
 
-afterEach(async () => {
+/** To be called where the first of these is made: a hook of this module would be one of the first file alone that imports it. */
+function clearedAfterwards(): void {
+  if (folders.length + executors.length + homes.length === 0) onTestFinished(clear);
+}
+
+async function clear(): Promise<void> {
   // Whatever a failed test left running, found by its mark.
   killTrees(folders.map((directory) => ({ pid: 0, startTime: null, directory })));
   for (const executor of executors.splice(0)) executor.close();
   for (const home of homes.splice(0)) await waitFor('the end of all cgroups', () => isGone(home));
   for (const folder of folders.splice(0)) removeFolder(folder);
-});
+}
 
 /** Whatever a failed test left running, found by its cgroup. */
 function isGone(home: CgroupHome): boolean {
@@ -36,6 +41,7 @@ function isGone(home: CgroupHome): boolean {
 /** A run directory that is removed, with all its processes, after the test. */
 export function runFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'run-')));
+  clearedAfterwards();
   folders.push(folder);
   return folder;
 }
@@ -70,6 +76,7 @@ export function executorFor(
   oom = neverOutOfMemory(),
 ): LocalExecutor {
   const executor = new LocalExecutor(listener, home, oom);
+  clearedAfterwards();
   executors.push(executor);
   return executor;
 }
@@ -106,6 +113,7 @@ export function untilLogged(directory: string, text: string) {
 export function newHome(directory: string): CgroupHome {
   const home = openCgroupHome(directory);
   if (home === null) throw new Error('cgroups cannot be made here');
+  clearedAfterwards();
   homes.push(home);
   return home;
 }

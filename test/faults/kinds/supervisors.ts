@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { readUsage, TICKS_PER_SECOND } from '../../../src/processes/process-usage.js';
 import { type Fault, faults } from '../fault-plan.js';
 import type { Killer } from '../kind.js';
 import type { Scene } from '../scene.js';
 
 /** A fault that has not come by then will not, ms. */
 const LONGEST_LIFE_MS = 4000;
+/**
+ * Of a life, what the supervisor must have computed itself: beside other work it would otherwise die, each time, before it has
+ * started anything.
+ */
+const COMPUTED = 1 / 3;
 
 /** Of each death, where it came: `journal-write torn`, or `any time`. */
 export type Deaths = {
@@ -26,16 +32,17 @@ export function supervisorDeaths(scene: Scene, share: number, seed: number): Dea
   let told = 0;
   let byHand = 0;
   let alive = Infinity;
-  let present = { pid: 0, bornAt: 0 };
+  let present = { pid: 0, bornAt: 0, computed: 0 };
   scene.give('MEMRL_FAULT', () => {
     fault = isSpared ? null : plan.next().value;
     return fault?.kind === 'at' ? `${fault.place}:${fault.n}:${fault.moment}` : '';
   });
   const atOperations = () => readFileSync(scene.deaths, 'utf8').split('\n').filter(Boolean);
   const isOld = (pid: number) => {
-    if (pid !== present.pid) present = { pid, bornAt: performance.now() };
-    const life = fault?.kind === 'time' ? fault.afterMs : LONGEST_LIFE_MS;
-    return performance.now() > present.bornAt + life;
+    if (pid !== present.pid) present = { pid, bornAt: performance.now(), computed: computedMs(pid) };
+    const age = performance.now() - present.bornAt;
+    if (fault?.kind !== 'time' || age > LONGEST_LIFE_MS) return age > LONGEST_LIFE_MS;
+    return age > fault.afterMs && computedMs(pid) - present.computed >= fault.afterMs * COMPUTED;
   };
   const strike = () => {
     isSpared = false;
@@ -54,6 +61,11 @@ export function supervisorDeaths(scene: Scene, share: number, seed: number): Dea
     alive: () => alive,
     spare: () => (isSpared = true),
   };
+}
+
+/** CPU time of a process; 0 if it has ended. */
+function computedMs(pid: number): number {
+  return ((readUsage(pid)?.ticks ?? 0) / TICKS_PER_SECOND) * 1000;
 }
 
 function areSteady({ ledger, all }: Scene): boolean {

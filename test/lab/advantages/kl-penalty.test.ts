@@ -41,6 +41,13 @@ describe('the KL penalty of the source system', () => {
     );
   });
 
+  it('reaches, discounted, what the policy said before, and nothing that it was told', () => {
+    const told = { q: [-1, -2, -3], base: [-1.5, -1, -1], said: [true, false, true] };
+    const { advantages, distance } = klPenalties([told], { coefficient: 1, discount: 0.5 });
+    expect(distance).toBe(-0.75);
+    expect([...advantages[0]!]).toEqual([-0.9375, 0, 1.25]);
+  });
+
   it('sums what comes later, discounted, and within an episode only', () => {
     expect([...discountedSums([1, 2, 3], 0.5)]).toEqual([2.75, 3.5, 3]);
     const episodes = [

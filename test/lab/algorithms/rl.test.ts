@@ -7,9 +7,10 @@ import { mixedGroups } from '../../../src/lab/algorithms/rl.js';
 import { rlKeys } from '../../../src/lab/algorithms/rl-settings.js';
 import { readModel } from '../../../src/lab/run/model-files.js';
 import { removeFolder } from '../../remove-folder.js';
-import { bundledProgram, type Program } from '../program.js';
+import { bundledProgram, memrl, type Program } from '../program.js';
 import { tempDirectory } from '../temp-directory.js';
 import { resultsIn, rlIn, rowsIn, testWorld } from './run-in-test.js';
+import { PATIENCE_MS } from '../../patience.js';
 
 const home = mkdtempSync(join(tmpdir(), 'memrl-rl-'));
 /** Two turns whose rewards even a model without any training earns now and then; every third task earns the same whatever is said. */
@@ -25,15 +26,12 @@ export default ({ turns = 1, constant = 0 }) => ({
     return { reward, metrics: { correct: reward }, next: said.length < turns ? ' and ' : null };
   },
 });`;
-let memrl: Program;
+let shipped: Program;
 beforeAll(async () => {
   writeFileSync(join(home, 'letters.mjs'), letters);
-  memrl = await bundledProgram();
+  shipped = await bundledProgram();
 });
-afterAll(() => {
-  memrl.remove();
-  removeFolder(home);
-});
+afterAll(() => removeFolder(home));
 
 const usual = ['groups_per_batch=4', 'n_batches=4', 'learning_rate=0.01', 'lr_schedule=linear', 'save_every=1'];
 const played = (params: string) => [`environment=${home}/letters.mjs`, `environment_params=${params}`];
@@ -115,7 +113,7 @@ describe('the modes of the loop', () => {
     },
   );
 
-  it('killed on its way, a run ends with the files of one that was left alone', async () => {
+  it('killed on its way, a run ends with the files of one that was left alone', { tags: ['long'] }, async () => {
     const argv = [
       ...['rl', 'model_name=micro', 'engine=wasm', 'threads=1', 'lora_rank=2', 'max_tokens=3', 'group_size=2'],
       ...['groups_per_batch=4', 'n_batches=60', 'save_every=7', 'learning_rate=0.01', 'max_steps_off_policy=2'],
@@ -123,19 +121,19 @@ describe('the modes of the loop', () => {
       ...['rollout_json_export=True', 'num_groups_to_log=1', ...played('{turns: 2, constant: 1}')],
     ];
     const [straight, broken] = [tempDirectory(), tempDirectory()];
-    expect(await memrl.run([...argv, `log_path=${straight}`])).toMatchObject({ code: 0 });
+    expect(await memrl([...argv, `log_path=${straight}`])).toMatchObject({ code: 0 });
     for (let attempt = 0; attempt < 2; attempt++) {
       const before = existsSync(join(broken, 'metrics.jsonl')) ? rowsIn(broken).length : 0;
-      const { child, ended } = memrl.start([...argv, `log_path=${broken}`]);
+      const { child, ended } = shipped.start([...argv, `log_path=${broken}`]);
       await vi.waitFor(() => expect(rowsIn(broken).length).toBeGreaterThan(before + 9), {
-        timeout: 20_000,
+        timeout: PATIENCE_MS,
         interval: 2,
       });
       child.kill('SIGKILL');
       expect(await ended).toMatchObject({ signal: 'SIGKILL' });
       expect(existsSync(join(broken, 'checkpoints/final'))).toBe(false);
     }
-    expect(await memrl.run([...argv, `log_path=${broken}`])).toMatchObject({ code: 0 });
+    expect(await memrl([...argv, `log_path=${broken}`])).toMatchObject({ code: 0 });
     expect(resultsIn(broken)).toEqual(resultsIn(straight));
     const files = ['train_iteration_000059.html', 'iteration_000059/train_rollout_summaries.jsonl'];
     for (const file of files) expect(readFileSync(join(broken, file))).toEqual(readFileSync(join(straight, file)));

@@ -48,7 +48,7 @@ async function trained(engine: Engine): Promise<unknown> {
 }
 
 describe('our kernels on threads', () => {
-  it('give the bits of one thread, on two and on five', async () => {
+  it('give the bits of one thread, on two and on five', { tags: ['long'] }, async () => {
     const alone = await trained(await createEngine(shape));
     for (const threads of [2, 5]) expect(await trained(await createEngine(shape, { threads }))).toEqual(alone);
   });
@@ -81,7 +81,6 @@ describe('a thread of an engine', () => {
 
   it('ends with its process, whether that has nothing left to do or is told to end', async () => {
     const program = await bundledProgram();
-    onTestFinished(program.remove);
     const folder = mkdtempSync(join(tmpdir(), 'threads-'));
     onTestFinished(() => removeFolder(folder));
     const train = ['train', 'N=16', 'group_size=48', 'eval_every=0', 'engine=wasm', 'threads=3'];

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { removeFolder } from '../../remove-folder.js';
-import { bundledProgram, type Program } from '../program.js';
+import { bundledProgram, memrl, type Program } from '../program.js';
 import { cases, hash, hashesIn, stage, type Case } from './cases.js';
+import { PATIENCE_MS } from '../../patience.js';
 
 type Known = Record<string, Record<string, string>>;
 
@@ -15,13 +16,12 @@ const golden: Known = existsSync(path) && !isRecorded ? (JSON.parse(readFileSync
 const found: Known = {};
 
 const root = mkdtempSync(join(tmpdir(), 'memrl-golden-'));
-let memrl: Program;
+let shipped: Program;
 beforeAll(async () => {
   stage(root);
-  memrl = await bundledProgram();
+  shipped = await bundledProgram();
 });
 afterAll(() => {
-  memrl.remove();
   removeFolder(root);
   if (isRecorded) writeFileSync(path, `${JSON.stringify(found, null, 2)}\n`);
 });
@@ -48,9 +48,19 @@ function isKnown(name: string, hashes: Record<string, string>): void {
   if (!isRecorded) expect(hashes).toEqual(golden[name]);
 }
 
-describe('the same seed gives the same bytes as ever', () => {
+it.each(['warm', 'binary-tiny', 'data'])(
+  'the same seed gives the same bytes as ever in the quick tier: %s',
+  async (name) => {
+    const one = cases.find((each) => each.name === name)!;
+    const directory = at(`quick-${name}`);
+    expect(await memrl(argvOf(one, directory))).toMatchObject({ code: one.code ?? 0 });
+    expect(isRecorded ? golden[name] : hashesIn(directory)).toEqual(golden[name]);
+  },
+);
+
+describe('the same seed gives the same bytes as ever', { tags: ['long'] }, () => {
   it.each(cases)('$name', async (one) => {
-    const { code, stdout, stderr } = await memrl.run(argvOf(one, at(one.name)));
+    const { code, stdout, stderr } = await memrl(argvOf(one, at(one.name)));
     expect({ code, stderr: code === 0 || one.code === code ? '' : stderr }).toEqual({
       code: one.code ?? 0,
       stderr: '',
@@ -61,13 +71,13 @@ describe('the same seed gives the same bytes as ever', () => {
 
   it.each(cases.filter(({ stopAfter }) => stopAfter !== undefined))('$name, stopped on its way', async (one) => {
     const directory = at(`${one.name}-stopped`);
-    const { child, ended } = memrl.start(argvOf(one, directory));
+    const { child, ended } = shipped.start(argvOf(one, directory));
     const metrics = join(directory, 'metrics.jsonl');
     const rows = () => (existsSync(metrics) ? readFileSync(metrics, 'utf8').split('\n').length : 0);
-    await vi.waitFor(() => expect(rows()).toBeGreaterThan(one.stopAfter!), { timeout: 20_000, interval: 2 });
+    await vi.waitFor(() => expect(rows()).toBeGreaterThan(one.stopAfter!), { timeout: PATIENCE_MS, interval: 2 });
     child.kill('SIGTERM');
     expect(await ended).toMatchObject({ code: 143 });
-    expect((await memrl.run(argvOf(one, directory))).code).toBe(one.code ?? 0);
+    expect((await memrl(argvOf(one, directory))).code).toBe(one.code ?? 0);
     expect(hashesIn(directory)).toEqual(hashesIn(at(one.name)));
     expect(trainLog(directory)).toBe(trainLog(at(one.name)));
   });

@@ -91,18 +91,22 @@ it('both end with the same files when they are interrupted', async () => {
   }
 });
 
-it('both run on a service of Tinker’s protocol, and learn there what they learn in this process', async () => {
-  const world = { ...testWorld(), environment: { TINKER_API_KEY: 'tml-test' } };
-  const remote = ['engine=tinker', `base_url=${service.url}`, 'model_name=memrl/tiny', 'lora_rank=4', 'log_every=1'];
-  const local = [`model_name=${home}/models/memrl-tiny`, 'engine=wasm', 'threads=1', 'lora_rank=4'];
-  for (const attempt of [sl, rl]) {
-    const [there, here] = [tempDirectory(), tempDirectory()];
-    await attempt(there, [...remote, 'num_epochs=1'], world);
-    await attempt(here, [...local, 'num_epochs=1']);
-    const name = attempt === sl ? 'train_mean_nll' : 'reward/total';
-    expect(rowsIn(there)[0]![name]).toBeCloseTo(rowsIn(here)[0]![name]!, 4);
-  }
-});
+it(
+  'both run on a service of Tinker’s protocol, and learn there what they learn in this process',
+  { tags: ['long'] },
+  async () => {
+    const world = { ...testWorld(), environment: { TINKER_API_KEY: 'tml-test' } };
+    const remote = ['engine=tinker', `base_url=${service.url}`, 'model_name=memrl/tiny', 'lora_rank=4', 'log_every=1'];
+    const local = [`model_name=${home}/models/memrl-tiny`, 'engine=wasm', 'threads=1', 'lora_rank=4'];
+    for (const attempt of [sl, rl]) {
+      const [there, here] = [tempDirectory(), tempDirectory()];
+      await attempt(there, [...remote, 'num_epochs=1'], world);
+      await attempt(here, [...local, 'num_epochs=1']);
+      const name = attempt === sl ? 'train_mean_nll' : 'reward/total';
+      expect(rowsIn(there)[0]![name]).toBeCloseTo(rowsIn(here)[0]![name]!, 4);
+    }
+  },
+);
 
 it('rl_basic asks for GSM8K with the numbers of tinker-cookbook', async () => {
   const { config } = readArguments(rlBasicKeys, []);

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeFolder } from '../../remove-folder.js';
 import { storyModel } from '../algorithms/story-model.js';
-import { bundledProgram, type Program } from '../program.js';
+import { memrl } from '../program.js';
 
 const root = mkdtempSync(join(tmpdir(), 'memrl-resume-'));
 const at = (...names: string[]) => join(root, ...names);
-let memrl: Program;
 
 /** Of `memrl train` on a secret; a checkpoint every two steps. */
 const line = (path: string, steps: number) => [
@@ -31,7 +30,7 @@ const grpoLine = [
 ];
 
 async function ran(argv: readonly string[]): Promise<void> {
-  const { code, stderr } = await memrl.run([...argv]);
+  const { code, stderr } = await memrl([...argv]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 }
 
@@ -41,14 +40,10 @@ const rows = (run: string) => bytes(run, 'metrics.jsonl').toString().replaceAll(
 const final = join('checkpoints', 'final', 'model.safetensors');
 
 beforeAll(async () => {
-  memrl = await bundledProgram();
   await ran(line('whole', 9));
   await ran(line('short', 6));
 });
-afterAll(() => {
-  memrl.remove();
-  removeFolder(root);
-});
+afterAll(() => removeFolder(root));
 
 describe('memrl resume', () => {
   it.each([
@@ -84,13 +79,13 @@ describe('memrl resume', () => {
 
   it('says which checkpoints there are, and changes nothing, when the step has none', async () => {
     const before = bytes('short', 'checkpoints.jsonl').toString();
-    const { code, stderr } = await memrl.run(['resume', at('short'), 'from_step=3']);
+    const { code, stderr } = await memrl(['resume', at('short'), 'from_step=3']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('Give one that is there: 2, 4, 6.')]);
     expect(bytes('short', 'checkpoints.jsonl').toString()).toBe(before);
   });
 
   it('refuses what is no run', async () => {
-    const { code, stderr } = await memrl.run(['resume', at('nothing')]);
+    const { code, stderr } = await memrl(['resume', at('nothing')]);
     expect([code, stderr]).toEqual([2, expect.stringContaining('has no checkpoint')]);
     expect(existsSync(at('nothing'))).toBe(false);
   });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeFolder } from '../../remove-folder.js';
 import { tempDirectory } from '../temp-directory.js';
-import { example, runningService, withModel, type RunningService } from './running-service.js';
+import { runningService, withModel, type RunningService } from './running-service.js';
 
 let service: RunningService;
 const directory = mkdtempSync(join(tmpdir(), 'memrl-serve-'));
@@ -15,12 +15,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close();
   removeFolder(directory);
-});
-
-const learn = (model: string, seq: number) => ({
-  model_id: model,
-  seq_id: seq,
-  forward_backward_input: { data: [example([5, 6, 7, 8, 9]), example([5, 6, 30, 31])], loss_fn: 'cross_entropy' },
 });
 
 describe('what is refused over HTTP', () => {
@@ -79,10 +73,15 @@ describe('what is refused over HTTP', () => {
   it('takes no more than it has room for: too much at once is 429, and the rest is done', async () => {
     const small = await runningService(tempDirectory(), { max_requests: 4 });
     try {
-      const { model } = await withModel(small);
-      const asked = await Promise.all(
-        Array.from({ length: 40 }, (_, at) => small.ask('POST', 'forward_backward', learn(model, at + 1))),
-      );
+      const { session_id } = (await small.ask('POST', 'create_session', {})).body;
+      const sampling = { session_id, sampling_session_seq_id: 0, base_model: 'memrl/tiny' };
+      const { sampling_session_id } = (await small.ask('POST', 'create_sampling_session', sampling)).body;
+      // Each takes far longer to compute than to ask for.
+      const draw = (at: number) => ({
+        ...{ sampling_session_id, seq_id: at + 1, prompt: { chunks: [{ type: 'encoded_text', tokens: [5, 6, 7] }] } },
+        ...{ num_samples: 8, sampling_params: { max_tokens: 100, stop: [] } },
+      });
+      const asked = await Promise.all(Array.from({ length: 40 }, (_, at) => small.ask('POST', 'asample', draw(at))));
       const statuses = new Set(asked.map(({ status }) => status));
       expect([...statuses].sort()).toEqual([200, 429]);
       for (const { status, body } of asked) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { bundledProgram, type Program } from '../program.js';
 import { startComputing } from '../../../src/lab/tinker/server/thread-calls.js';
 import { tempDirectory } from '../temp-directory.js';
@@ -8,7 +8,6 @@ let program: Program;
 beforeAll(async () => {
   program = await bundledProgram();
 });
-afterAll(() => program.remove());
 
 type Json = Record<string, string>;
 

@@ -53,7 +53,7 @@ const rows = (directory: string) =>
     .map((line) => JSON.parse(line) as Record<string, number>);
 const remote = () => ['engine=tinker', `base_url=${service.url}`, 'model_name=memrl/tiny'];
 
-it('learns over HTTP what it learns in this process, on the same answers', async () => {
+it('learns over HTTP what it learns in this process, on the same answers', { tags: ['long'] }, async () => {
   const [there, here] = [tempDirectory(), tempDirectory()];
   await attempt(there, ...remote(), 'n_batches=2');
   await attempt(here, `model_name=${home}/models/memrl-tiny`, 'engine=wasm', 'threads=1', 'n_batches=2');
@@ -65,21 +65,25 @@ it('learns over HTTP what it learns in this process, on the same answers', async
   expect(far[0]!['env/all/reward/total']).toBe(near[0]!['env/all/reward/total']);
 });
 
-it('goes on from a checkpoint on the service as if it had never stopped, and the key is in no file', async () => {
-  const [whole, resumed] = [tempDirectory(), tempDirectory()];
-  await attempt(whole, ...remote(), 'n_batches=4');
-  await attempt(resumed, ...remote(), 'n_batches=2');
-  const copy = join(tempDirectory(), 'run');
-  cpSync(resumed, copy, { recursive: true });
-  await attempt(copy, ...remote(), 'n_batches=4');
-  const learnt = (directory: string): Record<string, number>[] =>
-    rows(directory).map((row) => ({ ...row, 'progress/done_frac': 0 }));
-  expect(learnt(copy).slice(2, 4)).toEqual(learnt(whole).slice(2, 4));
-  expect(learnt(whole)[3]!['optim/entropy']).not.toBe(learnt(whole)[0]!['optim/entropy']);
-  for (const file of ['metrics.jsonl', 'checkpoints.jsonl', 'checkpoints/final/tinker.json']) {
-    expect(readFileSync(join(copy, file), 'utf8')).not.toContain('very-secret');
-  }
-});
+it(
+  'goes on from a checkpoint on the service as if it had never stopped, and the key is in no file',
+  { tags: ['long'] },
+  async () => {
+    const [whole, resumed] = [tempDirectory(), tempDirectory()];
+    await attempt(whole, ...remote(), 'n_batches=4');
+    await attempt(resumed, ...remote(), 'n_batches=2');
+    const copy = join(tempDirectory(), 'run');
+    cpSync(resumed, copy, { recursive: true });
+    await attempt(copy, ...remote(), 'n_batches=4');
+    const learnt = (directory: string): Record<string, number>[] =>
+      rows(directory).map((row) => ({ ...row, 'progress/done_frac': 0 }));
+    expect(learnt(copy).slice(2, 4)).toEqual(learnt(whole).slice(2, 4));
+    expect(learnt(whole)[3]!['optim/entropy']).not.toBe(learnt(whole)[0]!['optim/entropy']);
+    for (const file of ['metrics.jsonl', 'checkpoints.jsonl', 'checkpoints/final/tinker.json']) {
+      expect(readFileSync(join(copy, file), 'utf8')).not.toContain('very-secret');
+    }
+  },
+);
 
 it('has the gradients of the synchronous loop when minibatches are learnt from as they are played', async () => {
   const [whole, streamed] = [tempDirectory(), tempDirectory()];

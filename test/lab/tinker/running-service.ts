@@ -75,12 +75,8 @@ export async function runningService(
     max_models: 64,
   } as const;
   const config: ServeConfig = { ...usual, engine: 'wasm', idle_minutes: 60, ...more };
-  const { file, remove } = await bundledThread();
-  const { server, close: stop } = openService(config, world, { thread: file, ...(boot !== undefined && { boot }) });
-  const close = async () => {
-    await stop();
-    remove();
-  };
+  const thread = await bundledThread();
+  const { server, close } = openService(config, world, { thread, ...(boot !== undefined && { boot }) });
   await listen(server, config);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const ask: RunningService['ask'] = async (method, path, body, headers = {}) => {

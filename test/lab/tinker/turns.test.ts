@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { Turns } from '../../../src/lab/tinker/server/turns.js';
+import { PATIENCE_MS } from '../../patience.js';
 
 /** A row that writes down which requests each call did. */
 function row() {
@@ -19,7 +20,7 @@ function row() {
       done: (result) => results.set(name, result),
       failed: (error) => results.set(name, error),
     });
-  const finished = (count: number) => vi.waitFor(() => expect(results.size).toBe(count));
+  const finished = (count: number) => vi.waitFor(() => expect(results.size).toBe(count), PATIENCE_MS);
   return { calls, results, add, finished };
 }
 

@@ -1,37 +1,15 @@
-import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { geteuid } from 'node:process';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openMetrics } from '../../../src/metrics/run-metrics.js';
-import { type FoundRuns, RunSearch, type SearchBounds } from '../../../src/metrics/tree/find-runs.js';
+import { RunSearch } from '../../../src/metrics/tree/find-runs.js';
 import { readFoundFacts } from '../../../src/metrics/tree/found-facts.js';
-import { removeFolder } from '../../remove-folder.js';
+import { found, treeMaker } from './trees.js';
 
 const fixtures = join(import.meta.dirname, '../../fixtures/found');
-const temporary = mkdtempSync(join(tmpdir(), 'find-runs-'));
-afterAll(() => removeFolder(temporary));
-
-function found(root: string, bounds: Partial<SearchBounds> = {}, search = new RunSearch(root, bounds)): FoundRuns {
-  const steps = search.search();
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
-let trees = 0;
-/** A tree of folders with these files, by path. */
-function tree(files: Readonly<Record<string, string>>): string {
-  const root = join(temporary, `tree-${trees++}`);
-  mkdirSync(root);
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
-  return root;
-}
+const tree = treeMaker();
 
 const rows = '{"step":1,"loss":2}\n{"step":2,"loss":1}\n';
 const events = (pid: number) => `events.out.tfevents.1700000000.host.${pid}.0`;

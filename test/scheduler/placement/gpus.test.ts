@@ -47,6 +47,11 @@ describe('which GPU a run is put on', () => {
       placed: ['a: gpu 1', 'b: gpu 0'],
     },
     {
+      when: 'not one that the driver cannot reach, though it was granted before it was looked at',
+      events: [seen({ index: 0, present: false }, { index: 1 }), slots(0, 2), submitted([gpu('a'), gpu('b')])],
+      placed: ['a: gpu 1'],
+    },
+    {
       when: 'not one that belongs to another runs directory, until it is free',
       events: [
         slots(0, 2),
@@ -126,6 +131,11 @@ describe('which GPU a run is put on', () => {
         submitted(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => gpu(name, { perGpu: 2 }))),
       ],
       placed: ['a: gpu 2', 'b: gpu 0', 'c: gpu 1', 'd: gpu 2', 'e: gpu 0', 'f: gpu 1'],
+    },
+    {
+      when: 'the same one, by as many as may share it, though nine ninths are more than one for a computer',
+      events: [slots(0, 1), submitted([...'abcdefghij'].map((name) => gpu(name, { perGpu: 9 })))],
+      placed: [...'abcdefghi'].map((name) => `${name}: gpu 0`),
     },
     {
       when: 'one whose runs take less of it, however many they are',
@@ -271,7 +281,7 @@ describe('why a run waits for a GPU', () => {
   const four = [0, 1, 2, 3].map((index) => ({ index, memory: 40_000 }));
   it.each<{ reason: string; events: SchedulerEvent[]; settled?: boolean }>([
     {
-      reason: 'waiting for a GPU (1 of 4 busy, 1 drained, 1 gone, 1 used by python (pid 4711))',
+      reason: 'waiting for a GPU (1 of 4 busy, 1 drained, GPU 2 gone, 1 used by python (pid 4711))',
       events: [
         ...[gpuSlots(four), submitted([gpu('a')]), drained(1), seen({ index: 0 }, { index: 1 }, python(3))],
         submitted([gpu('z')]),

@@ -40,11 +40,19 @@ describe('a macro', () => {
     },
     {
       command: '["${args_append_hydra}"]',
-      is: ['+N=16', '+optim.lr=1e-5', '+flag=True', '+off=False', '+none=None', "+list=[1, 'a']", '+text=a b'],
+      is: ['+N=16', '+optim.lr=1e-5', '+flag=True', '+off=False', '+none=null', "+list=[1, 'a']", "+text='a b'"],
     },
     {
       command: '["${args_override_hydra}"]',
-      is: ['++N=16', '++optim.lr=1e-5', '++flag=True', '++off=False', '++none=None', "++list=[1, 'a']", '++text=a b'],
+      is: ['++N=16', '++optim.lr=1e-5', '++flag=True', '++off=False', '++none=null', "++list=[1, 'a']", "++text='a b'"],
+    },
+    {
+      command: '["${args_hydra}"]',
+      is: ['N=16', 'optim.lr=1e-5', 'flag=True', 'off=False', 'none=null', "list=[1, 'a']", "text='a b'"],
+    },
+    {
+      command: '["${args_words}"]',
+      is: ['--N=16', '--optim.lr=1e-5', '--flag=True', '--off=False', '--none=None', '--list', '1', 'a', '--text=a b'],
     },
     {
       command: '["${args_json}"]',

@@ -292,7 +292,7 @@ describe('a sweep that is edited and launched again and again', () => {
   const endings = fc.array(fc.constantFrom(done, done, failed), { minLength: 1, maxLength: 5 });
   const launches = fc.array(fc.tuple(anEdit, endings), { minLength: 2, maxLength: 6 });
 
-  it('starts just the points that are not done, each in a directory of its own', () => {
+  it('starts just the points that are not done, each in a directory of its own', { tags: ['long'] }, () => {
     fc.assert(
       fc.property(launches, (all) => {
         const place: Place = new Map();

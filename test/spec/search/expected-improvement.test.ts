@@ -142,14 +142,18 @@ describe('the next point of a search', () => {
     expect(ranked(near, { dimensions: ['x'], placeOf: only }).length).toBeGreaterThan(0);
   });
 
-  it('finds the least value of Branin’s function far better than by W&B’s way, also where eight run at once', () => {
-    const seeds = Array.from({ length: 12 }, (_, index) => String(index));
-    const alone = seeds.map((seed) => searched(seed, { count: 25, workers: 1 }));
-    // W&B 0.3.0 over as many seeds: median 0.051, mean 0.116.
-    expect(median(alone.map(({ regret }) => regret))).toBeLessThan(0.03);
-    expect(mean(alone.map(({ regret }) => regret))).toBeLessThan(0.05);
-    const together = seeds.map((seed) => searched(seed, { count: 40, workers: 8 }));
-    expect(median(together.map(({ regret }) => regret))).toBeLessThan(0.05);
-    expect(Math.min(...together.map(({ nearest }) => nearest))).toBeGreaterThanOrEqual(0.01);
-  }, 60_000);
+  it(
+    'finds the least value of Branin’s function far better than by W&B’s way, also where eight run at once',
+    { timeout: 60_000, tags: ['long'] },
+    () => {
+      const seeds = Array.from({ length: 12 }, (_, index) => String(index));
+      const alone = seeds.map((seed) => searched(seed, { count: 25, workers: 1 }));
+      // W&B 0.3.0 over as many seeds: median 0.051, mean 0.116.
+      expect(median(alone.map(({ regret }) => regret))).toBeLessThan(0.03);
+      expect(mean(alone.map(({ regret }) => regret))).toBeLessThan(0.05);
+      const together = seeds.map((seed) => searched(seed, { count: 40, workers: 8 }));
+      expect(median(together.map(({ regret }) => regret))).toBeLessThan(0.05);
+      expect(Math.min(...together.map(({ nearest }) => nearest))).toBeGreaterThanOrEqual(0.01);
+    },
+  );
 });

@@ -40,7 +40,7 @@ const jumps = [
 ];
 
 describe.each(jumps)('a wall clock that was $jump while the supervisor was dead', ({ shift }) => {
-  it('ends no run before its timeout, and shows how long it has been up', async () => {
+  it('ends no run before its timeout, and shows how long it has been up', { tags: ['long'] }, async () => {
     const first = await lifeAt(0);
     await launched(first, { argv: deaf, timeout: 1800 });
     await untilState(first, 's/run0', 'running');
@@ -56,7 +56,7 @@ describe.each(jumps)('a wall clock that was $jump while the supervisor was dead'
     expect(killAt! - (Date.now() + shift)).toBeGreaterThan(0);
   });
 
-  it('neither puts off nor hastens the end of a grace, and writes down true times', async () => {
+  it('neither puts off nor hastens the end of a grace, and writes down true times', { tags: ['long'] }, async () => {
     const first = await lifeAt(0);
     await launched(first, { argv: deaf, grace: 1.5 });
     await waitFor('it to be up', () => bed.text('s', 'run0', 'output.log') === 'up\n');
@@ -74,7 +74,7 @@ describe.each(jumps)('a wall clock that was $jump while the supervisor was dead'
     expect(readRunRecord(bed.path('s', 'run0'))!.attempts[0]).toMatchObject({ startedAt, endedAt });
   });
 
-  it('neither puts off nor hastens a retry', async () => {
+  it('neither puts off nor hastens a retry', { tags: ['long'] }, async () => {
     const first = await lifeAt(0);
     const script = `echo x >> ${bed.path('starts')}; test $(wc -l < ${bed.path('starts')}) -ge 2`;
     const retry = { max: 1, backoff: 2, on: ['crash' as const] };

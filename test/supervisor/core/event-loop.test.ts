@@ -4,6 +4,7 @@ import type { SchedulerEvent } from '../../../src/scheduler/event.js';
 import { emptyState } from '../../../src/scheduler/state.js';
 import { EventLoop, type Observer } from '../../../src/supervisor/core/event-loop.js';
 import { ended, id, short, slots, started, stopAsked, submitted } from '../../scheduler/play.js';
+import { PATIENCE_MS } from '../../patience.js';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
@@ -169,7 +170,7 @@ describe('the event loop', () => {
     await loop.ask(slots(1));
     await loop.ask(submitted(['a']));
     loop.tell({ type: 'launch-failed', at: 1, id: id('a'), attempt: 1, reason: 'no token-1234 here' });
-    await vi.waitFor(() => expect(loop.isQuiet).toBe(true));
+    await vi.waitFor(() => expect(loop.isQuiet).toBe(true), PATIENCE_MS);
     expect(recorded.at(-1)).toMatchObject({ type: 'launch-failed', reason: '***' });
   });
 });

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { tiered } from '../../tiers.js';
 import { Journal } from '../../../src/supervisor/core/journal.js';
 import { parseJournal } from '../../../src/supervisor/core/journal-text.js';
 import { removeFolder } from '../../remove-folder.js';
@@ -139,7 +140,7 @@ describe('a crash while the journal is shortened', () => {
   const syncs = [3, 4].flatMap((n) => ['before', 'after'].map((moment) => `journal-sync:${n}:${moment}`));
   const renames = ['journal-rename:1:before', 'journal-rename:1:after'];
 
-  it.each([...writes, ...syncs, ...renames])('at %s loses nothing that was promised', async (death) => {
+  tiered([...renames, ...writes, ...syncs], 1)('at %s loses nothing that was promised', async (death) => {
     const promised = join(folder, 'promised');
     const env = { ...process.env, MEMRL_FAULT: death, MEMRL_FAULT_LOG: join(folder, 'deaths') };
     const preload = `--import=${pathToFileURL(resolve('test/faults/die-at.mjs')).href}`;

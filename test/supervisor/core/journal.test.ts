@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { open as openFile } from 'node:fs/promises';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Journal } from '../../../src/supervisor/core/journal.js';
+import { Journal, writeAll } from '../../../src/supervisor/core/journal.js';
 import { beginningParts, parseJournal } from '../../../src/supervisor/core/journal-text.js';
 import { emptyState } from '../../../src/scheduler/state.js';
 import { snapshotOf } from '../../../src/scheduler/snapshot.js';
@@ -27,6 +27,31 @@ async function written(): Promise<Buffer> {
   await journal.append(events);
   await journal.close();
   return readFileSync(path);
+}
+
+/** What is synced while something is done, in that order. */
+async function syncedWhile(act: () => Promise<void>): Promise<string[]> {
+  const handle = await openFile(folder);
+  const handles = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const synced: string[] = [];
+  const spies = (['sync', 'datasync'] as const).map((name) => {
+    const sync = handles[name];
+    return vi.spyOn(handles, name).mockImplementation(async function (this: FileHandle) {
+      const { ino } = await this.stat();
+      const places = Object.entries({ journal: path, draft: `${path}.tmp`, folder });
+      synced.push(
+        ...places.flatMap(([what, at]) => (statSync(at, { throwIfNoEntry: false })?.ino === ino ? [what] : [])),
+      );
+      return sync.call(this);
+    });
+  });
+  try {
+    await act();
+  } finally {
+    spies.forEach((spy) => spy.mockRestore());
+  }
+  return synced;
 }
 
 describe('the journal', () => {
@@ -94,6 +119,25 @@ describe('the journal', () => {
     await journal.append([slots(3)]);
     await journal.close();
     expect(parseJournal(readFileSync(path), path)).toMatchObject({ events: [...events, slots(3)], dropped: [] });
+  });
+
+  it('is on the disk with its name before an event is promised, and one written anew before it takes the place of the old', async () => {
+    let journal!: Journal;
+    expect(await syncedWhile(async () => void ({ journal } = await Journal.open(path)))).toEqual(['journal', 'folder']);
+    expect(await syncedWhile(() => journal.append([slots(1)]))).toEqual(['journal']);
+    journal.standsFor({ snapshot: () => ({}), isOurs: () => true, log: () => undefined });
+    rmSync(path);
+    expect(await syncedWhile(() => journal.append([slots(2)]))).toEqual(['draft', 'journal', 'folder']);
+    await journal.close();
+  });
+
+  it('is whole where a nearly full disk takes a few bytes at a time', async () => {
+    const file = await openFile(path, 'w+');
+    const write = (bytes: Buffer, from: number, length: number, at: number) =>
+      file.write(bytes, from, Math.min(3, length), at);
+    await writeAll({ write } as FileHandle, Buffer.from('abcdefgh'), 0);
+    await file.close();
+    expect(readFileSync(path, 'utf8')).toBe('abcdefgh');
   });
 
   it('begins anew where the power went out in its very first line', async () => {

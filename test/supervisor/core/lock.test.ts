@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import fs, { mkdirSync, mkdtempSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir, uptime } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hostIdentity } from '../../../src/processes/host-identity.js';
 import { identityOf } from '../../../src/processes/process-identity.js';
 import { Lease } from '../../../src/supervisor/core/lease.js';
@@ -18,7 +19,11 @@ beforeEach(() => {
 afterEach(() => removeFolder(runs));
 
 const files = ['lease', 'lock.json'];
-const own = { ...identityOf(process.pid)!, ...hostIdentity(), socket: '/s', version: 1 as const };
+/** A process whose command line is that of a supervisor; it lives until its stdin is closed. */
+const supervisor = spawn('sh', ['-c', 'read x', '/somewhere/supervisor.js'], { stdio: ['pipe', 'ignore', 'ignore'] });
+afterAll(() => supervisor.stdin.end());
+const lockOf = (pid: number) => ({ ...identityOf(pid)!, ...hostIdentity(), socket: '/s', version: 1 as const });
+const own = lockOf(supervisor.pid!);
 const dead = { ...own, pid: spawnSync('true').pid, startTime: '1' };
 
 describe('the lock of a runs directory', () => {
@@ -34,6 +39,8 @@ describe('the lock of a runs directory', () => {
   it.each([
     { what: 'a dead process', text: JSON.stringify(dead) },
     { what: 'a process whose pid went to another', text: JSON.stringify({ ...own, startTime: '1' }) },
+    { what: 'whoever wrote the pid of the first process into it', text: JSON.stringify(lockOf(1)) },
+    { what: 'whoever wrote the pid of this process into it', text: JSON.stringify(lockOf(process.pid)) },
     { what: 'a power cut', text: '' },
     { what: 'nobody knows what', text: 'garbage' },
   ])('left by $what is taken over', ({ text }) => {
@@ -120,6 +127,28 @@ describe('the lock of a runs directory', () => {
     const name = claimName(JSON.stringify(dead));
     writeFileSync(join(runs, '.supervisor', name), JSON.stringify(claimant));
     expect(takeLock(runs, own).kind).toBe('taken');
+    expect(readdirSync(join(runs, '.supervisor'))).toEqual(files);
+  });
+
+  it('is left to one that took it over between the look at it and the claim', () => {
+    takeLock(runs, own);
+    writeFileSync(path, JSON.stringify(dead));
+    const rival = { ...own, socket: '/rival' };
+    const { linkSync } = fs;
+    let links = 0;
+    const link = vi.spyOn(fs, 'linkSync').mockImplementation((from, to) => {
+      linkSync(from, to);
+      // That of the lock itself fails, as there is one.
+      if (++links === 1) writeFileSync(path, JSON.stringify(rival));
+    });
+    syncBuiltinESMExports();
+    try {
+      expect(takeLock(runs, own)).toEqual({ kind: 'held', by: rival });
+    } finally {
+      link.mockRestore();
+      syncBuiltinESMExports();
+    }
+    expect(readLock(path)).toEqual(rival);
     expect(readdirSync(join(runs, '.supervisor'))).toEqual(files);
   });
 

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -18,7 +18,7 @@ afterEach(() => removeFolder(folder));
 const hasShare = existsSync('/proc/self/schedstat');
 
 /** What was told of the turns while something was done in one of them. */
-async function turnsWhile(act: () => void): Promise<Turn[]> {
+async function turnsWhile(act: () => unknown): Promise<Turn[]> {
   const turns: Turn[] = [];
   await nextTurn();
   const watch = new TurnWatch(40, (turn) => turns.push(turn));
@@ -33,31 +33,47 @@ async function nextTurn(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Until this process has computed for so long, ms; by the clock, too, for its other threads compute meanwhile. */
-function compute(ms: number): void {
-  const begin = process.cpuUsage();
-  const start = performance.now();
-  const used = () => {
-    const { user, system } = process.cpuUsage(begin);
-    return (user + system) / 1000;
-  };
-  while (used() < ms || performance.now() - start < ms);
+/**
+ * Until this thread has computed for so long, ms: others may have the processor meanwhile, and other threads of this process, too.
+ *
+ * @param queued It computes on until others have had the processor for so long, ms.
+ * @returns What it has computed, ms.
+ */
+function compute(ms: number, queued = 0): number {
+  const begin = shareNow();
+  for (;;) {
+    const now = shareNow();
+    const computed = now.computed - begin.computed;
+    if (computed >= ms && now.queued - begin.queued >= queued) return computed;
+  }
+}
+
+/** The times that the main thread has had a processor, and has waited for one, ms. */
+function shareNow(): { computed: number; queued: number } {
+  if (!hasShare) return { computed: performance.now(), queued: 0 };
+  const [computed, queued] = readFileSync('/proc/self/schedstat', 'utf8').split(' ').map(Number);
+  return { computed: computed! / 1e6, queued: queued! / 1e6 };
 }
 
 describe('the watch over the turns of the event loop', () => {
   it.skipIf(!hasShare)('tells of a turn that computed for long', async () => {
-    const [turn, ...others] = await turnsWhile(() => compute(80));
+    const turns = await turnsWhile(() => compute(80));
+    const [turn, ...others] = turns.filter(({ computedMs }) => computedMs! >= 75);
     expect(turn!.ms).toBeGreaterThanOrEqual(75);
-    expect(turn!.computedMs).toBeGreaterThanOrEqual(75);
     expect(others).toEqual([]);
   });
 
   it('tells of a turn that waited for the system: here, for somebody to write into a named pipe', async () => {
-    const pipe = join(folder, 'pipe');
+    const [pipe, begun] = [join(folder, 'pipe'), join(folder, 'begun')];
     spawnSync('mkfifo', [pipe]);
-    const writer = spawn('sh', ['-c', 'sleep 0.2; : > "$0"', pipe], { stdio: 'ignore' });
-    const [turn] = await turnsWhile(() => closeSync(openSync(pipe, 'r')));
+    const script = 'until [ -e "$1" ]; do sleep 0.02; done; sleep 0.4; : > "$0"';
+    const writer = spawn('sh', ['-c', script, pipe, begun], { stdio: 'ignore' });
+    const turns = await turnsWhile(() => {
+      writeFileSync(begun, '');
+      closeSync(openSync(pipe, 'r'));
+    });
     await waitFor('the writer to end', () => writer.exitCode !== null);
+    const [turn] = turns.toSorted((a, b) => b.ms - a.ms);
     expect(turn!.ms).toBeGreaterThanOrEqual(100);
     if (hasShare) expect(turn!.computedMs).toBeLessThan(turn!.ms / 2);
   });
@@ -67,18 +83,23 @@ describe('the watch over the turns of the event loop', () => {
     const watch = new TurnWatch(40, (turn) => turns.push(turn));
     for (let n = 0; n < 1000; n++) await new Promise((resolve) => setImmediate(resolve));
     watch.close();
-    expect(turns).toEqual([]);
+    // The engine may have collected garbage in one of them.
+    expect(turns.length).toBeLessThan(2);
   });
 
   it('wakes nobody: a loop that has nothing to do does not turn', async () => {
     const watch = new TurnWatch(40, () => undefined);
     const turnsSoFar = () => performance.nodeTiming.uvMetricsInfo.loopCount;
-    await nextTurn();
-    const before = turnsSoFar();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const counts: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      await nextTurn();
+      const before = turnsSoFar();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      counts.push(turnsSoFar() - before);
+    }
     watch.close();
-    // The timer itself, and what the test runner says to its other processes.
-    expect(turnsSoFar() - before).toBeLessThan(10);
+    // The timer itself, and at times what the test runner says to its other processes.
+    expect(Math.min(...counts)).toBeLessThan(10);
   });
 
   it('is silent once it is closed, also twice', async () => {
@@ -105,11 +126,11 @@ describe.skipIf(!mayShare)('a turn during which others had the processor', () =>
     try {
       await new Promise((resolve) => other.stdout.once('data', resolve));
       expect(pin(core).status).toBe(0);
-      const begin = performance.now();
-      const [turn] = await turnsWhile(() => compute(60));
-      expect(performance.now() - begin).toBeGreaterThan(90);
-      expect(turn!.ms).toBeGreaterThan(55);
-      expect(turn!.ms).toBeLessThan(85);
+      let computed = 0;
+      const turns = await turnsWhile(() => (computed = compute(60, 40)));
+      const longest = Math.max(...turns.map(({ ms }) => ms));
+      expect(longest).toBeGreaterThan(computed - 5);
+      expect(longest).toBeLessThan(computed + 25);
     } finally {
       pin(all);
       other.kill('SIGKILL');
@@ -145,14 +166,15 @@ describe('the log', () => {
       await nextTurn();
     }
     watch.close();
-    expect(lines).toEqual([expect.stringMatching(/^the event loop was blocked for \d\d ms \(/)]);
-    const longest = readFileSync(file, 'utf8')
+    expect(lines).toEqual([expect.stringMatching(/^the event loop was blocked for \d+ ms \(/)]);
+    const noted = readFileSync(file, 'utf8')
       .trimEnd()
       .split('\n')
       .map((line) => Number(line.split(' ')[1]));
-    expect(longest.at(-1)).toBeGreaterThanOrEqual(65);
-    expect(longest).toEqual(longest.toSorted((a, b) => a - b));
-    expect(watch.longest).toBeCloseTo(longest.at(-1)!, 0);
+    expect(noted.filter((ms) => ms >= 55).length).toBeGreaterThanOrEqual(2);
+    const before = (index: number) => Math.max(0, ...noted.slice(0, index));
+    expect(noted.filter((ms, index) => ms <= 50 && ms < before(index))).toEqual([]);
+    expect(watch.longest).toBeCloseTo(Math.max(...noted), 0);
   });
 
   it.each([

@@ -55,86 +55,90 @@ async function untilSizes(fleet: Fleet, wanted: number[]): Promise<void> {
 }
 
 describe('eight GPUs with three runs each, a stranger on one and one drained', () => {
-  it('are filled as expected at each moment, and a sick driver frees and double-books nothing', async () => {
-    const { bed, fleet } = await newBed();
-    const driver = new FakeDriver('nvidia');
-    const other = stranger();
-    const machine = { FAKE_GPUS: '8', FAKE_GPU_APPS: `2:${other.pid}:5000:/usr/bin/sleep` };
-    driver.set(machine);
-    const resources = Resources.parse({ gpus: 1, per_gpu: 3 });
-    const runs = Array.from({ length: 32 }, () => ({ argv: forever, resources, grace: 1 }));
-    await fleet.submit(bed.plan('s', runs), driver.environment, {});
+  it(
+    'are filled as expected at each moment, and a sick driver frees and double-books nothing',
+    { tags: ['long'] },
+    async () => {
+      const { bed, fleet } = await newBed();
+      const driver = new FakeDriver('nvidia');
+      const other = stranger();
+      const machine = { FAKE_GPUS: '8', FAKE_GPU_APPS: `2:${other.pid}:5000:/usr/bin/sleep` };
+      driver.set(machine);
+      const resources = Resources.parse({ gpus: 1, per_gpu: 3 });
+      const runs = Array.from({ length: 32 }, () => ({ argv: forever, resources, grace: 1 }));
+      await fleet.submit(bed.plan('s', runs), driver.environment, {});
 
-    // All are filled alike, around the stranger.
-    await untilSizes(fleet, [3, 3, 0, 3, 3, 3, 3, 3]);
-    expect(placement(fleet)[0]).toEqual(names(0, 7, 14));
-    expect(placement(fleet)[3]).toEqual(names(2, 9, 16));
-    const sleep = `sleep (pid ${other.pid})`;
-    expect(run(fleet, 's/run21').reason).toBe(`waiting for a GPU (7 of 8 busy, 1 used by ${sleep})`);
-    expect(fleet.status.gpus[2]).toMatchObject({
-      ...{ index: 2, name: 'NVIDIA Fake 80GB', memoryTotal: 81559, memoryUsed: 5003, utilization: 90, power: 70.12 },
-      ...{ foreign: [{ pid: other.pid, name: 'sleep', memory: 5000 }], leasedBy: null, drained: false },
-    });
-
-    // A drained one keeps its runs, and gets no others.
-    expect(await fleet.request({ verb: 'drain', gpus: [5], drained: true })).toEqual({
-      ok: true,
-      message: 'GPU 5 drained; 3 runs still there',
-    });
-    expect(await fleet.request({ verb: 'drain', gpus: [5], drained: true })).toMatchObject({
-      ok: false,
-      message: 'drained already',
-    });
-    expect(await fleet.request({ verb: 'drain', gpus: [9], drained: true })).toMatchObject({
-      ...{ ok: false, message: 'GPU 9 is not in use here; those in use: 0, 1, 2, 3, 4, 5, 6, 7.' },
-    });
-    await fleet.act('kill', [id('run4'), id('run11'), id('run0')]);
-    await untilSizes(fleet, [3, 3, 0, 3, 3, 1, 3, 3]);
-    expect(placement(fleet)[0]).toEqual(names(7, 14, 21));
-    expect(run(fleet, 's/run22').reason).toBe(`waiting for a GPU (6 of 8 busy, 1 drained, 1 used by ${sleep})`);
-    expect(fleet.status.gpus[5]).toMatchObject({ drained: true });
-
-    // The stranger goes: its GPU is filled. Then the drained one is.
-    driver.set({ FAKE_GPUS: '8' });
-    await untilSizes(fleet, [3, 3, 3, 3, 3, 1, 3, 3]);
-    expect(placement(fleet)[2]).toEqual(names(22, 23, 24));
-    expect(await fleet.request({ verb: 'drain', gpus: [5], drained: false })).toEqual({
-      ok: true,
-      message: 'GPU 5 no longer drained',
-    });
-    await untilSizes(fleet, [3, 3, 3, 3, 3, 3, 3, 3]);
-    expect(placement(fleet)[5]).toEqual(names(18, 25, 26));
-
-    // Someone comes to a GPU that has our runs: they stay, and it is not filled up again.
-    driver.set(machine);
-    await waitFor('the stranger to be seen', () => fleet.status.gpus[2]!.foreign.length === 1);
-    await fleet.act('kill', [id('run22')]);
-    await untilSizes(fleet, [3, 3, 2, 3, 3, 3, 3, 3]);
-    expect(run(fleet, 's/run27').reason).toBe(`waiting for a GPU (7 of 8 busy, 1 used by ${sleep})`);
-
-    // The driver falls ill. What it said last counts; the slots of runs that end are given on, and no others.
-    for (const [mode, diagnostic, killed] of [
-      ['fail', 'NVIDIA-SMI has failed', 'run7'],
-      ['hang', 'did not answer within 0.4 s', 'run14'],
-      ['garbage', '', 'run21'],
-    ] as const) {
-      driver.set({ ...machine, FAKE_GPU_MODE: mode });
-      await waitFor(`a problem about: ${mode}`, () => fleet.status.problem?.includes(diagnostic));
-      expect(fleet.status.problem).toMatch(/the state of \d+ s ago is used/);
-      const before = placement(fleet)[0]!;
-      await fleet.act('kill', [id(killed)]);
-      await waitFor('the slot to be given on', () => {
-        const now = placement(fleet)[0]!;
-        return now.length === 3 && String(now) !== String(before);
+      // All are filled alike, around the stranger.
+      await untilSizes(fleet, [3, 3, 0, 3, 3, 3, 3, 3]);
+      expect(placement(fleet)[0]).toEqual(names(0, 7, 14));
+      expect(placement(fleet)[3]).toEqual(names(2, 9, 16));
+      const sleep = `sleep (pid ${other.pid})`;
+      expect(run(fleet, 's/run21').reason).toBe(`waiting for a GPU (7 of 8 busy, 1 used by ${sleep})`);
+      expect(fleet.status.gpus[2]).toMatchObject({
+        ...{ index: 2, name: 'NVIDIA Fake 80GB', memoryTotal: 81559, memoryUsed: 5003, utilization: 90, power: 70.12 },
+        ...{ foreign: [{ pid: other.pid, name: 'sleep', memory: 5000 }], leasedBy: null, drained: false },
       });
-      expect(sizes(fleet)).toEqual([3, 3, 2, 3, 3, 3, 3, 3]);
-    }
-    expect(placement(fleet)[0]).toEqual(names(27, 28, 29));
-    driver.set({ FAKE_GPUS: '8' });
-    await waitFor('the driver to be well', () => fleet.status.problem === null);
-    await untilSizes(fleet, [3, 3, 3, 3, 3, 3, 3, 3]);
-    expect(run(fleet, 's/run31').state).toBe('queued');
-  });
+
+      // A drained one keeps its runs, and gets no others.
+      expect(await fleet.request({ verb: 'drain', gpus: [5], drained: true })).toEqual({
+        ok: true,
+        message: 'GPU 5 drained; 3 runs still there',
+      });
+      expect(await fleet.request({ verb: 'drain', gpus: [5], drained: true })).toMatchObject({
+        ok: false,
+        message: 'drained already',
+      });
+      expect(await fleet.request({ verb: 'drain', gpus: [9], drained: true })).toMatchObject({
+        ...{ ok: false, message: 'GPU 9 is not in use here; those in use: 0, 1, 2, 3, 4, 5, 6, 7.' },
+      });
+      await fleet.act('kill', [id('run4'), id('run11'), id('run0')]);
+      await untilSizes(fleet, [3, 3, 0, 3, 3, 1, 3, 3]);
+      expect(placement(fleet)[0]).toEqual(names(7, 14, 21));
+      expect(run(fleet, 's/run22').reason).toBe(`waiting for a GPU (6 of 8 busy, 1 drained, 1 used by ${sleep})`);
+      expect(fleet.status.gpus[5]).toMatchObject({ drained: true });
+
+      // The stranger goes: its GPU is filled. Then the drained one is.
+      driver.set({ FAKE_GPUS: '8' });
+      await untilSizes(fleet, [3, 3, 3, 3, 3, 1, 3, 3]);
+      expect(placement(fleet)[2]).toEqual(names(22, 23, 24));
+      expect(await fleet.request({ verb: 'drain', gpus: [5], drained: false })).toEqual({
+        ok: true,
+        message: 'GPU 5 no longer drained',
+      });
+      await untilSizes(fleet, [3, 3, 3, 3, 3, 3, 3, 3]);
+      expect(placement(fleet)[5]).toEqual(names(18, 25, 26));
+
+      // Someone comes to a GPU that has our runs: they stay, and it is not filled up again.
+      driver.set(machine);
+      await waitFor('the stranger to be seen', () => fleet.status.gpus[2]!.foreign.length === 1);
+      await fleet.act('kill', [id('run22')]);
+      await untilSizes(fleet, [3, 3, 2, 3, 3, 3, 3, 3]);
+      expect(run(fleet, 's/run27').reason).toBe(`waiting for a GPU (7 of 8 busy, 1 used by ${sleep})`);
+
+      // The driver falls ill. What it said last counts; the slots of runs that end are given on, and no others.
+      for (const [mode, diagnostic, killed] of [
+        ['fail', 'NVIDIA-SMI has failed', 'run7'],
+        ['hang', 'did not answer within 0.4 s', 'run14'],
+        ['garbage', '', 'run21'],
+      ] as const) {
+        driver.set({ ...machine, FAKE_GPU_MODE: mode });
+        await waitFor(`a problem about: ${mode}`, () => fleet.status.problem?.includes(diagnostic));
+        expect(fleet.status.problem).toMatch(/the state of \d+ s ago is used/);
+        const before = placement(fleet)[0]!;
+        await fleet.act('kill', [id(killed)]);
+        await waitFor('the slot to be given on', () => {
+          const now = placement(fleet)[0]!;
+          return now.length === 3 && String(now) !== String(before);
+        });
+        expect(sizes(fleet)).toEqual([3, 3, 2, 3, 3, 3, 3, 3]);
+      }
+      expect(placement(fleet)[0]).toEqual(names(27, 28, 29));
+      driver.set({ FAKE_GPUS: '8' });
+      await waitFor('the driver to be well', () => fleet.status.problem === null);
+      await untilSizes(fleet, [3, 3, 3, 3, 3, 3, 3, 3]);
+      expect(run(fleet, 's/run31').state).toBe('queued');
+    },
+  );
 });
 
 describe('GPUs', () => {
@@ -210,31 +214,35 @@ describe('GPUs', () => {
 });
 
 describe('two runs directories on one machine', () => {
-  it('see each other’s GPUs, also when the supervisor of the other is dead and its run is not', async () => {
-    const driver = new FakeDriver('nvidia');
-    driver.set({ FAKE_GPUS: '2' });
-    const leases = { MEMRL_LEASES: temporaryFolder() };
-    const [here, there] = [await newBed(leases), await newBed(leases)];
-    const resources = Resources.parse({ gpus: 1 });
-    const runs = Array.from({ length: 2 }, () => ({ argv: forever, resources, grace: 1 }));
-    await here.fleet.submit(here.bed.plan('s', runs.slice(0, 1)), driver.environment, {});
-    await untilState(here.fleet, 's/run0', 'running');
+  it(
+    'see each other’s GPUs, also when the supervisor of the other is dead and its run is not',
+    { tags: ['long'] },
+    async () => {
+      const driver = new FakeDriver('nvidia');
+      driver.set({ FAKE_GPUS: '2' });
+      const leases = { MEMRL_LEASES: temporaryFolder() };
+      const [here, there] = [await newBed(leases), await newBed(leases)];
+      const resources = Resources.parse({ gpus: 1 });
+      const runs = Array.from({ length: 2 }, () => ({ argv: forever, resources, grace: 1 }));
+      await here.fleet.submit(here.bed.plan('s', runs.slice(0, 1)), driver.environment, {});
+      await untilState(here.fleet, 's/run0', 'running');
 
-    await there.fleet.submit(there.bed.plan('s', runs), driver.environment, {});
-    expect(await untilState(there.fleet, 's/run0', 'running')).toMatchObject({ gpus: [1] });
-    const reason = `waiting for a GPU (1 of 2 busy, 1 taken by runs in ${here.bed.runs})`;
-    await waitFor('the reason', () => run(there.fleet, 's/run1').reason === reason);
-    expect(there.fleet.status.gpus.map(({ leasedBy }) => leasedBy)).toEqual([here.bed.runs, null]);
+      await there.fleet.submit(there.bed.plan('s', runs), driver.environment, {});
+      expect(await untilState(there.fleet, 's/run0', 'running')).toMatchObject({ gpus: [1] });
+      const reason = `waiting for a GPU (1 of 2 busy, 1 taken by runs in ${here.bed.runs})`;
+      await waitFor('the reason', () => run(there.fleet, 's/run1').reason === reason);
+      expect(there.fleet.status.gpus.map(({ leasedBy }) => leasedBy)).toEqual([here.bed.runs, null]);
 
-    here.fleet.close();
-    await here.bed.killSupervisor();
-    driver.set({ FAKE_GPUS: '2', FAKE_GPU_USED: '100 3' });
-    await waitFor('a look', () => there.fleet.status.gpus[0]!.memoryUsed === 100);
-    expect(run(there.fleet, 's/run1').state).toBe('queued');
+      here.fleet.close();
+      await here.bed.killSupervisor();
+      driver.set({ FAKE_GPUS: '2', FAKE_GPU_USED: '100 3' });
+      await waitFor('a look', () => there.fleet.status.gpus[0]!.memoryUsed === 100);
+      expect(run(there.fleet, 's/run1').state).toBe('queued');
 
-    const again = await here.bed.fleet();
-    await again.act('kill', [id('run0')]);
-    await untilState(again, 's/run0', 'killed');
-    expect(await untilState(there.fleet, 's/run1', 'running')).toMatchObject({ gpus: [0] });
-  });
+      const again = await here.bed.fleet();
+      await again.act('kill', [id('run0')]);
+      await untilState(again, 's/run0', 'killed');
+      expect(await untilState(there.fleet, 's/run1', 'running')).toMatchObject({ gpus: [0] });
+    },
+  );
 });

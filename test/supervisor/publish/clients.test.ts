@@ -27,7 +27,7 @@ function sortKeys(_key: string, value: unknown): unknown {
 }
 
 describe('two clients', () => {
-  it('see the same whenever it is quiet, whatever happened between', async () => {
+  it('see the same whenever it is quiet, whatever happened between', { tags: ['long'] }, async () => {
     const one = await bed.fleet();
     const two = await bed.fleet();
     const random = numbers(5);
@@ -126,33 +126,37 @@ describe('a client of a newer version', () => {
     expect(fleet.connection).toBe('connected');
   });
 
-  it('loses no more of a plan than the keys that are not known, in every page and in the sweep, and is told their names', async () => {
-    const fleet = await bed.fleet();
-    const { runs, ...frame } = bed.plan(
-      's',
-      Array.from({ length: 250 }, (_, n) => ({ name: `r${n}` })),
-    );
-    const newer = {
-      ...frame,
-      colour: 'red',
-      runs: runs.map((run) => ({
-        ...run,
-        resources: { ...run.resources, mood: 'good' },
-        done: { exit: 0, how: 'well' },
-      })),
-    };
-    const ack = await fleet.submit(newer as unknown as Plan, environment, { slots: 20, gpus: 'none' });
-    expect(ack).toMatchObject({
-      ok: true,
-      message: expect.stringContaining(`is left out: the supervisor is an older version`) as string,
-    });
-    for (const name of ['colour', 'mood', 'how']) expect(ack.message).toContain(`\`${name}\``);
-    await waitFor(
-      'the end',
-      () => fleet.status.settled && [...fleet.runs.values()].every(({ state }) => state === 'done'),
-    );
-    expect(fleet.runs.size).toBe(250);
-  });
+  it(
+    'loses no more of a plan than the keys that are not known, in every page and in the sweep, and is told their names',
+    { tags: ['long'] },
+    async () => {
+      const fleet = await bed.fleet();
+      const { runs, ...frame } = bed.plan(
+        's',
+        Array.from({ length: 250 }, (_, n) => ({ name: `r${n}` })),
+      );
+      const newer = {
+        ...frame,
+        colour: 'red',
+        runs: runs.map((run) => ({
+          ...run,
+          resources: { ...run.resources, mood: 'good' },
+          done: { exit: 0, how: 'well' },
+        })),
+      };
+      const ack = await fleet.submit(newer as unknown as Plan, environment, { slots: 20, gpus: 'none' });
+      expect(ack).toMatchObject({
+        ok: true,
+        message: expect.stringContaining(`is left out: the supervisor is an older version`) as string,
+      });
+      for (const name of ['colour', 'mood', 'how']) expect(ack.message).toContain(`\`${name}\``);
+      await waitFor(
+        'the end',
+        () => fleet.status.settled && [...fleet.runs.values()].every(({ state }) => state === 'done'),
+      );
+      expect(fleet.runs.size).toBe(250);
+    },
+  );
 });
 
 describe('a client that only looks', () => {

@@ -36,6 +36,12 @@ it.each<{ when: string; parameters: Record<string, unknown>; rows: object[]; sha
   { when: 'steps from 0, at the end', parameters: { max_steps: 60 }, rows: steps(0, 30, 59), share: 1 },
   { when: 'steps from 1', parameters: { 'max-steps': 60 }, rows: steps(1, 30), share: 0.5 },
   { when: 'steps now and then', parameters: { total_timesteps: 100 }, rows: steps(10, 20), share: 0.2 },
+  {
+    when: 'timesteps beside the iterations of a loop (stable-baselines3)',
+    parameters: { total_timesteps: 10_000 },
+    rows: [1, 2].map((n) => ({ 'time/iterations': n, 'time/total_timesteps': 2048 * n, 'rollout/ep_rew_mean': n })),
+    share: 0.4096,
+  },
   { when: 'a rollout beyond the budget', parameters: { total_timesteps: 100 }, rows: steps(52, 104), share: 1 },
   { when: 'steps far beyond', parameters: { steps: 10 }, rows: steps(1, 50), share: null },
   { when: 'the steps of a rollout', parameters: { num_steps: 128 }, rows: steps(32, 64), share: null },

@@ -36,17 +36,17 @@ describe('the vital signs of a run', () => {
       counting: [],
       spark: [],
     };
-    expect(vitals).toEqual({ ...nothing, step: null, notFinite: [] });
+    expect(vitals).toEqual({ ...nothing, step: null, notFinite: [], unwritten: null });
   });
 
   it('take the pace of a resumed run that begins anew from there', () => {
-    add('{"step": 75}');
+    for (const step of [0, 20, 75]) add(`{"step": ${step}}`);
     const signs = signsOf({ metrics: { show: [], x: 'step', progress: { key: 'step', total: 100 } } });
     expect(at(signs, 1000).progress).toBe(0.75);
-    add('{"step": 0}');
-    expect(at(signs, 2000).progress).toBe(0);
-    add('{"step": 20}');
-    expect(at(signs, 4000).toBudget).toMatchObject({ seconds: 8, at: 4000 });
+    for (const step of [0, 20]) add(`{"step": ${step}}`);
+    expect(at(signs, 2000).progress).toBe(0.2);
+    add('{"step": 40}');
+    expect(at(signs, 4000).toBudget).toMatchObject({ seconds: 6, at: 4000 });
   });
 
   it('tell how far it is and how long it takes, by its pace since it took up', () => {

@@ -90,22 +90,26 @@ it('is opened again when it dies, and the run over which it dies is read no more
   await watcher.close();
 });
 
-it('is ended and opened again when it does not go on, and the run over which that was is read no more', async () => {
-  const [good, bad] = planned('good', 'bad') as [never, never];
-  const told = listener();
-  const file = await mortalThreadFile('bad', '(() => { for (;;); })()');
-  const watcher = new Watcher(told, openReaderThread(file, join(folder, 'judged.json')), 50);
-  watcher.watch(bad, 1, 1_000_000);
-  watcher.watch(good, 1, 1_000_000);
-  await waitFor('the other run to be read', () => watcher.vitals((good as { id: never }).id).metrics['acc'] === 0.4);
-  expect(told.hindered).toHaveBeenCalledExactlyOnceWith(
-    's/bad',
-    expect.stringMatching(/not read any more.* did not go on/),
-  );
-  expect(told.log).toHaveBeenCalledTimes(2);
-  expect(told.log).toHaveBeenCalledWith(expect.stringMatching(/died over s\/bad: it did not go on/));
-  await watcher.close();
-});
+it(
+  'is ended and opened again when it does not go on, and the run over which that was is read no more',
+  { tags: ['long'] },
+  async () => {
+    const [good, bad] = planned('good', 'bad') as [never, never];
+    const told = listener();
+    const file = await mortalThreadFile('bad', '(() => { for (;;); })()');
+    const watcher = new Watcher(told, openReaderThread(file, join(folder, 'judged.json')), 50);
+    watcher.watch(bad, 1, 1_000_000);
+    watcher.watch(good, 1, 1_000_000);
+    await waitFor('the other run to be read', () => watcher.vitals((good as { id: never }).id).metrics['acc'] === 0.4);
+    expect(told.hindered).toHaveBeenCalledExactlyOnceWith(
+      's/bad',
+      expect.stringMatching(/not read any more.* did not go on/),
+    );
+    expect(told.log).toHaveBeenCalledTimes(2);
+    expect(told.log).toHaveBeenCalledWith(expect.stringMatching(/died over s\/bad: it did not go on/));
+    await watcher.close();
+  },
+);
 
 it('is opened again when a rule never returns: the rule is off for all of its group, and their rows are read', async () => {
   const forEver = `${['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `xs.all(${name}, `).join('')}acc < 2${')'.repeat(6)}`;

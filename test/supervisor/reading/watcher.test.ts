@@ -50,6 +50,20 @@ it('says when all is read that runs of the past wrote last', async () => {
   await watcher.close();
 });
 
+it('has no reader for a run that only waits, and reads it when it writes', async () => {
+  const run = plan(folder, 's', [{ directory: folder }]).runs[0]!;
+  writeFileSync(join(folder, 'output.log'), '');
+  const open = vi.fn(readerHere());
+  const watcher = new Watcher(ignore(), open);
+  watcher.watch(run, 1, 1_000_000);
+  await waitFor('it to be known that nothing is written', () => watcher.followedOf(run.id, 1)?.rows === 0);
+  expect(open).not.toHaveBeenCalled();
+  writeFileSync(join(folder, 'metrics.jsonl'), '{"step": 1, "acc": 0.5}\n');
+  await waitFor('its row', () => watcher.vitals(run.id).metrics['acc'] === 0.5);
+  expect(open).toHaveBeenCalledOnce();
+  await watcher.close();
+});
+
 it('has no reader while runs last a moment and write nothing', async () => {
   const [silent, loud] = plan(
     folder,

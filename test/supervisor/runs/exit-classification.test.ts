@@ -33,6 +33,31 @@ const outOfMemory = 'torch.OutOfMemoryError: CUDA out of memory. Tried to alloca
 const traceback = (line: string) => `Traceback (most recent call last):\n  File "train.py", line 8\n${line}\n`;
 const separated = `\n${attemptSeparator(2, new Date(0))}\n`;
 
+describe('a program of Hydra that was given options', () => {
+  const usage =
+    'usage: app.py [--help] [--hydra-help] [--version] [--cfg {job,hydra,all}]\n              [overrides ...]\n';
+  const refusal = 'app.py: error: unrecognized arguments: --lr=0.1';
+  const app = (argv: [string, ...string[]]) => ({ ...run, argv, parameters: { lr: 0.1 } });
+  const lineOf = (outcome: unknown) => (outcome as { line?: string }).line;
+
+  it.each([
+    { by: 'an equals sign', argv: ['python3', 'app.py', '--lr=0.1'] },
+    { by: 'a space', argv: ['python3', 'app.py', '--lr', '0.1'] },
+  ])('fails with the line to type: $by', ({ argv }) => {
+    run = app(argv as [string, ...string[]]);
+    expect(lineOf(judged(code(2), usage + refusal))).toBe(
+      `${refusal}; it takes its parameters as Hydra does: \`memrl-tui grid lr=… --args hydra -- python3 app.py\``,
+    );
+  });
+
+  it('gets no advice for another failure, nor does a program of argparse', () => {
+    run = app(['python3', 'app.py', 'lr=0.1']);
+    expect(lineOf(judged(code(2), usage + refusal))).toBe(refusal);
+    run = app(['python3', 'app.py', '--lr=0.1']);
+    expect(lineOf(judged(code(2), `usage: app.py [-h]\n${refusal}`))).toBe(refusal);
+  });
+});
+
 describe('how a run ended', () => {
   it.each<{ when: string; ending: AttemptEnding; log?: string; outcome: Outcome; class: string | null }>([
     { when: 'it ends well', ending: code(0), outcome: { kind: 'done' }, class: null },
@@ -44,6 +69,22 @@ describe('how a run ended', () => {
       when: 'it ends well after it has died of that in its first attempt',
       ...{ ending: code(0), log: `${traceback(outOfMemory)}${separated}step 1\n` },
       ...{ outcome: { kind: 'done' }, class: null },
+    },
+    {
+      when: 'it fails before a pipe or a last command that ends well',
+      ...{ ending: code(0), log: `step 1\n${traceback('ValueError: bad lr')}wandb: Find logs at: ./wandb\nfinished\n` },
+      ...{ outcome: { kind: 'done', line: 'ValueError: bad lr' }, class: null },
+    },
+    {
+      when: 'it goes on after an exception that it caught',
+      ...{ ending: code(0), log: `${traceback('ValueError: bad lr')}${'step 2 loss 0.3\n'.repeat(20)}` },
+      ...{ outcome: { kind: 'done' }, class: null },
+    },
+    {
+      when: 'a launcher fails after a rank that ran out of memory',
+      ...{ ending: code(1), class: 'oom' },
+      log: `${traceback(outOfMemory)}${traceback("subprocess.CalledProcessError: Command '['python']' returned non-zero exit status 1.")}`,
+      outcome: { kind: 'oom', line: outOfMemory },
     },
     { when: 'it fails without a word', ending: code(3), outcome: { kind: 'failed', code: 3 }, class: 'crash' },
     {

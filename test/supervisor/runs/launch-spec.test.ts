@@ -96,6 +96,8 @@ describe('the environment of a run', () => {
       given: { WANDB_DIR: '/mine', TRACKIO_DIR: '/mine', WANDB_MODE: 'disabled' },
       seen: { WANDB_DIR: '/mine', TRACKIO_DIR: '/mine', WANDB_MODE: 'disabled' },
     },
+    { when: 'MLflow is to mark its runs', seen: { MLFLOW_RUN_CONTEXT: '{"memrl-tui.run":"/runs/s/a"}' } },
+    { when: 'the person marks them', given: { MLFLOW_RUN_CONTEXT: '{}' }, seen: { MLFLOW_RUN_CONTEXT: '{}' } },
     {
       when: 'the sweep file says how often',
       env: { WANDB__TRANSACTION_LOG_FLUSH_INTERVAL: '5', WANDB_MODE: 'online' },

@@ -59,27 +59,31 @@ describe.each<{ what: string; harm: () => void; keeps: boolean }>([
     keeps: true,
   },
 ])('a journal that was $what while the supervisor was dead', ({ harm, keeps }) => {
-  it('is told of until the sweep is launched again, which starts nothing twice whatever room there is', async () => {
-    await orphaned();
-    harm();
-    const first = await bed.fleet();
-    expect(first.status.problem).toMatch(/launch s again: finished runs are skipped, running ones are taken over/);
-    first.close();
-    await bed.killSupervisor();
-    const second = await bed.fleet();
-    expect(second.status.problem).toMatch(/launch s again/);
-    expect(await again(second)).toEqual([
-      ['done', 1],
-      ['done', 1],
-      ['done', 1],
-    ]);
-    expect(second.status.problem).toBeNull();
-    expect(kept()).toHaveLength(keeps ? 1 : 0);
-    if (existsSync(bed.path('victim'))) expect(bed.text('victim')).toBe('mine');
-  });
+  it(
+    'is told of until the sweep is launched again, which starts nothing twice whatever room there is',
+    { tags: ['long'] },
+    async () => {
+      await orphaned();
+      harm();
+      const first = await bed.fleet();
+      expect(first.status.problem).toMatch(/launch s again: finished runs are skipped, running ones are taken over/);
+      first.close();
+      await bed.killSupervisor();
+      const second = await bed.fleet();
+      expect(second.status.problem).toMatch(/launch s again/);
+      expect(await again(second)).toEqual([
+        ['done', 1],
+        ['done', 1],
+        ['done', 1],
+      ]);
+      expect(second.status.problem).toBeNull();
+      expect(kept()).toHaveLength(keeps ? 1 : 0);
+      if (existsSync(bed.path('victim'))) expect(bed.text('victim')).toBe('mine');
+    },
+  );
 });
 
-it('what is damaged is kept as it was, once', async () => {
+it('what is damaged is kept as it was, once', { tags: ['long'] }, async () => {
   await orphaned();
   writeFileSync(journal(), garbage);
   for (let life = 0; life < 3; life++) {
@@ -104,7 +108,7 @@ it('a line in its midst that is damaged is told of, and the rest counts', async 
   );
 });
 
-it('commands that are gone are told of until the sweep is launched again', async () => {
+it('commands that are gone are told of until the sweep is launched again', { tags: ['long'] }, async () => {
   await orphaned();
   rmSync(bed.path('.supervisor', 'plans'), { recursive: true });
   const fleet = await bed.fleet();

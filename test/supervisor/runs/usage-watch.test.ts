@@ -6,8 +6,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import { openMetrics, relativeTime } from '../../../src/metrics/run-metrics.js';
 import { pidsNow } from '../../../src/processes/process-usage.js';
-import { UsageSampler } from '../../../src/supervisor/reading/usage-sampler.js';
+import { UsageSampler } from '../../../src/supervisor/runs/usage-sampler.js';
 import { UsageWatch } from '../../../src/supervisor/runs/usage-watch.js';
+import { PATIENCE_MS } from '../../patience.js';
 
 type Tools = ConstructorParameters<typeof UsageWatch>[0];
 
@@ -40,10 +41,10 @@ function watched(command: string, args: string[] = ['-c', command], gpu: Record<
     executor: { rootOf: () => child!.pid! },
     plannedRuns: { of: () => ({ directory }) } as unknown as Tools['plannedRuns'],
     gpus: { usageOf: () => gpu },
-    watcher: {
+    sampler: {
       measure: (runs, heard) => {
         looks += 1;
-        void sampler.measure(runs, heard);
+        return sampler.measure(runs, heard);
       },
     },
     loop: { changed: (ids) => void told.push(...ids) },
@@ -63,7 +64,7 @@ describe.skipIf(pidsNow().length === 0)('what a run uses of the machine', () => 
   it('is seen while it computes, also in what it has started', async () => {
     const { watch, told } = watched('sh -c "while :; do :; done"; true');
     // Under load it gets a part of a core only.
-    await vi.waitFor(() => expect(watch.of(id).cpu).toBeGreaterThan(10), 20_000);
+    await vi.waitFor(() => expect(watch.of(id).cpu).toBeGreaterThan(10), PATIENCE_MS);
     expect(watch.of(id).memory).toBeGreaterThan(0);
     expect(watch.of(id).system).toMatchObject({ 'system/cpu_percent': watch.of(id).cpu });
     expect(told).toContain(id);
@@ -71,33 +72,33 @@ describe.skipIf(pidsNow().length === 0)('what a run uses of the machine', () => 
 
   it('is a curve of the run: a program that computes', async () => {
     watched('while :; do :; done');
-    await vi.waitFor(() => expect(most('system/cpu_percent')).toBeGreaterThan(10), 20_000);
+    await vi.waitFor(() => expect(most('system/cpu_percent')).toBeGreaterThan(10), PATIENCE_MS);
   });
 
   it('is a curve of the run: a program that holds 200 MB', async () => {
     const hold = 'const held = Buffer.alloc(200 << 20, 1); setInterval(() => held[0]++, 1000)';
     watched(process.execPath, ['-e', hold]);
-    await vi.waitFor(() => expect(most('system/memory_mib')).toBeGreaterThan(200), 20_000);
+    await vi.waitFor(() => expect(most('system/memory_mib')).toBeGreaterThan(200), PATIENCE_MS);
   });
 
   it('has what is known of its GPUs', async () => {
     watched('sleep 1000', undefined, { 'system/gpu_percent': 83, 'system/gpu_watts': 301.5 });
-    await vi.waitFor(() => expect(most('system/gpu_percent')).toBe(83), 20_000);
+    await vi.waitFor(() => expect(most('system/gpu_percent')).toBe(83), PATIENCE_MS);
     expect(most('system/gpu_watts')).toBe(301.5);
   });
 
   it('falls to nothing while it stands still, which is told once', async () => {
     const { watch, told, looks } = watched('sleep 1000');
-    await vi.waitFor(() => expect(watch.of(id)).toMatchObject({ cpu: 0 }), 20_000);
+    await vi.waitFor(() => expect(watch.of(id)).toMatchObject({ cpu: 0 }), PATIENCE_MS);
     const [before, since] = [told.length, looks()];
-    await vi.waitFor(() => expect(looks()).toBeGreaterThan(since + 5), 20_000);
+    await vi.waitFor(() => expect(looks()).toBeGreaterThan(since + 5), PATIENCE_MS);
     // The memory of a shell that has just begun may still move.
     expect(told.length).toBeLessThanOrEqual(before + 1);
   });
 
   it('is not known of a run that is not up', async () => {
     const { watch, active } = watched('while :; do :; done');
-    await vi.waitFor(() => expect(watch.of(id).memory).not.toBeNull(), 20_000);
+    await vi.waitFor(() => expect(watch.of(id).memory).not.toBeNull(), PATIENCE_MS);
     active.clear();
     expect(watch.of(id)).toEqual({ cpu: null, memory: null, system: null });
   });

@@ -238,15 +238,23 @@ function expectFits(store: WindowStore, route: readonly string[], [width, height
   ).toEqual([]);
 }
 
-describe.each(fleets)('every screen and dialog, with %s', (_, fleet) => {
-  it('has exactly the size of the terminal, from 40 × 10 to 400 × 120', { timeout: 120_000 }, () => {
-    for (const route of routes) {
-      const store = windowOn(fleet());
-      store.resize(100, 30);
-      go(store, route);
-      sizes.forEach((size) => expectFits(store, route, size));
-      store.close();
-    }
+function expectSizes(fleet: () => Fleet, wanted: readonly (readonly [number, number])[]): void {
+  for (const route of routes) {
+    const store = windowOn(fleet());
+    store.resize(100, 30);
+    go(store, route);
+    wanted.forEach((size) => expectFits(store, route, size));
+    store.close();
+  }
+}
+
+describe.each(fleets)('every screen and dialog, with %s', (name, fleet) => {
+  it('has exactly the size of the terminal, from 40 × 10 to 400 × 120', { tags: ['long'] }, () => {
+    expectSizes(fleet, sizes);
+  });
+
+  it.runIf(name === 'one run')('has exactly the size of a very small terminal', () => {
+    expectSizes(fleet, sizes.slice(0, 1));
   });
 });
 
@@ -272,7 +280,7 @@ const wild = fc.oneof(
 const harmful = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
 
 describe('every screen and dialog, with foreign text in every name, value and line', () => {
-  it('keeps its columns, and lets nothing through that a terminal would obey', { timeout: 120_000 }, () => {
+  it('keeps its columns, and lets nothing through that a terminal would obey', () => {
     const size = fc.record({ width: fc.integer({ min: 40, max: 160 }), height: fc.integer({ min: 10, max: 50 }) });
     fc.assert(
       fc.property(fc.constantFrom(...ways), wild, size, (route, text, { width, height }) => {
@@ -291,7 +299,7 @@ describe('every screen and dialog, with foreign text in every name, value and li
 describe('where only ASCII can be shown', () => {
   const known = [() => fleetOf(24), memorySweep];
 
-  it('has a stand-in of the same width for every character of every screen', { timeout: 60_000 }, () => {
+  it('has a stand-in of the same width for every character of every screen', { tags: ['long'] }, () => {
     for (const route of routes) {
       for (const fleet of known) {
         const store = windowOn(fleet());

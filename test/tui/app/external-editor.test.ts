@@ -10,6 +10,7 @@ import type { EditorEffect } from '../../../src/tui/state/effect.js';
 import { preferencesIn } from '../../../src/tui/app/preferences.js';
 import { aRun } from '../simulated-fleet.js';
 import { removeFolder } from '../../remove-folder.js';
+import { PATIENCE_MS } from '../../patience.js';
 
 let folder: string;
 let path: string;
@@ -58,7 +59,7 @@ function editorWith(port?: Partial<EditorPort>): ExternalEditor {
 async function after(editor: ExternalEditor, order: EditorEffect, until = ''): Promise<string[]> {
   did = [];
   editor.run(order);
-  await vi.waitFor(() => expect(did.at(-1) ?? '').toContain(until));
+  await vi.waitFor(() => expect(did.at(-1) ?? '').toContain(until), PATIENCE_MS);
   return did;
 }
 

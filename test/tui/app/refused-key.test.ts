@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { KeyPreset } from '../../../src/tui/state/preferences-port.js';
-import { bundleProgram } from '../bundle-program.js';
+import { bundledFile } from '../../bundled.js';
 import { OneWindow } from '../keys/one-window.js';
 
-let program: { file: string; remove: () => void };
-beforeAll(async () => void (program = await bundleProgram('test/tui/keys/program.ts')));
-afterAll(() => program.remove());
+let program: string;
+beforeAll(async () => void (program = await bundledFile('test/tui/keys/program.ts')));
 
 const firstRun = ['down', 'down'];
 const running = ['3', 'down', 'down', 'down', 'down'];
@@ -65,6 +64,6 @@ describe.each(['default', 'vim'] as const)('a key that does nothing says why: %s
   afterAll(() => window.close());
 
   it.each(refusals[preset])('after %j: %s: %s', (from, key, why) =>
-    window.use(program.file, key, [{ from, sees: [(screen) => screen.includes(why)], back }]),
+    window.use(program, key, [{ from, sees: [(screen) => screen.includes(why)], back }]),
   );
 });

@@ -92,7 +92,7 @@ describe('every screen', () => {
     'x',
   ];
 
-  it('has exactly the size of the terminal, whatever is on it', () => {
+  it('has exactly the size of the terminal, whatever is on it', { tags: ['long'] }, () => {
     const size = fc.record({ width: fc.integer({ min: 1, max: 400 }), height: fc.integer({ min: 1, max: 120 }) });
     fc.assert(
       fc.property(size, fc.array(fc.constantFrom(...keys), { maxLength: 12 }), ({ width, height }, pressed) => {

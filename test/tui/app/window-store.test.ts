@@ -13,6 +13,7 @@ import { LogInMemory } from '../../logs/log-bytes.js';
 import { aWindow, screenText, frameOf } from '../frames.js';
 import { knownSummary } from '../known-summary.js';
 import { aRun, aSweep, memorySweep, SimulatedFleet } from '../simulated-fleet.js';
+import { PATIENCE_MS } from '../../patience.js';
 
 const NOW = 1_000_000;
 const groups = ['A', 'B'].map((name) => ({ name, title: null, needs: [] }));
@@ -50,6 +51,19 @@ function twoRuns(): SimulatedFleet {
 }
 
 describe('the window', () => {
+  it('asks no longer whether to kill runs that have all ended meanwhile', () => {
+    const fleet = twoRuns();
+    const store = show(fleet);
+    ['end', 'k'].forEach((key) => store.press(key));
+    fleet.change('abcd/B_1', { state: 'running' });
+    fleet.publish();
+    expect(store.model().ui.dialog.kind).toBe('confirm');
+    fleet.change('abcd/B_1', { state: 'done' });
+    fleet.publish();
+    expect(store.model().ui.dialog.kind).toBe('none');
+    expect(screenText(store).join('\n')).toContain('Nothing is left to kill: B_1 ended meanwhile.');
+  });
+
   it('keeps to the run that was killed when the filter that hid it is gone', () => {
     const fleet = twoRuns();
     const store = show(fleet);
@@ -186,7 +200,10 @@ describe('the window', () => {
     const failing = { lines: null, refresh: () => Promise.reject(new Error('no metrics')) };
     const store = show(twoRuns(), { summary: failing });
     store.press('S');
-    await vi.waitFor(() => expect(screenText(store).join('\n')).toContain('The table could not be made: no metrics'));
+    await vi.waitFor(
+      () => expect(screenText(store).join('\n')).toContain('The table could not be made: no metrics'),
+      PATIENCE_MS,
+    );
   });
 
   it('says that the table is being read, and shows the one before while it is read anew', async () => {
@@ -207,7 +224,7 @@ describe('the window', () => {
       expect(screenText(store).join('\n')).toContain(before);
       summary.lines = () => [text];
       done.splice(0).forEach((resolve) => resolve());
-      await vi.waitFor(() => expect(screenText(store).join('\n')).toContain(text));
+      await vi.waitFor(() => expect(screenText(store).join('\n')).toContain(text), PATIENCE_MS);
     }
   });
 

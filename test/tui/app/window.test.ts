@@ -1,12 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenTerminal } from '../../../scripts/terminal.js';
-import { bundleProgram } from '../bundle-program.js';
+import { bundledFile } from '../../bundled.js';
 import { expectModesLeft, expectRestored, startInShell, startWindow, windowPid } from '../window-terminal.js';
 
-let program: { file: string; remove: () => void };
+let program: string;
 let terminals: OpenTerminal[] = [];
-beforeAll(async () => void (program = await bundleProgram('test/tui/window-program.ts')));
-afterAll(() => program.remove());
+beforeAll(async () => void (program = await bundledFile('test/tui/window-program.ts')));
 afterEach(() => {
   terminals.forEach((terminal) => terminal.close());
   terminals = [];
@@ -14,7 +13,7 @@ afterEach(() => {
 
 /** The window, once it is drawn. */
 async function start(mode = 'plain', environment: Record<string, string> = {}): Promise<OpenTerminal> {
-  const terminal = startWindow(program.file, { mode, environment });
+  const terminal = startWindow(program, { mode, environment });
   terminals.push(terminal);
   await terminal.waitFor((rows) => rows.some((row) => row.includes('detach') || row.includes('scroll')));
   return terminal;
@@ -121,7 +120,7 @@ describe('every way out restores the terminal', () => {
   });
 
   it('an error while drawing', async () => {
-    const terminal = startWindow(program.file, { mode: 'broken' });
+    const terminal = startWindow(program, { mode: 'broken' });
     terminals.push(terminal);
     const rows = await expectRestored(terminal);
     expect(rows).toContain('failed: broken by the test program');
@@ -132,18 +131,18 @@ describe('every way out restores the terminal', () => {
     expect(await expectRestored(terminal)).toContain('code 7');
   });
 
-  it('the loss of the terminal ends the process', async () => {
+  it('the loss of the terminal ends the process', { tags: ['long'] }, async () => {
     const terminal = await start();
     const pid = windowPid(terminal);
     terminal.close();
-    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
   it.each<[string, (terminal: OpenTerminal) => void]>([
     ['Ctrl-Z', (terminal) => terminal.write('\u001a')],
     ['SIGTSTP from outside', (terminal) => process.kill(windowPid(terminal), 'SIGTSTP')],
   ])('%s, and fg brings the window back', async (_, stop) => {
-    const terminal = await startInShell(program.file);
+    const terminal = await startInShell(program);
     terminals.push(terminal);
     stop(terminal);
     // The shell listens again once its prompt is there.

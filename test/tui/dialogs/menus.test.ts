@@ -49,6 +49,13 @@ describe('letters find a row in every menu', () => {
     expect(play(0, ['C', 'enter'], over).ui.dialog.kind).toBe('none');
   });
 
+  it('columns: what only programs declare is among them where it varies, and the list can be sorted by it', () => {
+    const declared = runs.map((run, at) => ({ ...run, declared: { warmup: 10 * at, optimiser: 'adam' } }));
+    const { ui } = play(0, ['C', '"warmup', 'space', 'ctrl-s', 'escape'], { ...over, runs: declared });
+    expect([ui.columns?.at(-1), ui.sort.by]).toEqual(['parameter warmup', 'parameter warmup']);
+    expect(play(0, ['C', '"optimiser', 'space'], { ...over, runs: declared }).ui.columns).toBeNull();
+  });
+
   it('columns keep their order while only some of them are seen', () => {
     expect(play(0, ['C', '"slot', 'left'], over).ui).toMatchObject({ columns: null, note: { tone: 'warn' } });
   });

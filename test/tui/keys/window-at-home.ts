@@ -2,10 +2,8 @@ import { vi } from 'vitest';
 import { openTerminal, type OpenTerminal } from '../../../scripts/terminal.js';
 import type { KeyPreset } from '../../../src/tui/state/preferences-port.js';
 import { codeOf, codesOf } from './keyboard.js';
+import { PATIENCE_MS } from '../../patience.js';
 import { isSeen, type Sight, type Use } from './use.js';
-
-/** Long enough for a loaded machine; nothing waits so long unless it fails. */
-const patience = 6000;
 
 /** A window in a real terminal, started from a shell with job control, that is brought back to its first screen after each use. */
 export class WindowAtHome {
@@ -40,7 +38,7 @@ export class WindowAtHome {
   }
 
   /** Half a frame is not looked at. */
-  async waitFor(sight: Sight, ms = patience): Promise<void> {
+  async waitFor(sight: Sight, ms = PATIENCE_MS): Promise<void> {
     const { emulator } = this.terminal;
     await this.terminal.waitFor(
       (rows) => !emulator.modes.synchronizedOutputMode && isSeen(sight, rows.join('\n'), this.home),
@@ -79,14 +77,14 @@ export class WindowAtHome {
   /** Until nothing has been drawn for a while: the clock of this window stands still. */
   async #quiet(): Promise<void> {
     let bytes = -1;
-    await vi.waitUntil(() => bytes === (bytes = this.terminal.bytes), { interval: 250, timeout: patience });
+    await vi.waitUntil(() => bytes === (bytes = this.terminal.bytes), { interval: 250, timeout: PATIENCE_MS });
   }
 
   /** Ctrl-L takes away what was said; an answer may come after it. */
   async goBack(keys: readonly string[]): Promise<void> {
     this.press(...keys);
     const isBack: Sight = (screen, home) => screen === home;
-    for (let time = 1; time <= 10; time++) {
+    for (let time = 1; time <= 30; time++) {
       this.press('ctrl-l');
       if (await this.waitFor(isBack, 100 * time).then(yes, no)) return;
     }

@@ -16,10 +16,11 @@ export const windowUses: Uses = {
     { sees: [/Stopped/], back: ['"fg\r'] },
     { where: 'after a refusal', from: ['home'], at: /This is the first row/, sees: [/Stopped/], back: ['"fg\r'] },
   ],
-  // The person's own screen, on which nothing of the window was drawn. (Keys typed before the window listened again may be.)
+  // The person's own screen, on which nothing of the window was drawn, with the prompt below: until then the window takes what is
+  // typed. (Keys typed before the window listened again may be drawn.)
   leave: [
     {
-      sees: [(screen) => /left: detached *$/m.test(screen) && !screen.includes('metric test/bits_known')],
+      sees: [(screen) => /left: detached *\norders: .*\n\$/.test(screen) && !screen.includes('metric test/bits_known')],
       back: ['"$WINDOW\r'],
     },
   ],

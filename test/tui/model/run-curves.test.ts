@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseRunValue, type RunValue } from '../../../src/analysis/run-value.js';
 import { openMetrics } from '../../../src/metrics/run-metrics.js';
-import { openWholeMetrics } from '../../../src/metrics/whole-metrics.js';
+import { openWholeMetrics } from '../../../src/metrics/outlined-metrics.js';
 import { keptFor, valuesOf } from '../../../src/report/run-values.js';
 import { type CurveQuestion, RunCurves } from '../../../src/tui/model/run-curves.js';
 import type { MetricReader, RunFilesPort, RunSummary, Series } from '../../../src/tui/state/port.js';

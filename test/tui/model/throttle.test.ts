@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 function task(cost: number, leastPause = 0): { share: Throttle; begun: number[] } {
   const begun: number[] = [];
   const share = new Throttle(
-    () => {
+    function* () {
       begun.push(Date.now() - 1_000_000);
       vi.setSystemTime(Date.now() + cost);
     },
@@ -78,5 +78,40 @@ describe('a share of the time', () => {
     share.ask();
     vi.advanceTimersByTime(1000);
     expect(begun).toEqual([0]);
+  });
+
+  it('gives each step but the first a turn of its own, and what is asked for meanwhile is done once, after the pause', () => {
+    const done: string[] = [];
+    const share = new Throttle(function* () {
+      for (const step of ['a', 'b', 'c']) {
+        done.push(step);
+        vi.setSystemTime(Date.now() + 10);
+        yield;
+      }
+    }, Date.now);
+    share.ask();
+    expect(done).toEqual(['a']);
+    share.ask();
+    share.ask();
+    vi.advanceTimersToNextTimer().advanceTimersToNextTimer().advanceTimersToNextTimer();
+    expect(done).toEqual(['a', 'b', 'c']);
+    vi.advanceTimersByTime(100);
+    expect(done).toEqual(['a', 'b', 'c']);
+    vi.advanceTimersByTime(1000);
+    expect(done).toEqual(['a', 'b', 'c', 'a', 'b', 'c']);
+  });
+
+  it('does all steps at once where there is hurry, those that were asked for meanwhile as well', () => {
+    const done: string[] = [];
+    const share = new Throttle(function* () {
+      for (const step of ['a', 'b']) {
+        done.push(step);
+        yield;
+      }
+    }, Date.now);
+    share.ask();
+    share.ask();
+    share.hurry();
+    expect(done).toEqual(['a', 'b', 'a', 'b']);
   });
 });

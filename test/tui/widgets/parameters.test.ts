@@ -22,6 +22,11 @@ describe('the parameters', () => {
     expect(lines(many, 20, 5)).toEqual(['seed 40 values']);
   });
 
+  it('end with those that only the program has declared', () => {
+    const run = aRun('A_1', { parameters: { lr: 0.1 }, declared: { warmup: 10, lr: 5 } });
+    expect(lines([run], 40, 5)).toEqual(['lr 0.1  warmup 10']);
+  });
+
   it('say how many found no room', () => {
     expect(lines(runs.slice(0, 1), 20, 1)).toEqual(['seed 0  batch 4   +3']);
   });

@@ -16,34 +16,37 @@ const PATIENCE_MS = 60_000;
 /** Between looks at whether the shell of the job is there, ms. */
 const PARENT_MS = 1000;
 
-const [folder = '', name = '', count = '1'] = process.argv.slice(2);
 const { env } = process;
-const worker = new PackWorker(
-  {
-    open: await executorNamed('local'),
-    ...{ folder, name, count: Number(count), index: Number(name.split('.').at(-1)) },
-    ...{ job: Number(env['SLURM_JOB_ID']), node: env['SLURMD_NODENAME'] ?? '' },
-    gpus: indicesIn(env['SLURM_JOB_GPUS'] ?? ''),
-    text: JSON.parse(readFileSync(join(folder, packFiles.pack), 'utf8')) as PackText,
-    given: Object.fromEntries(
-      Object.entries(env).flatMap(([key, value = '']) => (isOfEnclosingJob(key) ? [[key, value]] : [])),
-    ),
-    log: (line) => process.stderr.write(`memrl-tui: ${line}\n`),
-  },
-  () => process.exit(0),
-);
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => worker.interrupt());
-process.on('SIGHUP', () => undefined);
+void main(process.argv.slice(2));
 
-// Without its shell Slurm takes the job for over, and its runs for lost.
-const shell = process.ppid;
-setInterval(() => {
-  if (process.ppid !== shell) worker.interrupt();
-}, PARENT_MS).unref();
+async function main([folder = '', name = '', count = '1']: readonly string[]): Promise<void> {
+  const worker = new PackWorker(
+    {
+      open: await executorNamed('local'),
+      ...{ folder, name, count: Number(count), index: Number(name.split('.').at(-1)) },
+      ...{ job: Number(env['SLURM_JOB_ID']), node: env['SLURMD_NODENAME'] ?? '' },
+      gpus: indicesIn(env['SLURM_JOB_GPUS'] ?? ''),
+      text: JSON.parse(readFileSync(join(folder, packFiles.pack), 'utf8')) as PackText,
+      given: Object.fromEntries(
+        Object.entries(env).flatMap(([key, value = '']) => (isOfEnclosingJob(key) ? [[key, value]] : [])),
+      ),
+      log: (line) => process.stderr.write(`memrl-tui: ${line}\n`),
+    },
+    () => process.exit(0),
+  );
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => worker.interrupt());
+  process.on('SIGHUP', () => undefined);
 
-worker.start();
-const seconds = await secondsLeft();
-if (seconds !== null) worker.endsIn(seconds);
+  // Without its shell Slurm takes the job for over, and its runs for lost.
+  const shell = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== shell) worker.interrupt();
+  }, PARENT_MS).unref();
+
+  worker.start();
+  const seconds = await secondsLeft();
+  if (seconds !== null) worker.endsIn(seconds);
+}
 
 /** Of the job; null: it has no limit, or nobody says. */
 async function secondsLeft(): Promise<number | null> {

@@ -4,35 +4,59 @@
 export type Unprefixed = { text: string; logger: string; isSummary: boolean };
 
 const level = '(?:TRACE|DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|CRITICAL|FATAL|SUCCESS)';
-const clock = String.raw`\d{1,2}:\d\d[:.]\d\d(?:[.,]\d+)?`;
+const clock = String.raw`\d{1,2}:\d\d[:.]\d\d(?:[.,]\d+)?(?: [AP]M\b)?`;
 const zone = String.raw`(?: ?(?:Z|UTC|[-+]\d\d:?\d\d))?`;
-const date = String.raw`(?:\d\d/\d\d/\d{4}|\d{2,4}[-/]\d\d[-/]\d\d|\d\d/\d\d)`;
+const month = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}';
+const date = String.raw`(?:\d{1,2}[- ]${month}(?:[- ,]{1,2}\d{2,4})?|(?:[A-Z][a-z]{2},? )?${month}[- ]+\d{1,2}(?:,? \d{4})?|\d\d/\d\d/\d{4}|\d{2,4}[-/]\d\d[-/]\d\d|\d\d[-/]\d\d|\d\d?\.\d\d?\.(?:\d{2,4})?)`;
 const gap = String.raw`[\s|:,-]*`;
 
 /** Text in brackets that is not a prefix: a place in the training, or the evaluated set. */
 const position =
   /^\s*(?:\d[\d.,/\s]*(?:\(.*\))?$|(?:epoch|step|iter|ep|episode|batch|update|eval |wd|lr|mem|loss)|(?:train|val|valid|test|eval|dev)$)/i;
 
-/** Possible prefixes, removed as long as one matches. */
-const elements: readonly { pattern: RegExp; isLogger?: true; isStamp?: true }[] = [
-  { pattern: /\[\d+,\d+\]<std\w+>:\s*/y },
-  { pattern: /[IWEF]\d{4,8} \d\d:\d\d:\d\d[^\]]{0,160}\]\s*/y, isStamp: true },
-  { pattern: new RegExp(`${date}[ T,]${clock}${zone}${gap}`, 'y'), isStamp: true },
-  { pattern: new RegExp(String.raw`${clock}(?=[\s\]])${gap}`, 'y'), isStamp: true },
-  { pattern: new RegExp(String.raw`${level}(?::[\w.]+:|\b(?=[\s:|\-]))${gap}`, 'y'), isStamp: true },
-  { pattern: /\((?:[\w.]+[ :]\d+|\w* ?pid=[^()]{0,80})\):?\s*/y },
-  { pattern: /\d{1,4}: (?=\S)/y },
-  { pattern: /[-=*#>|][-=*#>| ]* /y },
+type Element = { readonly begins: RegExp; readonly pattern: RegExp; readonly isStamp?: true };
+
+/** Possible prefixes, removed as long as one matches. `begins`: with which sign. */
+const elements: readonly Element[] = [
+  { begins: /\[/, pattern: /\[\d+,\d+\]<std\w+>:\s*/y },
+  { begins: /[IWEF]/, pattern: /[IWEF]\d{4,8} \d\d:\d\d:\d\d[^\]]{0,160}\]\s*/y, isStamp: true },
+  {
+    begins: /[\dA-Z]/,
+    pattern: new RegExp(`(?:${date}[ T,]{1,2}|\\d{8}[- ])${clock}${zone}${gap}`, 'y'),
+    isStamp: true,
+  },
+  { begins: /\d/, pattern: new RegExp(String.raw`${clock}(?=[\s\]])${gap}`, 'y'), isStamp: true },
+  {
+    begins: /[TDINWECFS]/,
+    pattern: new RegExp(String.raw`${level}(?::[\w.]+:|\b(?=[\s:|\-]))${gap}`, 'y'),
+    isStamp: true,
+  },
+  { begins: /\(/, pattern: /\((?:[\w.]+[ :]\d+|\w* ?pid=[^()]{0,80})\):?\s*/y },
+  { begins: /\(/, pattern: /\((?:\d{1,4}\/\d{1,4}\) (?=Epoch)|\w{1,40}\) (?=\d{8}-))/y },
+  { begins: /\d/, pattern: /\d{1,4}: (?=\S)/y },
+  { begins: /[-=*#>|─━═•]/, pattern: /[-=*#>|─━═•][-=*#>|─━═• ]* /y },
 ];
+/** The same by their first sign: nearly all lines have no prefix, and each pattern that is tried takes its time. */
+const bySign = new Map<string, readonly Element[]>();
+
+function elementsAt(sign: string): readonly Element[] {
+  let fitting = bySign.get(sign);
+  if (fitting === undefined) bySign.set(sign, (fitting = elements.filter(({ begins }) => begins.test(sign))));
+  return fitting;
+}
+
 /** Name of a logger after a time or a level. */
 const loggers: readonly RegExp[] = [
   new RegExp(String.raw`([A-Za-z_][\w.$<>/-]*)(?::[\w.$<>-]+)*(?: -(?=\s)|\s+\||\s(?=${level}\b))\s*`, 'y'),
   new RegExp(String.raw`\d:\d\d:\d\d - `, 'y'),
   new RegExp(String.raw`[\w.-]+:\d+\t[\w.]+:\d+\t(?=${level}\b)`, 'y'),
 ];
+/** A number of a process behind a stamp in brackets: `[2026-01-01 12:00:00,000][12345]`. */
+const pid = /(?<=\])\[\d{2,9}\]\s*/y;
+const place = /[\w./-]{1,120}\.py: ?\d+:?\s+/y;
 const label = /\[([^[\]]{1,120})\]:?[ \t]*/y;
 const dated = new RegExp(`${date}|${clock}|\\b${level}\\b`, 'i');
-const mayBegin = /[\d[(\-=*#>|A-Z]/;
+const mayBegin = /[\d[(\-=*#>|A-Z─━═•]/;
 /** Limit on the number of prefixes. */
 const MOST = 16;
 
@@ -46,7 +70,8 @@ export function unprefixed(line: string): Unprefixed {
 type Found = { at: number; logger: string; isStamped: boolean };
 
 function takesElement(line: string, found: Found): boolean {
-  const element = elements.find(({ pattern }) => matchAt(pattern, line, found.at) !== null);
+  const fitting = elementsAt(line[found.at] ?? '');
+  const element = fitting.find(({ pattern }) => matchAt(pattern, line, found.at) !== null);
   if (element !== undefined) {
     found.at = element.pattern.lastIndex;
     found.isStamped ||= element.isStamp === true;
@@ -56,10 +81,19 @@ function takesElement(line: string, found: Found): boolean {
 }
 
 function takesLabel(line: string, found: Found): boolean {
-  const inside = matchAt(label, line, found.at)?.[1];
+  if (found.isStamped && takesProcess(line, found)) return true;
+  const inside = line[found.at] === '[' ? matchAt(label, line, found.at)?.[1] : undefined;
   if (inside === undefined || position.test(inside)) return false;
   found.at = label.lastIndex;
   found.isStamped ||= dated.test(inside);
+  return true;
+}
+
+/** Takes the number of a process, or the file and line of the code that writes. */
+function takesProcess(line: string, found: Found): boolean {
+  const pattern = line[found.at] === '[' ? pid : line.includes('.py:', found.at) ? place : null;
+  if (pattern === null || matchAt(pattern, line, found.at) === null) return false;
+  found.at = pattern.lastIndex;
   return true;
 }
 

@@ -1,16 +1,17 @@
 import type { RE2JS } from 're2js';
 import { attemptRule } from '../../../contract/attempt-separator.js';
-import { parseJsonLine } from '../../../contract/json-line.js';
 import { patternOrNull } from '../../../text/pattern.js';
-import { stepKeyOf } from '../../row-numbers.js';
-import { valueOf } from '../csv.js';
+import { Tracebacks } from '../../../text/tracebacks.js';
+import { stepKeyOf } from '../../counters.js';
 import type { StatedProgress, WrittenRow } from '../format.js';
+import { isOfFailure } from './failure-line.js';
 import { type PrintedLine, readLine } from './printed-line.js';
-import { toNumber } from './printed-number.js';
+import { printedName } from './printed-name.js';
+import { numberText, toNumber, unitText } from './printed-number.js';
+import { joined, objectIn, withAxis, without } from './printed-object.js';
 import { PrintedSettings } from './printed-settings.js';
 import { BoxTable, ColumnTable } from './printed-table.js';
-import { type Bar, barIn, kerasBarIn, secondsOf } from './progress-bar.js';
-import { parsePythonDict } from './python-dict.js';
+import { type Bar, barIn, kerasBarIn, ownBarIn } from './progress-bar.js';
 import { TrainingClock } from './training-clock.js';
 
 /** The user's patterns: the name of a metric, and a regular expression whose first group is its number. */
@@ -21,7 +22,8 @@ const LONGEST = 8192;
 /** Fields of a log record, not of the training. */
 const clerical = new Set([
   ...['ts', 'time', 'timestamp', 'asctime', 'created', 'msecs', 'relativeCreated', 'level', 'levelno', 'severity'],
-  ...['line', 'lineno', 'pid', 'process', 'thread', 'tid', 'rank', 'v', 'v_num'],
+  ...['line', 'lineno', 'pid', 'process', 'thread', 'tid', 'rank', 'local_rank', 'v', 'v_num'],
+  ...['exitcode', 'exit code', 'Exit code', 'return code', 'error code', 'code', 'errno', 'signal'],
 ]);
 const escapes = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[()].|[A-Za-z78=>])/g;
 const noRows: readonly WrittenRow[] = [];
@@ -31,6 +33,7 @@ export class LogRows {
   readonly #patterns: readonly (readonly [string, RE2JS])[];
   #box = new BoxTable();
   #columns = new ColumnTable();
+  #tracebacks = new Tracebacks();
   readonly #clock = new TrainingClock();
   readonly #settings = new PrintedSettings();
   /** Whether a bar was just erased so that a line could be written in its place; it is drawn again after that. */
@@ -60,15 +63,27 @@ export class LogRows {
     return this.#settings.names;
   }
 
-  /** The rows that a line contains, or completes. */
-  take(written: string): readonly WrittenRow[] {
-    return this.#told(this.#read(written));
+  /** The rows that a line contains, or completes. `isRedrawn`: it replaces the line before it. */
+  take(written: string, isRedrawn = false): readonly WrittenRow[] {
+    const line = withoutEscapes(written);
+    if (this.#tracebacks.take(line) !== null) return noRows;
+    // A line of escape sequences alone wipes a bar away, as one of spaces does.
+    return this.#told(this.#read(line === '' && written !== '' ? ' ' : line, isRedrawn));
+  }
+
+  /** A line without a number: most lines that contain no metric. */
+  #readWords(line: string): readonly WrittenRow[] {
+    const rows = this.#placed();
+    const row = this.#ofWords(line);
+    this.#isWiped = false;
+    return row === null ? rows : [...rows, row];
   }
 
   /** Looks for a bar in an incomplete line; returns the row that waited for it. */
-  peek(written: string): readonly WrittenRow[] {
-    const line = plain(written);
+  peek(written: string, isRedrawn = false): readonly WrittenRow[] {
+    const line = withoutEscapes(written).trim();
     const bar = kerasBarIn(line) ?? barIn(line);
+    if (bar === null) this.#clock.takeShare(ownBarIn(line, isRedrawn));
     return this.#told(bar !== null && this.#advance(bar) ? this.#placed() : noRows);
   }
 
@@ -78,25 +93,44 @@ export class LogRows {
     return rows;
   }
 
-  #read(written: string): readonly WrittenRow[] {
-    const line = plain(written);
+  #read(written: string, isRedrawn: boolean): readonly WrittenRow[] {
+    const line = written.trim();
     if (line === '') {
       this.#isWiped ||= written !== '' && this.#clock.step !== null;
       return noRows;
     }
+    if (this.#patterns.length === 0 && !hasNumber.test(line)) return this.#readWords(line);
     if (attemptRule.test(line)) return this.#begin();
     const bar = kerasBarIn(line) ?? barIn(line);
-    const isInside = bar !== null && !this.#advance(bar);
-    const rows = isInside ? noRows : this.#placed();
-    const row = isInside ? this.#ofInnerBar(line, bar) : this.#rowOf(line, bar);
+    if (bar !== null) return this.#readBar(line, bar);
+    const rows = this.#placed();
+    const row = this.#rowOf(line, isRedrawn);
     this.#isWiped = false;
     return row === null ? rows : [...rows, row];
   }
 
-  #rowOf(line: string, bar: Bar | null): WrittenRow | null {
-    if (this.#patterns.length > 0) return this.#withStep(this.#matched(line));
-    if (bar !== null) return this.#ofBar(bar);
-    if (!hasNumber.test(line)) return this.#ofWords(line);
+  /** Reads a bar, and as a line of its own the text behind it. */
+  #readBar(line: string, bar: Bar): readonly WrittenRow[] {
+    const isInside = !this.#advance(bar);
+    const rows = isInside ? noRows : this.#placed();
+    const row =
+      this.#patterns.length > 0
+        ? this.#withStep(this.#matched(line))
+        : isInside
+          ? this.#ofInnerBar(bar)
+          : this.#ofBar(bar);
+    this.#isWiped = false;
+    const own = row === null ? rows : [...rows, row];
+    if (bar.after === '' || this.#patterns.length > 0) return own;
+    return [...own, ...this.#read(bar.after, false)];
+  }
+
+  #rowOf(written: string, isRedrawn: boolean): WrittenRow | null {
+    const own = ownBarIn(written, isRedrawn);
+    this.#clock.takeShare(own);
+    if (this.#patterns.length > 0) return this.#withStep(this.#matched(written));
+    const line = own?.rest ?? written;
+    if (own !== null && !hasNumber.test(line)) return this.#ofWords(line);
     const table = this.#ofTable(line);
     if (table !== undefined) return table;
     const dict = objectIn(line);
@@ -120,16 +154,23 @@ export class LogRows {
   }
 
   #ofLine(line: string): WrittenRow | null {
-    const eta = /^ETA: +([\d:]+)$/.exec(line)?.[1];
+    const eta = line.startsWith('ETA: ') ? /^ETA: +([\d:]+)$/.exec(line)?.[1] : undefined;
     if (eta !== undefined) {
-      this.#clock.takeEta(secondsOf(eta));
+      this.#clock.takeEta(eta);
       return null;
     }
     const printed = readLine(line);
-    if (printed === null) return null;
+    if (printed === null) return this.#ofPair(line);
     const isEmpty = Object.keys(printed.metrics).length === 0;
     if (isEmpty && printed.isPure) this.#clock.announce(printed.places);
     return isEmpty ? null : this.#ofPrinted(printed);
+  }
+
+  /** Parses a name and its value in columns, below a line that names the place. */
+  #ofPair(line: string): WrittenRow | null {
+    if (Object.keys(this.#clock.axis).length === 0) return null;
+    const [, name, number, unit = ''] = pairInColumns.exec(line) ?? [];
+    return name === undefined ? null : this.#withStep({ [name]: toNumber(number!, unit.trim()) });
   }
 
   #ofPrinted({ places, metrics, averages, set, isSummary }: PrintedLine): WrittenRow | null {
@@ -140,44 +181,61 @@ export class LogRows {
       set === '' ? undefined : places.find(({ name, of }) => (name === '' || name === 'step') && of !== undefined);
     const named =
       isOfEvaluation && this.#clock.isBehind(places) ? places.filter(({ name }) => name !== 'step') : places;
-    if (inner === undefined) return this.#withStep({ ...this.#clock.place(named), ...row });
+    if (inner === undefined) return this.#atPlace(this.#clock.place(named), row);
     this.#set = set;
     const axis = this.#clock.place(places.filter((place) => place !== inner));
-    this.#evaluation = this.#withStep({ ...axis, ...row, ...averages });
+    this.#evaluation = this.#withStep(joined(joined(axis, row), averages));
     if (inner.at < inner.of! && inner.at + 1 < inner.of!) return null;
     const evaluated = this.#evaluation;
     this.#evaluation = null;
     return evaluated;
   }
 
+  /** A line that names its epoch itself is not moved to a step of the bar. */
+  #atPlace(axis: WrittenRow, row: WrittenRow): WrittenRow | null {
+    const placed = joined(axis, row);
+    return 'epoch' in axis && this.#clock.step !== null ? placed : this.#withStep(placed);
+  }
+
   /** A dict after a place: `epoch 1: {…}`. */
   #ofDict(line: string, dict: WrittenRow): WrittenRow {
-    const head = readLine(line.slice(0, line.indexOf('{')).trim() || ' ');
-    const axis = head === null || head.places.length === 0 ? {} : this.#clock.place(head.places);
-    return { ...axis, ...dict };
+    const head = readLine(line.slice(0, line.indexOf('{')).trim());
+    return head === null || head.places.length === 0 ? dict : joined(this.#clock.place(head.places), dict);
   }
 
   /** Parses the text before and after a bar; one of Keras has the metrics of an epoch once it is full. */
   #ofBar(bar: Bar): WrittenRow | null {
     const table = this.#ofColumns(bar);
     if (table !== undefined || (bar.isKeras && bar.done !== bar.total)) return table ?? null;
-    const before = bar.before === '' ? null : readLine(bar.before);
-    const row = { ...before?.metrics, ...(bar.rest === '' ? null : readLine(bar.rest)?.metrics) };
-    return Object.keys(row).length === 0 ? null : this.#withStep(without(row, 'v_num'));
+    const row = joined(metricsIn(bar.before), metricsIn(bar.rest));
+    return Object.keys(row).length === 0 ? null : this.#atBar(row);
   }
 
-  /** Parses the bar of an evaluation; YOLO writes the names of the columns before it. */
-  #ofInnerBar(line: string, bar: Bar): WrittenRow | null {
-    if (this.#patterns.length > 0) return this.#rowOf(line, bar);
-    this.#ofColumns(bar);
-    return null;
+  /** Parses a bar within the training's; YOLO writes the names of the columns before that of an evaluation. */
+  #ofInnerBar(bar: Bar): WrittenRow | null {
+    if (this.#ofColumns(bar) !== undefined) return null;
+    const row = metricsIn(bar.rest);
+    if (Object.keys(row).length === 0) return null;
+    const step = this.#clock.stepWithin(bar);
+    return step === null ? this.#ofSecondBar(bar, row) : joined({ step }, row);
+  }
+
+  /** The row of a full bar beside that of the training, such as one of an evaluation, under the name before it. */
+  #ofSecondBar({ before, done, total }: Bar, row: WrittenRow): WrittenRow | null {
+    const { set, name } = printedName(before);
+    if (done !== total || !/^[A-Za-z][\w -]{0,40}$/.test(name)) return null;
+    const named = Object.entries(row).map(([key, value]) => [
+      printedName(key).namesSet ? key : `${set || name}/${key}`,
+      value,
+    ]);
+    return { step: this.#clock.stepBeside, ...(Object.fromEntries(named) as WrittenRow) };
   }
 
   /** The row of a table before a bar. */
   #ofColumns({ before, done, total }: Bar): WrittenRow | null | undefined {
     const line = this.#columns.take(before);
     if (line.is === 'none') return undefined;
-    return line.is === 'row' && done === total ? this.#withStep(withAxis(line.row)) : null;
+    return line.is === 'row' && done === total ? this.#atBar(withAxis(line.row)) : null;
   }
 
   /** Counts a bar as the training's, unless it is nested in that. */
@@ -190,7 +248,7 @@ export class LogRows {
   /** Rows that waited for the present line. */
   #placed(): readonly WrittenRow[] {
     const rows: WrittenRow[] = [];
-    if (this.#waiting !== null) rows.push(this.#withBarStep(this.#waiting));
+    if (this.#waiting !== null) rows.push(this.#atBar(this.#waiting));
     if (this.#evaluation !== null) rows.push(this.#evaluation);
     this.#waiting = null;
     this.#evaluation = null;
@@ -202,6 +260,7 @@ export class LogRows {
     const rows = this.#placed();
     this.#box = new BoxTable();
     this.#columns = new ColumnTable();
+    this.#tracebacks = new Tracebacks();
     this.#clock.begin();
     this.#settings.begin();
     this.#isWiped = false;
@@ -211,6 +270,7 @@ export class LogRows {
   }
 
   #matched(line: string): WrittenRow | null {
+    if (isOfFailure(line)) return null;
     const found = this.#patterns.flatMap(([key, pattern]) => {
       const match = pattern.matcher(line);
       // Testing for a match first takes a tenth of the time.
@@ -226,7 +286,8 @@ export class LogRows {
     if (row === null || Object.keys(row).every((key) => clerical.has(key) || axisKeys.has(key))) return null;
     const counted = stepKeyOf(Object.keys(row));
     if (counted?.counts === true) return row;
-    if (this.#clock.step === null) return counted === null || counted.key === 'time' ? this.#withAxis(row) : row;
+    const isPlaced = counted !== null && counted.is !== 'time' && this.#clock.axis['step'] === undefined;
+    if (this.#clock.step === null) return isPlaced ? row : this.#withAxis(row);
     if (!this.#isWiped) return this.#withBarStep(row);
     this.#waiting = row;
     return null;
@@ -234,35 +295,36 @@ export class LogRows {
 
   /** Adds the place to a row. A time alone is a duration, which does not order rows. */
   #withAxis(row: WrittenRow): WrittenRow {
-    const placed = { ...this.#clock.axis, ...row };
+    const placed = joined(this.#clock.axis, row);
     return stepKeyOf(Object.keys(placed))?.key === 'time' ? without(placed, 'time') : placed;
   }
 
+  /** A row of a line that was printed while a bar stood. */
   #withBarStep(row: WrittenRow): WrittenRow {
     this.#clock.hasRows();
-    return { step: this.#clock.step, ...row };
+    return joined({ step: this.#clock.stepOf(Object.keys(row).filter((key) => !axisKeys.has(key))) }, row);
+  }
+
+  /** A row of the bar itself, which is drawn again and again at a step. */
+  #atBar(row: WrittenRow): WrittenRow {
+    this.#clock.hasRows();
+    return stepKeyOf(Object.keys(row))?.counts === true ? row : joined(this.#clock.axis, row);
   }
 }
 
 /** Metrics with the name of an evaluated set. */
 const ofEvaluation = /^(?:val|valid|validation|test|eval|dev)\b/i;
 const axisKeys = new Set(['step', 'epoch', 'episode', 'trial']);
+const pairInColumns = new RegExp(
+  String.raw`^([A-Za-z][\w./@%() -]{0,60}?)(?: {2,60}| {0,4}\t{1,9} {0,9})(${numberText})(${unitText})?$`,
+);
 const hasNumber = /\d|\b(?:nan|inf)\b/i;
-const mayBeOfTable = /^[|-]|  |\t/;
+const mayBeOfTable = /^[|│┃║┌┏╒╭╔├┡╞╟╠└┗╘╰╚-]|  |\t/;
 
-/** Counters in tables that are not among the keys that order rows. */
-const aliases = ['num_updates', 'Epoch', 'steps', 'Step', 'Iteration'];
-
-/** Renames a counter of the program to `step`. */
-function withAxis(row: WrittenRow): WrittenRow {
-  if (stepKeyOf(Object.keys(row)) !== null && !('epoch' in row && 'num_updates' in row)) return row;
-  const alias = aliases.find((name) => typeof row[name] === 'number');
-  if (alias === undefined) return row;
-  return { [alias === 'Epoch' ? 'epoch' : 'step']: row[alias], ...without(row, alias) };
-}
-
-function without(row: WrittenRow, key: string): WrittenRow {
-  return Object.fromEntries(Object.entries(row).filter(([name]) => name !== key));
+/** The metrics in the text before or after a bar. */
+function metricsIn(text: string): WrittenRow {
+  const row = (text === '' ? null : readLine(text)?.metrics) ?? {};
+  return 'v_num' in row ? without(row, 'v_num') : row;
 }
 
 function underSet(set: string, metrics: Readonly<Record<string, number>>): Record<string, number> {
@@ -270,55 +332,9 @@ function underSet(set: string, metrics: Readonly<Record<string, number>>): Recor
 }
 
 /** The line without escape sequences and cursor movements. */
-function plain(written: string): string {
+function withoutEscapes(written: string): string {
   const line = written.length > LONGEST ? written.slice(0, LONGEST) : written;
   const text = line.includes('\u001b') ? line.replace(escapes, '') : line;
   // Keras moves the cursor back before it draws its bar again.
-  return (text.includes('\b') ? text.replaceAll('\b', '') : text).trim();
-}
-
-/** Text before a dict that holds settings, not metrics. */
-const ofSettings = /(?:config\w{0,40}|args|arguments|params|parameters|settings|options)\W{0,8}$/i;
-
-/**
- * The dict or JSON object in a line, with a logger's prefix before it, and pairs after it: `epoch=1 metrics={'loss': 0.5}
- * step=100`. Null also for a dict that is labelled as settings.
- */
-function objectIn(line: string): WrittenRow | null {
-  const from = line.indexOf('{');
-  const to = line.lastIndexOf('}') + 1;
-  if (from < 0 || to === 0) return null;
-  if (line.includes('Trial ')) return trialIn(line);
-  const after = pairsIn(line.slice(to).trim());
-  if (after === null || ofSettings.test(line.slice(Math.max(0, from - 80), from))) return null;
-  const text = line.slice(from, to);
-  const row = parseJsonLine(text) ?? parsePythonDict(text);
-  return row === null ? null : { ...after, ...withAxis(withNumbers(row)) };
-}
-
-/** Pairs after a dict; null: other text is there. */
-function pairsIn(text: string): WrittenRow | null {
-  if (text === '') return {};
-  const printed = /^[\w.]{1,80} ?=/.test(text) ? readLine(text) : null;
-  return printed && { ...Object.fromEntries(printed.places.map(({ name, at }) => [name, at])), ...printed.metrics };
-}
-
-/** Converts numbers that were written as texts (fairseq). */
-function withNumbers(row: WrittenRow): WrittenRow {
-  if (!Object.values(row).some((value) => typeof value === 'string')) return row;
-  return Object.fromEntries(
-    Object.entries(row).map(([key, value]) => {
-      const number = typeof value === 'string' ? valueOf(value) : value;
-      return [key, typeof number === 'number' ? number : value];
-    }),
-  );
-}
-
-const trial = /\bTrial (\d+) finished with value: (\S+) .*\bBest is trial \d+ with value: (\S+)\.$/;
-
-function trialIn(line: string): WrittenRow | null {
-  const [, number, value, best] = trial.exec(line) ?? [];
-  return number === undefined
-    ? null
-    : { trial: Number(number), value: toNumber(value!), 'best value': toNumber(best!) };
+  return text.includes('\b') ? text.replaceAll('\b', '') : text;
 }

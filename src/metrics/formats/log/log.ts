@@ -1,11 +1,17 @@
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { runFiles } from '../../../contract/files.js';
 import { FollowedBytes, type Taken, type Taker } from '../../../files/followed-bytes.js';
 import { LONGEST_LINE } from '../../../files/followed-file.js';
+import { hydraLog } from '../../../files/hydra-log.js';
+import { statRegular } from '../../../files/regular-file.js';
 import { FollowedSource } from '../followed-source.js';
 import { isNot, type MetricFormat, type RowSink, type SourceReader, type StatedProgress } from '../format.js';
+import { sacredFiles } from '../sacred.js';
 import { type LogPatterns, LogRows } from './log-rows.js';
 
 const NAME = 'log';
+/** In the directory of a run of guild. */
+const guildLog = '.guild/output';
 
 /** The output of a run: see `LogRows`. */
 export function logFormat(patterns: LogPatterns = {}): MetricFormat {
@@ -16,10 +22,21 @@ export function logFormat(patterns: LogPatterns = {}): MetricFormat {
       ? `${runFiles.log}: your patterns`
       : `${runFiles.log}: names and values, JSON and Python dicts, progress bars, tables`,
     filing: 'rows',
-    recognise: ({ place }) =>
-      place === runFiles.log ? { is: 'yes', why: own ? 'metrics.patterns' : 'it is what the run prints' } : isNot,
+    recognise: ({ path, place }) =>
+      place === runFiles.log || isLogOfWriter(path, place)
+        ? { is: 'yes', why: own ? 'metrics.patterns' : 'it is what the run prints' }
+        : isNot,
     open: ({ paths: [path] }) => new LogReader(path!, patterns),
   };
+}
+
+/** Whether Hydra, sacred or guild keeps here what the run prints, and nobody else does. */
+function isLogOfWriter(path: string, place: string): boolean {
+  if (isAbsolute(place) || statRegular(join(path.slice(0, -place.length), runFiles.log)).kind === 'file') return false;
+  const folder = dirname(path);
+  const name = basename(path);
+  if (name === sacredFiles.log) return statRegular(join(folder, sacredFiles.record)).kind === 'file';
+  return name.endsWith('.log') ? hydraLog(folder) === path : place === guildLog;
 }
 
 export function isLog({ name }: MetricFormat): boolean {
@@ -34,6 +51,8 @@ class LogReader extends FollowedSource<FollowedBytes> implements SourceReader {
   readonly #patterns: LogPatterns;
   #rows: LogRows;
   #isInLongLine = false;
+  /** Whether the line that is being written replaces the one before it. */
+  #isRedrawn = false;
 
   constructor(path: string, patterns: LogPatterns) {
     super(new FollowedBytes(path));
@@ -54,12 +73,13 @@ class LogReader extends FollowedSource<FollowedBytes> implements SourceReader {
       if (isNew) this.#restart(sink);
       return this.#take(bytes, sink);
     };
-    return this.follow((file) => file.read(maxBytes, take)) !== 'nothing';
+    return this.follow((file) => file.read(maxBytes, take));
   }
 
   #restart(sink: RowSink): void {
     this.#rows = new LogRows(this.#patterns);
     this.#isInLongLine = false;
+    this.#isRedrawn = false;
     sink.restart();
   }
 
@@ -73,17 +93,24 @@ class LogReader extends FollowedSource<FollowedBytes> implements SourceReader {
       this.#isInLongLine = true;
       return { done: bytes.length, needs: 0 };
     }
-    const lines = bytes.toString('utf8', 0, end - 1).split(/[\n\r]/);
-    if (this.#isInLongLine) lines.shift();
-    this.#isInLongLine = false;
-    for (const line of lines) {
-      for (const row of this.#rows.take(line)) sink.row(row);
-    }
+    this.#takeLines(bytes.toString('utf8', 0, end), sink);
     if (bytes.length - end < LONGEST_LINE) this.#peek(bytes.toString('utf8', end), sink);
     return { done: end, needs: 0 };
   }
 
+  /** Processes whole lines, each with the sign at its end. */
+  #takeLines(text: string, sink: RowSink): void {
+    let at = 0;
+    for (const line of text.split(/[\n\r]/)) {
+      if (at === text.length) break;
+      at += line.length + 1;
+      if (!this.#isInLongLine) for (const row of this.#rows.take(line, this.#isRedrawn)) sink.row(row);
+      this.#isInLongLine = false;
+      this.#isRedrawn = text.charCodeAt(at - 1) === RETURN;
+    }
+  }
+
   #peek(line: string, sink: RowSink): void {
-    for (const row of this.#rows.peek(line)) sink.row(row);
+    for (const row of this.#rows.peek(line, this.#isRedrawn)) sink.row(row);
   }
 }

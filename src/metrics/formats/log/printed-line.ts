@@ -1,3 +1,6 @@
+import { isOfFailure } from './failure-line.js';
+import { groupIn } from './printed-group.js';
+import { inOneSentence } from './printed-sentence.js';
 import { unprefixed } from './line-prefix.js';
 import { type PrintedName, printedName } from './printed-name.js';
 import { numberText, toNumber, unitText } from './printed-number.js';
@@ -26,11 +29,11 @@ const nameAt = new RegExp(
 const signAt = /\s*[:=#]\s*|\s+|(?=[[(])/y;
 const share = String.raw`(?:\s?\(\s{0,9}[\d.]{1,9}\s?%\s?\))?`;
 const countsAt = new RegExp(
-  String.raw`([[(]?)\s*(\d[\d,]{0,18})\s{0,9}(?:/|of)\s{0,9}(\d[\d,]{0,18})(${share})\s*[\])]?(?![\w./:-]|\.\d)(?:=(${numberText}))?`,
+  String.raw`([[(]?)\s*(\d[\d,]{0,18})\s{0,9}(?:/|of)\s{0,9}(\d[\d,]{0,18})(${share})\s*[\])]?(?![\w/:-]|\.(?!\s))(?:=(${numberText}))?`,
   'y',
 );
 const valueAt = new RegExp(
-  String.raw`(?:(?:tensor|array|np\.\w+|Array)\(\[?|\[)?\s*(${numberText})(${unitText})?(?:[\])]|, (?:device|dtype)=[^)]*\)|(?=[^\w.:/\])-]|$|/[A-Za-z]|[.:](?:\s|$)|[\])]))`,
+  String.raw`(?:(?:tensor|array|np\.\w+|Array)\(\[?|\[\(\d+, '?|\[|\d{1,3}: (?=\d))?\s*(${numberText})(${unitText})?(?:'?\)\]?|[\])]|, (?:device|dtype)=[^)]*\)|(?=[^\w.:/\])-]|$|/[A-Za-z]|[.:](?:\s|$)|[\])]))`,
   'y',
 );
 const averageAt = new RegExp(
@@ -38,15 +41,20 @@ const averageAt = new RegExp(
   'y',
 );
 const spreadAt = new RegExp(String.raw`\s*(?:\+/-|±|\+)\s*[\d.]+(?:e[-+]?\d+)?`, 'y');
-/** `[2,  4000]`, `[20]`, `20:` before a tab, `20` before `loss=…`, `20epoch`. */
+/** `[2,  4000]`, `[20]`, `20:` before a tab, `20` before `loss=…`, `20epoch`, `1epoch:train:1-50batch`. */
 const headAt =
-  /\[\s*(?<epoch>\d+)\s*,\s+(?<batch>\d+)\s*\]|(?<epoch2>\d+)epoch\b|(?:\[(?=\d+\](?:\s|$)))?(?<step>\d+)(?:\]|:(?=\t)|(?=\s+[A-Za-z_]\w*=))/y;
+  /\[\s*(?<epoch>\d+)\s*,\s+(?<batch>\d+)\s*\]|(?<epoch2>\d+)epoch(?::\w{1,40}:\d+-(?<batch2>\d+)batch)?\b|(?:\[(?=\d+\](?:\s|$)))?(?<step>\d+)(?:\]|:(?=\t)|(?=\s+(?:[A-Za-z_]\w*=|\[[A-Za-z][\w ]{0,30}: )))/y;
 const aloneAt = /\s*(?:$|(?=\|)|(?:batches|iters|steps)\b)/y;
 const wordsAt = /[\s:,-]+(?=[A-Za-z])/y;
 const nextNumberAt = /(?: +|[:=] *)[-+]?\d/y;
-const headingAt = /\s*(?:: ?|- |\]|(?=\s*\|))/y;
+const headingAt = /\s*(?:: ?|- |\]|(?=\|))/y;
 const separatorAt = /[\s|,;:)\]•·*]+|[([]|- |\/(?=[A-Za-z])/y;
-const clockAt = /(?:\d+ days?, )?\d+(?::\d\d)+s?(?!\w)/y;
+const clockAt =
+  /[[(]?(?:(?:\d+ days?, )?\d+(?::\d\d)+s?(?![\w:])|(?:\d+[dhm] ?){1,3}\d+[hms]\b|\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)[\])]?/y;
+/** A counter in parentheses behind a heading: `Train Metrics (step 19)`. */
+const counterBehind = / \(([A-Za-z_]{2,20}) (\d{1,12})\)$/;
+/** `[0-10]`: between which numbers a value lies. */
+const rangeAt = /\s*\[\d{1,6} ?[-–] ?\d{1,6}\]/y;
 /** `Accuracy of the network on the 10000 test images: 54 %`. */
 const sentence = new RegExp(
   String.raw`^([A-Za-z][A-Za-z ]{0,60}\d{1,12} [A-Za-z ]{1,60}?) *: *(${numberText})(${unitText})?$`,
@@ -59,22 +67,33 @@ const noise = new RegExp(
 
 /** A quick test that rejects most lines, which contain neither metrics nor places. */
 const mayBeRead =
-  /^[\d[(]|\[ *\d|loss|acc|rew|return|ppl|perp|err|score|auc|f1|mae|mse|bleu|dice|epoch|step|iter|ep\b|round|trial/i;
+  /^[\d[(]|\[ *\d|loss|acc|rew|return|ppl|perp|err|score|auc|f1|mae|mse|bleu|dice|epoch|step|iter|ep\b|round|trial|tick|kimg/i;
 const hasNumber = /\d|nan|inf/i;
 
 /** Parses a line without terminal codes. Null: it contains neither a place nor a metric. */
 export function readLine(line: string): PrintedLine | null {
-  const { text, logger, isSummary } = unprefixed(line);
+  const { text: written, logger, isSummary } = unprefixed(line);
+  const text = inOneSentence(written);
   // W&B repeats earlier values at the end.
   if ((text.length < line.length && !hasNumber.test(text)) || line.startsWith('wandb:')) return null;
   if (!text.includes(':') && !text.includes('=') && !mayBeRead.test(text)) return null;
   const scan = new LineScan(text, logger === '' ? '' : printedName(logger).set);
   scan.run();
-  return scan.result(isSummary);
+  const result = scan.result(isSummary);
+  return result === null || isOfFailure(line) ? null : result;
 }
 
 /** A number with its name, and the sign between them: `:`, `=`, or ''. `set`: the data set that the line names. */
 type Item = { name: PrintedName; sign: string; value: number; average: number | null; set: string };
+
+/** So many names and values behind a counter are metrics, although no sign is between them: `tick 19  kimg 76.0  sec/tick 30.1`. */
+const LEAST_PAIRS = 3;
+
+/**
+ * Limit on the names, numbers and words that are read of one line, so that the longest takes a few ms as well. The rows of the largest
+ * trainers have some two hundred metrics.
+ */
+const MOST_PARTS = 600;
 
 /** Scans a line once, from name to name. */
 class LineScan {
@@ -82,6 +101,7 @@ class LineScan {
   /** Whether signs have spaces around them, so that names may have several words. */
   readonly #isSpaced: boolean;
   readonly #hasEquals: boolean;
+  readonly #hasBrackets: boolean;
   #at = 0;
   #set: string;
   readonly #places: Place[] = [];
@@ -91,10 +111,12 @@ class LineScan {
   #heading = '';
   #isText = false;
   #isVoid = false;
+  #isPlaceFirst = false;
 
   constructor(text: string, set: string) {
     this.#text = text;
     this.#hasEquals = text.includes('=');
+    this.#hasBrackets = /[[({]/.test(text);
     this.#isSpaced = this.#hasEquals && text.includes(' = ');
     this.#set = set;
   }
@@ -103,12 +125,14 @@ class LineScan {
     this.#takeSentence();
     this.#takeHead();
     const { length } = this.#text;
-    while (this.#at < length && !this.#isVoid) {
-      if (this.#takesPlace() || this.#match(separatorAt) !== null || this.#takesNamed()) continue;
-      const junk = this.#match(junkAt)?.[0];
-      if (junk === undefined) this.#at += 1;
-      else if (/\w/.test(junk) && !noise.test(junk)) this.#addJunk();
-    }
+    for (let parts = 0; this.#at < length && parts < MOST_PARTS && !this.#isVoid; parts++)
+      if (!this.#takesPlace() && this.#match(separatorAt) === null && !this.#takesNamed()) this.#passOver();
+  }
+
+  #passOver(): void {
+    const junk = this.#match(junkAt)?.[0];
+    if (junk === undefined) this.#at += 1;
+    else if (/\w/.test(junk) && !noise.test(junk)) this.#addJunk();
   }
 
   result(isSummary: boolean): PrintedLine | null {
@@ -122,14 +146,19 @@ class LineScan {
       metrics[key] = item.value;
       if (item.average !== null) averages[key] = item.average;
     }
-    const isPure = this.#items.length === 0 && this.#junk === 0;
+    // `Step 19 done.`
+    const isPure = this.#items.length === 0 && this.#junk <= (this.#isPlaceFirst && this.#places.length > 1 ? 1 : 0);
     return { places: this.#places, metrics, averages, set: this.#set, isSummary, isPure };
   }
 
   /** The reliable items of a line that contains other text. */
   #accepted(): Item[] {
     const isBareMetric = this.#items.some(({ sign, name }) => sign === '' && name.isMetric);
-    const items = isBareMetric ? this.#items : this.#items.filter(({ sign }) => sign !== '');
+    const isOfPairs = this.#isPlaceFirst && this.#junk === 0 && !this.#items.some(({ sign }) => sign !== '');
+    const items =
+      isBareMetric || (isOfPairs && this.#items.length >= LEAST_PAIRS)
+        ? this.#items
+        : this.#items.filter(({ sign }) => sign !== '');
     const isCertain = this.#places.length > 0 ? !this.#isText : this.#junk === 0 && items.length === this.#items.length;
     return isCertain ? items : items.filter(({ sign }) => sign === '=');
   }
@@ -145,9 +174,10 @@ class LineScan {
 
   /** Parses numbers without a name, which only the beginning of a line may have. */
   #takeHead(): void {
-    const found = this.#match(headAt)?.groups ?? {};
+    const found = this.#match(headAt)?.groups;
+    if (found === undefined) return;
     for (const name of ['step', 'epoch', 'batch']) {
-      const at = found[name] ?? (name === 'epoch' ? found['epoch2'] : undefined);
+      const at = found[name] ?? found[`${name}2`];
       if (at !== undefined)
         this.#addPlace(name === 'batch' ? '' : name, { at: Number(at), isBracketed: name !== 'step' });
     }
@@ -174,21 +204,53 @@ class LineScan {
     const isInWord = this.#at > 0 && /[\w.=?&-]/.test(this.#text[this.#at - 1]!);
     const written = this.#match(nameAt)?.[0];
     if (written === undefined) return false;
+    const text = this.#whole(written);
+    if (isInWord) this.#addJunk();
+    else this.#takeNamed(text, printedName(text));
+    return true;
+  }
+
+  /** Parses what follows a name, of which this is the text. */
+  #takeNamed(text: string, name: PrintedName): void {
+    const end = this.#at;
+    if (this.#hasBrackets && (this.#takesGroup(name) || this.#takesCounterBehind(text))) return;
+    if (this.#takesValue(name)) return;
+    this.#at = end;
+    this.#takeLabel(name);
+  }
+
+  /** A name without what follows a parenthesis that was opened before it. */
+  #whole(written: string): string {
     const open = written.includes('(') || written.includes(')') ? openIn(written) : 0;
     // The parentheses are those of a call, which contain arguments.
     if (open > 0) this.#isVoid = true;
-    const text = open < 0 ? written.slice(0, written.indexOf(')')) : written;
+    if (open >= 0) return written;
+    const text = written.slice(0, written.indexOf(')'));
     this.#at -= written.length - text.length;
-    const end = this.#at;
-    if (isInWord) this.#addJunk();
-    else if (!this.#takesValue(printedName(text))) {
-      this.#at = end;
-      this.#takeLabel(printedName(text));
-    }
+    return text;
+  }
+
+  /** Parses names and values in brackets, whose label is a part of their names: `tot_loss[loss=0.26, …]`. */
+  #takesGroup(label: PrintedName): boolean {
+    const group = groupIn(this.#text, this.#at);
+    if (group === null || label.isOfSettings) return false;
+    this.#at = group.end;
+    for (const [name, value] of group.pairs) this.#add(printedName(`${label.name}/${name}`), ':', value, null);
+    return true;
+  }
+
+  #takesCounterBehind(text: string): boolean {
+    const [whole, word, at] = text.endsWith(')') ? (counterBehind.exec(text) ?? []) : [];
+    const name = word === undefined ? null : printedName(word);
+    if (name === null || name.counter === null) return false;
+    this.#addCounter(name, { at: Number(at), isBracketed: false });
+    this.#heading = printedName(text.slice(0, -whole!.length)).ownSet.toLowerCase();
+    this.#match(headingAt);
     return true;
   }
 
   #takesValue(name: PrintedName): boolean {
+    if (this.#hasBrackets) this.#match(rangeAt);
     const sign = this.#match(signAt)?.[0].trim();
     if (sign === undefined) return false;
     return this.#takesCounts(name, sign) || this.#match(clockAt) !== null || this.#takesNumber(name, sign);
@@ -201,16 +263,19 @@ class LineScan {
     if (found === null) return false;
     const unit = found[2]?.trim() ?? '';
     const value = toNumber(found[1]!, unit);
-    if (this.#takesCount(name, value, unit)) return true;
+    if (this.#takesCount(name, found[1]!, unit)) return true;
     if (sign !== '=' && this.#peeks(nextNumberAt)) return false;
     this.#add(name, sign, value, this.#averageOf(unit));
     return true;
   }
 
   /** Records a place if the name is that of a counter, or of a set before its steps: `Train: 0 [10/600]`. */
-  #takesCount(name: PrintedName, at: number, unit: string): boolean {
+  #takesCount(name: PrintedName, written: string, unit: string): boolean {
+    const isScaled = /^[KkM]$/.test(unit);
+    const at = toNumber(written, unit);
     // A counter with a unit is a duration: `Step: 25ms`.
-    if (unit !== '' || !Number.isInteger(at)) return unit !== '' && name.counter !== null;
+    if (unit !== '' && !isScaled) return name.counter !== null;
+    if (!Number.isInteger(at) || (!isScaled && /\.\d/.test(written))) return false;
     if (name.counter !== null) this.#addCounter(name, { at, isBracketed: false });
     else if (name.isSet && this.#peeks(/\s*\[/y)) {
       this.#set = name.set || this.#set;
@@ -246,6 +311,7 @@ class LineScan {
   }
 
   #addPlace(name: string, place: Omit<Place, 'name'>): void {
+    if (this.#items.length === 0 && this.#junk === 0) this.#isPlaceFirst = true;
     this.#places.push({ name, ...place });
   }
 
@@ -256,7 +322,12 @@ class LineScan {
   }
 
   #add(written: PrintedName, sign: string, value: number, average: number | null): void {
-    const isTight = sign === '=' && written.first !== written.last && !this.#isSpaced && !written.last.startsWith('(');
+    const isTight =
+      sign === '=' &&
+      written.first !== written.last &&
+      !this.#isSpaced &&
+      !written.last.startsWith('(') &&
+      !written.first.includes('/');
     if (isTight) this.#set = written.set || this.#set;
     const name = isTight ? printedName(written.last) : written;
     if (sign === '' ? name.isText : name.isTextBeforeSign) return this.#addJunk();
@@ -314,5 +385,7 @@ function sharedSet(items: readonly Item[]): string {
 
 /** Number of unclosed parentheses; negative: more are closed than opened. */
 function openIn(text: string): number {
-  return text.split('(').length - text.split(')').length;
+  let open = 0;
+  for (const sign of text) open += sign === '(' ? 1 : sign === ')' ? -1 : 0;
+  return open;
 }

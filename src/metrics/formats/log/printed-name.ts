@@ -1,18 +1,14 @@
 import { inWords, isResultName } from '../../../contract/metric-names.js';
+import { counterNamed } from '../../counters.js';
 
-/** Names of training counters, and the key of each in a row. */
-const counters = new Map<string, string>([
-  ...['step', 'iter', 'iteration', 'it', 'itr', 'update', 'updates', 'up.', 'round', 'tick', 'generation', 'gen', 'num_updates', 'timestep', 'timesteps', 'num_timesteps', 'total_timesteps'].map((name) => [name, 'step'] as const), // prettier-ignore
-  ...['epoch', 'ep', 'ep.'].map((name) => [name, 'epoch'] as const),
-  ...['batch', 'batches', 'minibatch', 'steps'].map((name) => [name, 'batch'] as const),
-  ...[['episode', 'episode'], ['i_episode', 'episode'], ['trial', 'trial'], ['global_step', 'global_step']] as const, // prettier-ignore
-]);
 const setWords = 'train training test testing val valid validate validation eval evaluation dev'.split(' ');
 const sets: ReadonlySet<string> = new Set(setWords);
 /** Words that may be before or after the word of a counter. */
 const besideCounter: ReadonlySet<string> = new Set([
   ...setWords,
-  ...'loss results completed finished starting beginning learning running learner global current end'.split(' '),
+  ...'loss metrics stats results completed finished starting beginning learning running learner global current end'.split(
+    ' ',
+  ),
   ...'of at in on after data num number inner'.split(' '),
 ]);
 /** Words between a word and a number that is not its value. */
@@ -21,6 +17,8 @@ const prose: ReadonlySet<string> = new Set(
 );
 const ofSettings =
   /(?:^|[\s_])(?:config\w*|args|arguments|\w*params|\w*parameters|settings|options|command|python\d?)$/i;
+/** How far a training is to go. */
+const limit = /^max[_ ]?(?:epoch|step|iter|iteration|episode|timestep|update)s?$/i;
 /**
  * The meaning of the words before a number. `counter`: the key of the counter that they name. `set`: the evaluated set that they
  * name; `ownSet`: also the training set; `namesSet`: also within a word (`loss_val`). `isText`: they are text if no sign follows;
@@ -75,7 +73,8 @@ function namedBy(written: string): PrintedName {
     isOfSettings: ofSettings.test(name),
     isText: isText || words.length > 4,
     // `Resuming from step: 1000` is not a counter.
-    isTextBeforeSign: prose.has(last) || (isText && counters.has(last)) || (words.length > 6 && !isMetric),
+    isTextBeforeSign:
+      limit.test(name) || prose.has(last) || (isText && wordCounter(last) !== null) || (words.length > 6 && !isMetric),
   };
 }
 
@@ -84,13 +83,26 @@ function counterOf(name: string): string | null {
   let found: string | null = null;
   for (const each of name.toLowerCase().split(/[\s()]+/)) {
     if (each === '' || besideCounter.has(each)) continue;
-    const key = counters.get(each);
-    if (key === undefined || found !== null) return null;
+    const key = wordCounter(each);
+    if (key === null || found !== null) return null;
     found = key;
   }
-  // In `Reward: 12, Steps: 30` the steps are the length of an episode.
-  return name.toLowerCase() === 'steps' ? null : found;
+  // In `Reward: 12, Steps: 30` the steps are the length of an episode, and `epochs: 10` is a setting.
+  return /^(?:steps|epochs)$|\bloss$|^num\b.*s$/i.test(name) ? null : found;
 }
+
+/**
+ * The key of the counter with this name in a row. Counts of samples, frames and tokens are not among them: they order the rows of a
+ * line that has no other counter, as they do in a file.
+ */
+function wordCounter(word: string): string | null {
+  if (word === 'steps') return 'batch';
+  const counter = counterNamed(word);
+  if (counter === null || counter.is === 'time' || /^(?:n_?)?(?:epoch|episode)s$/.test(word)) return null;
+  return counter.key === 'step' && counter.is === 'coarse' && !ofEnvironment.test(word) ? null : counter.key;
+}
+
+const ofEnvironment = /time_?step|policy_?step|^t_env$/;
 
 function isSet(word: string): boolean {
   return sets.has(word.toLowerCase());

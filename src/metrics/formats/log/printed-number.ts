@@ -10,10 +10,10 @@ const scales: Readonly<Record<string, number>> = { K: 1e3, k: 1e3, M: 1e6, G: 1e
 
 /** The number in a text, scaled by its unit: `1.2M`. NaN: it is none. */
 export function toNumber(text: string, unit = ''): number {
-  const plain = text.includes(',') ? text.replaceAll(',', '') : text;
-  const word = plain.toLowerCase().replace(/^[-+]/, '');
-  if (word === 'inf' || word === 'infinity') return plain.startsWith('-') ? -Infinity : Infinity;
-  const scale = scales[unit];
+  const number = Number(text.includes(',') ? text.replaceAll(',', '') : text);
+  if (Number.isNaN(number))
+    return /^[-+]?inf(?:inity)?$/i.test(text) ? (text.startsWith('-') ? -Infinity : Infinity) : NaN;
+  const scale = unit === '' ? undefined : scales[unit];
   // 0.45 times 1e9 is not a round number in floating point.
-  return scale === undefined ? Number(plain) : Number((Number(plain) * scale).toPrecision(15));
+  return scale === undefined ? number : Number((number * scale).toPrecision(15));
 }

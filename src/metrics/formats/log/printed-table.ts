@@ -19,7 +19,8 @@ function numberIn(text: string): number | undefined {
 
 /**
  * Parses the tables of stable-baselines3, Baselines and Spinning Up: `| rollout/ | |` begins a section, `|    ep_rew_mean | 123 |`
- * is a value in it, a line of dashes ends the table. Names that are cut to 36 characters stay cut.
+ * is a value in it, a line of dashes ends the table. Also of tables that are drawn with lines,
+ * with one pair of name and value in a row or several: rich, tabulate. Names that are cut to 36 characters stay cut.
  */
 export class BoxTable {
   #section = '';
@@ -27,13 +28,16 @@ export class BoxTable {
 
   take(line: string): TableLine {
     if (line.startsWith('-')) return /^-{10,}$/.test(line) ? this.#end() : none;
-    const cells = line.startsWith('|') && line.endsWith('|') ? line.split('|') : [];
-    const key = cells[1]?.trim() ?? '';
-    if (cells.length !== 4 || key === '') {
+    if (drawnRule.test(line)) return /^[└┗╘╰╚]/.test(line) ? this.#end() : part;
+    const cells = cellsBetween(line);
+    if (cells.length < 2 || cells.length % 2 > 0 || cells[0]!.trim() === '') {
       this.#end();
       return none;
     }
-    this.#take(key, cells[2]!.trim(), cells[1]!.startsWith('  '));
+    for (let at = 0; at < cells.length; at += 2) {
+      const key = cells[at]!;
+      if (key.trim() !== '') this.#take(key.trim(), cells[at + 1]!.trim(), key.startsWith('  '));
+    }
     return part;
   }
 
@@ -48,10 +52,22 @@ export class BoxTable {
 
   #end(): TableLine {
     const row = this.#row;
+    if (row === null && this.#section === '') return none;
     this.#section = '';
     this.#row = null;
     return row !== null && Object.keys(row).length > 0 ? { is: 'row', row } : none;
   }
+}
+
+const drawnRule = /^[┌┏╒╭╔├┡╞╟╠└┗╘╰╚][─━═┬┳╤┼╇╪╬┴┻╧╩ ]{4,}[┐┓╕╮╗┤┩╡╢╣┘┛╛╯╝]$/;
+
+/** The cells of a line that begins and ends with a bar; of two cells a bar of ASCII, of any even number a drawn one. */
+function cellsBetween(line: string): string[] {
+  if (line.startsWith('|') && line.endsWith('|')) {
+    const cells = line.slice(1, -1).split('|');
+    return cells.length === 2 ? cells : [];
+  }
+  return /^[│┃║]/.test(line) && /[│┃║]$/.test(line) ? line.slice(1, -1).split(/[│┃║]/) : [];
 }
 
 /** First columns of tables of metrics, and the key of their numbers. YOLO's evaluations begin with a class. */
@@ -74,7 +90,7 @@ export class ColumnTable {
     if (isOpen && rule.test(line)) return part;
     const cells = cellsOf(line);
     if (mayBegin && isHeading(cells)) {
-      this.#names = cells;
+      this.#names = ungrouped(cells);
       return part;
     }
     if (isOpen && cells.length === this.#names.length) return this.#rowOf(cells);
@@ -96,6 +112,20 @@ export class ColumnTable {
     });
     return { is: 'row', row };
   }
+}
+
+/** Names in groups, `Box(P  R  mAP50-95)  Mask(P  R  mAP50-95)`, of which the group is a part where there are several. */
+function ungrouped(cells: readonly string[]): string[] {
+  const hasSeveral = cells.filter((cell) => /^\w+\(\w/.test(cell)).length > 1;
+  let group = '';
+  return cells.map((cell) => {
+    const [, opened, first] = /^(\w+)\((\w.*)$/.exec(cell) ?? [];
+    group = opened ?? group;
+    const own = group;
+    if (cell.endsWith(')')) group = '';
+    const name = own === '' ? cell : (first ?? cell).replace(/\)$/, '');
+    return own !== '' && hasSeveral ? `${own}/${name}` : name;
+  });
 }
 
 function cellsOf(line: string): string[] {

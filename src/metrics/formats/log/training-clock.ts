@@ -1,6 +1,6 @@
 import type { StatedProgress } from '../format.js';
 import type { Place } from './printed-line.js';
-import type { Bar } from './progress-bar.js';
+import { type Bar, type OwnBar, secondsOf } from './progress-bar.js';
 
 /** The place of a row: `step`, `epoch` and the like, by key. */
 export type Axis = Record<string, number>;
@@ -9,7 +9,7 @@ export type Axis = Record<string, number>;
  * Tracks the place in the training, from the epochs, steps and bars in a log.
  *
  * Steps that restart with each epoch are counted on, by the length of an epoch: as printed, or else as counted in the first. An
- * open bar is the training's; others meanwhile are nested in it (an evaluation).
+ * open bar is the training's; others meanwhile are nested in it (batches in the bar of epochs, or an evaluation).
  */
 export class TrainingClock {
   #announced: Axis = {};
@@ -22,11 +22,18 @@ export class TrainingClock {
   #countsFrom = 1;
   #share: number | null = null;
   #shareWhenDone: number | null = null;
-  #etaSeconds: number | null = null;
+  /** The program's estimate of the time left, as it is printed. */
+  #eta = '';
   #bar: Bar | null = null;
   #barBase = 0;
   #step: number | null = null;
   #hasRows = false;
+  /** Length of the bar that is drawn anew in each part of the training's. */
+  #innerTotal = 0;
+  #innerStep: number | null = null;
+  /** What a bar of the program's own shows. */
+  #own: OwnBar | null = null;
+  #standing = new StandingBar();
 
   /** The axis of rows without a place of their own. */
   get axis(): Axis {
@@ -39,10 +46,18 @@ export class TrainingClock {
   }
 
   get progress(): StatedProgress | null {
+    const shown = this.#shown;
+    if (shown === null && this.#share !== null)
+      return { share: this.#share, etaSeconds: secondsOf(this.#eta), rate: null };
+    return this.#progressInEpochs(shown?.share ?? 0) ?? shown;
+  }
+
+  /** What a bar shows: the training's, or else one of the program's own. */
+  get #shown(): StatedProgress | null {
     const bar = this.#bar;
-    if (bar === null && this.#share !== null) return { share: this.#share, etaSeconds: this.#etaSeconds, rate: null };
-    const inBar = bar === null ? 0 : Math.min(1, bar.done / bar.total);
-    return this.#progressInEpochs(inBar) ?? (bar && { share: inBar, etaSeconds: bar.etaSeconds, rate: bar.rate });
+    if (bar !== null && bar.total > 0)
+      return { share: Math.min(1, bar.done / bar.total), etaSeconds: secondsOf(bar.eta), rate: bar.rate };
+    return this.#own && { share: this.#own.share, etaSeconds: secondsOf(this.#own.eta), rate: null };
   }
 
   /** The progress over all epochs; null: their number is unknown, or the bar covers all of them. */
@@ -50,7 +65,7 @@ export class TrainingClock {
     if (this.#epoch?.of === undefined || this.#isWithinEpoch === false) return null;
     const { at, of } = this.#epoch;
     const share = partOf(at - this.#firstEpoch + inBar, of);
-    return { share, etaSeconds: of === at ? (this.#bar?.etaSeconds ?? null) : null, rate: this.#bar?.rate ?? null };
+    return { share, etaSeconds: of === at ? secondsOf(this.#bar?.eta ?? '') : null, rate: this.#bar?.rate ?? null };
   }
 
   /** Starts another attempt, which counts as the one before did. */
@@ -59,11 +74,24 @@ export class TrainingClock {
     this.#epoch = null;
     this.#counted = null;
     this.#share = null;
-    this.#etaSeconds = null;
+    this.#eta = '';
     this.#bar = null;
     this.#barBase = 0;
     this.#step = null;
     this.#hasRows = false;
+    this.#innerTotal = 0;
+    this.#innerStep = null;
+    this.#own = null;
+    this.#standing = new StandingBar();
+  }
+
+  takeShare(own: OwnBar | null): void {
+    if (own !== null) this.#own = own;
+  }
+
+  /** The step of a row that was printed while the bar stood. */
+  stepOf(keys: readonly string[]): number {
+    return this.#standing.stepOf(this.#step ?? 0, keys);
   }
 
   hasRows(): void {
@@ -88,7 +116,7 @@ export class TrainingClock {
     const share = this.#shareOf(epoch, inner);
     if (share === null) return axis;
     this.#share = share;
-    this.#etaSeconds = null;
+    this.#eta = '';
     return axis;
   }
 
@@ -113,17 +141,33 @@ export class TrainingClock {
     return this.#bar?.total === total && this.#bar.done === done;
   }
 
+  /**
+   * The step that a bar within the training's shows, counted over all parts of that: batches in the bar of epochs. Null: it is
+   * another one, such as that of an evaluation.
+   */
+  stepWithin({ done, total }: Bar): number | null {
+    if (this.#bar === null || this.#hasRows || total === 0) return null;
+    if (this.#innerTotal === 0) this.#innerTotal = total;
+    if (total !== this.#innerTotal) return null;
+    return (this.#innerStep = this.#bar.done * total + done);
+  }
+
+  /** The step at which the training stands for another bar beside it. */
+  get stepBeside(): number {
+    return this.#innerStep ?? this.#step ?? 0;
+  }
+
   /** Records the program's estimate of the time left, at the end of the text about a step, which is then done. */
-  takeEta(etaSeconds: number | null): void {
+  takeEta(eta: string): void {
     this.#share = this.#shareWhenDone ?? this.#share;
-    this.#etaSeconds = etaSeconds;
+    this.#eta = eta;
   }
 
   /** Processes a bar. False: it is nested in the training's. */
   #takesBar(bar: Bar): boolean {
     const before = this.#bar;
     if (before !== null && bar.total !== before.total) {
-      if (before.done < before.total || this.#hasRows) return false;
+      if (before.done < before.total || before.total === 0 || this.#hasRows) return false;
       this.#barBase = 0;
       this.#step = null;
     } else if (before !== null && bar.done < before.done) this.#barBase = this.#step ?? 0;
@@ -136,7 +180,8 @@ export class TrainingClock {
     const unnamed = places.filter(({ name }) => name === '');
     const epoch = places.find(({ name }) => name === 'epoch') ?? (unnamed.length > 1 ? unnamed.shift() : undefined);
     const global = places.find(({ name }) => name === 'global_step');
-    const inner = global ?? places.find((place) => unnamed.includes(place) || /^(?:step|batch)$/.test(place.name));
+    const named = places.find(({ name }) => name === 'step' || name === 'batch');
+    const inner = global ?? named ?? unnamed[0];
     if (inner === undefined) return epoch === undefined ? {} : { epoch };
     const within = inner === global ? undefined : this.#epochAround(places, epoch, inner);
     return { inner, ...(epoch && { epoch }), ...(within !== undefined && { within }) };
@@ -178,6 +223,38 @@ export class TrainingClock {
     if (inner?.of !== undefined) this.#shareWhenDone = partOf(inner.at + 1, inner.of);
     if (epoch?.of !== undefined) return partOf(epoch.at - this.#firstEpoch + within, epoch.of);
     return epoch === undefined && inner?.of !== undefined ? partOf(inner.at, inner.of) : null;
+  }
+}
+
+/**
+ * Steps of rows that are printed while a bar stands still, as bars are drawn a few times a second: metrics that come again meanwhile
+ * are those of the next step, or lie between two steps where there are several in each.
+ */
+class StandingBar {
+  #step = -1;
+  #barAt = -1;
+  /** The metrics that had a value at the step. */
+  #keys = new Set<string>();
+  /** Whether rows are printed more often than the bar counts. */
+  #isAhead = false;
+
+  stepOf(barAt: number, keys: readonly string[]): number {
+    this.#isAhead ||= barAt > this.#barAt && this.#step > barAt;
+    const isNew = barAt < this.#barAt || barAt > this.#step;
+    if (isNew) this.#goTo(barAt);
+    else if (keys.some((key) => this.#keys.has(key))) this.#goTo(this.#next);
+    this.#barAt = barAt;
+    for (const key of keys) this.#keys.add(key);
+    return this.#step;
+  }
+
+  get #next(): number {
+    return this.#isAhead ? (this.#step + Math.floor(this.#step) + 1) / 2 : this.#step + 1;
+  }
+
+  #goTo(step: number): void {
+    this.#step = step;
+    this.#keys = new Set();
   }
 }
 

@@ -1,4 +1,4 @@
-import { betaProbability, betaQuantile, normalProbability, normalQuantile } from './special-functions.js';
+import { betaProbability, betaQuantile, normalProbability, normalQuantile } from '../../../base/special-functions.js';
 
 /** W&B's names of distributions. `constant` and the categorical ones stand for a value and a list of values. */
 export const distributionNames = [

@@ -8,6 +8,7 @@ import { keyMapOf } from '../../screens/key-map.js';
 import type { EditedLine } from '../../state/line-editor.js';
 import { initialColumns, isValue, valueChoices, valueColumns, withValue } from '../../state/list-column-id.js';
 import { open, type PaletteEntry, type PaletteView, problem, type Reading } from './palette-entry.js';
+import { isActing } from '../../keys/acting-commands.js';
 import { runEntries, annotationEntries, machineEntries } from './palette-runs.js';
 import type { RunSummary } from '../../state/port.js';
 import { guideChoices } from '../../state/chart-choice.js';
@@ -118,9 +119,9 @@ export function paletteView(line: EditedLine, index: number, ui: UiState, at: Ke
   const { name, rest } = divided(line.text);
   const entry = rest === null ? undefined : paletteEntries.find((each) => each.name === name);
   if (entry === undefined || rest === null) {
-    const entries = matching(line.text);
+    const entries = matching(line.text, entriesFor(at));
     const isBegun = line.text.trim() !== '' || index > 0;
-    const reading = isBegun ? (entries[index]?.read('', ui, at) ?? null) : open(hint);
+    const reading = isBegun ? (entries[index]?.read('', ui, at) ?? null) : open(hintOf(at));
     return { kind: 'commands', entries, reading };
   }
   const offer = offered(entry, line, ui, at);
@@ -128,13 +129,22 @@ export function paletteView(line: EditedLine, index: number, ui: UiState, at: Ke
   return { kind: 'arguments', entry, offer, reading: entry.read(chosen ?? rest, ui, at) };
 }
 
-const hint = 'Type a command. It acts on the marked runs, the selection, or a query after it: hold group:A';
+function hintOf({ status }: KeyContext): string {
+  return status.readOnly === undefined
+    ? 'Type a command. It acts on the marked runs, the selection, or a query after it: hold group:A'
+    : 'Type a command. It acts on the selection or on what is shown.';
+}
 
 /** Commands that match the typed text: first by name, then by a word of their description. */
-export function matching(typed: string): readonly PaletteEntry[] {
+export function matching(typed: string, entries = paletteEntries): readonly PaletteEntry[] {
   const word = typed.trim();
-  if (word === '') return paletteEntries;
-  return ranked(word, paletteEntries, ({ name, help }) => fuzzyScore(word, name) ?? inHelp(word, help));
+  if (word === '') return entries;
+  return ranked(word, entries, ({ name, help }) => fuzzyScore(word, name) ?? inHelp(word, help));
+}
+
+/** A window that only looks has no commands that act. */
+function entriesFor({ status }: KeyContext): readonly PaletteEntry[] {
+  return status.readOnly === undefined ? paletteEntries : paletteEntries.filter(({ name }) => !isActing(name));
 }
 
 /** Score of a match in the description, lower than that of any match in the name. */

@@ -1,4 +1,4 @@
-import { relativeTime, wallTime } from '../../../metrics/filing.js';
+import { relativeTime, wallTime } from '../../../metrics/axes.js';
 import type { MetricReader, Series } from '../../state/port.js';
 import type { XUnit } from './chart-data.js';
 import { Memo } from '../../../base/memo.js';

@@ -1,4 +1,4 @@
-import { parameterOf } from '../../../base/scalar.js';
+import { anyParameterOf } from '../../../base/scalar.js';
 import { fits, type PlainVerb } from '../../../protocol/run-verbs.js';
 import type { RunId, RunSummary } from '../../state/port.js';
 import type { Branch } from './branch-index.js';
@@ -33,10 +33,9 @@ export const labelsOf = remembered((branch, letters): readonly string[] =>
 
 /** The value of a parameter that all runs share; null: they differ. */
 export const commonValueOf = remembered((branch, parameter): string | null => {
-  const first = parameterText(parameterOf(branch.runs[0]?.parameters ?? {}, parameter));
-  return branch.runs.every(({ parameters }) => parameterText(parameterOf(parameters, parameter)) === first)
-    ? first
-    : null;
+  const textOf = (run: RunSummary) => parameterText(anyParameterOf(run, parameter));
+  const first = branch.runs[0] === undefined ? '' : textOf(branch.runs[0]);
+  return branch.runs.every((run) => textOf(run) === first) ? first : null;
 });
 
 /** Total resource usage of the runs, in the units of a run; null: none or unknown. */

@@ -6,6 +6,7 @@ import { isLive, type Sort, type SortBy } from '../../state/sort.js';
 import { groupBranch, sameIfEqual } from './tree-branch.js';
 import { naturalOrder } from '../../../text/natural-order.js';
 import { columnKey, type ColumnId, curveValueOf } from '../../state/list-column-id.js';
+import { anyParameterOf } from '../../../base/scalar.js';
 import { parameterOrder } from '../parameter-text.js';
 import { statesByUrgency } from '../state-look.js';
 import { bestOf, elapsed, progressOf } from '../tally.js';
@@ -159,7 +160,8 @@ type Order = { readonly runs: readonly RunSummary[]; readonly order: readonly nu
  * for.
  */
 function isStill({ isFixed }: Level, known: RunSummary | undefined, run: RunSummary): boolean {
-  return isFixed && known?.id === run.id && known.parameters === run.parameters;
+  const isSame = known?.id === run.id && known.parameters === run.parameters && known.declared === run.declared;
+  return isFixed && isSame;
 }
 
 function membersOf(places: readonly (string | null)[]): Map<string, number[]> {
@@ -233,9 +235,10 @@ function isMissing(value: Value): boolean {
 }
 
 function byParameter(runs: readonly RunSummary[], key: string, sign: number): RunSummary[] {
-  return [...runs].sort(({ parameters: { [key]: a } }, { parameters: { [key]: b } }) =>
-    a === undefined || b === undefined ? parameterOrder(a, b) : sign * parameterOrder(a, b),
-  );
+  return [...runs].sort((first, second) => {
+    const [a, b] = [anyParameterOf(first, key), anyParameterOf(second, key)];
+    return a === undefined || b === undefined ? parameterOrder(a, b) : sign * parameterOrder(a, b);
+  });
 }
 
 function reader(by: SortBy, metric: string | null, now: number): (run: RunSummary) => Value {

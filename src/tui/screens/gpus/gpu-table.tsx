@@ -81,7 +81,8 @@ function stateWords({ drained, leasedBy, foreign, runs, memoryUsed, utilization,
   return [...(runs.length > 0 ? [span(count, 'busy'), ...strangers] : [idle]), span(mps ? ' · MPS' : '', 'dim')];
 }
 
-function cpuWords({ cpu, gpus }: FleetStatus): Line {
+function cpuWords({ cpu, gpus, readOnly }: FleetStatus): Line {
+  if (readOnly !== undefined) return [span('not known: these runs are only viewed', 'dim')];
   if (cpu.slots === 0) return [span(gpus.length > 0 ? 'not used' : 'no slots; + adds one', 'dim')];
   return [span(`${cpu.busy} of ${cpu.slots}`, cpu.busy > 0 ? 'busy' : 'good'), span(' slots busy', 'dim')];
 }

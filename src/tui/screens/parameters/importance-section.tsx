@@ -4,7 +4,7 @@ import type {
   ParameterEffect,
   Trend,
 } from '../../../analysis/parameters/parameter-importance.js';
-import type { BestValue } from '../../../analysis/parameters/settings.js';
+import type { BestValue } from '../../../analysis/answer/ranked-settings.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { counted } from '../../../text/numbers.js';

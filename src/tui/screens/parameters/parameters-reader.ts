@@ -3,7 +3,8 @@ import { Memoized } from '../../../base/memoize.js';
 import { hasEnded } from '../../../base/run-words.js';
 import type { Wanted } from '../../model/history.js';
 import type { TreeNode } from '../../model/tree/branch-index.js';
-import { type RunFilesPort, type RunSummary, type SweepSummary, readOrWait } from '../../state/port.js';
+import { SeedNames } from '../../model/seed-names.js';
+import type { RunSummary, SweepSummary } from '../../state/port.js';
 import { noFiles, type ScreenData, type ScreenEntry, type ScreenSource, type ScreenTools } from '../screen.js';
 import { type ParametersContext, parametersKeys, parametersOpener } from './keys.js';
 import {
@@ -39,21 +40,16 @@ type Runs = {
 /** Maximum number of metrics besides the explained one. */
 const MOST_OTHERS = 6;
 
-const noNames: readonly string[] = [];
-
 /** Computes the study of the finished runs' parameters while the screen is shown. */
 class ParametersReader implements ScreenData<'parameters', ParametersFacts> {
   readonly #studies: StudyReader;
   readonly #runs = new Memoized<Runs>();
   readonly #question = new Memoized<StudyQuestion | null>();
   readonly #facts = new Memoized<ParametersFacts>();
-  readonly #files: RunFilesPort;
-  readonly #changed: () => void;
-  #fromSeeds: { readonly directory: string; readonly names: readonly string[] } | null = null;
+  readonly #seeds: SeedNames;
 
   constructor({ files, changed }: ScreenTools) {
-    this.#files = files;
-    this.#changed = changed;
+    this.#seeds = new SeedNames(files, changed);
     this.#studies = new StudyReader(changed);
   }
 
@@ -65,7 +61,11 @@ class ParametersReader implements ScreenData<'parameters', ParametersFacts> {
     const question = this.#question.value([runs, metric, ui.filter, screen.byRank], () =>
       metric === null
         ? null
-        : questionOf(metric, runs, { filter: ui.filter, byRank: screen.byRank, fromSeeds: this.#fromSeedsOf(runs) }),
+        : questionOf(metric, runs, {
+            filter: ui.filter,
+            byRank: screen.byRank,
+            fromSeeds: this.#seeds.of(runs.sweep?.directory),
+          }),
     );
     this.#studies.want(question);
     return noFiles;
@@ -98,18 +98,6 @@ class ParametersReader implements ScreenData<'parameters', ParametersFacts> {
 
   close(): void {
     this.rest();
-  }
-
-  /** Returns the same list while the sweep is the same. */
-  #fromSeedsOf({ sweep }: Runs): readonly string[] {
-    const directory = sweep?.directory;
-    if (directory === undefined) return noNames;
-    if (this.#fromSeeds?.directory !== directory) {
-      const names = readOrWait(() => this.#files.fromSeeds?.(directory) ?? noNames, this.#changed);
-      if (names === undefined) return noNames;
-      this.#fromSeeds = { directory, names };
-    }
-    return this.#fromSeeds.names;
   }
 
   #runsOf({ ui, listModel, node }: Source): Runs {

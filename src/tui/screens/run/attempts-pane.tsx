@@ -26,7 +26,7 @@ type Item = { readonly attempt: Attempt | null; readonly ending: string; readonl
 export function Attempts({ run, details, now, width }: ShownAttempts & { readonly width: number }) {
   const attempts = details?.record.attempts ?? [];
   if (details === undefined) return <Row line={[span('reading…', 'faint')]} />;
-  if (attempts.length === 0) return <Row line={[span('It has not been started yet.', 'faint')]} />;
+  if (attempts.length === 0) return <Row line={[span(withoutAttempts(run), 'faint')]} />;
   const column = (title: string, width: number, text: (attempt: Attempt) => string, tone: Tone): Column<Item> => ({
     ...{ title, width, gap: 0 },
     cell: ({ attempt }) => (attempt === null ? [] : [span(text(attempt), tone)]),
@@ -57,6 +57,10 @@ export function Attempts({ run, details, now, width }: ShownAttempts & { readonl
     }));
   });
   return <Table columns={columns} items={items} width={width} />;
+}
+
+function withoutAttempts({ startedAt }: RunSummary): string {
+  return startedAt === null ? 'It has not been started yet.' : 'Another program started it, and keeps no attempts.';
 }
 
 /** How an attempt ended, and the code it ran if that is new. */

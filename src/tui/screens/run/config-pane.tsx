@@ -1,7 +1,7 @@
 import type { MetricsReport } from '../../../metrics/describe-sources.js';
 import { reportLines } from '../../../metrics/report-lines.js';
 import { tagsText } from '../../../base/annotation.js';
-import { isMapValue, parameterOf } from '../../../base/scalar.js';
+import { allParametersOf, anyParameterOf, isMapValue } from '../../../base/scalar.js';
 import { slotText } from '../../../protocol/run-summary.js';
 import { type DiskUsage, totalUsage, usageKinds } from '../../../files/disk/disk-usage.js';
 import { cleanText } from '../../../text/display-text.js';
@@ -61,11 +61,11 @@ type Pair = { readonly key: string; readonly value: string; readonly tone: Tone 
 
 /** Names and exact values, column by column. */
 function parameterGrid({ run, varying }: ShownConfig, width: number): Line[] {
-  const keys = Object.keys(run.parameters);
+  const keys = Object.keys(allParametersOf(run));
   const ordered = [...keys.filter((key) => varying.has(key)), ...keys.filter((key) => !varying.has(key))];
   if (ordered.length === 0) return [[span('no parameters', 'faint')]];
   const pairs = ordered.map((key): Pair => {
-    const value = exactText(parameterOf(run.parameters, key));
+    const value = exactText(anyParameterOf(run, key));
     return { key: cleanText(key), value, tone: varying.has(key) ? 'strong' : 'plain' };
   });
   const keyWidth = Math.min(Math.max(...pairs.map(({ key }) => textWidth(key))), Math.floor(width / 2));
@@ -97,14 +97,16 @@ function exactText(value: RunSummary['parameters'][string] | undefined): string 
 type Fact = { readonly name: string; readonly text: string; readonly tone?: Tone };
 
 function facts({ run, details, disk = null }: ShownConfig): Fact[] {
+  const argv = details?.record.argv ?? run.argv;
   const here: (Fact | null)[] = [
-    { name: 'command', text: shellQuote((details?.record.argv ?? run.argv).map(cleanText)) },
+    argv.length === 0 ? null : { name: 'command', text: shellQuote(argv.map(cleanText)) },
     { name: 'directory', text: cleanText(run.directory) },
     disk === null ? null : { name: 'disk', text: diskWords(disk) },
     run.slot === null ? null : { name: 'slot', text: slotText(run) },
     run.priority === 0 ? null : { name: 'priority', text: String(run.priority) },
+    run.displayName === undefined ? null : { name: 'named', text: cleanText(run.displayName) },
     ...noted(run),
-    ...written(details),
+    ...written(details, run),
   ];
   return here.filter((fact) => fact !== null);
 }
@@ -126,8 +128,10 @@ function noted({ annotation }: RunSummary): (Fact | null)[] {
   ];
 }
 
-function written(details: ShownConfig['details']): Fact[] {
+function written(details: ShownConfig['details'], { startedAt }: RunSummary): Fact[] {
   if (details === undefined) return [{ name: 'record', text: 'reading…', tone: 'faint' }];
+  // Another program started it.
+  if (details === null && startedAt !== null) return [];
   if (details === null)
     return [{ name: 'record', text: 'none yet: it is written when the run is started', tone: 'faint' }];
   const { record, packages } = details;

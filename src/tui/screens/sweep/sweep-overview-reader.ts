@@ -1,3 +1,4 @@
+import type { GroupAnswer } from '../../../analysis/answer/sweep-answers.js';
 import type { History, Wanted } from '../../model/history.js';
 import { Memoized } from '../../../base/memoize.js';
 import { hasEnded } from '../../../base/run-words.js';
@@ -32,10 +33,11 @@ class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
   }
 
   /** Reads the overview. Time advances in seconds. */
-  read({ listModel, history, now }: ScreenSource<'sweep'>): SweepOverview {
+  read({ listModel, history, now, model }: ScreenSource<'sweep'>): SweepOverview {
     const at = Math.floor(now / second) * second;
-    const facts = this.#facts.value([listModel.runs, listModel.sweeps, listModel.metric, at], () =>
-      factsOf(listModel, at),
+    const answers = model().answers();
+    const facts = this.#facts.value([listModel.runs, listModel.sweeps, listModel.metric, at, answers], () =>
+      factsOf(listModel, answers, at),
     );
     const results = this.#table.lines(sweepOf(listModel));
     return this.#whole.value([facts, history.version, results], () => {
@@ -81,12 +83,14 @@ function wholeReader(history: History, { directory }: RunSummary): MetricReader 
 }
 
 /** The chosen metric first, then those that the sweep shows. */
-function factsOf({ runs, sweeps, metric, forecast }: ListModel, now: number): ReturnType<typeof overviewOf> {
+function factsOf(
+  { runs, sweeps, metric, forecast }: ListModel,
+  answers: readonly GroupAnswer[],
+  now: number,
+): ReturnType<typeof overviewOf> {
   const wanted = [...(metric === null ? [] : [metric]), ...sweeps.flatMap(({ show }) => show)];
   const metrics = [...new Set(wanted)].slice(0, mostMetrics);
-  const objective = sweeps.length === 1 ? sweeps[0]!.objective : undefined;
-  const direction = objective !== undefined && objective.name === metrics[0] ? objective.goal : null;
-  return overviewOf(runs, sweeps, { metrics, direction, now, forecast });
+  return overviewOf(runs, sweeps, { metrics, answers, now, forecast });
 }
 
 /** The table of a sweep's results. Keeps the last version until it has been read again. */

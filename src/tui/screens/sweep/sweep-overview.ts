@@ -1,3 +1,5 @@
+import { answerSentences, type AnsweredSetting } from '../../../analysis/answer/best-answer.js';
+import type { GroupAnswer } from '../../../analysis/answer/sweep-answers.js';
 import { busyMs, busyTimeOf } from '../../../analysis/forecast/busy-time.js';
 import type { Forecast } from '../../../analysis/forecast/forecast.js';
 import type { TimeRange } from '../../../analysis/forecast/time-range.js';
@@ -5,7 +7,6 @@ import { hasEnded } from '../../../base/run-words.js';
 import { groupBy } from '../../../base/group-by.js';
 import { cleanText } from '../../../text/display-text.js';
 import type { RunSummary, SweepSummary } from '../../state/port.js';
-import type { Direction } from '../compare/compare-value.js';
 import { exitWords } from '../../model/run-reason.js';
 import type { MemoryRow } from './sweep-memory.js';
 import { elapsed, tally, type Tally } from '../../model/tally.js';
@@ -17,15 +18,17 @@ export type SweepOverview = {
   readonly groups: readonly GroupOverview[];
   /** Titles of the file's groups by name. */
   readonly titles: ReadonlyMap<string, string | null>;
-  /** Shown metrics, the chosen one first. `direction`: which way the first one should go. */
+  /** Sentences that say which setting is best, of each group; none: nothing can be said yet. */
+  readonly answers: readonly { readonly group: string | null; readonly sentences: readonly string[] }[];
+  /** Shown metrics, the chosen one first. */
   readonly metrics: readonly string[];
-  readonly direction: Direction;
   /** Total time of the last attempts of all runs. `gpuTime`: the same multiplied by the number of GPUs. */
   readonly runTime: number;
   readonly gpuTime: number;
-  /** Completed runs per hour in which at least one was up; null: none has begun. */
-  readonly donePerHour: number | null;
-  readonly retries: number;
+  /** Completed runs per hour, or per minute in the first one, in which at least one was up; null: it is too early to tell. */
+  readonly rate: { readonly done: number; readonly per: 'hour' | 'minute' } | null;
+  /** Attempts after the first of each run: retries, resumes and extensions. */
+  readonly again: number;
   readonly slowest: readonly SlowRun[];
   readonly failures: readonly FailureClass[];
   /** The table of results in lines of at most `width` columns; null: there is none. */
@@ -42,10 +45,10 @@ export type GroupOverview = {
   readonly tally: Tally;
   readonly runTime: number;
   readonly left: TimeRange | null;
-  /** Values by metric. */
-  readonly values: readonly Tally['metric'][];
-  /** Best last value of the first metric and its run, if the sweep names a direction. */
-  readonly best: { readonly value: number; readonly run: string } | null;
+  /** Its best setting; null: that is not known, or there is no choice. */
+  readonly best: string | null;
+  /** Values by metric, of the runs of the best setting where that is known; else of all. `of`: how many runs these are. */
+  readonly values: { readonly of: number; readonly by: readonly Tally['metric'][] };
 };
 
 /** `factor`: time relative to the median of the group's done runs; null if fewer than three are done. */
@@ -62,7 +65,7 @@ export type FailureClass = {
 
 type OverviewChoice = {
   readonly metrics: readonly string[];
-  readonly direction: Direction;
+  readonly answers: readonly GroupAnswer[];
   /** Unix ms. */
   readonly now: number;
   readonly forecast: Forecast;
@@ -70,6 +73,9 @@ type OverviewChoice = {
 
 const mostSlow = 8;
 const hour = 3_600_000;
+const minute = 60_000;
+/** A run that took less than this factor longer than others is not slow. */
+const slow = 1.2;
 
 /** Overview of all runs of the sweeps, except what must be read from their files. */
 export function overviewOf(
@@ -86,15 +92,22 @@ export function overviewOf(
     runs: runs.length,
     groups: groupsOf(runs, sweeps, choice),
     titles: new Map(sweeps.flatMap(({ groups }) => groups.map(({ name, title }) => [name, title] as const))),
+    answers: choice.answers.flatMap(({ group, answer }) =>
+      answer.candidates.length + answer.broken.length > 0 ? [{ group, sentences: answerSentences(answer) }] : [],
+    ),
     metrics: choice.metrics,
-    direction: choice.direction,
     runTime: times.reduce((sum, time) => sum + time, 0),
     gpuTime: runs.reduce((sum, { gpuCount }, index) => sum + times[index]! * (gpuCount ?? 0), 0),
-    donePerHour: span === null || span <= 0 ? null : (done / span) * hour,
-    retries: runs.reduce((sum, { attempt }) => sum + Math.max(0, attempt - 1), 0),
+    rate: rateOf(done, span ?? 0),
+    again: runs.reduce((sum, { earlier = [] }) => sum + earlier.length, 0),
     slowest: slowestOf(runs, choice.now),
     failures: failuresOf(runs),
   };
+}
+
+function rateOf(done: number, span: number): SweepOverview['rate'] {
+  if (done === 0 || span < minute) return null;
+  return span < hour ? { done: (done / span) * minute, per: 'minute' } : { done: (done / span) * hour, per: 'hour' };
 }
 
 function groupsOf(
@@ -111,32 +124,32 @@ function groupsOf(
   return [...buckets].map(([key, members]) => {
     const { sweep, group, subgroup } = members[0]!;
     const name = isSingle ? (subgroup ?? group) : sweeps.length > 1 ? `${sweep} ${group}` : group;
+    const best = isSingle ? null : bestOf(group, choice);
+    const valued = best === null ? members : runsOf(best, members);
     return {
       name,
       title: titles.get(key) ?? null,
       tally: tally(members, null),
       runTime: members.reduce((sum, run) => sum + (elapsed(run, choice.now) ?? 0), 0),
-      left: choice.forecast(members),
-      values: choice.metrics.map((metric) => tally(members, metric).metric),
-      best: bestOf(members, choice),
+      left: members.every(({ state }) => hasEnded(state)) ? null : choice.forecast(members),
+      best: best?.text ?? null,
+      values: { of: valued.length, by: choice.metrics.map((metric) => tally(valued, metric).metric) },
     };
   });
 }
 
-function bestOf(runs: readonly RunSummary[], { metrics, direction }: OverviewChoice): GroupOverview['best'] {
-  const [metric] = metrics;
-  if (metric === undefined || direction === null) return null;
-  const sign = direction === 'maximize' ? 1 : -1;
-  let best: GroupOverview['best'] = null;
-  for (const run of runs) {
-    const value = run.metrics[metric] ?? null;
-    if (value === null || !Number.isFinite(value)) continue;
-    if (best === null || sign * value > sign * best.value) best = { value, run: run.name };
-  }
-  return best;
+/** The best setting of a group that has several. */
+function bestOf(group: string, { answers }: OverviewChoice): AnsweredSetting | null {
+  const answer = answers.find((each) => each.group === group)?.answer;
+  return answer === undefined || answer.candidates.length < 2 ? null : answer.candidates[0]!;
 }
 
-/** Runs that took longest, with the usual time of their group. */
+function runsOf({ runs }: AnsweredSetting, members: readonly RunSummary[]): readonly RunSummary[] {
+  const names = new Set(runs);
+  return members.filter(({ name }) => names.has(name));
+}
+
+/** Runs that took longest, with the usual time of their group; those that took as long as others are left out. */
 function slowestOf(runs: readonly RunSummary[], now: number): SlowRun[] {
   const usual = new Map([...groupBy(runs, groupKey)].map(([key, members]) => [key, medianTime(members, now)] as const));
   return runs
@@ -145,11 +158,12 @@ function slowestOf(runs: readonly RunSummary[], now: number): SlowRun[] {
       return time === null ? [] : [{ run, time }];
     })
     .sort((a, b) => b.time - a.time)
-    .slice(0, mostSlow)
     .map(({ run, time }) => {
       const median = usual.get(groupKey(run)) ?? null;
       return { run, time, factor: median === null || median <= 0 ? null : time / median };
-    });
+    })
+    .filter(({ factor }) => factor === null || factor >= slow)
+    .slice(0, mostSlow);
 }
 
 function groupKey({ sweep, group }: RunSummary): string {

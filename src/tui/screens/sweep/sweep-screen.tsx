@@ -3,7 +3,6 @@ import { leftText } from '../../../analysis/forecast/forecast.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { durationRange, shortDuration } from '../../../text/duration.js';
-import { narrowNumber } from '../../../text/numbers.js';
 import { stateLook } from '../../model/state-look.js';
 import { useExtent, useModel, useScreen, useScreenData } from '../../model/use-model.js';
 import { type Line, lineWidth, span } from '../../surface/span.js';
@@ -12,7 +11,7 @@ import { progressBar } from '../../widgets/progress-bar.js';
 import { Section } from '../../widgets/section.js';
 import { shortKey } from '../../widgets/short-key.js';
 import { type Column, Table, tableWidth } from '../../widgets/table.js';
-import { Paragraph, Row, Rows, Text } from '../../widgets/text.js';
+import { Paragraph, Rows, Text } from '../../widgets/text.js';
 import { sampleCell } from '../compare/compare-cells.js';
 import type { ScreenProps } from '../screen.js';
 import { MemorySection } from './memory-section.js';
@@ -54,6 +53,7 @@ function Overview({ overview, width }: Part) {
           </Paragraph>
         </Box>
       )}
+      <Answers answers={overview.answers} width={width} />
       <Facts {...overview} />
       <MemorySection overview={overview} width={width} />
       <Groups overview={overview} width={width} />
@@ -63,14 +63,30 @@ function Overview({ overview, width }: Part) {
   );
 }
 
+/** Which setting is best, in sentences, under the name of its group where there are several. */
+function Answers({ answers, width }: { readonly answers: SweepOverview['answers']; readonly width: number }) {
+  if (answers.length === 0) return null;
+  return (
+    <Box paddingLeft={1} marginBottom={1} flexDirection="column" flexShrink={0}>
+      {answers.map(({ group, sentences }) => (
+        <Paragraph key={group ?? ''} width={width - 2} rows={4}>
+          {cleanText([...(group === null ? [] : [`${group}:`]), ...sentences].join(' '))}
+        </Paragraph>
+      ))}
+    </Box>
+  );
+}
+
 /** Total time and rate. */
-function Facts({ runs, runTime, gpuTime, donePerHour, retries }: SweepOverview) {
+function Facts({ runs, runTime, gpuTime, rate, again }: SweepOverview) {
   const facts: [string, string][] = [
     [String(runs), runs === 1 ? 'run' : 'runs'],
-    ...(donePerHour === null ? [] : [[rateText(donePerHour), 'done an hour'] as [string, string]]),
+    ...(rate === null
+      ? []
+      : [[rateText(rate.done), `done ${rate.per === 'hour' ? 'an hour' : 'a minute'}`] as [string, string]]),
     ...(runTime === 0 ? [] : [[shortDuration(runTime), 'of run time'] as [string, string]]),
     ...(gpuTime === 0 ? [] : [[`${(gpuTime / 3_600_000).toFixed(1)}`, 'GPU hours'] as [string, string]]),
-    ...(retries === 0 ? [] : [[String(retries), retries === 1 ? 'retry' : 'retries'] as [string, string]]),
+    ...(again === 0 ? [] : [[String(again), again === 1 ? 'further attempt' : 'further attempts'] as [string, string]]),
   ];
   return (
     <Box flexShrink={0} height={2} paddingLeft={1} columnGap={3}>
@@ -84,8 +100,8 @@ function Facts({ runs, runTime, gpuTime, donePerHour, retries }: SweepOverview) 
   );
 }
 
-function rateText(perHour: number): string {
-  return perHour >= 10 ? perHour.toFixed(0) : perHour.toFixed(1);
+function rateText(rate: number): string {
+  return rate >= 10 ? rate.toFixed(0) : rate.toFixed(1);
 }
 
 /** Results by setting over its seeds. */
@@ -101,8 +117,8 @@ function Results({ overview: { results }, width }: Part) {
 const progressWidth = 15;
 const valueWidth = 16;
 
-/** A row per group: runs by state, progress, time, and the means of the shown metrics. */
-function Groups({ overview: { groups, metrics, direction }, width }: Part) {
+/** A row per group: runs by state, progress, time, its best setting, and the means of the shown metrics over the runs of that. */
+function Groups({ overview: { groups, metrics }, width }: Part) {
   const name = Math.min(Math.floor(width * 0.3), Math.max(8, ...groups.map(nameLength))) + 2;
   const counts = Math.min(28, Math.max(5, ...groups.map(({ tally }) => lineWidth(countsLine(tally)))));
   const known: Column<GroupOverview>[] = [
@@ -118,22 +134,21 @@ function Groups({ overview: { groups, metrics, direction }, width }: Part) {
       cell: ({ left }) => [span(left === null ? '' : durationRange(left), 'dim')],
     },
   ];
-  const best: Column<GroupOverview> = {
-    ...{ title: direction === 'maximize' ? 'greatest' : 'least', width: 10, isRight: true },
-    cell: (group) => (group.best === null ? [span('–', 'faint')] : [span(narrowNumber(group.best.value), 'good')]),
-  };
-  const hasBest = direction !== null && metrics.length > 0;
-  const free = width - tableWidth(known) - (hasBest ? tableWidth([best]) : 0);
+  const setting = Math.min(24, Math.max(12, ...groups.map(({ best }) => textWidth(best ?? ''))));
+  const best: Column<GroupOverview>[] = groups.every((group) => group.best === null)
+    ? []
+    : [{ title: 'best setting', width: setting, cell: (group) => [span(cleanText(group.best ?? ''), 'good')] }];
+  const free = width - tableWidth([...known, ...best]);
   const values = metrics
     .slice(0, Math.max(0, Math.floor(free / (valueWidth + 2))))
     .map((key, index): Column<GroupOverview> => ({
       ...{ title: cutTitle(cleanText(shortKey(key))), width: valueWidth, isRight: true },
-      cell: ({ values: means, tally }) => valueCell(means[index] ?? null, tally.total),
+      cell: ({ values: { by, of } }) => valueCell(by[index] ?? null, of),
     }));
   return (
     <Box marginBottom={1} flexShrink={0}>
       <Section title="groups" width={width}>
-        <Table columns={[...known, ...values, ...(hasBest && free >= 0 ? [best] : [])]} items={groups} width={width} />
+        <Table columns={[...known, ...(free >= 0 ? best : []), ...values]} items={groups} width={width} />
       </Section>
     </Box>
   );
@@ -156,7 +171,7 @@ function progressCell({ tally: { counts, total, progress } }: GroupOverview): Li
   return [...bar, span(`${Math.floor(progress * 100)}%`.padStart(5), 'dim')];
 }
 
-function valueCell(value: GroupOverview['values'][number], runs: number): Line {
+function valueCell(value: GroupOverview['values']['by'][number], runs: number): Line {
   return value === null ? [span('–', 'faint')] : sampleCell({ kind: 'mean', ...value }, runs);
 }
 
@@ -168,11 +183,11 @@ type TroubleProps = Pick<SweepOverview, 'slowest' | 'failures'> & { readonly wid
 
 /** Runs that took longest, and kinds of failure. */
 function Trouble({ slowest, failures, width }: TroubleProps) {
-  const isWide = width >= wide;
+  const isWide = width >= wide && slowest.length > 0;
   const left = isWide ? Math.floor((width - gap) / 2) : width;
   return (
     <Box flexShrink={0} flexDirection={isWide ? 'row' : 'column'} columnGap={gap} rowGap={1}>
-      <Slowest runs={slowest} width={left} />
+      {slowest.length > 0 && <Slowest runs={slowest} width={left} />}
       <Failures failures={failures} width={isWide ? width - gap - left : width} />
     </Box>
   );
@@ -188,11 +203,7 @@ function Slowest({ runs, width }: { readonly runs: readonly SlowRun[]; readonly 
   ];
   return (
     <Section title="slowest runs" right={[span('beside the median of the group', 'faint')]} width={width}>
-      {runs.length === 0 ? (
-        <Row line={[span(' No run has started.', 'dim')]} />
-      ) : (
-        <Table columns={columns} items={runs} width={width} heading={null} />
-      )}
+      <Table columns={columns} items={runs} width={width} heading={null} />
     </Section>
   );
 }

@@ -1,4 +1,4 @@
-import { failureLine, shorten } from '../../../logs/failure-line.js';
+import { findFailure } from '../../../logs/failure-line.js';
 import { LogFile, type LogLine, type LogStretch } from '../../../logs/log-file.js';
 import { attemptRule } from '../../../contract/attempt-separator.js';
 import type { LogSource } from '../../../logs/log-source.js';
@@ -107,9 +107,8 @@ export class LogWindow {
     this.#searched = page.lines;
     const recent = page.lines.slice(-LAST_WORDS);
     const own = recent.slice(recent.findLastIndex(({ text }) => attemptRule.test(text)) + 1);
-    const words = failureLine(own.map(({ text }) => text));
-    const found = words === null ? undefined : own.findLast(({ text }) => shorten(text) === words);
-    const failure = found?.offset ?? null;
+    const found = findFailure(own.map(({ text }) => text));
+    const failure = found === null ? null : own[found.index]!.offset;
     if (failure !== page.failure) this.#page = { ...page, failure };
   }
 }

@@ -1,6 +1,6 @@
 import { leftText } from '../../../analysis/forecast/forecast.js';
 import { isUnhealthy } from '../../../base/run-words.js';
-import { parameterOf } from '../../../base/scalar.js';
+import { anyParameterOf } from '../../../base/scalar.js';
 import { cleanText } from '../../../text/display-text.js';
 import { healthWord } from '../../../analysis/health/finding.js';
 import { notFiniteText } from '../../../analysis/seed-statistics.js';
@@ -30,7 +30,7 @@ export type CellContext = { readonly metric: string | null; readonly now: number
 /** The cell of a run in a column, as wide as the column; null: empty. */
 export function runCell(run: RunSummary, column: ListColumn, at: CellContext): Line | null {
   const key = columnKey(column.id);
-  if (key?.kind === 'parameter') return textCell(parameterText(parameterOf(run.parameters, key.key)), column, 'plain');
+  if (key?.kind === 'parameter') return textCell(parameterText(anyParameterOf(run, key.key)), column, 'plain');
   if (key !== null) return numberCell(run.metrics[key.key], column);
   const curve = curveValueOf(column.id);
   if (curve !== null) return numberCell(run.curveValues?.[curve.word], column);

@@ -47,7 +47,7 @@ describe('prompts from stories', () => {
     expect(kept.toSorted()).toEqual(['the end.', 'the sun.']);
   });
 
-  it('are an error when there are too few, even of a source that only repeats itself', () => {
+  it('are an error when there are too few, even of a source that only repeats itself', { tags: ['long'] }, () => {
     const same = {
       *[Symbol.iterator]() {
         for (;;) yield texts[0]!;

@@ -69,7 +69,7 @@ describe('the parameters of a sweep of which a setting diverged', () => {
   it('have an axis where half of the runs pass them', () => {
     const seen = shown(divergingSweep(), medium, 'tab');
     expect(seen).toContain('1 more without an axis');
-    expect(seen).not.toContain('depth');
+    expect(seen).not.toMatch(/▸lr.*depth/);
     expect(seen).toMatchSnapshot();
   });
 });
@@ -110,7 +110,7 @@ describe('the parameters that matter', () => {
     expect(shown(worldOf([{ name: 'A_1', parameters: { lr: 1 }, metrics, state }], null), usual)).toContain(words);
   });
 
-  it('of thousands of runs, those that diverged below the axes', { timeout: 30_000 }, () => {
+  it('of thousands of runs, those that diverged below the axes', () => {
     const seen = shown(largeSweep(5000), usual);
     expect(seen).toMatch(/▸optimizer +━+.*57 %/);
     expect(seen).toContain('runs left out: 133 NaN');

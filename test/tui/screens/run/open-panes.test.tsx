@@ -178,6 +178,15 @@ describe('the config of a run', () => {
     ).toContain('no parameters');
   });
 
+  it('has no words of a record and no command where another program started the run', () => {
+    const other = aRun('A_o', { startedAt: begun, argv: [] });
+    const text = textOf(
+      <Config {...{ run: other, details: null, varying: new Set(), metrics: null }} width={60} />,
+      60,
+    );
+    expect(text).not.toMatch(/record|command/);
+  });
+
   it('shows foreign text as one line without what a terminal would obey', () => {
     const strange = aRun('A_z', { parameters: { 'a\u001b[2J': 'x\ny\u202e' }, argv: ['sh', '-c', 'echo\u0007'] });
     expect(

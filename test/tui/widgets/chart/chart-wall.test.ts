@@ -189,7 +189,7 @@ describe('the metrics of the wall', () => {
     };
     const read = () => wallMetrics({ history, of: 'a', readers: [reader] }, { show: [], x: 'step' });
     expect(read().metrics).toEqual(['loss', 'my/copy', 'train/lr', 'train/steps', 'my/position']);
-    expect(Object.fromEntries(read().firstOf)).toMatchObject({ 'my/copy': 'loss', 'my/position': 'train/lr' });
+    expect(Object.fromEntries(read().firstOf)).toMatchObject({ 'my/copy': 'loss', 'my/position': 'train/steps' });
     const before = asked;
     points = 50;
     read();

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, renameSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
+import { programOptions } from '../program-options.js';
+
+/** The kernels thrice: as they are; on memory that threads share; and there with fused products, whose bits are the processor's. */
+const simd = ['--enable', 'simd'];
+const shared = ['--enable', 'threads', '--sharedMemory', '--maximumMemory', '65535'];
+const variants = {
+  'kernels.wasm': simd,
+  'kernels-shared.wasm': [...simd, ...shared],
+  'kernels-relaxed.wasm': [...simd, '--enable', 'relaxed-simd', ...shared],
+};
+const thread = 'kernel-thread.js';
+
+/** Writes the kernels, and what each thread of an engine runs, into the sources, where tests find them. */
+export async function buildKernels(root) {
+  const engine = join(root, 'src/lab/engine');
+  const compiling = Object.entries(variants).map(([file, features]) => compileKernels(engine, file, features));
+  await Promise.all([...compiling, bundleThread(root, engine)]);
+}
+
+/** The same files, to be written beside the programs. */
+export function kernelFiles(root) {
+  return [...Object.keys(variants), thread].map((name) => ({
+    name,
+    content: readFileSync(join(root, 'src/lab/engine', name)),
+  }));
+}
+
+async function compileKernels(engine, file, features) {
+  const asc = join(dirname(createRequire(import.meta.url).resolve('assemblyscript/package.json')), 'bin/asc.js');
+  const options = ['-O3', '--noAssert', '--runtime', 'stub', '--importMemory', ...features];
+  const source = join(engine, 'assembly/kernels.ts');
+  const draft = join(engine, `${process.pid}-${file}`);
+  const child = spawn(process.execPath, [asc, source, '-o', draft, ...options], { stdio: 'inherit' });
+  const [status] = await once(child, 'exit');
+  if (status !== 0) process.exit(status ?? 1);
+  renameSync(draft, join(engine, file));
+}
+
+async function bundleThread(root, engine) {
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['src/lab/engine/kernels/kernel-thread.ts'],
+    outfile: join(engine, thread),
+    ...programOptions,
+    logLevel: 'warning',
+  });
+}

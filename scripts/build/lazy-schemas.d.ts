@@ -1,0 +1,1 @@
+export declare function withLazySchemas(text: string): string;

@@ -1,0 +1,27 @@
+import { type Answer, type AnsweredSetting, answerSentences } from '../../analysis/answer/best-answer.js';
+import type { GroupAnswer } from '../../analysis/answer/sweep-answers.js';
+
+/** An answer for scripts; the format is stable. `toldApart` null: there is no other setting, or none was run twice. */
+export function answerJson({ group, answer }: GroupAnswer): object {
+  const { candidates, broken, metric, goal, all, done, pending, silent } = answer;
+  const [first, next] = candidates;
+  return {
+    ...{ group, metric, goal, runs: all, done, pending, silent },
+    best: first === undefined ? null : settingJson(first),
+    runnerUp: next === undefined ? null : settingJson(next),
+    toldApart: isToldApart(answer),
+    candidates: candidates.map(settingJson),
+    broken: broken.map(settingJson),
+    sentences: answerSentences(answer),
+  };
+}
+
+function settingJson({ parameters, median, interval, runs, broken, isTied }: AnsweredSetting): object {
+  return { parameters, median, interval, runs, broken, tied: isTied };
+}
+
+function isToldApart({ candidates: [, ...others] }: Answer): boolean | null {
+  if (others.length === 0) return null;
+  if (others.some(({ isTied }) => isTied === true)) return false;
+  return others.some(({ isTied }) => isTied === null) ? null : true;
+}

@@ -1,0 +1,96 @@
+import { type AnsweredSetting, answerSentences } from '../../analysis/answer/best-answer.js';
+import {
+  answersOf,
+  type GroupAnswer,
+  type SweepAnswers,
+  type Unanswered,
+} from '../../analysis/answer/sweep-answers.js';
+import { groupBy } from '../../base/group-by.js';
+import { UserError } from '../../base/user-error.js';
+import type { RunSummary, SweepSummary } from '../../client/fleet.js';
+import { computedFromSeeds } from '../../files/sweep-text.js';
+import { runsChosenBy } from '../../query/bare-words.js';
+import { requiredKey } from '../../query/check.js';
+import { parseObjective } from '../../spec/policy/early-stop/parse-rule.js';
+import { shortNumber } from '../../text/numbers.js';
+import { columnsOf, tableLines } from '../../text/table.js';
+import { wrap } from '../../text/wrap.js';
+import type { CommonOptions } from '../options.js';
+import { answerJson } from '../show/answer-json.js';
+import { type KnownFleet, showRuns } from '../show/chosen-fleet.js';
+import { noRuns } from '../show/runs-here.js';
+import { outputWidth, print, printJson } from '../terminal.js';
+
+type BestOptions = CommonOptions & { metric?: string; across?: boolean };
+
+/** Settings in the table, at most. */
+const SHOWN = 10;
+/** Width of the sentences, at most. */
+const PROSE = 140;
+
+/** `memrl-tui best [QUERY]`: which setting of each group is best, and whether it can be told apart from the others. */
+export function best(words: readonly string[], options: BestOptions): Promise<number> {
+  return showRuns(words, options, (fleet, rest) => show(fleet, rest, options));
+}
+
+function show(fleet: KnownFleet, words: readonly string[], options: BestOptions): number {
+  const runs = runsChosenBy(words, [...fleet.runs.values()], Date.now());
+  if (runs.length === 0)
+    throw new UserError(words.length === 0 ? noRuns : 'No run matches.', '`memrl-tui ls` lists them.');
+  const told = [...groupBy(runs, ({ sweep }) => sweep)].map(([name, own]) => {
+    return { sweep: name, ...askedOf(own, fleet.sweeps.get(name)!, options) };
+  });
+  const answered = told.flatMap(({ sweep, answers }) => answers.map((each) => ({ sweep, ...each })));
+  if (answered.length === 0) throw unansweredError(told[0]!.sweep, told[0]!.unanswered[0]!);
+  const read = fleet.status.recalled ?? true;
+  if (options.json === true) printJson(answered.map((each) => ({ sweep: each.sweep, ...answerJson(each), read })));
+  else print(answered.flatMap((each, index) => [...(index > 0 ? [''] : []), ...answerLines(each)]));
+  return answered.every(({ answer }) => answer.candidates.length > 0) ? 0 : 3;
+}
+
+function askedOf(runs: readonly RunSummary[], sweep: SweepSummary, { metric, across }: BestOptions): SweepAnswers {
+  const fromSeeds = computedFromSeeds(sweep.directory);
+  if (metric === undefined) return answersOf(runs, sweep, { fromSeeds, isAcross: across });
+  const { name, goal } = parseObjective(metric);
+  return answersOf(runs, sweep, { fromSeeds, isAcross: across, objective: { metric: requiredKey(name, runs), goal } });
+}
+
+/** The error when it is not known which metric says how good a run is, or which end of it is good. */
+function unansweredError(sweep: string, { metric }: Unanswered): UserError {
+  const fix = `Say what is best: --metric 'minimize ${metric ?? 'loss'}', or \`metric\` in the sweep file.`;
+  if (metric === null) return new UserError(`No run of ${sweep} has written a metric (yet).`, fix);
+  return new UserError(`It is not known whether more or less of ${metric} is better.`, fix);
+}
+
+function answerLines({ sweep, group, answer }: GroupAnswer & { readonly sweep: string }): string[] {
+  const { metric, goal, candidates, broken, done, all } = answer;
+  const width = outputWidth(Infinity);
+  const sentences = answerSentences(answer).flatMap((sentence) => wrap(sentence, Math.min(width, PROSE)));
+  const head = `${[sweep, group ?? []].flat().join(' · ')} · ${metric}, ${goal === 'minimize' ? 'lowest' : 'highest'} first · ${done} of ${all} runs done`;
+  const rows = [...candidates, ...broken].slice(0, SHOWN);
+  if (rows.length === 0) return [head, '', ...sentences];
+  const column = columnsOf(rows);
+  const table = tableLines(
+    [
+      { ...column('left')('setting', ({ text }) => text), hasNames: true },
+      column('right')(metric, (row) => (Number.isFinite(row.median) ? shortNumber(row.median) : 'broken')),
+      column('right')(
+        '95 %',
+        ({ interval }) => (interval === null ? '' : `${shortNumber(interval[0])} to ${shortNumber(interval[1])}`),
+        1,
+      ),
+      column('right')('runs', ({ runs }) => String(runs.length)),
+      column('left')('', (row) => wordOf(row, candidates)),
+    ],
+    width,
+  );
+  const more = candidates.length + broken.length - rows.length;
+  return [head, '', ...sentences, '', ...table, ...(more > 0 ? [`and ${more} more: --json lists all`] : [])];
+}
+
+function wordOf(row: AnsweredSetting, [first]: readonly AnsweredSetting[]): string {
+  if (row === first) return 'best';
+  if (!Number.isFinite(row.median)) return `${row.broken} of ${row.runs.length} broke`;
+  const broke = row.broken > 0 ? `${row.broken} of ${row.runs.length} broke` : '';
+  return [row.isTied === true ? 'cannot be told apart' : '', broke].filter((word) => word !== '').join(', ');
+}

@@ -1,0 +1,314 @@
+/** What the commands of `memrl` do: one training process, told what to do by `key=value` arguments. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { UserError } from '../base/user-error.js';
+import { runMarks } from '../contract/files.js';
+import { bench, benchLines, type BenchReport } from './bench/bench.js';
+import { benchKeys } from './bench/keys.js';
+import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
+import { moduleName } from './config/own-module.js';
+import type { Config, Keys } from './config/key.js';
+import { evalBatch, evalBatchLines } from './evaluation/eval-batch/eval-batch.js';
+import { evalBatchKeys } from './evaluation/eval-batch/keys.js';
+import { entropy, entropyLines } from './evaluation/entropy/entropy.js';
+import { entropyKeys } from './evaluation/entropy/keys.js';
+import { evalRun, keepReport } from './evaluation/eval-run/eval-run.js';
+import { evalRunKeys } from './evaluation/eval-run/keys.js';
+import { evalRunLines } from './evaluation/eval-run/lines.js';
+import { drGrpo, drGrpoBudget, drGrpoKeys } from './algorithms/dr-grpo.js';
+import { grpoBudget, grpoKeys, grpoSettings, runName } from './algorithms/grpo-settings.js';
+import { grpo } from './algorithms/grpo.js';
+import { pretrain, pretrainBudget, pretrainKeys } from './algorithms/pretrain.js';
+import { rl } from './algorithms/rl.js';
+import { rlBudget, rlKeys } from './algorithms/rl-settings.js';
+import { sft, sftBudget, sftDataKeys, sftKeys, writeSftData } from './algorithms/sft.js';
+import { requireFitting, trainBudget, trainKeys } from './algorithms/train-settings.js';
+import { train } from './algorithms/train.js';
+import { warmup, warmupBudget, warmupKeys } from './algorithms/warmup.js';
+import { evalKeys, evaluate } from './evaluation/evaluate.js';
+import { rollouts, rolloutsKeys, rolloutsLines } from './evaluation/rollouts.js';
+import { describeModel, exportAdapter, exportModel, modelKeys } from './hugging-face/export-model.js';
+import { recipes, type Recipe } from './recipes/recipes.js';
+import { ideal, idealLines, writeReference } from './reference/ideal.js';
+import { idealKeys, observerKeys } from './reference/keys.js';
+import { observedLines, observeRun } from './reference/observe-run.js';
+import { RunBeginner } from './run/run-beginner.js';
+import { type OwnProcess, processContext, type ProcessContext, type StopSignal } from './run/process-context.js';
+import { resumedCommand, resumeKeys } from './run/resume.js';
+import { exitCodeOf, openRun } from './run/runner.js';
+import { serve, serveKeys } from './tinker/server/serve.js';
+import { type CommandName, isHelp, purposes } from './purposes.js';
+
+type Command = {
+  readonly keys: Keys;
+  /** @returns the exit code. */
+  readonly run: (argv: readonly string[], world: World) => Promise<number>;
+};
+
+/** The parts of its process that a command may use. */
+type World = {
+  readonly context: ProcessContext;
+  /** For commands whose result is for scripts: words go to the other stream. */
+  readonly quietContext: ProcessContext;
+  readonly runs: RunBeginner;
+  readonly print: (text: string) => void;
+  /** Width of the terminal in characters. */
+  readonly columns: number;
+};
+
+const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
+
+const commands: Readonly<Record<string, Command>> = {
+  train: command(trainKeys, async (read, { context, runs }) => {
+    requireFitting(read);
+    const { config } = read;
+    const directory = runs.begin({
+      path: config.log_path ?? join(shared, trainName(config)),
+      config,
+      budget: trainBudget(config),
+    });
+    noteInert(trainKeys, read, context);
+    return exitCodeOf(await train(config, openRun(directory, context)));
+  }),
+  'sft-data': command(sftDataKeys, async ({ config }, { context }) => {
+    writeSftData(config, config.output_dir ?? join(shared, 'sft_data'), context.log);
+    return 0;
+  }),
+  sft: command(sftKeys, async ({ config, given }, { context, runs }) => {
+    const name = `sft_N${config.N}_bs${config.batch_size}_lr${config.learning_rate}_${timestamp()}`;
+    const directory = runs.begin({ path: config.log_path ?? join(shared, 'sft', name), config, budget: sftBudget });
+    noteInert(sftKeys, { given, config }, context);
+    const dataPath = config.train_data_path ?? join(shared, 'sft_data', 'train.jsonl');
+    return exitCodeOf(await sft(config, dataPath, openRun(directory, context)));
+  }),
+  warmup: command(warmupKeys, async ({ config, given }, { context, runs }) => {
+    const name = config.env_type === 'single_step' ? 'format_sft' : 'format_sft_multi_step';
+    const directory = runs.begin({ path: config.log_path ?? join(shared, name), config, budget: warmupBudget });
+    noteInert(warmupKeys, { given, config }, context);
+    return exitCodeOf(await warmup(config, openRun(directory, context)));
+  }),
+  pretrain: command(pretrainKeys, async ({ config }, { context, runs }) => {
+    const name = `pretrain_${config.model_name.replaceAll('/', '-')}_s${config.seed}`;
+    const directory = runs.begin({ path: config.log_path ?? join(shared, name), config, budget: pretrainBudget });
+    return exitCodeOf(await pretrain(config, openRun(directory, context)));
+  }),
+  grpo: command(grpoKeys, async (read, { context, runs }) => {
+    const settings = grpoSettings(read);
+    const { config, experiment } = settings;
+    // The manager looks for the files of a run where it told it to write them.
+    const given = context.environment[runMarks.directory];
+    const path = config.log_path ?? given ?? join('output', config.run_name ?? runName(config, experiment));
+    const directory = runs.begin({ path, config: { ...config, experiment }, budget: grpoBudget });
+    noteInert(grpoKeys, read, context);
+    return exitCodeOf(await grpo(settings, openRun(directory, context)));
+  }),
+  'dr-grpo': command(drGrpoKeys, async ({ config }, { context, runs }) => {
+    const name = `dr-grpo_${moduleName(config.environment)}_lr${config.lr}_s${config.seed}`;
+    const directory = runs.begin({ path: config.log_path ?? join(shared, name), config, budget: drGrpoBudget });
+    return exitCodeOf(await drGrpo(config, openRun(directory, context)));
+  }),
+  rl: command(rlKeys, async ({ config, given }, { context, runs }) => {
+    const path = config.log_path ?? join(shared, `rl_${moduleName(config.environment)}_${timestamp()}`);
+    const directory = runs.begin({ path, config, budget: rlBudget });
+    noteInert(rlKeys, { given, config }, context);
+    return exitCodeOf(await rl(config, await runs.openKept(directory)));
+  }),
+  ...Object.fromEntries(Object.entries(recipes).map(([name, each]) => [name, recipe(name, each)])),
+  resume: command(
+    resumeKeys,
+    async ({ config }, world) => {
+      const { command: name, argv } = resumedCommand(config, (each) => commands[each]?.keys);
+      return commands[name]!.run(argv, world);
+    },
+    'path',
+  ),
+  'eval-run': command(
+    evalRunKeys,
+    async ({ config }, { context, quietContext, print }) => {
+      const reporting = config.json ? quietContext : context;
+      const report = await evalRun(config, reporting);
+      if (typeof report === 'string') return exitCodeOf({ kind: 'stopped', signal: report });
+      const lines = config.json ? [JSON.stringify(report)] : ['', ...evalRunLines(report), ''];
+      print(`${lines.join('\n')}\n`);
+      reporting.log(`written to ${keepReport(config, report, context)}`);
+      return 0;
+    },
+    'path',
+  ),
+  'eval-batch': command(
+    evalBatchKeys,
+    async ({ config }, { quietContext, columns, print }) =>
+      printed(print, await evalBatch(config, quietContext), ({ rows }) => ['', ...evalBatchLines(rows, columns), '']),
+    'path',
+  ),
+  entropy: command(
+    entropyKeys,
+    async ({ config }, { context, columns, print }) => {
+      const directory = config.log_path ?? context.environment[runMarks.directory] ?? 'entropy';
+      return printed(print, await entropy(config, directory, context), (found) => [
+        '',
+        ...entropyLines(found, columns),
+        '',
+        `written to ${directory}`,
+      ]);
+    },
+    'path',
+  ),
+  eval: command(evalKeys, async ({ config }, { quietContext, print }) => {
+    const row = await evaluate(config, quietContext);
+    print(`${JSON.stringify(row)}\n`);
+    return 0;
+  }),
+  model: command(
+    modelKeys,
+    async ({ config }, { print }) => {
+      if (config.path === null) {
+        throw new UserError(
+          'There is no model to look at.',
+          'Give its directory: memrl model runs/abcd/warmup_single.',
+        );
+      }
+      const { text, opens } = describeModel(config.path);
+      print(text);
+      if (opens && config.output_dir !== null) await exportModel(config.path, config.output_dir, config.adapter);
+      if (opens && config.adapter_dir !== null) exportAdapter(config.path, config.adapter_dir);
+      return opens ? 0 : 2;
+    },
+    'path',
+  ),
+  bench: command(benchKeys, async ({ config }, { context, print }) => {
+    const linesOf = (report: BenchReport) => (config.json ? [JSON.stringify(report, null, 2)] : benchLines(report));
+    return printed(print, await bench(config, context), linesOf);
+  }),
+  ideal: command(idealKeys, async ({ config }, { context, columns, print }) => {
+    return printed(print, await ideal(config, context), (found) => {
+      if (config.out !== null) writeReference(config.out, found);
+      return config.json ? [JSON.stringify(found)] : idealLines(found, columns);
+    });
+  }),
+  observer: command(
+    observerKeys,
+    async ({ config }, { print }) => {
+      if (config.path === null) {
+        throw new UserError('There is no run to look at.', 'Give its directory: memrl observer runs/mine/first.');
+      }
+      return printed(print, observeRun(config.path), (found) =>
+        config.json ? [JSON.stringify(found)] : observedLines(found),
+      );
+    },
+    'path',
+  ),
+  rollouts: command(
+    rolloutsKeys,
+    async ({ config }, { quietContext, columns, print }) => {
+      if (config.path === null || config.step === null) {
+        throw new UserError(
+          `There is no ${config.path === null ? 'run' : 'step'} to look at.`,
+          'Give a run and a step: memrl rollouts runs/mine/first step=100.',
+        );
+      }
+      return printed(print, await rollouts(config.path, { ...config, step: config.step }, quietContext), (found) =>
+        config.json ? [JSON.stringify(found)] : rolloutsLines(found, columns),
+      );
+    },
+    'path',
+  ),
+  serve: command(
+    serveKeys,
+    async ({ config }, { context }) => exitCodeOf({ kind: 'stopped', signal: await serve(config, context) }),
+    'model',
+  ),
+};
+
+/** Does what a command of the program is for. @returns the exit code. */
+export async function runCommand(name: CommandName, argv: readonly string[], own: OwnProcess): Promise<number> {
+  const world = worldOf(own);
+  const { keys, run } = commands[name]!;
+  if (argv.some(isHelp)) {
+    world.print(commandHelp(name, purposes[name], keys));
+    return 0;
+  }
+  try {
+    return await run(argv, world);
+  } catch (error) {
+    if (error instanceof UserError) world.runs.undo();
+    throw error;
+  }
+}
+
+function worldOf(own: OwnProcess): World {
+  const context = processContext(own);
+  return {
+    context,
+    quietContext: { ...context, log: (line) => own.stderr.write(`${line}\n`) },
+    runs: new RunBeginner(own, context),
+    print: (text) => own.stdout.write(text),
+    columns: own.stdout.columns ?? 120,
+  };
+}
+
+/** Prints what a command found, in lines. @returns the exit code; that of the signal which ended the command, if one did. */
+function printed<T extends object>(
+  print: World['print'],
+  found: T | StopSignal,
+  linesOf: (found: T) => readonly string[],
+): number {
+  if (typeof found === 'string') return exitCodeOf({ kind: 'stopped', signal: found });
+  print(`${linesOf(found).join('\n')}\n`);
+  return 0;
+}
+
+/** @param first Key of the first argument when that names none itself. */
+function command<K extends Keys>(
+  keys: K,
+  run: (read: Arguments<K>, world: World) => Promise<number>,
+  first?: keyof K & string,
+): Command {
+  const named = (argv: readonly string[]): readonly string[] =>
+    first === undefined || argv[0] === undefined || /^--|=/.test(argv[0])
+      ? argv
+      : [`${first}=${argv[0]}`, ...argv.slice(1)];
+  return {
+    keys,
+    run: async (argv, world) => run(inProject(readArguments(keys, named(argv)), world.context), world),
+  };
+}
+
+function recipe(name: string, { keys, budget, run }: Recipe): Command {
+  return command(keys, async ({ config, given }, { context, runs }) => {
+    const path = config.log_path ?? join(tmpdir(), 'tinker-examples', `${name}_${timestamp()}`);
+    const directory = runs.begin({ path, config, budget });
+    noteInert(keys, { given, config }, context);
+    return exitCodeOf(await run(config, await runs.openKept(directory)));
+  });
+}
+
+/** A project that is not named is that of W&B's own variable, for commands that write files for W&B. */
+function inProject<K extends Keys>(read: Arguments<K>, { environment }: ProcessContext): Arguments<K> {
+  const project = environment['WANDB_PROJECT'];
+  if (!project || !('wandb_project' in read.config) || read.config['wandb_project'] !== null) return read;
+  return { ...read, config: { ...read.config, wandb_project: project } };
+}
+
+function noteInert(keys: Keys, { given, config }: Arguments<Keys>, context: ProcessContext): void {
+  for (const name of given) {
+    const why = keys[name]?.inert;
+    if (why !== undefined) context.log(`${name}=${writeValue(config[name])} has no effect here: ${why}`);
+  }
+}
+
+function trainName(config: Config<typeof trainKeys>): string {
+  if (config.environment !== 'memory')
+    return `${moduleName(config.environment)}_lr${config.learning_rate}_${timestamp()}`;
+  const bins = config.reward_bins === null ? '' : `_B${config.reward_bins}`;
+  const { env_type: env, reward_type: reward, N, batch_size: batch, group_size: group, learning_rate: lr } = config;
+  return `${env}_${reward}${bins}_N${N}_bs${batch}_gs${group}_lr${lr}_${timestamp()}`;
+}
+
+/** `20261121-075322`, local time. */
+function timestamp(): string {
+  const now = new Date();
+  const two = (value: number) => String(value).padStart(2, '0');
+  const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
+  return `${day}-${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;
+}

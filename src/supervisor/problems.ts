@@ -1,0 +1,29 @@
+import type { RunId } from '../base/ids.js';
+import type { Unwritten } from './publish/run-view.js';
+
+type Known = {
+  readonly state: { readonly active: ReadonlySet<RunId> };
+  readonly launcher: { readonly shortage: string | null };
+  readonly gpus: { readonly problem: string | null };
+  readonly losses: { words(): string | null };
+  readonly watcher: { vitals(id: RunId): { readonly unwritten?: Unwritten | null } };
+};
+
+/** What keeps runs from starting, or makes those that are up useless, in words. */
+export function problems({ state, launcher: { shortage }, gpus, losses, watcher }: Known): (string | null)[] {
+  return [
+    shortage === null ? null : `no run can be started right now: ${shortage}`,
+    gpus.problem,
+    losses.words(),
+    unwrittenWords(state.active, (id) => watcher.vitals(id).unwritten ?? null),
+  ];
+}
+
+/** The first metric that a sweep file names and a run that is up does not write. */
+function unwrittenWords(active: ReadonlySet<RunId>, of: (id: RunId) => Unwritten | null): string | null {
+  for (const id of active) {
+    const found = of(id);
+    if (found?.isCertain === true) return `${id}: ${found.words}`;
+  }
+  return null;
+}
