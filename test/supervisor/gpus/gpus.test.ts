@@ -185,7 +185,8 @@ describe('GPUs', () => {
     const until = (file: string) => ['sh', '-c', `until test -e ${bed.path(file)}; do sleep 0.02; done`];
     const planned = Array.from({ length: 4 }, (_, n) => ({ argv: until(`end${n}`), resources }));
     await fleet.submit(bed.plan('s', planned.slice(0, 1)), driver.environment, {});
-    const { pid } = await untilState(fleet, 's/run0', 'running');
+    // A row is `running` with its shim, a moment before the pid of its command is known.
+    const pid = await waitFor('its process', () => run(fleet, 's/run0').pid);
     driver.set({ FAKE_GPUS: '1', FAKE_GPU_APPS: `0:${pid}:30000` });
     await waitFor('its memory', () => run(fleet, 's/run0').gpuMemory === 30_000);
     driver.set({ FAKE_GPUS: '1' });
