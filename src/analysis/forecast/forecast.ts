@@ -10,12 +10,14 @@ import type { Parameters } from '../../base/scalar.js';
 import { finished, type Steps } from '../../base/steps.js';
 import { durationRange } from '../../text/duration.js';
 import { elapsedMs } from './busy-time.js';
+import { caseSteps, RUNS_A_STEP, type Takes } from './cases.js';
 import { pauseBetween } from './dispatch-pause.js';
 import type { Duration, Likeness, RunKind } from './durations.js';
+import { FailedRuns } from './failed-runs.js';
 import { type Foreseen, KnownDurations, MOST_PER_GROUP } from './known-durations.js';
 import { secondsToEnd } from './remaining.js';
 import { type Job, Schedule } from './schedule.js';
-import { deviationsAt, type Possible, rangeOf, timeAt, type TimeRange } from './time-range.js';
+import { type Possible, rangeOf, type TimeRange } from './time-range.js';
 
 /** The fields of a run that a forecast reads; a run summary has them. Times: Unix ms. */
 export type ForecastRun = {
@@ -129,7 +131,13 @@ function* endSteps(
 ): Steps<Float64Array[]> {
   const schedule = scheduleOf(jobs, groups, setting);
   yield;
-  const cases = yield* caseSteps(jobs, pausesOf(runs, setting));
+  const pauses = pausesOf(runs, setting);
+  const cases = yield* caseSteps(
+    jobs.map(({ run, takes }) => {
+      const isWaiting = run.state === 'queued';
+      return { id: run.id, takes, work: isWaiting ? shareLeft(run) : 1, pause: isWaiting ? pauses[poolOf(run)] : 0 };
+    }),
+  );
   const ends: Float64Array[] = [];
   for (const seconds of cases) {
     ends.push(schedule.ends(seconds));
@@ -179,32 +187,25 @@ function kindOf(
   return { sweep, group, parameters, isPreparation };
 }
 
-/**
- * How long a run takes from now on, or from its start. `never`: it is paused or stands still, keeps its slot, and is not waited
- * for.
- */
-type Takes = TimeRange | Likeness | 'unknown' | 'never';
-
 /** A run that is up or waits. `group`: the number of its group. */
 type OpenRun = { readonly run: ForecastRun; readonly group: number; readonly takes: Takes };
 
 type Open = { readonly jobs: readonly OpenRun[]; readonly groups: RunGroups };
-
-/** Number of runs in one step. */
-const RUNS_A_STEP = 500;
 
 function* openSteps(runs: readonly ForecastRun[], setting: ForecastSetting): Steps<Open> {
   const groups = runGroups(runs, setting);
   yield;
   // Where every run that is up says how long it takes and none waits, no run has to be compared with others.
   const durations = lazy(() => durationsOf(groups.all, setting.now));
+  const withFailures = failuresOf(groups.all);
   const jobs: OpenRun[] = [];
   for (const [at, run] of runs.entries()) {
     if (at % RUNS_A_STEP === RUNS_A_STEP - 1) yield;
     if (!willEnd(run)) continue;
     const group = groups.numberOf(run);
     const like = () => (run.like === undefined ? durations().like(kindOf(run, groups.all[group]!)) : run.like);
-    jobs.push({ run, group, takes: takesOf(run, like, setting.now) });
+    const takes = takesOf(run, like, setting.now);
+    jobs.push({ run, group, takes: run.state === 'queued' ? withFailures(run, takes, groups.all[group]!) : takes });
   }
   return { jobs, groups };
 }
@@ -251,6 +252,35 @@ function durationsOf(groups: readonly RunGroup[], now: number): KnownDurations {
   return new KnownDurations(done).with(up);
 }
 
+/** Returns a function that counts in that a waiting run may fail, as others of its values have. */
+function failuresOf(groups: readonly RunGroup[]): (run: ForecastRun, takes: Takes, group: RunGroup) => Takes {
+  const failing = groups.filter(({ runs }) => runs.some(({ state }) => state === 'failed'));
+  if (failing.length === 0) return (_, takes) => takes;
+  const failed = new FailedRuns(
+    failing.flatMap((group) => group.runs.flatMap((run) => endedOf(run, group)).slice(-MOST_ENDED)),
+  );
+  // Runs of one setting share what is known of them, so that each setting is looked up once.
+  const known = new Map<Likeness, Takes>();
+  return (run, takes, group) => {
+    if (typeof takes === 'string' || !('centre' in takes)) return takes;
+    let both = known.get(takes);
+    if (both === undefined) {
+      const own = failed.of(kindOf(run, group));
+      known.set(takes, (both = own === null ? takes : { like: takes, failing: own }));
+    }
+    return both;
+  };
+}
+
+/** Number of runs of one group, the latest, by which it is judged what fails. */
+const MOST_ENDED = 500;
+
+function endedOf(run: ForecastRun, group: RunGroup) {
+  const { state, endedAt } = run;
+  if ((state !== 'done' && state !== 'failed') || endedAt === null || !isWhole(run)) return [];
+  return [{ kind: kindOf(run, group), seconds: elapsedMs(run, endedAt)! / 1000, failed: state === 'failed' }];
+}
+
 /** The duration of a run that is done; null: it is not done, or the times of some attempt are unknown. */
 export function durationOf(run: ForecastRun, kind: RunKind): Duration | null {
   const { state, startedAt, endedAt } = run;
@@ -281,39 +311,6 @@ function scheduleOf(open: readonly OpenRun[], { all }: RunGroups, { cpuSlots, gp
   return new Schedule(jobs, { cpu: cpuSlots, gpu: gpus }, { needs: all.map(({ needs }) => needs), blocked });
 }
 
-/** Number of cases in which the queue is simulated; fewer where single runs matter less, among many. Primes, so that no order repeats. */
-const CASES = 11;
-const CASES_OF_MANY = 7;
-const MANY = 1000;
-
-/** Standard deviation of the logarithm of the time that a start takes, which depends on the load of the machine. */
-const PAUSE_DOUBT = 0.2;
-
-/**
- * For each case, the seconds that each run takes. Over the cases every run goes through its whole distribution, in an order of its
- * own.
- */
-function* caseSteps(open: readonly OpenRun[], pauses: Readonly<Record<Job['pool'], number>>): Steps<Float64Array[]> {
-  const count = open.length > MANY ? CASES_OF_MANY : CASES;
-  const cases = Array.from({ length: count }, () => new Float64Array(open.length));
-  const deviations = cases.map((_, of) => deviationsAt((of + 0.5) / count));
-  const pauseIn = deviations.map((deviation) => Math.exp(PAUSE_DOUBT * deviation));
-  const known = new Map<Takes, Spread>();
-  for (const [place, { run, takes }] of open.entries()) {
-    if (place % RUNS_A_STEP === RUNS_A_STEP - 1) yield;
-    let spread = known.get(takes);
-    if (spread === undefined) known.set(takes, (spread = spreadOf(takes, deviations)));
-    const hash = hashOf(run.id);
-    const [step, first] = [1 + (hash % (count - 1)), (hash >>> 8) % count];
-    const [share, pause] = run.state === 'queued' ? [shareLeft(run), pauses[poolOf(run)]] : [1, 0];
-    for (let of = 0; of < count; of++) {
-      const own = spread.own[(of * step + first) % count]!;
-      cases[of]![place] = share * own * spread.shared[of]! + pause * pauseIn[of]!;
-    }
-  }
-  return cases;
-}
-
 /** The share of its work that a waiting run has left: one that resumes has done some of it before. */
 function shareLeft({ progress }: ForecastRun): number {
   return Math.max(LEAST_SHARE, 1 - (progress ?? 0));
@@ -321,29 +318,6 @@ function shareLeft({ progress }: ForecastRun): number {
 
 /** Even a run that has done all its work takes some time once it is started again. */
 const LEAST_SHARE = 0.01;
-
-/** The FNV-1a hash. It gives a run the same cases in every forecast, so that a forecast changes only when its inputs do. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
-}
-
-/** `own`: the possible durations of a run, the shortest first. `shared`: for each case a factor that holds for all its runs. */
-type Spread = { readonly own: readonly number[]; readonly shared: readonly number[] };
-
-function spreadOf(takes: Takes, deviations: readonly number[]): Spread {
-  const same = deviations.map(() => 1);
-  if (typeof takes === 'string') return { own: deviations.map(() => Infinity), shared: same };
-  if ('middle' in takes) return { own: deviations.map((deviation) => timeAt(takes, deviation)), shared: same };
-  const { centre, doubt, spread } = takes;
-  const { marks } = takes.shape();
-  const step = marks.length / deviations.length;
-  return {
-    own: deviations.map((_, of) => Math.exp(centre + spread * marks[Math.floor((of + 0.5) * step)]!.at)),
-    shared: deviations.map((deviation) => Math.exp(doubt * deviation)),
-  };
-}
 
 function pausesOf(runs: readonly ForecastRun[], { cpuSlots, gpus }: ForecastSetting): Record<Job['pool'], number> {
   const pools = groupBy(runs, poolOf);

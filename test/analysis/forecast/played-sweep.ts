@@ -27,6 +27,35 @@ export function playedSweep({ seed, hung }: { seed: number; hung: boolean }): Re
   };
 }
 
+/**
+ * A grid of five learning rates over so many seeds, a seed after the other: at the two largest every run fails after a second, and
+ * of the others each twentieth somewhere on its way. No program says how far it is.
+ */
+export function failingSweep({ seed, seeds }: { seed: number; seeds: number }): Recording {
+  const random = uniform(seed);
+  const rates = [1e-4, 1e-3, 1e-2, 0.3, 1];
+  const runs = Array.from({ length: seeds }, () => rates)
+    .flat()
+    .map((rate) => {
+      const whole = 20 * Math.exp(0.2 * (random() - 0.5));
+      const breaks = rate >= 0.3 || random() < 0.05;
+      return { rate, failed: breaks, seconds: rate >= 0.3 ? 0.6 + random() : breaks ? random() * whole : whole };
+    });
+  const starts = startsOf(
+    runs.map(({ seconds }) => ({ group: 1, setting: 0, seconds, budget: seconds, hangs: false })),
+  );
+  return {
+    what: 'invented',
+    slots: [[0, SLOTS]],
+    needs: { main: [] },
+    groups: [],
+    parameters: { lr: runs.map(({ rate }) => rate), seed: runs.map((_, run) => Math.floor(run / rates.length)) },
+    attempts: runs.map(({ seconds }, run) => [[starts[run]! - (starts[run - 1] ?? 0), Math.round(seconds * 1000)]]),
+    marks: [],
+    failed: runs.flatMap(({ failed }, run) => (failed ? [run] : [])),
+  };
+}
+
 function drawn(seed: number, hung: boolean): Played[] {
   const random = uniform(seed);
   const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());

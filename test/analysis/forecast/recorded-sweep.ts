@@ -30,6 +30,8 @@ export type Recording = {
   readonly attempts: readonly (readonly (readonly [after: number, took: number | null, retryAfter?: number])[])[];
   /** Of each run, time and ten-thousandths of its budget, each from the mark before; empty: no run says how far it is. */
   readonly marks: readonly (readonly number[])[];
+  /** Runs that failed at their end, by place; absent: none. */
+  readonly failed?: readonly number[];
 };
 
 /** What a supervisor knows of a run at a moment, but when it ends. */
@@ -130,13 +132,14 @@ class Player {
   readonly #row: Pick<ForecastRun, 'id' | 'sweep' | 'group' | 'parameters' | 'priority' | 'etaSeconds'>;
   readonly #attempts: readonly Attempt[];
   readonly #marks: readonly number[];
+  readonly #endsAs: 'done' | 'failed';
   /** The attempt that is up or was, and its pace. */
   #attempt = -1;
   #pace = new OwnPace(0);
   /** Marks that have been read, the time of the last one, and how far the run was. */
   #read = { marks: 0, at: 0, share: 0 };
 
-  constructor({ needs, groups, parameters, marks }: Recording, run: number, attempts: readonly Attempt[]) {
+  constructor({ needs, groups, parameters, marks, failed = [] }: Recording, run: number, attempts: readonly Attempt[]) {
     const own = Object.entries(parameters).filter(([, values]) => values[run] !== null);
     this.#row = {
       ...{ id: `run-${run}`, sweep: 's', group: Object.keys(needs)[groups[run] ?? 0]!, priority: 0, etaSeconds: null },
@@ -144,6 +147,7 @@ class Player {
     };
     this.#attempts = attempts;
     this.#marks = marks[run] ?? [];
+    this.#endsAs = failed.includes(run) ? 'failed' : 'done';
   }
 
   at(now: number): Seen {
@@ -168,7 +172,8 @@ class Player {
     const earlier = this.#attempts.slice(0, Math.max(0, attempt)).map(({ since, at }): [number, number] => [since, at]);
     if (last === undefined) return { ...before, state: 'queued', startedAt: null, endedAt: null };
     if (isUp) return { ...before, state: 'running', startedAt: last.since, endedAt: null, earlier };
-    if (last.retryAt === null) return { ...before, state: 'done', startedAt: last.since, endedAt: last.at, earlier };
+    if (last.retryAt === null)
+      return { ...before, state: this.#endsAs, startedAt: last.since, endedAt: last.at, earlier };
     const spans = [...earlier, [last.since, last.at] as const];
     return { ...before, state: 'queued', startedAt: null, endedAt: null, retryAt: last.retryAt, earlier: spans };
   }

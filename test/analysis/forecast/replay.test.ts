@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { tiered } from '../../tiers.js';
 import { median } from '../../../src/analysis/statistics.js';
-import { playedSweep } from './played-sweep.js';
+import { failingSweep, playedSweep } from './played-sweep.js';
 import { qualityOf } from './quality.js';
 import { type Look, readRecording, replay } from './recorded-sweep.js';
 
@@ -33,6 +33,17 @@ describe('the time left of a recorded sweep', () => {
     expect(qualityOf(last).near).toBe(1);
     const [two, six] = [looks.find(({ at }) => at === 100)!, looks.find(({ at }) => at === 101)!];
     expect(two.told!.middle / six.told!.middle).toBeGreaterThan(2);
+  });
+});
+
+describe('the time left of a sweep with values at which each run fails after a second', () => {
+  const qualities = () => [1, 2, 3].map((seed) => qualityOf(replay(failingSweep({ seed, seeds: 12 }))));
+
+  it('counts that those to come will fail as early', () => {
+    const all = qualities();
+    // Where failed runs tell nothing, the range holds 1 % of the truths, and the middle is off by a factor of 1.9.
+    expect(median(all.map(({ covered }) => covered))).toBeGreaterThanOrEqual(0.8);
+    expect(median(all.map(({ typical }) => typical))).toBeLessThan(1.2);
   });
 });
 
