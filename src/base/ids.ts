@@ -55,3 +55,6 @@ export function gpuIndexOf(name: string): GpuIndex | null {
   if (gpu === undefined) return null;
   return instance === undefined ? GpuIndex.parse(Number(gpu)) : instanceIndex(Number(gpu), Number(instance));
 }
+
+/** Name of the group of a sweep whose file has no groups. */
+export const unnamedGroup = 'runs';

@@ -1,3 +1,4 @@
+import { unnamedGroup } from '../../base/ids.js';
 import { StopRule } from '../planned-run.js';
 import { policyOf } from '../policy/policy.js';
 import { type Block, type Located, type Method, methodFrom, type ParameterRule, type ParameterRules } from './block.js';
@@ -8,8 +9,6 @@ import type { SweepText } from './sweep-schema.js';
 import { wandbOrder } from './wandb-file.js';
 import type { YamlSource } from './yaml-source.js';
 
-/** Name of the group in a file without groups. */
-const onlyGroup = 'runs';
 /** The command that W&B uses when a file names a program and no command. */
 const programCommand = ['${env}', '${interpreter}', '${program}', '${args}'];
 
@@ -21,7 +20,7 @@ type Reading = Layers & { source: YamlSource; dialect: Block['dialect'] };
  */
 export function blocksOf(sweep: SweepText, source: YamlSource, dialect: Block['dialect']): Block[] {
   const groups = Object.entries(sweep.groups ?? {});
-  if (groups.length === 0) return [blockOf(onlyGroup, { sweep, group: {}, above: [], source, dialect })];
+  if (groups.length === 0) return [blockOf(unnamedGroup, { sweep, group: {}, above: [], source, dialect })];
   return groups.reduce<Block[]>((above, [name, group]) => {
     const layers = { sweep, group, above: ['groups', name], source, dialect };
     return [...above, withRunsOf(above, blockOf(name, layers), ownParameters(layers))];

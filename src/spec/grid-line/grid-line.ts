@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { unnamedGroup } from '../../base/ids.js';
 import { isSeedName } from '../../base/scalar.js';
 import { UserError } from '../../base/user-error.js';
 import { macroNames } from '../expand/macros.js';
@@ -26,8 +27,6 @@ export type GridLine = {
   readonly baselines: readonly string[];
 };
 
-/** Group of the runs if all points are run; otherwise the group is named after the sampling method. */
-const wholeGroup = 'runs';
 /** Group of the runs of `then`. */
 const thenGroup = 'then';
 
@@ -47,7 +46,8 @@ export function gridSweepText(line: GridLine): string {
   const isDrawn = [...parameters.values()].some(({ kind }) => kind === 'drawn');
   const method = line.sample ?? (isDrawn ? 'random' : null);
   if (method !== null && line.runCap === null) throw uncapped(parameters, method);
-  const group = method ?? wholeGroup;
+  // Where points are drawn, the group is named after the way.
+  const group = method ?? unnamedGroup;
   // Seeds number repetitions of a point, so each drawn point is run with all of them.
   const isCrossed = (name: string) => method !== null && (line.sample === null || isSeedName(name));
   const baselines = readBaselines(line.baselines, [...parameters.keys()], [group, thenGroup]);

@@ -1,5 +1,5 @@
 import { assertNever } from '../../../base/assert-never.js';
-import { gpuName } from '../../../base/ids.js';
+import { gpuName, unnamedGroup } from '../../../base/ids.js';
 import { parameterOf } from '../../../base/scalar.js';
 import { cleanText } from '../../../text/display-text.js';
 import { naturalOrder } from '../../../text/natural-order.js';
@@ -60,12 +60,18 @@ function groupLevel(sweeps: readonly SweepSummary[]): Level {
   const named = sweeps.flatMap((sweep): [string, string | null][] =>
     sweep.groups.map(({ name, title }) => [`${sweep.name}/${name}`, title]),
   );
+  // "Kill 3 runs of train?" says more than "of runs".
+  const unnamed = new Map(
+    sweeps
+      .filter(({ groups }) => groups.length === 1 && groups[0]!.name === unnamedGroup)
+      .map(({ name }) => [`${name}/${unnamedGroup}`, name]),
+  );
   const titles = new Map(named);
   const ranks = new Map(named.map(([key], rank) => [key, rank]));
   const rankOf = (key: string): number => ranks.get(key) ?? named.length;
   return {
     keyOf: ({ sweep, group }) => `${sweep}/${group}`,
-    labelOf: (key) => (sweeps.length > 1 ? key : key.slice(key.indexOf('/') + 1)),
+    labelOf: (key) => unnamed.get(key) ?? (sweeps.length > 1 ? key : key.slice(key.indexOf('/') + 1)),
     titleOf: (key) => {
       const title = titles.get(key) ?? null;
       return title === null ? null : cleanText(title);
