@@ -60,6 +60,11 @@ export function isUnhealthy({ state, health }: { readonly state: RunWord; readon
   return (state === 'done' || state === 'killed') && lastingHealths.includes(health);
 }
 
+/** Whether the values of a run say nothing of its setting but that it broke: it diverges, has diverged or collapsed, or is NaN. */
+export function isBroken({ health }: { readonly health: RunHealth }): boolean {
+  return health === 'diverging' || lastingHealths.includes(health);
+}
+
 /** The error of a run that failed; null: it has not failed, or the error is unknown. `reason`: why the run is in its state. */
 export function errorOf({ state, reason }: { readonly state: RunWord; readonly reason: string | null }): string | null {
   return state === 'failed' || state === 'lost' ? reason : null;

@@ -98,15 +98,21 @@ function writtenAs(name: string, written: ReadonlySet<string>): string {
 /** Share of the runs that are done before the best of them is told unasked. */
 const TELLING = 1 / 3;
 
+/** Whether so many runs are done that the best of them says something of the whole. */
+export function isTelling({ done, all }: Pick<Answer, 'done' | 'all'>): boolean {
+  return done >= all * TELLING;
+}
+
 /**
- * The answer in a few words, for a line beside other things: `lr=0.1: loss 0.931, as good as 2 others`; null: too few runs are done, or
+ * The answer in a few words, for a line beside other things: `lr=0.1: median loss 0.931, as good as 2 others`; null: too few runs are done, or
  * none has a value.
  */
-export function briefAnswer({ metric, candidates, done, all }: Answer): string | null {
+export function briefAnswer(answer: Answer): string | null {
+  const { metric, candidates } = answer;
   const [best, ...others] = candidates;
-  if (best === undefined || others.length === 0 || done < all * TELLING) return null;
+  if (best === undefined || others.length === 0 || !isTelling(answer)) return null;
   const tied = others.filter(({ isTied }) => isTied === true).length;
   const doubt = tied === 0 ? '' : `, as good as ${counted(tied, 'other')}`;
   const chance = others.some(({ isTied }) => isTied === null) ? ' (one run each)' : '';
-  return `${best.text}: ${metric} ${shortNumber(best.median)}${doubt}${chance}`;
+  return `${best.text}: ${best.runs.length > 1 ? 'median ' : ''}${metric} ${shortNumber(best.median)}${doubt}${chance}`;
 }

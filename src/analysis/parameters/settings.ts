@@ -1,4 +1,4 @@
-import { isSeedName, type Parameters } from '../../base/scalar.js';
+import { isSeedName, parameterOf, type Parameters } from '../../base/scalar.js';
 import { parameterNames } from './factors.js';
 
 type Run = { readonly parameters: Parameters; readonly group?: string | undefined };
@@ -23,6 +23,23 @@ export function repetitionNames(
 ): ReadonlySet<string> {
   const names = parameterNames(runs.map(({ parameters }) => parameters));
   return new Set([...[...names].filter(isSeedName), ...fromSeeds]);
+}
+
+/** Whether runs differ in nothing but their seeds, and in parameters computed from them. */
+export function isOneSetting(runs: readonly Run[], fromSeeds: readonly string[]): boolean {
+  const [first] = runs;
+  return runs.every(
+    (run) => run.group === first!.group && !differsBeyondSeed(run.parameters, first!.parameters, fromSeeds),
+  );
+}
+
+function differsBeyondSeed(a: Parameters, b: Parameters, fromSeeds: readonly string[]): boolean {
+  if (a === b) return false;
+  for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    if (isSeedName(name) || fromSeeds.includes(name)) continue;
+    if (JSON.stringify(parameterOf(a, name)) !== JSON.stringify(parameterOf(b, name))) return true;
+  }
+  return false;
 }
 
 /** Groups the runs by setting. A setting belongs to one group, as another group may run another program. In steps. */

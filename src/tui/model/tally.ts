@@ -56,28 +56,28 @@ export function tally(runs: readonly RunSummary[], metric: string | null): Tally
   };
 }
 
-/** Statistics of the best values of runs with one common objective; null if objectives differ or no run has a value. */
-export function bestValues(runs: readonly RunSummary[]): RunValues | null {
+/** Statistics of a value of each run; undefined: the run has none, null: it is not a number. Null: no run has one. */
+export function valuesOf(
+  runs: readonly RunSummary[],
+  valueOf: (run: RunSummary) => number | null | undefined,
+): RunValues | null {
   const spread = new Spread();
-  let metric: string | null = null;
   for (const run of runs) {
-    const value = bestOf(run);
-    if (value === undefined) continue;
-    metric ??= run.best!.metric;
-    if (metric !== run.best!.metric) return null;
-    spread.add(value);
+    const value = valueOf(run);
+    if (value !== undefined) spread.add(value ?? Number.NaN);
   }
   return spread.result();
 }
 
-/** Statistics of a value read from the runs' curves; null: none has been read yet. */
-export function curveValues(runs: readonly RunSummary[], word: string): RunValues | null {
-  const spread = new Spread();
+/** Whether the best values of these runs are of one metric. */
+export function hasOneObjective(runs: readonly RunSummary[]): boolean {
+  let metric: string | null = null;
   for (const run of runs) {
-    const value = run.curveValues?.[word];
-    if (value !== undefined) spread.add(value);
+    if (bestOf(run) === undefined) continue;
+    metric ??= run.best!.metric;
+    if (metric !== run.best!.metric) return false;
   }
-  return spread.result();
+  return true;
 }
 
 /** The best value of a run's objective, or the last if none is finite; undefined: it has written none. */

@@ -1,10 +1,11 @@
+import { isBroken } from '../../../base/run-words.js';
 import { anyParameterOf } from '../../../base/scalar.js';
 import { fits, type PlainVerb } from '../../../protocol/run-verbs.js';
 import type { RunId, RunSummary } from '../../state/port.js';
 import type { Branch } from './branch-index.js';
 import { parameterText } from '../parameter-text.js';
 import { runLabels } from './run-labels.js';
-import { bestValues, curveValues, progressOf, type RunValues, tally, type Tally } from '../tally.js';
+import { progressOf } from '../tally.js';
 
 /** Number of values in a trend, the maximum for one run. */
 const points = 32;
@@ -15,16 +16,10 @@ const mostRuns = 256;
  * What the row of a group shows beyond its tally, computed once per branch, since branches never change, and only for groups on the
  * screen.
  */
-export const trendOf = remembered((branch) => meanTrend(branch.runs));
-
-/** Mean and deviation of a metric other than the chosen one. */
-export const spreadOf = remembered((branch, metric): Tally['metric'] => tally(branch.runs, metric).metric);
-
-/** Mean and deviation of the best values of the objective. */
-export const bestSpreadOf = remembered((branch): RunValues | null => bestValues(branch.runs));
-
-/** Mean and deviation of a value read from the curves. */
-export const curveSpreadOf = remembered((branch, word): RunValues | null => curveValues(branch.runs, word));
+export const trendOf = remembered((branch) => {
+  const sound = branch.runs.filter((run) => !isBroken(run));
+  return meanTrend(sound.length === 0 ? branch.runs : sound);
+});
 
 /** Labels that distinguish the runs of a group, whatever divides it further. `letters`: `ascii`, or empty for any. */
 export const labelsOf = remembered((branch, letters): readonly string[] =>

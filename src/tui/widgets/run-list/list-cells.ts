@@ -6,23 +6,17 @@ import { healthWord } from '../../../analysis/health/finding.js';
 import { notFiniteText } from '../../../analysis/seed-statistics.js';
 import { shortDuration } from '../../../text/duration.js';
 import { narrowMemory, narrowNumber } from '../../../text/numbers.js';
-import { columnKey, type ColumnId, type CommonColumn, curveValueOf } from '../../state/list-column-id.js';
+import { columnKey, type CommonColumn, curveValueOf } from '../../state/list-column-id.js';
 import type { RunSummary } from '../../state/port.js';
-import {
-  bestSpreadOf,
-  commonValueOf,
-  curveSpreadOf,
-  spreadOf,
-  trendOf,
-  usageOf,
-} from '../../model/tree/branch-facts.js';
+import { commonValueOf, trendOf, usageOf } from '../../model/tree/branch-facts.js';
+import type { BranchValue } from '../../model/tree/branch-value.js';
 import type { Branch } from '../../model/tree/branch-index.js';
 import { type ListColumn, percentWidth } from './list-columns.js';
 import { parameterText } from '../../model/parameter-text.js';
 import { progressBar } from '../progress-bar.js';
 import { fit, fitRight, type Line, span, type Tone } from '../../surface/span.js';
 import { healthTone } from '../../model/state-look.js';
-import { bestOf, elapsed, progressOf, type RunValues } from '../../model/tally.js';
+import { bestOf, elapsed, progressOf } from '../../model/tally.js';
 
 /** What the cells of a row need besides its run. `now`: Unix ms. */
 export type CellContext = { readonly metric: string | null; readonly now: number };
@@ -37,21 +31,12 @@ export function runCell(run: RunSummary, column: ListColumn, at: CellContext): L
   return runCells[column.id as CommonColumn](run, column, at);
 }
 
-/** The cell of a group in a column; null: empty. */
-export function branchCell(branch: Branch, column: ListColumn): Line | null {
+/** The cell of a group in a column; null: empty. `value`: what stands for its runs there; undefined: it shows no such value. */
+export function branchCell(branch: Branch, column: ListColumn, value: BranchValue | null | undefined): Line | null {
+  if (value !== undefined) return value === null ? null : valueCell(value, column);
   const key = columnKey(column.id);
   if (key?.kind === 'parameter') return textCell(commonValueOf(branch, key.key) ?? '', column, 'dim');
-  if (key !== null) return meanCell(spreadOf(branch, key.key), column);
-  if (curveValueOf(column.id) !== null) return meanCell(valuesOf(branch, column.id), column);
   return branchCells[column.id as CommonColumn]?.(branch, column) ?? null;
-}
-
-/** The values whose mean is in a group's cell; undefined: the column has no such values. */
-export function valuesOf(branch: Branch, column: ColumnId): RunValues | null | undefined {
-  if (column === 'metric') return branch.tally.metric;
-  if (column === 'best') return bestSpreadOf(branch);
-  const curve = curveValueOf(column);
-  return curve === null ? undefined : curveSpreadOf(branch, curve.word);
 }
 
 type RunCell = (run: RunSummary, column: ListColumn, at: CellContext) => Line | null;
@@ -84,8 +69,6 @@ const branchCells: Partial<Record<CommonColumn, (branch: Branch, column: ListCol
     const trend = trendOf(branch);
     return trend.every((value) => value === null) ? null : [span(sparkline(trend, width), 'spark')];
   },
-  metric: (branch, column) => meanCell(valuesOf(branch, 'metric'), column),
-  best: (branch, column) => meanCell(valuesOf(branch, 'best'), column),
   cpu: (branch, column) => textCell(cpuText(usageOf(branch, 'cpu')), column, 'dim'),
   memory: (branch, column) => textCell(memoryText(usageOf(branch, 'memory')), column, 'dim'),
   'gpu memory': (branch, column) => textCell(memoryText(usageOf(branch, 'gpuMemory')), column, 'dim'),
@@ -115,11 +98,14 @@ function numberCell(value: number | null | undefined, column: ListColumn): Line 
   return textCell(narrowNumber(value ?? Number.NaN), column, Number.isFinite(value) ? 'value' : 'bad');
 }
 
-/** The mean; if no run has a finite value, the number of NaN and infinite ones. */
-function meanCell(values: RunValues | null | undefined, column: ListColumn): Line | null {
-  if (!values || values.count > 0) return numberCell(values?.mean, column);
-  const text = notFiniteText(values);
-  return textCell(text.length <= column.width ? text : 'NaN/inf', column, 'bad');
+/** One number; the low end of a range; or, where none is finite, what the runs have instead. */
+function valueCell(value: BranchValue, column: ListColumn): Line | null {
+  if (value.kind === 'best') return numberCell(value.value, column);
+  if (value.kind === 'range' && value.low <= value.high) return numberCell(value.low, column);
+  if (value.kind === 'seeds' && value.values.count > 0) return numberCell(value.values.mean, column);
+  const text = value.kind === 'seeds' ? notFiniteText(value.values) : '';
+  const words = [text, value.broken].filter((each) => each !== '').join(', ');
+  return textCell(words.length <= column.width ? words : text === '' ? 'broken' : 'NaN/inf', column, 'bad');
 }
 
 function textCell(text: string, { width, isRight }: ListColumn, tone: Tone): Line | null {

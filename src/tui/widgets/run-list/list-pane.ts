@@ -1,17 +1,17 @@
-import { notFiniteText } from '../../../analysis/seed-statistics.js';
 import { STAR } from '../../../base/annotation.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { fitDistinct } from '../../../text/distinct-names.js';
-import { narrowNumber } from '../../../text/numbers.js';
 import { Memo } from '../../../base/memo.js';
 import { Memoized } from '../../../base/memoize.js';
 import type { RunId, RunSummary } from '../../state/port.js';
 import { scrollTo } from '../scroll.js';
 import { markState } from '../../model/tree/branch-facts.js';
 import type { Branch, RunNode, TreeNode } from '../../model/tree/branch-index.js';
+import { type BranchQuestion, branchValue } from '../../model/tree/branch-value.js';
 import { countsLine } from '../counts-line.js';
-import { branchCell, type CellContext, percentOf, runCell, valuesOf } from './list-cells.js';
+import { besideValue } from './beside-value.js';
+import { branchCell, type CellContext, percentOf, runCell } from './list-cells.js';
 import { failureHeading, type FailureLayout, failureLayout, failureRow } from './failure-row.js';
 import { listHeading, sortAt } from './list-heading.js';
 import { edgeAt, gutter, type ListColumn, type ListLayout, listLayout, percentWidth } from './list-columns.js';
@@ -22,7 +22,7 @@ import type { ColumnId } from '../../state/list-column-id.js';
 import type { SortBy } from '../../state/sort.js';
 import { ends, fit, fitLine, type Line, lineWidth, onBackground, span, type Tone } from '../../surface/span.js';
 import { runLook, stateLook } from '../../model/state-look.js';
-import type { RunValues, Tally } from '../../model/tally.js';
+import type { Tally } from '../../model/tally.js';
 import type { WindowModel } from '../../model/window-model.js';
 
 /** Number of rows measured for the longest name. Fixed, since the layout must not change during scrolling. */
@@ -93,11 +93,13 @@ function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
   const place = { isFolded, digit, marks, colour };
   if (node.kind === 'waiting')
     return last.value([layout, isFolded, marks], () => fitLine(waitingRow(node, place), layout.total));
-  if (!node.isFailure)
-    return last.value([layout, isFolded, digit, marks, colour], () =>
-      fitLine(branchRow(node, layout, place), layout.total),
+  const { now, metric } = model;
+  if (!node.isFailure) {
+    const answers = model.answers();
+    return last.value([layout, isFolded, digit, marks, colour, metric, answers], () =>
+      fitLine(branchRow(node, layout, place, { metric, answers }), layout.total),
     );
-  const { now } = model;
+  }
   const found = model.causeOf(node);
   const { kind, cause } = failuresLaidOut(model, layout.total);
   return last.value([layout, isFolded, digit, marks, colour, now, found, kind, cause], () =>
@@ -159,14 +161,17 @@ type BranchPlace = {
   readonly colour: Tone | null;
 };
 
+/** What the values of a group depend on, whatever the column. */
+type Asked = Omit<BranchQuestion, 'column'>;
+
 /** A group or subgroup with totals of its runs. */
-function branchRow(branch: Branch, layout: ListLayout, place: BranchPlace): Line {
+function branchRow(branch: Branch, layout: ListLayout, place: BranchPlace, asked: Asked): Line {
   const [mark, ...sign] = branchSign(branch, place);
   const name = (room: number): Line => [...sign, ...branchName(branch, room - lineWidth(sign))];
   const { columns } = layout;
   const head = columns.slice(0, headLength(columns));
   const rest = columns.slice(head.length);
-  return [mark!, ...headOf(branch.tally, name, layout.name, head), ...tail(branch, rest)];
+  return [mark!, ...headOf(branch.tally, name, layout.name, head), ...tail(branch, rest, asked)];
 }
 
 /** The label, shortened to `room` columns if necessary, and the title, which may be longer. */
@@ -232,18 +237,20 @@ function longNamed(name: FittingName, percent: string, counts: Line, width: numb
 /** Draws the name of a group in the given number of columns. */
 type FittingName = (room: number) => Line;
 
-/** The other columns. A value's deviation uses the empty columns after it. */
-function tail(branch: Branch, columns: readonly ListColumn[]): Line {
-  const cells = columns.map((column) => branchCell(branch, column));
+/** The other columns. What belongs to a value, its deviation or its setting, uses the empty columns after it. */
+function tail(branch: Branch, columns: readonly ListColumn[], asked: Asked): Line {
+  const values = columns.map(({ id }) => branchValue(branch, { ...asked, column: id }));
+  const cells = columns.map((column, at) => branchCell(branch, column, values[at]));
   const parts: Line[] = [];
   for (let at = 0, end = 0; at < columns.length; at = end) {
     end = at + 1;
-    parts.push(cell(cells[at]!, columns[at]!));
-    const values = valuesOf(branch, columns[at]!.id);
-    if (values === undefined) continue;
-    while (end < columns.length && cells[end] === null) end++;
-    const width = columns.slice(at + 1, end).reduce((sum, column) => sum + column.width + 1, 0);
-    if (width > 0) parts.push(fitLine(withSpace(besideMean(values, width - 1)), width));
+    const value = values[at];
+    if (value !== undefined) while (end < columns.length && cells[end] === null) end++;
+    const width = widthOf(columns, { from: at + 1, to: end }) + 1;
+    const beside = value === undefined ? [] : besideValue(value, width - 1);
+    // One end of a range would be taken for a value.
+    const isWhole = value?.kind !== 'range' || value.low >= value.high || lineWidth(beside) > 0;
+    parts.push(cell(isWhole ? cells[at]! : null, columns[at]!), fitLine(withSpace(beside), width));
   }
   return parts.flat();
 }
@@ -251,30 +258,6 @@ function tail(branch: Branch, columns: readonly ListColumn[]): Line {
 /** Adds a space before the line within one span, because in ASCII `±` takes two columns. */
 function withSpace([first, ...others]: Line): Line {
   return first === undefined ? [] : [{ ...first, text: ` ${first.text}` }, ...others];
-}
-
-/** Deviation and number of non-finite values: `±0.12 · 4 NaN, 1 inf`; only the latter if there is little room. */
-function besideMean(values: RunValues | null, width: number): Line {
-  if (values === null || values.count === 0) return [];
-  const deviation = values.count < 2 ? '' : `±${shortDeviation(values.deviation)}`;
-  const words = notFiniteText(values);
-  if (words === '') return [span(fittingDeviation(values, deviation, width), 'dim')];
-  const broken = span(words, 'bad');
-  const whole = [span(deviation === '' ? '· ' : `${deviation} · `, 'dim'), broken];
-  return lineWidth(whole) <= width ? whole : [broken];
-}
-
-/** The deviation with one digit or not at all if there is little room, since a cut number would be wrong. */
-function fittingDeviation({ deviation }: RunValues, text: string, width: number): string {
-  const texts = [text, `±${deviation.toExponential(0).replace('e+', 'e')}`];
-  return texts.find((each) => each.length <= width) ?? '';
-}
-
-/** Two significant digits, enough for a handful of seeds; one for small values. */
-function shortDeviation(value: number): string {
-  if (value >= 100 || value === 0) return narrowNumber(value);
-  if (value < 1e-3) return value.toExponential(0);
-  return value.toPrecision(value < 0.01 ? 1 : 2);
 }
 
 /** Minimum columns for a reason. */

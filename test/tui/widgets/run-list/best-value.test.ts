@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WindowStore } from '../../../../src/tui/app/window-store.js';
-import { bestOf, bestValues } from '../../../../src/tui/model/tally.js';
+import { bestOf } from '../../../../src/tui/model/tally.js';
 import { sorted } from '../../../../src/tui/model/tree/tree-grower.js';
 import { initialColumns, valueColumns, withValue } from '../../../../src/tui/state/list-column-id.js';
 import type { RunSummary } from '../../../../src/tui/state/port.js';
@@ -34,20 +34,6 @@ describe('the best value of a run', () => {
     expect([...runs, aRun('D')].map(bestOf)).toEqual([
       ...[0.25, 0.75, NaN, 0.125, 0.125, undefined, undefined, undefined],
     ]);
-  });
-
-  it('is taken over the runs of a group, NaN counted; runs with several objectives have none together', () => {
-    expect(bestValues(runs.slice(0, 3))).toEqual({
-      mean: 0.5,
-      deviation: Math.sqrt(0.125),
-      count: 2,
-      nan: 1,
-      infinite: 0,
-    });
-    expect(bestValues(runs.slice(3))).toEqual({ mean: 0.125, deviation: 0, count: 2, nan: 0, infinite: 0 });
-    expect(bestValues([waiting])).toBeNull();
-    const other = aRun('E', { best: { metric: 'reward', goal: 'maximize', value: 1 } });
-    expect(bestValues([runs[0]!, other])).toBeNull();
   });
 
   it.each<['minimize' | 'maximize', string]>([

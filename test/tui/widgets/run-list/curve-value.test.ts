@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WindowStore } from '../../../../src/tui/app/window-store.js';
 import { sorted } from '../../../../src/tui/model/tree/tree-grower.js';
-import { curveValues } from '../../../../src/tui/model/tally.js';
 import { isColumnId, valueColumns, withValue } from '../../../../src/tui/state/list-column-id.js';
 import type { MetricReader, RunFilesPort, RunSummary } from '../../../../src/tui/state/port.js';
 import { sortsFor, sortWords } from '../../../../src/tui/state/sort.js';
@@ -48,8 +47,6 @@ describe('which value the list shows', () => {
     expect(namesBy(true)).toBe('aecbd');
     expect(sortsFor(['value auc', 'time'])).toContain('value auc');
     expect(sortWords({ by: 'value mean=10', isReversed: false }, 'loss')).toBe('loss mean 10, highest first');
-    expect(curveValues(runs, 'auc')).toEqual({ mean: 2, deviation: 1, count: 3, nan: 1, infinite: 0 });
-    expect(curveValues(runs, 'at=1')).toBeNull();
   });
 });
 
