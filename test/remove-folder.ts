@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { type ProcessEntry, readProcesses } from '../src/processes/process-table.js';
 
 const TRIES = 20;
 const PAUSE_MS = 25;
@@ -23,4 +24,26 @@ export function isRemoved(folder: string): boolean {
     if ((error as NodeJS.ErrnoException).code === 'ENOTEMPTY') return false;
     throw error;
   }
+}
+
+/**
+ * Ends all processes that belong to a folder, and says whether there was none. It is to be asked until that is so: whoever was
+ * being started at that moment is seen the next time.
+ */
+export function isDeserted(folder: string): boolean {
+  const left = readProcesses().filter((entry) => entry.pid !== process.pid && belongsTo(entry, folder));
+  for (const { pid } of left) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has just ended by itself.
+    }
+  }
+  return left.length === 0;
+}
+
+/** By its mark or its working directory, or by its command: that of its parent, until it has executed its own program. */
+function belongsTo(entry: ProcessEntry, folder: string): boolean {
+  const isWithin = (path: string | null) => path === folder || path?.startsWith(`${folder}/`) === true;
+  return isWithin(entry.mark()) || isWithin(entry.cwd()) || entry.argv().some((word) => word.includes(folder));
 }

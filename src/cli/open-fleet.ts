@@ -52,6 +52,8 @@ async function used<Result>(fleet: Fleet, use: (fleet: Fleet) => Promise<Result>
 
 /** How long a table waits for the metrics of ended runs, ms: enough for thousands of usual files, or 100 MB of large ones. */
 const RECALL_MS = 2000;
+/** The same where runs have just been waited for to their end: their last rows are what it was waited for. */
+export const LAST_ROWS_MS = 30_000;
 
 /** Resolves when the metrics of the runs are known, the fleet was closed, or the time is over, which is printed. */
 export async function recalled(fleet: Fleet, patienceMs = RECALL_MS): Promise<void> {

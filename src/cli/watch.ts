@@ -2,7 +2,7 @@ import { timeLeft } from '../analysis/forecast/forecast.js';
 import type { Fleet, RunSummary } from '../client/fleet.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
-import { recalled } from './open-fleet.js';
+import { LAST_ROWS_MS, recalled } from './open-fleet.js';
 import { isGrowing, isOver } from './plain/watched-run.js';
 import { own } from './ports.js';
 import { hasPerson, hasScreen, print, remark } from './terminal.js';
@@ -66,7 +66,7 @@ async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOpti
     return 130;
   }
   // Marks of runs are known once their last rows have been read.
-  await recalled(fleet);
+  await recalled(fleet, LAST_ROWS_MS);
   tell();
   print([plainEnd(said, runsOf(fleet, sweep), Date.now()).line]);
   return end(runsOf(fleet, sweep), sweep, options);

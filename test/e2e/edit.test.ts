@@ -46,10 +46,10 @@ function open(words: string[], environment: Record<string, string> = {}): OpenTe
 
 const shows = (terminal: OpenTerminal, what: RegExp) => terminal.waitFor((rows) => rows.some((row) => what.test(row)));
 
-/** Every file of the runs, without what the supervisor writes from time to time. */
+/** Every file of the runs, without what the supervisor and the run that is up write from time to time. */
 const files = () =>
   readdirSync(place.at('runs'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => !path.includes('.supervisor/'))
+    .filter((path) => !path.includes('.supervisor/') && !path.startsWith('little/s0/'))
     .sort();
 
 type Shown = {

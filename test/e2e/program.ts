@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import { Readable, Writable } from 'node:stream';
 import { openTerminal } from '../../scripts/terminal.js';
 import type { OwnProcess } from '../../src/cli/ports.js';
-import { readProcesses } from '../../src/processes/process-table.js';
 import { main } from '../../src/cli/program.js';
-import { isRemoved } from '../remove-folder.js';
+import { isDeserted, isRemoved } from '../remove-folder.js';
 import { PATIENCE_MS } from '../patience.js';
 
 /** The shipped program, as `npm run build` makes it. */
@@ -131,31 +130,7 @@ function supervisorPid(folder: string): number | null {
   }
 }
 
-/** Ends all that runs in a folder, and removes it; false when somebody has put something there meanwhile. */
+/** Ends all that runs in a folder, and removes it; false while there was something, or somebody has put something there meanwhile. */
 export function isCleared(folder: string): boolean {
-  endSupervisor(folder);
-  endRuns(folder);
-  return isRemoved(folder);
-}
-
-function endSupervisor(folder: string): void {
-  const pid = supervisorPid(folder);
-  if (pid !== null && isAlive(pid)) process.kill(pid, 'SIGKILL');
-}
-
-/** Ends the process groups of all attempts that the folder knows and that have not ended, and what has only begun by its mark. */
-function endRuns(folder: string): void {
-  if (!existsSync(join(folder, 'runs'))) return;
-  const groups = readdirSync(join(folder, 'runs'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('/pid') && !existsSync(join(folder, 'runs', path.replace(/pid$/, 'exit'))))
-    .map((path) => Number.parseInt(readFileSync(join(folder, 'runs', path), 'utf8'), 10))
-    .filter((pid) => pid > 1 && isAlive(pid));
-  const begun = readProcesses().filter((entry) => entry.mark()?.startsWith(`${folder}/`));
-  for (const pid of [...groups.map((group) => -group), ...begun.map((entry) => entry.pid)]) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It ended in between.
-    }
-  }
+  return isDeserted(folder) && isRemoved(folder);
 }

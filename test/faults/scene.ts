@@ -74,10 +74,7 @@ export class Scene {
 
   /** Ends everything that was started here, also what no supervisor knows of any more. */
   async close(): Promise<void> {
-    const endRuns = () => {
-      for (const { pid } of this.processes()) process.kill(pid, 'SIGKILL');
-    };
-    await this.bed.close().finally(endRuns);
+    await this.bed.close();
   }
 
   /** Every program that is started from now on gets in this variable what is then given; empty: nothing. */

@@ -63,7 +63,8 @@ describe('a sweep under the supervisor', () => {
     await fleet.request({ verb: 'set-slots', slots: { slots: 3 } });
     await untilState(fleet, 's/run2', 'running');
     expect(run(fleet, 's/run3').state).toBe('queued');
-    expect(fleet.status).toMatchObject({ cpu: { slots: 3, busy: 3 }, settled: false });
+    // The status comes after the rows.
+    await expect.poll(() => fleet.status).toMatchObject({ cpu: { slots: 3, busy: 3 }, settled: false });
   });
 
   it('starts a group when the one it needs is done, and says which failed when it is not', async () => {
@@ -150,7 +151,7 @@ describe('a person', () => {
   it('ends a run politely, then by force; twice is once', async () => {
     const deaf =
       'trap "" TERM; setsid sh -c \'trap "" TERM; while :; do sleep 0.1; done\' & while :; do sleep 0.1; done';
-    await fleet.submit(bed.plan('s', [{ argv: ['sh', '-c', deaf], grace: 0.5 }]), environment, { slots: 1 });
+    await fleet.submit(bed.plan('s', [{ argv: ['sh', '-c', deaf], grace: 3 }]), environment, { slots: 1 });
     await untilState(fleet, 's/run0', 'running');
     expect(await fleet.act('kill', [id('s/run0')])).toEqual({ ok: true, message: '1 run being stopped' });
     expect(run(fleet, 's/run0')).toMatchObject({ state: 'stopping', killAt: expect.any(Number) as number });
@@ -237,10 +238,12 @@ describe('GPUs', () => {
     expect([0, 1, 2, 3].map((n) => run(fleet, `s/run${n}`).slot)).toEqual(['gpu 0', 'gpu 1', 'gpu 0', 'gpu 1']);
     expect(run(fleet, 's/run4').reason).toBe('waiting for a GPU (2 of 2 busy)');
     await waitFor('the log', () => bed.text('s/run3/output.log') === '1\n');
-    expect(fleet.status.gpus.map(({ index, runs: there }) => [index, there])).toEqual([
-      [0, ['s/run0', 's/run2']],
-      [1, ['s/run1', 's/run3']],
-    ]);
+    await expect
+      .poll(() => fleet.status.gpus.map(({ index, runs: there }) => [index, there]))
+      .toEqual([
+        [0, ['s/run0', 's/run2']],
+        [1, ['s/run1', 's/run3']],
+      ]);
   });
 });
 

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
 import { ensureSupervisor } from '../../src/client/ensure-supervisor.js';
 import type { Fleet } from '../../src/client/fleet.js';
-import { killTrees } from '../../src/processes/process-tree.js';
 import { canMount, SmallDisk } from './small-disk.js';
 import { plan, run, untilSettled, untilState, waitFor } from './testbed.js';
 
@@ -13,17 +12,14 @@ const isPossible = canMount('what becomes of a sweep whose disk runs full');
 
 let disk: SmallDisk;
 let fleets: Fleet[];
-let directories: string[];
 beforeEach(async () => {
   if (!isPossible) return;
   fleets = [];
-  directories = [];
   disk = await SmallDisk.mount('1m');
 });
 afterEach(async () => {
   if (!isPossible) return;
   fleets.forEach((fleet) => fleet.close());
-  killTrees(directories.map((directory) => ({ pid: 0, startTime: null, directory })));
   await disk.close();
 });
 
@@ -65,7 +61,6 @@ async function filled(): Promise<Fleet> {
   later.forEach(openGate);
   const runs = [greedy('greedy'), quiet('early', 4), quiet('late', 3), ...later.map((name, n) => quiet(name, n % 2))];
   const swept = plan(disk.inside, 's', runs);
-  directories = swept.runs.map(({ directory }) => directory);
   expect(await fleet.submit(swept, environment, { slots: 3, gpus: 'none' })).toMatchObject({ ok: true });
   await waitFor('the disk to be full', isFull);
   await waitFor('all slots to be taken', () => starts('late') === 1);

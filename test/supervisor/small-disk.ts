@@ -6,7 +6,7 @@ import type { Programs } from '../../src/client/ensure-supervisor.js';
 import { identityOf, isAlive } from '../../src/processes/process-identity.js';
 import { readLock } from '../../src/supervisor/core/lock.js';
 import { bundledSupervisor, waitFor } from './testbed.js';
-import { removeFolder } from '../remove-folder.js';
+import { isDeserted, removeFolder } from '../remove-folder.js';
 
 /** Whether a file system may be mounted here without being root. Says loudly what is left out when it may not. */
 export function canMount(needed: string): boolean {
@@ -86,8 +86,7 @@ export class SmallDisk {
   }
 
   async close(): Promise<void> {
-    if (this.supervisorPid !== null) await this.killSupervisor();
-    this.#keeper.kill('SIGKILL');
+    await waitFor('nothing to be left', () => isDeserted(this.#place));
     removeFolder(this.#place);
   }
 }

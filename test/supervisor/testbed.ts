@@ -7,10 +7,9 @@ import { connect, ensureSupervisor, type Programs } from '../../src/client/ensur
 import type { Fleet, RunSummary } from '../../src/client/fleet.js';
 import { readClaim } from '../../src/executors/attempt/attempt-files.js';
 import { identityOf, isAlive } from '../../src/processes/process-identity.js';
-import { killTrees } from '../../src/processes/process-tree.js';
 import { readLock } from '../../src/supervisor/core/lock.js';
 import { bundled, testPrograms } from '../bundled.js';
-import { isRemoved } from '../remove-folder.js';
+import { isDeserted, isRemoved } from '../remove-folder.js';
 import { type Plan, type PlannedRun, Resources, RetryRule } from '../../src/spec/planned-run.js';
 import { PATIENCE_MS } from '../patience.js';
 
@@ -45,7 +44,6 @@ export async function waitFor<Value>(
 export class Testbed {
   readonly runs = realpathSync(mkdtempSync(join(tmpdir(), 'runs-')));
   readonly #fleets: Fleet[] = [];
-  readonly #supervisors: ChildProcess[] = [];
   #given: Readonly<Record<string, string>>;
 
   /** @param environment Of the supervisor, beside our own. */
@@ -93,12 +91,10 @@ export class Testbed {
   async spawnSupervisor(before = ':'): Promise<ChildProcess> {
     const { supervisor, bin } = await this.programs();
     const words = [process.execPath, supervisor, '--runs', this.runs, '--bin', bin];
-    const child = spawn('/bin/sh', ['-c', `${before}; exec "$@"`, 'sh', ...words], {
+    return spawn('/bin/sh', ['-c', `${before}; exec "$@"`, 'sh', ...words], {
       stdio: 'ignore',
       env: this.#environment(),
     });
-    this.#supervisors.push(child);
-    return child;
   }
 
   supervisorPid(): number | null {
@@ -122,23 +118,10 @@ export class Testbed {
     return plan(this.runs, sweep, runs, groups);
   }
 
-  /** The supervisors first: one that lives would start the next run, or the one it was just about to. */
+  /** What comes up meanwhile is ended, too: a client that had lost its supervisor may have asked for another. */
   async close(): Promise<void> {
-    const directories = this.#fleets.flatMap(({ runs }) => [...runs.values()].map(({ directory }) => directory));
     for (const fleet of this.#fleets) fleet.close();
-    for (const child of this.#supervisors) child.kill('SIGKILL');
-    await this.#endSupervisors();
-    killTrees(directories.map((directory) => ({ pid: 0, startTime: null, directory })));
-    // One that was on its way up writes where things are being removed, and has its lock only now.
-    await waitFor('the runs directory to be gone', async () => {
-      await this.#endSupervisors();
-      return isRemoved(this.runs);
-    });
-  }
-
-  /** A client that had lost its supervisor may have asked for another, which takes the place of one that is killed. */
-  async #endSupervisors(): Promise<void> {
-    for (let pid = this.supervisorPid(); pid !== null; pid = this.supervisorPid()) await endProcess(pid);
+    await waitFor('the runs directory to be gone', () => isDeserted(this.runs) && isRemoved(this.runs));
   }
 }
 

@@ -8,10 +8,9 @@ import type { Ending, ExecutorListener, LeakedProcess } from '../../../src/execu
 import { LocalExecutor } from '../../../src/executors/local/local-executor.js';
 import { killCgroup, removeCgroup } from '../../../src/processes/cgroup.js';
 import { readProcesses } from '../../../src/processes/process-table.js';
-import { killTrees } from '../../../src/processes/process-tree.js';
 import { runEnvironment } from '../../../src/supervisor/runs/launch-spec.js';
 import { waitFor } from '../../supervisor/testbed.js';
-import { removeFolder } from '../../remove-folder.js';
+import { isDeserted, removeFolder } from '../../remove-folder.js';
 
 const folders: string[] = [];
 const executors: LocalExecutor[] = [];
@@ -23,9 +22,9 @@ function clearedAfterwards(): void {
 }
 
 async function clear(): Promise<void> {
-  // Whatever a failed test left running, found by its mark.
-  killTrees(folders.map((directory) => ({ pid: 0, startTime: null, directory })));
   for (const executor of executors.splice(0)) executor.close();
+  // Whatever a test left running.
+  await waitFor('nothing to be left', () => folders.map(isDeserted).every(Boolean));
   for (const home of homes.splice(0)) await waitFor('the end of all cgroups', () => isGone(home));
   for (const folder of folders.splice(0)) removeFolder(folder);
 }

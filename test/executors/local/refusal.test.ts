@@ -8,6 +8,7 @@ import { attemptDirectory } from '../../../src/executors/attempt/attempt-files.j
 import { commandProblem } from '../../../src/executors/attempt/command-problem.js';
 import { hasProgram } from '../../has-program.js';
 import { id, log, newExecutor, orderFor, runFolder, untilLogged } from './folder.js';
+import { PATIENCE_MS } from '../../patience.js';
 import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
@@ -26,7 +27,11 @@ afterAll(() => removeFolder(folder));
 /** What `start-program` printed, started by these words, a shell script that ends in `"$@"`. */
 function startedBy(script: string, order: ReturnType<typeof orderFor>, shortage = ''): unknown[] {
   const args = ['-c', script, 'sh', process.execPath, program, JSON.stringify(order), shortage];
-  const text = execFileSync('sh', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], timeout: 20_000 });
+  const text = execFileSync('sh', args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: PATIENCE_MS,
+  });
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as unknown]));
 }
 

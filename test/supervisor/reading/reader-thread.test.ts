@@ -12,6 +12,9 @@ let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'memrl-reader-'))));
 afterEach(() => removeFolder(folder));
 
+/** So often it is looked whether a thread goes on, ms; one that only waits for a busy processor must not seem to stand still. */
+const CHECK_MS = 400;
+
 /** The thread as it is shipped. */
 async function threadFile(): Promise<URL> {
   return pathToFileURL(join(dirname(await bundledSupervisor()), 'reader-thread.js'));
@@ -97,7 +100,7 @@ it(
     const [good, bad] = planned('good', 'bad') as [never, never];
     const told = listener();
     const file = await mortalThreadFile('bad', '(() => { for (;;); })()');
-    const watcher = new Watcher(told, openReaderThread(file, join(folder, 'judged.json')), 50);
+    const watcher = new Watcher(told, openReaderThread(file, join(folder, 'judged.json')), CHECK_MS);
     watcher.watch(bad, 1, 1_000_000);
     watcher.watch(good, 1, 1_000_000);
     await waitFor('the other run to be read', () => watcher.vitals((good as { id: never }).id).metrics['acc'] === 0.4);
@@ -115,7 +118,7 @@ it('is opened again when a rule never returns: the rule is off for all of its gr
   const forEver = `${['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `xs.all(${name}, `).join('')}acc < 2${')'.repeat(6)}`;
   const [first, second] = plannedWith(forEver, 'first', 'second') as [never, never];
   const told = listener();
-  const watcher = new Watcher(told, openReaderThread(await threadFile(), join(folder, 'judged.json')), 100);
+  const watcher = new Watcher(told, openReaderThread(await threadFile(), join(folder, 'judged.json')), CHECK_MS);
   watcher.watch(first, 1, 1_000_000);
   watcher.watch(second, 1, 1_000_000);
   for (const run of [first, second]) {

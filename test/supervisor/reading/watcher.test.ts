@@ -149,7 +149,7 @@ it.each(['finish', 'catch up'])('reads at the end of a run also a file that it h
   const accuracy = () => watcher.vitals(run.id).metrics['accuracy'];
   if (how === 'finish') watcher.finish(run);
   else expect(await new Promise((resolve) => watcher.catchUp(run, 1, () => resolve(accuracy())))).toBe(0.75);
-  await waitFor('its last file', () => accuracy() === 0.75, 2000);
+  await waitFor('its last file', () => accuracy() === 0.75);
   await watcher.close();
 });
 

@@ -32,6 +32,8 @@ async function orphaned(): Promise<void> {
   await fleet.submit(plan(), environment, { slots: 3, gpus: 'none' });
   await untilState(fleet, 's/a', 'done');
   await waitFor('the others to be up', () => starts('b') + starts('c') === 2);
+  // What a row shows is in the journal.
+  for (const name of ['s/b', 's/c']) await untilState(fleet, name, 'running');
   await waitFor('the record of a', () => bed.text('s', 'a', 'run.json').includes('"done"'));
   fleet.close();
   await bed.killSupervisor();

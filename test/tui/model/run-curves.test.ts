@@ -8,6 +8,7 @@ import { openWholeMetrics } from '../../../src/metrics/outlined-metrics.js';
 import { keptFor, valuesOf } from '../../../src/report/run-values.js';
 import { type CurveQuestion, RunCurves } from '../../../src/tui/model/run-curves.js';
 import type { MetricReader, RunFilesPort, RunSummary, Series } from '../../../src/tui/state/port.js';
+import { PATIENCE_MS } from '../../patience.js';
 import { aRun, aSweep } from '../simulated-fleet.js';
 
 const question: CurveQuestion = { metric: 'loss', values: ['mean=2'], hasTrend: true };
@@ -178,7 +179,7 @@ describe('beside report --value', () => {
       let isTold = false;
       const curves = new RunCurves(files, () => (isTold = true));
       curves.want({ metric: 'loss', values: [word], hasTrend: false }, [run], [aSweep()]);
-      await vi.waitFor(() => expect(isTold).toBe(true), { timeout: 20_000 });
+      await vi.waitFor(() => expect(isTold).toBe(true), { timeout: PATIENCE_MS });
       curves.close();
       const value = parseRunValue(word) as RunValue;
       const metrics = openMetrics(directory, keptFor(value)).readNow();

@@ -83,7 +83,7 @@ describe('lines that public programs print', () => {
     expect(rowsOfGrowing(Array.from(bytes, (byte) => Uint8Array.of(byte)))).toEqual(whole);
   });
 
-  it('give the same rows in pieces of any length', { timeout: 60_000 }, () => {
+  it('give the same rows in pieces of any length', () => {
     const all = Buffer.from(forms.map(textOf).join('\n'));
     const whole = rowsOfGrowing([all]);
     expect(whole.length).toBeGreaterThan(forms.length);

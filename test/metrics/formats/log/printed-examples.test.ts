@@ -48,7 +48,7 @@ describe('what a public example prints', () => {
     expect([...metrics.series('train_loss').x]).toEqual([16]);
   });
 
-  it('has as many points when it is cut off anywhere as were printed by then', { timeout: 30_000 }, () => {
+  it('has as many points when it is cut off anywhere as were printed by then', () => {
     for (const file of readdirSync(fixtures).filter((name) => name.endsWith('.log'))) {
       const whole = readFileSync(join(fixtures, file));
       let before = 0;
