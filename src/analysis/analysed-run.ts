@@ -17,6 +17,8 @@ export type ReportedRun = {
   parameters: Parameters;
   /** `config.json`: all settings as the program recorded them; empty: it wrote none. */
   config: Readonly<Record<string, unknown>>;
+  /** Why its last attempt failed, in words; null or absent: it did not, or is not known to have. */
+  failure?: string | null;
   /** From when to when it was up, Unix ms; null: not known. Absent: its record says it. */
   times?: { readonly startedAt: number | null; readonly endedAt: number | null };
   /** Where its metrics are by its sweep, beside its directory. Absent: its record says it. */

@@ -30,6 +30,7 @@ import { type Cell, cellsOf, summariseMetrics } from './metric-summary.js';
 import { readReferences } from './read-references.js';
 import { eachRun, statesOf } from './read-runs.js';
 import { ReportCache } from './report-cache.js';
+import { failuresOf } from './failures-of.js';
 import { keptFor, valuesOf } from './run-values.js';
 import type { Report, RunMark, Section } from './report.js';
 import { countWords, RunMarks } from './run-marks.js';
@@ -95,7 +96,7 @@ export async function buildReport(
     ...{ sweep: basename(directory), counts: countStates(runs), value, sections: answersFirst(sections) },
     ...{ marks: groups.flatMap(([run]) => marksIn(run!.group, marks)), annotations: annotationsOf(runs) },
     ...gpuHoursOf([...hours.values()]),
-    tables: references.tables,
+    ...{ failures: failuresOf(runs), tables: references.tables },
   };
 }
 

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { redactedParameters, redactShapes } from '../text/redaction.js';
 import { naturalOrder } from '../text/natural-order.js';
+import { failureReason, type Outcome } from '../base/outcome.js';
 import { endStateOf } from '../base/run-words.js';
 import { runFiles } from '../contract/files.js';
 import type { RunRecord } from '../contract/run-record.js';
@@ -42,7 +43,11 @@ export function readRun(directory: string): ReportedRun | null {
   // Secrets are redacted again, as an older version redacted fewer.
   const parameters = redactedParameters(record.parameters, redactShapes);
   const found = { parameters, state: stateOf(record, directory), config: readConfig(directory) };
-  return { name, group, subgroup, directory, metrics, ...found };
+  return { name, group, subgroup, directory, metrics, ...found, failure: failureOf(record.attempts.at(-1)?.outcome) };
+}
+
+function failureOf(outcome: Outcome | null | undefined): string | null {
+  return !outcome || outcome.kind === 'done' || outcome.kind === 'killed' ? null : failureReason(outcome);
 }
 
 function stateOf(record: RunRecord, directory: string): ReportedState {

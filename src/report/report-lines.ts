@@ -35,6 +35,7 @@ export function reportLines(
     ]),
     ...(tested.length > 0 ? ['', ...tested.flatMap((note) => wrap(spell(note), paper.prose))] : []),
     ...(notes.length > 0 ? ['', ...notes.flatMap((note) => wrap(spell(note), paper.prose))] : []),
+    ...failureLines(report, paper),
     ...markLines(report, paper),
     ...annotationLines(report, paper),
   ];
@@ -55,6 +56,18 @@ function annotationLines({ annotations }: Report, { prose, spell }: Paper): stri
     return note === null ? head : `${head}: ${note}`;
   });
   return ['', 'starred, tagged and noted', ...lines.flatMap((line) => wrap(spell(line), prose))];
+}
+
+/** Limit on the kinds of failure that are told. */
+const MOST_KINDS = 8;
+
+/** A line for each kind of failure: `6 × ValueError: …, with lr=1 (6 of 6 runs, else 0 of 12; p < 1e-3)`. */
+function failureLines({ failures }: Report, { prose, spell }: Paper): string[] {
+  if (failures.length === 0) return [];
+  const rest = failures.length - MOST_KINDS;
+  const lines = failures.slice(0, MOST_KINDS).map(({ sentence }) => sentence);
+  const more = rest > 0 ? [`and ${rest} other kinds of failure`] : [];
+  return ['', 'failed', ...[...lines, ...more].flatMap((line) => wrap(spell(line), prose))];
 }
 
 /** Limit on the lines for marked runs; the rest is counted. */

@@ -187,12 +187,13 @@ function unlessEmpty(candidate: Column): Column[] {
   return candidate.cells.every((cell) => cell === '') ? [] : [candidate];
 }
 
-/** Notes on the numbers in tables of metrics, unless they are last values with their deviation. */
+/** Notes on the numbers in tables of metrics, unless each is the last value of one run. */
 function metricNotes({ sections, value }: Report, spread: Spread): string[] {
   const tables = sections.filter((section) => section.kind === 'metrics');
   const isUsual = value.kind === 'last' && spread === 'std';
+  const hasSeeds = tables.some(({ rows }) => rows.some(({ seeds }) => seeds > 1));
   return [
-    ...when(!isUsual && tables.length > 0, `Metrics: ${runValueText(value)}; ${spreadWords[spread]}.`),
+    ...when((!isUsual || hasSeeds) && tables.length > 0, `Metrics: ${runValueText(value)}; ${spreadWords[spread]}.`),
     ...when(
       tables.some((table) => hasBest(table, spread)),
       `${bestSign}: the best of its column; ↑ ↓ which way is better.`,

@@ -5,6 +5,7 @@ import type { Annotation } from '../base/annotation.js';
 import type { MemoryRow } from '../analysis/memory-summary.js';
 import type { RunValue } from '../analysis/run-value.js';
 import type { Scaling } from '../analysis/scaling.js';
+import type { ReportedFailure } from './failures-of.js';
 import type { MetricRow } from './metric-summary.js';
 
 /**
@@ -35,6 +36,7 @@ export type Report = {
   counts: Partial<Record<ReportedState, number>>;
   /** Ended runs with a problem that their state does not show, group by group. */
   marks: readonly RunMark[];
+  failures: readonly ReportedFailure[];
   /** Which value of a metric stands for a run in the tables. */
   value: RunValue;
   sections: Section[];

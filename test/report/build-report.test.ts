@@ -220,6 +220,7 @@ describe('the report of a sweep', () => {
       'lr=0.2  2  2 done    ● 0.205 ± 0.0071',
       'lr=0.3  1  1 queued                 –',
       '',
+      'Metrics: last values; mean ± standard deviation over the seeds.',
       '●: the best of its column; ↑ ↓ which way is better.',
     ]);
   });

@@ -133,7 +133,7 @@ describe('pictures of kitty', () => {
   });
 
   it('are taken away when the window breaks', async () => {
-    const terminal = startWindow(program, { mode: 'throw', environment: plainText, size: [120, 30] });
+    const terminal = startWindow(program, { mode: 'throw-with-picture', environment: plainText, size: [120, 30] });
     terminals.push(terminal);
     await terminal.waitFor(() => terminal.output.includes('\u001b[c'));
     terminal.write(answers.kitty);

@@ -45,6 +45,16 @@ function makeNews(): void {
 function endSoon(): void {
   if (mode === 'throw') setTimeout(() => failLater(), 300);
   if (mode === 'exit') setTimeout(() => process.exit(7), 300);
+  if (mode === 'throw-with-picture') failWithPicture();
+}
+
+/** Fails as soon as a picture of kitty has been written. */
+function failWithPicture(): void {
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = (text: string, ...rest: []) => {
+    if (String(text).includes('\u001b_Ga=T')) setTimeout(failLater);
+    return write(text, ...rest);
+  };
 }
 
 function failLater(): never {

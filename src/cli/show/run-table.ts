@@ -83,8 +83,13 @@ export function valueOf(run: RunSummary, name: string): ParameterValue | undefin
 function cellOf(run: RunSummary, name: string): string {
   const value = valueOf(run, name);
   if (value === undefined) return '';
-  return typeof value === 'number' ? narrowNumber(value) : shortened(displayText(valueText(value)));
+  if (typeof value !== 'number') return shortened(displayText(valueText(value)));
+  // A parameter reads as the file has it: 0.1, not 0.1000.
+  const asWritten = anyParameterOf(run, name) === undefined ? '' : String(value);
+  return asWritten === '' || asWritten.length > LONGEST_NUMBER ? narrowNumber(value) : asWritten;
 }
+
+const LONGEST_NUMBER = 8;
 
 /** The default metric of each group; if groups differ, each cell names its own. */
 function metricColumn(runs: readonly RunSummary[], sweeps: RunTableOptions['sweeps']): Column[] {

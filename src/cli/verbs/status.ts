@@ -1,4 +1,5 @@
 import { answersOf, briefAnswer, type GroupAnswer } from '../../analysis/answer/sweep-answers.js';
+import { errorKinds, failureSentence } from '../../analysis/failures/failure-kinds.js';
 import { busyMs, busyTimeOf } from '../../analysis/forecast/busy-time.js';
 import { timeLeft } from '../../analysis/forecast/forecast.js';
 import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
@@ -7,6 +8,7 @@ import { knownSweeps, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { isGrowing } from '../plain/watched-run.js';
 import { countsLine, leftWords, progressLine } from '../plain/progress-line.js';
+import { reportedFailure } from '../../report/failures-of.js';
 import { answerJson } from '../show/answer-json.js';
 import { runStatus } from '../show/run-table.js';
 import { slotLines, slotsStatus } from '../show/slot-lines.js';
@@ -21,8 +23,8 @@ import { outputWidth, print, printJson } from '../terminal.js';
 export async function status([sweep]: readonly string[], options: CommonOptions): Promise<number> {
   return withFleet(options, async (fleet) => {
     const sweeps = knownSweeps(fleet, sweep).map((name) => fleet.sweeps.get(name)!);
+    await recalled(fleet);
     if (options.json === true) {
-      await recalled(fleet);
       const told = sweeps.map((summary) => sweepStatus(fleet, summary));
       printJson(told);
       return 0;
@@ -53,6 +55,20 @@ function sweepLines(fleet: Fleet, summary: SweepSummary): string[] {
         ...(best === null ? [] : [`  ${' '.repeat(widest)}  best ${displayText(best)}`]),
       ];
     }),
+    ...failureLines(runs),
+  ];
+}
+
+/** Limit on the kinds of failure that are told. */
+const MOST_KINDS = 3;
+
+/** `  failed  6 × ValueError: …, with lr=1 (6 of 6 runs, else 0 of 12; p < 1e-3)`: a line for each kind. */
+function failureLines(runs: readonly RunSummary[]): string[] {
+  const kinds = errorKinds(runs);
+  const rest = kinds.length - MOST_KINDS;
+  return [
+    ...kinds.slice(0, MOST_KINDS).map((kind) => `  failed  ${failureSentence(kind)}`),
+    ...(rest > 0 ? [`          and ${rest} other kinds`] : []),
   ];
 }
 
@@ -91,6 +107,7 @@ function sweepStatus(fleet: Fleet, summary: SweepSummary): object {
       growsTo: capOf(fleet, name, group.name) ?? null,
     })),
     answers: answersIn(runs, summary).map(answerJson),
+    failures: errorKinds(runs).map(reportedFailure),
     runs: runs.map(runStatus),
   };
 }

@@ -7,7 +7,6 @@ import { type Importance, importanceSteps } from '../../analysis/parameters/para
 import { seededRandom } from '../../analysis/parameters/seeded-random.js';
 import type { RunValue } from '../../analysis/run-value.js';
 import { addTo, groupBy } from '../../base/group-by.js';
-import { failureReason, type Outcome } from '../../base/outcome.js';
 import { hasEnded } from '../../base/run-words.js';
 import type { Parameters } from '../../base/scalar.js';
 import { isSystemMetric, shownSystemMetrics } from '../../contract/metric-names.js';
@@ -313,16 +312,12 @@ function pageRun(run: ReportedRun, record: RunRecord | null, place: Place | unde
     command: argv === null ? null : shellQuote(argv),
     seconds: attempts.some(({ endedAt }) => endedAt !== null) ? secondsOf(attempts) : null,
     attempts: attempts.length,
-    failure: failureOf(attempts.at(-1)?.outcome ?? null),
+    failure: run.failure ?? null,
   };
 }
 
 function secondsOf(attempts: RunRecord['attempts']): number {
   return attempts.reduce((sum, { startedAt, endedAt }) => sum + ((endedAt ?? startedAt) - startedAt) / 1000, 0);
-}
-
-function failureOf(outcome: Outcome | null): string | null {
-  return outcome === null || outcome.kind === 'done' || outcome.kind === 'killed' ? null : failureReason(outcome);
 }
 
 /** The importance of a group's parameters for the metric that its runs are ranked by. */

@@ -1,8 +1,5 @@
 import { healthWord } from '../../analysis/health/finding.js';
-import { causesOfFailure } from '../../analysis/failures/failure-causes.js';
-import { chanceText, conditionsText } from '../../analysis/failures/failure-words.js';
-import { errorKind } from '../../analysis/failures/error-kind.js';
-import { groupBy } from '../../base/group-by.js';
+import { causeText, failureKinds, kindOfError } from '../../analysis/failures/failure-kinds.js';
 import { durationText } from '../../text/duration.js';
 import { shortNumber } from '../../text/numbers.js';
 import { parametersText } from '../../text/parameters-text.js';
@@ -40,31 +37,17 @@ export function bestMarkup(runs: readonly PageRun[], group: string, { metric, go
   </section>`;
 }
 
-/** Limit on the kinds of failure whose cause is searched for, and on the runs compared for it: some 100 ms each. */
-const MOST_CAUSES = 12;
-const MOST_COMPARED = 5000;
-
 /** The failures: each kind with its count and the parameters behind it, the most frequent first; null: there are none. */
 export function troubleMarkup(runs: readonly PageRun[]): Markup | null {
-  const numbered = runs.map((run, index) => ({ run, index }));
-  const kinds = [...groupBy(numbered, ({ run }) => kindOf(run))]
-    .filter(([kind]) => kind !== null)
-    .sort(([, a], [, b]) => b.length - a.length);
+  const kinds = failureKinds(runs.map((run, index) => ({ ...run, index, trouble: kindOf(run), error: run.failure })));
   if (kinds.length === 0) return null;
-  const rows = kinds.map(([kind, own], place) => {
-    const { run, index } = own[0]!;
-    const cause =
-      place < MOST_CAUSES
-        ? causeText(
-            own.map((each) => each.run),
-            runs,
-          )
-        : '';
+  const rows = kinds.map(({ words, runs: own, found }) => {
+    const { name, index } = own[0]!;
     return html`<tr data-run="${index}">
       <td class="right bad">${own.length}</td>
-      <td class="wrap"><code>${own.length === 1 ? (run.failure ?? kind) : kind}</code></td>
-      <td class="wrap">${cause}</td>
-      <td>${run.name}</td>
+      <td class="wrap"><code>${words}</code></td>
+      <td class="wrap">${causeText(found) ?? '–'}</td>
+      <td>${name}</td>
     </tr>`;
   });
   return html`<section>
@@ -75,21 +58,8 @@ export function troubleMarkup(runs: readonly PageRun[]): Markup | null {
 
 /** The error with its numbers and paths masked, or else the mark; null: there is neither. */
 function kindOf({ failure, mark }: PageRun): string | null {
-  if (failure !== null) return errorKind(failure) || 'no message';
+  if (failure !== null) return kindOfError(failure);
   return mark === null ? null : healthWord(mark.word);
-}
-
-/** `lr=1 (5 of 5 runs, else 0 of 36; p < 1e-3)`; a dash if chance may explain it. */
-function causeText(kind: readonly PageRun[], runs: readonly PageRun[]): string {
-  const ofKind = new Set(kind);
-  const compared = runs.filter((run) => ofKind.has(run) || run.state === 'done');
-  const every = Math.ceil(compared.length / MOST_COMPARED);
-  const some = compared.filter((_, index) => index % every === 0);
-  const [cause] = causesOfFailure(some.map((run) => ({ parameters: run.parameters, failed: ofKind.has(run) })));
-  if (cause === undefined) return '–';
-  const { conditions, inside, outside, log10P } = cause;
-  const others = `else ${outside.failed} of ${outside.runs}`;
-  return `${conditionsText(conditions)} (${inside.failed} of ${inside.runs} runs, ${others}; ${chanceText(log10P)})`;
 }
 
 /** Runs that did not end well, with the reasons; null: there are none. */

@@ -6,8 +6,7 @@ import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
 import { parameterText } from './parameter-text.js';
 import { errorText, waitsForInput } from './run-reason.js';
-import { errorKind } from '../../analysis/failures/error-kind.js';
-import { healthWord } from '../../analysis/health/finding.js';
+import { troubleOf } from '../../analysis/failures/failure-kinds.js';
 
 /** What needs the user, because it does not resolve by itself. */
 export type Attention = {
@@ -120,25 +119,4 @@ function isBlocked({ state, reason }: RunSummary): boolean {
 
 function hasTroubleOf(run: RunSummary): boolean {
   return errorOf(run) !== null || isUnhealthy(run);
-}
-
-/** The kind of error of a failed run, or otherwise its health problem; null: neither. */
-export function troubleOf(run: RunSummary): string | null {
-  const error = errorOf(run);
-  if (error !== null) return kindOf(error);
-  return isUnhealthy(run) ? healthWord(run.health) : null;
-}
-
-/** Cache of kinds by error text, because the same texts recur with each publication and grouping. */
-const kinds = new Map<string, string>();
-const mostKinds = 20_000;
-
-/** The kind of an error message; an empty message is its own kind. */
-function kindOf(error: string): string {
-  let kind = kinds.get(error);
-  if (kind === undefined) {
-    if (kinds.size >= mostKinds) kinds.clear();
-    kinds.set(error, (kind = errorKind(error) || 'no message'));
-  }
-  return kind;
 }

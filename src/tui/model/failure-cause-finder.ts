@@ -1,17 +1,7 @@
-import { causesOfFailure, type FailureCause } from '../../analysis/failures/failure-causes.js';
+import { causeOfKind, type FoundCause } from '../../analysis/failures/failure-kinds.js';
 import type { RunSummary } from '../state/port.js';
 import type { Branch } from './tree/branch-index.js';
 
-/** The most certain cause of one kind of failure. */
-export type FoundCause = {
-  /** Null: no parameter is associated with the failure beyond chance. */
-  readonly cause: FailureCause | null;
-  /** Whether only a sample of the runs was examined. */
-  readonly isSampled: boolean;
-};
-
-/** Maximum number of runs examined at once, about 100 ms of work. */
-const mostRuns = 5000;
 /** The search takes at most 1/`parts` of the time. */
 const parts = 5;
 
@@ -64,22 +54,9 @@ export class FailureCauseFinder {
     const [key, question] = next;
     this.#wanted.delete(key);
     const start = performance.now();
-    this.#known.set(key, { asked: question.asked, ...causeIn(question) });
+    this.#known.set(key, { asked: question.asked, ...causeOfKind(question.kind, question.runs) });
     this.#pause = (parts - 1) * (performance.now() - start);
     if (this.#wanted.size > 0) this.#timer = setTimeout(() => this.#findNext(), this.#pause);
     this.#changed();
   }
-}
-
-function causeIn({ kind, runs }: Question): FoundCause {
-  const ofKind = new Set(kind);
-  const done = runs.filter((run) => run.state === 'done' && !ofKind.has(run));
-  const every = Math.ceil((kind.length + done.length) / mostRuns);
-  const compared = [...some(kind, every, true), ...some(done, every, false)];
-  return { cause: causesOfFailure(compared)[0] ?? null, isSampled: every > 1 };
-}
-
-/** Every `every`-th run, labelled with whether it failed. */
-function some(runs: readonly RunSummary[], every: number, failed: boolean) {
-  return runs.filter((_, index) => index % every === 0).map(({ parameters }) => ({ parameters, failed }));
 }

@@ -2,7 +2,7 @@ import type { GroupAnswer } from '../../analysis/answer/sweep-answers.js';
 import type { BusyTime } from '../../analysis/forecast/busy-time.js';
 import type { Attention } from './attention.js';
 import type { TimeRange } from '../../analysis/forecast/time-range.js';
-import type { FoundCause } from './failure-cause-finder.js';
+import type { FoundCause } from '../../analysis/failures/failure-kinds.js';
 import type { SweepChoice } from './sweep-choices.js';
 import type { GroupChoice } from './tree/group-choices.js';
 import type { FleetPort, FleetStatus, RunSummary } from '../state/port.js';

@@ -86,8 +86,8 @@ describe('the table of runs', () => {
     ).toMatchInlineSnapshot(`
       "state   run   eval/loss      lr  opt  bits  none  why
       ─────────────────────────────────────────────────────────────
-      done    A_s0     0.2500  3.0e-4  sgd     1
-      failed  A_s1        NaN  1.0e-4                   exit code 3"
+      done    A_s0     0.2500  0.0003  sgd     1
+      failed  A_s1        NaN  0.0001                   exit code 3"
     `);
   });
 

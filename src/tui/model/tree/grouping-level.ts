@@ -7,7 +7,7 @@ import type { GroupBy } from '../../state/grouping.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../state/port.js';
 import { parameterOrder, parameterText, type ParameterValue } from '../parameter-text.js';
 import { statesByUrgency } from '../state-look.js';
-import { troubleOf } from '../attention.js';
+import { troubleOf } from '../../../analysis/failures/failure-kinds.js';
 
 /** One level of grouping: which group a run belongs to, and how groups are named and ordered. */
 export type Level = {

@@ -1,5 +1,5 @@
 import { type Handler, type Pressed, refuse, type KeyContext } from '../../keys/key-context.js';
-import { troubleOf } from '../../model/attention.js';
+import { troubleOf } from '../../../analysis/failures/failure-kinds.js';
 import { lookOf, withLook } from '../../state/list-look.js';
 import type { UiState } from '../../state/ui-state.js';
 import { counted } from '../../../text/numbers.js';

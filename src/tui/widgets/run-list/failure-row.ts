@@ -9,7 +9,7 @@ import { countText } from '../../../text/numbers.js';
 import { wrapWithin } from '../../../text/wrap.js';
 import { firstFailureOf } from '../../model/tree/branch-facts.js';
 import type { Branch } from '../../model/tree/branch-index.js';
-import type { FoundCause } from '../../model/failure-cause-finder.js';
+import type { FoundCause } from '../../../analysis/failures/failure-kinds.js';
 import type { WindowModel } from '../../model/window-model.js';
 import { ends, fit, fitLine, fitRight, type Line, span } from '../../surface/span.js';
 
