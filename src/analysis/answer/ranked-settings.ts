@@ -42,7 +42,9 @@ const WIDE = 3;
  *
  * The test is a multiple comparison with the best (Hsu 1996, chapter 4) by Student's t, with Bonferroni's correction for the number of other
  * candidates. The variance between seeds is pooled over the settings that are close to the best, and a setting that varies more
- * counts with its own: far away, runs that went wrong vary by orders of magnitude and say nothing of the best ones. Simulations of
+ * counts with its own: far away, runs that went wrong vary by orders of magnitude and say nothing of the best ones. Where these
+ * settings have the same seeds, what a seed does to all of them is left out (randomised blocks): a seed with hard data is hard for
+ * each. Simulations of
  * settings that are equally good, with few or many seeds, other tails and unequal variances, find one of them called the best
  * in at most 5 % of the sweeps.
  *
@@ -63,28 +65,39 @@ export function rankedSettings(
     const turned = interval === null || sign > 0 ? interval : ([-interval[1], -interval[0]] as const);
     return { ...one.told, median: sign * one.middle, interval: turned, isTied };
   };
-  const limit = noise && studentLimit(RISK / Math.max(1, candidates.length - 1), noise.degrees);
+  const limitBy = (degrees: number) => studentLimit(RISK / Math.max(1, candidates.length - 1), degrees);
   return {
-    candidates: candidates.map((one) => told(one, isTied(candidates[0]!, one, noise, limit))),
+    candidates: candidates.map((one) => told(one, isTied(candidates[0]!, one, noise, limitBy))),
     broken: all.filter((one) => !isCandidate(one)).map((one) => told(one, false)),
   };
 }
 
-/** `bad`: values of its runs, less is better; Infinity: a broken run. `middle`: their median. */
+/**
+ * `bad`: values of its runs, less is better; Infinity: a broken run. `middle`: their median. `bySeed`: these values by their seeds;
+ * null: a seed has several runs or none that counts.
+ */
 type Measured = {
+  readonly bySeed: ReadonlyMap<string, number> | null;
   readonly told: Pick<SettingResult, 'parameters' | 'rows' | 'broken'>;
   readonly bad: readonly number[];
   readonly middle: number;
 };
 
-function measured({ parameters, rows }: Setting, results: readonly RunResult[], sign: number): Measured {
+function measured(
+  { parameters, rows, seeds, seedNames }: Setting,
+  results: readonly RunResult[],
+  sign: number,
+): Measured {
   const known = rows.filter((row) => results[row]!.value !== null || results[row]!.isBroken);
   const bad = known.map((row) => {
     const { value, isBroken } = results[row]!;
     return isBroken || !Number.isFinite(value) ? Infinity : sign * value!;
   });
   const broken = bad.filter((value) => value === Infinity).length;
-  return { told: { parameters, rows: known, broken }, bad, middle: median(bad) ?? Infinity };
+  const isOnce = known.length === seeds.length && seeds.every((own) => own.length === 1);
+  const valueAt = new Map(known.map((row, index) => [row, bad[index]!]));
+  const bySeed = isOnce ? new Map(seedNames.map((name, index) => [name, valueAt.get(seeds[index]![0]!)!])) : null;
+  return { told: { parameters, rows: known, broken }, bySeed, bad, middle: median(bad) ?? Infinity };
 }
 
 /** How much seeds matter close to the best. `toScale`: of a value, to what is compared. `worst`: stands for a broken run. */
@@ -95,7 +108,41 @@ type Noise = {
   readonly fromScale: (value: number) => number;
   readonly worst: number;
   readonly close: ReadonlySet<Measured>;
+  /** The variance without that of the seeds; null: close settings do not have the same seeds. */
+  readonly blocks: Blocks | null;
 };
+
+/** `of`: the variance of one setting. */
+type Blocks = Pick<Noise, 'variance' | 'degrees'> & {
+  readonly seeds: ReadonlySet<string>;
+  readonly of: (one: Measured) => number;
+};
+
+/** With fewer degrees of freedom more is lost by the limit than is won by the variance. */
+const FEWEST_DEGREES = 6;
+
+/** The variance around the means of setting and seed, of settings with the same seeds; null: they have not, or are too few. */
+function blocksAmong(close: readonly Measured[], { toScale }: Pick<Noise, 'toScale'>): Blocks | null {
+  const seeds = new Set(close[0]?.bySeed?.keys());
+  const degrees = (close.length - 1) * (seeds.size - 1);
+  if (degrees < FEWEST_DEGREES || !close.every((one) => hasSeeds(one, seeds))) return null;
+  const table = close.map(({ bySeed }) => [...seeds].map((seed) => toScale(bySeed!.get(seed)!)));
+  const bySetting = table.map((own) => mean(own)!);
+  const all = mean(bySetting)!;
+  const bySeed = [...seeds.keys()].map((_, seed) => mean(table.map((own) => own[seed]!))!);
+  const squares = table.map((own, setting) =>
+    own.reduce((sum, value, seed) => sum + (value - bySetting[setting]! - bySeed[seed]! + all) ** 2, 0),
+  );
+  // The rest of one setting has its share of the degrees of freedom.
+  const ofOne = new Map(close.map((one, index) => [one, (squares[index]! * close.length) / degrees]));
+  const variance = squares.reduce((sum, each) => sum + each, 0) / degrees;
+  return { variance, degrees, seeds, of: (one) => Math.max(variance, ofOne.get(one) ?? 0) };
+}
+
+/** Whether its runs are one sound run for each of these seeds. */
+function hasSeeds({ bySeed }: Measured, seeds: ReadonlySet<string>): boolean {
+  return bySeed?.size === seeds.size && [...bySeed].every(([seed, bad]) => seeds.has(seed) && Number.isFinite(bad));
+}
 
 /** Null: none of these settings has two sound runs. */
 function noiseAmong(close: readonly Measured[]): Noise | null {
@@ -109,7 +156,7 @@ function noiseAmong(close: readonly Measured[]): Noise | null {
   const degrees = deviations.reduce((sum, each) => sum + each.degrees, 0);
   if (degrees === 0) return null;
   const variance = deviations.reduce((sum, each) => sum + each.degrees * each.variance, 0) / degrees;
-  return { variance, degrees, ...scale, worst: most, close: new Set(close) };
+  return { variance, degrees, ...scale, worst: most, close: new Set(close), blocks: blocksAmong(close, scale) };
 }
 
 function scaleFor(least: number, most: number): Pick<Noise, 'toScale' | 'fromScale'> {
@@ -144,12 +191,22 @@ function intervalOf(one: Measured, noise: Noise): Interval {
   return [noise.fromScale(centre - half), noise.fromScale(centre + half)];
 }
 
-/** @param limit In standard errors of the difference. */
-function isTied(best: Measured, other: Measured, noise: Noise | null, limit: number | null): boolean | null {
+/** @param limitBy By degrees of freedom, in standard errors of the difference. */
+function isTied(
+  best: Measured,
+  other: Measured,
+  noise: Noise | null,
+  limitBy: (degrees: number) => number,
+): boolean | null {
   if (other === best || other.middle.toPrecision(3) === best.middle.toPrecision(3)) return true;
   if (noise === null) return null;
-  const error = Math.sqrt(errorOf(best, noise) + errorOf(other, noise));
-  return centreOf(other, noise) - centreOf(best, noise) <= limit! * error;
+  const { blocks } = noise;
+  const isPaired = blocks !== null && hasSeeds(best, blocks.seeds) && hasSeeds(other, blocks.seeds);
+  const square = isPaired
+    ? (blocks.of(best) + blocks.of(other)) / blocks.seeds.size
+    : errorOf(best, noise) + errorOf(other, noise);
+  const limit = limitBy(isPaired ? blocks.degrees : noise.degrees);
+  return centreOf(other, noise) - centreOf(best, noise) <= limit * Math.sqrt(square);
 }
 
 /**

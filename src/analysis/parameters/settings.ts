@@ -4,13 +4,14 @@ import { parameterNames } from './factors.js';
 type Run = { readonly parameters: Parameters; readonly group?: string | undefined };
 
 /**
- * Runs that differ only in their seeds, and in parameters computed from them. `rows`: their indices. `seeds`: number of different
- * seeds.
+ * Runs that differ only in their seeds, and in parameters computed from them. `rows`: their indices. `seeds`: those of each seed,
+ * and `seedNames` what it is called.
  */
 export type Setting = {
   readonly parameters: Parameters;
   readonly rows: readonly number[];
   readonly seeds: readonly (readonly number[])[];
+  readonly seedNames: readonly string[];
 };
 
 /** Number of runs in one step. */
@@ -58,7 +59,8 @@ export function* settingSteps(runs: readonly Run[], repetition: ReadonlySet<stri
       const seed = JSON.stringify(entriesOf(runs[row]!.parameters, isSeedName));
       bySeed.set(seed, [...(bySeed.get(seed) ?? []), row]);
     }
-    return { parameters: runs[rows[0]!]!.parameters, rows, seeds: [...bySeed.values()] };
+    const seeds = [...bySeed.values()];
+    return { parameters: runs[rows[0]!]!.parameters, rows, seeds, seedNames: [...bySeed.keys()] };
   });
 }
 

@@ -28,6 +28,8 @@ type Simulated = {
   readonly seeds: number;
   readonly settings: readonly number[];
   readonly noise: (middle: number, draw: Draw) => number | null;
+  /** Deviation of what a seed does to all settings alike; absent: nothing. */
+  readonly bySeed?: number;
   readonly truth: 'tied' | 0;
   readonly least: number;
 };
@@ -55,15 +57,23 @@ const sweeps: readonly Simulated[] = [
   { what: 'losses over orders of magnitude', seeds: 10, settings: upTo(12, (index) => 0.1 * 1.8 ** index), noise: (middle, { normal }) => middle * Math.exp(0.3 * normal()), truth: 0, least: 0.85 }, // prettier-ignore
   { what: 'a third of them at 1e3 to 1e12, unmarked', seeds: 3, settings: [1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 1e3, 1e6, 1e9, 1e12], noise: (middle, { normal }) => middle < 100 ? middle + 0.08 * normal() : middle * Math.exp(3 * normal()), truth: 0, least: 0.8 }, // prettier-ignore
   { what: 'a third of them diverged, and are marked', seeds: 3, settings: [1, 1.5, 2, 2.5, 99, 99], noise: (middle, { normal }) => (middle < 99 ? middle + 0.08 * normal() : null), truth: 0, least: 0.8 }, // prettier-ignore
+  { what: 'equally good, with seeds that matter five times as much', seeds: 3, settings: same(12), noise: plain, bySeed: 5, truth: 'tied', least: 0.9 }, // prettier-ignore
+  { what: 'three deviations apart, with seeds that matter five times as much', seeds: 5, settings: [0, 3, 3, 3, 3, 3, 3, 3], noise: plain, bySeed: 5, truth: 0, least: 0.65 }, // prettier-ignore
   { what: 'the second best wild', seeds: 5, settings: [1, 2, 3, 3, 3, 3], noise: (middle, { normal, uniform }) => middle === 2 ? 2 + Math.abs(normal()) * 3 * (uniform() < 0.5 ? 1 : -0.1) : middle + 0.1 * normal(), truth: 0, least: 0.4 }, // prettier-ignore
 ];
 
 const SWEEPS = 100;
 
-function simulated({ settings, seeds, noise }: Simulated, seed: number): Values {
+function simulated({ settings, seeds, noise, bySeed = 0 }: Simulated, seed: number): Values {
   const uniform = seededRandom(seed);
   const normal = () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
-  return settings.map((middle) => Array.from({ length: seeds }, () => noise(middle, { normal, uniform })));
+  const effects = bySeed === 0 ? [] : upTo(seeds, () => bySeed * normal());
+  return settings.map((middle) =>
+    upTo(seeds, (of) => of).map((of) => {
+      const value = noise(middle, { normal, uniform });
+      return value === null ? null : value + (effects[of] ?? 0);
+    }),
+  );
 }
 
 describe('the best setting of a sweep with a known truth', () => {
