@@ -130,7 +130,7 @@ export class WindowReader {
       index,
       isFolded: (branch: Branch) => isFolded(branch, at.ui, listModel.runs.length),
       pending: this.#pending(),
-      ...{ metric: listModel.metric, objective: listModel.objective },
+      ...{ metric: listModel.metric, objective: listModel.objective, x: listModel.sweeps[0]?.x ?? 'step' },
       ui: at.ui,
       varyingParameters: listModel.varyingParameters,
       groupChoices: listModel.groupChoices,

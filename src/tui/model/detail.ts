@@ -1,6 +1,5 @@
 import type { MetricsToShow } from '../../analysis/metric-order.js';
 import { lazy } from '../../base/lazy.js';
-import { hasEnded } from '../../base/run-words.js';
 import type { History, Wanted } from './history.js';
 import type { ListModel } from './list-model.js';
 import type { MetricReader, RunSummary } from '../state/port.js';
@@ -8,13 +7,14 @@ import type { UiState } from '../state/ui-state.js';
 import { theoryLines } from './curves/theory-lines.js';
 import type { TreeNode, Branch } from './tree/branch-index.js';
 import { wallMetrics } from './wall-metrics.js';
-import type { Curve, ChartData, Detail } from './curves/chart-data.js';
+import { type Curve, type ChartData, type Detail, knownOf } from './curves/chart-data.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from './curves/x-axis.js';
 import { parameterOf } from '../../base/scalar.js';
 import type { CurveColours } from './curve-colours.js';
 import { Memo } from '../../base/memo.js';
 import { distinctNames } from '../../text/distinct-names.js';
 import type { Tone } from '../surface/span.js';
+import { placesOf } from './tally.js';
 import { parameterText } from './parameter-text.js';
 import { varyingKeys } from './varying-parameters.js';
 
@@ -45,12 +45,16 @@ export function detailOf(
   const readers = sources.map(({ reader }) => reader);
   const shown = shownFor(drawn[0], listModel);
   const axis = xAxisOf(xKey, shown.x);
+  const places = placesOf(
+    sources.map(({ run }) => run),
+    shown.x,
+  );
   // Only the metrics on the screen are read, even if there are a hundred.
   const known = new Map<string, ChartData>();
   const chartOf = (metric: string): ChartData => {
     let chart = known.get(metric);
     if (chart === undefined) {
-      const curves = sources.map(({ reader, ...subject }) => curve(subject, axis, reader, metric));
+      const curves = sources.map((source, index) => curve(source, axis, metric, places[index]));
       known.set(metric, (chart = { metric, curves, references: theoryLines(metric, axis.key, sources) }));
     }
     return chart;
@@ -123,8 +127,9 @@ function chartKeys(metric: string | null, show: readonly string[], readers: read
   return [...new Set([...first, ...others])].slice(0, mostCharts);
 }
 
-function curve({ run, label, tone, setting }: Subject, axis: XAxis, reader: MetricReader, metric: string): Curve {
-  return { label, tone, setting, isOver: hasEnded(run.state), series: seriesOver(axis, reader, metric) };
+function curve(source: Source, axis: XAxis, metric: string, place: number | undefined): Curve {
+  const { run, reader, label, tone, setting } = source;
+  return { label, tone, setting, ...knownOf(run, metric, place), series: seriesOver(axis, reader, metric) };
 }
 
 /** One drawn run. An empty label is left out of the legend. `setting`: shared by the seeds of one setting. */

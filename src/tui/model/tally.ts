@@ -1,6 +1,6 @@
 import type { Results } from '../../analysis/seed-statistics.js';
 import { withoutNoise } from '../../analysis/statistics.js';
-import { endStates, isUnhealthy, type RunHealth } from '../../base/run-words.js';
+import { endStates, isBroken, isUnhealthy, type RunHealth } from '../../base/run-words.js';
 import type { RunSummary, RunWord } from '../state/port.js';
 import { statesInOrder } from './state-look.js';
 
@@ -89,6 +89,31 @@ export function bestOf({ best, metrics }: RunSummary): number | undefined {
 /** Progress, 0 to 1; 1 for a done run even if a stop rule ended it early. */
 export function progressOf(run: RunSummary): number {
   return run.state === 'done' ? 1 : (run.progress ?? 0);
+}
+
+/**
+ * How far runs have come, for comparison with each other.
+ *
+ * @param xKey The metric that counts the steps of these runs; where one of them has not written it, their progress stands for it.
+ */
+export function placesOf(runs: readonly RunSummary[], xKey: string): readonly number[] {
+  const steps = runs.map(({ metrics }) => (Object.hasOwn(metrics, xKey) ? metrics[xKey] : null));
+  return steps.every((step) => Number.isFinite(step)) ? (steps as number[]) : runs.map(progressOf);
+}
+
+/** Runs within this share of the furthest are as far as it: the last rows of equal runs need not be of the same step. */
+const SAME_PLACE = 0.98;
+
+/** The number of runs that have not come as far as the furthest of them, so that their values are of an earlier time. */
+export function countBehind(places: readonly number[]): number {
+  const furthest = places.reduce((most, place) => Math.max(most, place), 0);
+  return places.reduce((count, place) => count + Number(place < furthest * SAME_PLACE), 0);
+}
+
+/** The runs whose values say something of their setting: those that did not break, or all if none is left. */
+export function soundRuns(runs: readonly RunSummary[]): readonly RunSummary[] {
+  const sound = runs.filter((run) => !isBroken(run));
+  return sound.length === 0 ? runs : sound;
 }
 
 /** Whether there are runs and all have ended. */

@@ -45,6 +45,8 @@ export type WindowModel = {
   /** Requests that the supervisor has not answered yet, in words. */
   readonly pending: readonly string[];
   readonly metric: string | null;
+  /** The metric that counts the steps of the runs. */
+  readonly x: string;
   /** The metric that ranks the runs of all sweeps; null: there is none. */
   readonly objective: string | null;
   readonly ui: UiState;

@@ -1,6 +1,7 @@
 import type { MetricsReport } from '../../../metrics/describe-sources.js';
 import type { ChartChoice } from '../../state/chart-choice.js';
-import type { Series } from '../../state/port.js';
+import { hasEnded, isBroken } from '../../../base/run-words.js';
+import type { RunSummary, Series } from '../../state/port.js';
 import type { WallMetrics } from '../../state/wall-choice.js';
 import type { Tone } from '../../surface/span.js';
 
@@ -14,7 +15,24 @@ export type Curve = {
   readonly setting?: string | undefined;
   /** Whether the run has ended, so that its curve is complete. */
   readonly isOver?: boolean;
+  /** Its last value as the list and the tables show it; absent: that of the series, of which a part may not have been read. */
+  readonly last?: number | undefined;
+  /** Whether it diverged or broke otherwise; it then counts in no mean with runs that did not. */
+  readonly isBroken?: boolean;
+  /** How far it has come, in the unit of the other curves. Absent: unknown. */
+  readonly place?: number | undefined;
 };
+
+/** What is known of a run beside its curve. @param place Its own of `placesOf`. */
+export function knownOf(
+  run: RunSummary,
+  metric: string,
+  place: number | undefined,
+): Pick<Curve, 'isOver' | 'last' | 'isBroken' | 'place'> {
+  const value = Object.hasOwn(run.metrics, metric) ? run.metrics[metric] : undefined;
+  const last = value === null ? Number.NaN : value;
+  return { isOver: hasEnded(run.state), isBroken: isBroken(run), last, place };
+}
 
 /** A line given by theory: `value`, or `value` times x. */
 export type Reference = { readonly label: string; readonly value: number; readonly isPerX: boolean };

@@ -1,11 +1,10 @@
-import { isBroken } from '../../../base/run-words.js';
 import { anyParameterOf } from '../../../base/scalar.js';
 import { fits, type PlainVerb } from '../../../protocol/run-verbs.js';
 import type { RunId, RunSummary } from '../../state/port.js';
 import type { Branch } from './branch-index.js';
 import { parameterText } from '../parameter-text.js';
 import { runLabels } from './run-labels.js';
-import { progressOf } from '../tally.js';
+import { progressOf, soundRuns } from '../tally.js';
 
 /** Number of values in a trend, the maximum for one run. */
 const points = 32;
@@ -16,10 +15,7 @@ const mostRuns = 256;
  * What the row of a group shows beyond its tally, computed once per branch, since branches never change, and only for groups on the
  * screen.
  */
-export const trendOf = remembered((branch) => {
-  const sound = branch.runs.filter((run) => !isBroken(run));
-  return meanTrend(sound.length === 0 ? branch.runs : sound);
-});
+export const trendOf = remembered((branch) => meanTrend(soundRuns(branch.runs)));
 
 /** Labels that distinguish the runs of a group, whatever divides it further. `letters`: `ascii`, or empty for any. */
 export const labelsOf = remembered((branch, letters): readonly string[] =>

@@ -7,17 +7,17 @@ import { Memo } from '../../../base/memo.js';
 import { cleanText } from '../../../text/display-text.js';
 import { columnKey, type ColumnId, curveValueOf } from '../../state/list-column-id.js';
 import type { RunSummary } from '../../state/port.js';
-import { bestOf, hasOneObjective, type RunValues, valuesOf } from '../tally.js';
+import { bestOf, countBehind, hasOneObjective, placesOf, type RunValues, valuesOf } from '../tally.js';
 import type { Branch } from './branch-index.js';
 
 /**
  * What stands for the runs of a group in one column. `broken`: `2 diverged`, runs that are left out of it; empty: none.
  *
- * `seeds`: they differ in their seeds alone. `best`: they differ in more, and this is the median over the runs of the best setting
+ * `seeds`: they differ in their seeds alone; `behind` of them are not as far as the others. `best`: they differ in more, and this is the median over the runs of the best setting
  * among them; `isJudged`: by this very value. `range`: they differ in more, and it is not known yet which setting is best.
  */
 export type BranchValue =
-  | { readonly kind: 'seeds'; readonly values: RunValues; readonly broken: string }
+  | { readonly kind: 'seeds'; readonly values: RunValues; readonly broken: string; readonly behind: number }
   | {
       readonly kind: 'best';
       readonly value: number;
@@ -28,10 +28,11 @@ export type BranchValue =
     }
   | { readonly kind: 'range'; readonly low: number; readonly high: number; readonly broken: string };
 
-/** What the value of a group depends on beside its runs. `metric`: that of the column `metric`. */
+/** What the value of a group depends on beside its runs. `metric`: that of the column `metric`. `x`: what counts their steps. */
 export type BranchQuestion = {
   readonly column: ColumnId;
   readonly metric: string | null;
+  readonly x: string;
   readonly answers: readonly GroupAnswer[];
 };
 
@@ -42,8 +43,8 @@ export function branchValue(branch: Branch, asked: BranchQuestion): BranchValue 
   const { answers } = asked;
   return values.value(branch, JSON.stringify([asked.column, asked.metric, versionOf(answers)]), () => {
     const fromSeeds = answers[0]?.answer.fromSeeds ?? [];
-    if (isOneSetting(branch.runs, fromSeeds)) return ofSeeds(branch.runs, valueOf);
-    return ofBest(branch.runs, valueOf, asked) ?? ofAll(branch.runs, valueOf);
+    if (isOneSetting(branch.runs, fromSeeds)) return ofSeeds(branch.runs, valueOf, asked.x);
+    return ofBest(branch.runs, valueOf, asked) ?? ofAll(branch.runs, valueOf, asked.x);
   });
 }
 
@@ -73,11 +74,12 @@ function valueIn({ column, metric }: BranchQuestion, runs: readonly RunSummary[]
   return ({ metrics }) => (name !== null && Object.hasOwn(metrics, name) ? metrics[name] : undefined);
 }
 
-function ofSeeds(runs: readonly RunSummary[], valueOf: ValueOf): BranchValue | null {
+function ofSeeds(runs: readonly RunSummary[], valueOf: ValueOf, x: string): BranchValue | null {
   const { sound, broken } = apart(runs, valueOf);
   const own = valuesOf(sound, valueOf);
   const shown = own ?? (broken === '' ? null : { mean: Number.NaN, deviation: 0, count: 0, nan: 0, infinite: 0 });
-  return shown && { kind: 'seeds', values: shown, broken };
+  const having = sound.filter((run) => valueOf(run) !== undefined);
+  return shown && { kind: 'seeds', values: shown, broken, behind: countBehind(placesOf(having, x)) };
 }
 
 /** From the answer of their group; null: there is none yet, or they belong to several. */
@@ -115,7 +117,7 @@ function medianOf(runs: readonly RunSummary[], valueOf: ValueOf): number | null 
   );
 }
 
-function ofAll(runs: readonly RunSummary[], valueOf: ValueOf): BranchValue | null {
+function ofAll(runs: readonly RunSummary[], valueOf: ValueOf, x: string): BranchValue | null {
   const { sound, broken } = apart(runs, valueOf);
   let [low, high] = [Infinity, -Infinity];
   for (const run of sound) {
@@ -124,7 +126,7 @@ function ofAll(runs: readonly RunSummary[], valueOf: ValueOf): BranchValue | nul
     low = Math.min(low, value);
     high = Math.max(high, value);
   }
-  return low <= high || broken !== '' ? { kind: 'range', low, high, broken } : ofSeeds(runs, valueOf);
+  return low <= high || broken !== '' ? { kind: 'range', low, high, broken } : ofSeeds(runs, valueOf, x);
 }
 
 /** The runs whose values say something of their setting, and the others that have a finite value, counted by what is wrong with them. */

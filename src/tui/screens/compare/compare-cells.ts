@@ -5,16 +5,21 @@ import { narrowNumber } from '../../../text/numbers.js';
 import { type Line, span, type Tone } from '../../surface/span.js';
 import type { ComparedMetric } from './comparison.js';
 
+/** Numbers of runs of a cell: not read yet; and not as far as the others, which a star marks. */
+type Waiting = { readonly unread: number; readonly behind: number };
+
+const none: Waiting = { unread: 0, behind: 0 };
+
 /**
  * `9.310 ±0.12 n2`, `0.0059 · 4 NaN`, or `0.02…9.31` if it is not known which end is best. `runs`: number of runs that could have a
  * value.
  */
-export function sampleCell(sample: Sample | null, runs: number): Line {
-  if (sample === null) return [span('–', 'faint')];
+export function sampleCell(sample: Sample | null, runs: number, waiting = none): Line {
+  if (sample === null) return [waiting.unread > 0 ? span('not read yet', 'warn') : span('–', 'faint')];
   const others = notFiniteText(sample);
   if (sample.count === 0) return [span(runs === 1 ? others.replace(/^1 /, '') : others, 'bad')];
   const few = [
-    ...(sample.count + sample.nan + sample.infinite < runs ? [span(` n${sample.count}`, 'faint')] : []),
+    ...runWords(sample, runs, waiting),
     ...(others === '' ? [] : [span(' · ', 'faint'), span(others, 'bad')]),
   ];
   if (sample.kind === 'range') {
@@ -22,6 +27,15 @@ export function sampleCell(sample: Sample | null, runs: number): Line {
   }
   const spread = sample.count > 1 ? [span(` ±${roughNumber(sample.deviation)}`, 'dim')] : [];
   return [span(narrowNumber(sample.mean), 'value'), ...spread, ...few];
+}
+
+/** Which runs the value is of, where it is not all of them, or where they are not equally far. */
+function runWords({ count, nan, infinite }: Sample, runs: number, { unread, behind }: Waiting): Line {
+  return [
+    ...(behind > 0 ? [span('*', 'warn')] : []),
+    ...(count + nan + infinite < runs ? [span(` n${count}`, 'faint')] : []),
+    ...(unread > 0 ? [span(` ${unread} unread`, 'warn')] : []),
+  ];
 }
 
 /** The best cell of a row or column, also marked with a sign. */

@@ -20,7 +20,7 @@ export function CompareScreen({ size: { width, height } }: ScreenProps) {
       {comparison.subjects.length === 0 ? (
         <Rows lines={[[span(' None of these runs exists any more; Esc goes back.', 'dim')]]} />
       ) : (
-        <Section title={`compare · ${view}`} right={headingWords(comparison)} width={width}>
+        <Section title={`compare · ${view}`} right={headingWords(comparison, view === 'table')} width={width}>
           {view === 'table' && <TableView {...part} />}
           {view === 'overlay' && <Overlay {...part} />}
           {view === 'heatmap' && <Heatmaps {...part} />}
@@ -72,14 +72,15 @@ function Heatmaps({ comparison: { heatmaps, metrics }, width, height }: Part) {
 }
 
 /** What the values are, and the number of runs. */
-function headingWords(comparison: Comparison): Line {
+function headingWords(comparison: Comparison, isTable: boolean): Line {
   const { subjects, curves, baseline } = comparison;
   const reading = curves.read < curves.wanted ? `reading ${curves.read} of ${curves.wanted} · ` : '';
   const part =
     curves.wanted > 0 && curves.wanted < curves.of ? `curves of ${curves.wanted} of ${curves.of} runs · ` : '';
+  const isUneven = isTable && comparison.metrics.some(({ behind }) => behind.some((count) => count > 0));
   const pinned = baseline === null ? 'b pins a baseline' : `baseline ${cleanText(subjects[baseline]!.label)}`;
   return [
-    span(`${reading}${part}`, 'warn'),
+    span(`${reading}${part}${isUneven ? '* some runs are behind · ' : ''}`, 'warn'),
     span(`${subjects.length} compared · ${curves.of} runs · `, 'faint'),
     span(summaryWords(comparison), 'accent'),
     span(` · ${pinned}`, 'faint'),

@@ -139,13 +139,13 @@ function metricItems(metric: ComparedMetric, { subjects, baseline }: Comparison,
 
 /** A metric of every subject, the best marked; `deltas`: the distances from the baseline; null: there is none. */
 function cellsOf(
-  { cells, direction }: ComparedMetric,
+  { cells, direction, unread, behind }: ComparedMetric,
   subjects: readonly ComparedSubject[],
   baseline: number | null,
 ): { values: Line[]; deltas: Line[] | null } {
   const best = bestOnes(rankedSamples(cells), direction, narrowNumber);
   const values = cells.map((sample, index) => {
-    const cell = sampleCell(sample, subjects[index]!.runs.length);
+    const cell = sampleCell(sample, subjects[index]!.runs.length, { unread: unread[index]!, behind: behind[index]! });
     return best.has(index) ? bestCell(cell) : cell;
   });
   if (baseline === null) return { values, deltas: null };

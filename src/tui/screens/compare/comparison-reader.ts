@@ -1,6 +1,5 @@
 import { bestFirst } from '../../../analysis/best-first.js';
 import { goalOf } from '../../../analysis/metric-order.js';
-import { hasEnded } from '../../../base/run-words.js';
 import type { HeatmapAxes } from '../../state/compare-choice.js';
 import { type CurveColours, distinctColours } from '../../model/curve-colours.js';
 import type { History, Wanted } from '../../model/history.js';
@@ -13,7 +12,8 @@ import type { FleetPort, MetricReader, RunSummary } from '../../state/port.js';
 import { theoryLines } from '../../model/curves/theory-lines.js';
 import type { ScreenOf, UiState } from '../../state/ui-state.js';
 import { cursorX } from '../../widgets/chart/chart-cursor.js';
-import type { ChartData } from '../../model/curves/chart-data.js';
+import { type ChartData, knownOf } from '../../model/curves/chart-data.js';
+import { countBehind, placesOf, soundRuns } from '../../model/tally.js';
 import { differingAnnotations, type DifferingParameter, differingParameters } from './compare-parameters.js';
 import {
   type CurveValue,
@@ -24,7 +24,7 @@ import {
   sampleOf,
 } from './compare-value.js';
 import { type ComparedMetric, type ComparedSubject, type Comparison, extentOf } from './comparison.js';
-import { defaultAxes, heatmapOf, heatmapParameters } from './heatmap.js';
+import { defaultAxes, heatmapParameters, heatmapsOf } from './heatmap.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../../model/curves/x-axis.js';
 
 /** Several runs or groups beside each other. */
@@ -95,18 +95,20 @@ class ComparisonReader implements ScreenData<'compare', Comparison> {
     const wanted = curvesWanted(who, ui);
     const readers = readersOf(wanted, history);
     const axis = xAxisOf(ui.chart.xKey, shown.usual);
-    const inputs = [screen.subjects, who.runs.length, shown.keys.join('\n'), axis.key, history.version, readers.size];
+    const inputs = [who, shown.keys.join('\n'), axis.key, history.version, readers.size];
     const charts = this.#charts.value(inputs, () =>
       chartsOf(who.subjects, shown, axis, { readers, colours: listModel.colours }),
     );
     const cursor = cursorX(charts[0]?.curves ?? [], ui.chart);
+    const unread =
+      ui.compare.summary === 'last' ? nothing : new Set(wanted.filter(isUnread(readers)).map(({ id }) => id));
     const answer = answerer(readers, axis, { ...ui.compare, cursor }, listModel);
     const found = this.#parameters.value([screen.subjects, who.runs.length], () => parametersOf(who));
     return {
       subjects: who.subjects,
       baseline: positionOf(ui.compare.baseline, who.subjects),
       parameters: [...found.parameters, ...this.#annotations.value([who], () => annotationsOf(who))],
-      metrics: shown.keys.map((key) => metricOf(key, who.subjects, answer, listModel)),
+      metrics: shown.keys.map((key) => metricOf(key, shown.usual, who.subjects, { answer, unread, listModel })),
       summary: ui.compare.summary,
       cursor,
       charts,
@@ -174,7 +176,7 @@ function annotationsOf({ subjects, runs }: Subjects): readonly DifferingParamete
 /** The charts. The runs of one subject are drawn as one line if seeds are. */
 function chartsOf(
   subjects: readonly ComparedSubject[],
-  { keys }: Shown,
+  { keys, usual }: Shown,
   axis: XAxis,
   { readers, colours }: { readers: Readers; colours: CurveColours },
 ): readonly ChartData[] {
@@ -182,20 +184,21 @@ function chartsOf(
     subjects.map(({ key }) => key),
     colours,
   );
-  const sources = subjects.flatMap(({ label, runs }, index) =>
-    runs.flatMap((run) => {
+  const sources = subjects.flatMap(({ label, runs }, index) => {
+    const places = placesOf(runs, usual);
+    return runs.flatMap((run, at) => {
       const reader = readers.get(run.id);
       const tone = own[index]!;
-      return reader === undefined ? [] : [{ run, reader, label, tone }];
-    }),
-  );
+      return reader === undefined ? [] : [{ run, reader, label, tone, place: places[at] }];
+    });
+  });
   return keys.map((metric) => ({
     metric,
-    curves: sources.map(({ run, reader, label, tone }) => ({
+    curves: sources.map(({ run, reader, label, tone, place }) => ({
       label,
       tone,
       setting: label,
-      isOver: hasEnded(run.state),
+      ...knownOf(run, metric, place),
       series: seriesOver(axis, reader, metric),
     })),
     references: theoryLines(metric, axis.key, sources),
@@ -216,7 +219,8 @@ function answerer(
     const reader = readers.get(run.id);
     const last = summary === 'last' ? lastValue(run, metric) : null;
     if (summary === 'last') return last;
-    if (reader === undefined) return null;
+    // The values of a curve of which a part is read are not those of the run.
+    if (reader === undefined || reader.more === true) return null;
     const direction = directionOf(metric, run.sweep, listModel);
     return curveValue(seriesOver(axis, reader, metric), { summary, direction, x: cursor });
   };
@@ -235,16 +239,29 @@ function directionOf(metric: string, sweep: string, { sweeps }: ListModel): Dire
   return goalOf(metric, sweeps.find(({ name }) => name === sweep)?.objective);
 }
 
+const nothing: ReadonlySet<RunSummary['id']> = new Set();
+
+function isUnread(readers: Readers): (run: RunSummary) => boolean {
+  return ({ id }) => readers.get(id)?.more ?? !readers.has(id);
+}
+
+type CellSource = { answer: ValueOf; unread: ReadonlySet<RunSummary['id']>; listModel: ListModel };
+
 function metricOf(
   key: string,
+  xKey: string,
   subjects: readonly ComparedSubject[],
-  valueOf: ValueOf,
-  listModel: ListModel,
+  { answer, unread, listModel }: CellSource,
 ): ComparedMetric {
   return {
     key,
     direction: directionOf(key, subjects[0]?.runs[0]?.sweep ?? '', listModel),
-    cells: subjects.map(({ runs }) => sampleOf(runs.map((run) => valueOf(run, key)))),
+    cells: subjects.map(({ runs }) => sampleOf(soundRuns(runs).map((run) => answer(run, key)))),
+    unread: subjects.map(({ runs }) => runs.filter(({ id }) => unread.has(id)).length),
+    behind: subjects.map(({ runs }) => {
+      const having = soundRuns(runs).filter((run) => answer(run, key) !== null);
+      return countBehind(placesOf(having, xKey));
+    }),
   };
 }
 
@@ -260,7 +277,7 @@ function mapOf(
     wanted !== null && axes.includes(wanted.across) && (wanted.down === null || axes.includes(wanted.down));
   const chosenAxes = isKnown ? wanted : usual;
   const isShown = ui.compare.view === 'heatmap' && chosenAxes !== null;
-  const heatmaps = isShown ? keys.map((key) => heatmapOf(runs, key, chosenAxes, (run) => answer(run, key))) : [];
+  const heatmaps = isShown ? keys.flatMap((key) => heatmapsOf(runs, key, chosenAxes, (run) => answer(run, key))) : [];
   return { heatmaps, axes, chosenAxes };
 }
 

@@ -31,11 +31,16 @@ export type Comparison = {
 
 export type ComparedSubject = { readonly key: string; readonly label: string; readonly runs: readonly RunSummary[] };
 
-/** `cells`: one per subject; null: it has no value. */
+/**
+ * `cells`: one per subject; null: it has no value. `unread`: number of its runs of which something is not read yet. `behind`: number of
+ * its runs with a value that are not as far as the others.
+ */
 export type ComparedMetric = {
   readonly key: string;
   readonly direction: Direction;
   readonly cells: readonly (Sample | null)[];
+  readonly unread: readonly number[];
+  readonly behind: readonly number[];
 };
 
 /** From this number of subjects on, each has a row instead of a column. */
@@ -77,9 +82,11 @@ export function extentOf(
   height: number,
 ): { readonly length: number; readonly columns: number; readonly page: number } {
   const { subjects, parameters, metrics, baseline, charts, heatmaps } = comparison;
-  const [map] = heatmaps;
   if (view === 'overlay') return { length: charts.length, columns: 1, page: 1 };
-  if (view === 'heatmap') return { length: map?.down.length ?? 0, columns: map?.across.length ?? 1, page: 1 };
+  if (view === 'heatmap') {
+    const longest = Math.max(0, ...heatmaps.map(({ down }) => down.length));
+    return { length: longest, columns: Math.max(1, ...heatmaps.map(({ across }) => across.length)), page: 1 };
+  }
   if (!isInRows(subjects))
     return { length: bodyRows(comparison), columns: 1, page: Math.max(1, height - headRows - 2) };
   const hasGroups = subjects.some(({ runs }) => runs.length > 1);

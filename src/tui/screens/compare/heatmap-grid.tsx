@@ -69,9 +69,14 @@ type HeatmapProps = { readonly map: Heatmap; readonly frame: Frame; readonly wid
 function OneHeatmap({ map, frame, width }: HeatmapProps) {
   const isRange = map.cells.some((row) => row.some((sample) => sample?.kind === 'range'));
   const { across, down } = map.axes;
+  const title = map.part === '' ? cleanText(map.metric) : `${cleanText(map.metric)} · ${cleanText(map.part)}`;
+  const notes: Line = [
+    ...(isRange ? [span('greatest', 'faint')] : []),
+    ...(map.mixes.length > 0 ? [span(` cells mix ${cleanText(map.mixes.join(', '))}`, 'warn')] : []),
+  ];
   const corner: Line = down === null ? [] : [span(` ${cleanText(down)} ↓`, 'dim')];
   return (
-    <Section title={cleanText(map.metric)} right={isRange ? [span('greatest', 'faint')] : []} width={width}>
+    <Section title={title} right={notes} width={width}>
       <Row
         line={[...fitLine(corner, frame.label), span(`  ${cleanText(across)} →`, 'dim'), ...hiddenWords(map, frame)]}
       />

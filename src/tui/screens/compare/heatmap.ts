@@ -1,6 +1,8 @@
+import { groupBy } from '../../../base/group-by.js';
 import { isSeedName, parameterOf } from '../../../base/scalar.js';
 import type { HeatmapAxes } from '../../state/compare-choice.js';
 import type { RunSummary } from '../../state/port.js';
+import { scalarText } from '../../widgets/parameters.js';
 import { type CurveValue, type Sample, sampleOf } from './compare-value.js';
 
 type Value = RunSummary['parameters'][string];
@@ -8,6 +10,10 @@ type Value = RunSummary['parameters'][string];
 /** A metric over two parameters. `down` with one undefined value: there is only one parameter. */
 export type Heatmap = {
   readonly metric: string;
+  /** What this map holds, if there are several of the metric: `reward=binary`; empty: all runs. */
+  readonly part: string;
+  /** Names of what differs inside of cells besides seeds; empty: nothing does. */
+  readonly mixes: readonly string[];
   readonly axes: HeatmapAxes;
   readonly across: readonly (Value | undefined)[];
   readonly down: readonly (Value | undefined)[];
@@ -38,8 +44,67 @@ export function defaultAxes(runs: readonly RunSummary[]): HeatmapAxes | null {
   return across === undefined ? null : { across, down: down ?? null };
 }
 
-/** `valueOf`: returns the value of a run's curve. */
-export function heatmapOf(
+/** Maps of one metric, at most; with more, its cells mix unlike runs and say so. */
+const mostParts = 6;
+
+/**
+ * One map, if runs of a cell differ in their seeds alone; else one for each combination of the other parameters that differ there.
+ *
+ * @param valueOf Returns the value of a run's curve.
+ */
+export function heatmapsOf(
+  runs: readonly RunSummary[],
+  metric: string,
+  axes: HeatmapAxes,
+  valueOf: (run: RunSummary) => CurveValue | null,
+): readonly Heatmap[] {
+  const mixes = mixedIn(runs, axes);
+  const parts = groupBy(runs, (run) => mixes.map((name) => `${name}=${mixedValue(run, name)}`).join(' '));
+  if (parts.size > mostParts) return [{ ...heatmapOf(runs, metric, axes, valueOf), mixes }];
+  return [...parts].map(([part, own]) => ({ ...heatmapOf(own, metric, axes, valueOf), part }));
+}
+
+/** The group of a run is treated as one more parameter, since another group may run another program. */
+const groupName = 'group';
+
+function mixedValue(run: RunSummary, name: string): string {
+  const value = parameterOf(run.parameters, name);
+  return value === undefined ? (name === groupName ? run.group : '–') : scalarText(value);
+}
+
+/** Names of what differs between runs of one cell, but for seeds and what the sweep varies with them. */
+function mixedIn(runs: readonly RunSummary[], axes: HeatmapAxes): string[] {
+  const inside = variesInside(runs);
+  const names = [...keysOf(runs)].filter((name) => !inside.has(name));
+  const cells = groupBy(runs, ({ parameters }) => cellKey(parameters, axes));
+  const isMixed = (name: string): boolean =>
+    [...cells.values()].some((own) => own.some((run) => mixedValue(run, name) !== mixedValue(own[0]!, name)));
+  const mixed = names.filter(isMixed);
+  return mixed.length > 0 || !isMixed(groupName) ? withoutAliases(mixed, runs) : [groupName];
+}
+
+/** Names without those whose values go with the values of an earlier one, as they divide the runs in the same way. */
+function withoutAliases(names: readonly string[], runs: readonly RunSummary[]): string[] {
+  const partitions = new Set<string>();
+  return names.filter((name) => {
+    const numbers = new Map<string, number>();
+    const partition = runs.map((run) => {
+      const value = mixedValue(run, name);
+      if (!numbers.has(value)) numbers.set(value, numbers.size);
+      return numbers.get(value)!;
+    });
+    const key = partition.join();
+    if (partitions.has(key)) return false;
+    partitions.add(key);
+    return true;
+  });
+}
+
+function cellKey(parameters: RunSummary['parameters'], { across, down }: HeatmapAxes): string {
+  return pointKey(parameterOf(parameters, across), down === null ? undefined : parameterOf(parameters, down));
+}
+
+function heatmapOf(
   runs: readonly RunSummary[],
   metric: string,
   axes: HeatmapAxes,
@@ -49,18 +114,14 @@ export function heatmapOf(
   const down = axes.down === null ? [undefined] : valuesOf(runs, axes.down);
   const points = new Map<string, (CurveValue | null)[]>();
   for (const run of runs) {
-    const key = pointKey(
-      parameterOf(run.parameters, axes.across),
-      axes.down === null ? undefined : parameterOf(run.parameters, axes.down),
-    );
+    const key = cellKey(run.parameters, axes);
     const values = points.get(key);
     if (values === undefined) points.set(key, [valueOf(run)]);
     else values.push(valueOf(run));
   }
   const at = down.map((row) => across.map((column) => points.get(pointKey(column, row)) ?? []));
   return {
-    metric,
-    axes,
+    ...{ metric, part: '', mixes: [], axes },
     across,
     down,
     cells: at.map((row) => row.map(sampleOf)),

@@ -14,7 +14,8 @@ export function cursorX(curves: readonly Curve[], choice: ChartChoice): number |
 
 /**
  * The value of a series at some x or at its end. `value` NaN: not a number. `runs`: number of runs it represents, `carried` of them
- * by their final value, out of `of` runs drawn as one. `nan` and `infinite`: number of runs with such a value.
+ * by their final value, out of `of` runs drawn as one. `nan` and `infinite`: number of runs with such a value. `behind`:
+ * number of runs that are not as far as the others.
  */
 export type Reading = {
   readonly value: number;
@@ -25,12 +26,13 @@ export type Reading = {
   readonly of: number;
   readonly nan: number;
   readonly infinite: number;
+  readonly behind: number;
 };
 
 /** The reading of a single run. */
 function alone(value: number): Reading {
   const { finite, nan, infinite } = resultsOf([value]);
-  return { value, low: Number.NaN, high: Number.NaN, runs: finite.length, carried: 0, of: 1, nan, infinite };
+  return { value, low: Number.NaN, high: Number.NaN, runs: finite.length, carried: 0, of: 1, nan, infinite, behind: 0 };
 }
 
 /** The reading at `x`, interpolated between points; null beyond the ends, in gaps, and if x is not increasing. */
@@ -42,15 +44,25 @@ export function readingAt({ whole, seeds, isRising }: ChartSeries, x: number): R
   const cell = Math.min(whole.x.length - 1, lowerBound(whole.x, x, 0));
   const carried = seeds.carried[cell]!;
   const [low, high] = [seeds.low[cell]!, seeds.high[cell]!];
-  return { value, low, high, runs: seeds.counts[cell]! + carried, carried, of: seeds.runs, nan: 0, infinite: 0 };
+  return {
+    value,
+    low,
+    high,
+    runs: seeds.counts[cell]! + carried,
+    carried,
+    of: seeds.of,
+    nan: 0,
+    infinite: 0,
+    behind: 0,
+  };
 }
 
 /** The reading without a cursor: the last value written; for seeds, the summary of their last values. */
-export function lastReading({ whole, raw, seeds }: ChartSeries): Reading | null {
-  if (seeds === null) return whole.y.length === 0 ? null : alone(lastValue(raw ?? whole, whole));
-  const { last, results } = seeds;
+export function lastReading({ whole, raw, last: known, seeds }: ChartSeries): Reading | null {
+  if (seeds === null) return whole.y.length === 0 ? null : alone(known ?? lastValue(raw ?? whole, whole));
+  const { last, results, behind } = seeds;
   const { finite, nan, infinite } = results;
-  const runs = { runs: finite.length, carried: 0, of: seeds.runs, nan, infinite };
+  const runs = { runs: finite.length, carried: 0, of: seeds.of, nan, infinite, behind };
   return { value: last.middle, low: last.low, high: last.high, ...runs };
 }
 

@@ -138,10 +138,11 @@ function together(reading: Reading | null, spread: Spread): Line {
   return [...number, ...(Number.isNaN(low) ? [] : [bandSpan({ low, high }, spread)]), ...beside(reading)];
 }
 
-/** `n=15`, `n=12 of 15` if some have no value there, `n=15, 3 ended` if some are carried. */
-function runsText({ runs, carried, of, nan, infinite }: Reading): string {
+/** `n=15`, `n=12 of 15` if some have no value there or broke, `n=15, 3 ended` if some are carried, `n=15, 3 behind`. */
+function runsText({ runs, carried, of, nan, infinite, behind }: Reading): string {
   if (carried > 0) return `n=${runs}, ${carried} ended`;
-  return runs + nan + infinite < of ? `n=${runs} of ${of}` : `n=${runs}`;
+  const words = runs + nan + infinite < of ? `n=${runs} of ${of}` : `n=${runs}`;
+  return behind > 0 ? `${words}, ${behind} behind` : words;
 }
 
 /** The band. Around a mean both sides are equal and shown once. */

@@ -3,6 +3,7 @@ import type { ChartChoice } from '../../state/chart-choice.js';
 import type { Series } from '../../state/port.js';
 import { factsOf } from './chart-facts.js';
 import type { Curve } from '../../model/curves/chart-data.js';
+import { countBehind } from '../../model/tally.js';
 import { type Scale, valueAt, fractionOf } from './axes/chart-scale.js';
 import type { Tone } from '../../surface/span.js';
 import { Memo } from '../../../base/memo.js';
@@ -19,6 +20,8 @@ export type ChartSeries = {
   readonly whole: Series;
   /** The series before smoothing, drawn faintly behind; null: not smoothed, or several runs are drawn as one. */
   readonly raw: Series | null;
+  /** The last value of a single run as it is shown everywhere; absent: that of the series. */
+  readonly last?: number | undefined;
   /** null: a single run. */
   readonly seeds: Seeds | null;
 };
@@ -28,7 +31,12 @@ export type Seeds = Aggregate & {
   readonly last: Centre;
   /** Number of runs in `last` with a finite value and without. */
   readonly results: Results;
+  /** Number of runs that are drawn as one. */
   readonly runs: number;
+  /** The same with those that broke, which are left out if others did not. */
+  readonly of: number;
+  /** Number of runs that are not as far as the others. */
+  readonly behind: number;
   /** Whether some run ended before the others. */
   readonly hasEndedEarly: boolean;
 };
@@ -49,10 +57,12 @@ export function chartSeriesOf(curves: readonly Curve[], choice: ChartChoice, roo
   });
 }
 
-function seedsOf(curves: readonly Curve[], summary: SeedSummary, choice: ChartChoice, room: SeriesRoom): Seeds {
-  const members = curves.map(({ series: raw, isOver }) => {
+function seedsOf(all: readonly Curve[], summary: SeedSummary, choice: ChartChoice, room: SeriesRoom): Seeds {
+  const sound = all.filter(({ isBroken }) => isBroken !== true);
+  const curves = sound.length === 0 ? all : sound;
+  const members = curves.map(({ series: raw, isOver, last }) => {
     const series = smooth(raw, choice.smoothing);
-    return { series, last: lastValue(raw, series), isOver: isOver === true };
+    return { series, last: last ?? lastValue(raw, series), isOver: isOver === true };
   });
   const furthest = Math.max(...members.map(({ series }) => endX(series)));
   const isEarly = ({ series, isOver }: (typeof members)[number]): boolean => isOver && endX(series) < furthest;
@@ -63,7 +73,8 @@ function seedsOf(curves: readonly Curve[], summary: SeedSummary, choice: ChartCh
     ...aggregate(carried, room.x, room.cells, summary),
     last: centreOf(results.finite, summary),
     results,
-    runs: members.length,
+    ...{ runs: members.length, of: all.length },
+    behind: countBehind(curves.flatMap(({ place }) => place ?? [])),
     hasEndedEarly: members.some(isEarly),
   };
 }
@@ -103,13 +114,13 @@ export function lastValue({ y }: Series, smoothed: Series): number {
   return Number.isFinite(last) ? (smoothed.y.at(-1) ?? last) : last;
 }
 
-function single({ label, tone, series }: Curve, choice: ChartChoice, { x }: SeriesRoom): ChartSeries {
+function single({ label, tone, series, last }: Curve, choice: ChartChoice, { x }: SeriesRoom): ChartSeries {
   const { isRising } = factsOf(series);
   const lens = { x, isLogY: choice.isLogY === true };
   const shown = (of: Series): Series => (isRising ? thin(of, lens) : of);
   const whole = smooth(series, choice.smoothing);
   const raw = whole === series ? null : shown(series);
-  return { label, tone, line: shown(whole), isRising, whole, raw, seeds: null };
+  return { label, tone, line: shown(whole), isRising, whole, raw, last, seeds: null };
 }
 
 /**

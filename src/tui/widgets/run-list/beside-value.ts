@@ -10,7 +10,7 @@ import { shortKey } from '../short-key.js';
 export function besideValue(value: BranchValue | null, width: number): Line {
   if (value === null) return [];
   if (value.kind === 'best') return [span(settingText(value, width), 'accent')];
-  if (value.kind === 'seeds') return besideMean(value.values, value.broken, width);
+  if (value.kind === 'seeds') return besideMean(value, width);
   if (value.low >= value.high) return value.low > value.high ? [] : withBroken('', value.broken, width);
   const end = `to ${narrowNumber(value.high)}`;
   return textWidth(end) <= width ? withBroken(end, value.broken, width) : [];
@@ -29,12 +29,18 @@ function settingText(
   return fitting.find((text) => textWidth(text) <= width) ?? truncate(bare, width);
 }
 
-/** Deviation and number of other runs: `±0.12 · 4 NaN, 1 diverged`; only the latter if there is little room. */
-function besideMean(values: RunValues, broken: string, width: number): Line {
+/**
+ * Deviation and number of other runs: `±0.12 · 4 NaN, 1 diverged`; only the latter if there is little room. Runs that are not as far
+ * as the others are counted (`±0.12, 2 behind`), or marked (`±0.12*`).
+ */
+function besideMean({ values, broken, behind }: BranchValue & { readonly kind: 'seeds' }, width: number): Line {
   if (values.count === 0) return [];
   const deviation = values.count < 2 ? '' : `±${shortDeviation(values.deviation)}`;
   const words = [notFiniteText(values), broken].filter((each) => each !== '').join(', ');
-  return withBroken(words === '' ? fittingDeviation(values, deviation, width) : deviation, words, width);
+  if (words !== '') return withBroken(behind > 0 ? `${deviation}*` : deviation, words, width);
+  if (behind === 0) return [span(fittingDeviation(values, deviation, width), 'dim')];
+  const counted = [deviation, `${behind} behind`].filter((each) => each !== '').join(', ');
+  return [span([counted, `${deviation}*`].find((text) => textWidth(text) <= width) ?? '*', 'dim')];
 }
 
 /** The text, and what is wrong with other runs if there is room. */

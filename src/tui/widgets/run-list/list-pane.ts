@@ -93,11 +93,11 @@ function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
   const place = { isFolded, digit, marks, colour };
   if (node.kind === 'waiting')
     return last.value([layout, isFolded, marks], () => fitLine(waitingRow(node, place), layout.total));
-  const { now, metric } = model;
+  const { now, metric, x } = model;
   if (!node.isFailure) {
     const answers = model.answers();
-    return last.value([layout, isFolded, digit, marks, colour, metric, answers], () =>
-      fitLine(branchRow(node, layout, place, { metric, answers }), layout.total),
+    return last.value([layout, isFolded, digit, marks, colour, metric, x, answers], () =>
+      fitLine(branchRow(node, layout, place, { metric, x, answers }), layout.total),
     );
   }
   const found = model.causeOf(node);

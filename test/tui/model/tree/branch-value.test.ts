@@ -43,7 +43,7 @@ function rowsOf(runs: readonly RunSummary[], by: GroupBy = { kind: 'group' }): r
 /** What the row of a group says: its value, and what is written beside it. */
 function said(branch: Branch, runs: readonly RunSummary[], column: ColumnId = 'metric', width = 40): string {
   const { answers } = answersOf(runs, sweep, { fromSeeds: [] });
-  const value = branchValue(branch, { column, metric: 'loss', answers })!;
+  const value = branchValue(branch, { column, metric: 'loss', x: 'step', answers })!;
   if (value === null) return '';
   const number = value.kind === 'seeds' ? value.values.mean : value.kind === 'best' ? value.value : value.low;
   return `${number} ${plainText(besideValue(value, width))}`.trim();

@@ -43,6 +43,21 @@ describe('the value of a curve', () => {
 
 const finite = fc.double({ min: -1e6, max: 1e6, noNaN: true });
 
+describe('a cell of the table', () => {
+  const sample = sampleOf([one(1), one(3)]);
+  it.each([
+    { of: 'all runs', runs: 2, waiting: undefined, is: '2 ±1.41' },
+    { of: 'runs of which one is not read yet', runs: 3, waiting: { unread: 1, behind: 0 }, is: '2 ±1.41 n2 1 unread' },
+    { of: 'runs of unequal length', runs: 2, waiting: { unread: 0, behind: 1 }, is: '2 ±1.41*' },
+  ])('says what it is of: $of', ({ runs, waiting, is }) => {
+    expect(plainText(sampleCell(sample, runs, waiting))).toBe(is);
+  });
+
+  it('is not empty where nothing is read yet', () => {
+    expect(plainText(sampleCell(null, 3, { unread: 3, behind: 0 }))).toBe('not read yet');
+  });
+});
+
 describe('several runs together', () => {
   it('have the mean and the deviation of a naive calculation, over those with a value', () => {
     fc.assert(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { textWidth } from '../../../../src/text/display-width.js';
 import { HeatmapGrid } from '../../../../src/tui/screens/compare/heatmap-grid.js';
-import { defaultAxes, heatmapOf, heatmapParameters } from '../../../../src/tui/screens/compare/heatmap.js';
+import { defaultAxes, heatmapParameters, heatmapsOf } from '../../../../src/tui/screens/compare/heatmap.js';
 import { textOf } from '../../render.js';
 import { aRun } from '../../simulated-fleet.js';
 
@@ -15,6 +15,45 @@ const loss = ({ metrics }: ReturnType<typeof run>) => {
   const value = metrics['loss'] ?? null;
   return value === null ? null : { low: value, high: value };
 };
+
+const onlyOf = (...asked: Parameters<typeof heatmapsOf>) => {
+  const maps = heatmapsOf(...asked);
+  expect(maps).toHaveLength(1);
+  return maps[0]!;
+};
+
+describe('runs that differ in more than the axes and their seeds', () => {
+  const over = (kinds: readonly string[], extra: (kind: string, lr: number) => Record<string, string | number>) =>
+    [0, 1].flatMap((seed) =>
+      [0.1, 0.2].flatMap((lr) =>
+        kinds.map((kind, index) => run({ seed, lr, reward: kind, ...extra(kind, lr) }, index * 10 + lr)),
+      ),
+    );
+
+  it('are in maps of their own, one for each value of what differs, not for what goes with that', () => {
+    const runs = over(['binary', 'dense'], (kind) => ({ bits: kind.length }));
+    const maps = heatmapsOf(runs, 'loss', { across: 'lr', down: null }, loss);
+    expect(maps.map(({ part, cells }) => [part, cells[0]!.map((cell) => cell?.kind === 'mean' && cell.mean)])).toEqual([
+      ['reward=binary', [0.1, 0.2]],
+      ['reward=dense', [10.1, 10.2]],
+    ]);
+  });
+
+  it('are in one map where an axis tells them apart', () => {
+    const runs = over(['binary', 'dense'], () => ({}));
+    expect(onlyOf(runs, 'loss', { across: 'lr', down: 'reward' }, loss)).toMatchObject({ part: '', mixes: [] });
+  });
+
+  it('are mixed in one map, which says so, where there would be too many', () => {
+    const runs = over(['a', 'b', 'c', 'd', 'e', 'f', 'g'], () => ({}));
+    const map = onlyOf(runs, 'loss', { across: 'lr', down: null }, loss);
+    expect(map.mixes).toEqual(['reward']);
+    const text = textOf(<HeatmapGrid maps={[map]} place={{ top: 0, left: 0 }} width={60} height={10} />, 60, 10).join(
+      '\n',
+    );
+    expect(text).toContain('cells mix reward');
+  });
+});
 
 describe('what a heatmap is over', () => {
   it('the two parameters with the most values, but none that differs inside a setting', () => {
@@ -46,7 +85,7 @@ describe('a cell', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(point, value), { minLength: 1, maxLength: 40 }), (drawn) => {
         const runs = drawn.map(([parameters, metric]) => run(parameters, metric));
-        const map = heatmapOf(runs, 'loss', { across: 'a', down: 'b' }, loss);
+        const map = onlyOf(runs, 'loss', { across: 'a', down: 'b' }, loss);
         expect(map.counts.flat().reduce((sum, count) => sum + count, 0)).toBe(runs.length);
         map.down.forEach((b, y) =>
           map.across.forEach((a, x) => {
@@ -68,7 +107,7 @@ describe('a cell', () => {
 
   it('stands by the size of its numbers; a run that lacks a parameter has a place of its own', () => {
     const runs = [run({ a: 10 }, 1), run({ a: 9 }, 2), run({}, 3)];
-    const map = heatmapOf(runs, 'loss', { across: 'a', down: null }, loss);
+    const map = onlyOf(runs, 'loss', { across: 'a', down: null }, loss);
     expect(map.across).toEqual([9, 10, undefined]);
     expect(map.down).toEqual([undefined]);
   });
@@ -78,7 +117,7 @@ describe('the picture', () => {
   const runs = [16, 64, 256].flatMap((N) =>
     ['dense', 'binary'].flatMap((reward) => (N === 64 && reward === 'dense' ? [] : [run({ N, reward }, N / 16)])),
   );
-  const map = heatmapOf([...runs, run({ N: 16, reward: 'none' })], 'loss', { across: 'N', down: 'reward' }, loss);
+  const map = onlyOf([...runs, run({ N: 16, reward: 'none' })], 'loss', { across: 'N', down: 'reward' }, loss);
 
   it('has its numbers on a ramp, and says which cells are empty and why', () => {
     const grid = <HeatmapGrid maps={[map]} place={{ top: 0, left: 0 }} width={70} height={20} />;

@@ -76,6 +76,16 @@ describe('the legend of a chart', () => {
     expect(legend([line('', (x) => x)], { cursor: 1 })).toEqual(['x = 99 │  ━ 99']);
   });
 
+  it('has the values of the list: the last as it is known, not as far as the file is read, and without runs that broke', () => {
+    const seeds = [1, 2, 3].map((value) => ({ ...line('B8', () => value, 90), last: value * 10, place: 100 }));
+    expect(legend(seeds, { spread: 'std' })).toEqual(['━ B8 n=3 20 ±10']);
+    expect(legend(seeds, { spread: 'std', smoothing: 0.9 })).toEqual(['━ B8 n=3 20 ±10']);
+    const broken = { ...seeds[2]!, last: 1e22, isBroken: true };
+    expect(legend([seeds[0]!, seeds[1]!, broken], { spread: 'std' })).toEqual(['━ B8 n=2 of 3 15 ±7.071']);
+    const early = { ...seeds[2]!, place: 60 };
+    expect(legend([seeds[0]!, seeds[1]!, early], { spread: 'std' })).toEqual(['━ B8 n=3, 1 behind 20 ±10']);
+  });
+
   it('tells of how many seeds it speaks, and how far they lie apart', () => {
     const seeds = [1, 2, 3].map((value) => line('B8', () => value, value * 30));
     expect(legend(seeds, { spread: 'std' })).toEqual(['━ B8 n=3 2 ±1']);
