@@ -10,7 +10,7 @@
 import { fileURLToPath } from 'node:url';
 import { compileAhead } from './build/compile-ahead.js';
 import { Dist, sourcesHash } from './build/dist.js';
-import { buildKernels, kernelFiles } from './build/kernels.js';
+import { buildKernels, kernelFiles, warmupFiles } from './build/kernels.js';
 import { bundleLibrary, bundlePrograms } from './build/programs.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -26,6 +26,7 @@ else {
 
 async function buildAll() {
   const [, programs, library] = await Promise.all([buildKernels(root), bundlePrograms(root), bundleLibrary(root)]);
-  for (const file of [...programs.parts, ...kernelFiles(root), ...library, ...programs.launchers]) dist.write(file);
+  const beside = [...kernelFiles(root), ...warmupFiles(root)];
+  for (const file of [...programs.parts, ...beside, ...library, ...programs.launchers]) dist.write(file);
   dist.finish(programs.commands);
 }

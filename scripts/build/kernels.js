@@ -31,6 +31,15 @@ export function kernelFiles(root) {
   }));
 }
 
+/** The warm-ups that come with memrl, likewise. */
+export function warmupFiles(root) {
+  const folder = join(root, 'src/lab/run');
+  const names = ['SINGLE_STEP', 'MULTI_STEP'].flatMap((name) =>
+    ['model.json', 'model.safetensors'].map((file) => `warmups/${name}/${file}`),
+  );
+  return names.map((name) => ({ name, content: readFileSync(join(folder, name)) }));
+}
+
 async function compileKernels(engine, file, features) {
   const asc = join(dirname(createRequire(import.meta.url).resolve('assemblyscript/package.json')), 'bin/asc.js');
   const options = ['-O3', '--noAssert', '--runtime', 'stub', '--importMemory', ...features];

@@ -21,8 +21,9 @@ import { grpo } from './algorithms/grpo.js';
 import { pretrain, pretrainBudget, pretrainKeys } from './algorithms/pretrain.js';
 import { rl } from './algorithms/rl.js';
 import { rlBudget, rlKeys } from './algorithms/rl-settings.js';
-import { sft, sftBudget, sftDataKeys, sftKeys, writeSftData } from './algorithms/sft.js';
-import { requireFitting, trainBudget, trainKeys } from './algorithms/train-settings.js';
+import { withFirstWeights } from './algorithms/first-weights.js';
+import { sft, sftBudget, sftDataKeys, sftKeys, suitedSft, writeSftData } from './algorithms/sft.js';
+import { requireFitting, suitedTrain, trainBudget, trainKeys } from './algorithms/train-settings.js';
 import { train } from './algorithms/train.js';
 import { warmup, warmupBudget, warmupKeys } from './algorithms/warmup.js';
 import { evalKeys, evaluate } from './evaluation/evaluate.js';
@@ -56,14 +57,15 @@ type World = {
   readonly columns: number;
 };
 
-const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
+/** Where runs are kept whose place is not said: as the source system has it. */
+const shared = () => join(tmpdir(), 'tinker-examples', 'memory_rl');
 
 const commands: Readonly<Record<string, Command>> = {
   train: command(trainKeys, async (read, { context, runs }) => {
     requireFitting(read);
-    const { config } = read;
+    const { config } = withFirstWeights(read, suitedTrain);
     const directory = runs.begin({
-      path: config.log_path ?? join(shared, trainName(config)),
+      path: config.log_path ?? join(shared(), trainName(config)),
       config,
       budget: trainBudget(config),
     });
@@ -71,25 +73,26 @@ const commands: Readonly<Record<string, Command>> = {
     return exitCodeOf(await train(config, openRun(directory, context)));
   }),
   'sft-data': command(sftDataKeys, async ({ config }, { context }) => {
-    writeSftData(config, config.output_dir ?? join(shared, 'sft_data'), context.log);
+    writeSftData(config, config.output_dir ?? join(shared(), 'sft_data'), context.log);
     return 0;
   }),
-  sft: command(sftKeys, async ({ config, given }, { context, runs }) => {
+  sft: command(sftKeys, async (read, { context, runs }) => {
+    const { config } = withFirstWeights(read, suitedSft);
     const name = `sft_N${config.N}_bs${config.batch_size}_lr${config.learning_rate}_${timestamp()}`;
-    const directory = runs.begin({ path: config.log_path ?? join(shared, 'sft', name), config, budget: sftBudget });
-    noteInert(sftKeys, { given, config }, context);
-    const dataPath = config.train_data_path ?? join(shared, 'sft_data', 'train.jsonl');
+    const directory = runs.begin({ path: config.log_path ?? join(shared(), 'sft', name), config, budget: sftBudget });
+    noteInert(sftKeys, read, context);
+    const dataPath = config.train_data_path ?? join(shared(), 'sft_data', 'train.jsonl');
     return exitCodeOf(await sft(config, dataPath, openRun(directory, context)));
   }),
   warmup: command(warmupKeys, async ({ config, given }, { context, runs }) => {
     const name = config.env_type === 'single_step' ? 'format_sft' : 'format_sft_multi_step';
-    const directory = runs.begin({ path: config.log_path ?? join(shared, name), config, budget: warmupBudget });
+    const directory = runs.begin({ path: config.log_path ?? join(shared(), name), config, budget: warmupBudget });
     noteInert(warmupKeys, { given, config }, context);
     return exitCodeOf(await warmup(config, openRun(directory, context)));
   }),
   pretrain: command(pretrainKeys, async ({ config }, { context, runs }) => {
     const name = `pretrain_${config.model_name.replaceAll('/', '-')}_s${config.seed}`;
-    const directory = runs.begin({ path: config.log_path ?? join(shared, name), config, budget: pretrainBudget });
+    const directory = runs.begin({ path: config.log_path ?? join(shared(), name), config, budget: pretrainBudget });
     return exitCodeOf(await pretrain(config, openRun(directory, context)));
   }),
   grpo: command(grpoKeys, async (read, { context, runs }) => {
@@ -104,11 +107,11 @@ const commands: Readonly<Record<string, Command>> = {
   }),
   'dr-grpo': command(drGrpoKeys, async ({ config }, { context, runs }) => {
     const name = `dr-grpo_${moduleName(config.environment)}_lr${config.lr}_s${config.seed}`;
-    const directory = runs.begin({ path: config.log_path ?? join(shared, name), config, budget: drGrpoBudget });
+    const directory = runs.begin({ path: config.log_path ?? join(shared(), name), config, budget: drGrpoBudget });
     return exitCodeOf(await drGrpo(config, openRun(directory, context)));
   }),
   rl: command(rlKeys, async ({ config, given }, { context, runs }) => {
-    const path = config.log_path ?? join(shared, `rl_${moduleName(config.environment)}_${timestamp()}`);
+    const path = config.log_path ?? join(shared(), `rl_${moduleName(config.environment)}_${timestamp()}`);
     const directory = runs.begin({ path, config, budget: rlBudget });
     noteInert(rlKeys, { given, config }, context);
     return exitCodeOf(await rl(config, await runs.openKept(directory)));

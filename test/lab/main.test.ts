@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 const training =
-  'train model_name=micro N=64 reward_type=log_distance max_tokens=3 entropy_coef=0.01 test_n_batches=1 eval_every=50 log_every=20 save_every=100'.split(
+  'train model_name=micro load_checkpoint_path=none N=64 reward_type=log_distance max_tokens=3 entropy_coef=0.01 test_n_batches=1 eval_every=50 log_every=20 save_every=100'.split(
     ' ',
   );
 
@@ -85,7 +85,7 @@ describe('the program memrl', () => {
   it('writes for the W&B project of the environment where no other is named', async () => {
     const path = join(tempDirectory(), 'run');
     vi.stubEnv('WANDB_PROJECT', 'bits');
-    await memrl(['train', 'model_name=micro', 'n_batches=1', `log_path=${path}`]);
+    await memrl(['train', 'model_name=micro', 'load_checkpoint_path=none', 'n_batches=1', `log_path=${path}`]);
     vi.unstubAllEnvs();
     expect(JSON.parse(readFileSync(join(path, 'config.json'), 'utf8'))).toMatchObject({ wandb_project: 'bits' });
     expect(readdirSync(join(path, 'wandb'))).toHaveLength(1);
@@ -93,7 +93,7 @@ describe('the program memrl', () => {
 
   it('leaves a run as it was that would have been continued with other settings', async () => {
     const path = join(tempDirectory(), 'run');
-    const first = ['train', 'model_name=micro', 'n_batches=1', `log_path=${path}`];
+    const first = ['train', 'model_name=micro', 'load_checkpoint_path=none', 'n_batches=1', `log_path=${path}`];
     expect((await memrl(first)).code).toBe(0);
     const files = () => readdirSync(path).map((name) => [name, statSync(join(path, name)).size]);
     const before = files();
@@ -104,7 +104,13 @@ describe('the program memrl', () => {
   it.skipIf(!existsSync('/dev/full'))('says that the disk is full in two lines', async () => {
     const directory = tempDirectory();
     symlinkSync('/dev/full', join(directory, 'config.json.new'));
-    const { code, stderr } = await memrl(['train', 'model_name=micro', 'n_batches=1', `log_path=${directory}`]);
+    const { code, stderr } = await memrl([
+      'train',
+      'model_name=micro',
+      'load_checkpoint_path=none',
+      'n_batches=1',
+      `log_path=${directory}`,
+    ]);
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: expect.stringMatching(
@@ -122,6 +128,7 @@ describe('the program memrl', () => {
     const sft = [
       'sft',
       'model_name=micro',
+      'load_checkpoint_path=none',
       'N=64',
       'fixed_secret=42',
       'learning_rate=3e-2',

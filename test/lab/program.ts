@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { main } from '../../src/lab/program.js';
@@ -63,5 +63,6 @@ function bundledLab(): Promise<string> {
     for (const kernels of ['kernels.wasm', 'kernels-shared.wasm', 'kernels-relaxed.wasm', 'kernel-thread.js']) {
       copyFileSync(`src/lab/engine/${kernels}`, join(folder, kernels));
     }
+    cpSync('src/lab/run/warmups', join(folder, 'warmups'), { recursive: true });
   });
 }

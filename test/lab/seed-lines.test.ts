@@ -52,31 +52,19 @@ beforeAll(async () => {
 afterAll(() => removeFolder(root));
 
 describe('memory-rl, typed as it stands', () => {
-  const tiny = `n_batches=2 test_n_batches=1 model_name=micro engine=wasm`;
-  it.each([
-    ['train', 'train env_type=single_step N=64 reward_type=binary'],
-    ['binned', 'train env_type=single_step N=64 reward_type=binned_log_distance reward_bins=8'],
-    ['dense', 'train env_type=multi_step N=64'],
-  ])('%s', async (name, line) => {
-    await typed(`${line} ${tiny} log_path=${at(name)}`);
-    expect(rowsOf(at(name)).at(-1)).toHaveProperty('test/env/all/reward/total');
-  });
-
-  it('teaches the secret from examples', async () => {
-    await typed(`sft-data N=64 fixed_secret=42 output_dir=${at('data')}`);
-    await typed(`sft N=64 fixed_secret=42 train_data_path=${at('data/train.jsonl')} model_name=micro engine=wasm log_path=${at('sft')}`); // prettier-ignore
-  });
-
+  const tiny = `n_batches=2 test_n_batches=1 model_name=micro load_checkpoint_path=none engine=wasm`;
   it('warms up over a tuple of sizes, and goes on from the path that its checkpoint row names', async () => {
     await typed(`warmup n_values="(64, 256, 1024)" preview_samples=True n_batches=5 model_name=micro engine=wasm log_path=${at('warm')}`, 2); // prettier-ignore
     const row = rowsOf(at('warm'), 'checkpoints.jsonl').at(-1)!;
     expect([isAbsolute(String(row['state_path'])), row['sampler_path']]).toEqual([true, row['state_path']]);
-    await typed(`train load_checkpoint_path="${String(row['state_path'])}" N=64 ${tiny} log_path=${at('from-warm')}`);
+    await typed(`train ${tiny} load_checkpoint_path="${String(row['state_path'])}" N=64 log_path=${at('from-warm')}`);
   });
 
   it('finds the checkpoints of a run that has moved, and not those of the run that it was copied from', async () => {
+    const line = `train env_type=single_step N=64 reward_type=binary ${tiny}`;
+    await typed(`${line} log_path=${at('train')}`);
     cpSync(at('train'), at('moved'), { recursive: true });
-    const longer = `train env_type=single_step N=64 reward_type=binary ${tiny} n_batches=4 log_path=`;
+    const longer = `${line} n_batches=4 log_path=`;
     rmSync(at('train', 'checkpoints'), { recursive: true });
     const { stdout } = await typed(`${longer}${at('moved')}`);
     expect(stdout).toContain(`continues at step 2 from ${at('moved')}`);

@@ -7,6 +7,7 @@ import { combineRewards, rewardedBy } from '../rewards/combined.js';
 import { findReward } from '../rewards/registry.js';
 import { moduleName } from '../config/own-module.js';
 import type { Run } from '../run/runner.js';
+import { weightsOf } from './first-weights.js';
 import { openProbes } from '../probes/own-probe.js';
 import { directoryIn, openService, textTokenizer } from '../service/open-model.js';
 
@@ -34,12 +35,24 @@ export async function openPlayed(config: PlayedConfig, { resumed }: Run): Promis
   return { environment: rewarded.environment, files };
 }
 
-type PlayerConfig = Omit<Parameters<typeof openService>[0], 'tokenizer'> & { readonly probe: string | null };
+type PlayerConfig = Omit<Parameters<typeof openService>[0], 'tokenizer'> &
+  Parameters<typeof weightsOf>[1] & { readonly probe: string | null };
 
-/** The model that plays, what its checkpoints hold for other programs, and the probes that measure it. `source`: for a reference model. */
+/**
+ * The model that plays, what its checkpoints hold for other programs, and the probes that measure it.
+ *
+ * @returns `source`: for a reference model; or the signal that came before there were weights to begin with.
+ */
 export async function openPlayer(config: PlayerConfig, { environment: { tokenizer }, files }: Played, run: Run) {
   const probes = await openProbes(config.probe, tokenizer);
-  const source = { ...config, tokenizer, ...(files !== null && { fresh: { vocabulary: tokenizer.size } }) };
+  const weights = await weightsOf(config.load_checkpoint_path, config, run.context);
+  if (typeof weights === 'string') return weights;
+  const source = {
+    ...config,
+    load_checkpoint_path: weights.path,
+    tokenizer,
+    ...(files !== null && { fresh: { vocabulary: tokenizer.size } }),
+  };
   const service = await openService(source, run);
   const companions = files === null ? undefined : { shape: service.engine.shape, files };
   return { source, service, companions, probes };

@@ -5,7 +5,16 @@ import { advantageEstimators, scales } from '../advantages/advantages.js';
 import type { Arguments } from '../config/arguments.js';
 import { key, within, type Config } from '../config/key.js';
 import { hashOfModules } from '../config/own-module.js';
-import { foreignKeys, loadPath, logPath, loraKeys, modelName, runKeyNames, runKeys, seed } from '../config/run-keys.js';
+import {
+  foreignKeys,
+  gameLoadPath,
+  logPath,
+  loraKeys,
+  modelName,
+  runKeyNames,
+  runKeys,
+  seed,
+} from '../config/run-keys.js';
 import { bool, float, int, nameOrPath, oneOf, orNone, text } from '../config/value-type.js';
 import type { Environment } from '../environments/environment.js';
 import * as memory from '../environments/memory/keys.js';
@@ -41,14 +50,17 @@ export const trainKeys = {
   answer_parsing: memory.answerParsing,
   dataset_seed: memory.secretKeys.dataset_seed,
   use_standard_prefix: memory.standardPrefixKey,
-  load_checkpoint_path: loadPath,
+  load_checkpoint_path: gameLoadPath,
   stop_memorised: memory.stopMemorised,
   ...within('dataset_builder', {
     batch_size: key(int(1), 1, 'groups per step'),
     group_size: key(int(1), 4, 'episodes per group, at least 2'),
     n_batches: key(int(0), 1000, 'steps; more than a finished run had continues it'),
   }),
-  learning_rate: key(float(0), 4e-5, 'learning rate of Adam (betas 0.9, 0.95), constant'),
+  learning_rate: {
+    ...key(float(0), 4e-5, 'learning rate of Adam (betas 0.9, 0.95), constant. Left out, with a warm-up by name: 1e-4'),
+    follows: true,
+  },
   reward: key(
     orNone(text),
     null,
@@ -139,6 +151,12 @@ export const trainKeys = {
   ...foreignKeys,
 };
 export type TrainConfig = Config<typeof trainKeys>;
+
+/**
+ * What suits `tiny` with its warm-up: of seven secrets below 64 each run of 1,000 steps ends with more than 5.9 of 6 bits, for every reward.
+ * At the source system's rate, for a model of 8 billion weights, it is 3.4 to 6.
+ */
+export const suitedTrain = { learning_rate: 1e-4 };
 
 /** Keys that may differ from attempt to attempt: not where the first weights are from, when the run is held to these. */
 export function trainBudget(config: TrainConfig): ReadonlySet<string> {

@@ -21,6 +21,7 @@ import { addEntropy, addRolloutStatistics } from '../rollouts/statistics.js';
 import type { Companions } from '../run/companion-files.js';
 import type { Means } from '../run/means.js';
 import type { Row } from '../run/metrics-file.js';
+import type { StopSignal } from '../run/process-context.js';
 import { restoredState, runTraining, scheduleOf, type Ending, type Run, type Training } from '../run/runner.js';
 import type { EngineService } from '../service/engine-service.js';
 import { openReference } from '../service/open-model.js';
@@ -35,19 +36,22 @@ export async function train(config: TrainConfig, run: Run): Promise<Ending> {
 }
 
 /** The run at its start, or as its last checkpoint left it. @param watch Is shown the episodes of each step, in the place of the run's own. */
-export async function openTrain(config: TrainConfig, run: Run, watch?: Watch): Promise<Train> {
-  if (config.group_size < 2) {
-    throw new UserError(
-      'group_size=1 cannot learn: an advantage is the reward less its mean over the group, which is 0 in a group of one.',
-      'Set group_size to 2 or more.',
-    );
-  }
+export async function openTrain(config: TrainConfig, run: Run, watch?: Watch): Promise<Train | StopSignal> {
+  if (config.group_size < 2) noteLoneEpisodes(config, run);
   const played = await openPlayed(config, run);
   const objective = await openObjective(config.loss_fn, config);
   const player = await openPlayer(config, played, run);
+  if (typeof player === 'string') return player;
   const reference = hasReference(config) ? await openReference(player.source, run) : null;
   const parts = { ...player, environment: played.environment, objective, reference };
   return new Train(config, { ...parts, watch: watch ?? watchOf(config, played.environment, run) }, run);
+}
+
+/** As the source system, which lets batches of two or more groups pass. @throws UserError where an update has a single episode. */
+function noteLoneEpisodes({ batch_size: groups }: TrainConfig, { context }: Run): void {
+  const why = 'an advantage is the reward less its mean over the group, which is 0 in a group of one.';
+  if (groups < 2) throw new UserError(`group_size=1 cannot learn: ${why}`, 'Set group_size to 2 or more.');
+  context.log(`warning: group_size=1 learns nothing: ${why} Set group_size to 2 or more.`);
 }
 
 function watchOf(config: TrainConfig, environment: Environment, { directory }: Run): Watch {

@@ -12,6 +12,8 @@ export type Key<T> = {
   readonly entriesOf?: readonly string[];
   /** Set when the key is accepted for the source system's sake and changes nothing here: why. */
   readonly inert?: string;
+  /** Set when, left out, the value may follow from other settings: what says a run's settings again names it always. */
+  readonly follows?: boolean;
   /** What the source system calls it, which is understood, too. */
   readonly alias?: string;
 };

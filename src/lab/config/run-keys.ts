@@ -47,6 +47,13 @@ export const loadPath = key(
   null,
   'initial weights: a run directory, a checkpoint, or a directory of Hugging Face. None: random',
 );
+/** Leaves the initial weights open: those of the warm-up where a new model plays a memory game, else as None. */
+export const WARMUP = 'WARMUP';
+export const gameLoadPath = key(
+  orNone(text),
+  WARMUP,
+  'initial weights: a run directory, a checkpoint, a directory of Hugging Face, or SINGLE_STEP or MULTI_STEP, a warm-up of the memory games; WARMUP: that of the game, where a new model plays one. none: random',
+);
 export const seed = key(int(0), 0, 'seed of sampling, shuffling and initial weights');
 
 export const loraKeys = {

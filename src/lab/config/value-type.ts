@@ -78,7 +78,7 @@ function listOf(item: ValueType<number>): ValueType<readonly number[]> {
 }
 
 export function orNone<T>(type: ValueType<T>): ValueType<T | null> {
-  return { name: `${type.name} or None`, read: (value) => (/^(None|null)$/.test(value) ? null : type.read(value)) };
+  return { name: `${type.name} or None`, read: (value) => (/^([Nn]one|null)$/.test(value) ? null : type.read(value)) };
 }
 
 function within(value: number, least: number, most: number): number | undefined {

@@ -41,6 +41,7 @@ export async function replay(
     state: () => null,
   };
   const training = await openTrain(config, { directory, context, resumed, isReplay: true }, watch);
+  if (typeof training === 'string') return training;
   const row = new Means(training.columns);
   row.restore(meansOf(resumed));
   for (let at = resumed?.batch ?? 0; at <= step; at++) {

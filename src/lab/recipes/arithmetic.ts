@@ -36,7 +36,13 @@ export async function arithmetic(config: Config<typeof arithmeticKeys>, run: Run
   const base = openRun(openRunDirectory(join(run.directory.path, 'base')), run.context);
   const { config: taught } = readArguments(sftKeys, [
     ...[`environment=${config.environment}`, `environment_params=${config.environment_params ?? 'None'}`],
-    ...[`model_name=${config.model_name}`, `seed=${config.seed}`, 'batch_size=64', 'learning_rate=3e-3'],
+    ...[
+      `model_name=${config.model_name}`,
+      `seed=${config.seed}`,
+      'batch_size=64',
+      'learning_rate=3e-3',
+      'load_checkpoint_path=none',
+    ],
     ...[`num_examples=${config.warmup_examples}`, 'eval_every=0', `threads=${config.threads ?? 'None'}`],
   ]);
   const ending = await sft(taught, '', base);

@@ -22,6 +22,7 @@ import { isHuggingFace, loadModel } from '../hugging-face/directory.js';
 import { isDual, readDual, type DualHint } from '../hugging-face/dual-lora.js';
 import { checkpointRows, placeOf } from './checkpoint-rows.js';
 import { readJson } from './read-json.js';
+import { isWarmupName, shippedWarmup } from './shipped-warmups.js';
 
 /**
  * A model in a directory: its shape, and its weights (Hugging Face names) with the optimizer's moments beside them. With
@@ -141,11 +142,13 @@ export async function readMerged(directory: string): Promise<PlainModel> {
 }
 
 /**
- * The directory of the model that a path means: the path itself, or for a run its `final` checkpoint, else its last.
+ * The directory of the model that a path means: the path itself, or for a run its `final` checkpoint, else its last. A warm-up that
+ * comes with the program is meant by its name.
  *
  * @throws UserError when there is none.
  */
 export function findModel(path: string): string {
+  if (isWarmupName(path)) return shippedWarmup(path);
   if (isModel(path)) return path;
   const [run, step] = runAndStep(path);
   const found = checkpointRows(run).flatMap((row) => {

@@ -1,3 +1,5 @@
+import { isThere, type Processes } from './run-lock.js';
+
 /** A polite request to stop, from the system. */
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 
@@ -18,6 +20,8 @@ export type ProcessContext = {
   readonly now: () => number;
   /** Unix ms, for what other programs show of a run; nothing of the run depends on it. */
   readonly time: () => number;
+  /** This process among others, for what only one may write. */
+  readonly processes: Processes;
   /** Lets signals arrive, at little cost when called often. @returns the signal that came, or null. */
   readonly stopAsked: () => Promise<StopSignal | null>;
 };
@@ -37,5 +41,9 @@ export function processContext(process: OwnProcess): ProcessContext {
     return asked;
   };
   const log = (line: string) => process.stdout.write(`${line}\n`);
-  return { log, environment: process.env, now: () => performance.now(), time: () => Date.now(), stopAsked };
+  const processes = {
+    own: process.pid,
+    answers: (pid: number) => isThere(pid, (each, signal) => process.kill(each, signal)),
+  };
+  return { log, processes, environment: process.env, now: () => performance.now(), time: () => Date.now(), stopAsked };
 }

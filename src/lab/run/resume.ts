@@ -62,7 +62,7 @@ export function resumedCommand(
   const said = { ...longer, log_path: path };
   const argv = Object.entries(said).flatMap(([name, value]) => {
     const known = keys[name];
-    const isSaid = known !== undefined && writeValue(value) !== writeValue(known.default);
+    const isSaid = known !== undefined && (known.follows === true || writeValue(value) !== writeValue(known.default));
     return isSaid ? [`${name}=${writeValue(value)}`] : [];
   });
   return { command, argv };

@@ -31,7 +31,7 @@ export class RunBeginner {
       restore();
     };
     const directory = openRunDirectory(path);
-    unlock = lockRun(path, { own: this.#process.pid, answers: (pid) => this.#answers(pid) });
+    unlock = lockRun(path, this.#context.processes);
     this.#process.on('exit', unlock);
     keepConfig(directory, { ...config, log_path: path }, budget);
     this.#context.log(`log: ${path}`);
@@ -47,14 +47,5 @@ export class RunBeginner {
   async openKept(directory: RunDirectory): Promise<Run> {
     const invocation = { argv: this.#process.argv, cwd: this.#process.cwd() };
     return openRun(directory, await keepCookbookFiles(directory.path, invocation, this.#context));
-  }
-
-  /** Whether there is a process of this number. */
-  #answers(pid: number): boolean {
-    try {
-      return this.#process.kill(pid, 0);
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'EPERM';
-    }
   }
 }

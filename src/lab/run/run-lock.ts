@@ -17,7 +17,7 @@ const Holder = z.object({
 type Holder = z.infer<typeof Holder>;
 
 /** What the system tells of processes. `answers`: whether there is one of that number, for systems without `/proc`. */
-type Processes = { readonly own: number; readonly answers: (pid: number) => boolean };
+export type Processes = { readonly own: number; readonly answers: (pid: number) => boolean };
 
 /**
  * Takes a run directory for this process, so that two of them never write one run's metrics and checkpoints. What a process
@@ -39,6 +39,15 @@ export function lockRun(directory: string, processes: Processes): () => void {
   return () => {
     if (read(path) === `${mine}\n`) rmSync(path, { force: true });
   };
+}
+
+/** Whether there is a process of this number. */
+export function isThere(pid: number, kill: (pid: number, signal: 0) => unknown): boolean {
+  try {
+    return kill(pid, 0) !== false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 /** Links the draft as the lock; where there is one, only if its holder is gone. */

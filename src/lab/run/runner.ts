@@ -156,11 +156,11 @@ type Loop = {
  * Trains from the first step, or from the last checkpoint, to the end or to a signal; then the present step is saved first. A run whose
  * steps are all done is only reported.
  *
- * @param open Opens model and data; not called for a complete run.
+ * @param open Opens model and data, or gives the signal that came meanwhile; not called for a complete run.
  * @param hint What would continue a complete run.
  */
 export async function runTraining(
-  open: () => Promise<Training>,
+  open: () => Promise<Training | StopSignal>,
   schedule: Schedule,
   run: Run,
   hint?: string,
@@ -170,7 +170,9 @@ export async function runTraining(
     run.context.log([`already complete: ${start} steps are done.`, ...(hint === undefined ? [] : [hint])].join(' '));
     return { kind: 'finished' };
   }
-  const { loop, end } = openLoop(await open(), schedule, run);
+  const training = await open();
+  if (typeof training === 'string') return { kind: 'stopped', signal: training };
+  const { loop, end } = openLoop(training, schedule, run);
   announce(loop);
   if (run.resumed === null && schedule.savesStart === true) {
     await loop.times.count('save_checkpoint', () => save(loop, 0, stateOf(loop)));

@@ -19,7 +19,7 @@ afterAll(() => removeFolder(root));
 
 beforeAll(async () => {
   const few = ['model_name=micro', 'num_examples=64', 'batch_size=16', 'num_epochs=10', 'learning_rate=0.01'];
-  const { config } = readArguments(sftKeys, [...sums, ...few, 'eval_n_batches=0']);
+  const { config } = readArguments(sftKeys, [...sums, ...few, 'load_checkpoint_path=none', 'eval_n_batches=0']);
   await sft(config, '', openRun(openRunDirectory(model), testWorld()));
 });
 

@@ -20,6 +20,7 @@ export function testWorld(stopBefore = Infinity): ProcessContext & { readonly li
     lines,
     log: (line) => lines.push(line),
     environment: {},
+    processes: { own: process.pid, answers: () => true },
     now: () => 0,
     time: () => 1_700_000_000_000,
     stopAsked: async () => (asked++ >= stopBefore ? 'SIGTERM' : null),
@@ -28,7 +29,12 @@ export function testWorld(stopBefore = Infinity): ProcessContext & { readonly li
 
 /** `memrl train` in `path` with the micro model. */
 export function trainIn(path: string, argv: readonly string[], world: ProcessContext = testWorld()): Promise<Ending> {
-  const { config } = readArguments(trainKeys, ['model_name=micro', `log_path=${path}`, ...argv]);
+  const { config } = readArguments(trainKeys, [
+    'model_name=micro',
+    'load_checkpoint_path=none',
+    `log_path=${path}`,
+    ...argv,
+  ]);
   return train(config, openRun(openRunDirectory(path), world));
 }
 
@@ -38,7 +44,12 @@ export function sftIn(
   argv: readonly string[],
   world: ProcessContext = testWorld(),
 ): Promise<Ending> {
-  const { config } = readArguments(sftKeys, ['model_name=micro', 'eval_n_batches=0', ...argv]);
+  const { config } = readArguments(sftKeys, [
+    'model_name=micro',
+    'load_checkpoint_path=none',
+    'eval_n_batches=0',
+    ...argv,
+  ]);
   return sft(config, data, openRun(openRunDirectory(path), world));
 }
 

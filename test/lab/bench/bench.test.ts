@@ -33,6 +33,7 @@ function machine(
     open,
     environment: {},
     log: () => undefined,
+    processes: { own: process.pid, answers: () => true },
     now: () => (clock += ms),
     time: () => 0,
     stopAsked: async () => stopAsked?.() ?? null,

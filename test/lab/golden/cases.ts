@@ -62,7 +62,7 @@ export const cases: readonly Case[] = [
   { name: 'stories-further', argv: `${pretrain} n_batches=12 model_name=@stories/checkpoints/final seed=3` },
 
   { name: 'binary', argv: `${single} fixed_secret=5 N=8` },
-  { name: 'binary-tiny', argv: 'train seed=4 n_batches=6 eval_every=2 test_n_batches=1' },
+  { name: 'binary-tiny', argv: 'train load_checkpoint_path=none seed=4 n_batches=6 eval_every=2 test_n_batches=1' },
   {
     name: 'log-distance',
     argv: `${single} reward_type=log_distance entropy_coef=0.03 skip_constant_groups=True eval_distribution=True eval_early=True`,

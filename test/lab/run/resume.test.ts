@@ -11,7 +11,7 @@ const at = (...names: string[]) => join(root, ...names);
 
 /** Of `memrl train` on a secret; a checkpoint every two steps. */
 const line = (path: string, steps: number) => [
-  ...['train', 'model_name=micro', 'N=16', 'batch_size=2', 'save_every=2', 'eval_every=3', 'test_n_batches=1'],
+  ...['train', 'model_name=micro', 'load_checkpoint_path=none', 'N=16', 'batch_size=2', 'save_every=2', 'eval_every=3', 'test_n_batches=1'],
   ...['entropy_coef=0.1', 'learning_rate=0.01'],
   ...['engine=wasm', `n_batches=${steps}`, `log_path=${at(path)}`],
 ]; // prettier-ignore

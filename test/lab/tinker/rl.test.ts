@@ -39,6 +39,7 @@ async function attempt(directory: string, ...argv: string[]): Promise<void> {
   const context = {
     log: () => undefined,
     environment: { CUDA_VISIBLE_DEVICES: '', TINKER_API_KEY: 'tml-very-secret' },
+    processes: { own: process.pid, answers: () => true },
     now: () => performance.now(),
     time: () => Date.now(),
     stopAsked: async () => null,

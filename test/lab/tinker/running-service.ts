@@ -61,6 +61,7 @@ export async function runningService(
   const world = {
     log: (line: string) => void lines.push(line),
     environment: { CUDA_VISIBLE_DEVICES: '', ...environment },
+    processes: { own: process.pid, answers: () => true },
     now: () => performance.now(),
     time: () => Date.now(),
     stopAsked: async () => null,

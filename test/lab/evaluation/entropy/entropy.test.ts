@@ -26,7 +26,7 @@ afterAll(() => removeFolder(root));
 beforeAll(async () => {
   const argv = ['environment=arithmetic', 'environment_params={max: 3, include_fewshot: false}', 'model_name=micro'];
   const more = ['num_examples=64', 'batch_size=16', 'num_epochs=12', 'learning_rate=0.01', 'eval_n_batches=0'];
-  const { config } = readArguments(sftKeys, [...argv, ...more, 'lora_rank=0']);
+  const { config } = readArguments(sftKeys, [...argv, ...more, 'load_checkpoint_path=none', 'lora_rank=0']);
   await sft(config, '', openRun(openRunDirectory(model), testWorld()));
 });
 

@@ -1,0 +1,21 @@
+/**
+ * The warm-ups that come with the program: models of shape `tiny` that answer with a legal number, or with legal bits, all alike. They
+ * are what `memrl warmup` makes with its defaults, less the optimizer (`scripts/warmups.js`).
+ */
+import { fileURLToPath } from 'node:url';
+
+/** By game, under the names of the source system. */
+export const warmupNames = { single_step: 'SINGLE_STEP', multi_step: 'MULTI_STEP' } as const;
+export type WarmupName = (typeof warmupNames)[keyof typeof warmupNames];
+
+/** What they were made for. */
+export const shippedFor = { model: 'tiny', sizes: [16, 64, 256, 1024, 4096], format: 'decimal' } as const;
+
+export function isWarmupName(path: string | null): path is WarmupName {
+  return path !== null && Object.values<string>(warmupNames).includes(path);
+}
+
+/** The directory of a model that is meant by name. The files lie beside this one, and beside the bundle that contains this one. */
+export function shippedWarmup(name: WarmupName): string {
+  return fileURLToPath(new URL(`./warmups/${name}`, import.meta.url));
+}
