@@ -3,18 +3,21 @@ import { troubleOf } from '../../../analysis/failures/failure-kinds.js';
 import { lookOf, withLook } from '../../state/list-look.js';
 import type { UiState } from '../../state/ui-state.js';
 import { counted } from '../../../text/numbers.js';
-import type { RunId, RunSummary } from '../../state/port.js';
+import type { FleetStatus, RunId, RunSummary } from '../../state/port.js';
 import { initialColumns } from '../../state/list-column-id.js';
 import { type Sort, sortsFor, sortWords } from '../../state/sort.js';
 
 /** Matches all runs with a problem. */
 const wrong = 'status:failed,lost or not health:ok';
 
-/** Shows only runs with a problem, by kind, most frequent first; the second time restores the list. */
+/**
+ * Shows only runs with a problem, by kind, most frequent first; the second time restores the list. While runs are unread the list may
+ * be empty, and fills as problems are found.
+ */
 export const toggleFailures: Handler = (ui, at) => {
   const left = leaveFailures(ui);
   if (left !== null) return left;
-  if (!at.runs.some((run) => troubleOf(run) !== null))
+  if (isAllRead(at.status) && !at.runs.some((run) => troubleOf(run) !== null))
     return refuse(ui, 'No run has failed, and nothing is wrong with any.');
   return {
     ui: {
@@ -27,6 +30,10 @@ export const toggleFailures: Handler = (ui, at) => {
     },
   };
 };
+
+function isAllRead({ unread = 0, isSearching = false }: FleetStatus): boolean {
+  return unread === 0 && !isSearching;
+}
 
 /** Restores the list from before the failures; null: they are not shown. */
 export function leaveFailures(ui: UiState): Pressed | null {

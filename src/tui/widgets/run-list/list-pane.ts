@@ -2,6 +2,7 @@ import { STAR } from '../../../base/annotation.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { fitDistinct } from '../../../text/distinct-names.js';
+import { countText } from '../../../text/numbers.js';
 import { Memo } from '../../../base/memo.js';
 import { Memoized } from '../../../base/memoize.js';
 import type { RunId, RunSummary } from '../../state/port.js';
@@ -144,12 +145,25 @@ function jumpNumber({ groups }: WindowModel, key: string): number | null {
   return position < 0 ? null : (position + 1) % 10;
 }
 
-function emptyList({ ui, tally }: WindowModel, width: number, height: number): Line[] {
+function emptyList({ ui, tally, status }: WindowModel, width: number, height: number): Line[] {
   const why =
-    tally.total > 0
-      ? [`No run matches ${ui.filter}`, 'Esc shows all runs again.']
-      : ['There are no runs yet.', 'They appear here as soon as they are submitted.'];
+    ui.grouping[0].kind === 'error' && ui.beforeFailures !== null
+      ? noFailures(status)
+      : tally.total > 0
+        ? [`No run matches ${ui.filter}`, 'Esc shows all runs again.']
+        : ['There are no runs yet.', 'They appear here as soon as they are submitted.'];
   return why.slice(0, height).map((text) => fitLine([span(`  ${text}`, 'dim')], width));
+}
+
+/** Why the list of failures is empty; it fills by itself while more is read. */
+function noFailures({ unread = 0, isSearching = false }: WindowModel['status']): string[] {
+  if (unread === 0 && !isSearching)
+    return ['No run has failed, and nothing is wrong with any.', 'Esc shows all runs again.'];
+  const what =
+    unread === 0
+      ? 'runs are still being looked for'
+      : `${countText(unread)} of the runs ${unread === 1 ? 'is' : 'are'} not read yet`;
+  return [`No failure so far, but ${what}.`, 'This list fills as problems are found.'];
 }
 
 /** Display state of a group. `digit`: the key that jumps to it, or null. */

@@ -78,4 +78,28 @@ describe('the failures', () => {
     press('F');
     expect(list().join('\n')).toContain('No run has failed, and nothing is wrong with any.');
   });
+
+  it('come by themselves where runs are not read yet, and until then it says so', () => {
+    store.close();
+    const { fleet, files } = memorySweep();
+    const [first] = fleet.runs.keys();
+    for (const run of fleet.runs.values()) fleet.change(run.id, { state: 'done', reason: null });
+    fleet.status = { ...fleet.status, unread: 30 };
+    store = aWindow({ fleet, files, now });
+    store.resize(100, 20);
+    press('F');
+    expect(list().join('\n')).toContain('No failure so far, but 30 of the runs are not read yet.');
+    const publish = () => {
+      fleet.publish();
+      vi.advanceTimersByTime(5000);
+    };
+    fleet.status = { ...fleet.status, unread: 0 };
+    publish();
+    expect(list().join('\n')).toContain('No run has failed, and nothing is wrong with any.');
+    fleet.change(first!, { health: 'diverged', healthReason: 'loss 1e22' });
+    publish();
+    expect(list().join('\n')).toMatch(/1 diverged.* 1 /);
+    press('escape');
+    expect(list().join('\n')).toContain('reward resolution');
+  });
 });
