@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { workplace } from './program.js';
@@ -27,6 +27,19 @@ describe('the dry run of the memory sweep', () => {
     const { runs } = await plan('--sweep', 'A', 'B');
     expect(runs.filter(({ group }) => /^[ABCD]$/.test(group))).toHaveLength(30);
     expect(new Set(runs.map(({ group }) => group))).toEqual(new Set(['warmup_single', 'A', 'B']));
+  });
+
+  it('sets what the line of the commands’ page sets, and not the warm-ups that this begins with', async () => {
+    const page = readFileSync(join(process.cwd(), 'docs/commands.md'), 'utf8');
+    const [, option] = /^\| … `--set (n_batches=\S+)`/m.exec(page)!;
+    const { runs } = await plan('--set', option!);
+    const steps = (group: string) => runs.find((each) => each.group === group)!.argv.join(' ');
+    for (const group of ['A', 'B', 'C']) expect(steps(group)).toContain(option);
+    expect([steps('warmup_single'), steps('warmup_multi')].join()).toMatch(/n_batches=4500 .*n_batches=2000/);
+    const { out } = await run(abcd, '--dry-run', '--set', option!);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      `\`--set ${option}\` sets A, B, C, and leaves warmup_single, warmup_multi, needed by others,`,
+    );
   });
 
   it('shows a person what would be started', async () => {

@@ -4,7 +4,7 @@ import { didYouMean } from '../../text/nearest.js';
 import { type Block, type Method, openCap } from '../file/block.js';
 import { checkSearch } from '../file/check-block.js';
 import { diagnosticsError, type LocatedDiagnostic, locatedDiagnostic, type Report } from '../file/diagnostic.js';
-import { applyOverrides } from '../file/overrides.js';
+import { applyOverrides, namedOverrides, reachNotes } from '../file/overrides.js';
 import type { SweepFile } from '../file/sweep-file.js';
 import type { Plan, PlannedGroup, PlannedRun } from '../planned-run.js';
 import { neededGroups, sourcesAfter } from '../file/each-run.js';
@@ -48,9 +48,11 @@ export function expandBeside(file: SweepFile, options: ExpandOptions, known: rea
 }
 
 function expandGroups(file: GroupsFile, options: ExpandOptions, kept: KeptNames): Plan {
-  const all = applyOverrides(file.blocks, options.set ?? []);
-  const chosen = chooseGroups(all, options.groups ?? []);
-  const blocks = chosen.map(({ block }) => block);
+  const chosen = chooseGroups(file.blocks, options.groups ?? []);
+  const prerequisites = chosen.flatMap(({ block, prerequisite }) => (prerequisite ? [block.group] : []));
+  const all = applyOverrides(file.blocks, options.set ?? [], prerequisites);
+  const planned = chosen.map(({ block: { group } }) => group);
+  const blocks = all.filter(({ group }) => planned.includes(group));
   const compiled = compileAll(file, withSources(all, blocks));
   const sizes = sizesOf(compiled);
   refuseTooMany(file, compiled, sizes);
@@ -60,10 +62,10 @@ function expandGroups(file: GroupsFile, options: ExpandOptions, kept: KeptNames)
     file,
     named.map(({ group, byFile }) => ({ group, points: byFile })),
   );
-  const planned = named.flatMap(({ group, points }) =>
+  const ofGroups = named.flatMap(({ group, points }) =>
     atPlace(file, () => points.map((point) => plannedRun({ sweep: file.name, options, group, point }))),
   );
-  const runs = atPlace(file, () => withNeededRuns(blocks, planned));
+  const runs = atPlace(file, () => withNeededRuns(blocks, ofGroups));
   if (runs.length === 0) {
     throw new UserError(
       `${file.path} has no runs: its \`when\` is false at every point.`,
@@ -75,9 +77,9 @@ function expandGroups(file: GroupsFile, options: ExpandOptions, kept: KeptNames)
     description: file.description,
     notify: file.notify && notifyOf(file, file.notify, options.environment),
     ...(file.executor === null ? {} : { executor: file.executor }),
-    ...notesOf(file, named, runs),
-    ...sourceOf(file, compiled, options),
-    groups: chosen.map(plannedGroup),
+    ...notesOf({ file, named, runs, reach: reachNotes(file.blocks, options.set ?? [], { planned, prerequisites }) }),
+    ...sourceOf(file, compiled, { ...options, set: namedOverrides(file.blocks, options.set ?? [], prerequisites) }),
+    groups: blocks.map((block) => plannedGroup({ block, prerequisite: prerequisites.includes(block.group) })),
     runs,
   };
 }
@@ -211,11 +213,20 @@ function sourceOf(
   return isOpen ? { source: { path, text, runsDirectory, cwd, set: [...set] } } : {};
 }
 
+/** `reach`: what options reach which groups, in words. */
+type ForNotes = {
+  readonly file: GroupsFile;
+  readonly named: readonly NamedGroup[];
+  readonly runs: readonly PlannedRun[];
+  readonly reach: readonly string[];
+};
+
 /** Notes on keys without effect here, and on results that may be unexpected. */
-function notesOf(file: GroupsFile, named: readonly NamedGroup[], runs: readonly PlannedRun[]): Pick<Plan, 'notes'> {
+function notesOf({ file, named, runs, reach }: ForNotes): Pick<Plan, 'notes'> {
   const byGroup = groupBy(runs, (run) => run.group);
   const notes = [
     ...file.notes,
+    ...reach,
     ...named.flatMap(({ group }) => group.command.dropped.map(droppedNote)),
     ...named.flatMap(({ group, points }) => shortNote(group, points.length)),
     ...named.flatMap(({ group, points }) => (points.length === 0 ? idleNote(group.block) : [])),

@@ -14,23 +14,86 @@ type Override = { readonly text: string; readonly group: string | null; readonly
 
 /**
  * Applies `--set` to blocks. A value is parsed as YAML and may be anything that a parameter may be in the file: a constant, a list
- * (an axis), `{expr: …}`. Without a group it applies to every group that has the parameter. `env.NAME=text` sets a variable of all
- * runs.
+ * (an axis), `{expr: …}`. Without a group it applies to every group that has the parameter, but not to prerequisites: an option for
+ * the runs that are wanted would change the warm-up that these begin with. A parameter that the file gives to all groups at once is
+ * theirs, too, or runs and what they need would no longer fit. `env.NAME=text` sets a variable of all runs.
  *
+ * @param prerequisites Groups that are planned only because others need them.
  * @throws {UserError} When nothing has that name, or the value does not fit.
  */
-export function applyOverrides(blocks: readonly Block[], sets: readonly string[]): Block[] {
+export function applyOverrides(
+  blocks: readonly Block[],
+  sets: readonly string[],
+  prerequisites: readonly string[] = [],
+): Block[] {
   return sets.reduce<Block[]>(
     (current, text) => {
       const variable = variableIn(text, current);
       if (variable !== null) return current.map((block) => withVariables(block, variable));
       const override = readOverride(text, current);
-      const touched = current.filter((block) => concerns(override, block));
-      if (touched.length === 0) throw unknownKey(override, current);
-      return current.map((block) => (touched.includes(block) ? overridden(block, override) : block));
+      // What the file has decides where it goes: another option changes nothing of that.
+      const { touched, left } = reached(override, blocks, prerequisites);
+      if (touched.length === 0) throw left.length === 0 ? unknownKey(override, current) : onlyNeeded(override, left);
+      const groups = new Set(touched.map(({ group }) => group));
+      return current.map((block) => (groups.has(block.group) ? overridden(block, override) : block));
     },
     [...blocks],
   );
+}
+
+/** `left`: prerequisites that have the parameter, or setting, and keep their own. */
+type Reached = { readonly touched: readonly Block[]; readonly left: readonly Block[] };
+
+function reached(override: Override, blocks: readonly Block[], prerequisites: readonly string[]): Reached {
+  const concerned = blocks.filter((block) => concerns(override, block));
+  const keepsOwn = (block: Block) =>
+    override.group === null && prerequisites.includes(block.group) && !isOfAllGroups(block, override.key);
+  return { touched: concerned.filter((block) => !keepsOwn(block)), left: concerned.filter(keepsOwn) };
+}
+
+/** Whether the group has the parameter from the top of the file. */
+function isOfAllGroups({ parameters }: Block, key: string): boolean {
+  const keys = parameters.get(key)?.keys;
+  return keys != null && keys[0] !== 'groups';
+}
+
+/** What each override reaches, named group by group, for whoever plans without knowing which groups were asked for. */
+export function namedOverrides(blocks: readonly Block[], sets: readonly string[], prerequisites: readonly string[]) {
+  return sets.flatMap((text) => {
+    const reach = reachOf(text, blocks, prerequisites);
+    return reach === null || reach.left.length === 0 ? [text] : reach.touched.map((group) => `${group}.${text}`);
+  });
+}
+
+/** The groups that an override without a group reaches, and the prerequisites that it leaves; null: it names what it is for. */
+function reachOf(text: string, blocks: readonly Block[], prerequisites: readonly string[]) {
+  if (variableIn(text, blocks) !== null) return null;
+  const override = readOverride(text, blocks);
+  if (override.group !== null) return null;
+  const { touched, left } = reached(override, blocks, prerequisites);
+  const names = (some: readonly Block[]) => some.map(({ group }) => group);
+  return { key: override.key, touched: names(touched), left: names(left) };
+}
+
+/** Says of each override without a group where it goes. @param planned The groups of the plan; of a single one there is nothing to say. */
+export function reachNotes(
+  blocks: readonly Block[],
+  sets: readonly string[],
+  { planned, prerequisites }: { readonly planned: readonly string[]; readonly prerequisites: readonly string[] },
+): string[] {
+  if (planned.length < 2) return [];
+  return sets.flatMap((text) => {
+    const reach = reachOf(text, blocks, prerequisites);
+    if (reach === null) return [];
+    const touched = reach.touched.filter((group) => planned.includes(group));
+    const goes = touched.length === 0 ? 'concerns no group of this plan' : `sets ${touched.join(', ')}`;
+    const [first] = reach.left;
+    const left =
+      first === undefined
+        ? ''
+        : `, and leaves ${reach.left.join(', ')}, needed by others, as the file has it (\`--set ${first}.${text}\` sets that)`;
+    return [`\`--set ${text}\` ${goes}${left}.`];
+  });
 }
 
 /** The variable of `env.WANDB_MODE=online`; null: the text sets something else, such as a parameter nested in `env`. */
@@ -116,6 +179,14 @@ function unknownKey({ text, group, key }: Override, blocks: readonly Block[]): U
   return new UserError(
     `${place} has no parameter \`${key}\` to set (\`--set ${text}\`). ${didYouMean(key, [...known, ...settable])}`,
     'Set a parameter that the file has; `--set GROUP.name=value` sets it in one group.',
+  );
+}
+
+function onlyNeeded({ text, key }: Override, left: readonly Block[]): UserError {
+  const names = left.map(({ group }) => `\`${group}\``).join(', ');
+  return new UserError(
+    `No group that is asked for has \`${key}\` to set (\`--set ${text}\`): only ${names} has, which others need.`,
+    `Name the group: --set ${left[0]!.group}.${text}.`,
   );
 }
 

@@ -379,6 +379,45 @@ describe('--set', () => {
     );
   });
 
+  describe('where some groups need others', () => {
+    const needy =
+      'command: [a]\nparameters: { seed: [0, 1] }\ngroups: {warm: {optional: true, parameters: {n: 5}}, ' +
+      'A: {needs: warm, parameters: {n: 10}}, B: {parameters: {n: 20}}}';
+    const said = (sets: string[], groups?: string[]) => {
+      const { runs, notes } = planOf(needy, { set: sets, ...(groups && { groups }) });
+      const values = runs.map(({ group, parameters: { n, seed } }) => `${group} ${valueText(n!)} ${valueText(seed!)}`);
+      return { values, notes };
+    };
+
+    it('leaves a group that is only needed as it is, unless it is named', () => {
+      expect(said(['n=1', 'seed=7'], ['A'])).toEqual({
+        values: ['warm 5 7', 'A 1 7'],
+        notes: [
+          '`--set n=1` sets A, and leaves warm, needed by others, as the file has it (`--set warm.n=1` sets that).',
+          '`--set seed=7` sets warm, A.',
+        ],
+      });
+      expect(said(['warm.n=2', 'n=1', 'seed=7']).values).toEqual(['warm 2 7', 'A 1 7', 'B 1 7']);
+      expect(said(['n=1', 'seed=7'], ['A', 'warm']).values).toEqual(['warm 1 7', 'A 1 7']);
+      expect(said(['n=1', 'seed=7'], ['B'])).toEqual({ values: ['B 1 7'], notes: undefined });
+    });
+
+    it('says what to type where only such a group has it', () => {
+      const text = 'command: [a]\ngroups: {warm: {optional: true, parameters: {n: 5}}, A: {needs: warm}}';
+      const error = refusal(() => planOf(text, { set: ['n=1'] }));
+      expect([error.message, error.fix]).toEqual([
+        'No group that is asked for has `n` to set (`--set n=1`): only `warm` has, which others need.',
+        'Name the group: --set warm.n=1.',
+      ]);
+    });
+
+    it('holds for runs that are drawn later', () => {
+      const method = 'method: bayes, run_cap: 9, metric: {name: loss, goal: minimize}';
+      const drawn = needy.replace('B: {parameters: {', `B: {${method}, parameters: {z: {min: 0.5, max: 1.5}, `);
+      expect(planOf(drawn, { set: ['n=1'] }).source?.set).toEqual(['A.n=1', 'B.n=1']);
+    });
+  });
+
   it('reads YAML: a list is an axis, an expression is derived', () => {
     expect(
       set('seed=[5, 6, 7]', 'N={expr: "seed * 2"}')
