@@ -19,7 +19,7 @@ export const exitClasses = ['done', 'failed', 'signal', 'oom', 'timeout', 'kille
 /**
  * The health of a run, as far as it can be seen from outside. Where several words apply, the first of them is shown: what cannot be
  * repaired comes first, and a cause before its effects. `diverging` and the words after `collapsed` apply to runs that are up,
- * `diverged` and `collapsed` to runs that have ended.
+ * `diverged` to runs that have ended, `nan` and `collapsed` to both.
  */
 export const runHealths = [
   'ok',

@@ -1,3 +1,4 @@
+import type { Finding } from './finding.js';
 import { shortNumber } from '../../text/numbers.js';
 import { interquartileMean } from '../seed-statistics.js';
 import { median, quantile } from '../statistics.js';
@@ -75,38 +76,68 @@ const ENOUGH = 2;
 /** Thresholds shrink by this factor for a run that was already diverging, so that its health does not alternate. */
 const STILL = 0.5;
 
+/** A metric that should be large has collapsed only if it is below its start for such a share of the run, where no sibling tells more. */
+const LONG = 0.6;
+/** Values have exploded where they are this many times as large as those of their start, and not small by themselves. */
+const FAR = 1e6;
+const NOT_SMALL = 1e3;
+
 /**
- * Why a run diverges, in words; null: it does not, or too little is known. A run diverges when it has lost at least half of what it
- * had gained, while its siblings at the same step have not; where no sibling is as far, when it is worse than at its start. In both
- * cases the loss must far exceed its noise and its earlier ups and downs, and hold in its last two stretches, so that neither a
+ * What is wrong with the course of a run that goes on; null: nothing, or too little is known. `diverging`: the values exploded, or a
+ * metric that should be small has lost at least half of what it had gained, while its siblings at the same step have not; where no
+ * sibling is as far, when it is worse than at its start. `collapsed`: the same of a metric that should be large, which must have
+ * gained something before, and without siblings be below its start for most of the run, as rewards move up and down. In all cases
+ * the loss must far exceed its noise and what it lost and regained before, and hold in its last two stretches, so that neither a
  * spike nor a bad batch counts.
  *
  * @param name Name of the metric.
  * @param siblings Levels of the same metric in siblings; called only for a run that does badly.
- * @param wasDiverging Whether the run was diverging at the last check.
+ * @param wasBad Whether this was said of the run at the last check.
  */
 export function divergenceOf(
   name: string,
   own: Levels,
   siblings: () => readonly Levels[],
-  wasDiverging: boolean,
-): string | null {
+  wasBad: boolean,
+): Finding | null {
   const { better, level, noise } = own;
+  const exploded = explosionOf(name, own);
+  if (exploded !== null) return exploded;
   const course = courseOf(level, { better, noise, last: 2 });
-  const { start, best, end } = course;
-  const ease = wasDiverging ? STILL : 1;
+  const ease = wasBad ? STILL : 1;
   if (!hasLost(course, EARLIER_LOSSES, ease)) return null;
   const others = levelAmong(siblings(), own.x.at(-1)!);
-  if (others === null && better === -1 && !isLarge(course)) return null;
-  const share = others === null ? ALONE : WITH_SIBLINGS;
-  if (end - best < ease * share * (start - best)) return null;
-  if (others !== null && end - -better * others < (ease * (end - best)) / 2) return null;
-  return courseWords(name, { now: -better * end, best: -better * best, others });
+  if (others === null ? !isBadAlone(own, course, ease) : !isWorseThan(-better * others, course, ease)) return null;
+  const reason = courseWords(name, { now: -better * course.end, best: -better * course.best, others });
+  return { word: better === 1 ? 'collapsed' : 'diverging', reason };
+}
+
+/** @param others The level of the siblings; less is better. */
+function isWorseThan(others: number, { start, best, end }: Course, ease: number): boolean {
+  const lost = end - best;
+  return lost >= ease * WITH_SIBLINGS * (start - best) && end - others >= (ease * lost) / 2;
+}
+
+/** Whether the values of a run exploded, which siblings that did the same do not excuse; null: they did not. */
+export function explosionOf(name: string, { better, level, noise }: Levels): Finding | null {
+  const { start, best, end } = courseOf(level, { better, noise, last: 2 });
+  const size = Math.abs(end);
+  if (end <= start || size < NOT_SMALL || size < FAR * Math.max(Math.abs(start), Math.abs(best))) return null;
+  return { word: 'diverging', reason: courseWords(name, { now: -better * end, best: -better * best, others: null }) };
+}
+
+function isBadAlone({ better, level, noise }: Levels, course: Course, ease: number): boolean {
+  const { start, best, end } = course;
+  if (end - best < ease * ALONE * (start - best)) return false;
+  if (better === -1) return isLarge(course);
+  const hasGained = start - best > Math.max(NOISES * noise, SHARE * Math.abs(best));
+  const since = Math.floor(level.length * (1 - LONG));
+  return hasGained && level.slice(since).every((value) => -value > start);
 }
 
 /**
- * The course of a series: the levels of its start, of its best and of its end, and `earlier`, the largest loss on the way to its
- * best. Levels are negated where more is better, so that less is always better here. `noise`: as in `Levels`.
+ * The course of a series: the levels of its start, of its best and of its end, and `earlier`, the largest loss that was made
+ * good. Levels are negated where more is better, so that less is always better here. `noise`: as in `Levels`.
  */
 export type Course = {
   readonly start: number;
@@ -123,7 +154,7 @@ export function courseOf(
 ): Course {
   const bad = levels.map((value) => -better * value);
   const best = Math.min(...bad);
-  const earlier = largestLoss(bad.slice(0, bad.indexOf(best)));
+  const earlier = largestRegained(bad);
   return { start: bad[0]!, best, end: Math.min(...bad.slice(-last)), earlier, noise };
 }
 
@@ -154,12 +185,22 @@ export function courseWords(
   return `${name} ${shortNumber(now)}${before}${beside}`;
 }
 
-/** The largest fall behind the best value before. */
-function largestLoss(bad: readonly number[]): number {
-  let [best, most] = [Infinity, 0];
+/** Share of a fall that must be made good for the fall to be one of the ups and downs of the run. */
+const REGAINED = 0.75;
+
+/** The largest fall behind the best value before that was made good afterwards. */
+function largestRegained(bad: readonly number[]): number {
+  let [best, worst, most] = [Infinity, -Infinity, 0];
   for (const value of bad) {
-    best = Math.min(best, value);
-    most = Math.max(most, value - best);
+    worst = Math.max(worst, value);
+    const fall = worst - best;
+    if (fall > 0 && worst - value >= REGAINED * fall) {
+      most = Math.max(most, fall);
+      worst = value;
+    }
+    if (value >= best) continue;
+    best = value;
+    worst = value;
   }
   return most;
 }

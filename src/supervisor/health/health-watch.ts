@@ -1,4 +1,5 @@
-import { divergenceOf } from '../../analysis/health/divergence.js';
+import { divergenceOf, explosionOf, type Levels } from '../../analysis/health/divergence.js';
+import type { JudgedLevels } from '../reading/reading-messages.js';
 import type { Ending } from '../../analysis/health/ending.js';
 import {
   type Finding,
@@ -212,18 +213,18 @@ export class HealthWatch {
     const { judged, rhythm, pace, planned, steadyFrom } = observed;
     const had = (word: Ailment) => observed.findings.some((finding) => finding.word === word);
     const room = this.#tools.disks.of(planned.directory);
-    const found: Record<Exclude<Ailment, 'nan' | 'diverged' | 'collapsed'>, string | null> = {
-      diverging: judged?.levels
-        ? divergenceOf(judged.name, judged.levels, () => siblings.levelsOf(observed), had('diverging'))
-        : null,
+    const wasBad = had('diverging') || had('collapsed');
+    const course = judged === null ? null : courseFinding(judged, () => siblings.levelsOf(observed), wasBad);
+    const found: Partial<Record<Ailment, string | null>> = {
       disk: room === null ? null : scarcityOf(room, had('disk')),
       silent: rhythm === null ? null : silenceOf(rhythm, siblings.pausesOf(observed), up, this.#times.silenceMs),
       idle: this.#gpus.of(gpusOf(running.slot), steadyFrom, now),
       slow: slownessOf(pace, siblings.pacesOf(observed), had('slow')),
     };
-    return Object.entries(found).flatMap(([word, reason]) =>
+    const others = Object.entries(found).flatMap(([word, reason]) =>
       reason === null ? [] : [{ word: word as Ailment, reason }],
     );
+    return course === null ? others : [course, ...others];
   }
 
   /** Reports a new health word, unless it had it shortly before. */
@@ -247,6 +248,16 @@ export class HealthWatch {
     done.push(observed);
     this.#done.set(group, done.slice(-REMEMBERED));
   }
+}
+
+/** A loss that explodes is told first, whatever the run is judged by, as it is of an ended run. */
+function courseFinding(
+  { name, levels, loss }: JudgedLevels,
+  siblings: () => readonly Levels[],
+  wasBad: boolean,
+): Finding | null {
+  const exploded = loss?.levels ? explosionOf(loss.name, loss.levels) : null;
+  return exploded ?? (levels === null ? null : divergenceOf(name, levels, siblings, wasBad));
 }
 
 /** The state of a running run; null: it is not up, or being ended. A paused run cannot be unhealthy. */

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { settingOf } from '../../analysis/forecast/durations.js';
-import type { Levels } from '../../analysis/health/divergence.js';
 import type { Finding } from '../../analysis/health/finding.js';
 import { PaceMarks } from '../../analysis/health/pace.js';
 import { WritingRhythm } from '../../analysis/health/silence.js';
@@ -9,6 +8,7 @@ import { runFiles } from '../../contract/files.js';
 import { statRegular } from '../../files/regular-file.js';
 import type { RunState } from '../../scheduler/run-state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
+import type { JudgedLevels } from '../reading/reading-messages.js';
 import type { Followed } from '../runs/watcher.js';
 
 /** Interval of checks of all values of its metric, ms. */
@@ -25,8 +25,8 @@ export class ObservedRun {
   /** Equal for runs that differ in nothing but their seeds. */
   readonly setting: string;
   readonly pace = new PaceMarks();
-  /** The metric that decides whether it diverges. */
-  judged: { name: string; levels: Levels | null } | null = null;
+  /** The metric that decides whether it diverges, and its loss beside that. */
+  judged: JudgedLevels | null = null;
   /** Since when it has been up without a pause. */
   steadyFrom: number;
   /** Its problems, except metrics that are not numbers. */

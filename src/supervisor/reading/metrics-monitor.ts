@@ -16,7 +16,7 @@ import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-m
 import { patternFault } from '../../text/pattern.js';
 import { judgesOf, type MonitoredMetrics, type Unwritten } from '../publish/run-view.js';
 import { countedProgress, type Limit, limitsOf } from './counted-progress.js';
-import { type JudgedLevels, newBusy, type ReadRun } from './reading-messages.js';
+import { type JudgedLevels, type NamedLevels, newBusy, type ReadRun } from './reading-messages.js';
 import { TimedRule } from './timed-rule.js';
 import { askedMetrics, unwrittenAmong } from './unwritten-metrics.js';
 
@@ -64,7 +64,7 @@ export class MetricsMonitor {
    * anything was read since.
    */
   #declared = { text: JSON.stringify(nothingDeclared), at: 0, isCurrent: true };
-  #levels: ({ rows: number } & JudgedLevels) | null = null;
+  readonly #levels = new Map<string, { rows: number } & NamedLevels>();
   readonly #shown: MetricsToShow;
   readonly #limits: readonly Limit[];
   readonly #asked: ReturnType<typeof askedMetrics>;
@@ -152,10 +152,13 @@ export class MetricsMonitor {
     return !this.#metrics.more && !this.#metrics.isInPast;
   }
 
-  /** The metric that decides whether the run diverges, and its levels so far; null: there is none. */
+  /** The metric that decides whether the run diverges, and its loss if that is another, with their levels so far; null: there is none. */
   judged(): JudgedLevels | null {
     const judged = this.#judged;
-    return judged === null ? null : this.#levelsOf(judged.metric, judged.better);
+    if (judged === null) return null;
+    const loss = lossAmong(this.#inOrder());
+    const beside = loss === null || loss === judged.metric ? null : this.#levelsOf(loss, -1);
+    return { ...this.#levelsOf(judged.metric, judged.better), loss: beside };
   }
 
   /** The summary of that metric at the run's end; null: there is none, or it ended as NaN. */
@@ -214,16 +217,17 @@ export class MetricsMonitor {
   #restart(): void {
     this.#rule.restart();
     this.#ranked = { keys: 0, inOrder: [] };
-    this.#levels = null;
+    this.#levels.clear();
     this.#callbacks.restart();
   }
 
-  #levelsOf(name: string, better: 1 | -1): JudgedLevels {
-    const known = this.#levels;
-    const isKnown = known?.name === name && known.levels !== null;
-    const isFresh = isKnown && this.#rows - known.rows <= known.rows * GROWTH;
-    if (!isFresh) this.#levels = { rows: this.#rows, name, levels: levelsOf(this.#metrics.series(name), better) };
-    return this.#levels!;
+  #levelsOf(name: string, better: 1 | -1): NamedLevels {
+    const known = this.#levels.get(name);
+    const isKnown = known !== undefined && known.levels !== null;
+    if (isKnown && this.#rows - known.rows <= known.rows * GROWTH) return known;
+    const fresh = { rows: this.#rows, name, levels: levelsOf(this.#metrics.series(name), better) };
+    this.#levels.set(name, fresh);
+    return fresh;
   }
 
   #takeRow(row: Row, isPast: boolean): void {

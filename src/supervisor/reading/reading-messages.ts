@@ -41,7 +41,8 @@ export type ReaderOrder =
   | { type: 'forget'; id: PlannedRun['id'] };
 
 /** The metric that decides whether a run diverges, and its levels so far. */
-export type JudgedLevels = { name: string; levels: Levels | null };
+export type NamedLevels = { name: string; levels: Levels | null };
+export type JudgedLevels = NamedLevels & { loss: NamedLevels | null };
 
 /**
  * Replies of the reader. `told`: the present values of a run's metrics. `rule`: the rule that its rows have met, or null.

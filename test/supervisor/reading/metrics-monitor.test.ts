@@ -161,7 +161,8 @@ describe('the vital signs of a run', () => {
     expect(judgedByReward.judged()).toMatchObject({ name: 'reward', levels: null });
     add(...rows('reward'));
     at(judgedByReward, 2000);
-    expect(judgedByReward.judged()).toMatchObject({ name: 'reward', levels: { better: 1 } });
+    const loss = { name: 'loss', levels: { better: -1 } };
+    expect(judgedByReward.judged()).toMatchObject({ name: 'reward', levels: { better: 1 }, loss });
     // A reward stands for the run before a loss, and its name says which way is better.
     const byName = signsOf();
     at(byName, 3000);
