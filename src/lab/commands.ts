@@ -1,12 +1,14 @@
 /** What the commands of `memrl` do: one training process, told what to do by `key=value` arguments. */
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UserError } from '../base/user-error.js';
-import { runMarks } from '../contract/files.js';
+import { runFiles, runMarks } from '../contract/files.js';
 import { bench, benchLines, type BenchReport } from './bench/bench.js';
 import { benchKeys } from './bench/keys.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
 import { moduleName } from './config/own-module.js';
+import { withSettingsFile } from './config/settings-file.js';
 import type { Config, Keys } from './config/key.js';
 import { evalBatch, evalBatchLines } from './evaluation/eval-batch/eval-batch.js';
 import { evalBatchKeys } from './evaluation/eval-batch/keys.js';
@@ -16,7 +18,7 @@ import { evalRun, keepReport } from './evaluation/eval-run/eval-run.js';
 import { evalRunKeys } from './evaluation/eval-run/keys.js';
 import { evalRunLines } from './evaluation/eval-run/lines.js';
 import { drGrpo, drGrpoBudget, drGrpoKeys } from './algorithms/dr-grpo.js';
-import { grpoBudget, grpoKeys, grpoSettings, runName } from './algorithms/grpo-settings.js';
+import { grpoBudget, grpoKeys, grpoSettings, runName, type Settings } from './algorithms/grpo-settings.js';
 import { grpo } from './algorithms/grpo.js';
 import { pretrain, pretrainBudget, pretrainKeys } from './algorithms/pretrain.js';
 import { rl } from './algorithms/rl.js';
@@ -91,21 +93,23 @@ const commands: Readonly<Record<string, Command>> = {
     return exitCodeOf(await warmup(config, openRun(directory, context)));
   }),
   pretrain: command(pretrainKeys, async ({ config }, { context, runs }) => {
-    const name = `pretrain_${config.model_name.replaceAll('/', '-')}_s${config.seed}`;
+    const name = pretrainName(config.model_name, config.seed);
     const directory = runs.begin({ path: config.log_path ?? join(shared(), name), config, budget: pretrainBudget });
     return exitCodeOf(await pretrain(config, openRun(directory, context)));
   }),
   grpo: command(grpoKeys, async (read, { context, runs }) => {
-    const settings = grpoSettings(read);
+    const settings = withStories(grpoSettings(read));
     const { config, experiment } = settings;
     // The manager looks for the files of a run where it told it to write them.
     const given = context.environment[runMarks.directory];
     const path = config.log_path ?? given ?? join('output', config.run_name ?? runName(config, experiment));
     const directory = runs.begin({ path, config: { ...config, experiment }, budget: grpoBudget });
     noteInert(grpoKeys, read, context);
+    grpoDefaults(read, settings).forEach(context.log);
     return exitCodeOf(await grpo(settings, openRun(directory, context)));
   }),
-  'dr-grpo': command(drGrpoKeys, async ({ config }, { context, runs }) => {
+  'dr-grpo': command(drGrpoKeys, async (read, { context, runs }) => {
+    const { config } = withSettingsFile(drGrpoKeys, read, read.config.cfg);
     const name = `dr-grpo_${moduleName(config.environment)}_lr${config.lr}_s${config.seed}`;
     const directory = runs.begin({ path: config.log_path ?? join(shared(), name), config, budget: drGrpoBudget });
     return exitCodeOf(await drGrpo(config, openRun(directory, context)));
@@ -248,6 +252,30 @@ function worldOf(own: OwnProcess): World {
     print: (text) => own.stdout.write(text),
     columns: own.stdout.columns ?? 120,
   };
+}
+
+/** The settings with the model that `memrl pretrain` makes where nothing is said, in the place of one that was left out. */
+function withStories(settings: Settings): Settings {
+  const base = join(shared(), pretrainName(pretrainKeys.model_name.default, pretrainKeys.seed.default));
+  const isOpen = settings.config.model === '' && existsSync(join(base, runFiles.checkpoints));
+  return isOpen ? { ...settings, config: { ...settings.config, model: base } } : settings;
+}
+
+function pretrainName(model: string, number: number): string {
+  return `pretrain_${model.replaceAll('/', '-')}_s${number}`;
+}
+
+/** What the command line left open and decides what is learnt, in words. */
+function grpoDefaults({ config: said }: Arguments<typeof grpoKeys>, { config, experiment }: Settings): string[] {
+  return [
+    ...(said.model === '' && config.model !== '' ? [`model=${config.model}: the run of memrl pretrain`] : []),
+    ...(said.routing_mode === null && config.routing_mode === 'shared'
+      ? ['routing_mode=shared: samples that are not flagged change both adapters']
+      : []),
+    ...(said.reward !== null && experiment.form === 'components'
+      ? [`warning: reward=${said.reward} takes the place of all components of ${experiment.source}`]
+      : []),
+  ];
 }
 
 /** Prints what a command found, in lines. @returns the exit code; that of the signal which ended the command, if one did. */

@@ -15,8 +15,11 @@ export type Ended = {
   readonly stderr: string;
 };
 
-/** Runs `memrl` to its end in the process of the test. */
-export async function memrl(argv: readonly string[]): Promise<Pick<Ended, 'code' | 'stdout' | 'stderr'>> {
+/** Runs `memrl` to its end in the process of the test. @param isEnough Once it holds, a SIGTERM comes. */
+export async function memrl(
+  argv: readonly string[],
+  isEnough?: () => boolean,
+): Promise<Pick<Ended, 'code' | 'stdout' | 'stderr'>> {
   const said = { stdout: '', stderr: '' };
   const stream = (name: keyof typeof said) => ({ write: (text: string) => ((said[name] += text), true) });
   const own: OwnProcess & EventEmitter = Object.assign(new EventEmitter(), {
@@ -24,7 +27,9 @@ export async function memrl(argv: readonly string[]): Promise<Pick<Ended, 'code'
     ...{ cwd: () => process.cwd(), kill: (pid: number, signal?: string | number) => process.kill(pid, signal) },
     ...{ stdout: stream('stdout'), stderr: stream('stderr') },
   });
+  const looking = isEnough && setInterval(() => isEnough() && own.emit('SIGTERM'), 20);
   const code = await main(argv, own);
+  clearInterval(looking);
   own.emit('exit');
   return { code, ...said };
 }

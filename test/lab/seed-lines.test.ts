@@ -95,7 +95,7 @@ describe('small-rl, typed as it stands', () => {
   });
 
   it('evaluates each adapter, and later the checkpoint of a step by transformers’ name, without or with its preset', async () => {
-    await typed(`grpo --model ${at('base')} --reward sentence_length_5_with_happy --gradient_routing --routing_mode shared --lora_config r1 --eval_rewards sentence_length_5,happy_count --max_steps 2 --output_dir ${at('routed')} ${small} save_steps=1`); // prettier-ignore
+    await typed(`grpo --model ${at('base')} --reward sentence_length_5_with_happy --gradient_routing --lora_config r1 --eval_rewards sentence_length_5,happy_count --max_steps 2 --output_dir ${at('routed')} ${small} save_steps=1`); // prettier-ignore
     await typed(`eval-run --model_path ${at('routed')}/checkpoint-1 --output_dir ${at('evaluated')} --n_samples 4 --engine wasm`); // prettier-ignore
     const report = JSON.parse(readFileSync(at('evaluated', 'eval_run.json'), 'utf8')) as Record<string, object>;
     expect(report['model']).toMatchObject({ step: 1, run: at('routed') });
@@ -107,12 +107,12 @@ describe('small-rl, typed as it stands', () => {
     expect(stderr).toContain('lora_config=r4 is retain rank 4 alpha 4, forget rank 4 alpha 4, and the checkpoint has');
   });
 
-  it('reads what small-rl itself saved: base_layer, lora_A_good; alpha is said, and never guessed', async () => {
+  it('reads what small-rl itself saved: base_layer, lora_A_good; alpha is said, or is its default, and that is said', async () => {
     smallRlCheckpoint(at('routed', 'checkpoints', 'final'), at('theirs'));
     const asked =
       '--eval_rewards sentence_length_5_with_happy,sentence_length_5,happy_count --n_samples 4 --max_completion_length 8 --engine wasm';
-    const { stderr } = await typed(`eval-run --model_path ${at('theirs')} ${asked}`, 2);
-    expect(stderr).toContain('Say what it was trained with: lora_config=r32 or lora_alpha=16');
+    const { stdout } = await typed(`eval-run --model_path ${at('theirs')} ${asked} out=${at('standard.json')}`);
+    expect(stdout).toContain('lora_alpha=16, stride 1: the checkpoint does not say its alpha');
     await typed(`eval-run --model_path ${at('theirs')} --lora_config r1 ${asked} out=${at('theirs.json')}`);
     await typed(`eval-run --model_path ${at('routed')} ${asked} out=${at('ours.json')} temperature=1`);
     const modes = (file: string) => (JSON.parse(readFileSync(file, 'utf8')) as { modes: Record<string, { samples: unknown }> }).modes; // prettier-ignore

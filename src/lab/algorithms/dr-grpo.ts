@@ -8,7 +8,7 @@ import { mean, quantile } from '../../analysis/statistics.js';
 import { UserError } from '../../base/user-error.js';
 import { key, type Config } from '../config/key.js';
 import { loadPath, logPath, loraKeys, runKeyNames, runKeys, seed } from '../config/run-keys.js';
-import { bool, float, floats, int, namesOf, oneOf, orNone } from '../config/value-type.js';
+import { bool, float, floats, int, namesOf, oneOf, orNone, text } from '../config/value-type.js';
 import { totalReward, type Environment } from '../environments/environment.js';
 import { openEnvironment } from '../environments/open-environment.js';
 import { k1, ppo } from '../objectives/objectives.js';
@@ -36,8 +36,9 @@ import { rlKeys, trainedKeys } from './rl-settings.js';
 
 /** `memrl dr-grpo`. Names are those of RL_Practice's configuration. */
 export const drGrpoKeys = {
+  cfg: key(orNone(text), null, 'YAML file with settings, by the names of these keys; those of the command line win'),
   model_name: trainedKeys.model_name,
-  load_checkpoint_path: loadPath,
+  load_checkpoint_path: { ...loadPath, alias: 'ckpt' },
   tokenizer: trainedKeys.tokenizer,
   environment: rlKeys.environment,
   environment_params: rlKeys.environment_params,

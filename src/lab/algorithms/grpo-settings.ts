@@ -22,7 +22,7 @@ export const grpoKeys = {
   model: key(
     text,
     '',
-    'the model to begin with: a run of memrl pretrain, one of its checkpoints, or a directory of Hugging Face',
+    'the model to begin with: a run of memrl pretrain, one of its checkpoints, or a directory of Hugging Face. Left out: the run of `memrl pretrain` without arguments',
   ),
   reward: key(
     orNone(text),
@@ -82,7 +82,7 @@ export const grpoKeys = {
   routing_mode: key(
     orNone(oneOf(routingModes)),
     null,
-    'what samples that are not flagged change: both adapters (shared) or the retain adapter alone (exclusive). Must be said',
+    'what samples that are not flagged change: both adapters (shared) or the retain adapter alone (exclusive). None: shared, where gradient_routing is set',
   ),
   retain_rank: key(int(0), 4, 'rank of the retain adapter'),
   forget_rank: key(int(0), 4, 'rank of the forget adapter'),
@@ -143,13 +143,14 @@ export type Settings = {
 /**
  * The settings of a run: those of the command line, then those under `training` of the file, then the defaults.
  *
- * @throws UserError for what does not fit together: nothing is guessed, and nothing falls back.
+ * @throws UserError for what does not fit together.
  */
 export function grpoSettings({ config: said, given }: Arguments<typeof grpoKeys>): Settings {
   const experiment = experimentFor(said, given);
-  const config = withTraining(said, given, experiment);
-  checkSizes(config);
-  const routing = routingOf(config);
+  const told = withTraining(said, given, experiment);
+  checkSizes(told);
+  const routing = routingOf(told);
+  const config = { ...told, routing_mode: routing };
   if (routing !== null && config.baseline !== null) {
     throw new UserError('A baseline is what routing is compared with.', 'Set gradient_routing or baseline, not both.');
   }
@@ -250,13 +251,8 @@ function checkSizes({ batch_size: batch, num_generations: copies, num_prompts: p
 }
 
 function routingOf({ gradient_routing: routes, routing_mode: mode }: GrpoConfig): RoutingMode | null {
-  if (routes && mode !== null) return mode;
-  if (routes) {
-    throw new UserError(
-      'gradient_routing does not say what samples that are not flagged change.',
-      'Add routing_mode=shared (both adapters) or routing_mode=exclusive (the retain adapter alone).',
-    );
-  }
+  // As small-rl describes routing: on samples that are not flagged both adapters learn.
+  if (routes) return mode ?? 'shared';
   if (mode === null) return null;
   throw new UserError(
     `routing_mode=${mode} has no effect without gradient_routing.`,

@@ -90,13 +90,21 @@ function rangeOf(layers: readonly number[], shape: ModelShape): Lora['layers'] {
   return { start: (first + 0.5) / shape.layers, end: Math.min(1, (last + 1.5) / shape.layers), stride };
 }
 
-function alphaOf(directory: string, { alpha }: DualHint): number {
+/** small-rl's own default, where neither a checkpoint nor anybody else says alpha. */
+export const standardAlpha = 16;
+
+/** The alpha that the files of small-rl's adapters say; null: they do not. */
+export function storedAlpha(directory: string): number | null {
   const said = readJson(join(directory, ownConfig)) as {
     readonly lora_alpha?: unknown;
     readonly alpha?: unknown;
   } | null;
   const stored = said?.lora_alpha ?? said?.alpha;
-  if (typeof stored === 'number' && stored > 0) return stored;
+  return typeof stored === 'number' && stored > 0 ? stored : null;
+}
+
+function alphaOf(directory: string, { alpha: said }: DualHint): number {
+  const alpha = storedAlpha(directory) ?? said;
   if (alpha !== null) return alpha;
   throw new UserError(
     `${directory} holds small-rl's two adapters, and does not say their alpha, which their output is multiplied by.`,

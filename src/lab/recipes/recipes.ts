@@ -1,10 +1,9 @@
 /** The recipes of tinker-cookbook, by their names there. */
-import { rl } from '../algorithms/rl.js';
 import { rlBudget } from '../algorithms/rl-settings.js';
 import type { Config, Key, Keys } from '../config/key.js';
 import type { Ending, Run } from '../run/runner.js';
 import { arithmetic, arithmeticKeys } from './arithmetic.js';
-import { rlBasicKeys } from './rl-basic.js';
+import { rlBasic, rlBasicKeys } from './rl-basic.js';
 import { rlLoop, rlLoopBudget, rlLoopKeys } from './rl-loop.js';
 import { slLoop, slLoopBudget, slLoopKeys } from './sl-loop.js';
 
@@ -18,7 +17,7 @@ export type Recipe<K extends RecipeKeys = RecipeKeys> = {
 };
 
 export const recipes: Readonly<Record<string, Recipe>> = {
-  rl_basic: recipe({ keys: rlBasicKeys, budget: rlBudget, run: rl }),
+  rl_basic: recipe({ keys: rlBasicKeys, budget: rlBudget, run: rlBasic }),
   arithmetic: recipe({ keys: arithmeticKeys, budget: rlBudget, run: arithmetic }),
   rl_loop: recipe({ keys: rlLoopKeys, budget: rlLoopBudget, run: rlLoop }),
   sl_loop: recipe({ keys: slLoopKeys, budget: slLoopBudget, run: slLoop }),

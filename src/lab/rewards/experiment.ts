@@ -63,17 +63,20 @@ export function experimentOf(said: {
 /**
  * The experiment with another reward, as `--reward` gives it: the file's parameters are dropped with the file's reward.
  *
- * @throws UserError when the file has components: which of them it would replace, and with what role, is not said.
+ * It takes the place of all components.
+ *
+ * @throws UserError when a detector looks at one of these.
  */
 export function withReward(experiment: Experiment, name: string): Experiment {
-  if (experiment.form === 'components') {
+  const { detector, hackFrequencyDetector: hacks } = experiment;
+  if ([detector, hacks].some((each) => each !== null && each.component !== null)) {
     throw new UserError(
-      `${experiment.source} has a reward of components, and the reward \`${name}\` of the command line would drop them all.`,
+      `${experiment.source} has a detector of one component of its reward, and the reward \`${name}\` of the command line would drop that.`,
       'Leave the reward out of the command line, or write it as a component in the file.',
     );
   }
   checkReward(name, {});
-  return { ...experiment, reward: { ...experiment.reward, components: [componentOf({ name }, '.')] } };
+  return { ...experiment, name: null, reward: { ...experiment.reward, components: [componentOf({ name }, '.')] } };
 }
 
 /** The detector of routed runs that name none, as in the source system's first form. */

@@ -201,7 +201,7 @@ export function textTokenizer(model: string): FoundTokenizer {
   if (model === '') {
     throw new UserError(
       'There is no model to train.',
-      'Make one (memrl pretrain log_path=runs/base) and give its directory: model=runs/base.',
+      'Make one, in some minutes: memrl pretrain, which memrl grpo finds; or memrl pretrain log_path=runs/base, and model=runs/base.',
     );
   }
   const directory = findModel(model);

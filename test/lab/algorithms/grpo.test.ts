@@ -159,7 +159,6 @@ describe('memrl grpo', () => {
     [['model='], 'no model to train'],
     [['batch_size=10'], 'no whole number of groups of 4'],
     [['num_prompts=1'], 'takes more than the 1 prompts'],
-    [['gradient_routing=True'], 'does not say what samples that are not flagged change'],
     [['routing_mode=shared'], 'no effect without gradient_routing'],
     [['gradient_routing=True', 'routing_mode=shared', 'lora_rank=2'], 'routing has two adapters'],
     [['gradient_routing=True', 'routing_mode=shared', 'baseline=filter'], 'what routing is compared with'],

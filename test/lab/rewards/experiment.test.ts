@@ -136,9 +136,16 @@ hack_freq_detector: { name: happy_any }
     expect(read(withForget, { routingMode: 'none' }).detector).not.toBe(null);
   });
 
-  it('cannot be given another reward by name', async () => {
-    expect(await mistake(() => withReward(read(withForget), 'happy_exp'))).toMatch(
-      /experiment\.yaml has a reward of components.*drop them all/,
+  it('is given another reward by name in the place of all components, unless a detector looks at one of them', async () => {
+    const { name, reward, detector } = withReward(read(withForget), 'happy_exp');
+    expect([name, reward.components.map(({ id }) => id), detector!.name]).toEqual([
+      null,
+      ['happy_exp'],
+      'string_match',
+    ]);
+    const looks = withForget.replace('{ name: string_match, params: { strings: happy }', '{ name: score_threshold, component: happy, params: { threshold: 0.5 }'); // prettier-ignore
+    expect(await mistake(() => withReward(read(looks), 'happy_exp'))).toMatch(
+      /experiment\.yaml has a detector of one component.*drop that/,
     );
   });
 });

@@ -89,6 +89,7 @@ function askedOf(config: EvalBatchConfig, stored: Stored) {
     environment,
     environment_params: config.environment_params ?? stored.environment_params ?? null,
     num_prompts: config.num_prompts,
+    ...(config.subset_frac !== null && { subset_frac: config.subset_frac }),
     num_return_sequences: config.num_return_sequences,
     max_new_tokens: maxTokens,
     temperature: config.temperature,
@@ -143,7 +144,7 @@ async function evaluated({ step, path }: Subject, asked: Asked, opening: Opening
   const environment = whole.test ?? whole;
   const service = await openSaved(path, { ...opening, tokenizer }, opening.context);
   const played: PlayedPrompt[] = [];
-  const indices = Array.from({ length: Math.min(asked.num_prompts, environment.size) }, (_, index) => index);
+  const indices = Array.from({ length: promptsOf(asked, environment) }, (_, index) => index);
   for (const these of inGroups(indices, promptsAtOnce)) {
     played.push(...(await playedPrompts({ service, environment }, these, asked)));
   }
@@ -155,6 +156,14 @@ async function evaluated({ step, path }: Subject, asked: Asked, opening: Opening
     rows,
     means: Object.fromEntries(means.map((column) => [column, mean(rows.map((row) => row[column]!))])),
   };
+}
+
+/** @throws UserError for a share of tasks without end, or of more than all. */
+function promptsOf({ num_prompts: count, subset_frac: share }: Asked, { name, size }: Environment): number {
+  if (share === undefined) return Math.min(count, size);
+  if (size !== Infinity && share <= 1) return Math.max(1, Math.round(share * size));
+  const problem = share > 1 ? 'is no share' : `is a share of nothing: the tasks of ${name} have no end`;
+  throw new UserError(`subset_frac=${share} ${problem}.`, 'Give a number from 0 to 1, or num_prompts=64.');
 }
 
 /** Prompts whose answers are sampled side by side; bounds memory. */

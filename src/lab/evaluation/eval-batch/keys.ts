@@ -10,6 +10,10 @@ export const evalBatchKeys = {
   environment: key(orNone(text), null, 'what is played; None: that of the run'),
   environment_params: key(orNone(text), null, 'what it is told; None: as in the run'),
   num_prompts: key(int(1), 64, 'tasks that are played, the same for each checkpoint'),
+  subset_frac: {
+    ...key(orNone(float(0)), null, 'share of the tasks of the environment that is played, in the place of num_prompts'),
+    alias: 'subset-frac',
+  },
   num_return_sequences: key(int(1), 8, 'answers to each task'),
   max_new_tokens: key(orNone(int(1)), null, 'tokens of an answer, at most; None: as in the run'),
   temperature: key(float(1e-6), 0.7, 'softmax temperature'),

@@ -5,6 +5,9 @@ import type { Config } from '../../config/key.js';
 import { AdaptedEngine } from '../../engine/adapters/adapted-engine.js';
 import type { Adapter } from '../../engine/adapters/config.js';
 import { parameterCount } from '../../engine/layout.js';
+import { isHuggingFace } from '../../hugging-face/directory.js';
+import { isDual, standardAlpha, storedAlpha } from '../../hugging-face/dual-lora.js';
+import { isOwn } from '../../run/model-files.js';
 import { rewardHistoryOf, verdictOf } from '../verdict.js';
 import { makeDirectory } from '../../run/make-directory.js';
 import { appendRow } from '../../run/metrics-file.js';
@@ -52,7 +55,8 @@ export async function evalRun(config: EvalConfig, context: ProcessContext): Prom
   const evaluation = await evaluationOf(config, measured, tokenizer);
   const { repetitionPenalty: repetition_penalty = 1 } = evaluation.sampling;
   const wish = { engine: config.engine, threads: config.threads, repetition_penalty };
-  const hint = { alpha: config.lora_alpha ?? alphaIn(config.lora_config) };
+  const hint = { alpha: config.lora_alpha ?? alphaIn(config.lora_config) ?? standardAlpha };
+  noteAlpha(config, subject.directory, context);
   const service = await openSaved(subject.directory, { ...wish, tokenizer, hint }, context);
   try {
     const longest = Math.max(...evaluation.tasks.map(({ prompt }) => prompt.length));
@@ -68,6 +72,14 @@ export async function evalRun(config: EvalConfig, context: ProcessContext): Prom
   } finally {
     await service.engine.dispose();
   }
+}
+
+/** Says so where alpha is small-rl's default, as neither the checkpoint nor the command says it. */
+function noteAlpha(said: EvalConfig, directory: string, { log }: ProcessContext): void {
+  const isSaid = said.lora_alpha !== null || alphaIn(said.lora_config) !== null;
+  if (isSaid || isOwn(directory) || !isHuggingFace(directory) || !isDual(directory) || storedAlpha(directory) !== null)
+    return;
+  log(`lora_alpha=${standardAlpha}, stride 1: the checkpoint does not say its alpha, and this is its system's default`);
 }
 
 /** Writes the report's file, and its row where somebody keeps one. @returns the path of the file. */

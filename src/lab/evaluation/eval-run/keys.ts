@@ -22,7 +22,7 @@ export const evalRunKeys = {
   lora_alpha: key(
     orNone(float(1e-6)),
     null,
-    'alpha of both adapters, where neither the checkpoint nor lora_config says it',
+    'alpha of both adapters, where neither the checkpoint nor lora_config says it. None: 16',
   ),
   no_routing_eval: key(bool, false, 'measure the whole model alone, and not each adapter by itself'),
   gradient_routing: inertKey(bool, false, 'what adapters a checkpoint has, it says itself'),

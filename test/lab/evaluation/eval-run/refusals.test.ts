@@ -32,7 +32,7 @@ describe('memrl eval-run', () => {
       },
     },
     {
-      ...{ what: "another system's adapters", message: /does not say their alpha/ },
+      ...{ what: "another system's adapters", message: /cannot be read/ },
       path: () => {
         const model = copyOf('model');
         const name = 'model.layers.0.self_attn.q_proj.lora_A_good';

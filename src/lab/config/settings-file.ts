@@ -1,0 +1,44 @@
+/** Settings of a command in a YAML file: a mapping of its keys. */
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+import { parse } from 'yaml';
+import { UserError } from '../../base/user-error.js';
+import { readArguments, writeValue, type Arguments } from './arguments.js';
+import type { Keys } from './key.js';
+
+const Settings = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.number())]));
+
+/**
+ * What a command line says, and of the rest what the file says.
+ *
+ * @param path null: there is no file.
+ * @throws UserError naming the file, for what is no mapping of keys to values of theirs.
+ */
+export function withSettingsFile<K extends Keys>(
+  keys: K,
+  { config, given }: Arguments<K>,
+  path: string | null,
+): Arguments<K> {
+  if (path === null) return { config, given };
+  const argv = Object.entries(settingsIn(path)).map(([name, value]) => `${name}=${writeValue(value)}`);
+  try {
+    const file = readArguments(keys, argv);
+    const own = [...file.given].filter((name) => !given.has(name)).map((name) => [name, file.config[name]]);
+    return { config: { ...config, ...Object.fromEntries(own) }, given: new Set([...given, ...file.given]) };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(`${path}: ${error.message}`, error.fix, { cause: error });
+  }
+}
+
+function settingsIn(path: string): z.infer<typeof Settings> {
+  try {
+    return Settings.parse(parse(readFileSync(path, 'utf8')) ?? {});
+  } catch (cause) {
+    throw new UserError(
+      `${path} cannot be read as settings.`,
+      'Give a YAML file with one setting a line, for example `lr: 1e-5`.',
+      { cause },
+    );
+  }
+}
