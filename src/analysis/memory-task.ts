@@ -18,8 +18,10 @@ export type MemoryTask = {
 
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** Reads a run's settings as a memory task; null: it is another program, or a warm-up. */
+/** Reads a run's settings as a memory task; null: it is another program or another environment, or a warm-up. */
 export function memoryTask(settings: Settings): MemoryTask | null {
+  // `memrl sft` and `train` have the keys of the game whatever they play.
+  if ((settings['environment'] ?? 'memory') !== 'memory') return null;
   const N = sizeOf(settings);
   const condition = conditionOf(settings);
   if (N === null || condition === null) return null;

@@ -29,6 +29,8 @@ describe('a memory task', () => {
     { settings: { ...rl, reward_type: 'something_new' }, task: null },
     { settings: { ...rl, reward_type: 'binned_log_distance' }, task: null },
     { settings: { ...rl, N: 'many' }, task: null },
+    { settings: { ...rl, environment: 'memory' }, task: { N: 1024 } },
+    { settings: { N: 16, num_epochs: 1, batch_size: 64, environment: 'word_problems' }, task: null },
     { settings: { N: 16, lr: 0.1 }, task: null },
     { settings: {}, task: null },
   ])('is understood from $settings', ({ settings, task }) => {

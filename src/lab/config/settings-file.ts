@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { parse } from 'yaml';
 import { UserError } from '../../base/user-error.js';
 import { readArguments, writeValue, type Arguments } from './arguments.js';
-import type { Keys } from './key.js';
+import type { Config, Keys } from './key.js';
 
 const Settings = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.number())]));
 
@@ -24,7 +24,8 @@ export function withSettingsFile<K extends Keys>(
   try {
     const file = readArguments(keys, argv);
     const own = [...file.given].filter((name) => !given.has(name)).map((name) => [name, file.config[name]]);
-    return { config: { ...config, ...Object.fromEntries(own) }, given: new Set([...given, ...file.given]) };
+    const said = Object.fromEntries(own) as Partial<Config<K>>;
+    return { config: { ...config, ...said }, given: new Set([...given, ...file.given]) };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     throw new UserError(`${path}: ${error.message}`, error.fix, { cause: error });
