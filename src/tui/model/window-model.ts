@@ -45,6 +45,8 @@ export type WindowModel = {
   /** Requests that the supervisor has not answered yet, in words. */
   readonly pending: readonly string[];
   readonly metric: string | null;
+  /** The metrics that the sweep file shows and that runs have written. */
+  readonly show: readonly string[];
   /** The metric that counts the steps of the runs. */
   readonly x: string;
   /** The metric that ranks the runs of all sweeps; null: there is none. */

@@ -59,7 +59,21 @@ export function unstartedDetail(node: TreeNode, model: WindowModel, width: numbe
   ].slice(0, height);
 }
 
-/** The selection: heading, curve, parameters, end of the log. */
+/** Least columns of a pane with several charts, and least rows of each of these. */
+const several = { width: 60, height: 13 };
+
+/** As many charts below each other as there is room for, the chosen metric first: exactly `height` lines, or none. */
+function stackedCharts({ detail }: WindowModel, width: number, height: number): Line[] {
+  const fitting = width < several.width ? 1 : Math.max(1, Math.floor(height / several.height));
+  const filled = detail.charts.slice(1).filter(({ curves }) => curves.some(({ series }) => series.y.length > 0));
+  const shown = [...detail.charts.slice(0, 1), ...filled].slice(0, fitting);
+  return shown.flatMap((data, index) => {
+    const rows = Math.floor(((index + 1) * height) / shown.length) - Math.floor((index * height) / shown.length);
+    return chartSection(data, detail, { width, height: rows });
+  });
+}
+
+/** The selection: heading, curves, parameters, end of the log. */
 export function detailPane(model: WindowModel, width: number, height: number): Line[] {
   const node = selectedNode(model);
   if (node === undefined) return [];
@@ -68,13 +82,12 @@ export function detailPane(model: WindowModel, width: number, height: number): L
   const heading = headingOf(node, model, width);
   const parameters = parameterLines(selectedRuns(node), model.varying, width, Math.max(1, Math.floor(height / 7)));
   const rest = height - heading.length - parameters.length - 1;
-  const first = model.detail.charts[0];
   // A log without any metric takes the room of the chart.
   const chartHeight = hasOnlyLog(model, node) ? leastChart : rest - Math.floor(rest * 0.42);
   const logHeight = node.kind === 'run' && rest >= roomForLog ? rest - chartHeight : 0;
   const lines = [
     ...heading,
-    ...(first === undefined ? [] : chartSection(first, model.detail, { width, height: rest - logHeight })),
+    ...stackedCharts(model, width, rest - logHeight),
     sectionRule('parameters', [], width),
     ...parameters,
     ...(logHeight === 0 ? [] : logSection(model.detail.log, { offset: 0, wraps: false }, width, logHeight)),

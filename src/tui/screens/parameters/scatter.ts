@@ -92,9 +92,20 @@ function drawDots(canvas: BrailleCanvas, { groups }: ScatterRuns, x: Axis, y: Ax
     const edge = edgeSign(run, x, y);
     const group = known?.get(parameterText(groups!.values[run]));
     if (edge !== null) canvas.write(column >> 1, row >> 2, edge, group?.tone ?? 'bad');
-    else if (group === undefined) canvas.dot(column, row, 'curve0');
+    else if (group === undefined) drawPoint(canvas, column, row);
     else canvas.write(column >> 1, row >> 2, group.sign, group.tone);
   }
+}
+
+/** A point of two by two dots: a single one is hardly seen. */
+function drawPoint(canvas: BrailleCanvas, column: number, row: number): void {
+  for (const [right, below] of [
+    [0, 0],
+    [1, 0],
+    [0, 1],
+    [1, 1],
+  ] as const)
+    canvas.dot(column + right, row + below, 'curve0');
 }
 
 /** The sign of a run whose result is beyond an axis; null: it is within both. */

@@ -67,6 +67,16 @@ export function widened({ name, columns }: ListLayout, id: ColumnId, by: number)
   return Object.fromEntries(widths);
 }
 
+/** Width of the list from which it has room for more than the default columns, and the room of one more. */
+const roomy = { from: 76, each: 12 };
+
+/** The default columns, and as many other metrics that the sweep shows as there is room for. */
+export function wideColumns(width: number, metric: string | null, show: readonly string[]): readonly ColumnId[] {
+  const room = Math.max(0, Math.floor((width - roomy.from) / roomy.each));
+  const others = show.filter((key) => key !== metric).slice(0, room);
+  return [...initialColumns, ...others.map((key): ColumnId => `metric ${key}`)];
+}
+
 /** Columns of the mark. */
 export const gutter = 1;
 /** Columns of the percentage beside the bar. */

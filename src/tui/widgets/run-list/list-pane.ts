@@ -15,7 +15,15 @@ import { besideValue } from './beside-value.js';
 import { branchCell, type CellContext, percentOf, runCell } from './list-cells.js';
 import { failureHeading, type FailureLayout, failureLayout, failureRow } from './failure-row.js';
 import { listHeading, sortAt } from './list-heading.js';
-import { edgeAt, gutter, type ListColumn, type ListLayout, listLayout, percentWidth } from './list-columns.js';
+import {
+  edgeAt,
+  gutter,
+  type ListColumn,
+  type ListLayout,
+  listLayout,
+  percentWidth,
+  wideColumns,
+} from './list-columns.js';
 import { progressBar } from '../progress-bar.js';
 import { runReason, waitsForInput } from '../../model/run-reason.js';
 import { isFlat } from '../../state/grouping.js';
@@ -117,12 +125,12 @@ const failureLayouts = new Memo<WindowModel, FailureLayout>(1);
 
 const drawn = new WeakMap<TreeNode, Memoized<Line>>();
 
-type ListOf = Pick<WindowModel, 'rows' | 'ui' | 'metric' | 'objective' | 'varyingParameters'>;
+type ListOf = Pick<WindowModel, 'rows' | 'ui' | 'metric' | 'show' | 'objective' | 'varyingParameters'>;
 
 /** Returns the same object while nothing in it has changed. */
-function layoutFor({ rows, ui, metric, objective, varyingParameters }: ListOf, width: number): ListLayout {
+function layoutFor({ rows, ui, metric, show, objective, varyingParameters }: ListOf, width: number): ListLayout {
   const longest = rows.slice(0, measured).reduce((most, node) => Math.max(most, nameWidth(node)), 0);
-  const { columns } = ui;
+  const columns = ui.columns ?? wideColumns(width, metric, show);
   const { columns: widths } = ui.panes;
   const isFullName = isFlat(ui.grouping);
   return layouts.value(
