@@ -145,8 +145,17 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('resume-requested'), at, ids: z.array(RunId) }),
   /** Failed runs are retried at once, and their automatic retries are counted from zero. */
   z.object({ type: z.literal('retry-requested'), at, ids: z.array(RunId) }),
-  /** Waiting runs do not start until they are released. `reason`: set if no user asked, but a run of their group met its target. */
-  z.object({ type: z.literal('hold-requested'), at, ids: z.array(RunId), reason: z.string().optional() }),
+  /**
+   * Waiting runs do not start until they are released. `reason`: set if no user asked, but a run of their group met its target, or
+   * its breaker holds them. `breaker`: the latter, with the values that its failures have in common (`lr=1`); null: none.
+   */
+  z.object({
+    type: z.literal('hold-requested'),
+    at,
+    ids: z.array(RunId),
+    reason: z.string().optional(),
+    breaker: z.object({ values: z.string().nullable() }).optional(),
+  }),
   z.object({ type: z.literal('release-requested'), at, ids: z.array(RunId) }),
   /** Running processes are suspended, and keep their slots and their memory. */
   z.object({ type: z.literal('pause-requested'), at, ids: z.array(RunId) }),

@@ -8,8 +8,9 @@ export type StopCause = { kind: 'asked' } | { kind: 'rule'; rule: string } | { k
 
 /**
  * Why a waiting run is not started even if there is room. `reason`: which failures the breaker saw, or which run met the target.
+ * `values`: those that these failures and this run have in common; absent: the whole group is held.
  */
-type Hold = { by: 'person' } | { by: 'breaker'; reason: string } | { by: 'target'; reason: string };
+type Hold = { by: 'person' } | { by: 'breaker'; reason: string; values?: string } | { by: 'target'; reason: string };
 
 /** How an attempt ended. `since`: when it came up; null: it never did. Unix ms. */
 export type Ending = { outcome: Outcome; since: number | null; at: number };

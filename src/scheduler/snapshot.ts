@@ -52,7 +52,7 @@ type Common = z.infer<typeof Common>;
 
 const Hold = z.discriminatedUnion('by', [
   z.object({ by: z.literal('person') }),
-  z.object({ by: z.literal('breaker'), reason: z.string() }),
+  z.object({ by: z.literal('breaker'), reason: z.string(), values: z.string().exactOptional() }),
   z.object({ by: z.literal('target'), reason: z.string() }),
 ]);
 

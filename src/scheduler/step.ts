@@ -11,7 +11,7 @@ import type { SchedulerAction, StepContext } from './action.js';
 import type { EventOf, SchedulerEvent } from './event.js';
 import { ended, ruleMet, started, withdrawn } from './lifecycle/attempts.js';
 import { due } from './lifecycle/deadlines.js';
-import { continueRun, hold, holdForTarget, pause, release, setPriority } from './lifecycle/hold.js';
+import { continueRun, hold, holdForBreaker, holdForTarget, pause, release, setPriority } from './lifecycle/hold.js';
 import { move } from './lifecycle/move.js';
 import { resume, tryAgain } from './lifecycle/retry.js';
 import { kill, stop } from './lifecycle/stop.js';
@@ -94,7 +94,11 @@ const orders: { readonly [Type in Request['type']]: (event: EventOf<Type>) => Or
   'stop-requested': () => (turn, run) => stop(turn, run, { kind: 'asked' }),
   'resume-requested': () => resume,
   'retry-requested': () => tryAgain,
-  'hold-requested': ({ reason }) => (reason === undefined ? hold : (turn, run) => holdForTarget(turn, run, reason)),
+  'hold-requested': ({ reason, breaker }) => {
+    if (reason === undefined) return hold;
+    if (breaker === undefined) return (turn, run) => holdForTarget(turn, run, reason);
+    return (turn, run) => holdForBreaker(turn, run, reason, breaker.values);
+  },
   'release-requested': () => release,
   'pause-requested': () => pause,
   'continue-requested': () => continueRun,

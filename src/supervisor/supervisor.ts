@@ -33,6 +33,7 @@ import { Launcher } from './runs/launcher.js';
 import { Losses } from './runs/losses.js';
 import { metricEffects } from './runs/metric-effects.js';
 import { PlannedRuns } from './runs/planned-runs.js';
+import { BreakerJudge } from './runs/breaker-judge.js';
 import { Proposer } from './runs/proposer.js';
 import { Records } from './runs/records.js';
 import { RunObserver } from './runs/run-observer.js';
@@ -286,7 +287,11 @@ function withClients(known: ReturnType<typeof withObserver>) {
     answer: (request, client) => requests.answer(request, client),
     prepare: (untilMs) => records.flush(untilMs),
   });
-  return { ...known, etas, usage, publisher, proposer };
+  const judge = new BreakerJudge({
+    ...{ state, now: known.now, parametersOf: (id) => plannedRuns.of(id)?.parameters ?? null },
+    tell: (event) => loop.tell(event),
+  });
+  return { ...known, etas, usage, publisher, proposer, judge };
 }
 
 function requestHandler(known: ReturnType<typeof withObserver>): RequestHandler {
@@ -364,23 +369,17 @@ function changedParameters({ parameters }: PlannedRun, now: Parameters): Paramet
 
 /** Subscribes all observers, in this order; see `Observer`. */
 function subscribeAll(parts: ReturnType<typeof withClients>): void {
-  const { isOurs, log, loop, observer, annotations, gpus, usage, etas, health, publisher, notifications, deadline } =
-    parts;
-  const { state, journal, launcher, proposer } = parts;
+  const { isOurs, log, loop, deadline, state, journal } = parts;
+  // Records and metrics come first, so that later observers of an end can read them.
+  const first = ['observer', 'annotations', 'gpus', 'usage', 'etas', 'health', 'publisher'] as const;
   loop.subscribe(
-    // Records and metrics come first, so that later observers of an end can read them.
-    observer,
-    annotations,
-    gpus,
-    usage,
-    etas,
-    health,
-    publisher,
-    notifications,
-    launcher,
+    ...first.map((name) => parts[name]),
+    parts.notifications,
+    parts.judge,
+    parts.launcher,
     { follow: () => deadline.set(nextDeadline(state)) },
     { perform: (action) => perform(action, parts) },
-    proposer,
+    parts.proposer,
   );
   journal.standsFor({ isOurs, log, snapshot: () => snapshot(parts) });
 }

@@ -200,6 +200,30 @@ describe('the circuit breaker', () => {
     expect(await fleet.act('release', [...fleet.runs.keys()])).toMatchObject({ ok: true });
     await waitFor('four done', () => [...fleet.runs.values()].filter(({ state }) => state === 'done').length === 4);
   });
+
+  it('holds the values that fail, and goes on with the others', async () => {
+    // Two rates of four break, and of each batch size the runs come one after another, as in a grid.
+    const grid = [1, 2, 3].flatMap((seed) =>
+      [4, 8].flatMap((batch) => [0.1, 1, 0.2, 3].map((lr) => ({ seed, batch, lr }))),
+    );
+    const fails = (lr: number) => (lr >= 1 ? 'exit 3' : 'exit 0');
+    const runs = grid
+      .sort((a, b) => a.lr - b.lr)
+      .reverse()
+      .map((parameters) => ({ parameters, argv: sh(fails(parameters.lr)) }));
+    const plan = bed.plan('s', runs);
+    const groups = plan.groups.map((group) => ({ ...group, breaker: { failures: 3, within: 10 } }));
+    await fleet.submit({ ...plan, groups }, environment, { slots: 1 });
+    await waitFor('what can run to have run', () => fleet.status.settled && fleet.runs.size === runs.length);
+    const statesAt = (lr: number) => [...fleet.runs.values()].filter((each) => each.parameters['lr'] === lr);
+    for (const lr of [0.1, 0.2]) expect(statesAt(lr).map(({ state }) => state)).toEqual(Array(6).fill('done'));
+    for (const lr of [1, 3]) {
+      expect(statesAt(lr).map(({ state }) => state)).toEqual(['failed', 'failed', 'failed', 'held', 'held', 'held']);
+      expect(statesAt(lr)[5]!.reason).toMatch(
+        new RegExp(`^held: 3 runs in a row failed within 10 s of starting(, again)?, all with lr=${lr}; \`release\``),
+      );
+    }
+  });
 });
 
 describe('priorities', () => {

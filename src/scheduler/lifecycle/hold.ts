@@ -13,6 +13,12 @@ export function holdForTarget(turn: StepContext, run: Run, reason: string): void
   if (run.state.phase === 'waiting' && run.hold === null) amend(turn, run, { hold: { by: 'target', reason } });
 }
 
+/** Keeps a waiting run from starting because of the failures of its group. */
+export function holdForBreaker(turn: StepContext, run: Run, reason: string, values: string | null): void {
+  if (run.state.phase !== 'waiting' || (run.hold !== null && run.hold.by !== 'breaker')) return;
+  amend(turn, run, { hold: { by: 'breaker', reason, ...(values === null ? {} : { values }) } });
+}
+
 /** Lets a held run start, whoever held it. */
 export function release(turn: StepContext, run: Run): void {
   if (run.hold === null) return;

@@ -3,7 +3,7 @@ import type { Finding } from '../../analysis/health/finding.js';
 import { endStateOf } from '../../base/run-words.js';
 import type { RunId } from '../../base/ids.js';
 import { failureClass } from '../../base/outcome.js';
-import type { SchedulerEvent } from '../../scheduler/event.js';
+import type { EventOf, SchedulerEvent } from '../../scheduler/event.js';
 import { growingGroups } from '../../scheduler/queue/open-groups.js';
 import { isIdle } from '../../scheduler/placement/waiting-reason.js';
 import type { Run } from '../../scheduler/run-state.js';
@@ -44,13 +44,19 @@ export class Notifications {
     if (event.type === 'sweep-forgotten') this.#unended.delete(event.sweep);
     const runs = [...touched].flatMap((id) => this.#tools.state.runs.get(id) ?? []);
     for (const run of runs) this.#count(run);
-    if (event.type === 'hold-requested') return this.#tellHeld(runs[0], runs);
+    if (event.type === 'hold-requested') return this.#heardHold(event, runs);
     if (event.type !== 'run-ended' && event.type !== 'launch-failed') return;
-    const run = this.#tools.state.runs.get(event.id);
-    if (run === undefined || !touched.has(event.id)) return;
+    const run = runs.find(({ id }) => id === event.id);
+    if (run === undefined) return;
     this.#tellEnd(run);
-    this.#tellHeld(run, runs);
-    if (this.#isFinished(run.sweep)) this.#tellFinished(run.sweep);
+    // What a breaker holds is found out next, and told then.
+    if (!runs.some(({ group, hold }) => group === run.group && hold?.by === 'breaker')) this.#tellIfFinished(run.sweep);
+  }
+
+  #heardHold({ breaker }: EventOf<'hold-requested'>, runs: readonly Run[]): void {
+    const [first] = runs;
+    this.#tellHeld(first, runs);
+    if (breaker !== undefined && first !== undefined) this.#tellIfFinished(first.sweep);
   }
 
   /** Notifies of a problem of a running run. */
@@ -83,10 +89,10 @@ export class Notifications {
     });
   }
 
-  #isFinished(sweep: string): boolean {
+  #tellIfFinished(sweep: string): void {
     const { state } = this.#tools;
-    if (growingGroups(state).some(({ id }) => id.startsWith(`${sweep}/`))) return false;
-    return isIdle(state, this.#unended.get(sweep) ?? []);
+    if (growingGroups(state).some(({ id }) => id.startsWith(`${sweep}/`))) return;
+    if (isIdle(state, this.#unended.get(sweep) ?? [])) this.#tellFinished(sweep);
   }
 
   /** Notifies of the end of a sweep, also if runs are left that cannot start without a user, as those would delay it for ever. */

@@ -72,10 +72,22 @@ describe('news', () => {
     const submit = submitted(['a', 'b', 'c']);
     if (submit.type !== 'runs-submitted') throw new Error('not a submit');
     const groups = submit.groups.map((group) => ({ ...group, breaker: { failures: 1, withinMs: 10_000 } }));
-    const news = newsOf([slots(1), { ...submit, groups }, started('a'), endedAs('a', failed)]);
+    const tripped = [slots(1), { ...submit, groups }, started('a'), endedAs('a', failed)];
+    // Nothing is said before it is found out what is held.
+    expect(newsOf(tripped).map(({ kind }) => kind)).toEqual(['failed']);
+    const words = 'a run failed within 10 s of starting, all with lr=1';
+    const found: SchedulerEvent = {
+      type: 'hold-requested',
+      at: 9,
+      ids: [id('b')],
+      reason: words,
+      breaker: { values: 'lr=1' },
+    };
+    const news = newsOf([...tripped, found]);
     expect(news.filter(({ kind }) => kind === 'held')).toEqual([
-      { kind: 'held', sweep: 's', group: 'main', words: 'a run failed within 10 s of starting', directory: '/runs/s' },
+      { kind: 'held', sweep: 's', group: 'main', words, directory: '/runs/s' },
     ]);
+    expect(news.map(({ kind }) => kind)).toEqual(['failed', 'held', 'finished']);
   });
 
   it.each<{ what: string; events: SchedulerEvent[]; counts: object | null }>([

@@ -1,0 +1,105 @@
+import type { Condition } from '../../analysis/failures/failure-causes.js';
+import { conditionsText } from '../../analysis/failures/failure-words.js';
+import type { RunId } from '../../base/ids.js';
+import { isSeedName, type Parameters, parameterOf } from '../../base/scalar.js';
+import type { SchedulerEvent } from '../../scheduler/event.js';
+import type { Run } from '../../scheduler/run-state.js';
+import type { Group, SchedulerState } from '../../scheduler/state.js';
+
+type JudgeTools = {
+  readonly state: SchedulerState;
+  readonly parametersOf: (id: RunId) => Parameters | null;
+  readonly tell: (event: SchedulerEvent) => void;
+  readonly now: () => number;
+};
+
+/** A group in which nothing has lasted is broken as a whole when its breaker has held it so often. */
+const MOST_TRIES = 3;
+
+/**
+ * Finds out what a breaker is to hold; an observer of the event loop. The scheduler, which knows no parameters, holds all that waits
+ * of the group. If the failed runs have values in common that no run has which lasted, only the runs with these values stay held,
+ * and the others go on: a batch size that does not fit is no reason to leave the machine idle for the night.
+ */
+export class BreakerJudge {
+  readonly #tools: JudgeTools;
+
+  constructor(tools: JudgeTools) {
+    this.#tools = tools;
+  }
+
+  heard(event: SchedulerEvent, touched: ReadonlySet<RunId>): void {
+    if (event.type !== 'run-ended' && event.type !== 'launch-failed') return;
+    const { state, tell, now } = this.#tools;
+    const run = state.runs.get(event.id);
+    const group = run === undefined ? undefined : state.groups.get(run.group);
+    const held = group === undefined ? undefined : heldByBreaker(touched, group, state)[0];
+    if (group === undefined || held?.hold?.by !== 'breaker') return;
+    const { reason } = held.hold;
+    const found = this.#explanation(group);
+    // The answer is an event in any case: what is said of the hold follows it.
+    if (found === null)
+      return tell({ type: 'hold-requested', at: now(), ids: [held.id], reason, breaker: { values: null } });
+    const { values, includes } = found;
+    const all = heldByBreaker(group.waiting, group, state).filter(
+      ({ hold }) => hold?.by === 'breaker' && hold.values === undefined,
+    );
+    const ids = (some: readonly Run[]) => some.map(({ id }) => id);
+    tell({ type: 'release-requested', at: now(), ids: ids(all.filter(({ id }) => !includes(id))) });
+    const kept = ids(all.filter(({ id }) => includes(id)));
+    if (kept.length === 0) return;
+    tell({
+      type: 'hold-requested',
+      at: now(),
+      ids: kept,
+      reason: `${reason}, all with ${values}`,
+      breaker: { values },
+    });
+  }
+
+  /** The values that go with the failures: those of all failed runs of the group, else those of the last in a row; null: none do. */
+  #explanation(group: Group): { values: string; includes: (id: RunId) => boolean } | null {
+    const lasted = this.#lasted(group);
+    if (lasted.length === 0 && group.trips >= MOST_TRIES) return null;
+    for (const failed of [new Set([...group.broken, ...group.quickFailures]), group.quickFailures]) {
+      const conditions = this.#common([...failed], group);
+      const includes = (id: RunId) => this.#meets(id, conditions);
+      if (conditions.length > 0 && !lasted.some(includes)) return { values: conditionsText(conditions), includes };
+    }
+    return null;
+  }
+
+  /** Runs of the group that are done, or have been up for longer than failures that count. */
+  #lasted({ runs, done, breaker }: Group): RunId[] {
+    const { state, now } = this.#tools;
+    const isLongUp = (id: RunId) => {
+      const { state: own } = state.runs.get(id)!;
+      return own.phase === 'running' && now() - own.since > breaker!.withinMs;
+    };
+    return [...done, ...[...state.active].filter((id) => runs.has(id) && isLongUp(id))];
+  }
+
+  /** The values that these runs have in common and not all runs of the group. Seeds explain nothing. */
+  #common(failed: readonly RunId[], { runs }: Group): Condition[] {
+    const first = this.#tools.parametersOf(failed[0]!);
+    if (first === null) return [];
+    const all = Object.keys(first)
+      .filter((name) => !isSeedName(name))
+      .map((parameter): Condition => ({ kind: 'is', parameter, value: parameterOf(first, parameter) }));
+    const isCommon = (condition: Condition) => failed.every((id) => this.#meets(id, [condition]));
+    return all.filter(isCommon).filter((condition) => [...runs].some((id) => !this.#meets(id, [condition])));
+  }
+
+  #meets(id: RunId, conditions: readonly Condition[]): boolean {
+    const own = this.#tools.parametersOf(id);
+    return (
+      own !== null &&
+      conditions.every(({ parameter, value }) => JSON.stringify(parameterOf(own, parameter)) === JSON.stringify(value))
+    );
+  }
+}
+
+function heldByBreaker(ids: Iterable<RunId>, { id: group }: Group, { runs }: SchedulerState): Run[] {
+  const all = [...ids].flatMap((id) => runs.get(id) ?? []);
+  return all.filter((run) => run.group === group && run.hold?.by === 'breaker');
+}
