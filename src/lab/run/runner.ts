@@ -14,6 +14,7 @@ import type { Companions } from './companion-files.js';
 import { openEvents } from './events-file.js';
 import { requireFiniteWeights } from './finite.js';
 import { openHistory, type History } from './history.js';
+import { KlWatch } from './kl-watch.js';
 import { Means, MeansState } from './means.js';
 import { appendRow, dropRowsFrom, type Row } from './metrics-file.js';
 import type { ProcessContext, StopSignal } from './process-context.js';
@@ -238,14 +239,22 @@ function rowWriter(training: Training, schedule: Schedule, { directory, context,
   dropRowsFrom(timing, start);
   const events = schedule.tensorboard ? openEvents(directory.path, { start, time: context.time }) : null;
   const wandb = schedule.wandb == null ? null : openWandb(directory.path, schedule.wandb, context.time);
+  const kl = new KlWatch();
   const write: Loop['write'] = (row) => {
+    const warning = kl.see(row);
+    if (warning !== null) context.log(warning);
     const spent = times.row();
     appendRow(directory.metrics, schedule.timesInMetrics === true ? { ...row, ...spent } : row);
     appendRow(timing, { step: row.step, ...spent });
     events?.append({ ...row, ...spent });
     wandb?.append({ ...row, ...spent }, sampleText(training));
   };
-  return { times, write, end: (exitCode: number) => wandb?.end(exitCode) };
+  const end = (exitCode: number) => {
+    const summary = kl.summary();
+    if (summary !== null) context.log(summary);
+    wandb?.end(exitCode);
+  };
+  return { times, write, end };
 }
 
 /** As small-rl has it there; null where there is none. */

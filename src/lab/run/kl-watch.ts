@@ -1,0 +1,41 @@
+/**
+ * Watches how far the policy that samples is from the one that learns. Tinker's guide to reinforcement learning: `kl_sample_train_v1` and
+ * `v2` should stay below 0.01 for stable training; more says that what is learnt from is not what the policy would do.
+ */
+import { shortNumber } from '../../text/numbers.js';
+import type { Row } from './metrics-file.js';
+
+export const stableKl = 0.01;
+
+type Highest = { readonly name: string; readonly value: number; readonly step: number };
+
+export class KlWatch {
+  #rows = 0;
+  #above = 0;
+  #highest: Highest | null = null;
+
+  /** @returns what to say: at the first row above the bound. */
+  see(row: Row & { readonly step: number }): string | null {
+    const found = Object.entries(row).filter(([name]) => /(^|\/)kl_sample_train_v[12]$/.test(name));
+    if (found.length === 0) return null;
+    this.#rows++;
+    const [name, value] = found.reduce((a, b) => (size(b[1]) > size(a[1]) ? b : a));
+    if (size(value) <= stableKl) return null;
+    this.#above++;
+    if (size(value) > (this.#highest?.value ?? 0)) this.#highest = { name, value: size(value), step: row.step };
+    if (this.#above > 1) return null;
+    return `warning: ${name} is ${shortNumber(size(value))} at step ${row.step}; above ${stableKl} training is not stable. Lower learning_rate, num_substeps or max_steps_off_policy.`;
+  }
+
+  /** What to say at the end; null: it stayed below the bound. */
+  summary(): string | null {
+    if (this.#highest === null) return null;
+    const { name, value, step } = this.#highest;
+    return `warning: KL above ${stableKl} in ${this.#above} of ${this.#rows} rows; ${name} was ${shortNumber(value)} at step ${step}`;
+  }
+}
+
+/** An estimate of a distance may come out below zero. */
+function size(value: unknown): number {
+  return typeof value === 'number' ? Math.abs(value) : 0;
+}

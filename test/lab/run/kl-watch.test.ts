@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { KlWatch } from '../../../src/lab/run/kl-watch.js';
+import { trainIn, testWorld } from '../algorithms/run-in-test.js';
+import { tempDirectory } from '../temp-directory.js';
+
+describe('KL between the policy that samples and the one that learns', () => {
+  it('is said when it first goes above 0.01, and how often it did at the end', () => {
+    const watch = new KlWatch();
+    const rows = [{ reward: 1 }, { 'optim/kl_sample_train_v1': 0.01 }, { 'optim/kl_sample_train_v1': -0.02, 'optim/kl_sample_train_v2': 0.5 }, { kl_sample_train_v2: 2.51 }]; // prettier-ignore
+    const said = rows.map((row, step) => watch.see({ step, ...row }));
+    expect(said).toEqual([null, null, expect.stringMatching(/^warning: optim\/kl_sample_train_v2 is 0\.500 at step 2; above 0\.01/), null]); // prettier-ignore
+    expect(watch.summary()).toBe('warning: KL above 0.01 in 2 of 3 rows; kl_sample_train_v2 was 2.51 at step 3');
+    expect(new KlWatch().summary()).toBe(null);
+  });
+
+  it('is watched in a run', async () => {
+    const line =
+      'N=8 n_batches=6 test_n_batches=1 reward_type=log_distance max_tokens=2 num_substeps=4 batch_size=4 entropy_coef=1';
+    const said = async (rate: string) => {
+      const world = testWorld();
+      await trainIn(tempDirectory(), [...line.split(' '), `learning_rate=${rate}`], world);
+      return world.lines.filter((each) => each.startsWith('warning: '));
+    };
+    expect(await said('1e-6')).toEqual([]);
+    expect(await said('1')).toEqual([expect.stringMatching(/kl_sample_train_v\d is/), expect.stringMatching(/KL above 0\.01 in/)]); // prettier-ignore
+  });
+});
