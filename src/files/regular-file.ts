@@ -8,6 +8,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withSpareDescriptors } from './spare-descriptor.js';
 
 /** `absent`: the file does not exist. `unreadable`: it does, and `reason` says in words why it cannot be read. */
 export type Obstacle = { kind: 'absent' } | { kind: 'unreadable'; reason: string };
@@ -26,16 +27,23 @@ type FileBytes = { kind: 'bytes'; bytes: Buffer };
  * Opens a regular file for reading. Never waits and never throws. Follows a symbolic link unless `noLink` forbids it. `isSeen`: the
  * caller has just found a regular file there with `statRegular`.
  */
-export function openRegular(path: string, { noLink = false, isSeen = false } = {}): OpenedFile | Obstacle {
-  let descriptor: number;
+export function openRegular(path: string, options?: OpenOptions): OpenedFile | Obstacle {
   try {
-    // Only regular files are opened, as opening a device may have an effect.
-    const obstacle = isSeen ? null : standsInTheWay(path);
-    if (obstacle !== null) return obstacle;
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (noLink ? constants.O_NOFOLLOW : 0));
+    return openOrThrow(path, options);
   } catch (error) {
     return obstacleOf(error);
   }
+}
+
+type OpenOptions = { noLink?: boolean; isSeen?: boolean };
+
+/** @throws The error of the operating system. */
+function openOrThrow(path: string, { noLink = false, isSeen = false }: OpenOptions = {}): OpenedFile | Obstacle {
+  // Only regular files are opened, as opening a device may have an effect.
+  const obstacle = isSeen ? null : standsInTheWay(path);
+  if (obstacle !== null) return obstacle;
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | (noLink ? constants.O_NOFOLLOW : 0);
+  const descriptor = openSync(path, flags);
   try {
     const stat = fstatSync(descriptor);
     if (stat.isFile()) return { kind: 'file', descriptor, stat };
@@ -43,7 +51,7 @@ export function openRegular(path: string, { noLink = false, isSeen = false } = {
     return notRegular(stat);
   } catch (error) {
     closeSync(descriptor);
-    return obstacleOf(error);
+    throw error;
   }
 }
 
@@ -120,7 +128,16 @@ export function readRegular(path: string, limit: number, options?: { noLink?: bo
 
 /** Like `readRegular`, for files that may not be text. */
 export function readRegularBytes(path: string, limit: number, options?: { noLink?: boolean }): FileBytes | Obstacle {
-  const opened = openRegular(path, options);
+  try {
+    return withSpareDescriptors(() => bytesOf(path, limit, options));
+  } catch (error) {
+    return obstacleOf(error);
+  }
+}
+
+/** @throws The error of the operating system. */
+function bytesOf(path: string, limit: number, options?: { noLink?: boolean }): FileBytes | Obstacle {
+  const opened = openOrThrow(path, options);
   if (opened.kind !== 'file') return opened;
   const { descriptor, stat } = opened;
   try {
@@ -128,8 +145,6 @@ export function readRegularBytes(path: string, limit: number, options?: { noLink
     // Files of /proc and of some network file systems report size 0.
     const bytes = Buffer.allocUnsafe(stat.size === 0 ? Math.min(limit, 1 << 16) : stat.size);
     return { kind: 'bytes', bytes: bytes.subarray(0, fill(descriptor, bytes)) };
-  } catch (error) {
-    return obstacleOf(error);
   } finally {
     closeSync(descriptor);
   }

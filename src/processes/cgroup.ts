@@ -1,6 +1,7 @@
 /** Operations on the cgroup (version 2) of an attempt, which contains every process of the run, even daemons. */
 import { existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join, normalize, relative } from 'node:path';
+import { withSpareDescriptors } from '../files/spare-descriptor.js';
 
 /**
  * The folder of a process's cgroup; null: it has none that is visible here.
@@ -87,7 +88,8 @@ function isPopulated(path: string): boolean {
 /** The cgroups below it, as a run may have divided its own. */
 function children(path: string): string[] {
   try {
-    const folders = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const entries = withSpareDescriptors(() => readdirSync(path, { withFileTypes: true }));
+    const folders = entries.filter((entry) => entry.isDirectory());
     return folders.map(({ name }) => join(path, name));
   } catch {
     return [];
@@ -96,7 +98,7 @@ function children(path: string): string[] {
 
 function written(file: string, text: string): boolean {
   try {
-    writeFileSync(file, text);
+    withSpareDescriptors(() => writeFileSync(file, text));
     return true;
   } catch {
     return false;
@@ -105,7 +107,7 @@ function written(file: string, text: string): boolean {
 
 function readOr(file: string, otherwise: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return withSpareDescriptors(() => readFileSync(file, 'utf8'));
   } catch {
     return otherwise;
   }

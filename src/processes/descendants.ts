@@ -1,13 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { readProcFile } from './proc-file.js';
 
 /** Pids of the children of a process, oldest first, in 20 µs; null: it has ended, or the kernel does not list them. */
 export function childrenOf(pid: number): number[] | null {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean);
-  } catch {
-    return null;
-  }
+  const bytes = readProcFile(`/proc/${pid}/task/${pid}/children`);
+  return bytes === null ? null : bytes.toString('utf8').split(' ').map(Number).filter(Boolean);
 }
 
 /** Pids of the living descendants of a process, each found when it is asked for; none if the kernel does not list children. */

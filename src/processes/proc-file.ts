@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import { withSpareDescriptors } from '../files/spare-descriptor.js';
 
 /** Initial buffer size in bytes, above that of most environments; the buffer grows for larger ones. */
 const USUAL = 64 << 10;
@@ -11,16 +12,17 @@ let bytes = Buffer.alloc(USUAL);
  * The buffer is shared, as hundreds of files are read at a time: the bytes are valid until the next call.
  */
 export function readProcFile(path: string): Buffer | null {
-  let file: number;
   try {
-    file = openSync(path, 'r');
+    return withSpareDescriptors(() => read(path));
   } catch {
     return null;
   }
+}
+
+function read(path: string): Buffer {
+  const file = openSync(path, 'r');
   try {
     return bytes.subarray(0, fill(file));
-  } catch {
-    return null;
   } finally {
     closeSync(file);
   }

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { runMarks } from '../contract/files.js';
+import { withSpareDescriptors } from '../files/spare-descriptor.js';
 import { readProcFile } from './proc-file.js';
 import { isDead, type ProcessStat } from '../base/process-stat.js';
 import { readStat } from './process-identity.js';
@@ -119,7 +120,7 @@ export function readProcesses(): ProcessEntry[] {
   if (!hasProc) return processesFromPs();
   const before = cachedFacts;
   cachedFacts = new Map();
-  return readdirSync('/proc').flatMap((pid) => {
+  return withSpareDescriptors(() => readdirSync('/proc')).flatMap((pid) => {
     const stat = isNumber(pid) ? readStat(pid) : null;
     if (stat === null || isDead(stat)) return [];
     const known = before.get(stat.pid);
@@ -185,7 +186,7 @@ function factsOf({ pid, startTime, image }: ProcessStat): EnvironmentFacts {
 
 function openFiles(pid: number): OpenFile[] {
   try {
-    return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
+    return withSpareDescriptors(() => readdirSync(`/proc/${pid}/fd`)).flatMap((descriptor) => {
       const link = linkOf(`/proc/${pid}/fd/${descriptor}`);
       if (link === null || !link.startsWith('/') || link.startsWith('/dev/')) return [];
       return [{ path: link.replace(deleted, ''), descriptor, isGone: deleted.test(link) }];

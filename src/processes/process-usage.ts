@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { addTo } from '../base/group-by.js';
 import { readProcFile } from './proc-file.js';
+import { withSpareDescriptors } from '../files/spare-descriptor.js';
 
 /** Resource usage of one process by /proc/PID/stat. */
 export type ProcessUsage = {
@@ -103,7 +104,8 @@ let knownPage: number | null = null;
 function pageBytes(): number {
   if (knownPage === null) {
     const pages = readUsage(process.pid)?.pages ?? 0;
-    knownPage = pages === 0 ? 4096 : 2 ** Math.round(Math.log2(process.memoryUsage.rss() / pages));
+    const bytes = withSpareDescriptors(() => process.memoryUsage.rss());
+    knownPage = pages === 0 ? 4096 : 2 ** Math.round(Math.log2(bytes / pages));
   }
   return knownPage;
 }

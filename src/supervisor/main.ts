@@ -16,6 +16,7 @@ import { executorNamed } from '../executors/registry.js';
 import { firstChange } from '../files/first-change.js';
 import { checkRunsDirectory } from '../files/private-folder.js';
 import { textOrNull } from '../files/regular-file.js';
+import { keepSpareDescriptors } from '../files/spare-descriptor.js';
 import { writeWhole } from '../files/whole-file.js';
 import { hostIdentity } from '../processes/host-identity.js';
 import { identityOf } from '../processes/process-identity.js';
@@ -43,6 +44,7 @@ type Options = { runs: string; bin: string; takesOver: boolean };
 async function main(): Promise<void> {
   // Node's own messages go the same way.
   process.stderr.on('error', () => undefined);
+  keepSpareDescriptors();
   const { runs: runsDirectory, bin, takesOver } = options();
   await executorNamed(process.env['MEMRL_EXECUTOR'] ?? usualExecutor);
   const socket = addressOf(runsDirectory);

@@ -178,7 +178,7 @@ export class EndWatch {
 
 const killed: Ending = { kind: 'signalled', signal: 'SIGKILL' };
 
-/** Whether other processes of the attempt live without its shim. */
-function isOrphaned({ orphan, unreadSince }: Attempt, now: number): boolean {
-  return orphan !== null && hasOutlived(orphan, now) && unreadSince === null;
+/** Whether other processes of the attempt live without its shim. Those that were killed with it take a while on a busy machine. */
+function isOrphaned({ orphan, unreadSince, killedAt }: Attempt, now: number): boolean {
+  return orphan !== null && killedAt === null && hasOutlived(orphan, now) && unreadSince === null;
 }

@@ -1,5 +1,6 @@
 import { chdir, cwd, hrtime } from 'node:process';
 import { Worker } from 'node:worker_threads';
+import { errorText } from '../../base/user-error.js';
 import type { ReaderHooks, ReaderLink } from '../runs/watcher.js';
 import type { Busy, ReaderNews, ReaderOrder } from './reading-messages.js';
 
@@ -23,11 +24,18 @@ export function openReaderThread(file: URL, judgedFile: string): (hooks: ReaderH
   return ({ heard, ended, now, busy }) => {
     const start: ThreadStart = { lead: now() - bootMs(), busy, judgedFile };
     leaveDeletedDirectory();
-    const worker = new Worker(file, {
-      workerData: start,
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: MOST_MB },
-    });
+    let worker: Worker;
+    try {
+      worker = new Worker(file, {
+        workerData: start,
+        execArgv: [],
+        resourceLimits: { maxOldGenerationSizeMb: MOST_MB },
+      });
+    } catch (error) {
+      // The machine has no thread left. Whoever opens it knows it only when this has returned.
+      setImmediate(() => ended(errorText(error)));
+      return { post: () => undefined, close: () => Promise.resolve() };
+    }
     let why: string | null = null;
     worker.on('message', (news: readonly ReaderNews[]) => news.forEach(heard));
     worker.on('error', (error) => (why = error.message));

@@ -190,9 +190,9 @@ describe('ending a run', () => {
   it('is not over while a child that did not listen lives on', async () => {
     const directory = runFolder();
     const { executor, endings, untilEnded } = newExecutor();
-    const child = `setsid sh -c 'trap "" TERM; while :; do sleep 0.1; done' & echo up; exec sleep 60`;
+    const child = `setsid sh -c 'trap "" TERM; echo deaf; while :; do sleep 0.1; done' & echo up; exec sleep 60`;
     executor.start(id, orderFor(directory, ['sh', '-c', child]));
-    await waitFor('the tree to be up', () => log(directory).includes('up') && marked(directory).length >= 3);
+    for (const word of ['up', 'deaf']) await untilLogged(directory, word);
     executor.terminate(id);
     await waitFor('the shim to be gone', () => existsSync(join(attemptDirectory(directory, 1), 'exit')));
     expect(endings).toEqual([]);
@@ -239,8 +239,9 @@ describe('adopting an attempt of a supervisor that died', () => {
   it('can end it', async () => {
     const directory = runFolder();
     const first = newExecutor();
-    first.executor.start(id, orderFor(directory, ['sleep', '60']));
-    await waitFor('the claim', () => readClaim(attemptDirectory(directory, 1)).kind === 'begun');
+    // A shim that has not yet started its command would hear the request in its place.
+    first.executor.start(id, orderFor(directory, ['sh', '-c', 'echo up; exec sleep 60']));
+    await untilLogged(directory, 'up');
     first.executor.close();
     const second = newExecutor();
     second.executor.adopt(id, directory, 1);

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { keepSpareDescriptors } from '../../../files/spare-descriptor.js';
 import { askProgram } from '../../../processes/short-call.js';
 import { executorNamed } from '../../registry.js';
 import { indicesIn } from '../cluster-nodes.js';
@@ -20,6 +21,7 @@ const { env } = process;
 void main(process.argv.slice(2));
 
 async function main([folder = '', name = '', count = '1']: readonly string[]): Promise<void> {
+  keepSpareDescriptors();
   const worker = new PackWorker(
     {
       open: await executorNamed('local'),
