@@ -39,8 +39,8 @@ describe('the answer of a sweep', () => {
       ['large', 50.21],
     ]);
     const words = (await run('status', 'tasks')).out;
-    expect(words).toContain('best lr=0.1: loss 1.21\n');
-    expect(words).toContain('best lr=0.1: loss 50.2\n');
+    expect(words).toContain('best lr=0.1: median loss 1.21\n');
+    expect(words).toContain('best lr=0.1: median loss 50.2\n');
     const report = (await run('report', 'tasks')).out;
     expect(report).toContain('lr=0.1 is best: loss 50.2 over 3 runs');
   });
