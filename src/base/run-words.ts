@@ -74,3 +74,8 @@ export function errorOf({ state, reason }: { readonly state: RunWord; readonly r
 export function endStateOf(kind: (typeof exitClasses)[number]): EndState {
   return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
 }
+
+/** How much of its work a run has done, 0 to 1. One that failed or was killed has done as much as it said. */
+export function progressOf({ state, progress }: { readonly state: RunWord; readonly progress: number | null }): number {
+  return state === 'done' ? 1 : (progress ?? 0);
+}

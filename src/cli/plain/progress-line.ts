@@ -2,14 +2,13 @@ import type { TimeRange } from '../../analysis/forecast/time-range.js';
 import { healthWord } from '../../analysis/health/finding.js';
 import { groupBy } from '../../base/group-by.js';
 import { displayText } from '../../text/display-text.js';
-import { hasEnded, isUnhealthy } from '../../base/run-words.js';
+import { isUnhealthy, progressOf } from '../../base/run-words.js';
 import { durationRange } from '../../text/duration.js';
 import type { WatchedRun } from './watched-run.js';
 
 /** The progress of all runs, and what queued ones wait for: `12 of 48 done, 2 running, 34 queued · 31 % · 34 × …`. */
 export function progressLine(runs: readonly WatchedRun[]): string {
-  const share =
-    runs.reduce((sum, run) => sum + (hasEnded(run.state) ? 1 : (run.progress ?? 0)), 0) / Math.max(1, runs.length);
+  const share = runs.reduce((sum, run) => sum + progressOf(run), 0) / Math.max(1, runs.length);
   const parts = [countsLine(runs), `${Math.floor(share * 100)} %`, waitingWords(runs)];
   return parts.filter((part) => part !== '').join(' · ');
 }

@@ -1,4 +1,5 @@
 import type { Condition } from '../../analysis/failures/failure-causes.js';
+import { unnamedGroup } from '../../base/ids.js';
 import { errorOf, isUnhealthy } from '../../base/run-words.js';
 import { parameterOf } from '../../base/scalar.js';
 import { groupBy } from '../../base/group-by.js';
@@ -87,7 +88,9 @@ function heldGroup(own: readonly RunSummary[], all: readonly RunSummary[]): Held
   const reason = cleanText(first!.reason ?? '').replace(/^held: |; [^]*$/g, '');
   const failed = members.filter((run) => errorOf(run) !== null);
   const error = kindsOf(failed)[0]?.words ?? null;
-  return { sweep, group, runs: own, reason, shared: sharedByFailures(failed, members), error };
+  // Where the breaker has found the values, its reason names them.
+  const shared = reason.includes(', all with ') ? [] : sharedByFailures(failed, members);
+  return { sweep, group: group === unnamedGroup ? sweep : group, runs: own, reason, shared, error };
 }
 
 /** Returns at most two conditions. While no run is done, failed runs may share a value only because runs start in file order. */

@@ -1,6 +1,6 @@
 import type { Results } from '../../analysis/seed-statistics.js';
 import { withoutNoise } from '../../analysis/statistics.js';
-import { endStates, isBroken, isUnhealthy, type RunHealth } from '../../base/run-words.js';
+import { endStates, isBroken, isUnhealthy, progressOf, type RunHealth } from '../../base/run-words.js';
 import type { RunSummary, RunWord } from '../state/port.js';
 import { statesInOrder } from './state-look.js';
 
@@ -84,11 +84,6 @@ export function hasOneObjective(runs: readonly RunSummary[]): boolean {
 export function bestOf({ best, metrics }: RunSummary): number | undefined {
   if (best === undefined) return undefined;
   return best.value ?? (Object.hasOwn(metrics, best.metric) ? (metrics[best.metric] ?? Number.NaN) : undefined);
-}
-
-/** Progress, 0 to 1; 1 for a done run even if a stop rule ended it early. */
-export function progressOf(run: RunSummary): number {
-  return run.state === 'done' ? 1 : (run.progress ?? 0);
 }
 
 /**

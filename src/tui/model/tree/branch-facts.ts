@@ -4,7 +4,8 @@ import type { RunId, RunSummary } from '../../state/port.js';
 import type { Branch } from './branch-index.js';
 import { parameterText } from '../parameter-text.js';
 import { runLabels } from './run-labels.js';
-import { progressOf, soundRuns } from '../tally.js';
+import { progressOf } from '../../../base/run-words.js';
+import { soundRuns } from '../tally.js';
 
 /** Number of values in a trend, the maximum for one run. */
 const points = 32;

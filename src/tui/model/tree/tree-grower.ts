@@ -9,7 +9,8 @@ import { columnKey, type ColumnId, curveValueOf } from '../../state/list-column-
 import { anyParameterOf } from '../../../base/scalar.js';
 import { parameterOrder } from '../parameter-text.js';
 import { statesByUrgency } from '../state-look.js';
-import { bestOf, elapsed, progressOf } from '../tally.js';
+import { progressOf } from '../../../base/run-words.js';
+import { bestOf, elapsed } from '../tally.js';
 
 /** What shapes the tree besides the runs. */
 type Recipe = {

@@ -16,7 +16,8 @@ import { parameterText } from '../../model/parameter-text.js';
 import { progressBar } from '../progress-bar.js';
 import { fit, fitRight, type Line, span, type Tone } from '../../surface/span.js';
 import { healthTone } from '../../model/state-look.js';
-import { bestOf, elapsed, progressOf } from '../../model/tally.js';
+import { progressOf } from '../../../base/run-words.js';
+import { bestOf, elapsed } from '../../model/tally.js';
 
 /** What the cells of a row need besides its run. `now`: Unix ms. */
 export type CellContext = { readonly metric: string | null; readonly now: number };
