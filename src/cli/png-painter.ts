@@ -1,3 +1,4 @@
+import { importModule } from '../base/import-module.js';
 import { UserError } from '../base/user-error.js';
 
 /** Converts SVG to PNG. `hasFonts`: whether text is drawn. */
@@ -26,7 +27,7 @@ const FONT = 'DejaVu Sans';
  * @param load Loads a package by name.
  * @throws {UserError} When the package is not installed, or not for this machine.
  */
-export async function pngPainter(load = loadPackage): Promise<PngPainter> {
+export async function pngPainter(load = importModule): Promise<PngPainter> {
   const Resvg = await resvgOf(load);
   const open = (svg: string) =>
     new Resvg(svg, {
@@ -37,7 +38,7 @@ export async function pngPainter(load = loadPackage): Promise<PngPainter> {
   return { png: (svg) => open(svg).render().asPng(), hasFonts: (letter.getBBox()?.width ?? 0) > 0 };
 }
 
-async function resvgOf(load: typeof loadPackage): Promise<Resvg> {
+async function resvgOf(load: typeof importModule): Promise<Resvg> {
   try {
     return ((await load(PACKAGE)) as { Resvg: Resvg }).Resvg;
   } catch (error) {
@@ -47,9 +48,4 @@ async function resvgOf(load: typeof loadPackage): Promise<Resvg> {
       { cause: error },
     );
   }
-}
-
-/** @param name A variable, so that the bundler does not include the package. */
-function loadPackage(name: string): Promise<unknown> {
-  return import(/* @vite-ignore */ name) as Promise<unknown>;
 }

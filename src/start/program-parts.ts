@@ -6,6 +6,7 @@
  * as Node was started with other flags, or that cannot be read, is left alone; other versions of Node keep a cache of their own.
  */
 import type { Script as VmScript } from 'node:vm';
+import { lentImport } from '../base/import-module.js';
 
 // To import them costs 15 ms, as that makes a module of each, and loads whatever else one of its exports needs.
 const { readFileSync, renameSync, writeFileSync, readFile } = process.getBuiltinModule('node:fs');
@@ -39,6 +40,7 @@ const WRITES_CODE = 'MEMRL_WRITE_COMPILED';
 export function startProgram(program: Program): void {
   const parts = new ProgramParts(program);
   setTimeout(() => parts.keep(), SHORT_LIFE_MS).unref();
+  Object.assign(globalThis, { [lentImport]: (name: string): Promise<unknown> => import(name) });
   parts.load(program.first);
 }
 

@@ -1,3 +1,4 @@
+import { importModule } from '../../base/import-module.js';
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import { chooseEngine } from '../engine/choose-engine.js';
@@ -6,7 +7,6 @@ import type { Engine, ModelShape } from '../engine/engine.js';
 import { initialWeights } from '../engine/initial-weights.js';
 import { presets } from '../engine/model-shape.js';
 import { backendNames, openBackend, type Attempt, type BackendName } from '../engine/tfjs/backends.js';
-import { loadPackage } from '../engine/tfjs/load-package.js';
 import { TfjsEngine } from '../engine/tfjs/tfjs-engine.js';
 import { rng } from '../rng.js';
 import type { StopSignal, ProcessContext } from '../run/process-context.js';
@@ -112,7 +112,7 @@ async function tryAll({ environment, open }: BenchContext): Promise<Attempt[]> {
     const isSecond = name === 'tfjs-node' && attempts[0]!.kind === 'ready';
     const attempt: Attempt = isSecond
       ? { name, kind: 'absent', why: 'tfjs-node-gpu is here, and has the same' }
-      : await (open?.(name) ?? openBackend(name, { environment, load: loadPackage }));
+      : await (open?.(name) ?? openBackend(name, { environment, load: importModule }));
     attempts.push(attempt);
   }
   return attempts;

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { importModule } from '../../base/import-module.js';
 import { errorText, UserError } from '../../base/user-error.js';
 
 export type OwnKind = 'environment' | 'reward' | 'detector' | 'objective' | 'probe';
@@ -52,7 +53,7 @@ export async function importOwnFunction(name: string, kind: OwnKind, shape: stri
 
 async function load(path: string, kind: string): Promise<Record<string, unknown>> {
   try {
-    return (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+    return (await importModule(pathToFileURL(path).href)) as Record<string, unknown>;
   } catch (cause) {
     if (/\.[cm]?ts$/.test(path) && (cause as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_FILE_EXTENSION') {
       throw new UserError(

@@ -1,10 +1,10 @@
+import { importModule } from '../../base/import-module.js';
 import { availableParallelism } from 'node:os';
 import { UserError } from '../../base/user-error.js';
 import { createEngine } from './create-engine.js';
 import type { Engine, ModelShape } from './engine.js';
 import { parameterCount } from './layout.js';
 import { backendNames, openBackend, type Attempt, type BackendName } from './tfjs/backends.js';
-import { loadPackage } from './tfjs/load-package.js';
 import { TfjsEngine } from './tfjs/tfjs-engine.js';
 
 /**
@@ -111,7 +111,7 @@ function usualThreads(shape: ModelShape, { environment, cores = availableParalle
 
 /** `auto` takes TensorFlow.js where it has a GPU, and else our kernels; which of the two is faster there is for others to measure. */
 export async function chooseBackend(wish: EngineChoice, sources: EngineSources): Promise<Choice> {
-  const { environment, open = (name) => openBackend(name, { environment, load: loadPackage }) } = sources;
+  const { environment, open = (name) => openBackend(name, { environment, load: importModule }) } = sources;
   if (wish === 'wasm') return ownKernels('engine=wasm');
   if (wish === 'wasm-relaxed')
     return { ...ownKernels('engine=wasm-relaxed'), on: 'our WebAssembly kernels, fused products' };

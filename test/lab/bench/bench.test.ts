@@ -3,11 +3,11 @@ import { bench, benchLines, type BenchReport, type BenchContext } from '../../..
 import { benchKeys } from '../../../src/lab/bench/keys.js';
 import { readArguments } from '../../../src/lab/config/arguments.js';
 import { openBackend, type Attempt, type BackendName } from '../../../src/lab/engine/tfjs/backends.js';
-import { loadPackage } from '../../../src/lab/engine/tfjs/load-package.js';
+import { importModule } from '../../../src/base/import-module.js';
 import { Device } from '../../../src/lab/engine/tfjs/device.js';
 import type { StopSignal } from '../../../src/lab/run/process-context.js';
 
-const cpu = await openBackend('tfjs-cpu', { environment: {}, load: loadPackage });
+const cpu = await openBackend('tfjs-cpu', { environment: {}, load: importModule });
 if (cpu.kind === 'absent') throw new Error(cpu.why);
 const { device } = cpu;
 

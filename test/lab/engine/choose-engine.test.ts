@@ -6,11 +6,11 @@ import { createEngine } from '../../../src/lab/engine/create-engine.js';
 import type { ModelShape } from '../../../src/lab/engine/engine.js';
 import { presets } from '../../../src/lab/engine/model-shape.js';
 import { backendNames, openBackend, type Attempt, type BackendName } from '../../../src/lab/engine/tfjs/backends.js';
-import { loadPackage } from '../../../src/lab/engine/tfjs/load-package.js';
+import { importModule } from '../../../src/base/import-module.js';
 import { TfjsEngine } from '../../../src/lab/engine/tfjs/tfjs-engine.js';
 import { groupsOf, maxDifference, trainedLookingWeights } from './models.js';
 
-const cpu = await openBackend('tfjs-cpu', { environment: {}, load: loadPackage });
+const cpu = await openBackend('tfjs-cpu', { environment: {}, load: importModule });
 if (cpu.kind === 'absent') throw new Error(cpu.why);
 const { device } = cpu;
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import type { Engine, ModelShape } from '../../../src/lab/engine/engine.js';
 import { backendNames, openBackend, type Attempt } from '../../../src/lab/engine/tfjs/backends.js';
-import { loadPackage } from '../../../src/lab/engine/tfjs/load-package.js';
+import { importModule } from '../../../src/base/import-module.js';
 import { TfjsEngine } from '../../../src/lab/engine/tfjs/tfjs-engine.js';
 import { backends, makeEngine, maxDifference, trainedLookingWeights, type Backend } from './models.js';
 
@@ -52,6 +52,6 @@ function isExact(name: string): boolean {
 
 async function openAll(): Promise<Attempt[]> {
   const opened: Attempt[] = [];
-  for (const name of backendNames) opened.push(await openBackend(name, { environment: {}, load: loadPackage }));
+  for (const name of backendNames) opened.push(await openBackend(name, { environment: {}, load: importModule }));
   return opened;
 }

@@ -5,7 +5,7 @@ import { layout } from '../../../../src/lab/engine/layout.js';
 import { presets } from '../../../../src/lab/engine/model-shape.js';
 import { adamStep } from '../../../../src/lab/engine/tfjs/adam.js';
 import { openBackend } from '../../../../src/lab/engine/tfjs/backends.js';
-import { loadPackage } from '../../../../src/lab/engine/tfjs/load-package.js';
+import { importModule } from '../../../../src/base/import-module.js';
 import { read } from '../../../../src/lab/engine/tfjs/model.js';
 import { Parameters } from '../../../../src/lab/engine/tfjs/parameters.js';
 import { maxDifference, slopes } from '../models.js';
@@ -36,7 +36,7 @@ describe.each(['tfjs-wasm', 'tfjs-cpu'] as const)('AdamW on %s', (name) => {
       },
     },
   ])("takes the steps of PyTorch's, with its clipping: $which", async ({ which, how }) => {
-    const opened = await openBackend(name, { environment: {}, load: loadPackage });
+    const opened = await openBackend(name, { environment: {}, load: importModule });
     if (opened.kind === 'absent') throw new Error(opened.why);
     const { device } = opened;
     const parameters = new Parameters(device, shape);

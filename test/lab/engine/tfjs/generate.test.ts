@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Sampling, SeededPrompt } from '../../../../src/lab/engine/engine.js';
 import { presets } from '../../../../src/lab/engine/model-shape.js';
 import { openBackend } from '../../../../src/lab/engine/tfjs/backends.js';
-import { loadPackage } from '../../../../src/lab/engine/tfjs/load-package.js';
+import { importModule } from '../../../../src/base/import-module.js';
 import { rng } from '../../../../src/lab/rng.js';
 import { engineOn, everyEngine, trainedEngineOn } from '../every-engine.js';
 import { backends, maxDifference, oddShape } from '../models.js';
@@ -73,7 +73,7 @@ describe.each(everyEngine.filter((name) => !ours.includes(name)))('generating on
 
   it('leaves no tensor behind, and a decoder as it was', async () => {
     const engine = await trainedEngineOn(name, oddShape);
-    const opened = await openBackend('tfjs-cpu', { environment: {}, load: loadPackage });
+    const opened = await openBackend('tfjs-cpu', { environment: {}, load: importModule });
     if (opened.kind === 'absent') throw new Error(opened.why);
     const { tf } = opened.device;
     const decoder = await engine.decoder(Int32Array.of(4, 5), 2);

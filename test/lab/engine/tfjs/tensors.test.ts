@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ModelShape } from '../../../../src/lab/engine/engine.js';
 import { presets } from '../../../../src/lab/engine/model-shape.js';
 import { openBackend } from '../../../../src/lab/engine/tfjs/backends.js';
-import { loadPackage } from '../../../../src/lab/engine/tfjs/load-package.js';
+import { importModule } from '../../../../src/base/import-module.js';
 import { TfjsEngine } from '../../../../src/lab/engine/tfjs/tfjs-engine.js';
 import { groupsOf, oddShape, slopes, trainedLookingWeights } from '../models.js';
 
@@ -36,7 +36,7 @@ describe.each(['tfjs-wasm', 'tfjs-cpu'] as const)('tensors on %s', (name) => {
     { shape: oddShape, which: 'an untied head' },
     { shape: presets.micro, which: 'a tied one, scores in pieces' },
   ])('are as many after twenty steps as after one, and gone with the engine: $which', async ({ shape }) => {
-    const opened = await openBackend(name, { environment: {}, load: loadPackage });
+    const opened = await openBackend(name, { environment: {}, load: importModule });
     if (opened.kind === 'absent') throw new Error(opened.why);
     const { tf } = opened.device;
     const before = tf.memory().numTensors;
