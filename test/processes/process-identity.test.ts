@@ -34,7 +34,7 @@ describe('the identity of a process', () => {
 
   it('takes a zombie for dead', async () => {
     // The shell is replaced by a program that never waits for its child.
-    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60']);
+    const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 60']);
     const pid = await new Promise<number>((resolve) => parent.stdout.once('data', (data) => resolve(Number(data))));
     await waitFor('the zombie', () => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z '));
     expect(identityOf(pid)).toBeNull();

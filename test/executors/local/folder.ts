@@ -7,7 +7,7 @@ import { type CgroupHome, OomWatch, openCgroupHome } from '../../../src/executor
 import type { Ending, ExecutorListener, LeakedProcess } from '../../../src/executors/executor.js';
 import { LocalExecutor } from '../../../src/executors/local/local-executor.js';
 import { killCgroup, removeCgroup } from '../../../src/processes/cgroup.js';
-import { readProcesses } from '../../../src/processes/process-table.js';
+import { type ProcessEntry, readProcesses } from '../../../src/processes/process-table.js';
 import { runEnvironment } from '../../../src/supervisor/runs/launch-spec.js';
 import { waitFor } from '../../supervisor/testbed.js';
 import { isDeserted, removeFolder } from '../../remove-folder.js';
@@ -43,6 +43,13 @@ export function runFolder(): string {
   clearedAfterwards();
   folders.push(folder);
   return folder;
+}
+
+/**
+ * Whether a process is stopped. A shell that was just starting a program waits for that one (vfork), which is stopped in its place.
+ */
+export function isStopped(one: ProcessEntry, all: readonly ProcessEntry[]): boolean {
+  return one.state === 'T' || (one.state === 'D' && all.some((each) => each.parent === one.pid && each.state === 'T'));
 }
 
 /** Pids of the living processes that carry the directory's mark. */

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { attemptDirectory, readClaim } from '../../../src/executors/attempt/attempt-files.js';
 import { identityOf } from '../../../src/processes/process-identity.js';
-import { readProcess } from '../../../src/processes/process-table.js';
+import { readProcesses } from '../../../src/processes/process-table.js';
 import { hasProgram } from '../../has-program.js';
 import { waitFor } from '../../supervisor/testbed.js';
-import { id, log, marked, newExecutor, orderFor, runFolder, untilLogged, waysOfHolding } from './folder.js';
+import { id, isStopped, log, marked, newExecutor, orderFor, runFolder, untilLogged, waysOfHolding } from './folder.js';
 
 const words = 'its parent process was killed from outside; its exit code will not be known';
 const unknown = {
@@ -196,7 +196,7 @@ describe.runIf(hasProgram('setsid', 'helpers of a paused run')).each(waysOfHoldi
       const { cgroup } = readClaim(attemptDirectory(directory, 1)) as { cgroup: string | null };
       await waitFor('it to stand still', () =>
         cgroup === null
-          ? readProcess(helper)?.state === 'T'
+          ? readProcesses().some((each, _, all) => each.pid === helper && isStopped(each, all))
           : readFileSync(join(cgroup, 'cgroup.events'), 'utf8').includes('frozen 1'),
       );
       return { directory, pid, helper, ...told };

@@ -6,7 +6,7 @@ import { readProcesses } from '../../../src/processes/process-table.js';
 import { type Tree, treeMembers } from '../../../src/processes/process-tree.js';
 import { hasProgram } from '../../has-program.js';
 import { waitFor } from '../../supervisor/testbed.js';
-import { id, newExecutor, orderFor, runFolder, untilLogged, waysOfHolding } from './folder.js';
+import { id, isStopped, newExecutor, orderFor, runFolder, untilLogged, waysOfHolding } from './folder.js';
 
 /** Counts, and so does a child in another session. */
 const counting = `setsid sh -c 'while :; do echo child; sleep 0.02; done' & while :; do echo parent; sleep 0.02; done`;
@@ -28,7 +28,7 @@ describe.runIf(hasProgram('setsid', 'pausing a run')).each(waysOfHolding)('a pau
       if (tree.cgroup) return readFileSync(join(tree.cgroup, 'cgroup.events'), 'utf8').includes('frozen 1');
       const members = treeMembers(readProcesses(), tree);
       // The shim and the two that count; what they were just waiting for may have ended.
-      return members.length >= 3 && members.every(({ state }) => state === 'T');
+      return members.length >= 3 && members.every((each) => isStopped(each, members));
     });
   }
 

@@ -278,7 +278,7 @@ describe('memrl train', () => {
   });
 
   it.each([
-    [['group_size=1', 'batch_size=4'], /group_size=1 cannot learn/, /2 or more/],
+    [['group_size=1', 'batch_size=1'], /group_size=1 cannot learn/, /2 or more/],
     [['reward_type=binned_log_distance'], /at least 2 bins, and reward_bins is None/, /reward_bins=8/],
     [['reward_type=binned_log_distance', 'reward_bins=1'], /reward_bins is 1/, /reward_bins=8/],
     [['N=64', 'fixed_secret=64'], /secret 64 is not in \[0, 64\)/, /0 to 63/],

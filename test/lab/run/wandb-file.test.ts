@@ -77,6 +77,16 @@ describe('a file for W&B', () => {
     );
   });
 
+  it('may begin a record in the last seven bytes of a block, which hold its head alone', () => {
+    const lost = [65_247, 65_248, 65_249].filter((length) => {
+      const own = mkdtempSync(join(directory, 'run-'));
+      const file = openWandb(own, named, time);
+      [1, length, 1].forEach((size, step) => file.append({ step, a: step, ['x'.repeat(size)]: 1 }));
+      return points('a', own).length < 3;
+    });
+    expect(lost).toEqual([]);
+  });
+
   it('may end a block with any number of bytes to spare', () => {
     for (let spare = 0; spare < 60; spare++) {
       const own = mkdtempSync(join(directory, 'run-'));

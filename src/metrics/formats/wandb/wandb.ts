@@ -50,9 +50,9 @@ class WandbFiles extends FilesInTurn {
 
 class WandbFile extends FollowedSource<FollowedBytes> implements SourceReader {
   readonly #run: WandbRun;
-  /** Pieces of an incomplete record. */
+  /** Pieces of an incomplete record, and their length; null: none has begun. The first may be empty, at the end of a block. */
   #pieces: Buffer[] = [];
-  #length = 0;
+  #length: number | null = null;
 
   constructor(path: string, run: WandbRun) {
     super(new FollowedBytes(path));
@@ -70,7 +70,7 @@ class WandbFile extends FollowedSource<FollowedBytes> implements SourceReader {
   #restart(sink: RowSink): void {
     this.forget();
     this.#pieces = [];
-    this.#length = 0;
+    this.#length = null;
     this.#run.forget();
     sink.restart();
   }
@@ -101,7 +101,7 @@ class WandbFile extends FollowedSource<FollowedBytes> implements SourceReader {
     if (type === kind.first) {
       this.#pieces = [];
       this.#length = 0;
-    } else if (this.#length === 0) return;
+    } else if (this.#length === null) return;
     this.#length += piece.length;
     // A copy, as a slice would keep all of the read buffer in memory.
     if (this.#length <= LONGEST) this.#pieces.push(Buffer.from(piece));
@@ -109,7 +109,7 @@ class WandbFile extends FollowedSource<FollowedBytes> implements SourceReader {
     if (type !== kind.last) return;
     if (this.#length <= LONGEST) takeRecord(Buffer.concat(this.#pieces), sink, this.#run);
     this.#pieces = [];
-    this.#length = 0;
+    this.#length = null;
   }
 }
 
