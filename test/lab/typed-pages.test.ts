@@ -57,7 +57,7 @@ describe('memory-rl, typed as it stands', () => {
 });
 
 describe('small-rl, typed as it stands', () => {
-  it('routes gradients, of the model that memrl pretrain makes; its first steps', async () => {
+  it('routes gradients, of the model that memrl pretrain makes; its first steps', { tags: ['long'] }, async () => {
     const line = typedLine('small-rl', 'python train.py');
     const none = await memrl(line);
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('memrl pretrain, which memrl grpo finds')]);
@@ -80,23 +80,27 @@ describe('rl-practice, typed as it stands but for the places of files', () => {
   const placed = (beginning: string, places: Readonly<Record<string, string>>) =>
     typedLine('rl-practice', beginning).map((word) => places[word] ?? word);
 
-  it('trains by a file of settings from a checkpoint, and evaluates a share of the tasks', async () => {
-    const [config, model, run] = [join(root, 'testconfig.yaml'), join(root, 'sums'), join(root, 'practice')];
-    const sums = "environment: arithmetic\nenvironment_params: '{max: 3, include_fewshot: false}'\n";
-    writeFileSync(config, `${sums}num_tasks: 16\nbuffer_size: 4\nmicrobatch_size: 2\ntotal_steps: 2\nmax_rounds: 2\neval_every: 0\nlog_path: ${run}\n`); // prettier-ignore
-    const taught = 'environment=arithmetic model_name=micro num_examples=64 batch_size=16 num_epochs=10 learning_rate=0.01 eval_n_batches=0'; // prettier-ignore
-    const params = 'environment_params={max: 3, include_fewshot: false}';
-    expect((await memrl(['sft', ...taught.split(' '), params, `log_path=${model}`])).code).toBe(0);
-    const trained = await memrl(placed('torchrun', { 'rl_training/cfg/testconfig.yaml': config, '/path/to/qwen2_5_15_gsm8k_lora/checkpoint-156': model })); // prettier-ignore
-    expect(trained).toMatchObject({ code: 0, stderr: '' });
-    expect(trained.stdout).toContain(`weights from ${model}`);
-    expect(lastRow(run)['step']).toBe(2);
-    const { code, stdout, stderr } = await memrl(placed('python rl_training', { 'run_2025-08-19_12-34-56': run }));
-    expect({ code, stdout, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('have no end') as string }); // prettier-ignore
-    writeFileSync(config, 'buffer_sice: 4\n');
-    const wrong = await memrl(['dr-grpo', '--cfg', config]);
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/testconfig\.yaml: There is no key `buffer_sice`[^]*Did you mean `buffer_size`/)]); // prettier-ignore
-  });
+  it(
+    'trains by a file of settings from a checkpoint, and evaluates a share of the tasks',
+    { tags: ['long'] },
+    async () => {
+      const [config, model, run] = [join(root, 'testconfig.yaml'), join(root, 'sums'), join(root, 'practice')];
+      const sums = "environment: arithmetic\nenvironment_params: '{max: 3, include_fewshot: false}'\n";
+      writeFileSync(config, `${sums}num_tasks: 16\nbuffer_size: 4\nmicrobatch_size: 2\ntotal_steps: 2\nmax_rounds: 2\neval_every: 0\nlog_path: ${run}\n`); // prettier-ignore
+      const taught = 'environment=arithmetic model_name=micro num_examples=64 batch_size=16 num_epochs=10 learning_rate=0.01 eval_n_batches=0'; // prettier-ignore
+      const params = 'environment_params={max: 3, include_fewshot: false}';
+      expect((await memrl(['sft', ...taught.split(' '), params, `log_path=${model}`])).code).toBe(0);
+      const trained = await memrl(placed('torchrun', { 'rl_training/cfg/testconfig.yaml': config, '/path/to/qwen2_5_15_gsm8k_lora/checkpoint-156': model })); // prettier-ignore
+      expect(trained).toMatchObject({ code: 0, stderr: '' });
+      expect(trained.stdout).toContain(`weights from ${model}`);
+      expect(lastRow(run)['step']).toBe(2);
+      const { code, stdout, stderr } = await memrl(placed('python rl_training', { 'run_2025-08-19_12-34-56': run }));
+      expect({ code, stdout, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('have no end') as string }); // prettier-ignore
+      writeFileSync(config, 'buffer_sice: 4\n');
+      const wrong = await memrl(['dr-grpo', '--cfg', config]);
+      expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/testconfig\.yaml: There is no key `buffer_sice`[^]*Did you mean `buffer_size`/)]); // prettier-ignore
+    },
+  );
 });
 
 describe('tinker-cookbook’s first recipe, typed as it stands', () => {

@@ -154,7 +154,7 @@ export type TrainConfig = Config<typeof trainKeys>;
 
 /**
  * What suits `tiny` with its warm-up: of secrets below 64 each run of 1,000 steps that was tried ended with more than 5.9 of 6 bits (five with
- * binary rewards, five with eight levels, four with a judgement of each bit). At the source system's rate, which belongs to a model
+ * binary rewards, five with eight levels, four with a score for each bit). At the source system's rate, which belongs to a model
  * of 8 billion weights, seven with eight levels ended with 3.4 to 5.9.
  */
 export const suitedTrain = { learning_rate: 1e-4 };
