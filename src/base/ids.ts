@@ -58,3 +58,8 @@ export function gpuIndexOf(name: string): GpuIndex | null {
 
 /** Name of the group of a sweep whose file has no groups. */
 export const unnamedGroup = 'runs';
+
+/** What the only group of a sweep is called: "3 runs of train" says more than "of runs". */
+export function onlyGroupName(sweep: string, group: string): string {
+  return group === unnamedGroup ? sweep : group;
+}

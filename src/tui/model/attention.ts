@@ -1,5 +1,5 @@
 import type { Condition } from '../../analysis/failures/failure-causes.js';
-import { unnamedGroup } from '../../base/ids.js';
+import { onlyGroupName } from '../../base/ids.js';
 import { errorOf, isUnhealthy } from '../../base/run-words.js';
 import { parameterOf } from '../../base/scalar.js';
 import { groupBy } from '../../base/group-by.js';
@@ -90,7 +90,7 @@ function heldGroup(own: readonly RunSummary[], all: readonly RunSummary[]): Held
   const error = kindsOf(failed)[0]?.words ?? null;
   // Where the breaker has found the values, its reason names them.
   const shared = reason.includes(', all with ') ? [] : sharedByFailures(failed, members);
-  return { sweep, group: group === unnamedGroup ? sweep : group, runs: own, reason, shared, error };
+  return { sweep, group: onlyGroupName(sweep, group), runs: own, reason, shared, error };
 }
 
 /** Returns at most two conditions. While no run is done, failed runs may share a value only because runs start in file order. */

@@ -13,8 +13,8 @@ import type { Branch } from './branch-index.js';
 /**
  * What stands for the runs of a group in one column. `broken`: `2 diverged`, runs that are left out of it; empty: none.
  *
- * `seeds`: they differ in their seeds alone; `behind` of them are not as far as the others. `best`: they differ in more, and this is the median over the runs of the best setting
- * among them; `isJudged`: by this very value. `range`: they differ in more, and it is not known yet which setting is best.
+ * `seeds`: they differ in their seeds alone; `behind` of them are not as far as the others. `best`: they differ in more, and this is
+ * the median over the runs of the best setting among them; `isJudged`: by this very value. `range`: they differ in more, and it is not known yet which setting is best.
  */
 export type BranchValue =
   | { readonly kind: 'seeds'; readonly values: RunValues; readonly broken: string; readonly behind: number }
@@ -37,7 +37,7 @@ export type BranchQuestion = {
 };
 
 /** The value of a group in a column; null: none of its runs has one. Undefined: a column without such values. */
-export function branchValue(branch: Branch, asked: BranchQuestion): BranchValue | null | undefined {
+export function branchValue(branch: Pick<Branch, 'runs'>, asked: BranchQuestion): BranchValue | null | undefined {
   const valueOf = valueIn(asked, branch.runs);
   if (valueOf === undefined) return undefined;
   const { answers } = asked;
@@ -48,7 +48,7 @@ export function branchValue(branch: Branch, asked: BranchQuestion): BranchValue 
   });
 }
 
-const values = new Memo<Branch, BranchValue | null>(8);
+const values = new Memo<Pick<Branch, 'runs'>, BranchValue | null>(8);
 
 /** A number that changes with the answers, which are never modified. */
 function versionOf(answers: readonly GroupAnswer[]): number {

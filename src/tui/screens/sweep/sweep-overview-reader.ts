@@ -90,7 +90,7 @@ function factsOf(
 ): ReturnType<typeof overviewOf> {
   const wanted = [...(metric === null ? [] : [metric]), ...sweeps.flatMap(({ show }) => show)];
   const metrics = [...new Set(wanted)].slice(0, mostMetrics);
-  return overviewOf(runs, sweeps, { metrics, answers, now, forecast });
+  return overviewOf(runs, sweeps, { metrics, answers, x: sweeps[0]?.x ?? 'step', now, forecast });
 }
 
 /** The table of a sweep's results. Keeps the last version until it has been read again. */

@@ -1,12 +1,13 @@
-import { answerSentences, type AnsweredSetting } from '../../../analysis/answer/best-answer.js';
-import type { GroupAnswer } from '../../../analysis/answer/sweep-answers.js';
+import { answerSentences } from '../../../analysis/answer/best-answer.js';
 import { busyMs, busyTimeOf } from '../../../analysis/forecast/busy-time.js';
 import type { Forecast } from '../../../analysis/forecast/forecast.js';
 import type { TimeRange } from '../../../analysis/forecast/time-range.js';
+import { onlyGroupName } from '../../../base/ids.js';
 import { hasEnded } from '../../../base/run-words.js';
 import { groupBy } from '../../../base/group-by.js';
 import { cleanText } from '../../../text/display-text.js';
 import type { RunSummary, SweepSummary } from '../../state/port.js';
+import { type BranchQuestion, type BranchValue, branchValue } from '../../model/tree/branch-value.js';
 import { exitWords } from '../../model/run-reason.js';
 import type { MemoryRow } from './sweep-memory.js';
 import { elapsed, tally, type Tally } from '../../model/tally.js';
@@ -45,10 +46,8 @@ export type GroupOverview = {
   readonly tally: Tally;
   readonly runTime: number;
   readonly left: TimeRange | null;
-  /** Its best setting; null: that is not known, or there is no choice. */
-  readonly best: string | null;
-  /** Values by metric, of the runs of the best setting where that is known; else of all. `of`: how many runs these are. */
-  readonly values: { readonly of: number; readonly by: readonly Tally['metric'][] };
+  /** By metric, as in its row of the list; null: none of its runs has a value. */
+  readonly values: readonly (BranchValue | null)[];
 };
 
 /** `factor`: time relative to the median of the group's done runs; null if fewer than three are done. */
@@ -63,9 +62,8 @@ export type FailureClass = {
   readonly runs: readonly RunSummary[];
 };
 
-type OverviewChoice = {
+type OverviewChoice = Pick<BranchQuestion, 'answers' | 'x'> & {
   readonly metrics: readonly string[];
-  readonly answers: readonly GroupAnswer[];
   /** Unix ms. */
   readonly now: number;
   readonly forecast: Forecast;
@@ -123,30 +121,18 @@ function groupsOf(
   );
   return [...buckets].map(([key, members]) => {
     const { sweep, group, subgroup } = members[0]!;
-    const name = isSingle ? (subgroup ?? group) : sweeps.length > 1 ? `${sweep} ${group}` : group;
-    const best = isSingle ? null : bestOf(group, choice);
-    const valued = best === null ? members : runsOf(best, members);
+    const name = isSingle ? (subgroup ?? onlyGroupName(sweep, group)) : sweeps.length > 1 ? `${sweep} ${group}` : group;
     return {
       name,
       title: titles.get(key) ?? null,
       tally: tally(members, null),
       runTime: members.reduce((sum, run) => sum + (elapsed(run, choice.now) ?? 0), 0),
       left: members.every(({ state }) => hasEnded(state)) ? null : choice.forecast(members),
-      best: best?.text ?? null,
-      values: { of: valued.length, by: choice.metrics.map((metric) => tally(valued, metric).metric) },
+      values: choice.metrics.map(
+        (metric) => branchValue({ runs: members }, { ...choice, column: 'metric', metric }) ?? null,
+      ),
     };
   });
-}
-
-/** The best setting of a group that has several. */
-function bestOf(group: string, { answers }: OverviewChoice): AnsweredSetting | null {
-  const answer = answers.find((each) => each.group === group)?.answer;
-  return answer === undefined || answer.candidates.length < 2 ? null : answer.candidates[0]!;
-}
-
-function runsOf({ runs }: AnsweredSetting, members: readonly RunSummary[]): readonly RunSummary[] {
-  const names = new Set(runs);
-  return members.filter(({ name }) => names.has(name));
 }
 
 /** Runs that took longest, with the usual time of their group; those that took as long as others are left out. */

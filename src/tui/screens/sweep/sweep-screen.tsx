@@ -3,7 +3,9 @@ import { leftText } from '../../../analysis/forecast/forecast.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { durationRange, shortDuration } from '../../../text/duration.js';
+import { narrowNumber } from '../../../text/numbers.js';
 import { stateLook } from '../../model/state-look.js';
+import type { BranchValue } from '../../model/tree/branch-value.js';
 import { useExtent, useModel, useScreen, useScreenData } from '../../model/use-model.js';
 import { type Line, lineWidth, span } from '../../surface/span.js';
 import { countsLine } from '../../widgets/counts-line.js';
@@ -117,7 +119,7 @@ function Results({ overview: { results }, width }: Part) {
 const progressWidth = 15;
 const valueWidth = 16;
 
-/** A row per group: runs by state, progress, time, its best setting, and the means of the shown metrics over the runs of that. */
+/** A row per group: runs by state, progress, time, its best setting, and the values of the shown metrics. */
 function Groups({ overview: { groups, metrics }, width }: Part) {
   const name = Math.min(Math.floor(width * 0.3), Math.max(8, ...groups.map(nameLength))) + 2;
   const counts = Math.min(28, Math.max(5, ...groups.map(({ tally }) => lineWidth(countsLine(tally)))));
@@ -134,16 +136,17 @@ function Groups({ overview: { groups, metrics }, width }: Part) {
       cell: ({ left }) => [span(left === null ? '' : durationRange(left), 'dim')],
     },
   ];
-  const setting = Math.min(24, Math.max(12, ...groups.map(({ best }) => textWidth(best ?? ''))));
-  const best: Column<GroupOverview>[] = groups.every((group) => group.best === null)
+  const settings = new Map(groups.map((group) => [group, settingOf(group)]));
+  const setting = Math.min(24, Math.max(12, ...[...settings.values()].map(textWidth)));
+  const best: Column<GroupOverview>[] = [...settings.values()].every((text) => text === '')
     ? []
-    : [{ title: 'best setting', width: setting, cell: (group) => [span(cleanText(group.best ?? ''), 'good')] }];
+    : [{ title: 'best setting', width: setting, cell: (group) => [span(settings.get(group)!, 'good')] }];
   const free = width - tableWidth([...known, ...best]);
   const values = metrics
     .slice(0, Math.max(0, Math.floor(free / (valueWidth + 2))))
     .map((key, index): Column<GroupOverview> => ({
       ...{ title: cutTitle(cleanText(shortKey(key))), width: valueWidth, isRight: true },
-      cell: ({ values: { by, of } }) => valueCell(by[index] ?? null, of),
+      cell: ({ values, tally: { total } }) => valueCell(values[index] ?? null, total),
     }));
   return (
     <Box marginBottom={1} flexShrink={0}>
@@ -171,8 +174,19 @@ function progressCell({ tally: { counts, total, progress } }: GroupOverview): Li
   return [...bar, span(`${Math.floor(progress * 100)}%`.padStart(5), 'dim')];
 }
 
-function valueCell(value: GroupOverview['values']['by'][number], runs: number): Line {
-  return value === null ? [span('–', 'faint')] : sampleCell({ kind: 'mean', ...value }, runs);
+/** Empty: it is not known which is best, or there is no choice. */
+function settingOf({ values }: GroupOverview): string {
+  return values.find((value) => value?.kind === 'best')?.setting ?? '';
+}
+
+/** A number, `9.310 ±0.12`, or `0.02…9.31` where it is not known yet which setting is best. */
+function valueCell(value: BranchValue | null, runs: number): Line {
+  if (value === null) return [span('–', 'faint')];
+  if (value.kind === 'best') return [span(narrowNumber(value.value), 'value')];
+  if (value.kind === 'seeds')
+    return sampleCell({ kind: 'mean', ...value.values }, runs, { unread: 0, behind: value.behind });
+  if (value.low > value.high) return [span(value.broken, 'bad')];
+  return [span(`${narrowNumber(value.low)}…${narrowNumber(value.high)}`, 'value')];
 }
 
 /** Minimum width for showing both parts of the trouble beside each other, and the columns between them. */

@@ -26,7 +26,7 @@ const runs = [
   aRun('B_3', { state: 'failed', startedAt: 0, endedAt: HOUR, exit: exit(1), reason: 'no such file' }),
   aRun('B_4', { state: 'killed', startedAt: null, endedAt: 0 }),
 ];
-const choice = { metrics: ['loss'], answers: [], now: 4 * HOUR, forecast: () => null };
+const choice = { metrics: ['loss'], answers: [], x: 'step', now: 4 * HOUR, forecast: () => null };
 const overview = overviewOf(runs, [aSweep({ groups })], choice);
 
 describe('a sweep as a whole', () => {
@@ -43,12 +43,12 @@ describe('a sweep as a whole', () => {
 
   it('has a row for each group, with the mean of its runs', () => {
     expect(overview.groups).toMatchObject([
-      { name: 'A', title: 'group A', best: null, values: { of: 4, by: [{ mean: 2, count: 3 }] } },
-      { name: 'B', title: 'group B', best: null, values: { of: 4, by: [null] } },
+      { name: 'A', title: 'group A', values: [{ kind: 'seeds', values: { mean: 2, count: 3 } }] },
+      { name: 'B', title: 'group B', values: [null] },
     ]);
   });
 
-  it('has the best setting in the row of a group with several, and the mean over the runs of that alone', () => {
+  it('has the best setting in the row of a group with several, and the median over the runs of that alone, as the list has it', () => {
     const of = (group: string, lr: number, seed: number, loss: number) =>
       aRun(`${group}_${lr}_${seed}`, { group, state: 'done', parameters: { lr, seed }, metrics: { loss } });
     const grid = ['A', 'B'].flatMap((group) => [
@@ -58,9 +58,13 @@ describe('a sweep as a whole', () => {
     const sweep = aSweep({ groups, objective: { name: 'loss', goal: 'minimize' } });
     const { answers } = answersOf(grid, sweep, { fromSeeds: [] });
     const { groups: rows, answers: told } = overviewOf(grid, [sweep], { ...choice, answers });
-    expect(rows.map(({ best, values }) => [best, values.of, values.by[0]?.mean])).toEqual(
-      Array(2).fill(['lr=0.1', 2, 2]),
+    expect(rows.map(({ values }) => values[0])).toMatchObject(
+      Array(2).fill({ kind: 'best', setting: 'lr=0.1', runs: 2, value: 2 }),
     );
+    // A single group without settings of its own is a grid as well.
+    const one = grid.filter(({ group }) => group === 'A');
+    const alone = answersOf(one, sweep, { fromSeeds: [] }).answers;
+    expect(overviewOf(one, [sweep], { ...choice, answers: alone }).groups[0]!.values[0]).toMatchObject({ value: 2 });
     expect(told.map(({ group }) => group)).toEqual(['A', 'B']);
     expect(told[0]!.sentences[0]).toContain('lr=0.1');
   });
