@@ -28,7 +28,7 @@ afterEach(async () => {
 const place = (name: string) => join(work, name);
 const openGate = (name = 'gate') => writeFileSync(place(name), '');
 
-/** A program with `write(path, text)`, which opens for each call, and `hold(path)`, which keeps open; it ends when the gate is there. */
+/** A program with `write(path, text)`, which opens for each call, and `hold(path)`, which keeps open; it ends when the gate is there, or then goes on. */
 const program = (text: string, ...words: string[]): [string, ...string[]] => [
   process.execPath,
   '-e',
@@ -36,7 +36,10 @@ const program = (text: string, ...words: string[]): [string, ...string[]] => [
   const made = (file) => (fs.mkdirSync(path.dirname(file), { recursive: true }), file);
   const write = (file, text) => fs.appendFileSync(made(file), text);
   const hold = (file) => { const opened = fs.openSync(made(file), 'a'); return (text) => fs.writeSync(opened, text); };
-  const untilGate = (name = 'gate') => { const look = () => fs.existsSync(name) || setTimeout(look, 20); look(); };
+  const untilGate = (name = 'gate', then = () => {}) => {
+    const look = () => fs.existsSync(name) ? then() : setTimeout(look, 20);
+    look();
+  };
   const args = process.argv.slice(1);
   ${text}`,
   '--',
@@ -56,6 +59,11 @@ const submit = async (runs: Partial<PlannedRun>[], slots = 2): Promise<Fleet> =>
   );
   return fleet;
 };
+/** A file that appears while only one of them is up is that one's. */
+async function untilBothWrite(fleet: Fleet): Promise<void> {
+  await waitFor('both to be up', () => [...fleet.runs.values()].filter(({ pid }) => pid !== null).length === 2);
+  openGate('both');
+}
 const written = (name: string) => {
   const text = bed.text('s', name, 'written.json');
   return text === '' ? null : WrittenFiles.parse(JSON.parse(text));
@@ -139,8 +147,9 @@ describe.skipIf(!hasProc)('two runs at once in one working directory', () => {
   });
 
   it('have neither a file that is opened for each row, when one of them may have written it', async () => {
-    const argv = (name: string) => program(`write('${name}.csv', '${csv(2)}'); untilGate();`);
+    const argv = (name: string) => program(`untilGate('both', () => write('${name}.csv', '${csv(2)}')); untilGate();`);
     const fleet = await submit(['a', 'b'].map((name) => ({ name, argv: argv(name) })));
+    await untilBothWrite(fleet);
     await waitFor('both files to be there', () => existsSync(place('b.csv')) && existsSync(place('a.csv')));
     openGate();
     await untilSettled(fleet);
@@ -276,11 +285,13 @@ describe.skipIf(!hasProc)('kill -9 of the supervisor', () => {
   });
 
   it('keeps from a run what another one wrote that has ended meanwhile', async () => {
-    const writing = (name: string) => program(`write('${name}.csv', '${csv(2)}'); untilGate('gate-${name}'); `);
+    const writing = (name: string) =>
+      program(`untilGate('both', () => write('${name}.csv', '${csv(2)}')); untilGate('gate-${name}');`);
     const fleet = await submit([
       { name: 'a', argv: writing('a') },
       { name: 'b', argv: writing('b') },
     ]);
+    await untilBothWrite(fleet);
     await waitFor('both files', () => existsSync(place('a.csv')) && existsSync(place('b.csv')));
     await bed.killSupervisor();
     fleet.close();
