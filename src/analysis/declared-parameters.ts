@@ -20,7 +20,8 @@ export type ShownDeclared = Declared & { readonly differing: string | null };
 const MOST_NAMED = 3;
 
 /**
- * What is shown of the parameters that a program declared.
+ * The declarations of a program as its row shows them: parameters that the sweep has not planned, and in words those that differ
+ * from the plan.
  *
  * @param planned The planned parameters as they are shown, and the name of the run.
  */

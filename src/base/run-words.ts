@@ -75,7 +75,7 @@ export function endStateOf(kind: (typeof exitClasses)[number]): EndState {
   return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
 }
 
-/** How much of its work a run has done, 0 to 1. One that failed or was killed has done as much as it said. */
+/** The share of its work that a run has done, 0 to 1: that which it last reported, and all of it where the run is done. */
 export function progressOf({ state, progress }: { readonly state: RunWord; readonly progress: number | null }): number {
   return state === 'done' ? 1 : (progress ?? 0);
 }

@@ -41,6 +41,6 @@ function refill(): void {
   try {
     while (kept.length < wanted) kept.push(openSync('/dev/null', 'r'));
   } catch {
-    // It is tried again at the next use.
+    // None is left at this moment; the next use of `withSpareDescriptors` tries again.
   }
 }

@@ -9,7 +9,7 @@ import type { Config, Keys } from './key.js';
 const Settings = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.number())]));
 
 /**
- * What a command line says, and of the rest what the file says.
+ * The arguments of a command line, completed by a file of settings: where both set a key, the command line counts.
  *
  * @param path null: there is no file.
  * @throws UserError naming the file, for what is no mapping of keys to values of theirs.

@@ -61,9 +61,8 @@ export function experimentOf(said: {
 }
 
 /**
- * The experiment with another reward, as `--reward` gives it: the file's parameters are dropped with the file's reward.
- *
- * It takes the place of all components.
+ * The experiment with another reward, as `--reward` gives it: that reward is the only component, and the components of the file are
+ * dropped with their parameters.
  *
  * @throws UserError when a detector looks at one of these.
  */

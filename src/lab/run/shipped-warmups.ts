@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 export const warmupNames = { single_step: 'SINGLE_STEP', multi_step: 'MULTI_STEP' } as const;
 export type WarmupName = (typeof warmupNames)[keyof typeof warmupNames];
 
-/** What they were made for. */
+/** The models and games that the shipped warm-ups fit: the shape of the model, the sizes N, and the format of answers. */
 export const shippedFor = { model: 'tiny', sizes: [16, 64, 256, 1024, 4096], format: 'decimal' } as const;
 
 export function isWarmupName(path: string | null): path is WarmupName {

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 /** Size of a block, bytes. The files of W&B are logs in the format of LevelDB; checksums are zlib's CRC-32, despite W&B's comments. */
 export const BLOCK = 32_768;
 const HEAD = 7;
-/** The file header: `:W&B`, a magic number, a version. It is part of the first block. */
+/** Size of the file header, bytes: `:W&B`, a magic number, a version. The header is part of the first block. */
 export const FILE_HEAD = 7;
 export const kind = { full: 1, first: 2, middle: 3, last: 4 };
 
