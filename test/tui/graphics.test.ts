@@ -104,8 +104,10 @@ describe.each(['kitty', 'sixel'] as const)('charts on a terminal with pictures b
     const terminal = await withPictures(protocol);
     const [before, count] = [lastOf(protocol, terminal), countOf(protocol, terminal)];
     terminal.resize(160, 40);
-    await terminal.waitFor(() => countOf(protocol, terminal) > count);
-    expect(lastOf(protocol, terminal).height).toBeGreaterThan(before.height);
+    // Below the first chart there is room for a second one: each is wider, and less high.
+    await terminal.waitFor(() => countOf(protocol, terminal) >= count + 2);
+    expect(lastOf(protocol, terminal).width).toBeGreaterThan(before.width);
+    expect(lastOf(protocol, terminal).height).not.toBe(before.height);
     // What a character measures may have changed with it.
     expect(terminal.output.split('\u001b[16t')).toHaveLength(3);
   });

@@ -1,7 +1,7 @@
-import type { Condition } from '../../analysis/failures/failure-causes.js';
+import { commonValues, hasValues } from '../../analysis/failures/common-values.js';
 import { conditionsText } from '../../analysis/failures/failure-words.js';
 import type { RunId } from '../../base/ids.js';
-import { isSeedName, type Parameters, parameterOf } from '../../base/scalar.js';
+import { isSeedName, type Parameters } from '../../base/scalar.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import type { Run } from '../../scheduler/run-state.js';
 import type { Group, SchedulerState } from '../../scheduler/state.js';
@@ -61,10 +61,11 @@ export class BreakerJudge {
   #explanation(group: Group): { values: string; includes: (id: RunId) => boolean } | null {
     const lasted = this.#lasted(group);
     if (lasted.length === 0 && group.trips >= MOST_TRIES) return null;
+    const all = this.#parametersOf(group.runs);
     for (const failed of [new Set([...group.broken, ...group.quickFailures]), group.quickFailures]) {
-      const conditions = this.#common([...failed], group);
-      const includes = (id: RunId) => this.#meets(id, conditions);
-      if (conditions.length > 0 && !lasted.some(includes)) return { values: conditionsText(conditions), includes };
+      const values = commonValues(this.#parametersOf(failed), all).filter(({ parameter }) => !isSeedName(parameter));
+      const includes = (id: RunId) => hasValues(this.#tools.parametersOf(id) ?? {}, values);
+      if (values.length > 0 && !lasted.some(includes)) return { values: conditionsText(values), includes };
     }
     return null;
   }
@@ -79,23 +80,9 @@ export class BreakerJudge {
     return [...done, ...[...state.active].filter((id) => runs.has(id) && isLongUp(id))];
   }
 
-  /** The values that these runs have in common and not all runs of the group. Seeds explain nothing. */
-  #common(failed: readonly RunId[], { runs }: Group): Condition[] {
-    const first = this.#tools.parametersOf(failed[0]!);
-    if (first === null) return [];
-    const all = Object.keys(first)
-      .filter((name) => !isSeedName(name))
-      .map((parameter): Condition => ({ kind: 'is', parameter, value: parameterOf(first, parameter) }));
-    const isCommon = (condition: Condition) => failed.every((id) => this.#meets(id, [condition]));
-    return all.filter(isCommon).filter((condition) => [...runs].some((id) => !this.#meets(id, [condition])));
-  }
-
-  #meets(id: RunId, conditions: readonly Condition[]): boolean {
-    const own = this.#tools.parametersOf(id);
-    return (
-      own !== null &&
-      conditions.every(({ parameter, value }) => JSON.stringify(parameterOf(own, parameter)) === JSON.stringify(value))
-    );
+  /** Of a run that is forgotten: none. */
+  #parametersOf(ids: Iterable<RunId>): Parameters[] {
+    return [...ids].map((id) => this.#tools.parametersOf(id) ?? {});
   }
 }
 

@@ -1,11 +1,10 @@
+import { commonValues, hasValues } from '../../analysis/failures/common-values.js';
 import type { Condition } from '../../analysis/failures/failure-causes.js';
 import { onlyGroupName } from '../../base/ids.js';
 import { errorOf, isUnhealthy } from '../../base/run-words.js';
-import { parameterOf } from '../../base/scalar.js';
 import { groupBy } from '../../base/group-by.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
-import { parameterText } from './parameter-text.js';
 import { errorText, waitsForInput } from './run-reason.js';
 import { troubleOf } from '../../analysis/failures/failure-kinds.js';
 
@@ -96,17 +95,11 @@ function heldGroup(own: readonly RunSummary[], all: readonly RunSummary[]): Held
 /** Returns at most two conditions. While no run is done, failed runs may share a value only because runs start in file order. */
 function sharedByFailures(failed: readonly RunSummary[], members: readonly RunSummary[]): Condition[] {
   const done = members.filter(({ state }) => state === 'done');
-  const [first] = failed;
-  if (first === undefined || done.length === 0) return [];
-  return Object.keys(first.parameters)
-    .filter((key) => {
-      const textOf = ({ parameters }: RunSummary): string => parameterText(parameterOf(parameters, key));
-      const text = textOf(first);
-      const has = (run: RunSummary): boolean => textOf(run) === text;
-      return failed.every(has) && !members.every(has) && !done.some(has);
-    })
-    .slice(0, 2)
-    .map((parameter) => ({ kind: 'is', parameter, value: parameterOf(first.parameters, parameter) }));
+  if (done.length === 0) return [];
+  const parametersOf = ({ parameters }: RunSummary) => parameters;
+  return commonValues(failed.map(parametersOf), members.map(parametersOf))
+    .filter((value) => !done.some(({ parameters }) => hasValues(parameters, [value])))
+    .slice(0, 2);
 }
 
 /** The kinds of error, most frequent first. A kind with a single run shows that run's own message. */
