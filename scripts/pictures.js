@@ -113,7 +113,7 @@ async function gpus() {
     });
   } finally {
     telling.abort();
-    await call('stop', 'abcd', '--yes', '--wait');
+    await call('kill', 'abcd', '--yes', '--wait');
   }
 }
 

@@ -14,7 +14,7 @@ const parts = {
   // After the first picture. `mount-app.tsx`, a part of its own, awaits these as it is loaded.
   screens: [...filesOf('tui/screens', (file) => file.endsWith('-screen.tsx')), 'tui/surface/graphics/picture-layer.ts'],
   looking: [...verbs('ls', 'status', 'du', 'wait', 'logs', 'report', 'export'), 'cli/print-report.ts'],
-  acting: verbs('act', 'stop', 'slots', 'drain', 'clean', 'annotate', 'restart'),
+  acting: verbs('act', 'slots', 'drain', 'clean', 'annotate', 'restart'),
   seldom: verbs('init', 'extend', 'doctor', 'completion'),
   hosts: ['elsewhere', 'there', 'remote-window', 'relay'].map((name) => `cli/hosts/${name}.ts`),
   executors: ['executors/local/local-executor.ts', 'executors/slurm/slurm-executor.ts'],

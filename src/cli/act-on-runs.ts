@@ -7,6 +7,7 @@ import { promised, withFleet } from './open-fleet.js';
 import type { CommonOptions } from './options.js';
 import { counted } from '../text/numbers.js';
 import { compactNames } from './plan/compact-names.js';
+import { isGrowing, isOver } from './plain/watched-run.js';
 import { ask, hasPerson, outputWidth, print, printJson, remark } from './terminal.js';
 
 export type ActOptions = CommonOptions & { yes?: boolean; dryRun?: boolean; wait?: boolean };
@@ -26,14 +27,45 @@ export async function actOnRuns(order: RunOrder, words: readonly string[], optio
     if (fitting.length > 0) tell(runsLine(verb, fitting, chosen.length - fitting.length));
     if (options.dryRun === true) return dryRun(order, fitting, chosen, options);
     if (!(await isAgreed({ verb, count: fitting.length, disturbs: rowOf(verb).disturbs }, options))) return 2;
-    // If it applies to none, the supervisor's refusal explains it best.
-    const ids = (fitting.length > 0 ? fitting : chosen).map(({ id }) => id);
-    const message = promised(await fleet.act(order, ids));
-    if (options.wait === true) await untilEnded(fleet, ids);
+    const sweeps = verb === 'kill' ? unfinishedSweeps(words, fleet) : [];
+    const message = await carriedOut(order, fleet, { sweeps, fitting, chosen });
+    if (options.wait === true) await untilEnded(fleet, chosen, sweeps);
     tell(message);
     if (options.json === true) printJson({ ...told(order, fitting, chosen), done: true, message });
     return 0;
   });
+}
+
+type Chosen = {
+  readonly sweeps: readonly string[];
+  readonly fitting: readonly RunSummary[];
+  readonly chosen: readonly RunSummary[];
+};
+
+/** Returns what was done. To kill what has ended is no mistake: a script may ask twice. */
+async function carriedOut(order: RunOrder, fleet: Fleet, { sweeps, fitting, chosen }: Chosen): Promise<string> {
+  if (sweeps.length > 0) return killSweeps(fleet, sweeps);
+  if (order.verb === 'kill' && fitting.length === 0) return `nothing to do, ${unfitting(order, chosen)}`;
+  // If it applies to none, the supervisor's refusal explains it best.
+  const ids = (fitting.length > 0 ? fitting : chosen).map(({ id }) => id);
+  return promised(await fleet.act(order, ids));
+}
+
+/** The words, if all are names of sweeps: those of them that have runs, or may get further ones. */
+function unfinishedSweeps(words: readonly string[], fleet: Fleet): string[] {
+  if (!words.every((word) => fleet.sweeps.has(word))) return [];
+  return words.filter((sweep) => isGrowing(fleet, sweep) || runsOf(fleet, sweep).some(({ state }) => !hasEnded(state)));
+}
+
+/** Ends sweeps as a whole: they get no further runs, either. */
+async function killSweeps(fleet: Fleet, sweeps: readonly string[]): Promise<string> {
+  const messages: string[] = [];
+  for (const sweep of sweeps) messages.push(promised(await fleet.request({ verb: 'stop-sweep', sweep })));
+  return messages.join('; ');
+}
+
+function runsOf({ runs }: Fleet, sweep: string): RunSummary[] {
+  return [...runs.values()].filter((run) => run.sweep === sweep);
 }
 
 function dryRun(
@@ -71,10 +103,10 @@ function told({ verb }: RunOrder, fitting: readonly RunSummary[], chosen: readon
   };
 }
 
-async function untilEnded(fleet: Fleet, ids: readonly RunSummary['id'][]): Promise<void> {
+async function untilEnded(fleet: Fleet, chosen: readonly RunSummary[], sweeps: readonly string[]): Promise<void> {
   await fleet.until(() => {
-    if (fleet.connection !== 'connected') return false;
-    return ids.every((id) => {
+    if (fleet.connection !== 'connected' || !sweeps.every((sweep) => isOver(fleet, runsOf(fleet, sweep)))) return false;
+    return chosen.every(({ id }) => {
       const run = fleet.runs.get(id);
       return run === undefined || hasEnded(run.state);
     });

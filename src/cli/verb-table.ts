@@ -1,5 +1,5 @@
 import { spreads } from '../report/spread.js';
-import { rowOf, type RunVerb, runVerbNames, runVerbs } from '../protocol/run-verbs.js';
+import { rowOf, type RunVerb, runVerbNames } from '../protocol/run-verbs.js';
 import { collect, duration, namesIn, oneOf, wholeNumber } from './options.js';
 import { isUntouched, lsOfNothing, noSweep } from './show/runs-here.js';
 import type { Verb, VerbOption } from './verb.js';
@@ -294,14 +294,6 @@ const rows: readonly Verb[] = [
     run: async (words, given) => (await import('./verbs/annotate.js')).note(words, given),
   },
   {
-    name: 'stop',
-    takes: '<sweep>',
-    heading: 'Act',
-    about: 'stop all runs of a sweep, those that wait included',
-    options: [...actOptions, ...runVerbs.kill.options],
-    run: async (words, given) => (await import('./verbs/stop.js')).stop(words, given),
-  },
-  {
     name: 'clean',
     takes: '<query...>',
     heading: 'Act',
@@ -391,9 +383,10 @@ export const verbs: readonly Verb[] = rows.map((verb) => ({
 
 /** The command-line verb of a row in the table of run verbs. */
 function acting(verb: RunVerb): Verb {
-  const { help, takes, options } = rowOf(verb);
+  const { help, takes, options, earlier } = rowOf(verb);
   return {
     name: verb,
+    earlier,
     takes: takes === 'number' ? '<n> <query...>' : '<query...>',
     ...(takes === 'text' ? { behind: 'TEXT' } : {}),
     heading: 'Act',

@@ -18,6 +18,8 @@ export type VerbOption = {
 /** One verb of the command line. */
 export type Verb = {
   readonly name: string;
+  /** Names that it had before, which still work; no help shows them. */
+  readonly earlier?: readonly string[];
   /** Its arguments in commander's notation: `<sweep>`, `[query...]`; empty: none. */
   readonly takes: string;
   /** A further argument, as it is shown; the verb takes it from the last of its words. */
@@ -36,10 +38,15 @@ export type Verb = {
 /** How a command behind the other arguments is shown. */
 const commandUsage = '-- <command...>';
 
-/** Adds a verb to the program. `ended` gets its exit code. */
+/** Adds a verb to the program, with its earlier names. `ended` gets its exit code. */
 export function addVerb(program: Command, verb: Verb, ended: (code: number) => void): void {
+  addNamed(program, verb, ended, false);
+  for (const name of verb.earlier ?? []) addNamed(program, { ...verb, name }, ended, true);
+}
+
+function addNamed(program: Command, verb: Verb, ended: (code: number) => void, hidden: boolean): void {
   const { name, takes, behind, takesCommand, takesSigned, heading, about, options, run } = verb;
-  const command = program.command(takes === '' ? name : `${name} ${takes}`);
+  const command = program.command(takes === '' ? name : `${name} ${takes}`, { hidden });
   if (takesSigned) command.allowUnknownOption();
   if (behind !== undefined) command.usage(`[options] ${takes} ${behind}`);
   if (takesCommand) command.usage(`[options] ${takes} ${commandUsage}`);

@@ -11,7 +11,7 @@ import type { SchedulerEvent } from '../scheduler/event.js';
 import type { RunSummary } from './run-summary.js';
 
 /** Verbs without an argument besides the runs. */
-export const plainVerbs = ['kill', 'resume', 'retry', 'hold', 'release', 'pause', 'continue'] as const;
+export const plainVerbs = ['kill', 'resume', 'hold', 'release', 'pause', 'continue'] as const;
 export type PlainVerb = (typeof plainVerbs)[number];
 
 /** Every run verb, in the order of `--help` and the palette; the words are the same on the command line and in the window. */
@@ -56,6 +56,8 @@ type Argument = number | string;
 
 /** The properties of a verb. `value`: its argument. */
 type RunVerbRow = {
+  /** Its names in earlier versions, which can still be typed; no help shows them. */
+  readonly earlier: readonly string[];
   /** What it does, in the words of `--help`, the palette and the README. */
   readonly help: string;
   /** What it does to a run, in the third person: `h releases it`. */
@@ -83,13 +85,14 @@ type RunVerbRow = {
   readonly keys: VerbKeys | null;
 };
 
-const usual = { undo: null, disturbs: false, asks: false, takes: null, options: [], keys: null } as const;
+const usual = { earlier: [], undo: null, disturbs: false, asks: false, takes: null, options: [], keys: null } as const;
 
 /** The table. Events are lines of the journal, where a verb may have another name: `kill` is written as `stop-requested`. */
 export const runVerbs = {
   kill: {
     ...usual,
-    help: 'stop runs: SIGTERM first, SIGKILL after the grace period',
+    earlier: ['stop'],
+    help: 'stop runs, or a whole sweep: SIGTERM first, SIGKILL after the grace period; what waits is dropped',
     does: 'kills',
     doing: (runs) => `Killing ${runs}`,
     done: () => 'being stopped',
@@ -107,7 +110,8 @@ export const runVerbs = {
   },
   resume: {
     ...usual,
-    help: 'start ended runs again from where they stopped',
+    earlier: ['retry'],
+    help: 'start ended runs again from where they stopped; automatic retries start again from 0',
     does: 'resumes',
     doing: (runs) => `Resuming ${runs}`,
     done: () => 'queued again',
@@ -119,16 +123,6 @@ export const runVerbs = {
       run: 'resume the run from where it stopped',
       group: 'resume all runs of the group that have stopped',
     },
-  },
-  retry: {
-    ...usual,
-    help: 'try failed runs again at once; their automatic retries start again from 0',
-    does: 'retries',
-    doing: (runs) => `Retrying ${runs}`,
-    done: () => 'queued again',
-    suits: 'has failed, been lost or is held',
-    refusal: retryRefusal,
-    event: (ids, at) => ({ type: 'retry-requested', at, ids }),
   },
   hold: {
     ...usual,
@@ -220,6 +214,11 @@ export const keyedVerbs: readonly KeyedVerb[] = plainVerbs.filter(
   (verb): verb is KeyedVerb => rowOf(verb).keys !== null,
 );
 
+/** The verb that has, or had, this name; undefined: none. */
+export function runVerbOf(name: string): RunVerb | undefined {
+  return runVerbNames.find((verb) => verb === name || rowOf(verb).earlier.includes(name));
+}
+
 /** The row of a verb. */
 export function rowOf(verb: RunVerb): RunVerbRow {
   return runVerbs[verb];
@@ -272,17 +271,9 @@ type State = VerbTarget['state'];
 function resumeRefusal(run: VerbTarget): Refusal | null {
   if (run.state === 'done') return { why: 'is done; there is nothing to resume', fix: largerBudget };
   if (hasEnded(run.state)) return null;
-  return run.state === 'held' ? isHeld : (upRefusal(run.state) ?? queuedRefusal(run));
-}
-
-function retryRefusal(run: VerbTarget): Refusal | null {
-  const { state, heldBy } = run;
-  if (state === 'done') return { why: 'is done', fix: largerBudget };
-  if (state === 'killed') return { why: 'was killed', first: 'resume' };
-  if (hasEnded(state)) return null;
   // An older supervisor does not send what holds the run, and decides itself.
-  if (state === 'held') return heldBy === 'breaker' || heldBy === undefined ? null : isHeld;
-  return upRefusal(state) ?? queuedRefusal(run);
+  if (run.state === 'held') return run.heldBy === 'breaker' || run.heldBy === undefined ? null : isHeld;
+  return upRefusal(run.state) ?? queuedRefusal(run);
 }
 
 function holdRefusal({ state }: VerbTarget): Refusal | null {

@@ -141,9 +141,9 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('launch-withdrawn'), at, id, attempt }),
   z.object({ type: z.literal('rule-met'), at, id, attempt, rule: z.string() }),
   z.object({ type: z.literal('stop-requested'), at, ids: z.array(RunId) }),
-  /** Stopped runs are to continue in a new attempt. */
+  /** Ended runs are to continue in a new attempt, and runs that wait for a retry or are held by the breaker are to start at once. */
   z.object({ type: z.literal('resume-requested'), at, ids: z.array(RunId) }),
-  /** Failed runs are retried at once, and their automatic retries are counted from zero. */
+  /** The same for failed runs, in journals of versions that had a verb for it. */
   z.object({ type: z.literal('retry-requested'), at, ids: z.array(RunId) }),
   /**
    * Waiting runs do not start until they are released. `reason`: set if no user asked, but a run of their group met its target, or

@@ -13,7 +13,7 @@ import { ended, ruleMet, started, withdrawn } from './lifecycle/attempts.js';
 import { due } from './lifecycle/deadlines.js';
 import { continueRun, hold, holdForBreaker, holdForTarget, pause, release, setPriority } from './lifecycle/hold.js';
 import { move } from './lifecycle/move.js';
-import { resume, tryAgain } from './lifecycle/retry.js';
+import { resume } from './lifecycle/retry.js';
 import { kill, stop } from './lifecycle/stop.js';
 import { forget, submit, takeIn } from './lifecycle/submit.js';
 import { changeSlots, drain, seeGpus } from './placement/gpu-inventory.js';
@@ -93,7 +93,7 @@ type Order = (turn: StepContext, run: Run) => void;
 const orders: { readonly [Type in Request['type']]: (event: EventOf<Type>) => Order } = {
   'stop-requested': () => (turn, run) => stop(turn, run, { kind: 'asked' }),
   'resume-requested': () => resume,
-  'retry-requested': () => tryAgain,
+  'retry-requested': () => resume,
   'hold-requested': ({ reason, breaker }) => {
     if (reason === undefined) return hold;
     if (breaker === undefined) return (turn, run) => holdForTarget(turn, run, reason);

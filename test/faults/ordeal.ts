@@ -198,7 +198,7 @@ class Ordeal {
     if (dice < 0.01) void fleet.act('kill', one('doomed'));
     else if (dice < 0.04) void fleet.act('hold', one('held'));
     else if (dice < 0.06) void fleet.act('release', one('held'));
-    else if (dice < 0.07) void fleet.act('retry', one('prey'));
+    else if (dice < 0.07) void fleet.act('resume', one('prey'));
     // Room for fewer at times, so that there is something to do, and to write down, in every life.
     else if (dice < 0.15) void fleet.request({ verb: 'set-slots', slots: { slots: SLOTS - scene.below(16) } });
   }

@@ -51,8 +51,8 @@ function isEarly(notBefore: number | null, { type, at }: Moment['event']): boole
 }
 
 /** With `time-passed` more of a submission may have come. */
-const LIFTS = ['release-requested', 'retry-requested', 'runs-submitted', 'time-passed'];
-const HASTENS = ['resume-requested', 'retry-requested'];
+const LIFTS = ['release-requested', 'resume-requested', 'runs-submitted', 'time-passed'];
+const HASTENS = ['resume-requested'];
 
 /** Why no run must have been put on the GPU just now. */
 function barred({ granted }: World, run: Run, gpu: TrueGpu): string[] {

@@ -291,5 +291,5 @@ export class World {
   }
 }
 
-const VERBS = ['stop', 'resume', 'retry', 'hold', 'release', 'pause', 'continue', 'priority'] as const;
+const VERBS = ['stop', 'resume', 'hold', 'release', 'pause', 'continue', 'priority'] as const;
 const UP = ['running', 'stopping', 'killing'];

@@ -103,7 +103,7 @@ describe('a run whose budget is raised', () => {
     openGate();
     await untilState(fleet, 's/a', 'failed');
     expect(budgets('a')).toEqual([10]);
-    await fleet.act('retry', [RunId.parse('s/a')]);
+    await fleet.act('resume', [RunId.parse('s/a')]);
     await untilState(fleet, 's/a', 'done');
     expect(budgets('a')).toEqual([10, 20]);
   });

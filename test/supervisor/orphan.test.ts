@@ -55,7 +55,7 @@ describe('a run whose shim is killed from outside', () => {
       expect(await untilState(next, 's/a', 'lost')).toMatchObject({ reason });
       expect(starts()).toBe(1);
       // Now that nothing of it lives, it may be tried again.
-      expect(await next.act('retry', [id])).toMatchObject({ ok: true });
+      expect(await next.act('resume', [id])).toMatchObject({ ok: true });
       expect(await untilState(next, 's/a', 'done')).toMatchObject({ attempt: 2 });
       expect(starts()).toBe(2);
     },

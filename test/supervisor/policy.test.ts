@@ -163,12 +163,12 @@ describe('retries', () => {
       2,
     );
     await waitFor('both to wait', () => run(fleet, 's/a').retryAt !== null && run(fleet, 's/b').retryAt !== null);
-    expect(await fleet.act('retry', [id('a')])).toEqual({ ok: true, message: '1 run queued again' });
+    expect(await fleet.act('resume', [id('a')])).toEqual({ ok: true, message: '1 run queued again' });
     expect(await fleet.act('kill', [id('b')])).toEqual({ ok: true, message: '1 run being stopped' });
     await untilState(fleet, 's/a', 'done');
     expect(run(fleet, 's/b')).toMatchObject({ state: 'killed', attempt: 1 });
-    expect(await fleet.act('retry', [id('b'), id('a')])).toMatchObject({
-      ...{ ok: false, message: 's/b was killed; resume it' },
+    expect(await fleet.act('resume', [id('a')])).toMatchObject({
+      ...{ ok: false, message: 's/a is done; there is nothing to resume' },
     });
   });
 });

@@ -42,6 +42,7 @@ export function aRun(name: string, over: Partial<RunSummary> = {}): RunSummary {
     metrics: {},
     spark: [],
     health: 'ok',
+    ...(over.state === 'held' ? { heldBy: 'person' } : {}),
     ...over,
   };
 }

@@ -20,7 +20,7 @@ export async function candidates(
       current,
       verbs.map(({ name }) => name),
     );
-  const verb = verbs.find(({ name }) => name === first);
+  const verb = verbs.find((each) => isNamed(each, first));
   const options = verb?.options ?? launchOptions;
   const asked = optionOf(words.at(-1)!, options);
   if (asked !== undefined && / [<[]/.test(asked.flags)) return starting(current, asked.words ?? []);
@@ -28,6 +28,10 @@ export async function candidates(
   return current.startsWith('-')
     ? starting(current, options.flatMap(longFlags))
     : argumentsOf(verb, positional(rest, options), { current, look });
+}
+
+function isNamed({ name, earlier = [] }: Verb, word: string | undefined): boolean {
+  return [name, ...earlier].some((known) => known === word);
 }
 
 async function argumentsOf(

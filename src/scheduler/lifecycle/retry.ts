@@ -22,19 +22,16 @@ export function retryLater(turn: StepContext, run: Run, ending: Ending, slot: Sl
   move(turn, run, { ...inLine, notBefore: wait === 0 ? null : ending.at + wait, last: ending });
 }
 
-/** Puts an ended run back in the queue, and ends the backoff of one that waits for a retry. */
+/**
+ * Puts an ended run back in the queue, and lets one that waits for a retry or is held by the breaker start at once. Its automatic
+ * retries are counted from zero.
+ */
 export function resume(turn: StepContext, run: Run): void {
-  if (run.state.phase === 'ended') requeueByHand(turn, run);
-  else if (isInBackoff(run.state)) move(turn, run, { ...run.state, notBefore: null });
-}
-
-/** Retries a failed run at once, with its automatic retries counted from zero; the breaker does not hold it. */
-export function tryAgain(turn: StepContext, run: Run): void {
   const { state } = run;
-  if (state.phase === 'ended' && failureClass(state.outcome) !== null) requeueByHand(turn, run);
+  if (state.phase === 'ended') requeueByHand(turn, run);
   if (state.phase !== 'waiting') return;
   run.retried = 0;
-  move(turn, run, { ...state, notBefore: null });
+  if (isInBackoff(state)) move(turn, run, { ...state, notBefore: null });
   liftBreaker(turn, run);
 }
 

@@ -2,7 +2,7 @@ import { runVerbNames } from '../../protocol/run-verbs.js';
 
 const acting: ReadonlySet<string> = new Set([
   ...runVerbNames.flatMap((verb) => [verb, `${verb}-group`]),
-  ...['star', 'unstar', 'tag', 'note', 'remove-note', 'clone', 'terminal', 'extend', 'stop'],
+  ...['star', 'unstar', 'tag', 'note', 'remove-note', 'clone', 'terminal', 'extend'],
   ...['slots', 'more-slots', 'fewer-slots', 'use-gpus', 'per-gpu', 'drain', 'undrain'],
 ]);
 

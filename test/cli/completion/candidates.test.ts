@@ -42,7 +42,7 @@ describe('a line up to the cursor', () => {
 
 describe('completion', () => {
   it.each<[string, string[]]>([
-    ['memrl-tui re', ['report', 'resume', 'retry', 'release', 'restart']],
+    ['memrl-tui re', ['report', 'resume', 'release', 'restart']],
     ['memrl-tui sweeps/', []],
     ['memrl-tui --de', ['--detach']],
     ['memrl-tui s.yaml --pl', ['--plain']],

@@ -135,11 +135,11 @@ describe('the circuit breaker', () => {
 
   it('lets a run go that a person wants to be tried again now', () => {
     const retry = { retry: { max: 5, backoffMs: 50_000, on: ['crash' as const] } };
-    const events = [slots(1), submit(retry), ...lived('a'), ...lived('b'), ...lived('c'), asked('retry', 'b')];
+    const events = [slots(1), submit(retry), ...lived('a'), ...lived('b'), ...lived('c'), asked('resume', 'b')];
     const { state, actions } = play(...events);
     expect(launched(actions)).toEqual(['a', 'b', 'c', 'b']);
     expect(waitingReason(state, id('a'))).toBe(HELD);
-    expect(launched(play(...tripped, asked('retry', 'e')).actions)).toEqual(['a', 'b', 'c', 'e']);
+    expect(launched(play(...tripped, asked('resume', 'e')).actions)).toEqual(['a', 'b', 'c', 'e']);
   });
 
   it('does nothing where there is none', () => {

@@ -85,7 +85,12 @@ describe('a timeout', () => {
   });
 
   it('counts from the start of each attempt', () => {
-    const again = [...limited, endedAs('a', { kind: 'failed', code: 1 }), asked('retry', 'a'), started('a', 2, 90_000)];
+    const again = [
+      ...limited,
+      endedAs('a', { kind: 'failed', code: 1 }),
+      asked('resume', 'a'),
+      started('a', 2, 90_000),
+    ];
     expect(nextDeadline(play(...again).state)).toBe(150_000);
   });
 

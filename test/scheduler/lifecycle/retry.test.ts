@@ -147,27 +147,23 @@ describe('a run that is to be retried', () => {
 });
 
 describe('going on before the backoff is over', () => {
-  it.each<{ how: string; verb: 'resume' | 'retry'; reason: string }>([
-    { how: 'goes on counting its retries', verb: 'resume', reason: 'failed (exit code 1), retry 2 of 2' },
-    { how: 'counts them anew', verb: 'retry', reason: 'failed (exit code 1), retry 1 of 2' },
-  ])('$verb starts it at once and $how', ({ verb, reason }) => {
+  it.each(['resume', 'retry'] as const)('%s starts it at once and counts its retries anew', (verb) => {
     const events = [...crashed, asked(verb, 'a', 200), started('a', 2, 201)];
     expect(launched(play(...events).actions)).toEqual(['a', 'a']);
     const { state } = play(...events, endedAs('a', crash, { at: 300, attempt: 2 }));
-    expect(waitingReason(state, id('a'))).toBe(reason);
+    expect(waitingReason(state, id('a'))).toBe('failed (exit code 1), retry 1 of 2');
   });
 
-  it.each<{ outcome: Outcome; isTried: boolean }>([
-    { outcome: crash, isTried: true },
-    { outcome: oom, isTried: true },
-    { outcome: { kind: 'signal', signal: 'SIGKILL' }, isTried: true },
-    { outcome: { kind: 'timeout', seconds: 3 }, isTried: true },
-    { outcome: { kind: 'lost', reason: 'reboot' }, isTried: true },
-    { outcome: { kind: 'done' }, isTried: false },
-    { outcome: { kind: 'killed' }, isTried: false },
-  ])('retry of a run that ended with $outcome.kind: $isTried', ({ outcome, isTried }) => {
-    const { actions } = play(slots(1), submitted(['a']), started('a'), endedAs('a', outcome), asked('retry', 'a'));
-    expect(launched(actions)).toEqual(isTried ? ['a', 'a'] : ['a']);
+  it.each<Outcome>([
+    crash,
+    oom,
+    { kind: 'signal', signal: 'SIGKILL' },
+    { kind: 'timeout', seconds: 3 },
+    { kind: 'lost', reason: 'reboot' },
+    { kind: 'killed' },
+  ])('a run that ended with $kind starts again', (outcome) => {
+    const { actions } = play(slots(1), submitted(['a']), started('a'), endedAs('a', outcome), resumeAsked('a'));
+    expect(launched(actions)).toEqual(['a', 'a']);
   });
 
   it('a resume by hand gives a failed run all its retries again', () => {

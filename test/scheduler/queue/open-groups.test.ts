@@ -42,7 +42,14 @@ describe('an open group', () => {
     },
     {
       when: 'a person tries one of those again that failed at once',
-      events: [slots(2), opened(['a'], 9, breaker), ...failed('a'), proposed('b'), ...failed('b'), asked('retry', 'b')],
+      events: [
+        slots(2),
+        opened(['a'], 9, breaker),
+        ...failed('a'),
+        proposed('b'),
+        ...failed('b'),
+        asked('resume', 'b'),
+      ],
       needs: true,
     },
   ])('needs a run: $needs, when $when', ({ events, needs }) => {

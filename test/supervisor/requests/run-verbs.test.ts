@@ -31,14 +31,14 @@ const situations: { run: string; events: SchedulerEvent[]; fit: RunVerb[] }[] = 
   {
     run: 'in its backoff',
     events: [slots(1), retried, started('a'), ended('a', 'failed')],
-    fit: ['kill', 'resume', 'retry', 'hold', 'priority'],
+    fit: ['kill', 'resume', 'hold', 'priority'],
   },
   { run: 'held by a person', events: [...waiting, asked('hold', 'a')], fit: ['kill', 'release', 'priority'] },
   { run: 'held for a target', events: [...waiting, forTarget], fit: ['kill', 'release', 'priority'] },
   {
     run: 'held by the breaker',
     events: [slots(1), broken, started('b'), ended('b', 'failed')],
-    fit: ['kill', 'retry', 'release', 'priority'],
+    fit: ['kill', 'resume', 'release', 'priority'],
   },
   { run: 'starting', events: up.slice(0, 2), fit: ['kill', 'priority'] },
   { run: 'running', events: up, fit: ['kill', 'pause', 'priority', 'type'] },
@@ -46,9 +46,9 @@ const situations: { run: string; events: SchedulerEvent[]; fit: RunVerb[] }[] = 
   { run: 'stopping', events: stopping, fit: ['priority'] },
   { run: 'being killed', events: [...stopping, time(10 + GRACE_MS)], fit: ['priority'] },
   { run: 'done', events: [...up, ended('a', 'done')], fit: [] },
-  { run: 'failed', events: [...up, ended('a', 'failed')], fit: ['resume', 'retry'] },
+  { run: 'failed', events: [...up, ended('a', 'failed')], fit: ['resume'] },
   { run: 'killed', events: [...waiting, asked('stop', 'a')], fit: ['resume'] },
-  { run: 'lost', events: [...up, ended('a', 'lost')], fit: ['resume', 'retry'] },
+  { run: 'lost', events: [...up, ended('a', 'lost')], fit: ['resume'] },
 ];
 
 /** A run that reads typed lines. */
@@ -100,7 +100,7 @@ describe('what can be done to a run that is', () => {
 
   it('held, by the word of a supervisor that does not say by whom: the supervisor has the last word', () => {
     const row = { ...verbTarget(runAfter([...waiting, asked('hold', 'a')]), typed), heldBy: undefined };
-    expect(refusalOf({ verb: 'retry' }, row)).toBeNull();
+    expect(refusalOf({ verb: 'resume' }, row)).toBeNull();
   });
 });
 

@@ -18,7 +18,7 @@ const ids = [aRun('A_x').id];
 describe('an order to the supervisor', () => {
   it.each<[FleetEffect, string, string]>([
     [{ type: 'kill', ids, what: 'A_x' }, 'kill abcd/A_x', 'Killing A_x …'],
-    [{ type: 'retry', ids, what: 'A_x' }, 'retry abcd/A_x', 'Retrying A_x …'],
+    [{ type: 'resume', ids, what: 'A_x' }, 'resume abcd/A_x', 'Resuming A_x …'],
     [{ type: 'priority', ids, what: 'A_x', priority: 5 }, 'priority 5 abcd/A_x', 'Giving A_x priority 5 …'],
     [{ type: 'more-slots', by: 1 }, 'slots {"slots":3}', 'Adding a slot …'],
     [{ type: 'more-slots', by: -1 }, 'slots {"slots":1}', 'Removing a slot …'],

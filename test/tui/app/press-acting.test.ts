@@ -103,7 +103,7 @@ describe('the palette', () => {
     { typed: 'hold group:B', order: 'hold B_s0 B_s1' },
     { typed: 'hold group:B seed=1', order: 'hold B_s1' },
     { typed: 'hol', order: 'hold B_s0' },
-    { typed: 'retry status:failed', order: 'retry A_s2' },
+    { typed: 'retry status:failed', order: 'resume A_s2' },
     { typed: 'priority 5 seed=0', order: 'priority A_s0 B_s0' },
     { typed: 'slots 4', order: 'set-slots' },
     { typed: 'theme li', order: 'prefer' },
@@ -113,7 +113,8 @@ describe('the palette', () => {
 
   it.each<{ typed: string; question: string; order: string }>([
     { typed: 'kill N=64', question: 'Kill 3 runs (N=64)?', order: 'kill B_s0 B_s1 B_s2' },
-    { typed: 'stop', question: 'Stop abcd: kill 4 runs of it?', order: 'stop-sweep' },
+    { typed: 'kill abcd', question: 'Kill the sweep abcd: 4 runs of it?', order: 'stop-sweep' },
+    { typed: 'stop abcd', question: 'Kill the sweep abcd: 4 runs of it?', order: 'stop-sweep' },
   ])(':$typed asks once more, with the number', ({ typed, question, order }) => {
     const asked = play(5, [':', `"${typed}`, 'enter']);
     expect(asked.ui.dialog).toMatchObject({ question });

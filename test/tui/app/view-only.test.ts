@@ -29,7 +29,7 @@ describe('a window on runs of other programs', () => {
     expect(help).toMatch(/copy the command/);
     expect(help).not.toMatch(/\bkill\b|\bhold\b|\bresume\b|add a slot|\bdrain\b/);
     expect(palette).toMatch(/\bexport\b/);
-    expect(palette).not.toMatch(/\bkill\b|\bhold\b|\bretry\b|\bslots\b|\bundrain\b|\bstar\b/);
+    expect(palette).not.toMatch(/\bkill\b|\bhold\b|\bresume\b|\bslots\b|\bundrain\b|\bstar\b/);
   });
 
   it('lists curves in its menu of metrics, and finds what loggers keep for themselves by name', () => {

@@ -54,6 +54,8 @@ function readNumber(verb: RunVerb, rest: string, ui: UiState, at: KeyContext): R
 }
 
 function read(order: RunOrder, query: string, ui: UiState, at: KeyContext): Reading {
+  const sweep = order.verb === 'kill' ? at.sweeps.find(({ name }) => name === query.trim()) : undefined;
+  if (sweep !== undefined) return readSweep(sweep.name, at);
   const chosen = chosenBy(query, ui, at);
   if (chosen.kind === 'problem') return chosen;
   const runs = chosen.runs.filter(fits(order));
@@ -241,7 +243,6 @@ export const machineEntries: readonly PaletteEntry[] = [
   ),
   { ...entry('drain', 'GPU', 'no new runs start on these GPUs', draining(true)), command: 'drain' },
   entry('undrain', 'GPU', 'these GPUs accept runs again', draining(false)),
-  ofSweep(entry('stop', '[sweep]', 'stop all runs of a sweep, those that wait included', readStop)),
   ofSweep(entry('export', '[sweep]', 'parameters and metrics of all runs as a table, for other programs', readExport)),
 ];
 
@@ -307,16 +308,15 @@ function indexesIn(text: string): number[] | null {
   return parts.every((part) => /^\d{1,4}$/.test(part)) ? [...new Set(parts.map(Number))] : null;
 }
 
-function readStop(rest: string, _ui: UiState, at: KeyContext): Reading {
-  const sweep = rest === '' ? sweepAt(at)?.name : at.sweeps.find(({ name }) => name === rest)?.name;
-  if (sweep === undefined) return problem(`There is no sweep ${rest}; there are ${sweepNames(_ui, at).join(', ')}.`);
+/** Ends a sweep as a whole: it gets no further runs, either. */
+function readSweep(sweep: string, at: KeyContext): Reading {
   const alive = at.runs.filter((run) => run.sweep === sweep && !hasEnded(run.state));
   if (alive.length === 0) return problem(`All runs of ${sweep} have ended.`);
-  const question = `Stop ${sweep}: kill ${counted(alive.length, 'run')} of it?`;
+  const question = `Kill the sweep ${sweep}: ${counted(alive.length, 'run')} of it?`;
   const detail = graceWords(alive, at.sweeps);
   return {
     kind: 'ready',
-    said: `stop ${sweep}: ${counted(alive.length, 'run')} that are queued or running`,
+    said: `kill ${sweep}: ${counted(alive.length, 'run')} that are queued or running`,
     act: (ui) => ({
       ui: { ...ui, dialog: { kind: 'confirm', question, detail, yes: ['y'], order: { type: 'stop-sweep', sweep } } },
     }),

@@ -9,6 +9,7 @@ import type { EditedLine } from '../../state/line-editor.js';
 import { initialColumns, isValue, valueChoices, valueColumns, withValue } from '../../state/list-column-id.js';
 import { open, type PaletteEntry, type PaletteView, problem, type Reading } from './palette-entry.js';
 import { isActing } from '../../keys/acting-commands.js';
+import { runVerbOf } from '../../../protocol/run-verbs.js';
 import { runEntries, annotationEntries, machineEntries } from './palette-runs.js';
 import type { RunSummary } from '../../state/port.js';
 import { guideChoices } from '../../state/chart-choice.js';
@@ -117,7 +118,7 @@ const choiceEntries: readonly PaletteEntry[] = [
 /** What the palette shows for a line. `index`: the chosen row; null: none yet. */
 export function paletteView(line: EditedLine, index: number, ui: UiState, at: KeyContext): PaletteView {
   const { name, rest } = divided(line.text);
-  const entry = rest === null ? undefined : paletteEntries.find((each) => each.name === name);
+  const entry = rest === null ? undefined : entryOf(name);
   if (entry === undefined || rest === null) {
     const entries = matching(line.text, entriesFor(at));
     const isBegun = line.text.trim() !== '' || index > 0;
@@ -127,6 +128,12 @@ export function paletteView(line: EditedLine, index: number, ui: UiState, at: Ke
   const offer = offered(entry, line, ui, at);
   const chosen = entry.words === null ? undefined : offer.candidates[index];
   return { kind: 'arguments', entry, offer, reading: entry.read(chosen ?? rest, ui, at) };
+}
+
+/** The command that has, or had, this name. */
+function entryOf(name: string): PaletteEntry | undefined {
+  const meant = runVerbOf(name) ?? name;
+  return paletteEntries.find((each) => each.name === meant);
 }
 
 function hintOf({ status }: KeyContext): string {
@@ -139,6 +146,8 @@ function hintOf({ status }: KeyContext): string {
 export function matching(typed: string, entries = paletteEntries): readonly PaletteEntry[] {
   const word = typed.trim();
   if (word === '') return entries;
+  const meant = runVerbOf(word);
+  if (meant !== undefined && meant !== word) return entries.filter(({ name }) => name === meant);
   return ranked(word, entries, ({ name, help }) => fuzzyScore(word, name) ?? inHelp(word, help));
 }
 
