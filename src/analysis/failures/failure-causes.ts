@@ -87,9 +87,8 @@ type Trial = { readonly condition: Condition; readonly from: number; readonly to
 
 /** Number of conditions of each parameter that are also tried in pairs. */
 const KEPT = 4;
-/** Limit on the number of pairs, and how much surer (log10) a pair must be than each of its conditions. */
+/** Limit on the number of pairs. */
 const MOST_PAIRS = 3;
-const CLEARLY = 3;
 
 function causesOf(columns: readonly Column[], failed: readonly boolean[]): FailureCause[] {
   const failures = rowSet(
@@ -105,7 +104,7 @@ function causesOf(columns: readonly Column[], failed: readonly boolean[]): Failu
   );
   const tried = columns.reduce((sum, { blocks }) => sum + 3 * blocks.length, 0);
   const single = merged(kept.flatMap((findings) => findings.slice(0, 1)));
-  const pairs = pairsOf(kept, failures, total).map((finding) => withTest(finding, tried * tried));
+  const pairs = pairsOf(kept, failures, total, tried).map((finding) => withTest(finding, tried * tried));
   return [...single.map((finding) => withTest(finding, tried)), ...pairs]
     .filter(({ log10P }) => log10P < SURE)
     .map(({ conditions, aliases, inside, outside, log10P }): FailureCause => {
@@ -168,8 +167,11 @@ function merged(findings: readonly Finding[]): Finding[] {
   });
 }
 
-/** Pairs of conditions on two parameters that are much surer than either alone; for any two parameters the best one. */
-function pairsOf(kept: readonly (readonly Finding[])[], failures: RowSet, total: Tally): Finding[] {
+/**
+ * Pairs of conditions on two parameters, for any two the best one. A pair must be so much surer than each of its conditions that the
+ * choice of the other one among all that were tried is no chance.
+ */
+function pairsOf(kept: readonly (readonly Finding[])[], failures: RowSet, total: Tally, tried: number): Finding[] {
   const pairs = kept.flatMap((firsts, column) =>
     kept.slice(column + 1).flatMap((seconds) => {
       const both = firsts.flatMap((first) => seconds.map((second) => together(first, second, failures, total)));
@@ -184,7 +186,7 @@ function pairsOf(kept: readonly (readonly Finding[])[], failures: RowSet, total:
     .slice(0, MOST_PAIRS)
     .filter(({ finding, parts }) => {
       const surest = Math.min(...parts.map(fisherLog10));
-      return fisherLog10(finding) < surest - CLEARLY;
+      return fisherLog10(finding) + Math.log10(tried) < surest + SURE;
     })
     .map(({ finding }) => finding);
 }
