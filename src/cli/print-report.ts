@@ -10,12 +10,13 @@ import type { Spread } from '../report/spread.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
 import { outputWidth, print } from './terminal.js';
 
-/** `value`: which value stands for a run in tables of metrics; `spread`: how the seeds of one setting are summarised; `tests`: with intervals, `against`: of which rows. */
+/** `value`: which value stands for a run in tables of metrics; `spread`: how the seeds of one setting are summarised; `tests`: with intervals, `against`: of which rows; `hasAnswers`: false where the window says them above. */
 type ReportChoice = Pick<LaunchOptions, 'runs' | 'ascii'> & {
   value?: RunValue;
   spread?: Spread;
   tests?: boolean;
   against?: string;
+  hasAnswers?: boolean;
 } & Partial<FoundSweep>;
 
 /** Runs of a folder of any program, in place of those of a sweep in the runs directory. */
@@ -24,7 +25,7 @@ export type FoundSweep = { readonly directory: string; readonly found: readonly 
 /** Reads the results of a sweep. Returns a function that lays them out for a width in columns. */
 export async function readReport(
   sweep: string,
-  { runs, ascii, value, spread, found, directory: place, ...asked }: ReportChoice,
+  { runs, ascii, value, spread, found, directory: place, hasAnswers, ...asked }: ReportChoice,
   live?: { readonly fleet?: Pick<Fleet, 'runs'>; readonly pause: Pause },
 ): Promise<(width: number) => string[]> {
   const directory = runsDirectory(runs);
@@ -35,6 +36,7 @@ export async function readReport(
   const look = {
     ascii: ascii ?? false,
     tests: testsOf(asked),
+    hasAnswers: hasAnswers ?? true,
     ...(spread === undefined ? {} : { spread }),
   };
   return (width) => reportLines(report, { width, ...look });

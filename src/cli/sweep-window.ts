@@ -24,7 +24,10 @@ export function showSweep(fleet: Fleet, sweep: string | null, launched: Launched
       lazy.load();
       launched.onReady();
     },
-    summary: (name) => sweepSummary((report) => report.readReport(name, options, { fleet, pause: () => turn() })),
+    summary: (name) =>
+      sweepSummary((report) =>
+        report.readReport(name, { ...options, hasAnswers: false }, { fleet, pause: () => turn() }),
+      ),
     ...(sweep === null ? {} : { sweep }),
   });
 }

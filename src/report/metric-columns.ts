@@ -13,18 +13,17 @@ import { middleOf, type Spread, spreadText } from './spread.js';
 /** The table of a group that is no memory task. */
 type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'rows' | 'goals'>;
 
-/**
- * `spread`: how the seeds of one setting are summarised. `isSorted`: the best by the first metric comes first, instead of the
- * sweep's order.
- */
-export type MetricLook = { readonly spread: Spread; readonly isSorted?: boolean };
-
 /** Marks the best value of a column. */
 export const bestSign = '●';
 
-/** The columns of a generic table: the parameters of each cell, the states of its runs, and its metrics over the seeds. */
-export function metricColumns(table: MetricTable, { spread, isSorted = false }: MetricLook): Column[] {
-  const rows = isSorted ? sorted(table, spread) : table.rows;
+/**
+ * The columns of a generic table: the parameters of each cell, the states of its runs, and its metrics over the seeds. The best comes
+ * first, by the first metric of which it is known which end is good.
+ *
+ * @param spread How the seeds of one setting are summarised.
+ */
+export function metricColumns(table: MetricTable, spread: Spread): Column[] {
+  const rows = sorted(table, spread);
   const column = columnsOf(rows);
   return [
     column('left')('runs', nameOf),
@@ -55,11 +54,10 @@ function bestRows({ rows, goals }: MetricTable, key: string, spread: Spread): Re
   return bestOnes(rankedBy(rows, key, spread), goals[key] ?? null, shortNumber);
 }
 
-/** Sorted by the first metric with a known goal; if there is none, by the first metric, highest first. */
 function sorted({ rows, keys, goals }: MetricTable, spread: Spread): MetricRow[] {
-  const key = keys.find((each) => goals[each] !== undefined) ?? keys[0];
+  const key = keys.find((each) => goals[each] !== undefined);
   if (key === undefined) return rows;
-  return bestFirst(rankedBy(rows, key, spread), goals[key] ?? null).map((index) => rows[index]!);
+  return bestFirst(rankedBy(rows, key, spread), goals[key]!).map((index) => rows[index]!);
 }
 
 function rankedBy(rows: readonly MetricRow[], key: string, spread: Spread): Ranked[] {

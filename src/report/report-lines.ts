@@ -9,20 +9,26 @@ import type { Report, Section } from './report.js';
 import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from './report-tables.js';
 import { memoryTestNotes, testTables } from './memory-tests.js';
 import { metricTestNotes, metricTestTables, tooManyText } from './metric-tests.js';
-import type { MetricLook } from './metric-columns.js';
+import type { Spread } from './spread.js';
 import { settingsText } from './settings.js';
 
-/** How a report is shown. `width` in columns, of its tables; text is wrapped at 140 of them. `spread`: `std` by default. `tests`: with intervals and tests; `against`: rows of metrics are compared with those alone that have this in their name. */
-export type Page = { width: number; ascii: boolean; tests?: { against: string | null } | null } & Partial<MetricLook>;
+/** How a report is shown. `width` in columns, of its tables; text is wrapped at 140 of them. `spread`: `std` by default. `tests`: with intervals and tests; `against`: rows of metrics are compared with those alone that have this in their name. `hasAnswers`: whether sentences say which setting is best, by default. */
+export type Page = {
+  width: number;
+  ascii: boolean;
+  tests?: { against: string | null } | null;
+  spread?: Spread;
+  hasAnswers?: boolean;
+};
 
 /** The report as lines of text, none wider than the page except for a long word in a note. */
 export function reportLines(
   report: Report,
-  { width, ascii, tests = null, spread = 'std', isSorted = false }: Page,
+  { width, ascii, tests = null, spread = 'std', hasAnswers = true }: Page,
 ): string[] {
   // Applied before widths are measured, as a substitute may be longer.
   const spell = ascii ? (text: string) => plainAscii(lineText(text)) : lineText;
-  const paper: Paper = { width, prose: Math.min(width, WIDEST_PROSE), spell, look: { spread, isSorted } };
+  const paper: Paper = { width, prose: Math.min(width, WIDEST_PROSE), spell, spread, hasAnswers };
   const notes = reportNotes(report, spread);
   const tested = tests === null ? [] : testNotes.flatMap(([kind, said]) => (report.sections.some((section) => section.kind === kind) ? said : [])); // prettier-ignore
   const lines = [
@@ -46,7 +52,13 @@ export function reportLines(
 const WIDEST_PROSE = 140;
 
 /** A page, and the spelling of its text. */
-type Paper = { width: number; prose: number; spell: (text: string) => string; look: MetricLook };
+type Paper = {
+  width: number;
+  prose: number;
+  spell: (text: string) => string;
+  spread: Spread;
+  hasAnswers: boolean;
+};
 
 /** A line for each run with an annotation: `A_s0 ★ good: the best so far`. */
 function annotationLines({ annotations }: Report, { prose, spell }: Paper): string[] {
@@ -84,10 +96,10 @@ function markLines({ marks }: Report, { prose, spell }: Paper): string[] {
 
 function sectionLines(section: Section, paper: Paper): string[] {
   const laws = section.kind === 'memory' ? scalingLines(section.scalings) : [];
-  const answer = section.kind === 'metrics' ? section.answer : [];
+  const answer = section.kind === 'metrics' && paper.hasAnswers ? section.answer : [];
   return [
     ...answer.flatMap((sentence) => wrap(paper.spell(sentence), paper.prose)),
-    ...sectionTables(section, paper.look).flatMap((columns) => table(columns, paper)),
+    ...sectionTables(section, paper.spread).flatMap((columns) => table(columns, paper)),
     ...laws.flatMap((line) => wrap(paper.spell(line), paper.prose)),
   ];
 }

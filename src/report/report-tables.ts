@@ -7,14 +7,14 @@ import { grouped } from '../base/group-by.js';
 import { countText, NOTHING, shortNumber } from '../text/numbers.js';
 import { parametersText } from '../text/parameters-text.js';
 import { type Column, columnsOf } from '../text/table.js';
-import { bestSign, familyText, hasBest, markWords, metricColumns, type MetricLook } from './metric-columns.js';
+import { bestSign, familyText, hasBest, markWords, metricColumns } from './metric-columns.js';
 import { countWords } from './run-marks.js';
 import type { Report, Section } from './report.js';
 import { type Spread, spreadWords } from './spread.js';
 
 /** The tables of a group, as columns of text. Examples and episodes have different tables, as they count different things. */
-export function sectionTables(section: Section, look: MetricLook): Column[][] {
-  if (section.kind === 'metrics') return [metricColumns(section, look)];
+export function sectionTables(section: Section, spread: Spread): Column[][] {
+  if (section.kind === 'metrics') return [metricColumns(section, spread)];
   return grouped(section.rows, ({ kind }) => String(kind === 'sft')).map(memoryColumns);
 }
 

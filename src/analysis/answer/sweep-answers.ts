@@ -104,7 +104,7 @@ export function isTelling({ done, all }: Pick<Answer, 'done' | 'all'>): boolean 
 }
 
 /**
- * The answer in a few words, for a line beside other things: `lr=0.1: median loss 0.931, as good as 2 others`; null: too few runs are done, or
+ * The answer in a few words, for a line beside other things: `median loss 0.931: lr=0.1, as good as 2 others`; null: too few runs are done, or
  * none has a value.
  */
 export function briefAnswer(answer: Answer): string | null {
@@ -114,5 +114,6 @@ export function briefAnswer(answer: Answer): string | null {
   const tied = others.filter(({ isTied }) => isTied === true).length;
   const doubt = tied === 0 ? '' : `, as good as ${counted(tied, 'other')}`;
   const chance = others.some(({ isTied }) => isTied === null) ? ' (one run each)' : '';
-  return `${best.text}: ${best.runs.length > 1 ? 'median ' : ''}${metric} ${shortNumber(best.median)}${doubt}${chance}`;
+  // The value comes first, so that a narrow line keeps both it and the setting.
+  return `${best.runs.length > 1 ? 'median ' : ''}${metric} ${shortNumber(best.median)}: ${best.text}${doubt}${chance}`;
 }

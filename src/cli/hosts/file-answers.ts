@@ -91,7 +91,8 @@ export class FileAnswerer {
   }
 
   async #summary({ sweep, width, ascii }: Asked<'summary'>): Promise<FileAnswers['summary']> {
-    const lay = await readReport(sweep, { ...(this.#runs === undefined ? {} : { runs: this.#runs }), ascii });
+    const runs = this.#runs === undefined ? {} : { runs: this.#runs };
+    const lay = await readReport(sweep, { ...runs, ascii, hasAnswers: false });
     return lay(width);
   }
 }

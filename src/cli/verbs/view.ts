@@ -54,7 +54,7 @@ async function show(fleet: FolderFleet, found: Promise<void>, options: LaunchOpt
     summary: (sweep) =>
       sweepSummary(({ readReport }) => {
         const place = { directory: fleet.sweeps.get(sweep)?.directory ?? '.', found: reportedRuns(fleet, [sweep]) };
-        return readReport(sweep, { ...options, ...place }, { pause: () => turn() });
+        return readReport(sweep, { ...options, ...place, hasAnswers: false }, { pause: () => turn() });
       }),
     // Further paths may not have been searched yet.
     ...(fleet.sweeps.size === 1 && fleet.paths === 1 ? { sweep: first! } : {}),

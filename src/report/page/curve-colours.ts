@@ -1,4 +1,5 @@
-import { isSeedName, parameterOf, type Parameters } from '../../base/scalar.js';
+import { tellingParameter } from '../../analysis/parameters/telling-parameter.js';
+import { parameterOf, type Parameters } from '../../base/scalar.js';
 import { parametersText } from '../../text/parameters-text.js';
 import { palette } from './figure.js';
 
@@ -33,19 +34,15 @@ export function curveColours(
     const legend = settings.length < 2 ? [] : [...colours].map(([text, colour]) => ({ colour, text }));
     return { isOfSettings: true, parameter: null, of: (setting) => colours.get(setting) ?? 'currentColor', legend };
   }
-  const names = new Set([...byImportance, ...runs.flatMap(({ parameters }) => Object.keys(parameters))]);
-  const parameter = [...names].find((name) => isTelling(name, runs)) ?? null;
+  const all = runs.map(({ parameters }) => parameters);
+  const names = new Set([...byImportance, ...all.flatMap((parameters) => Object.keys(parameters))]);
+  const parameter = tellingParameter(names, all, palette.length);
   if (parameter === null) return { isOfSettings: false, parameter, of: () => 'currentColor', legend: [] };
   const values = valuesOf(parameter, runs);
   const colourOf = (run: Coloured) => palette[values.indexOf(textOf(parameter, run))]!;
   const colours = new Map(runs.map((run) => [run.setting, colourOf(run)]));
   const legend = values.map((text, index) => ({ colour: palette[index]!, text }));
   return { isOfSettings: false, parameter, of: (setting) => colours.get(setting) ?? 'currentColor', legend };
-}
-
-function isTelling(name: string, runs: readonly Coloured[]): boolean {
-  const { length } = isSeedName(name) ? [] : valuesOf(name, runs);
-  return length > 1 && length <= palette.length;
 }
 
 /** In the order of their numbers, where they are numbers. */

@@ -110,16 +110,11 @@ function groupMarkup(section: Section, group: PageGroup, spread: Spread): Markup
   const resources = figures.filter(({ title }) => isSystemMetric(title));
   return html`<section>
     <h2>${titleOf(section)}</h2>
-    ${answerMarkup(section)} ${sectionTables(section, { spread, isSorted: hasGoal(section) }).map(tableMarkup)}
+    ${answerMarkup(section)} ${sectionTables(section, spread).map(tableMarkup)}
     ${laws.map((law) => html`<p class="note">${law}</p>`)} ${smallMarkup(figures)}
     ${figures.filter(({ title, isSmall }) => !isSystemMetric(title) && isSmall !== true).map(figureMarkup)}
     ${resourcesMarkup(resources)}
   </section>`;
-}
-
-/** Whether it is known which end of its first metric is good, so that its table begins with the best setting. */
-function hasGoal(section: Section): boolean {
-  return section.kind === 'metrics' && section.goals[section.keys[0] ?? ''] !== undefined;
 }
 
 /** Which setting is best, in sentences. */

@@ -14,7 +14,7 @@ import { LiveLine } from '../model/use-model.js';
 import type { WindowModel } from '../model/window-model.js';
 import type { FleetStatus } from '../state/port.js';
 import { progressBar } from '../widgets/progress-bar.js';
-import { ends, fitLine, type Line, lineWidth, onBackground, span } from '../surface/span.js';
+import { ends, fitLine, type Line, lineWidth, onBackground, span, type Span } from '../surface/span.js';
 import { hintLine } from '../widgets/key-hints.js';
 import { keyOf } from '../screens/key-map.js';
 
@@ -72,7 +72,7 @@ function answerLine(model: WindowModel, width: number): Line {
   return best === '' ? [] : fitLine([span(' best so far ', 'dim'), span(best)], width);
 }
 
-/** `A lr=0.1: loss 0.93, as good as 1 other · B …`; empty: nothing can be told. */
+/** `A loss 0.93: lr=0.1, as good as 1 other · B …`; empty: nothing can be told. */
 function answerWords({ answers }: WindowModel): string {
   const all = answers();
   return all
@@ -168,19 +168,24 @@ function endedLine(model: WindowModel, width: number): Line {
     tally,
     ui: { keys },
   } = model;
-  const { done } = tally.counts;
-  const failed = tally.total - done;
+  const outcome = outcomeSpan(tally);
+  const best = answerWords(model);
+  // The key that shows all of it is always there, in fewer words where the answer needs the room.
+  const rest = width - lineWidth([outcome]) - textWidth(introducesBest);
+  const [long, short] = ['shows the results', 'results'].map((words) => ` · ${keyOf('sweep', keys)} ${words}`);
+  const shows = best === '' || textWidth(best + long!) <= rest ? long! : short!;
+  const room = rest - textWidth(shows);
+  if (best === '' || room < leastAnswer)
+    return fitLine([outcome, span(`${long} · ${keyOf('leave', keys)} detaches`, 'dim')], width);
+  return fitLine([outcome, span(introducesBest, 'dim'), span(truncate(best, room)), span(shows, 'dim')], width);
+}
+
+function outcomeSpan({ counts: { done }, total, unhealthy }: Tally): Span {
   const marks = ailments.flatMap((word) => {
-    const count = tally.unhealthy.get(word) ?? 0;
+    const count = unhealthy.get(word) ?? 0;
     return count === 0 ? [] : [`, ${count} ${healthWord(word)}`];
   });
-  const sign = failed + marks.length === 0 ? '✓ ' : '';
-  const words = failed === 0 ? `all ${tally.total} runs done` : `${done} of ${tally.total} runs done, ${failed} not`;
-  const outcome = span(` ${sign}${words}${marks.join('')}`, sign === '' ? 'warn' : 'good');
-  const [shows, detaches] = [` · ${keyOf('sweep', keys)} shows the results`, ` · ${keyOf('leave', keys)} detaches`];
-  const best = answerWords(model);
-  // The key that shows all of it is always there.
-  const room = width - lineWidth([outcome]) - textWidth(shows) - textWidth(introducesBest);
-  if (best === '' || room < leastAnswer) return fitLine([outcome, span(shows + detaches, 'dim')], width);
-  return fitLine([outcome, span(introducesBest, 'dim'), span(truncate(best, room)), span(shows, 'dim')], width);
+  const words = done === total ? `all ${total} runs done` : `${done} of ${total} runs done, ${total - done} not`;
+  const isGood = done === total && marks.length === 0;
+  return span(` ${isGood ? '✓ ' : ''}${words}${marks.join('')}`, isGood ? 'good' : 'warn');
 }

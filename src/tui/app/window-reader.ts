@@ -131,7 +131,7 @@ export class WindowReader {
       isFolded: (branch: Branch) => isFolded(branch, at.ui, listModel.runs.length),
       pending: this.#pending(),
       ...{ metric: listModel.metric, objective: listModel.objective, x: listModel.sweeps[0]?.x ?? 'step' },
-      show: writtenOf(listModel),
+      show: listModel.shown,
       ui: at.ui,
       varyingParameters: listModel.varyingParameters,
       groupChoices: listModel.groupChoices,
@@ -187,7 +187,7 @@ export class WindowReader {
   #listLayout({ ui, size, listModel }: Moment): ReturnType<typeof shownLayout> {
     const content = { isSmall: isSmall(size), rows: listModel.rows.length, wanted: ui.panes.list };
     const { width } = jobsLayout(bodyOf(size), content).list;
-    return shownLayout({ ...listModel, show: writtenOf(listModel), ui }, width);
+    return shownLayout({ ...listModel, show: listModel.shown, ui }, width);
   }
 
   /** Data of one screen; null while another one is shown. */
@@ -287,12 +287,4 @@ class ShownClock {
   close(): void {
     clearInterval(this.#timer);
   }
-}
-
-/** Number of runs in which a shown metric is looked for. */
-const mostLooked = 64;
-
-function writtenOf({ sweeps, runs }: ListModel): readonly string[] {
-  const first = runs.slice(0, mostLooked);
-  return (sweeps[0]?.show ?? []).filter((key) => first.some(({ metrics }) => Object.hasOwn(metrics, key)));
 }

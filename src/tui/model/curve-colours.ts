@@ -1,6 +1,8 @@
 import type { RunId, RunSummary } from '../state/port.js';
 import type { Tone } from '../surface/span.js';
 
+/** Number of colours that can be told apart. */
+export const mostColours = 8;
 const tones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
 
 /**

@@ -1,4 +1,3 @@
-import type { MetricsToShow } from '../../analysis/metric-order.js';
 import { lazy } from '../../base/lazy.js';
 import type { History, Wanted } from './history.js';
 import type { ListModel } from './list-model.js';
@@ -10,11 +9,14 @@ import { wallMetrics } from './wall-metrics.js';
 import { type Curve, type ChartData, type Detail, knownOf } from './curves/chart-data.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from './curves/x-axis.js';
 import { parameterOf } from '../../base/scalar.js';
-import type { CurveColours } from './curve-colours.js';
+import { tellingParameter } from '../../analysis/parameters/telling-parameter.js';
+import { type CurveColours, mostColours } from './curve-colours.js';
+import { groupBy } from '../../base/group-by.js';
 import { Memo } from '../../base/memo.js';
 import { distinctNames } from '../../text/distinct-names.js';
 import type { Tone } from '../surface/span.js';
-import { placesOf } from './tally.js';
+import { shownFor } from './selection.js';
+import { placesOf, soundRuns } from './tally.js';
 import { parameterText } from './parameter-text.js';
 import { varyingKeys } from './varying-parameters.js';
 
@@ -43,7 +45,7 @@ export function detailOf(
   const drawn = withHighlight(all, pointed, listModel.colours);
   const sources = sourcesOf(drawn, history);
   const readers = sources.map(({ reader }) => reader);
-  const shown = shownFor(drawn[0], listModel);
+  const shown = shownFor(drawn[0]?.run, listModel);
   const axis = xAxisOf(xKey, shown.x);
   const places = placesOf(
     sources.map(({ run }) => run),
@@ -54,7 +56,8 @@ export function detailOf(
   const chartOf = (metric: string): ChartData => {
     let chart = known.get(metric);
     if (chart === undefined) {
-      const curves = sources.map((source, index) => curve(source, axis, metric, places[index]));
+      const lasts = lastValues(begun, metric);
+      const curves = sources.map((source, index) => curve(source, { axis, metric, place: places[index], lasts }));
       known.set(metric, (chart = { metric, curves, references: theoryLines(metric, axis.key, sources) }));
     }
     return chart;
@@ -66,7 +69,7 @@ export function detailOf(
     stepAt: (metric, x) => stepAt(readers[0], axis, metric, x),
     xKey: axis.key,
     xUnit: axis.unit,
-    note: begun > drawn.length ? `${drawn.length} of ${begun} runs` : null,
+    note: begun.length > drawn.length ? `${drawn.length} of ${begun.length} runs` : null,
     log: node?.kind === 'run' ? history.log(node.run.directory) : [],
     isLoaded: sources.length === drawn.length,
     report: node?.kind === 'run' ? reportOf(history.reader(node.run.directory)) : null,
@@ -100,7 +103,7 @@ export function filledCharts({ charts }: ReadDetail): number {
 export function xChoicesFor(node: TreeNode | undefined, listModel: ListModel, history: History): XChoice[] {
   const { drawn } = subjectsOf(node, listModel);
   const readers = sourcesOf(drawn, history).map(({ reader }) => reader);
-  return xChoicesOf(shownFor(drawn[0], listModel).x, readers);
+  return xChoicesOf(shownFor(drawn[0]?.run, listModel).x, readers);
 }
 
 type Source = Subject & { readonly reader: MetricReader };
@@ -113,12 +116,6 @@ function sourcesOf(subjects: readonly Subject[], history: History): Source[] {
   });
 }
 
-function shownFor(subject: Subject | undefined, { sweeps }: ListModel): MetricsToShow {
-  const sweep = sweeps.find(({ name }) => name === subject?.run.sweep);
-  const group = sweep?.groups.find(({ name }) => name === subject?.run.group);
-  return group?.shown ?? sweep ?? { show: [], x: 'step' };
-}
-
 function chartKeys(metric: string | null, show: readonly string[], readers: readonly MetricReader[]): string[] {
   const known = new Set(readers.flatMap((reader) => reader.keys()));
   const others = show.filter((key) => known.has(key));
@@ -127,21 +124,30 @@ function chartKeys(metric: string | null, show: readonly string[], readers: read
   return [...new Set([...first, ...others])].slice(0, mostCharts);
 }
 
-function curve(source: Source, axis: XAxis, metric: string, place: number | undefined): Curve {
-  const { run, reader, label, tone, setting } = source;
-  return { label, tone, setting, ...knownOf(run, metric, place), series: seriesOver(axis, reader, metric) };
+type Drawing = {
+  readonly axis: XAxis;
+  readonly metric: string;
+  readonly place: number | undefined;
+  readonly lasts: ReadonlyMap<string, readonly number[]>;
+};
+
+function curve(source: Source, { axis, metric, place, lasts }: Drawing): Curve {
+  const { run, reader, label, tone, family, setting } = source;
+  const shared = { label, tone, family, setting, together: lasts.get(label) };
+  return { ...shared, ...knownOf(run, metric, place), series: seriesOver(axis, reader, metric) };
 }
 
-/** One drawn run. An empty label is left out of the legend. `setting`: shared by the seeds of one setting. */
+/** One drawn run. An empty label is left out of the legend. `setting`: shared by the seeds of one setting. `family`: as in `Curve`. */
 type Subject = {
   readonly run: RunSummary;
   readonly label: string;
   readonly tone: Tone;
+  readonly family?: string;
   readonly setting?: string;
 };
 
-/** The runs that are drawn, chosen from `begun` runs that have started. */
-type Subjects = { readonly drawn: readonly Subject[]; readonly begun: number };
+/** The runs that are drawn, chosen from the runs that have begun. */
+type Subjects = { readonly drawn: readonly Subject[]; readonly begun: readonly Subject[] };
 
 /** Maximum number of curves: more cannot be told apart and cost memory. */
 const mostCurves = 32;
@@ -152,23 +158,27 @@ const mostCurves = 32;
  */
 export function colouredRows(node: TreeNode | undefined, listModel: ListModel): ReadonlyMap<string, Tone> {
   const rows = node === undefined ? [] : node.kind === 'run' ? [node] : node.children;
-  const drawn = new Set(subjectsOf(node, listModel).drawn.map(({ run }) => run));
-  const coloured = rows.filter((row) => (row.kind === 'run' ? [row.run] : row.runs).some((run) => drawn.has(run)));
-  return new Map(coloured.map(({ key }) => [key, listModel.colours.of(key)]));
+  const tones = new Map(subjectsOf(node, listModel).drawn.map(({ run, tone }) => [run, tone]));
+  return new Map(
+    rows.flatMap((row) => {
+      const drawn = (row.kind === 'run' ? [row.run] : row.runs).find((run) => tones.has(run));
+      return drawn === undefined ? [] : [[row.key, tones.get(drawn)!] as const];
+    }),
+  );
 }
 
 /**
  * The runs to draw: a run over its siblings in the background; the runs of a subgroup, each in its own colour; the runs of a group,
- * coloured by subgroup.
+ * coloured by subgroup, or where there are none and many runs by setting or parameter.
  */
 export function subjectsOf(node: TreeNode | undefined, { tree, colours }: ListModel): Subjects {
-  if (node === undefined) return { drawn: [], begun: 0 };
+  if (node === undefined) return { drawn: [], begun: [] };
   if (node.kind === 'run') {
     const drawn = [
       ...siblings(tree.branches.get(node.parent), node.run),
       { run: node.run, label: '', tone: colours.of(node.key) },
     ];
-    return { drawn, begun: drawn.length };
+    return { drawn, begun: drawn };
   }
   return ofBranch.value(node, '', () => subjectsOfBranch(node, colours));
 }
@@ -200,7 +210,14 @@ function subjectsOfBranch(node: Branch, colours: CurveColours): Subjects {
   const subjects = (
     hasBranches ? node.children.flatMap((child) => childSubjects(child, colours)) : eachRun(node, colours)
   ).filter(({ run }) => hasBegun(run));
-  return { drawn: evenly(subjects, mostCurves), begun: subjects.length };
+  return { drawn: evenly(subjects, mostCurves), begun: subjects };
+}
+
+/** The last values of the runs of each label that several have, but for those that broke where others did not, as in the list. */
+function lastValues(subjects: readonly Subject[], metric: string): ReadonlyMap<string, number[]> {
+  const shared = [...groupBy(subjects, ({ label }) => label)].filter(([, { length }]) => length > 1);
+  const valuesOf = ({ metrics }: RunSummary) => (Object.hasOwn(metrics, metric) ? [metrics[metric] ?? Number.NaN] : []);
+  return new Map(shared.map(([label, members]) => [label, soundRuns(members.map(({ run }) => run)).flatMap(valuesOf)]));
 }
 
 /** Whether a run may have metrics. A run taken over from an earlier sweep has some although it never started here. */
@@ -217,18 +234,33 @@ function siblings(parent: Branch | undefined, run: RunSummary): Subject[] {
 
 function eachRun(branch: Branch, colours: CurveColours): Subject[] {
   const settingOf = branch.kind === 'subgroup' ? () => branch.label : settingsAmong(branch.runs);
-  return branch.children.flatMap((child): Subject[] =>
-    child.kind === 'run'
-      ? [
-          {
-            run: child.run,
-            label: child.label,
-            tone: colours.of(child.key),
-            setting: settingOf(child.run) || branch.label,
-          },
-        ]
-      : [],
-  );
+  const familyOf = familiesAmong(branch.runs, settingOf);
+  return branch.children.flatMap((child): Subject[] => {
+    if (child.kind !== 'run') return [];
+    const { run, key } = child;
+    const setting = settingOf(run) || branch.label;
+    if (familyOf === null) return [{ run, label: child.label, tone: colours.of(key), setting }];
+    const family = familyOf(run);
+    return [{ run, label: family, tone: colours.of(`${branch.key}\n${family}`), family, setting }];
+  });
+}
+
+/**
+ * What the curves of many runs are named and coloured by: their settings, or if these are too many the first parameter with few
+ * values. Null: there are few runs, or nothing tells them apart.
+ */
+function familiesAmong(
+  runs: readonly RunSummary[],
+  settingOf: (run: RunSummary) => string,
+): ((run: RunSummary) => string) | null {
+  const { size } = new Set(runs.map(settingOf));
+  if (runs.length <= mostColours || size < 2) return null;
+  if (size <= mostColours) return settingOf;
+  const all = runs.map(({ parameters }) => parameters);
+  // The first parameter of a sweep file is usually what it is about.
+  const parameter = tellingParameter(varyingKeys(runs), all, mostColours);
+  if (parameter === null) return null;
+  return ({ parameters }) => `${parameter} ${parameterText(parameterOf(parameters, parameter))}`;
 }
 
 function childSubjects(child: TreeNode, colours: CurveColours): Subject[] {

@@ -1,5 +1,5 @@
 import type { Forecast } from '../../analysis/forecast/forecast.js';
-import { defaultMetric } from '../../analysis/metric-order.js';
+import { defaultMetric, shownMetrics } from '../../analysis/metric-order.js';
 import { lazy } from '../../base/lazy.js';
 import type { Steps } from '../../base/steps.js';
 import { resolved } from '../../query/bare-words.js';
@@ -32,6 +32,8 @@ export type ListModel = {
   readonly runs: readonly RunSummary[];
   readonly sweeps: readonly SweepSummary[];
   readonly metric: string | null;
+  /** The metrics that the first sweep shows, or else those that tell most of what its runs have written. */
+  readonly shown: readonly string[];
   /** The metric that ranks runs, if all shown sweeps that name one name the same; otherwise null. */
   readonly objective: string | null;
   readonly tree: Tree;
@@ -72,6 +74,7 @@ export class ListModelBuilder {
   readonly #whole = new Memoized<ListModel>();
   readonly #writers = new Memoized<{ readonly runs: readonly RunSummary[]; readonly kinds: string }>();
   readonly #usualMetric = new Memoized<string | null>();
+  readonly #shown = new Memoized<readonly string[]>();
   readonly #rows = new Memoized<readonly TreeNode[]>();
   readonly #forecast: ShownForecast;
   /** As old as the forecast it is of. */
@@ -137,9 +140,11 @@ export class ListModelBuilder {
       flatten(grown.tree, (branch) => isFolded(branch, ui, fleet.runs.length)),
     );
     const forecast = this.#forecast.current;
-    return this.#whole.value([rows, forecast], () => {
+    const some = this.#writersOf(told);
+    const shown = this.#shown.value([told.sweeps[0], some.kinds], () => metricsShown(told.sweeps, some.runs));
+    return this.#whole.value([rows, shown, forecast], () => {
       const left = this.#left.value([forecast, sweep, fleet.runs.length], () => forecast(fleet.runs));
-      return { ...fleet, ...grown, rows, forecast, pace: { busy: fleet.busy, left } };
+      return { ...fleet, ...grown, shown, rows, forecast, pace: { busy: fleet.busy, left } };
     });
   }
 
@@ -158,12 +163,16 @@ export class ListModelBuilder {
     }));
   }
 
-  #usual({ sweeps, runs }: FleetPart): string | null {
-    const some = this.#writers.value([runs], () => {
+  #usual(fleet: FleetPart): string | null {
+    const some = this.#writersOf(fleet);
+    return this.#usualMetric.value([fleet.sweeps[0], some.kinds], () => usualMetric(fleet.sweeps, some.runs));
+  }
+
+  #writersOf({ runs }: FleetPart): { readonly runs: readonly RunSummary[]; readonly kinds: string } {
+    return this.#writers.value([runs], () => {
       const found = writers(runs);
       return { runs: found, kinds: kindsOf(found) };
     });
-    return this.#usualMetric.value([sweeps[0], some.kinds], () => usualMetric(sweeps, some.runs));
   }
 
   #readFleet(sweep: string | null, now: number): FleetPart {
@@ -226,6 +235,12 @@ function usualMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummary[
     if (metric !== null) votes.set(metric, (votes.get(metric) ?? 0) + 1);
   }
   return [...votes].sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+}
+
+function metricsShown([sweep]: readonly SweepSummary[], runs: readonly RunSummary[]): readonly string[] {
+  const written = new Set(runs.flatMap(({ metrics }) => Object.keys(metrics)));
+  const counting = new Set(runs.flatMap((run) => run.counting ?? []));
+  return shownMetrics(written, sweep ?? { show: [], x: 'step' }, counting);
 }
 
 function objectiveOf(sweeps: readonly SweepSummary[]): string | null {

@@ -1,4 +1,4 @@
-import { inMetricOrder } from '../../analysis/metric-order.js';
+import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.js';
 import type { ListModel } from './list-model.js';
 import type { RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
@@ -45,6 +45,13 @@ export function groupOf(node: TreeNode | undefined, { tree }: ListModel): Branch
   let branch = node?.kind === 'run' ? tree.branches.get(node.parent) : node;
   while (branch !== undefined && branch.parent !== null) branch = tree.branches.get(branch.parent);
   return branch;
+}
+
+/** The metrics that are shown of a run: those that its group or its sweep asks for, or else those that tell most of what is written. */
+export function shownFor(run: RunSummary | undefined, { sweeps, shown }: ListModel): MetricsToShow {
+  const sweep = sweeps.find(({ name }) => name === run?.sweep);
+  const choice = sweep?.groups.find(({ name }) => name === run?.group)?.shown ?? sweep ?? { show: [], x: 'step' };
+  return choice.show.length > 0 ? choice : { ...choice, show: shown };
 }
 
 /** Keys of the metrics that the sweeps show and the selection's runs have, in the order of `inMetricOrder`. */

@@ -34,7 +34,7 @@ export function varyingParametersOf(runs: readonly Pick<RunSummary, 'parameters'
   return new Map(all.filter(([, { values }]) => values > 1));
 }
 
-/** Parameters that do not have the same value in all runs. */
+/** Parameters that do not have the same value in all runs, in the order of the sweep file. */
 export function varyingKeys(runs: readonly RunSummary[]): ReadonlySet<string> {
   const first = new Map<string, string>();
   const varying = new Set<string>();
@@ -49,5 +49,5 @@ export function varyingKeys(runs: readonly RunSummary[]): ReadonlySet<string> {
     }
   }
   for (const [key, count] of counts) if (count < runs.length) varying.add(key);
-  return varying;
+  return new Set([...first.keys()].filter((key) => varying.has(key)));
 }

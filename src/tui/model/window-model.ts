@@ -45,7 +45,7 @@ export type WindowModel = {
   /** Requests that the supervisor has not answered yet, in words. */
   readonly pending: readonly string[];
   readonly metric: string | null;
-  /** The metrics that the sweep file shows and that runs have written. */
+  /** As in `ListModel.shown`. */
   readonly show: readonly string[];
   /** The metric that counts the steps of the runs. */
   readonly x: string;

@@ -35,6 +35,17 @@ describe('the jobs screen', () => {
     expect(shown(200, 60, '2')).toMatchSnapshot();
   });
 
+  it.each([
+    { size: [200, 60], columns: 1 },
+    { size: [320, 30], columns: 2 },
+  ] as const)('has as many charts as there is room for: $columns beside each other at $size', ({ size, columns }) => {
+    const titles = /── (test\/bits_known|env\/reward) ─/g;
+    const rows = shown(...size, '1')
+      .split('\n')
+      .map((row) => [...row.matchAll(titles)].length);
+    expect(rows.filter((count) => count > 0)).toEqual(columns === 1 ? [1, 1] : [2]);
+  });
+
   it('at 80 × 24: the list alone, a failed run with its reason', () => {
     expect(shown(80, 24, '/', ...'N64', 'enter')).toMatchSnapshot();
   });

@@ -92,7 +92,7 @@ describe('the palette', () => {
         kill 13 runs: C_dense_multi_N16_s2, C_dense_multi_N64_s0,
         C_dense_multi_N64_s1 and 10 more · 2 others stay as they are
       ────────────────────────────────────────────────────────────────────────────
-       kill [runs]        stop runs: SIGTERM first, SIGKILL after the gra… k
+       kill [runs]        stop runs, or a whole sweep: SIGTERM first, SIG… k
        kill-group         kill the group of the selection (asks first)     K
 
 

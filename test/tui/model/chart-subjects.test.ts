@@ -34,7 +34,7 @@ describe('the curves of a selection', () => {
       'A_B8_s2 faint',
       'A_B8_s1 curve1',
     ]);
-    expect(begun).toBe(3);
+    expect(begun).toHaveLength(3);
   });
 
   it('are those of a run alone where it has too many siblings', () => {
@@ -64,18 +64,57 @@ describe('the curves of a selection', () => {
     const names = Array.from({ length: 16 }, (_, at) => `B${at}`);
     const listModel = listModelOf(settings(names, 10));
     const { drawn, begun } = subjectsOf(listModel.tree.groups[0], listModel);
-    expect([drawn.length, begun]).toEqual([32, 160]);
+    expect([drawn.length, begun.length]).toEqual([32, 160]);
     expect(new Set(drawn.map(({ label }) => label))).toEqual(new Set(names));
+  });
+
+  it.each<{
+    of: string;
+    lrs: readonly number[];
+    widths: readonly number[];
+    seeds: number;
+    family: (lr: number, width: number) => string;
+  }>([
+    { of: 'few runs: each', lrs: [1, 2], widths: [8], seeds: 4, family: () => '' },
+    {
+      of: 'few settings: the setting',
+      lrs: [1, 2],
+      widths: [8, 16],
+      seeds: 4,
+      family: (lr, width) => `lr ${lr} width ${width}`,
+    },
+    {
+      of: 'many settings: the first parameter',
+      lrs: [1, 2, 3],
+      widths: [4, 8, 16, 32],
+      seeds: 2,
+      family: (lr) => `lr ${lr}`,
+    },
+    { of: 'seeds alone: each', lrs: [1], widths: [8], seeds: 12, family: () => '' },
+  ])('of a group without subgroups have colours and names by what tells $of', ({ lrs, widths, seeds, family }) => {
+    const points = lrs.flatMap((lr) =>
+      widths.flatMap((width) => Array.from({ length: seeds }, (_, seed) => ({ lr, width, seed }))),
+    );
+    const runs = points.map((parameters, at) =>
+      aRun(`A_${at}`, { state: 'running', attempt: 1, parameters, metrics: { reward: at } }),
+    );
+    const listModel = listModelOf(runs);
+    const { drawn } = subjectsOf(listModel.tree.groups[0], listModel);
+    const names = points.map(({ lr, width }, at) => family(lr, width) || `A_${at}`);
+    expect(drawn.map(({ label }) => label)).toEqual(names);
+    const tones = new Map(drawn.map(({ label, tone }) => [label, tone]));
+    expect(drawn.map(({ tone }) => tone)).toEqual(names.map((name) => tones.get(name)));
+    expect(new Set(tones.values()).size).toBe(Math.min(8, tones.size));
   });
 
   it('leave out what has not begun, but not what was taken over from an earlier sweep', () => {
     const [first, second, third] = settings(['B8'], 3) as [RunSummary, RunSummary, RunSummary];
     const waiting = { ...first, state: 'queued', attempt: 0 } as const;
     const listModel = listModelOf([waiting, { ...second, state: 'done', attempt: 0 }, third]);
-    expect(subjectsOf(listModel.tree.groups[0], listModel)).toMatchObject({ begun: 2 });
+    expect(subjectsOf(listModel.tree.groups[0], listModel)).toMatchObject({ begun: [{}, {}] });
   });
 
   it('are none where nothing is selected', () => {
-    expect(subjectsOf(undefined, listModelOf([]))).toEqual({ drawn: [], begun: 0 });
+    expect(subjectsOf(undefined, listModelOf([]))).toEqual({ drawn: [], begun: [] });
   });
 });

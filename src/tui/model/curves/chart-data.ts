@@ -11,6 +11,10 @@ export type Curve = {
   readonly label: string;
   readonly tone: Tone;
   readonly series: Series;
+  /** What it shares its name in the legend and its colour with, where runs of several settings do: `lr 0.1`. */
+  readonly family?: string | undefined;
+  /** Last values of all runs of its name in the legend, drawn or not, where there are several. */
+  readonly together?: readonly number[] | undefined;
   /** Setting of the run; curves of one setting may be drawn as one. Absent: always drawn by itself. */
   readonly setting?: string | undefined;
   /** Whether the run has ended, so that its curve is complete. */

@@ -6,6 +6,7 @@ import type { History, Wanted } from '../../model/history.js';
 import type { ScreenData, ScreenEntry, ScreenSource } from '../screen.js';
 import { type CompareContext, compareKeys } from './keys.js';
 import type { ListModel } from '../../model/list-model.js';
+import { shownFor } from '../../model/selection.js';
 import { withLazy } from '../../../base/lazy.js';
 import { Memoized } from '../../../base/memoize.js';
 import type { FleetPort, MetricReader, RunSummary } from '../../state/port.js';
@@ -134,10 +135,7 @@ function uniqueRuns(subjects: readonly ComparedSubject[]): RunSummary[] {
 
 /** The chosen metric, then those that the group or the sweep shows, limited to metrics that some run has. */
 function shownMetrics(runs: readonly RunSummary[], listModel: ListModel): Shown {
-  const [first] = runs;
-  const sweep = listModel.sweeps.find(({ name }) => name === first?.sweep);
-  const group = sweep?.groups.find(({ name }) => name === first?.group);
-  const { show, x } = group?.shown ?? sweep ?? { show: [], x: 'step' };
+  const { show, x } = shownFor(runs[0], listModel);
   const wanted = [...new Set([...(listModel.metric === null ? [] : [listModel.metric]), ...show])];
   const keys = wanted.filter((key) => runs.some(({ metrics }) => key in metrics)).slice(0, mostMetrics);
   return { keys: keys.length > 0 ? keys : wanted.slice(0, 1), usual: x };

@@ -11,6 +11,7 @@ import { failureDetail } from '../../widgets/run-list/failure-row.js';
 import { logSection } from '../../widgets/log/log-pane.js';
 import { parameterLines } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/rule-line.js';
+import { sideBySide, tileGap, tileWidth } from '../../widgets/side-by-side.js';
 import { fitLine, type Line, span } from '../../surface/span.js';
 import { hintLine, type KeyHint } from '../../widgets/key-hints.js';
 import { isUnstarted } from '../../model/run-reason.js';
@@ -62,15 +63,28 @@ export function unstartedDetail(node: TreeNode, model: WindowModel, width: numbe
 /** Least columns of a pane with several charts, and least rows of each of these. */
 const several = { width: 60, height: 13 };
 
-/** As many charts below each other as there is room for, the chosen metric first: exactly `height` lines, or none. */
-function stackedCharts({ detail }: WindowModel, width: number, height: number): Line[] {
-  const fitting = width < several.width ? 1 : Math.max(1, Math.floor(height / several.height));
+/**
+ * As many charts as there is room for, the chosen metric first; below each other before beside each other. Exactly `height` lines, or
+ * none.
+ */
+function chartGrid({ detail }: WindowModel, width: number, height: number): Line[] {
+  const mostRows = width < several.width ? 1 : Math.max(1, Math.floor(height / several.height));
+  const mostColumns = Math.max(1, Math.floor((width + tileGap) / (several.width + tileGap)));
   const filled = detail.charts.slice(1).filter(({ curves }) => curves.some(({ series }) => series.y.length > 0));
-  const shown = [...detail.charts.slice(0, 1), ...filled].slice(0, fitting);
-  return shown.flatMap((data, index) => {
-    const rows = Math.floor(((index + 1) * height) / shown.length) - Math.floor((index * height) / shown.length);
-    return chartSection(data, detail, { width, height: rows });
-  });
+  const shown = [...detail.charts.slice(0, 1), ...filled].slice(0, mostRows * mostColumns);
+  const columns = Math.ceil(shown.length / mostRows);
+  const rows = Math.ceil(shown.length / columns);
+  return Array.from({ length: rows }, (_, row): Line[] => {
+    const tiles = shown.slice(row * columns, (row + 1) * columns);
+    const size = {
+      width: tileWidth(width, tiles.length),
+      height: Math.floor(((row + 1) * height) / rows) - Math.floor((row * height) / rows),
+    };
+    return sideBySide(
+      tiles.map((data) => chartSection(data, detail, size)),
+      size,
+    );
+  }).flat();
 }
 
 /** The selection: heading, curves, parameters, end of the log. */
@@ -87,7 +101,7 @@ export function detailPane(model: WindowModel, width: number, height: number): L
   const logHeight = node.kind === 'run' && rest >= roomForLog ? rest - chartHeight : 0;
   const lines = [
     ...heading,
-    ...stackedCharts(model, width, rest - logHeight),
+    ...chartGrid(model, width, rest - logHeight),
     sectionRule('parameters', [], width),
     ...parameters,
     ...(logHeight === 0 ? [] : logSection(model.detail.log, { offset: 0, wraps: false }, width, logHeight)),

@@ -1,5 +1,5 @@
 import { mean } from '../../../analysis/statistics.js';
-import { notFiniteText, resultsOf } from '../../../analysis/seed-statistics.js';
+import { notFiniteText, type Results, resultsOf } from '../../../analysis/seed-statistics.js';
 import type { ChartChoice, Spread } from '../../state/chart-choice.js';
 import { Memo } from '../../../base/memo.js';
 import { cursorX, lastReading, type Reading, readingAt } from './chart-cursor.js';
@@ -35,7 +35,7 @@ function readOff(curves: readonly Curve[], look: ChartLook, width: number, heigh
     return [
       span(lineSign(series.tone, choice.hasDashes), series.tone),
       span(series.label === '' ? '' : `${labels[index]!} `, 'plain'),
-      ...(series.seeds === null ? single(readings) : together(readings[0] ?? null, choice.spread)),
+      ...summary({ series, others }, readings, choice),
     ];
   });
   return flow([...placeOf(x, look), ...pieces], width, height);
@@ -80,14 +80,9 @@ export function wholeReading(curves: readonly Curve[], look: ChartLook, width: n
   if (only === undefined) return [];
   if (readings.length === 1)
     return allSeries[0]!.seeds === null ? [valueSpan(only.value)] : together(only, look.choice.spread).slice(1);
-  const values = readings.map(({ value }) => value).filter(Number.isFinite);
-  const counts = {
-    nan: readings.reduce((sum, { nan }) => sum + nan, 0),
-    infinite: readings.reduce((sum, { infinite }) => sum + infinite, 0),
-  };
-  if (values.length === 0) return notFinite(counts);
-  const [low, high] = [Math.min(...values), Math.max(...values)].map(narrowNumber);
-  return [span(low === high ? low! : `${low}–${high}`, 'value'), ...beside(counts)];
+  const finite = readings.map(({ value }) => value).filter(Number.isFinite);
+  const count = (of: (reading: Reading) => number) => readings.reduce((sum, reading) => sum + of(reading), 0);
+  return extent({ finite, nan: count(({ nan }) => nan), infinite: count(({ infinite }) => infinite) });
 }
 
 type Entry = { series: ChartSeries; others: ChartSeries[] };
@@ -104,13 +99,29 @@ function entriesOf(allSeries: readonly ChartSeries[], withNameless: boolean): En
   return [...entries.values()];
 }
 
-function single(readings: readonly (Reading | null)[]): Line {
-  const known = readings.flatMap((reading) => (reading === null ? [] : [reading.value]));
-  const [only] = known;
-  if (only === undefined) return [span('–', 'dim')];
-  if (known.length === 1) return [valueSpan(only)];
-  const results = resultsOf(known);
-  const middle = mean(results.finite);
+/**
+ * One value for the runs of one setting; for several settings the lowest and the highest, as their mean would be that of none. At their
+ * ends it is of all runs, drawn or not.
+ */
+function summary({ series, others }: Entry, readings: readonly (Reading | null)[], choice: ChartChoice): Line {
+  if (series.seeds !== null && others.length === 0) return together(readings[0] ?? null, choice.spread);
+  const atEnd = choice.cursor === null ? series.together : undefined;
+  const results = resultsOf(atEnd ?? readings.flatMap((reading) => (reading === null ? [] : [reading.value])));
+  return others.some(({ setting }) => setting !== series.setting) ? extent(results) : single(results);
+}
+
+function extent(results: Results): Line {
+  const { finite } = results;
+  if (finite.length === 0) return notFinite(results);
+  const [low, high] = [Math.min(...finite), Math.max(...finite)].map(narrowNumber);
+  return [span(low === high ? low! : `${low}–${high}`, 'value'), ...beside(results)];
+}
+
+function single(results: Results): Line {
+  const { finite, nan, infinite } = results;
+  if (finite.length + nan + infinite === 0) return [span('–', 'dim')];
+  if (nan + infinite === 1 && finite.length === 0) return [valueSpan(nan > 0 ? Number.NaN : Infinity)];
+  const middle = mean(finite);
   return middle === null ? notFinite(results) : [valueSpan(middle), ...beside(results)];
 }
 

@@ -12,6 +12,8 @@ import { Memo } from '../../../base/memo.js';
 export type ChartSeries = {
   readonly label: string;
   readonly tone: Tone;
+  readonly setting?: string | undefined;
+  readonly together?: readonly number[] | undefined;
   /** The points to draw. */
   readonly line: Series;
   /** Whether x is increasing, so that points are joined. */
@@ -52,8 +54,9 @@ export function chartSeriesOf(curves: readonly Curve[], choice: ChartChoice, roo
     const [first] = members;
     if (first === undefined || members.length === 1) return single(first!, choice, room);
     const seeds = seedsOf(members, spread, choice, room);
-    const label = first.label === '' ? '' : first.setting!;
-    return { label, tone: first.tone, line: seeds.line, isRising: true, whole: seeds.line, raw: null, seeds };
+    const label = first.label === '' ? '' : (first.family ?? first.setting!);
+    const { tone, setting, together } = first;
+    return { label, tone, setting, together, line: seeds.line, isRising: true, whole: seeds.line, raw: null, seeds };
   });
 }
 
@@ -114,13 +117,17 @@ export function lastValue({ y }: Series, smoothed: Series): number {
   return Number.isFinite(last) ? (smoothed.y.at(-1) ?? last) : last;
 }
 
-function single({ label, tone, series, last }: Curve, choice: ChartChoice, { x }: SeriesRoom): ChartSeries {
+function single(
+  { label, tone, setting, together, series, last }: Curve,
+  choice: ChartChoice,
+  { x }: SeriesRoom,
+): ChartSeries {
   const { isRising } = factsOf(series);
   const lens = { x, isLogY: choice.isLogY === true };
   const shown = (of: Series): Series => (isRising ? thin(of, lens) : of);
   const whole = smooth(series, choice.smoothing);
   const raw = whole === series ? null : shown(series);
-  return { label, tone, line: shown(whole), isRising, whole, raw, last, seeds: null };
+  return { label, tone, setting, together, line: shown(whole), isRising, whole, raw, last, seeds: null };
 }
 
 /**

@@ -8,7 +8,8 @@ import { type ChartSetting, emptyReport, lookOf } from './chart-section.js';
 import type { ChartData } from '../../model/curves/chart-data.js';
 import { chart } from './chart.js';
 import { inFocus, sectionRule } from '../rule-line.js';
-import { fit, fitLine, type Line, lineWidth, span } from '../../surface/span.js';
+import { sideBySide, tileGap, tileWidth } from '../side-by-side.js';
+import { fit, type Line, lineWidth, span } from '../../surface/span.js';
 import type { WallTile } from '../../state/wall-choice.js';
 
 /** Many charts in one pane. `chartOf` is called only for charts that are drawn, because it is expensive. */
@@ -60,9 +61,9 @@ export function chartWall(wall: Wall, room: Room): Line[] {
   const lines = Array.from({ length: rows }, (_, row): Line[] => {
     const from = Math.floor((row * rest.height) / rows);
     const to = Math.floor(((row + 1) * rest.height) / rows);
-    const size = { width: Math.floor((room.width - wallGap * (columns - 1)) / columns), height: to - from };
+    const size = { width: tileWidth(room.width, columns), height: to - from };
     const inRow = shown.slice(row * columns, (row + 1) * columns);
-    return beside(
+    return sideBySide(
       inRow.map((one, column) => tile(wall, one, size, first + row * columns + column === wall.at)),
       size,
     );
@@ -73,15 +74,6 @@ export function chartWall(wall: Wall, room: Room): Line[] {
 /** The setting of all charts, for what is said of them together. */
 function withoutOwnAxes({ choice, ...setting }: ChartSetting): ChartSetting {
   return choice === undefined ? setting : { ...setting, choice: { ...choice, ownLogY: {} } };
-}
-
-function beside(tiles: readonly (readonly Line[])[], { width, height }: Room): Line[] {
-  return Array.from({ length: height }, (_, row): Line =>
-    tiles.flatMap((lines, column) => [
-      ...(column > 0 ? [span(' '.repeat(wallGap))] : []),
-      ...fitLine(lines[row] ?? [], width),
-    ]),
-  );
 }
 
 /** Columns of the rule around the words of a heading. The next constant is the minimum for a name. */
@@ -176,8 +168,6 @@ function emptyWall({ filter, of, setting }: Wall, { width, height }: Room): Line
 
 /** Minimum size of a chart that says more than its numbers. */
 const least = { width: 28, height: 7 };
-/** Columns between two charts. */
-const wallGap = 2;
 /** Preferred ratio of columns to rows of a chart; characters are twice as high as wide. */
 const pleasant = 4;
 
@@ -186,7 +176,7 @@ type WallGrid = { readonly columns: number; readonly rows: number };
 
 /** The grid that has room for all charts with a ratio closest to the preferred one; if not all fit, as many as are readable. */
 export function wallGrid(count: number, width: number, height: number): WallGrid {
-  const mostColumns = Math.max(1, Math.floor((width + wallGap) / (least.width + wallGap)));
+  const mostColumns = Math.max(1, Math.floor((width + tileGap) / (least.width + tileGap)));
   const mostRows = Math.max(1, Math.floor(height / least.height));
   if (count >= mostColumns * mostRows) return { columns: mostColumns, rows: mostRows };
   const grids = Array.from({ length: mostColumns }, (_, index) => ({

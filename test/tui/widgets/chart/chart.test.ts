@@ -11,6 +11,40 @@ function curve(points: readonly (readonly [number, number])[], tone: Tone = 'cur
   return { label: 'a', tone, series };
 }
 
+/** The legend of curves of one name that end at these values. */
+function legendOf(values: readonly number[], more: readonly Partial<Curve>[]): string {
+  const curves = values.map((value, at) => ({
+    ...curve([
+      [0, 0],
+      [1, value],
+    ]),
+    ...more[at],
+  }));
+  return plainText(legendLines(curves, plainLook(''), 60, 1)[0]!).trimEnd();
+}
+
+describe('curves of one name in the legend', () => {
+  const [one, other] = [{ setting: 'lr 1 N 2' }, { setting: 'lr 1 N 4' }];
+  it.each<{ of: string; values: number[]; more: Partial<Curve>[]; says: string }>([
+    { of: 'one setting: their mean', values: [1, 2], more: [one, one], says: '━━ a 1.500' },
+    {
+      of: 'several settings: the lowest and the highest',
+      values: [1, 2],
+      more: [one, other],
+      says: '━━ a 1–2',
+    },
+    {
+      of: 'runs of which some are not drawn: of all',
+      values: [1, 2],
+      more: [{ ...one, together: [0.5, 1, 2, 4] }, other],
+      says: '━━ a 0.5000–4',
+    },
+    { of: 'no number', values: [Number.NaN, Number.NaN], more: [one, other], says: '━━ a 2 NaN' },
+  ])('have the value of $of', ({ values, more, says }) => {
+    expect(legendOf(values, more).replace(/^━+/, '━━')).toBe(says);
+  });
+});
+
 function drawn(curves: readonly Curve[], width: number, height: number): string[] {
   return chart(curves, width, height, plainLook('nothing yet')).map((line) => plainText(line).trimEnd());
 }
