@@ -127,10 +127,12 @@ function cutName({ alike }: WallTile, metric: string, room: number): string {
   return nameIn(metric, room - others.length) + others;
 }
 
-/** Cuts a long name at its beginning, because its end says more. */
+/** Cuts a long name in its middle, because its end says most and its beginning to what it belongs. */
 function nameIn(name: string, width: number): string {
   if (textWidth(name) <= width) return name;
-  return width < 2 ? fit(name, Math.max(1, width)) : `…${name.slice(name.length - width + 1)}`;
+  if (width < 2) return fit(name, Math.max(1, width));
+  const head = width < 12 ? 0 : Math.floor((width - 1) / 3);
+  return `${name.slice(0, head)}…${name.slice(name.length - (width - 1 - head))}`;
 }
 
 type Place = { readonly page: number; readonly first: number; readonly width: number };

@@ -166,7 +166,7 @@ describe('the metrics of the wall', () => {
     expect(text({ ...wall, tiles, isZoomed: true }, 80, 20)[1]).toMatch(/━━ ▸ loss \+2 alike: error, nll ━/);
     expect(text({ ...wall, tiles }, 20, 20)[1]).toMatch(/━━ ▸ loss \+2 ━/);
     const long = [{ ...tiles[0]!, metric: 'test/bits/answer_clamped' }];
-    expect(text({ ...wall, tiles: long }, 30, 20)[1]).toMatch(/━━ ▸ ….*clamped \+2 ━/);
+    expect(text({ ...wall, tiles: long }, 30, 20)[1]).toMatch(/━━ ▸ test\/….*clamped \+2 ━/);
     expect(text({ ...wall, tiles }, 80, 20)[0]).toContain('1 chart of 3 metrics');
   });
 
