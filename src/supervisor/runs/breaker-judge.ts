@@ -63,9 +63,13 @@ export class BreakerJudge {
     if (lasted.length === 0 && group.trips >= MOST_TRIES) return null;
     const all = this.#parametersOf(group.runs);
     for (const failed of [new Set([...group.broken, ...group.quickFailures]), group.quickFailures]) {
-      const values = commonValues(this.#parametersOf(failed), all).filter(({ parameter }) => !isSeedName(parameter));
-      const includes = (id: RunId) => hasValues(this.#tools.parametersOf(id) ?? {}, values);
-      if (values.length > 0 && !lasted.some(includes)) return { values: conditionsText(values), includes };
+      const common = commonValues(this.#parametersOf(failed), all);
+      const settings = common.filter(({ parameter }) => !isSeedName(parameter));
+      // A seed alone explains nothing, but a setting may fail with one seed and last with another.
+      for (const values of settings.length === 0 ? [] : [settings, common]) {
+        const includes = (id: RunId) => hasValues(this.#tools.parametersOf(id) ?? {}, values);
+        if (!lasted.some(includes)) return { values: conditionsText(values), includes };
+      }
     }
     return null;
   }

@@ -72,6 +72,7 @@ describe('what a breaker holds in a night of 60 runs', () => {
     { what: 'one batch size does not fit', runs: grid, fails: within(({ batch }) => batch === 64), done: 30, alone: 4, words: ['batch=64'] }, // prettier-ignore
     { what: 'the same, seed by seed', runs: bySeed, fails: within(({ batch }) => batch === 64), done: 30, alone: 5, words: ['batch=64'] }, // prettier-ignore
     { what: 'one rate diverges at once', runs: grid, fails: within(({ lr }) => lr === 1), done: 48, alone: 48, words: ['lr=1'] }, // prettier-ignore
+    { what: 'one rate with one seed', runs: bySeed, fails: within(({ lr, seed }) => lr === 1 && seed === 1), done: 56, alone: 38, words: [] }, // prettier-ignore
     { what: 'two values of two parameters', runs: bySeed, fails: within(({ lr, batch }) => lr === 1 || batch === 64), done: 24, alone: 5, words: ['batch=64'] }, // prettier-ignore
   ])('$what: the others are done by the morning', ({ runs, fails, done, alone, words }) => {
     expect(morning({ runs, fails }, false).done).toBe(alone);
