@@ -26,7 +26,7 @@ export function metricColumns(table: MetricTable, spread: Spread): Column[] {
   const rows = sorted(table, spread);
   const column = columnsOf(rows);
   return [
-    column('left')('runs', nameOf),
+    column('left')('setting', nameOf),
     column('right')('n', ({ seeds }) => String(seeds)),
     column('left')('states', statesText),
     // The first metric is the most important, and is dropped last.

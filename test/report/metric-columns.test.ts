@@ -34,7 +34,7 @@ describe('the table of metrics', () => {
   it('marks the best of each column whose good end is known, of settings that did not break', () => {
     const table = tableOf(diverged, { loss: 'minimize' });
     const columns = metricColumns(table, 'range');
-    expect(cellsOf(columns, 'runs')).toEqual(['lr=0.1', 'lr=0.01', 'lr=1', 'lr=0.2', 'lr=2']);
+    expect(cellsOf(columns, 'setting')).toEqual(['lr=0.1', 'lr=0.01', 'lr=1', 'lr=0.2', 'lr=2']);
     expect(cellsOf(columns, 'loss ↓')).toEqual([
       '● 0.0305 [0.0300, 0.0310]',
       '1.35 [1.30, 1.40]',
@@ -58,6 +58,6 @@ describe('the table of metrics', () => {
     { goals: {}, order: ['lr=1', 'lr=2', 'lr=0.01', 'lr=0.1', 'lr=0.2'] },
   ])('is ordered by $goals, the best on top and what broke last, or else as the sweep is', ({ goals, order }) => {
     const columns = metricColumns(tableOf(diverged, goals), 'std');
-    expect(cellsOf(columns, 'runs')).toEqual(order);
+    expect(cellsOf(columns, 'setting')).toEqual(order);
   });
 });
