@@ -1,4 +1,4 @@
-import { UserError } from '../base/user-error.js';
+import { noSuchRun, UserError } from '../base/user-error.js';
 import type { Fleet, RunSummary } from '../client/fleet.js';
 import { runsAllNamed, runsChosenBy } from '../query/bare-words.js';
 import { parseRunQuery } from '../query/parser.js';
@@ -22,12 +22,14 @@ export function chosenRuns(words: readonly string[], runs: readonly RunSummary[]
     throw new UserError(
       'There are no runs here.',
       'Launch a sweep: `memrl-tui sweeps/quick.yaml`, or choose another runs directory with --runs.',
+      noSuchRun,
     );
   }
   const [word] = words;
   const isName = words.length === 1 && /^[\w.@+,/-]+$/.test(word!);
   const hint = isName ? `${didYouMean(word!, namesLike(word!, runs))} ` : '';
-  throw new UserError(`No run matches \`${shortened(words.join(' '))}\`.`, `${hint}\`memrl-tui ls\` lists them all.`);
+  const problem = `No run matches \`${shortened(words.join(' '))}\`.`;
+  throw new UserError(problem, `${hint}\`memrl-tui ls\` lists them all.`, noSuchRun);
 }
 
 function refuseEmpty(words: readonly string[]): void {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { UserError } from '../base/user-error.js';
+import { noSuchSweep, UserError } from '../base/user-error.js';
 import {
   ensureSupervisor,
   lookAtSupervisor,
@@ -83,6 +83,7 @@ export function knownSweeps(fleet: Pick<Fleet, 'sweeps' | 'status'>, asked: stri
   throw new UserError(
     `There is no sweep \`${asked}\`.`,
     `${didYouMean(asked, known)} Choose another runs directory with --runs.`,
+    noSuchSweep,
   );
 }
 
@@ -97,6 +98,7 @@ function unknownSweep({ status: { problem } }: Pick<Fleet, 'status'>, asked: str
   return new UserError(
     `No sweep was launched here, so there is no \`${asked}\`.`,
     'Choose another runs directory with --runs.',
+    noSuchSweep,
   );
 }
 

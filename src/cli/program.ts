@@ -13,7 +13,7 @@ import type { Call } from './hosts/elsewhere.js';
 import type { LaunchOptions } from './options.js';
 import { own, type Ports, retype, typedWords, withPorts } from './ports.js';
 import { reportError } from './report-error.js';
-import { print, remark } from './terminal.js';
+import { print, printJson, remark } from './terminal.js';
 import { addOptions, addVerb, parted, takenBy, type Verb } from './verb.js';
 import { launchOptions } from './verb-options.js';
 import { verbs } from './verb-table.js';
@@ -141,11 +141,17 @@ function tooManyFiles(words: readonly string[]): UserError {
   );
 }
 
-/** Prints an error. Returns the exit code. */
+/** Prints an error; for a program that asked for JSON also as such, on stdout. Returns the exit code. */
 export function told(error: unknown): number {
-  const { text, exitCode } = reportError(error);
+  const { text, exitCode, error: said } = reportError(error);
   if (text !== null) remark(text);
+  if (said !== null && said.code !== 'output-lost' && isForPrograms()) printJson({ error: { ...said, exitCode } });
   return exitCode;
+}
+
+function isForPrograms(): boolean {
+  const words = typedWords();
+  return words.slice(0, words.includes('--') ? words.indexOf('--') : words.length).includes('--json');
 }
 
 function withoutEnd(text: string): string {

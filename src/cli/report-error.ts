@@ -1,20 +1,40 @@
 import { systemRefusal } from '../base/system-refusal.js';
-import { UserError } from '../base/user-error.js';
+import { type ErrorCode, UserError } from '../base/user-error.js';
 import { OutputLost } from './terminal.js';
 
-/** What to print, and the exit code: 2 when the user can fix it, 1 for a bug, 0 if it is no error. */
-type Reported = { readonly text: string | null; readonly exitCode: 0 | 1 | 2 };
+/** `text`: what to print; null: nothing. `error`: the same for programs that asked for JSON; null: it is no error. */
+type Reported = {
+  readonly text: string | null;
+  readonly exitCode: number;
+  readonly error: {
+    readonly code: ErrorCode | 'bug' | 'system' | 'output-lost';
+    readonly message: string;
+    readonly fix: string | null;
+  } | null;
+};
+
+/** Exit codes of what users can fix; 1 is a bug. */
+const exitCodes: Readonly<Record<ErrorCode, number>> = { refused: 2, 'no-such-sweep': 4, 'no-such-run': 5 };
 
 export function reportError(error: unknown): Reported {
-  if (error instanceof UserError) return { text: `${error.message}\n\n→ ${error.fix}`, exitCode: 2 };
+  if (error instanceof UserError) {
+    const { message, fix, code } = error;
+    return { text: `${message}\n\n→ ${fix}`, exitCode: exitCodes[code], error: { code, message, fix } };
+  }
   if (error instanceof OutputLost) {
-    return error.hasReaderLeft ? { text: null, exitCode: 0 } : { text: error.message, exitCode: 2 };
+    if (error.hasReaderLeft) return { text: null, exitCode: 0, error: null };
+    return failed('output-lost', error.message, 2);
   }
   const refusal = systemRefusal(error);
-  if (refusal !== null) return { text: refusal, exitCode: 2 };
+  if (refusal !== null) return failed('system', refusal, 2);
   const stack = error instanceof Error ? error.stack : String(error);
-  return {
-    text: `This is a bug in memrl-tui, not in your sweep. Please report it with the lines below.\n${stack}`,
-    exitCode: 1,
-  };
+  return failed(
+    'bug',
+    `This is a bug in memrl-tui, not in your sweep. Please report it with the lines below.\n${stack}`,
+    1,
+  );
+}
+
+function failed(code: 'bug' | 'system' | 'output-lost', message: string, exitCode: number): Reported {
+  return { text: message, exitCode, error: { code, message, fix: null } };
 }

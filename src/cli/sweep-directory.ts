@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Name } from '../base/ids.js';
-import { UserError } from '../base/user-error.js';
+import { noSuchRun, noSuchSweep, UserError } from '../base/user-error.js';
 import { runFiles } from '../contract/files.js';
 import { foldersIn, sweepsOnDisk } from '../files/sweep-folders.js';
 import { shortened } from '../text/display-text.js';
@@ -21,6 +21,7 @@ export function sweepDirectory(runsDirectory: string, name: string): string {
   throw new UserError(
     `There is no sweep \`${shortened(name)}\` in ${runsDirectory}.`,
     didYouMean(name, sweepsOnDisk(runsDirectory)),
+    noSuchSweep,
   );
 }
 
@@ -43,7 +44,7 @@ export function runDirectory(runsDirectory: string, run: string): string {
   if (known.length === 1) return known[0]!;
   if (isDirectory(at(run))) return at(run);
   const names = sweepsOnDisk(runsDirectory).flatMap((sweep) => foldersIn(join(runsDirectory, sweep)));
-  throw new UserError(`There is no run \`${shortened(run)}\` in ${runsDirectory}.`, didYouMean(run, names));
+  throw new UserError(`There is no run \`${shortened(run)}\` in ${runsDirectory}.`, didYouMean(run, names), noSuchRun);
 }
 
 /** The error for an empty name of a sweep. */

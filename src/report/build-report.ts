@@ -16,7 +16,7 @@ import { mean } from '../analysis/statistics.js';
 import { type Curve, judge, type Verdict } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
 import { hasEnded } from '../base/run-words.js';
-import { UserError } from '../base/user-error.js';
+import { noSuchSweep, UserError } from '../base/user-error.js';
 import { isGpuUtilization } from '../contract/metric-names.js';
 import { readAnnotation } from '../files/annotation-file.js';
 import { computedFromSeeds } from '../files/sweep-text.js';
@@ -160,6 +160,7 @@ async function runsOf(directory: string, known: readonly ReportedRun[], pause?: 
     throw new UserError(
       `There is no sweep at ${directory}.`,
       'Name a sweep that was launched: `memrl-tui ls` lists them.',
+      noSuchSweep,
     );
   }
   const runs: ReportedRun[] = [];

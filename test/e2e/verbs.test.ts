@@ -420,9 +420,29 @@ describe('a refusal', () => {
     const answers = await Promise.all(refused.map(([words], at) => (at === 0 ? runShipped : run)(...words)));
     for (const [index, [words, says]] of refused.entries()) {
       const { code, out, err } = answers[index]!;
-      expect({ words, code, out }).toEqual({ words, code: 2, out: '' });
+      const known =
+        /no sweep|There is no sweep/.test(err) && !/sweep file/.test(err) ? 4 : /No run matches/.test(err) ? 5 : 2;
+      expect({ words, code, out }).toEqual({ words, code: known, out: '' });
       expect(err).toMatch(says);
       expect(err).not.toMatch(/\n {4}at /);
+    }
+  });
+
+  it('is JSON with a code of its own for who asked for JSON', async () => {
+    await launch('--slots', '1');
+    const table: [string[], { code: string; exitCode: number; fix: RegExp }][] = [
+      [['status', 'patent', '--json'], { code: 'no-such-sweep', exitCode: 4, fix: /Did you mean `patient`/ }],
+      [['kill', 'a_n9', '--json'], { code: 'no-such-run', exitCode: 5, fix: /Did you mean `a_n1`/ }],
+      [['best', 'a_n9', '--json'], { code: 'no-such-run', exitCode: 5, fix: /ls/ }],
+      [['wait', 'n=', '--json'], { code: 'refused', exitCode: 2, fix: /./ }],
+    ];
+    for (const [words, { fix, ...expected }] of table) {
+      const { code, out, err } = await run(...words);
+      const { error } = JSON.parse(out) as { error: { code: string; exitCode: number; message: string; fix: string } };
+      expect({ words, ...error, code: error.code }).toMatchObject({ words, ...expected });
+      expect(error.fix).toMatch(fix);
+      expect(code).toBe(expected.exitCode);
+      expect(err).toContain(error.message);
     }
   });
 
@@ -430,7 +450,10 @@ describe('a refusal', () => {
     const lines = 'ls,status,wait x,logs x,kill x,stop x,slots,drain 0,export x,report x,attach'.split(',');
     const answers = await Promise.all(lines.map((line) => run(...line.split(' '))));
     for (const [index, { code, err }] of answers.entries()) {
-      expect({ line: lines[index], code, err }).toMatchObject({ code: 2, err: expect.stringContaining('→') as string });
+      expect({ line: lines[index], code, err }).toMatchObject({
+        code: expect.toBeOneOf([2, 4, 5]) as number,
+        err: expect.stringContaining('→') as string,
+      });
     }
     expect(existsSync(at('runs'))).toBe(false);
   });

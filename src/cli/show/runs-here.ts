@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { UserError } from '../../base/user-error.js';
+import { noSuchSweep, UserError } from '../../base/user-error.js';
 import { type CommonOptions, runsDirectory } from '../options.js';
 import { printJson, remark } from '../terminal.js';
 
@@ -10,6 +10,7 @@ export function existingRunsDirectory({ runs }: CommonOptions): string {
   throw new UserError(
     `There is no runs directory ${directory}.`,
     'Change to the directory that you launched the sweep from, or name its runs directory with --runs.',
+    noSuchSweep,
   );
 }
 
@@ -38,5 +39,5 @@ export const noRuns = 'There are no runs here.';
 
 /** The error where no sweep was launched. */
 export function noSweep(): UserError {
-  return new UserError('No sweep was launched here.', 'Launch one: `memrl-tui sweeps/quick.yaml`.');
+  return new UserError('No sweep was launched here.', 'Launch one: `memrl-tui sweeps/quick.yaml`.', noSuchSweep);
 }

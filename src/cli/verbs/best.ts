@@ -6,7 +6,7 @@ import {
   type Unanswered,
 } from '../../analysis/answer/sweep-answers.js';
 import { groupBy } from '../../base/group-by.js';
-import { UserError } from '../../base/user-error.js';
+import { noSuchRun, UserError } from '../../base/user-error.js';
 import type { RunSummary, SweepSummary } from '../../client/fleet.js';
 import { computedFromSeeds } from '../../files/sweep-text.js';
 import { runsChosenBy } from '../../query/bare-words.js';
@@ -36,7 +36,7 @@ export function best(words: readonly string[], options: BestOptions): Promise<nu
 function show(fleet: KnownFleet, words: readonly string[], options: BestOptions): number {
   const runs = runsChosenBy(words, [...fleet.runs.values()], Date.now());
   if (runs.length === 0)
-    throw new UserError(words.length === 0 ? noRuns : 'No run matches.', '`memrl-tui ls` lists them.');
+    throw new UserError(words.length === 0 ? noRuns : 'No run matches.', '`memrl-tui ls` lists them.', noSuchRun);
   const told = [...groupBy(runs, ({ sweep }) => sweep)].map(([name, own]) => {
     return { sweep: name, ...askedOf(own, fleet.sweeps.get(name)!, options) };
   });

@@ -40,7 +40,7 @@ describe('the jobs screen', () => {
     { size: [320, 30], columns: 2 },
   ] as const)('has as many charts as there is room for: $columns beside each other at $size', ({ size, columns }) => {
     const titles = /── (test\/bits_known|env\/reward) ─/g;
-    const rows = shown(...size, '1')
+    const rows = shown(size[0], size[1], '1')
       .split('\n')
       .map((row) => [...row.matchAll(titles)].length);
     expect(rows.filter((count) => count > 0)).toEqual(columns === 1 ? [1, 1] : [2]);
