@@ -33,14 +33,16 @@ describe('the answer of a sweep', () => {
     expect(best).toContain('lr=1 is no candidate: its runs diverged, collapsed or ended without a number.');
     const across = JSON.parse((await run('best', 'tasks', '--across', '--json')).out) as Told[];
     expect(across).toMatchObject([{ group: null, best: { median: 1.21, runs: { length: 3 } } }]);
-    const [status] = JSON.parse((await run('status', 'tasks', '--json')).out) as { answers: Told[] }[];
+    const [status] = JSON.parse((await run('status', 'tasks', '--json')).out) as { answers: Told[]; next: object[] }[];
     expect(status?.answers.map(({ group, best: { median } }) => [group, median])).toEqual([
       ['small', 1.21],
       ['large', 50.21],
     ]);
     const words = (await run('status', 'tasks')).out;
-    expect(words).toContain('best lr=0.1: median loss 1.21\n');
-    expect(words).toContain('best lr=0.1: median loss 50.2\n');
+    expect(words).toContain('best median loss 1.21: lr=0.1\n');
+    expect(words).toContain('best median loss 50.2: lr=0.1\n');
+    expect(status?.next).toEqual([{ command: 'memrl-tui report tasks --html tasks.html', why: 'a page to send' }]);
+    expect(words).toContain('next    memrl-tui report tasks --html tasks.html   a page to send\n');
     const report = (await run('report', 'tasks')).out;
     expect(report).toContain('lr=0.1 is best: loss 50.2 over 3 runs');
   });

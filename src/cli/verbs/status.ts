@@ -1,3 +1,4 @@
+import { type NextStep, nextSteps } from '../../analysis/answer/next-steps.js';
 import { answersOf, briefAnswer, type GroupAnswer } from '../../analysis/answer/sweep-answers.js';
 import { errorKinds, failureSentence } from '../../analysis/failures/failure-kinds.js';
 import { busyMs, busyTimeOf } from '../../analysis/forecast/busy-time.js';
@@ -25,19 +26,19 @@ export async function status([sweep]: readonly string[], options: CommonOptions)
     const sweeps = knownSweeps(fleet, sweep).map((name) => fleet.sweeps.get(name)!);
     await recalled(fleet);
     if (options.json === true) {
-      const told = sweeps.map((summary) => sweepStatus(fleet, summary));
+      const told = sweeps.map((summary) => sweepStatus(fleet, summary, options));
       printJson(told);
       return 0;
     }
     if (fleet.status.problem !== null) print([fleet.status.problem, '']);
-    print(sweeps.flatMap((summary) => sweepLines(fleet, summary)));
+    print(sweeps.flatMap((summary) => sweepLines(fleet, summary, options)));
     print(['', ...slotLines({ ...fleet.status, problem: null }, outputWidth())]);
     return 0;
   });
 }
 
 /** The lines of a sweep: `abcd: running · 12 of 48 done, …`, and below it one for each group. */
-function sweepLines(fleet: Fleet, summary: SweepSummary): string[] {
+function sweepLines(fleet: Fleet, summary: SweepSummary, options: CommonOptions): string[] {
   const { name, groups } = summary;
   const runs = runsOf(fleet, name);
   const answers = answersIn(runs, summary);
@@ -56,7 +57,18 @@ function sweepLines(fleet: Fleet, summary: SweepSummary): string[] {
       ];
     }),
     ...failureLines(runs),
+    ...nextLines(nextSteps(name, runs, answers, runsWords(options))),
   ];
+}
+
+function runsWords({ runs }: CommonOptions): string[] {
+  return runs === undefined ? [] : ['--runs', runs];
+}
+
+/** `  next    memrl-tui logs abcd/A_s0   how one of those that failed ended`: a line for each. */
+function nextLines(steps: readonly NextStep[]): string[] {
+  const widest = Math.max(0, ...steps.map(({ command }) => command.length));
+  return steps.map(({ command, why }) => `  next    ${command.padEnd(widest)}   ${why}`);
 }
 
 /** Limit on the kinds of failure that are told. */
@@ -88,10 +100,11 @@ function timeWords(fleet: Fleet, runs: readonly RunSummary[]): string[] {
 }
 
 /** A sweep for scripts; the format is stable. Times are ISO 8601. */
-function sweepStatus(fleet: Fleet, summary: SweepSummary): object {
+function sweepStatus(fleet: Fleet, summary: SweepSummary, options: CommonOptions): object {
   const { name, groups } = summary;
   const runs = runsOf(fleet, name);
   const left = timeLeft(fleet, runs, Date.now());
+  const answers = answersIn(runs, summary);
   return {
     sweep: name,
     state: stateOf(fleet, name, runs),
@@ -106,8 +119,9 @@ function sweepStatus(fleet: Fleet, summary: SweepSummary): object {
       counts: countsOf(runs.filter((run) => run.group === group.name)),
       growsTo: capOf(fleet, name, group.name) ?? null,
     })),
-    answers: answersIn(runs, summary).map(answerJson),
+    answers: answers.map(answerJson),
     failures: errorKinds(runs).map(reportedFailure),
+    next: nextSteps(name, runs, answers, runsWords(options)),
     runs: runs.map(runStatus),
   };
 }

@@ -71,7 +71,7 @@ function Answers({ answers, width }: { readonly answers: SweepOverview['answers'
   return (
     <Box paddingLeft={1} marginBottom={1} flexDirection="column" flexShrink={0}>
       {answers.map(({ group, sentences }) => (
-        <Paragraph key={group ?? ''} width={width - 2} rows={4}>
+        <Paragraph key={group ?? ''} width={width - 2} rows={8}>
           {cleanText([...(group === null ? [] : [`${group}:`]), ...sentences].join(' '))}
         </Paragraph>
       ))}
