@@ -166,10 +166,12 @@ export function requireRlSettings(config: RlConfig): void {
   if (config.async_config !== null && config.max_steps_off_policy === null) {
     throw missing('AsyncConfig', 'async_config.max_steps_off_policy=3');
   }
-  if (minibatches === null || groups % (substeps * minibatches) === 0) return;
+  const parts = substeps * (minibatches ?? 1);
+  if (groups % parts === 0) return;
+  const wanted = minibatches === null ? 'equal substeps' : `substeps of ${minibatches} equal minibatches`;
   throw new UserError(
-    `A batch of ${groups} groups cannot be cut into ${substeps} substeps of ${minibatches} equal minibatches.`,
-    `Give groups_per_batch a multiple of ${substeps * minibatches}.`,
+    `A batch of ${groups} groups cannot be cut into ${substeps} ${wanted}.`,
+    `Give groups_per_batch a multiple of ${parts}.`,
   );
 }
 
